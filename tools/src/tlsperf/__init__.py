@@ -1,0 +1,1 @@
+"""TLS performance reports: from raw benchmark output to results, charts and pages."""
