@@ -8,12 +8,13 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
+from typing import Any, Final
 
 from pydantic import TypeAdapter
 
 from tlsperf.model import Host, Record, Results, Run
 
-SCHEMAS = {
+SCHEMAS: Final[dict[str, TypeAdapter[Any]]] = {
     "record": TypeAdapter(Record),
     "run": TypeAdapter(Run),
     "host": TypeAdapter(Host),

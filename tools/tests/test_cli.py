@@ -1,0 +1,34 @@
+"""The command line starts quickly and turns a user's error into one message."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+from tlsperf import cli
+from tlsperf.errors import FormatError
+
+
+def test_an_error_is_one_message_and_exit_code_1(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def fail() -> None:
+        raise FormatError("raw/records.jsonl", 3, "schema 2", "schema 1")
+
+    monkeypatch.setattr(cli, "app", fail)
+    with pytest.raises(SystemExit) as caught:
+        cli.main()
+    assert caught.value.code == 1
+    assert capsys.readouterr().err == (
+        "tlsperf: raw/records.jsonl:3: found schema 2, expected schema 1\n"
+    )
+
+
+def test_help_does_not_load_the_heavy_modules() -> None:
+    script = "import sys, tlsperf.cli; print({'pandas', 'scipy', 'vl_convert'} & set(sys.modules))"
+    result = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True
+    )
+    assert result.stdout == "set()\n"
