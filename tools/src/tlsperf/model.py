@@ -310,7 +310,12 @@ Verdict = Literal["faster", "slower", "no difference shown", "too few rounds", "
 
 
 class Ratio(Model):
-    """A cell over its row's baseline; above 1 is better than the baseline for rates."""
+    """How many times better a cell is than its row's baseline.
+
+    Cell over baseline for rates, baseline over cell for durations, bytes and instructions: above
+    1 is always better. `low` to `high` is the interval the verdict rests on, corrected for the
+    number of comparisons (`tlsperf.statistics`).
+    """
 
     value: float
     low: float | None = None

@@ -1,0 +1,242 @@
+"""Each figure against scipy's own tests, textbook values, or arithmetic done by hand."""
+
+import math
+import time
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+from tlsperf import statistics
+from tlsperf.statistics import (
+    group_ratio,
+    paired_ratio,
+    ratio_text,
+    required_rounds,
+    stability_warnings,
+    summary,
+    unpaired_ratio,
+    untested_ratio,
+)
+
+positive = st.floats(min_value=0.1, max_value=1e6)
+series = st.lists(positive, min_size=1, max_size=40)
+
+
+def test_median_interval_of_thirty_rounds_runs_from_the_10th_to_the_21st() -> None:
+    of = summary(np.arange(1, 31))
+    assert (of.median, of.low, of.high, of.count) == (15.5, 10, 21, 30)
+    assert (of.upper_median, of.best) == (16, 30)
+    assert summary(np.arange(1, 31), better="lower").best == 1
+
+
+def test_median_interval_exists_from_six_rounds_on() -> None:
+    assert summary([1, 2, 3, 4, 5]).low is None
+    of = summary([6, 5, 4, 3, 2, 1])
+    assert (of.low, of.high) == (1, 6)
+
+
+@given(st.integers(min_value=6, max_value=200))
+def test_median_interval_is_the_narrowest_that_covers(count: int) -> None:
+    of = summary(np.arange(1.0, count + 1))
+    assert of.low is not None
+    assert 1 - 2 * stats.binom.cdf(of.low - 1, count, 0.5) >= 0.95
+    assert 1 - 2 * stats.binom.cdf(of.low, count, 0.5) < 0.95
+
+
+def test_spread_is_the_relative_standard_deviation() -> None:
+    assert summary([90, 100, 110]).spread_percent == pytest.approx(10)
+    assert summary([5]).spread_percent is None
+
+
+def test_outliers_are_ten_robust_deviations_off_and_keep_their_position() -> None:
+    steady = [100.0, 101, 99, 100, 102, 98, 100.5]
+    assert summary(steady).outliers == ()
+    assert summary([100.0, 50, *steady]).outliers == (1,)
+    assert summary([100.0] * 9 + [101]).outliers == ()
+
+
+def test_required_rounds_follow_the_square_of_the_width() -> None:
+    wide = summary([98, 100, 102] * 10)
+    assert (wide.low, wide.median, wide.high) == (98, 100, 102)
+    assert required_rounds(wide) == 120
+    assert required_rounds(wide, precision=0.02) == 30
+    assert required_rounds(summary([1, 2])) is None
+
+
+def test_warnings_name_what_is_unstable() -> None:
+    assert stability_warnings(summary([1000 + i for i in range(-4, 5)])) == []
+    noisy = stability_warnings(summary([98, 100, 102] * 10))
+    assert noisy == ["too few rounds for a 1 % interval: 30, about 120 needed"]
+    assert "unstable" in stability_warnings(summary([70, 100, 130] * 10))[0]
+    assert stability_warnings(summary([100.0, 101])) == [
+        "too few rounds for an interval: 2, 6 needed"
+    ]
+    assert stability_warnings(summary([1000 + i for i in range(-4, 5)] + [900])) == [
+        "1 of 10 rounds is more than 14.8 median absolute deviations off"
+    ]
+
+
+@pytest.mark.parametrize("values", [[], [[1.0, 2.0]], [1.0, math.nan], [math.inf]])
+def test_a_series_that_is_none_is_refused(values: list[float]) -> None:
+    with pytest.raises(ValueError, match="series of finite numbers"):
+        summary(values)
+
+
+# scipy has the tests but not the intervals: an interval at level 1 - alpha excludes a ratio
+# exactly when the test of that ratio has a p-value of alpha or less.
+
+
+@given(st.integers(7, 30), st.integers(0, 10_000))
+def test_paired_verdict_is_the_exact_signed_rank_test(rounds: int, seed: int) -> None:
+    noise = np.random.default_rng(seed)
+    left = 100 * np.exp(noise.normal(0.01, 0.02, rounds))
+    right = 100 * np.exp(noise.normal(0, 0.02, rounds))
+    p = stats.wilcoxon(np.log(left) - np.log(right), method="exact").pvalue
+    assert (paired_ratio(left, right).verdict != "no difference shown") == (p <= 0.05)
+    needed = p <= 0.05 / 3
+    assert (paired_ratio(left, right, 3).verdict in ("faster", "slower")) == needed
+
+
+@given(st.integers(5, 14), st.integers(5, 14), st.integers(0, 10_000))
+def test_unpaired_verdict_is_the_exact_mann_whitney_test(n: int, m: int, seed: int) -> None:
+    noise = np.random.default_rng(seed)
+    left = 100 * np.exp(noise.normal(0.02, 0.02, n))
+    right = 100 * np.exp(noise.normal(0, 0.02, m))
+    p = stats.mannwhitneyu(left, right, method="exact").pvalue
+    estimate = unpaired_ratio(left, right)
+    assert (estimate.verdict != "no difference shown") == (p <= 0.05)
+    assert not estimate.paired
+    assert estimate.note is not None
+    assert "unpaired" in estimate.note
+
+
+def test_signed_rank_quantiles_are_the_textbook_ones() -> None:
+    # Wilcoxon and Wilcox 1964: two-sided 0.05 critical values 0, 8, 52, 137
+    critical = {n: statistics._signed_rank(n, 1) - 1 for n in (6, 10, 20, 30)}
+    assert critical == {6: 0, 10: 8, 20: 52, 30: 137}
+
+
+def test_rank_sum_quantiles_are_the_textbook_ones() -> None:
+    # Mann-Whitney tables: two-sided 0.05 critical values for n = m = 5, 10, 20
+    critical = {n: statistics._rank_sum(n, n, 1) - 1 for n in (5, 10, 20)}
+    assert critical == {5: 2, 10: 23, 20: 127}
+
+
+@given(series, st.floats(min_value=0.5, max_value=2))
+def test_an_exact_multiple_is_found_whatever_the_rounds_did(
+    values: list[float], factor: float
+) -> None:
+    estimate = paired_ratio(np.array(values) * factor, values)
+    assert estimate.value == pytest.approx(factor)
+    if len(values) < 6:
+        assert estimate.verdict == "too few rounds"
+    else:
+        assert estimate.low == pytest.approx(factor)
+        assert estimate.high == pytest.approx(factor)
+
+
+@given(series, st.integers(0, 1000), st.sampled_from(["higher", "lower"]), st.integers(1, 40))
+def test_turned_round_the_ratio_and_verdict_turn_round(
+    values: list[float], seed: int, better: statistics.Better, comparisons: int
+) -> None:
+    other = np.random.default_rng(seed).permutation(values) * 1.01
+    for ratio in (paired_ratio, unpaired_ratio):
+        one = ratio(values, other, comparisons, better)
+        back = ratio(other, values, comparisons, better)
+        assert one.value == pytest.approx(1 / back.value)
+        opposite = {"faster": "slower", "slower": "faster"}
+        assert back.verdict == opposite.get(one.verdict, one.verdict)
+
+
+def test_lower_is_better_for_durations() -> None:
+    rounds = np.linspace(10, 12, 30)
+    assert paired_ratio(rounds / 2, rounds, better="lower").verdict == "faster"
+    assert paired_ratio(rounds / 2, rounds, better="lower").value == pytest.approx(2)
+    assert unpaired_ratio(rounds / 2, rounds, better="lower").verdict == "faster"
+    assert untested_ratio(5, 10, "published", better="lower").value == pytest.approx(2)
+
+
+def test_more_comparisons_widen_the_interval_and_take_more_rounds() -> None:
+    noise = np.random.default_rng(1)
+    left, right = (100 * np.exp(noise.normal(0, 0.02, 30)) for _ in range(2))
+    one, many = paired_ratio(left, right), paired_ratio(left, right, 16)
+    assert one.low is not None
+    assert many.low is not None
+    assert many.low < one.low
+    assert one.confidence == pytest.approx(0.95)
+    assert many.confidence == pytest.approx(1 - 0.05 / 16)
+    few = paired_ratio(left[:9], right[:9] / 2, 16)
+    assert few.verdict == "too few rounds"
+    assert few.note == "9 rounds; a verdict over 16 comparisons takes 10"
+    assert paired_ratio(left[:10], right[:10] / 2, 16).verdict == "faster"
+
+
+def test_a_round_missing_on_one_side_is_left_out() -> None:
+    left = [2.0, math.nan, 4, 6, 8, 10, 12, 14]
+    right = [1.0, 100, 2, 3, 4, math.nan, 6, 7]
+    estimate = paired_ratio(left, right)
+    assert estimate.rounds == 6
+    assert estimate.value == pytest.approx(2)
+    with pytest.raises(ValueError, match="paired series"):
+        paired_ratio([1, 2], [1])
+    with pytest.raises(ValueError, match="above zero"):
+        paired_ratio([0, 1], [1, 1])
+
+
+def test_series_without_common_rounds_are_not_pairs() -> None:
+    with pytest.raises(ValueError, match="no round is on both sides"):
+        paired_ratio([math.nan, 1], [1, math.nan])
+
+
+def test_group_ratio_is_the_geometric_mean() -> None:
+    rounds = np.linspace(50, 60, 30)
+    left = np.vstack([rounds * 2, rounds * 8])
+    right = np.vstack([rounds, rounds])
+    assert group_ratio(left, right).value == pytest.approx(4)
+    left[0, 0] = math.nan
+    assert group_ratio(left, right).rounds == 29
+
+
+def test_texts() -> None:
+    rounds = np.linspace(100, 110, 30)
+    wobble = np.exp(np.tile([-0.02, 0, 0.02], 10))
+    assert ratio_text(paired_ratio(rounds * 1.7 * wobble, rounds)) == "1.70x faster (1.68 to 1.72)"
+    assert ratio_text(paired_ratio(rounds, rounds * 1.5 * wobble)) == "1.50x slower (1.49 to 1.52)"
+    assert ratio_text(paired_ratio(rounds * wobble, rounds)) == "no difference shown (0.99 to 1.01)"
+    assert ratio_text(paired_ratio([1, 2], [1, 1])) == "too few rounds"
+    assert ratio_text(untested_ratio(3, 2, "published")) == "1.50x"
+    assert ratio_text(paired_ratio(rounds, rounds * 2, better="lower"), "resident") == (
+        "2.00x less (2.00 to 2.00)"
+    )
+
+
+def test_a_difference_below_two_decimals_shows_the_decimals_it_takes() -> None:
+    rounds = np.linspace(100, 110, 30)
+    assert ratio_text(paired_ratio(rounds * 1.0012, rounds)) == "1.001x faster (1.001 to 1.001)"
+
+
+@given(series, st.integers(0, 1000), st.floats(-0.05, 0.05))
+def test_text_and_verdict_agree(values: list[float], seed: int, shift: float) -> None:
+    noise = np.random.default_rng(seed).normal(shift, 0.01, len(values))
+    estimate = paired_ratio(np.array(values) * np.exp(noise), values, 16)
+    text = ratio_text(estimate)
+    if estimate.verdict in ("faster", "slower"):
+        low = float(text.split("(")[1].split(" ")[0])
+        assert low > 1
+        assert estimate.verdict in text
+    else:
+        assert text.startswith(estimate.verdict)
+
+
+def test_a_large_report_takes_two_seconds_at_most() -> None:
+    noise = np.random.default_rng(0)
+    rates = 1000 * np.exp(noise.normal(0, 0.02, (100, 50, 30)))
+    began = time.perf_counter()
+    for implementation in rates:
+        for scenario, of in enumerate(implementation):
+            stability_warnings(summary(of))
+            ratio_text(paired_ratio(of, rates[0, scenario], comparisons=50 * 99))
+    assert time.perf_counter() - began <= 2
