@@ -1,0 +1,65 @@
+"""How a figure and a library look to readers, everywhere: one function for each.
+
+Ratios have theirs in `statistics.ratio_text`, scenarios in `model.scenario_name`.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from tlsperf.model import Implementation, ShownImplementation, Unit
+
+ABSENT: Final = "–"
+
+LIBRARY_NAMES: Final = {
+    "rustls": "rustls",
+    "openssl": "OpenSSL",
+    "boringssl": "BoringSSL",
+    "aws-lc": "AWS-LC",
+    "s2n-tls": "s2n-tls",
+    "mbedtls": "Mbed TLS",
+    "wolfssl": "wolfSSL",
+    "gnutls": "GnuTLS",
+    "libressl": "LibreSSL",
+    "go": "Go crypto/tls",
+}
+_WHOLE_UNITS: Final = ("bytes", "bytes/connection", "instructions")
+
+
+def value_text(value: float, unit: Unit, like: float | None = None) -> str:
+    """A value without its unit, to four significant digits: 8,134, 812.3, 78.70, 6.500.
+
+    Counts (bytes, instructions) are whole numbers. `like` takes the decimals of another value, so
+    that a median and its interval have the same.
+    """
+    scale = float(f"{value if like is None else like:.4g}")
+    decimals = next((d for d, least in enumerate((1000, 100, 10)) if scale >= least), 3)
+    return f"{value:,.{0 if unit in _WHOLE_UNITS else decimals}f}"
+
+
+def interval_text(low: float, high: float, value: float, unit: Unit) -> str:
+    """The interval of a value, with the value's decimals: 8,053 to 8,215."""
+    return f"{value_text(low, unit, value)} to {value_text(high, unit, value)}"
+
+
+def implementation_label(implementation: Implementation) -> str:
+    """What readers call it: OpenSSL 3.6.1, rustls 0.23.40 (aws-lc-rs, jemalloc)."""
+    name = f"{LIBRARY_NAMES[implementation.library]} {implementation.version}"
+    details = ", ".join(d for d in (implementation.provider, implementation.build) if d)
+    return f"{name} ({details})" if details else name
+
+
+def colour_of(implementation: Implementation) -> str:
+    """The class of its colour, without the prefix `library-`; one a library, rustls' ring apart."""
+    if implementation.library == "rustls" and implementation.provider == "ring":
+        return "rustls-ring"
+    return implementation.library
+
+
+def shown(implementation: Implementation) -> ShownImplementation:
+    """The implementation with its label and its colour."""
+    return ShownImplementation(
+        **implementation.model_dump(exclude={"label", "colour"}),
+        label=implementation_label(implementation),
+        colour=colour_of(implementation),
+    )
