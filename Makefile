@@ -1,0 +1,124 @@
+# The two commands of the README, and the parts they are made of.
+#   make report   from this host to a published page
+#   make test     every test
+SHELL := bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DELETE_ON_ERROR:
+.DEFAULT_GOAL := help
+
+VENV := .venv
+PYTHON := $(VENV)/bin/python
+TLSPERF := $(VENV)/bin/tlsperf
+RELEASE := bench/target/release
+SITE := PYTHONPATH=tools/src python3 -m tlsperf.site
+# bindgen loads libclang; the PyPI package ships one. Expanded in a recipe, after it is installed.
+CARGO = LIBCLANG_PATH="$$(echo "$$PWD"/$(VENV)/lib/python3*/site-packages/clang/native)" cargo
+
+SUITE ?= quick
+RUN ?= $(shell date -u +%F)-$(SUITE)-$(shell date -u +%H%M)
+
+.PHONY: help
+help: ## what there is to make
+	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+# --- the two commands ------------------------------------------------------------------------
+
+.PHONY: report
+report: doctor-report libraries $(VENV)/.tools ## measure this host and publish the report in public/ (SUITE=standard for report grade)
+	$(RELEASE)/tlsbench run --suite bench/suites/$(SUITE).toml --out data/runs/$(RUN)
+	$(TLSPERF) new $(RUN)
+	$(TLSPERF) render
+	$(MAKE) --no-print-directory site
+	@echo "report: public/perf/$(RUN)/index.html   (make serve shows it)"
+
+.PHONY: test
+test: doctor-test test-bench test-tools ## every test
+
+# --- parts -----------------------------------------------------------------------------------
+
+.PHONY: libraries
+libraries: $(VENV)/.build ## build tlsbench and the programs of all libraries
+	cd bench && $(CARGO) build --release --workspace
+
+.PHONY: render
+render: $(VENV)/.tools ## write results, charts and front matter of every report
+	$(TLSPERF) render
+
+.PHONY: generate
+generate: render ## everything that is generated and committed
+	$(PYTHON) -m tlsperf.schema
+
+.PHONY: site
+site: doctor-site zola ## build public/ from committed data alone
+	$(SITE) build
+
+.PHONY: serve
+serve: doctor-site zola ## the site on http://127.0.0.1:1111, rebuilt when a file changes
+	$(SITE) serve
+
+.PHONY: test-bench
+test-bench: $(VENV)/.build
+	cd bench && $(CARGO) test --release --workspace
+
+.PHONY: test-tools
+test-tools: $(VENV)/.dev node_modules/.installed chromium
+	cd tools && ../$(PYTHON) -m pytest
+
+.PHONY: check
+check: $(VENV)/.dev $(VENV)/.build ## format, lint, types, generated files in step
+	cd bench && cargo fmt --all --check
+	cd bench && $(CARGO) clippy --release --workspace --all-targets -- -D warnings
+	$(VENV)/bin/ruff format --check tools
+	$(VENV)/bin/ruff check tools
+	cd tools && ../$(VENV)/bin/mypy
+	$(PYTHON) -m tlsperf.schema --check
+	$(TLSPERF) validate
+	$(TLSPERF) render --check
+
+# --- set-up ----------------------------------------------------------------------------------
+
+.PHONY: doctor doctor-report doctor-site doctor-test
+doctor: ## what this machine lacks, and how to get it
+	@scripts/doctor report site test
+doctor-report doctor-site doctor-test: doctor-%:
+	@scripts/doctor --quiet $*
+
+$(VENV)/bin/python:
+	python3 -m venv $(VENV)
+$(VENV)/.tools: tools/requirements.txt tools/pyproject.toml | $(VENV)/bin/python
+	$(VENV)/bin/pip install --quiet --require-hashes --requirement tools/requirements.txt
+	$(VENV)/bin/pip install --quiet --no-deps --no-build-isolation --editable tools
+	touch $@
+$(VENV)/.build: tools/requirements-build.txt | $(VENV)/bin/python
+	$(VENV)/bin/pip install --quiet --require-hashes --requirement tools/requirements-build.txt
+	touch $@
+$(VENV)/.dev: tools/requirements-dev.txt $(VENV)/.tools | $(VENV)/bin/python
+	$(VENV)/bin/pip install --quiet --require-hashes --requirement tools/requirements-dev.txt
+	touch $@
+
+node_modules/.installed: package-lock.json
+	npm ci --no-audit --no-fund --loglevel=error
+	touch $@
+
+# A Zola of the host serves; npm brings one where there is none.
+.PHONY: zola
+zola:
+	@command -v zola >/dev/null || $(MAKE) --no-print-directory node_modules/.installed
+
+.PHONY: chromium
+chromium:
+	@command -v chromium >/dev/null || { \
+	  if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+	    apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends chromium >/dev/null; \
+	  else echo "the page tests need Chromium: sudo apt-get install chromium" >&2; exit 1; fi; }
+
+.PHONY: lock
+lock: ## pin the Python packages again after a change of tools/*.in
+	python3 -m venv build/uv && build/uv/bin/pip install --quiet uv
+	for set in requirements requirements-dev requirements-build; do \
+	  build/uv/bin/uv pip compile --quiet --generate-hashes --no-emit-index-url --no-annotate --no-header \
+	    --python-version 3.11 --universal tools/$$set.in -o tools/$$set.txt; done
+
+.PHONY: clean
+clean: ## remove everything that is built or installed here
+	rm -rf $(VENV) node_modules public build bench/target
