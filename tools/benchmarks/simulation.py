@@ -1,0 +1,353 @@
+"""Are the verdicts right as often as they claim? A simulation, with its table in simulation.md.
+
+    python tools/benchmarks/simulation.py           write the table (about a minute)
+
+A simulated report is two implementations measured in 16 scenarios over 30 rounds, as `tlsbench`
+does it: within a round the scenarios follow each other, within a scenario the two implementations
+are neighbours in time, in an order shuffled anew each round. Noise is relative and in logs; its
+standard deviation is drawn for each scenario from those of the 2023 runs (`SPREADS_PERCENT`).
+The same distribution on both sides is what "nothing differs" means; a true difference shifts one.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+from numpy.random import Generator
+from numpy.typing import NDArray
+from scipy import stats
+
+from tlsperf.statistics import ALPHA, RatioEstimate, paired_ratio, summary, unpaired_ratio
+
+Floats = NDArray[np.float64]
+
+ROUNDS: Final = 30
+SCENARIOS: Final = 16
+REPORTS: Final = 2000
+SEEDS: Final = (1, 2, 3, 4, 5)
+CHANGE: Final = 1.02
+FOUND_SPREADS_PERCENT: Final = (1.0, 1.5, 2.2)
+
+SPREADS_PERCENT: Final = (0.15, 0.28, 0.33, 0.40, 0.45, 0.58, 0.69, 0.98, 1.45, 1.78)
+"""Relative standard deviations of the December 2023 runs: the 5th, 15th … 95th percentile of
+the 160 series (8 configurations x 20 figures x 30 runs); the largest is 2.22."""
+
+SHARED: Final = 0.75
+"""Part of the variance that drift and random walk have of the host, the rest being each side's."""
+
+TABLE: Final = Path(__file__).with_name("simulation.md")
+
+
+# --- noise: arrays of reports x scenarios x rounds for left and right, of unit variance ---------
+
+Noise = Callable[[Generator, int, int], tuple[Floats, Floats]]
+
+
+def _independent(draw: Callable[[Generator, tuple[int, ...]], Floats]) -> Noise:
+    def noise(random: Generator, reports: int, scenarios: int) -> tuple[Floats, Floats]:
+        shape = (reports, scenarios, ROUNDS)
+        return draw(random, shape), draw(random, shape)
+
+    return noise
+
+
+def _normal(random: Generator, shape: tuple[int, ...]) -> Floats:
+    return random.standard_normal(shape)
+
+
+def _skewed(random: Generator, shape: tuple[int, ...]) -> Floats:
+    """Interference only ever slows: skewness -2, as the more disturbed of the 2023 series."""
+    return np.asarray(np.log(2) - random.standard_exponential(shape))  # median 0
+
+
+def _bimodal(random: Generator, shape: tuple[int, ...]) -> Floats:
+    """Two states (a page's colour, a frequency), one round in four in the slow one."""
+    slow = random.random(shape) < 0.25
+    modes = np.where(slow, -2.2, 0.0) + 0.3 * random.standard_normal(shape)
+    return np.asarray(modes - 0.3 * stats.norm.ppf(1 / 3))  # median 0: 1/4 + 3/4 * 1/3 below it
+
+
+def _times(random: Generator, reports: int, scenarios: int) -> tuple[NDArray[np.intp], ...]:
+    """When left and right are measured, in slots of one measurement each."""
+    rounds, blocks = np.arange(ROUNDS), np.arange(scenarios)[:, None]
+    first = 2 * (rounds * scenarios + blocks)
+    swapped = random.random((reports, scenarios, ROUNDS)) < 0.5
+    return first + swapped, first + ~swapped
+
+
+def _with_host(host: Callable[[Generator, int, int], Floats]) -> Noise:
+    """The host's state (reports x slots, unit variance over a run), shared by all scenarios."""
+
+    def noise(random: Generator, reports: int, scenarios: int) -> tuple[Floats, Floats]:
+        states = host(random, reports, 2 * scenarios * ROUNDS)
+        rows = np.arange(reports)[:, None, None]
+        left, right = (
+            SHARED**0.5 * states[rows, time] + (1 - SHARED) ** 0.5 * _normal(random, time.shape)
+            for time in _times(random, reports, scenarios)
+        )
+        return left, right
+
+    return noise
+
+
+def _drift(random: Generator, reports: int, slots: int) -> Floats:
+    """A steady drift, up or down: a straight line."""
+    line = (np.arange(slots) - (slots - 1) / 2) / slots * 12**0.5
+    return np.asarray(random.choice([-1.0, 1.0], (reports, 1)) * line)
+
+
+def _walk(random: Generator, reports: int, slots: int) -> Floats:
+    """A random walk; a walk of n unit steps has an expected variance of n / 6 about its mean."""
+    return np.asarray(
+        np.cumsum(random.standard_normal((reports, slots)), axis=1) / (slots / 6) ** 0.5
+    )
+
+
+NOISES: Final[dict[str, Noise]] = {
+    "normal": _independent(_normal),
+    "skewed": _independent(_skewed),
+    "bimodal": _independent(_bimodal),
+    "drifting": _with_host(_drift),
+    "random walk": _with_host(_walk),
+}
+
+
+def _own_walks(random: Generator, reports: int, scenarios: int) -> tuple[Floats, Floats]:
+    """Each implementation wanders for itself: what pairing cannot take out."""
+    shape = (reports, scenarios, ROUNDS)
+    left, right = (
+        np.cumsum(random.standard_normal(shape), axis=2) / (ROUNDS / 6) ** 0.5 for _ in range(2)
+    )
+    return left, right
+
+
+def _in_batches(random: Generator, reports: int, scenarios: int) -> tuple[Floats, Floats]:
+    """All rounds of left, then all of right, on a host that walks: how 2023 was measured."""
+    states = _walk(random, reports * scenarios, 2 * ROUNDS).reshape(reports, scenarios, -1)
+    own = _normal(random, states.shape)
+    both = SHARED**0.5 * states + (1 - SHARED) ** 0.5 * own
+    return both[..., :ROUNDS], both[..., ROUNDS:]
+
+
+# --- counting -----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Rate:
+    """How often out of how many."""
+
+    count: int
+    of: int
+
+    @property
+    def bounds(self) -> tuple[float, float]:
+        """99 % Clopper-Pearson bounds."""
+        interval = stats.binomtest(self.count, self.of).proportion_ci(0.99, "exact")
+        return float(interval.low), float(interval.high)
+
+    def __str__(self) -> str:
+        low, high = self.bounds
+        return f"{100 * self.count / self.of:.2f} ({100 * low:.2f} to {100 * high:.2f})"
+
+
+def _rate(outcomes: Iterator[bool]) -> Rate:
+    counted = np.fromiter(outcomes, dtype=np.bool_)
+    return Rate(int(counted.sum()), len(counted))
+
+
+def _spreads(random: Generator, reports: int, scenarios: int) -> Floats:
+    return np.asarray(random.choice(SPREADS_PERCENT, (reports, scenarios, 1)) / 100)
+
+
+def _claims(estimate: RatioEstimate) -> bool:
+    return estimate.verdict in ("faster", "slower")
+
+
+def _covers(estimate: RatioEstimate, truth: float) -> bool:
+    return (
+        estimate.low is not None
+        and estimate.high is not None
+        and (estimate.low <= truth <= estimate.high)
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """One noise with one seed."""
+
+    noise: str
+    seed: int
+    false_per_scenario: Rate
+    false_per_report: Rate
+    coverage: Rate
+    found: tuple[Rate, ...]
+    """A true change, after correction, at each of `FOUND_SPREADS_PERCENT`."""
+
+    def failures(self) -> list[str]:
+        """The promises this outcome breaks."""
+        broken = []
+        if self.false_per_scenario.bounds[0] > ALPHA:
+            broken.append("false verdicts per scenario")
+        if self.false_per_report.bounds[0] > ALPHA:
+            broken.append("reports with a false verdict")
+        low, high = self.coverage.bounds
+        if not low <= 1 - ALPHA <= high:
+            broken.append("coverage")
+        broken += [
+            f"true change at {spread} %"
+            for spread, rate in zip(FOUND_SPREADS_PERCENT, self.found, strict=True)
+            if spread <= 1.5 and rate.count < 0.9 * rate.of
+        ]
+        return [f"{self.noise}, seed {self.seed}: {promise}" for promise in broken]
+
+
+def simulate(name: str, seed: int, reports: int = REPORTS) -> Outcome:
+    """All rates of one noise with one seed."""
+    noise = NOISES[name]
+    random = np.random.default_rng([seed, list(NOISES).index(name)])
+    left, right = noise(random, reports, SCENARIOS)
+    spread = _spreads(random, reports, SCENARIOS)
+    left, right = np.exp(left * spread), np.exp(right * spread)
+    return Outcome(
+        noise=name,
+        seed=seed,
+        false_per_scenario=_rate(
+            _claims(paired_ratio(left[i, 0], right[i, 0])) for i in range(reports)
+        ),
+        false_per_report=_rate(
+            any(_claims(paired_ratio(*pair, SCENARIOS)) for pair in zip(*report, strict=True))
+            for report in zip(left, right, strict=True)
+        ),
+        coverage=_rate(
+            _covers(paired_ratio(CHANGE * left[i, 1], right[i, 1]), CHANGE) for i in range(reports)
+        ),
+        found=tuple(_found(noise, random, percent, reports) for percent in FOUND_SPREADS_PERCENT),
+    )
+
+
+def _found(noise: Noise, random: Generator, spread_percent: float, reports: int) -> Rate:
+    """Verdicts "faster" over `SCENARIOS` comparisons; one scenario of each report is drawn.
+
+    Alone in its round, the neighbours are half a round apart: harder than in a real report.
+    """
+    left, right = noise(random, reports, 1)
+    scale = spread_percent / 100 / _deviation(noise)
+    return _rate(
+        paired_ratio(CHANGE * np.exp(a * scale), np.exp(b * scale), SCENARIOS).verdict == "faster"
+        for a, b in zip(left[:, 0], right[:, 0], strict=True)
+    )
+
+
+def _deviation(noise: Noise) -> float:
+    """Root mean within-run variance, so that a stated spread is what a run would show."""
+    left, _ = noise(np.random.default_rng(0), 20_000, 1)
+    return float(left.var(axis=2, ddof=1).mean() ** 0.5)
+
+
+# --- limits -------------------------------------------------------------------------------------
+
+
+def _limits(seed: int) -> Iterator[tuple[str, Rate]]:
+    """What the promises do not cover, as rates of false verdicts per scenario, uncorrected."""
+    random = np.random.default_rng([seed, 100])
+
+    def false(noise: Noise, ratio: Callable[[Floats, Floats], RatioEstimate]) -> Rate:
+        left, right = noise(random, REPORTS, 1)
+        spread = _spreads(random, REPORTS, 1)
+        pairs = zip(np.exp(left * spread)[:, 0], np.exp(right * spread)[:, 0], strict=True)
+        return _rate(_claims(ratio(a, b)) for a, b in pairs)
+
+    def unlike(noise: Noise) -> Noise:
+        def drawn(random: Generator, reports: int, scenarios: int) -> tuple[Floats, Floats]:
+            left, right = noise(random, reports, scenarios)
+            return left, right * _spreads(random, reports, scenarios) / 0.005
+
+        return drawn
+
+    yield "unpaired, independent rounds: normal", false(NOISES["normal"], unpaired_ratio)
+    yield "unpaired, independent rounds: skewed", false(NOISES["skewed"], unpaired_ratio)
+    yield "unpaired, independent rounds: bimodal", false(NOISES["bimodal"], unpaired_ratio)
+    yield "unpaired, in batches on a walking host", false(_in_batches, unpaired_ratio)
+    yield "paired, each side walks for itself", false(_own_walks, paired_ratio)
+    for name in ("normal", "skewed", "bimodal"):
+        yield (
+            f"paired, unlike spreads, equal medians: {name}",
+            false(unlike(NOISES[name]), paired_ratio),
+        )
+
+    def median_misses(noise: Noise) -> Rate:
+        left, _ = noise(random, REPORTS, 1)
+        return _rate(
+            not (of.low is not None and of.high is not None and of.low <= 1 <= of.high)
+            for of in (summary(np.exp(0.01 * rounds)) for rounds in left[:, 0])
+        )
+
+    for name, noise in list(NOISES.items())[:3]:
+        yield f"interval of one median misses it: {name}", median_misses(noise)
+
+
+# --- the table ----------------------------------------------------------------------------------
+
+
+def row(outcome: Outcome) -> str:
+    rates = (
+        outcome.false_per_scenario,
+        outcome.false_per_report,
+        outcome.coverage,
+        *outcome.found,
+    )
+    return f"| {outcome.noise} | {outcome.seed} | " + " | ".join(str(r) for r in rates) + " |"
+
+
+def table(outcomes: list[Outcome], limits: list[tuple[str, Rate]]) -> str:
+    found = [f"2 % found at {spread:g} %" for spread in FOUND_SPREADS_PERCENT]
+    columns = ["noise", "seed", "false verdicts", "false reports", "coverage", *found]
+    lines = [
+        "# Simulation of the verdicts",
+        "",
+        "Written by `python tools/benchmarks/simulation.py`; read that file for what is simulated.",
+        f"Each rate is in per cent of {REPORTS:,}, with its 99 % binomial bounds.",
+        "",
+        "- **false verdicts**: nothing differs, one scenario looked at, no correction: 5 at most.",
+        f"- **false reports**: nothing differs, {SCENARIOS} scenarios looked at, any verdict of "
+        "faster or slower after correction: 5 at most.",
+        "- **coverage**: the 95 % interval of one ratio holds the true one.",
+        f"- **2 % found**: a true 2 % change in one of {SCENARIOS} scenarios is called faster "
+        f"after correction, with {ROUNDS} rounds, at that relative standard deviation of each "
+        "side: 90 at least up to 1.5 %.",
+        "",
+        "| " + " | ".join(columns) + " |",
+        "|---|" + "---:|" * (len(columns) - 1),
+        *(row(outcome) for outcome in outcomes),
+        "",
+        "## Limits",
+        "",
+        "False verdicts of one scenario, uncorrected, where the promise above is not made, and how "
+        "often the 95 % interval of a single median misses the true one:",
+        "",
+        "| case | rate |",
+        "|---|---:|",
+        *(f"| {case} | {rate} |" for case, rate in limits),
+        "",
+    ]
+    return "\n".join(lines)
+
+
+def main() -> int:
+    outcomes = [simulate(name, seed) for name in NOISES for seed in SEEDS]
+    written = TABLE.with_suffix(".new")
+    written.write_text(table(outcomes, list(_limits(SEEDS[0]))), encoding="utf-8")
+    written.replace(TABLE)
+    failures = [failure for outcome in outcomes for failure in outcome.failures()]
+    for failure in failures:
+        print(f"not held: {failure}", file=sys.stderr)
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
