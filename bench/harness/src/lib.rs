@@ -1,0 +1,10 @@
+//! Measures TLS libraries with one driver, so that a ratio between two libraries is a ratio
+//! between the libraries and nothing else.
+//!
+//! This crate links no TLS library: each has an adapter and a program of its own in `libraries/`.
+
+pub mod implementation;
+pub mod record;
+pub mod request;
+pub mod run;
+pub mod scenario;

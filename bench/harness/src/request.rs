@@ -1,0 +1,49 @@
+//! What a library's program is asked to measure: one block, one JSON object on standard input.
+
+use serde::{Deserialize, Serialize};
+
+use crate::{record::Schema, scenario::Scenario};
+
+/// One block: a scenario (without its side: both sides are measured) of one implementation in
+/// one round.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Request {
+    pub schema: Schema,
+    pub round: u32,
+    /// Index of the scenario in the suite.
+    pub block: u32,
+    /// Name to write into the records.
+    pub implementation: String,
+    pub scenario: Scenario,
+    pub measure_seconds: f64,
+    pub warmup_seconds: f64,
+    /// Also keep the time of each handshake: percentiles and a histogram.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub latency: bool,
+    /// Bind each thread to a logical processor of its own.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub pinned: bool,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_request_of_the_design_is_understood() {
+        let text = r#"{"schema":1,"round":3,"block":7,"implementation":"openssl-3.6.3",
+            "scenario":{"operation":"handshake","protocol":"1.3"},
+            "measure_seconds":0.5,"warmup_seconds":0.1}"#;
+        let request: Request = serde_json::from_str(text).unwrap();
+        assert_eq!((request.round, request.block), (3, 7));
+        assert!(!request.latency && !request.pinned);
+    }
+
+    #[test]
+    fn an_unknown_field_is_refused() {
+        let text = r#"{"schema":1,"round":3,"block":7,"implementation":"a","seconds":1,
+            "scenario":{"operation":"handshake"},"measure_seconds":0.5,"warmup_seconds":0.1}"#;
+        assert!(serde_json::from_str::<Request>(text).is_err());
+    }
+}

@@ -1,0 +1,172 @@
+//! `run.toml`: a run with its host, implementations and files, as `data/schema/run.schema.json`.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use toml::value::Datetime;
+
+use crate::{implementation::Implementation, record::Schema};
+
+/// What a host is and the state it was found in. What cannot be read is absent.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct HostFacts {
+    pub id: String,
+    pub cpu: String,
+    pub architecture: String,
+    /// Physical cores.
+    pub cores: Option<u32>,
+    /// Logical processors.
+    pub threads: Option<u32>,
+    pub memory_bytes: Option<u64>,
+    pub os: Option<String>,
+    pub kernel: Option<String>,
+    /// True in a virtual machine.
+    #[serde(rename = "virtual")]
+    pub is_virtual: Option<bool>,
+    /// kvm, vmware, …; absent on bare metal.
+    pub virtualization: Option<String>,
+    pub container: Option<String>,
+    pub microcode: Option<String>,
+    pub smt: Option<bool>,
+    pub governor: Option<String>,
+    pub frequency_min_mhz: Option<f64>,
+    pub frequency_max_mhz: Option<f64>,
+    pub turbo: Option<bool>,
+    pub aslr: Option<u32>,
+    pub isolated_cpus: Option<String>,
+    pub irqbalance: Option<bool>,
+    pub numa_nodes: Option<u32>,
+    pub transparent_hugepages: Option<String>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub temperature_sensors: Vec<String>,
+    pub description: Option<String>,
+    pub note: Option<String>,
+    pub url: Option<String>,
+    // Tables stand last: TOML wants plain values before them.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub caches: BTreeMap<String, String>,
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub mitigations: BTreeMap<String, String>,
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub compilers: BTreeMap<String, String>,
+}
+
+/// A raw file of a run; its bytes never change.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RawFile {
+    /// Relative to the run's folder, below `raw/`.
+    pub path: String,
+    pub sha256: String,
+    pub bytes: u64,
+    pub format: String,
+    /// If the file holds only one.
+    pub implementation: Option<String>,
+    pub round: Option<u32>,
+}
+
+/// What measured.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Tool {
+    pub name: String,
+    pub version: Option<String>,
+    pub commit: Option<String>,
+    pub url: Option<String>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub commands: Vec<String>,
+}
+
+/// Something a reader must know about a run.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RunWarning {
+    pub code: String,
+    pub message: String,
+}
+
+/// Outcome of a check of the host.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum CheckStatus {
+    Pass,
+    Warn,
+    Fail,
+}
+
+/// One line of `tlsbench host check` as it was when the run began.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CheckResult {
+    pub check: String,
+    pub status: CheckStatus,
+    pub found: String,
+    pub fix: Option<String>,
+}
+
+/// The suite that was run.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SuiteReference {
+    pub name: String,
+    /// Runs of one family are comparable over time.
+    pub family: String,
+    pub sha256: Option<String>,
+}
+
+/// Where a run was published, for runs that are not ours.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Source {
+    pub title: String,
+    pub url: String,
+    pub estimator: Option<String>,
+    pub note: Option<String>,
+}
+
+/// `data/runs/<id>/run.toml`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Run {
+    pub schema: Schema,
+    pub id: String,
+    pub date: Datetime,
+    pub started: Option<Datetime>,
+    pub finished: Option<Datetime>,
+    #[serde(default = "yes")]
+    pub complete: bool,
+    /// Rounds that count; absent if not known.
+    pub rounds: Option<u32>,
+    pub seed: Option<u64>,
+    pub allocator: Option<String>,
+    pub host_id: String,
+    pub tool: Tool,
+    pub suite: Option<SuiteReference>,
+    pub source: Option<Source>,
+    /// As captured when the run began.
+    pub host: Option<HostFacts>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub checks: Vec<CheckResult>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<RunWarning>,
+    pub implementations: Vec<Implementation>,
+    pub files: Vec<RawFile>,
+}
+
+fn yes() -> bool {
+    true
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_example_is_read_and_written_without_loss() {
+        let example = include_str!("../../../data/schema/run.example.toml");
+        let run: Run = toml::from_str(example).unwrap();
+        let written: toml::Table = toml::from_str(&toml::to_string(&run).unwrap()).unwrap();
+        assert_eq!(written, toml::from_str(example).unwrap());
+    }
+}

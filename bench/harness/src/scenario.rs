@@ -1,0 +1,329 @@
+//! What is measured: the vocabulary of `data/schema/record.schema.json`.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+/// An enumeration whose values are written as the contract spells them.
+macro_rules! vocabulary {
+    ($(#[$doc:meta])* $name:ident { $($(#[$value_doc:meta])* $value:ident = $text:literal,)+ }) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+        pub enum $name {
+            $($(#[$value_doc])* #[serde(rename = $text)] $value,)+
+        }
+
+        impl $name {
+            /// Every value, in the order of the contract.
+            pub const ALL: &[Self] = &[$(Self::$value),+];
+
+            /// As the contract spells it.
+            pub fn as_str(self) -> &'static str {
+                match self { $(Self::$value => $text),+ }
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.pad(self.as_str())
+            }
+        }
+    };
+}
+
+vocabulary!(
+    /// The kind of work.
+    Operation {
+        Transfer = "transfer",
+        Handshake = "handshake",
+        ClientHello = "client-hello",
+        Memory = "memory",
+        Primitive = "primitive",
+    }
+);
+
+vocabulary!(
+    /// Version of TLS.
+    Protocol {
+        Tls12 = "1.2",
+        Tls13 = "1.3",
+    }
+);
+
+vocabulary!(
+    /// Cipher suites by their IANA names.
+    CipherSuite {
+        Aes128Gcm = "TLS_AES_128_GCM_SHA256",
+        Aes256Gcm = "TLS_AES_256_GCM_SHA384",
+        ChaCha20Poly1305 = "TLS_CHACHA20_POLY1305_SHA256",
+        EcdheRsaAes128Gcm = "TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256",
+        EcdheRsaAes256Gcm = "TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384",
+        EcdheRsaChaCha20Poly1305 = "TLS_ECDHE_RSA_WITH_CHACHA20_POLY1305_SHA256",
+        EcdheEcdsaAes128Gcm = "TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256",
+        EcdheEcdsaAes256Gcm = "TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384",
+        EcdheEcdsaChaCha20Poly1305 = "TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256",
+    }
+);
+
+vocabulary!(
+    /// Key exchange groups.
+    KeyExchange {
+        X25519 = "X25519",
+        Secp256r1 = "secp256r1",
+        Secp384r1 = "secp384r1",
+        X25519MlKem768 = "X25519MLKEM768",
+    }
+);
+
+vocabulary!(
+    /// Type and size of the keys of a certificate chain.
+    Certificate {
+        Rsa2048 = "rsa-2048",
+        Rsa4096 = "rsa-4096",
+        EcdsaP256 = "ecdsa-p256",
+        EcdsaP384 = "ecdsa-p384",
+        Ed25519 = "ed25519",
+    }
+);
+
+vocabulary!(
+    /// Who proves an identity.
+    Authentication {
+        Server = "server",
+        Mutual = "mutual",
+    }
+);
+
+vocabulary!(
+    /// How a session is resumed. `Resumed`: a foreign source does not say which.
+    Resumption {
+        None = "none",
+        SessionId = "session-id",
+        Ticket = "ticket",
+        Resumed = "resumed",
+    }
+);
+
+vocabulary!(
+    /// Whose work is counted: client or server of a handshake, sender or receiver of a transfer.
+    Side {
+        Client = "client",
+        Server = "server",
+        Sender = "sender",
+        Receiver = "receiver",
+    }
+);
+
+/// What is measured. All fields together are the scenario's identity; absent is "not told", or
+/// "does not apply".
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Scenario {
+    pub operation: Operation,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub protocol: Option<Protocol>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cipher_suite: Option<CipherSuite>,
+    /// Absent where none takes place, as in a TLS1.2 resumption.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub key_exchange: Option<KeyExchange>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub certificate: Option<Certificate>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub authentication: Option<Authentication>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub resumption: Option<Resumption>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub side: Option<Side>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub threads: Option<u32>,
+    /// Bytes per write.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub size: Option<u32>,
+    /// Largest record, in bytes of plaintext.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub record_size: Option<u32>,
+    /// What else names it: a primitive, key shares sent, `hello-retry`, `sessions-1000`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub variant: Option<String>,
+}
+
+impl CipherSuite {
+    /// The AEAD alone, as readers know it.
+    fn cipher(self) -> &'static str {
+        match self {
+            Self::Aes128Gcm | Self::EcdheRsaAes128Gcm | Self::EcdheEcdsaAes128Gcm => "AES-128-GCM",
+            Self::Aes256Gcm | Self::EcdheRsaAes256Gcm | Self::EcdheEcdsaAes256Gcm => "AES-256-GCM",
+            Self::ChaCha20Poly1305
+            | Self::EcdheRsaChaCha20Poly1305
+            | Self::EcdheEcdsaChaCha20Poly1305 => "CHACHA20-POLY1305",
+        }
+    }
+}
+
+impl Certificate {
+    fn readable(self) -> &'static str {
+        match self {
+            Self::Rsa2048 => "RSA-2048",
+            Self::Rsa4096 => "RSA-4096",
+            Self::EcdsaP256 => "ECDSA-P256",
+            Self::EcdsaP384 => "ECDSA-P384",
+            Self::Ed25519 => "Ed25519",
+        }
+    }
+}
+
+impl Side {
+    fn readable(self) -> &'static str {
+        match self {
+            Self::Client => "client",
+            Self::Server => "server",
+            Self::Sender => "sending",
+            Self::Receiver => "receiving",
+        }
+    }
+}
+
+/// Bytes in the largest binary unit that divides them: 16 B, 8 KiB, 1 MiB.
+fn size_name(size: u32) -> String {
+    for (unit, factor) in [("MiB", 1 << 20), ("KiB", 1 << 10)] {
+        if size.is_multiple_of(factor) {
+            return format!("{} {unit}", size / factor);
+        }
+    }
+    format!("{size} B")
+}
+
+impl Scenario {
+    /// A scenario of which only the kind of work is known.
+    pub fn new(operation: Operation) -> Self {
+        Self {
+            operation,
+            protocol: None,
+            cipher_suite: None,
+            key_exchange: None,
+            certificate: None,
+            authentication: None,
+            resumption: None,
+            side: None,
+            threads: None,
+            size: None,
+            record_size: None,
+            variant: None,
+        }
+    }
+
+    /// The same scenario, seen from one side.
+    pub fn on(&self, side: Side) -> Self {
+        Self {
+            side: Some(side),
+            ..self.clone()
+        }
+    }
+
+    /// The readable name, made by the rules of `scenario_name` in `tlsperf.model`.
+    pub fn name(&self) -> String {
+        let handshake = self.operation == Operation::Handshake;
+        let transfer = self.operation == Operation::Transfer;
+        let kind = match (handshake, self.resumption) {
+            (false, _) => self.operation.as_str().replace('-', " "),
+            (true, None) => "handshake".into(),
+            (true, Some(Resumption::None)) => "full handshake".into(),
+            (true, Some(_)) => "resumed handshake".into(),
+        };
+        let mut parts = vec![match self.protocol {
+            Some(protocol) => format!("{kind} {protocol}"),
+            None => kind,
+        }];
+        match self.resumption {
+            Some(Resumption::SessionId) => parts.push("session id".into()),
+            Some(Resumption::Ticket) => parts.push("ticket".into()),
+            _ => {}
+        }
+        if let Some(suite) = self.cipher_suite
+            && (transfer || suite.cipher() != "AES-256-GCM")
+        {
+            parts.push(suite.cipher().into());
+        }
+        if let Some(certificate) = self.certificate
+            && handshake
+            && matches!(self.resumption, None | Some(Resumption::None))
+        {
+            parts.push(certificate.readable().into());
+        }
+        if let Some(group) = self.key_exchange
+            && !transfer
+        {
+            parts.push(group.to_string());
+        }
+        if self.authentication == Some(Authentication::Mutual) {
+            parts.push("mutual".into());
+        }
+        match self.size {
+            Some(size) if !transfer => parts.push(size_name(size)),
+            Some(size) if size != 1 << 20 => parts.push(format!("{} writes", size_name(size))),
+            _ => {}
+        }
+        if let Some(size) = self.record_size {
+            parts.push(format!("{} records", size_name(size)));
+        }
+        parts.extend(self.variant.clone());
+        if let Some(threads) = self.threads
+            && threads != 1
+        {
+            parts.push(format!("{threads} threads"));
+        }
+        parts.extend(self.side.map(|side| side.readable().into()));
+        parts.join(", ")
+    }
+
+    /// The permanent anchor: the name in lower case, words joined by hyphens.
+    pub fn anchor(&self) -> String {
+        self.name()
+            .to_lowercase()
+            .replace('+', "-and-")
+            .split(|c: char| !c.is_ascii_alphanumeric())
+            .filter(|word| !word.is_empty())
+            .collect::<Vec<_>>()
+            .join("-")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[derive(Deserialize)]
+    struct Named {
+        scenario: Scenario,
+        name: String,
+        anchor: String,
+    }
+
+    #[test]
+    fn names_and_anchors_are_those_of_the_contract() {
+        let text = include_str!("../../../data/schema/scenario-names.json");
+        let named: Vec<Named> = serde_json::from_str(text).unwrap();
+        assert!(!named.is_empty());
+        for Named {
+            scenario,
+            name,
+            anchor,
+        } in named
+        {
+            assert_eq!(scenario.name(), name);
+            assert_eq!(scenario.anchor(), anchor);
+        }
+    }
+
+    #[test]
+    fn an_unknown_field_or_value_is_refused() {
+        for text in [
+            r#"{"operation":"handshake","colour":"red"}"#,
+            r#"{"operation":"handshake","protocol":"1.1"}"#,
+            r#"{"protocol":"1.3"}"#,
+        ] {
+            assert!(serde_json::from_str::<Scenario>(text).is_err(), "{text}");
+        }
+    }
+}
