@@ -1,0 +1,353 @@
+//! Known sources of noise, one small type each: what was found, and how to fix it.
+
+use tls_harness::run::{CheckResult, CheckStatus as Status, HostFacts};
+
+use super::facts::meminfo;
+use super::root::Root;
+use super::watch;
+
+/// A source of noise that a host may have.
+trait Check {
+    fn name(&self) -> &'static str;
+    /// One line on how to be rid of it.
+    fn fix(&self) -> &'static str;
+    /// `None` where the host does not tell.
+    fn look(&self, facts: &HostFacts, root: &Root) -> Option<(Status, String)>;
+}
+
+const CHECKS: [&dyn Check; 17] = [
+    &VirtualMachine,
+    &Container,
+    &Processors,
+    &Governor,
+    &Turbo,
+    &Smt,
+    &Aslr,
+    &IrqBalance,
+    &PerfSampling,
+    &HugePages,
+    &ClockSource,
+    &CpuQuota,
+    &Numa,
+    &Swap,
+    &Temperature,
+    &Throttling,
+    &Load,
+];
+
+/// Looks for every known source of noise. What a host does not tell is a warning, except in a
+/// virtual machine, which is one itself.
+pub fn check(facts: &HostFacts, root: &Root) -> Vec<CheckResult> {
+    CHECKS
+        .iter()
+        .map(|check| {
+            let unknown = || {
+                let status = match facts.is_virtual {
+                    Some(true) => Status::Pass,
+                    _ => Status::Warn,
+                };
+                (status, "the host does not tell".to_owned())
+            };
+            let (status, found) = check.look(facts, root).unwrap_or_else(unknown);
+            CheckResult {
+                check: check.name().to_owned(),
+                status,
+                found,
+                fix: (status != Status::Pass).then(|| check.fix().to_owned()),
+            }
+        })
+        .collect()
+}
+
+/// For people: one check a line, its fix below.
+pub fn to_text(results: &[CheckResult]) -> String {
+    use std::fmt::Write as _;
+    let mut text = String::new();
+    for result in results {
+        let status = match result.status {
+            Status::Pass => "pass",
+            Status::Warn => "warn",
+            Status::Fail => "FAIL",
+        };
+        let _ = writeln!(text, "{status}  {:<18}{}", result.check, result.found);
+        if let Some(fix) = &result.fix {
+            let _ = writeln!(text, "      {:<18}fix: {fix}", "");
+        }
+    }
+    text
+}
+
+fn warn_if(bad: bool) -> Status {
+    if bad { Status::Warn } else { Status::Pass }
+}
+
+fn fail_if(bad: bool) -> Status {
+    if bad { Status::Fail } else { Status::Pass }
+}
+
+struct VirtualMachine;
+impl Check for VirtualMachine {
+    fn name(&self) -> &'static str {
+        "virtual-machine"
+    }
+    fn fix(&self) -> &'static str {
+        "measure on bare metal: neighbours and the hypervisor disturb what a guest cannot see"
+    }
+    fn look(&self, facts: &HostFacts, _: &Root) -> Option<(Status, String)> {
+        let found = match (facts.is_virtual?, &facts.virtualization) {
+            (false, _) => "bare metal".to_owned(),
+            (true, None) => "a virtual machine".to_owned(),
+            (true, Some(by)) => format!("a virtual machine ({by})"),
+        };
+        Some((warn_if(facts.is_virtual?), found))
+    }
+}
+
+struct Container;
+impl Check for Container {
+    fn name(&self) -> &'static str {
+        "container"
+    }
+    fn fix(&self) -> &'static str {
+        "run on the host itself: what else runs there is not visible from a container"
+    }
+    fn look(&self, facts: &HostFacts, _: &Root) -> Option<(Status, String)> {
+        let found = facts.container.clone();
+        let status = warn_if(found.is_some());
+        Some((status, found.unwrap_or_else(|| "none seen".to_owned())))
+    }
+}
+
+struct Processors;
+impl Check for Processors {
+    fn name(&self) -> &'static str {
+        "processors"
+    }
+    fn fix(&self) -> &'static str {
+        "use a host with two cores or more: on one, everything else interrupts the measured program"
+    }
+    fn look(&self, facts: &HostFacts, _: &Root) -> Option<(Status, String)> {
+        let cores = facts.cores.or(facts.threads)?;
+        Some((warn_if(cores < 2), format!("{cores} cores")))
+    }
+}
+
+struct Governor;
+impl Check for Governor {
+    fn name(&self) -> &'static str {
+        "governor"
+    }
+    fn fix(&self) -> &'static str {
+        "tlsbench host tune (sets the governor performance)"
+    }
+    fn look(&self, facts: &HostFacts, _: &Root) -> Option<(Status, String)> {
+        let governor = facts.governor.clone()?;
+        Some((warn_if(governor != "performance"), governor))
+    }
+}
+
+struct Turbo;
+impl Check for Turbo {
+    fn name(&self) -> &'static str {
+        "turbo"
+    }
+    fn fix(&self) -> &'static str {
+        "tlsbench host tune (turns turbo off: its frequency depends on heat and on other cores)"
+    }
+    fn look(&self, facts: &HostFacts, _: &Root) -> Option<(Status, String)> {
+        let turbo = facts.turbo?;
+        Some((warn_if(turbo), if turbo { "on" } else { "off" }.to_owned()))
+    }
+}
+
+struct Smt;
+impl Check for Smt {
+    fn name(&self) -> &'static str {
+        "smt"
+    }
+    fn fix(&self) -> &'static str {
+        "tlsbench host tune (turns SMT off: a sibling thread takes half of a core unseen)"
+    }
+    fn look(&self, facts: &HostFacts, _: &Root) -> Option<(Status, String)> {
+        let smt = facts.smt?;
+        Some((warn_if(smt), if smt { "on" } else { "off" }.to_owned()))
+    }
+}
+
+/// Each block is a process of its own, so that with full randomisation the rounds sample memory
+/// layouts; without it every round would repeat the luck of one layout.
+struct Aslr;
+impl Check for Aslr {
+    fn name(&self) -> &'static str {
+        "aslr"
+    }
+    fn fix(&self) -> &'static str {
+        "tlsbench host tune (sets kernel.randomize_va_space to 2)"
+    }
+    fn look(&self, facts: &HostFacts, _: &Root) -> Option<(Status, String)> {
+        let aslr = facts.aslr?;
+        Some((warn_if(aslr != 2), format!("randomize_va_space = {aslr}")))
+    }
+}
+
+struct IrqBalance;
+impl Check for IrqBalance {
+    fn name(&self) -> &'static str {
+        "irqbalance"
+    }
+    fn fix(&self) -> &'static str {
+        "systemctl stop irqbalance (it moves interrupts onto cores that measure)"
+    }
+    fn look(&self, facts: &HostFacts, _: &Root) -> Option<(Status, String)> {
+        let runs = facts.irqbalance?;
+        let found = if runs { "running" } else { "not running" };
+        Some((warn_if(runs), found.to_owned()))
+    }
+}
+
+struct PerfSampling;
+impl Check for PerfSampling {
+    fn name(&self) -> &'static str {
+        "perf-sampling"
+    }
+    fn fix(&self) -> &'static str {
+        "tlsbench host tune (sets kernel.perf_event_max_sample_rate to 1)"
+    }
+    fn look(&self, _: &HostFacts, root: &Root) -> Option<(Status, String)> {
+        let rate: u32 = root.read_number("proc/sys/kernel/perf_event_max_sample_rate")?;
+        Some((warn_if(rate > 1), format!("at most {rate} samples/s")))
+    }
+}
+
+struct HugePages;
+impl Check for HugePages {
+    fn name(&self) -> &'static str {
+        "huge-pages"
+    }
+    fn fix(&self) -> &'static str {
+        "echo madvise > /sys/kernel/mm/transparent_hugepage/enabled"
+    }
+    fn look(&self, facts: &HostFacts, _: &Root) -> Option<(Status, String)> {
+        let state = facts.transparent_hugepages.clone()?;
+        Some((warn_if(state == "always"), state))
+    }
+}
+
+struct ClockSource;
+impl Check for ClockSource {
+    fn name(&self) -> &'static str {
+        "clock-source"
+    }
+    fn fix(&self) -> &'static str {
+        "boot with a clock that is read without a system call (tsc, kvm-clock, arch_sys_counter)"
+    }
+    fn look(&self, _: &HostFacts, root: &Root) -> Option<(Status, String)> {
+        let folder = "sys/devices/system/clocksource/clocksource0";
+        let clock = root.read(&format!("{folder}/current_clocksource"))?;
+        let slow = ["hpet", "acpi_pm", "jiffies", "refined-jiffies"].contains(&clock.as_str());
+        Some((fail_if(slow), clock))
+    }
+}
+
+struct CpuQuota;
+impl Check for CpuQuota {
+    fn name(&self) -> &'static str {
+        "cpu-quota"
+    }
+    fn fix(&self) -> &'static str {
+        "lift the control group's limit (cpu.max, cpu.cfs_quota_us): it stops programs in mid-run"
+    }
+    fn look(&self, _: &HostFacts, root: &Root) -> Option<(Status, String)> {
+        let (limited, found) = match root.read("sys/fs/cgroup/cpu.max") {
+            Some(limit) => (!limit.starts_with("max"), limit),
+            None => match root.read("sys/fs/cgroup/cpu/cpu.cfs_quota_us") {
+                Some(quota) => (quota != "-1", quota),
+                None => (false, "none".to_owned()),
+            },
+        };
+        let found = if limited { found } else { "none".to_owned() };
+        Some((fail_if(limited), found))
+    }
+}
+
+struct Numa;
+impl Check for Numa {
+    fn name(&self) -> &'static str {
+        "numa"
+    }
+    fn fix(&self) -> &'static str {
+        "numactl --cpunodebind=0 --membind=0 tlsbench run … (memory of another node is slower)"
+    }
+    fn look(&self, facts: &HostFacts, _: &Root) -> Option<(Status, String)> {
+        let nodes = facts.numa_nodes?;
+        Some((warn_if(nodes > 1), format!("{nodes} nodes")))
+    }
+}
+
+struct Swap;
+impl Check for Swap {
+    fn name(&self) -> &'static str {
+        "swap"
+    }
+    fn fix(&self) -> &'static str {
+        "swapoff -a, or end what takes the memory"
+    }
+    fn look(&self, _: &HostFacts, root: &Root) -> Option<(Status, String)> {
+        let used = meminfo(root, "SwapTotal")?.saturating_sub(meminfo(root, "SwapFree")?);
+        let found = format!("{} MiB in use", used >> 20);
+        Some((warn_if(used >> 20 > 0), found))
+    }
+}
+
+struct Temperature;
+impl Check for Temperature {
+    fn name(&self) -> &'static str {
+        "temperature"
+    }
+    fn fix(&self) -> &'static str {
+        "let it cool before measuring"
+    }
+    fn look(&self, _: &HostFacts, root: &Root) -> Option<(Status, String)> {
+        let celsius = watch::temperature(root)?;
+        Some((warn_if(celsius > 80.0), format!("{celsius:.0} °C")))
+    }
+}
+
+struct Throttling;
+impl Check for Throttling {
+    fn name(&self) -> &'static str {
+        "throttling"
+    }
+    fn fix(&self) -> &'static str {
+        "see to the cooling; turbo off (tlsbench host tune) leaves more room"
+    }
+    fn look(&self, _: &HostFacts, root: &Root) -> Option<(Status, String)> {
+        let count = watch::throttle_count(root)?;
+        Some((warn_if(count > 0), format!("{count} times since boot")))
+    }
+}
+
+/// Half a process that always runs, over the last minute, cannot be averaged away.
+struct Load;
+impl Check for Load {
+    fn name(&self) -> &'static str {
+        "load"
+    }
+    fn fix(&self) -> &'static str {
+        "end what runs besides (see top), and wait a minute"
+    }
+    fn look(&self, _: &HostFacts, root: &Root) -> Option<(Status, String)> {
+        let load: f64 = root
+            .read("proc/loadavg")?
+            .split_whitespace()
+            .next()?
+            .parse()
+            .ok()?;
+        let status = match load {
+            load if load > 0.5 => Status::Fail,
+            load if load > 0.1 => Status::Warn,
+            _ => Status::Pass,
+        };
+        Some((status, format!("{load:.2} over the last minute")))
+    }
+}

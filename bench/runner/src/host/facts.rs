@@ -1,0 +1,535 @@
+//! What a host is and the state it was found in (`HostFacts` of `data/schema/run.schema.json`).
+//!
+//! Sources: proc(5), and the kernel's `Documentation/ABI/` for `/sys`. What cannot be read is
+//! absent, never guessed.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use anyhow::{Context, Result, bail};
+use serde::Deserialize;
+use tls_harness::run::HostFacts;
+
+use super::root::{Root, count_in_list};
+
+/// Where known hosts are described, relative to the repository.
+pub const KNOWN_HOSTS: &str = "data/hosts";
+
+/// `data/hosts/<id>.toml`: only what tells whether a host is this one.
+#[derive(Deserialize)]
+struct KnownHost {
+    id: String,
+    cpu: String,
+    threads: Option<u32>,
+    memory_bytes: Option<u64>,
+}
+
+/// The facts of the host whose `/proc` and `/sys` are below `root`, under the id that
+/// describes it: a slug such as `intel-xeon-processor-2-cores-vm`.
+pub fn capture(root: &Root) -> HostFacts {
+    let cpuinfo = root.read("proc/cpuinfo").unwrap_or_default();
+    let virtualization = virtualization(root, &cpuinfo);
+    let threads = root
+        .read("sys/devices/system/cpu/online")
+        .and_then(|list| count_in_list(&list))
+        .or_else(|| match fields(&cpuinfo, "processor").count() {
+            0 => None,
+            count => u32::try_from(count).ok(),
+        });
+    let cores = cores(root, &cpuinfo);
+    let mut facts = HostFacts {
+        id: String::new(),
+        cpu: cpu(root, &cpuinfo),
+        architecture: root
+            .read("proc/sys/kernel/arch")
+            .unwrap_or_else(|| std::env::consts::ARCH.to_owned()),
+        cores,
+        threads,
+        memory_bytes: memory(root),
+        os: os(root),
+        kernel: root.read("proc/sys/kernel/osrelease"),
+        is_virtual: virtualization.is_virtual,
+        virtualization: virtualization.by,
+        container: container(root),
+        microcode: fields(&cpuinfo, "microcode").next().map(str::to_owned),
+        smt: match root.read("sys/devices/system/cpu/smt/active").as_deref() {
+            Some("1") => Some(true),
+            Some("0") => Some(false),
+            _ => threads.zip(cores).map(|(threads, cores)| threads > cores),
+        },
+        governor: governor(root),
+        frequency_min_mhz: frequencies(root, "scaling_min_freq").reduce(f64::min),
+        frequency_max_mhz: frequencies(root, "scaling_max_freq").reduce(f64::max),
+        turbo: turbo(root),
+        aslr: root.read_number("proc/sys/kernel/randomize_va_space"),
+        isolated_cpus: root.read("sys/devices/system/cpu/isolated").map(|list| {
+            if list.is_empty() {
+                "none".to_owned()
+            } else {
+                list
+            }
+        }),
+        irqbalance: irqbalance(root),
+        numa_nodes: match root.numbered("sys/devices/system/node", "node").len() {
+            0 => None,
+            count => u32::try_from(count).ok(),
+        },
+        transparent_hugepages: root
+            .read("sys/kernel/mm/transparent_hugepage/enabled")
+            .and_then(|choices| chosen(&choices).map(str::to_owned)),
+        temperature_sensors: temperature_sensors(root),
+        caches: caches(root),
+        mitigations: mitigations(root),
+        ..HostFacts::default()
+    };
+    facts.id = derived_id(&facts);
+    facts
+}
+
+/// Adds the versions of the compilers found on the path, as they tell them.
+pub fn with_compilers(mut facts: HostFacts) -> HostFacts {
+    for name in ["rustc", "cc", "clang", "cmake"] {
+        let told = Command::new(name).arg("--version").output().ok();
+        let first = told
+            .filter(|output| output.status.success())
+            .and_then(|output| {
+                let text = String::from_utf8_lossy(&output.stdout).into_owned();
+                text.lines().next().map(str::to_owned)
+            });
+        if let Some(line) = first {
+            facts.compilers.insert(name.to_owned(), line);
+        }
+    }
+    facts
+}
+
+/// Gives the host the id asked for, or that of the one known host (a file of `folder`) with
+/// its processor, number of threads and memory; keeps the derived id if there is none.
+pub fn identified(mut facts: HostFacts, asked: Option<&str>, folder: &Path) -> Result<HostFacts> {
+    if let Some(id) = asked {
+        let identifier = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit();
+        let known = |c: char| identifier(c) || "._-".contains(c);
+        if !id.starts_with(identifier) || !id.chars().all(known) {
+            bail!("--host {id}: expected lower-case letters, digits, '.', '_' and '-'");
+        }
+        facts.id = id.to_owned();
+        return Ok(facts);
+    }
+    if !folder.is_dir() {
+        return Ok(facts);
+    }
+    let mut paths: Vec<_> = fs::read_dir(folder)
+        .with_context(|| folder.display().to_string())?
+        .collect::<std::io::Result<Vec<_>>>()?
+        .into_iter()
+        .map(|entry| entry.path())
+        .filter(|path| {
+            path.extension()
+                .is_some_and(|extension| extension == "toml")
+        })
+        .collect();
+    paths.sort();
+    for path in paths {
+        let text = fs::read_to_string(&path).with_context(|| path.display().to_string())?;
+        let known: KnownHost = toml::from_str(&text).with_context(|| path.display().to_string())?;
+        if known.cpu == facts.cpu
+            && known.threads.is_some()
+            && known.threads == facts.threads
+            && close(known.memory_bytes, facts.memory_bytes)
+        {
+            facts.id = known.id;
+            break;
+        }
+    }
+    Ok(facts)
+}
+
+/// The facts that differ from what they were. The compilers may: what they built is compared
+/// by its checksum.
+pub fn differences(facts: &HostFacts, before: &HostFacts) -> Result<Vec<String>> {
+    let (ours, theirs) = (
+        toml::Table::try_from(facts)?,
+        toml::Table::try_from(before)?,
+    );
+    let names: BTreeSet<&String> = ours.keys().chain(theirs.keys()).collect();
+    Ok(names
+        .into_iter()
+        .filter(|name| *name != "compilers" && ours.get(*name) != theirs.get(*name))
+        .map(|name| match (theirs.get(name), ours.get(name)) {
+            (Some(was), Some(is)) => format!("{name} was {was}, is {is}"),
+            (Some(was), None) => format!("{name} was {was}, is unknown"),
+            (None, Some(is)) => format!("{name} was unknown, is {is}"),
+            (None, None) => name.clone(),
+        })
+        .collect())
+}
+
+fn derived_id(facts: &HostFacts) -> String {
+    let mut words = facts.cpu.to_lowercase();
+    for mark in ["(r)", "(tm)", "®", "™"] {
+        words = words.replace(mark, " ");
+    }
+    // The nominal frequency that Intel appends to the name says nothing new.
+    let name = words.split('@').next().unwrap_or_default().to_owned();
+    let mut id = name;
+    if let Some(cores) = facts.cores {
+        let _ = write!(id, " {cores} cores");
+    }
+    if facts.is_virtual == Some(true) {
+        id.push_str(" vm");
+    }
+    let spaced: String = id
+        .chars()
+        .map(|c| if c.is_ascii_alphanumeric() { c } else { ' ' })
+        .collect();
+    spaced.split_whitespace().collect::<Vec<_>>().join("-")
+}
+
+/// For people: one fact a line.
+pub fn to_text(facts: &HostFacts) -> String {
+    let mut text = String::new();
+    let mut line = |name: &str, value: Option<String>| {
+        let value = value.unwrap_or_else(|| "not readable".to_owned());
+        let _ = writeln!(text, "{name:<24}{value}");
+    };
+    let words = |value: &Option<String>| value.clone();
+    let yes = |value: Option<bool>| value.map(|v| if v { "yes" } else { "no" }.to_owned());
+    let on = |value: Option<bool>| value.map(|v| if v { "on" } else { "off" }.to_owned());
+    line("host", Some(facts.id.clone()));
+    line("CPU", Some(facts.cpu.clone()));
+    line("architecture", Some(facts.architecture.clone()));
+    line("cores", facts.cores.map(|n| n.to_string()));
+    line("threads", facts.threads.map(|n| n.to_string()));
+    line("SMT", on(facts.smt));
+    for (name, size) in &facts.caches {
+        line(&format!("cache {name}"), Some(size.clone()));
+    }
+    #[expect(clippy::cast_precision_loss, reason = "a size for people, one decimal")]
+    let gib = |bytes: u64| format!("{:.1} GiB", bytes as f64 / f64::from(1 << 30));
+    line("memory", facts.memory_bytes.map(gib));
+    line("NUMA nodes", facts.numa_nodes.map(|n| n.to_string()));
+    line("distribution", words(&facts.os));
+    line("kernel", words(&facts.kernel));
+    line("virtual machine", yes(facts.is_virtual));
+    if facts.virtualization.is_some() {
+        line("virtualisation", words(&facts.virtualization));
+    }
+    line(
+        "container",
+        Some(
+            facts
+                .container
+                .clone()
+                .unwrap_or_else(|| "none seen".to_owned()),
+        ),
+    );
+    line("microcode", words(&facts.microcode));
+    line("frequency governor", words(&facts.governor));
+    line(
+        "frequency limits",
+        facts
+            .frequency_min_mhz
+            .zip(facts.frequency_max_mhz)
+            .map(|(low, high)| format!("{low:.0} to {high:.0} MHz")),
+    );
+    line("turbo", on(facts.turbo));
+    line("ASLR", facts.aslr.map(|n| n.to_string()));
+    line("isolated CPUs", words(&facts.isolated_cpus));
+    line("irqbalance running", yes(facts.irqbalance));
+    line(
+        "huge pages, transparent",
+        words(&facts.transparent_hugepages),
+    );
+    let sensors = facts.temperature_sensors.join(", ");
+    line(
+        "temperature sensors",
+        (!sensors.is_empty()).then_some(sensors),
+    );
+    for (name, state) in &facts.mitigations {
+        line(&format!("mitigation {name}"), Some(state.clone()));
+    }
+    for (name, version) in &facts.compilers {
+        line(&format!("compiler {name}"), Some(version.clone()));
+    }
+    text
+}
+
+/// Memory within 2 %: the kernel keeps a part back that changes with its version.
+fn close(a: Option<u64>, b: Option<u64>) -> bool {
+    match (a, b) {
+        (Some(a), Some(b)) => a.abs_diff(b) <= a.max(b) / 50,
+        _ => false,
+    }
+}
+
+/// Values of a field of `/proc/cpuinfo`, one for each processor.
+fn fields<'a>(cpuinfo: &'a str, name: &str) -> impl Iterator<Item = &'a str> {
+    cpuinfo.lines().filter_map(move |line| {
+        let (key, value) = line.split_once(':')?;
+        (key.trim() == name).then_some(value.trim())
+    })
+}
+
+/// The word in brackets of a file such as `always [madvise] never`.
+fn chosen(choices: &str) -> Option<&str> {
+    Some(choices.split_once('[')?.1.split_once(']')?.0)
+}
+
+fn cpu(root: &Root, cpuinfo: &str) -> String {
+    let named = fields(cpuinfo, "model name")
+        .next()
+        .filter(|name| !name.is_empty())
+        .map(str::to_owned);
+    let name = named
+        .or_else(|| dmi_processor(root))
+        .or_else(|| arm_core(cpuinfo).map(str::to_owned))
+        .unwrap_or_else(|| "unknown".to_owned());
+    name.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// The processor's name in the firmware's table: 64-bit ARM has no `model name`. SMBIOS 3.6,
+/// 7.5 "Processor Information (Type 4)": the version's string number is at offset 10h, and the
+/// strings, each ending in a zero byte, follow the part whose length is at offset 1.
+fn dmi_processor(root: &Root) -> Option<String> {
+    let table = root.read_bytes("sys/firmware/dmi/entries/4-0/raw")?;
+    let strings = table.get(usize::from(*table.get(1)?)..)?;
+    let number = usize::from(*table.get(0x10)?).checked_sub(1)?;
+    let version = strings.split(|byte| *byte == 0).nth(number)?;
+    let version = String::from_utf8_lossy(version).trim().to_owned();
+    (!version.is_empty()).then_some(version)
+}
+
+/// The core design by implementer and part (the Arm cores that servers have; the numbers are
+/// those of each core's technical reference manual, MIDR_EL1).
+fn arm_core(cpuinfo: &str) -> Option<&'static str> {
+    let implementer = fields(cpuinfo, "CPU implementer").next()?;
+    let part = fields(cpuinfo, "CPU part").next()?;
+    Some(match (implementer, part) {
+        ("0x41", "0xd0c") => "Arm Neoverse-N1",
+        ("0x41", "0xd40") => "Arm Neoverse-V1",
+        ("0x41", "0xd49") => "Arm Neoverse-N2",
+        ("0x41", "0xd4f") => "Arm Neoverse-V2",
+        ("0xc0", "0xac3") => "Ampere-1",
+        _ => return None,
+    })
+}
+
+fn cores(root: &Root, cpuinfo: &str) -> Option<u32> {
+    let siblings: BTreeSet<String> = root
+        .numbered("sys/devices/system/cpu", "cpu")
+        .iter()
+        .filter_map(|cpu| root.read(&format!("{cpu}/topology/thread_siblings_list")))
+        .collect();
+    let count = if siblings.is_empty() {
+        let packages = fields(cpuinfo, "physical id");
+        packages
+            .zip(fields(cpuinfo, "core id"))
+            .collect::<BTreeSet<_>>()
+            .len()
+    } else {
+        siblings.len()
+    };
+    u32::try_from(count).ok().filter(|count| *count > 0)
+}
+
+/// Bytes of a field of `/proc/meminfo`, whose `kB` are 1024 bytes.
+pub fn meminfo(root: &Root, name: &str) -> Option<u64> {
+    let text = root.read("proc/meminfo")?;
+    let value = fields(&text, name).next()?.strip_suffix("kB")?.trim();
+    Some(value.parse::<u64>().ok()? * 1024)
+}
+
+fn memory(root: &Root) -> Option<u64> {
+    meminfo(root, "MemTotal")
+}
+
+fn os(root: &Root) -> Option<String> {
+    let text = root
+        .read("etc/os-release")
+        .or_else(|| root.read("usr/lib/os-release"))?;
+    let line = text
+        .lines()
+        .find_map(|line| line.strip_prefix("PRETTY_NAME="))?;
+    Some(line.trim_matches(['"', '\'']).to_owned())
+}
+
+struct Virtualization {
+    is_virtual: Option<bool>,
+    by: Option<String>,
+}
+
+/// A processor under a hypervisor says so on x86; elsewhere, and for the hypervisor's name, the
+/// firmware's vendor and the paravirtual clocks tell.
+fn virtualization(root: &Root, cpuinfo: &str) -> Virtualization {
+    let product = ["sys_vendor", "product_name", "bios_vendor", "board_vendor"]
+        .iter()
+        .filter_map(|name| root.read(&format!("sys/class/dmi/id/{name}")))
+        .collect::<Vec<_>>()
+        .join(" ");
+    let clocks = root
+        .read("sys/devices/system/clocksource/clocksource0/available_clocksource")
+        .unwrap_or_default();
+    let flags = fields(cpuinfo, "flags").next();
+    let flagged = flags.map(|flags| flags.split_whitespace().any(|flag| flag == "hypervisor"));
+    let metal = product.contains(".metal");
+    let named = [
+        ("QEMU", "qemu"),
+        ("KVM", "kvm"),
+        ("VMware", "vmware"),
+        ("VirtualBox", "virtualbox"),
+        ("innotek", "virtualbox"),
+        ("Xen", "xen"),
+        ("Virtual Machine", "hyper-v"),
+        ("Parallels", "parallels"),
+        ("Amazon EC2", "amazon-ec2"),
+        ("Google Compute Engine", "google-compute-engine"),
+    ]
+    .iter()
+    .find(|(mark, _)| product.contains(mark))
+    .map(|(_, name)| (*name).to_owned())
+    .or_else(|| {
+        [
+            ("kvm-clock", "kvm"),
+            ("hyperv_clocksource", "hyper-v"),
+            ("xen", "xen"),
+        ]
+        .iter()
+        .find(|(clock, _)| clocks.contains(clock))
+        .map(|(_, name)| (*name).to_owned())
+    })
+    .or_else(|| {
+        root.read("sys/hypervisor/type")
+            .filter(|name| !name.is_empty())
+    });
+    let is_virtual = match (flagged, &named) {
+        _ if metal => Some(false),
+        (Some(flagged), _) => Some(flagged),
+        (None, Some(_)) => Some(true),
+        (None, None) if !product.is_empty() => Some(false),
+        (None, None) => None,
+    };
+    Virtualization {
+        by: named.filter(|_| is_virtual == Some(true)),
+        is_virtual,
+    }
+}
+
+fn container(root: &Root) -> Option<String> {
+    if let Some(name) = root
+        .read("run/systemd/container")
+        .filter(|name| !name.is_empty())
+    {
+        return Some(name);
+    }
+    let cgroups = root.read("proc/1/cgroup").unwrap_or_default();
+    [
+        (root.exists("run/.containerenv"), "podman"),
+        (cgroups.contains("kubepods"), "kubernetes"),
+        (root.exists(".dockerenv"), "docker"),
+        (cgroups.contains("/lxc"), "lxc"),
+    ]
+    .iter()
+    .find(|(seen, _)| *seen)
+    .map(|(_, name)| (*name).to_owned())
+}
+
+fn frequencies(root: &Root, file: &str) -> impl Iterator<Item = f64> {
+    let kilohertz: Vec<f64> = root
+        .numbered("sys/devices/system/cpu", "cpu")
+        .iter()
+        .filter_map(|cpu| root.read_number(&format!("{cpu}/cpufreq/{file}")))
+        .collect();
+    kilohertz.into_iter().map(|khz| khz / 1000.0)
+}
+
+fn governor(root: &Root) -> Option<String> {
+    let governors: BTreeSet<String> = root
+        .numbered("sys/devices/system/cpu", "cpu")
+        .iter()
+        .filter_map(|cpu| root.read(&format!("{cpu}/cpufreq/scaling_governor")))
+        .collect();
+    let joined = governors.into_iter().collect::<Vec<_>>().join(", ");
+    (!joined.is_empty()).then_some(joined)
+}
+
+fn turbo(root: &Root) -> Option<bool> {
+    match root
+        .read("sys/devices/system/cpu/intel_pstate/no_turbo")
+        .as_deref()
+    {
+        Some("0") => return Some(true),
+        Some("1") => return Some(false),
+        _ => {}
+    }
+    match root.read("sys/devices/system/cpu/cpufreq/boost").as_deref() {
+        Some("1") => Some(true),
+        Some("0") => Some(false),
+        _ => None,
+    }
+}
+
+fn irqbalance(root: &Root) -> Option<bool> {
+    let processes = root.numbered("proc", "");
+    if processes.is_empty() {
+        return None;
+    }
+    Some(processes.iter().any(|process| {
+        // A process may end between being listed and being read.
+        root.read(&format!("{process}/comm")).as_deref() == Some("irqbalance")
+    }))
+}
+
+/// `hwmon` chips and thermal zones that have a temperature to read.
+fn temperature_sensors(root: &Root) -> Vec<String> {
+    let chips = root
+        .numbered("sys/class/hwmon", "hwmon")
+        .into_iter()
+        .filter(|chip| {
+            root.list(chip)
+                .iter()
+                .any(|file| file.starts_with("temp") && file.ends_with("_input"))
+        });
+    let chips = chips.filter_map(|chip| root.read(&format!("{chip}/name")));
+    let zones = root
+        .numbered("sys/class/thermal", "thermal_zone")
+        .into_iter()
+        .filter_map(|zone| root.read(&format!("{zone}/type")));
+    let names: BTreeSet<String> = chips.chain(zones).collect();
+    names.into_iter().collect()
+}
+
+/// Caches of the first processor: `L1d`, `L1i`, `L2`, … with their sizes.
+fn caches(root: &Root) -> BTreeMap<String, String> {
+    root.numbered("sys/devices/system/cpu/cpu0/cache", "index")
+        .iter()
+        .filter_map(|cache| {
+            let level = root.read(&format!("{cache}/level"))?;
+            let letter = match root.read(&format!("{cache}/type"))?.as_str() {
+                "Data" => "d",
+                "Instruction" => "i",
+                _ => "",
+            };
+            let size = root.read(&format!("{cache}/size"))?;
+            let kib: u64 = size.strip_suffix('K')?.parse().ok()?;
+            let size = match kib {
+                kib if kib % 1024 == 0 => format!("{} MiB", kib / 1024),
+                kib => format!("{kib} KiB"),
+            };
+            Some((format!("L{level}{letter}"), size))
+        })
+        .collect()
+}
+
+fn mitigations(root: &Root) -> BTreeMap<String, String> {
+    let folder = "sys/devices/system/cpu/vulnerabilities";
+    root.list(folder)
+        .into_iter()
+        .filter_map(|name| {
+            let state = root.read(&format!("{folder}/{name}"))?;
+            Some((name, state))
+        })
+        .collect()
+}

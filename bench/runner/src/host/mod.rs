@@ -1,0 +1,6 @@
+//! The host: what it is, the state it is in, and how to quieten it.
+
+pub mod check;
+pub mod facts;
+pub mod root;
+pub mod watch;

@@ -1,0 +1,131 @@
+//! The root below which `/proc`, `/sys`, `/etc` and `/run` are read and written: `/` on a real
+//! host, a fake tree in tests.
+
+use std::cell::RefCell;
+use std::collections::BTreeSet;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// A file system root, with a memory of what was there but could not be read.
+pub struct Root {
+    path: PathBuf,
+    unreadable: RefCell<BTreeSet<String>>,
+}
+
+impl Root {
+    pub fn new(path: impl Into<PathBuf>) -> Self {
+        Self {
+            path: path.into(),
+            unreadable: RefCell::default(),
+        }
+    }
+
+    /// The host this program runs on.
+    pub fn host() -> Self {
+        Self::new("/")
+    }
+
+    pub fn join(&self, path: &str) -> PathBuf {
+        self.path.join(path)
+    }
+
+    pub fn exists(&self, path: &str) -> bool {
+        self.join(path).exists()
+    }
+
+    /// Content of a file without surrounding white space; `None` where there is no such file.
+    /// A file that is there but cannot be read is `None` too, and is kept for [`Self::unreadable`].
+    pub fn read(&self, path: &str) -> Option<String> {
+        match fs::read(self.join(path)) {
+            Ok(bytes) => Some(String::from_utf8_lossy(&bytes).trim().to_owned()),
+            Err(error) => {
+                self.note(path, &error);
+                None
+            }
+        }
+    }
+
+    /// Like [`Self::read`], for files that hold bytes.
+    pub fn read_bytes(&self, path: &str) -> Option<Vec<u8>> {
+        fs::read(self.join(path))
+            .map_err(|error| self.note(path, &error))
+            .ok()
+    }
+
+    /// Like [`Self::read`], for files that hold one number.
+    pub fn read_number<T: std::str::FromStr>(&self, path: &str) -> Option<T> {
+        self.read(path)?.parse().ok()
+    }
+
+    /// Names in a folder, sorted as people count (`cpu2` before `cpu10`); empty without the folder.
+    pub fn list(&self, path: &str) -> Vec<String> {
+        let Ok(entries) = fs::read_dir(self.join(path)) else {
+            return Vec::new();
+        };
+        let mut names: Vec<String> = entries
+            .flatten()
+            .filter_map(|entry| entry.file_name().into_string().ok())
+            .collect();
+        names.sort_by_key(|name| {
+            let digits = name.trim_start_matches(|c: char| !c.is_ascii_digit());
+            let stem = name[..name.len() - digits.len()].to_owned();
+            (stem, digits.parse::<u64>().unwrap_or(0), name.clone())
+        });
+        names
+    }
+
+    /// Paths of the entries of a folder that are `stem` and a number, such as `cpu0`, `cpu1`.
+    pub fn numbered(&self, folder: &str, stem: &str) -> Vec<String> {
+        self.list(folder)
+            .into_iter()
+            .filter(|name| {
+                name.strip_prefix(stem).is_some_and(|rest| {
+                    !rest.is_empty() && rest.bytes().all(|b| b.is_ascii_digit())
+                })
+            })
+            .map(|name| format!("{folder}/{name}"))
+            .collect()
+    }
+
+    /// Writes a file of the kernel: in one call and in place, for such files have no other way.
+    pub fn write(&self, path: &str, value: &str) -> io::Result<()> {
+        fs::write(self.join(path), value)
+    }
+
+    /// What was there but could not be read, as `path: reason`.
+    pub fn unreadable(&self) -> Vec<String> {
+        self.unreadable.borrow().iter().cloned().collect()
+    }
+
+    fn note(&self, path: &str, error: &io::Error) {
+        // A process of /proc may end between being listed and being read: ESRCH, or no such file.
+        let gone = error.raw_os_error() == Some(rustix::io::Errno::SRCH.raw_os_error());
+        let absent =
+            [io::ErrorKind::NotFound, io::ErrorKind::NotADirectory].contains(&error.kind());
+        if !gone && !absent {
+            self.unreadable
+                .borrow_mut()
+                .insert(format!("/{path}: {error}"));
+        }
+    }
+}
+
+impl AsRef<Path> for Root {
+    fn as_ref(&self) -> &Path {
+        &self.path
+    }
+}
+
+/// The number of processors in a list of the kernel, such as `0-3,8,10-11`.
+pub fn count_in_list(list: &str) -> Option<u32> {
+    list.split(',')
+        .map(|part| match part.split_once('-') {
+            Some((first, last)) => {
+                let (first, last): (u32, u32) = (first.parse().ok()?, last.parse().ok()?);
+                Some(last.checked_sub(first)? + 1)
+            }
+            None => part.parse::<u32>().ok().map(|_| 1),
+        })
+        .sum()
+}

@@ -1,0 +1,188 @@
+//! The host over one round: load by others, steal time, frequency, throttling, temperature.
+
+use std::time::{Duration, Instant};
+
+use super::root::Root;
+
+/// Load by others, in per cent of one core, above which a round is disturbed.
+pub const LOAD_LIMIT_PERCENT: f64 = 10.0;
+/// Time stolen by the hypervisor, in per cent of all cores' time, above which a round is disturbed.
+pub const STEAL_LIMIT_PERCENT: f64 = 1.0;
+/// Processor time below which load or steal cannot be told from the ticks they are counted in:
+/// five ticks of 10 ms.
+const RESOLUTION_SECONDS: f64 = 0.05;
+
+/// Counters of the host at one moment.
+#[derive(Clone, Debug, Default)]
+struct Counters {
+    /// Processor time spent by all processes and the kernel, seconds since boot.
+    busy_seconds: Option<f64>,
+    steal_seconds: Option<f64>,
+    processors: usize,
+    throttle_count: Option<u64>,
+}
+
+impl Counters {
+    fn read(root: &Root) -> Self {
+        let stat = root.read("proc/stat").unwrap_or_default();
+        #[expect(clippy::cast_precision_loss, reason = "ticks per second: 100 or 1000")]
+        let hertz = rustix::param::clock_ticks_per_second() as f64;
+        // proc_stat(5): user nice system idle iowait irq softirq steal guest guest_nice, where
+        // guest times are part of user times.
+        let total: Vec<f64> = stat
+            .lines()
+            .find_map(|line| line.strip_prefix("cpu "))
+            .map(|line| {
+                line.split_whitespace()
+                    .filter_map(|n| n.parse().ok())
+                    .collect()
+            })
+            .unwrap_or_default();
+        let seconds = |index: usize| total.get(index).map(|ticks: &f64| ticks / hertz);
+        let per_cpu = |line: &&str| {
+            line.strip_prefix("cpu")
+                .is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
+        };
+        Self {
+            busy_seconds: [0, 1, 2, 5, 6].iter().map(|index| seconds(*index)).sum(),
+            steal_seconds: seconds(7),
+            processors: stat.lines().filter(per_cpu).count(),
+            throttle_count: throttle_count(root),
+        }
+    }
+}
+
+/// Times that the cores and packages were throttled since boot; `None` where it does not show.
+pub fn throttle_count(root: &Root) -> Option<u64> {
+    let counts: Vec<u64> = root
+        .numbered("sys/devices/system/cpu", "cpu")
+        .iter()
+        .flat_map(|cpu| ["core", "package"].map(|part| (cpu.clone(), part)))
+        .filter_map(|(cpu, part)| {
+            root.read_number(&format!("{cpu}/thermal_throttle/{part}_throttle_count"))
+        })
+        .collect();
+    (!counts.is_empty()).then(|| counts.iter().sum())
+}
+
+/// The highest temperature of any sensor now, °C (the kernel tells thousandths).
+pub fn temperature(root: &Root) -> Option<f64> {
+    let chips = root.numbered("sys/class/hwmon", "hwmon").into_iter();
+    let inputs = chips.flat_map(|chip| {
+        let files = root.list(&chip).into_iter();
+        files
+            .filter(|file| file.starts_with("temp") && file.ends_with("_input"))
+            .map(move |file| format!("{chip}/{file}"))
+            .collect::<Vec<_>>()
+    });
+    let zones = root
+        .numbered("sys/class/thermal", "thermal_zone")
+        .into_iter()
+        .map(|zone| format!("{zone}/temp"));
+    inputs
+        .chain(zones)
+        .filter_map(|path| root.read_number::<f64>(&path))
+        .map(|thousandths| thousandths / 1000.0)
+        .reduce(f64::max)
+}
+
+/// Mean frequency of the processors now, MHz.
+fn frequency(root: &Root) -> Option<f64> {
+    let kilohertz: Vec<f64> = root
+        .numbered("sys/devices/system/cpu", "cpu")
+        .iter()
+        .filter_map(|cpu| root.read_number(&format!("{cpu}/cpufreq/scaling_cur_freq")))
+        .collect();
+    mean(&kilohertz).map(|khz| khz / 1000.0)
+}
+
+fn mean(values: &[f64]) -> Option<f64> {
+    #[expect(clippy::cast_precision_loss, reason = "a count of samples")]
+    let count = values.len() as f64;
+    (!values.is_empty()).then(|| values.iter().sum::<f64>() / count)
+}
+
+/// What a round of the host's state says. Percentages are of one core, but steal's: of all.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Seen {
+    pub elapsed: Duration,
+    pub load_by_others_percent: Option<f64>,
+    pub steal_percent: Option<f64>,
+    pub frequency_mhz: Option<f64>,
+    pub throttle_count: Option<u64>,
+    pub temperature_celsius: Option<f64>,
+    /// Why the round is disturbed; empty if it is not.
+    pub reasons: Vec<String>,
+}
+
+/// Watches the host from the start of a round to its end.
+pub struct Watch<'a> {
+    root: &'a Root,
+    start: Instant,
+    before: Counters,
+    frequencies: Vec<f64>,
+    temperatures: Vec<f64>,
+}
+
+impl<'a> Watch<'a> {
+    pub fn start(root: &'a Root) -> Self {
+        Self {
+            root,
+            start: Instant::now(),
+            before: Counters::read(root),
+            frequencies: Vec::new(),
+            temperatures: Vec::new(),
+        }
+    }
+
+    /// To be called right after each block, never during one.
+    pub fn sample(&mut self) {
+        self.frequencies.extend(frequency(self.root));
+        self.temperatures.extend(temperature(self.root));
+    }
+
+    /// `own_seconds`: processor time of the runner and of what it ran in this round.
+    pub fn finish(self, own_seconds: f64) -> Seen {
+        let elapsed = self.start.elapsed();
+        let seconds = elapsed.as_secs_f64();
+        let after = Counters::read(self.root);
+        let grown = |before: Option<f64>, after: Option<f64>| Some((after? - before?).max(0.0));
+        let busy = grown(self.before.busy_seconds, after.busy_seconds);
+        let others = busy.map(|busy| (busy - own_seconds).max(0.0));
+        let stolen = grown(self.before.steal_seconds, after.steal_seconds);
+        #[expect(clippy::cast_precision_loss, reason = "a count of processors")]
+        let capacity = seconds * after.processors.max(1) as f64;
+        let mut seen = Seen {
+            elapsed,
+            load_by_others_percent: others.map(|others| 100.0 * others / seconds),
+            steal_percent: stolen.map(|stolen| 100.0 * stolen / capacity),
+            frequency_mhz: mean(&self.frequencies),
+            throttle_count: after
+                .throttle_count
+                .zip(self.before.throttle_count)
+                .map(|(after, before)| after.saturating_sub(before)),
+            temperature_celsius: self.temperatures.into_iter().reduce(f64::max),
+            reasons: Vec::new(),
+        };
+        let told = |time: Option<f64>| time.is_some_and(|time| time > RESOLUTION_SECONDS);
+        let over = |percent: Option<f64>, limit: f64| percent.filter(|percent| *percent > limit);
+        if let Some(load) = over(seen.load_by_others_percent, LOAD_LIMIT_PERCENT)
+            && told(others)
+        {
+            seen.reasons.push(format!(
+                "load by others of {load:.1} % of a core is above {LOAD_LIMIT_PERCENT} %"
+            ));
+        }
+        if let Some(steal) = over(seen.steal_percent, STEAL_LIMIT_PERCENT)
+            && told(stolen)
+        {
+            seen.reasons.push(format!(
+                "steal time of {steal:.1} % is above {STEAL_LIMIT_PERCENT} %"
+            ));
+        }
+        if let Some(count) = seen.throttle_count.filter(|count| *count > 0) {
+            seen.reasons.push(format!("throttled {count} times"));
+        }
+        seen
+    }
+}
