@@ -304,6 +304,17 @@ class Run(Model):
     files: list[RawFile] = Field(min_length=1)
 
 
+class Report(Model):
+    """What a person decides of a report: `[extra.report]` of its `index.md`, and its head."""
+
+    id: Identifier = Field(description="<date>-<slug>, the name of its folder")
+    title: str
+    date: date
+    runs: list[Identifier] = Field(min_length=1)
+    baseline: Identifier | None = Field(None, description="implementation that ratios refer to")
+    previous: Identifier | None = Field(None, description="the report that changes refer to")
+
+
 # --- what templates read ---------------------------------------------------------------------
 
 Verdict = Literal["faster", "slower", "no difference shown", "too few rounds", "not tested"]
@@ -421,6 +432,91 @@ class ShownImplementation(Implementation):
     colour: Identifier = Field(description="class of the library's colour in charts and style")
 
 
+class Change(Model):
+    """One row of one library, now over before."""
+
+    anchor: Identifier = Field(description="the row's, in this report")
+    name: str
+    unit: Unit
+    before: str = Field(description="the value as readers see it")
+    after: str
+    ratio: Ratio
+
+
+class ChangeGroup(Model):
+    """Changes of one library in one direction that probably have one cause; biggest first."""
+
+    title: str = Field(description="what they have in common: handshake 1.3")
+    statement: str = Field(description="all 8 scenarios: 1.15x to 2.09x slower")
+    changes: list[Change] = Field(min_length=1)
+
+
+class LibraryChanges(Model):
+    """What became of one library since the predecessor."""
+
+    before: ShownImplementation
+    after: ShownImplementation
+    statement: str = Field(description="OpenSSL 3.3.2 to 3.5.1: 2 faster, 4 slower, 10 the same")
+    details: list[str] = Field([], description="what else changed in its build")
+    compared: int
+    unchanged: int
+    groups: list[ChangeGroup]
+
+
+class Changes(Model):
+    """What changed since the last comparable report."""
+
+    predecessor: Identifier = Field(description="id of the earlier report")
+    title: str
+    date: date
+    caveats: list[RunWarning] = Field(
+        [], description="changes of host or method, to be read first; ratios are then neutral"
+    )
+    rule: str = Field(description="what counts as a change here")
+    libraries: list[LibraryChanges]
+    gone: list[str] = Field([], description="implementations and rows of the predecessor alone")
+    new: list[str] = Field([], description="implementations and rows of this report alone")
+
+
+class NoiseRow(Model):
+    """One implementation against itself in one row: what is not 1 here is noise."""
+
+    anchor: Identifier
+    name: str
+    implementation: Identifier
+    ratio: Ratio
+
+
+class Noise(Model):
+    """How far two measurements of the same thing lie apart: below it, nothing can be said."""
+
+    source: Literal["same binary twice", "alternate rounds", "other runs on this host"]
+    run: Identifier
+    others: list[Identifier] = Field([], description="the other runs, if it is from history")
+    floor_percent: float = Field(ge=0, description="19 of 20 rows lie within it of no difference")
+    comparisons: int
+    false_verdicts: int | None = Field(None, description="faster or slower, of the comparisons")
+    statement: str
+    rows: list[NoiseRow]
+
+
+class Efficiency(Model):
+    """How near a transfer gets to the speed of the AEAD underneath."""
+
+    anchor: Identifier = Field(description="the transfer's row")
+    name: str
+    implementation: Identifier
+    primitive: str = Field(description="aes-256-gcm-seal-16384")
+    primitive_of: Identifier = Field(description="implementation whose primitive was measured")
+    rate: str = Field(description="MiB/s as readers see it")
+    ceiling: str
+    percent: float
+    low: float | None = None
+    high: float | None = None
+    text: str = Field(description="81 % (80 to 82 %)")
+    note: str | None = None
+
+
 class Results(Model):
     """`content/perf/<date>-<slug>/results.json`: everything that a page shows."""
 
@@ -437,9 +533,10 @@ class Results(Model):
     tables: list[Table]
     charts: list[Chart]
     warnings: list[RunWarning] = []
-    extra: dict[str, Any] = Field(
-        {}, description="sections of later issues: changes, efficiency, noise"
-    )
+    changes: Changes | None = Field(None, description="since the last comparable report")
+    noise: list[Noise] = []
+    efficiency: list[Efficiency] = []
+    extra: dict[str, Any] = Field({}, description="sections that have no type of their own")
 
 
 # --- names -----------------------------------------------------------------------------------
