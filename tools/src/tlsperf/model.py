@@ -36,7 +36,14 @@ Side = Literal["client", "server", "sender", "receiver"]
 Metric = Literal["rate", "duration", "allocated", "resident", "peak-resident", "instructions"]
 Statistic = Literal["value", "p5", "p50", "p90", "p99", "p99.9", "max"]
 Unit = Literal[
-    "MiB/s", "handshakes/s", "operations/s", "µs", "bytes", "bytes/connection", "instructions"
+    "MiB/s",
+    "handshakes/s",
+    "handshakes/s/thread",
+    "operations/s",
+    "µs",
+    "bytes",
+    "bytes/connection",
+    "instructions",
 ]
 
 

@@ -94,7 +94,7 @@ _PATTERNS: Final[Mapping[str, tuple[re.Pattern[str], str]]] = {
 }
 _UNITS: Final[Mapping[tuple[str, str], tuple[str, ...]]] = {
     ("transfer", "rate"): ("MiB/s",),
-    ("handshake", "rate"): ("handshakes/s",),
+    ("handshake", "rate"): ("handshakes/s", "handshakes/s/thread"),
     ("client-hello", "rate"): ("operations/s",),
     ("primitive", "rate"): ("operations/s", "MiB/s"),
 }
@@ -208,7 +208,8 @@ def _check(frame: pd.DataFrame, fail: _Fail) -> None:
         if wrong.any():
             row = int(wrong.argmax())
             raise fail(row, f"{name} {frame[name].iloc[row]}", "an integer of at least 1")
-    combinations = frame[["operation", "metric", "unit"]].drop_duplicates()
+    # a mixed-up unit is one of the reasons for which an observation is invalid
+    combinations = frame.loc[frame["valid"], ["operation", "metric", "unit"]].drop_duplicates()
     for row, (operation, metric, unit) in zip(
         combinations.index, combinations.itertuples(index=False, name=None), strict=True
     ):
