@@ -240,3 +240,21 @@ def test_a_large_report_takes_two_seconds_at_most() -> None:
             stability_warnings(summary(of))
             ratio_text(paired_ratio(of, rates[0, scenario], comparisons=50 * 99))
     assert time.perf_counter() - began <= 2
+
+
+def test_what_differs_between_runs_widens_an_unpaired_interval() -> None:
+    rounds = np.linspace(100, 101, 30)
+    plain = unpaired_ratio(rounds * 1.03, rounds)
+    wide = unpaired_ratio(rounds * 1.03, rounds, between=1.05)
+    assert plain.low is not None
+    assert plain.high is not None
+    assert wide.low == pytest.approx(plain.low / 1.05)
+    assert wide.high == pytest.approx(plain.high * 1.05)
+    assert (plain.verdict, wide.verdict) == ("faster", "no difference shown")
+
+
+def test_a_ratio_across_another_host_keeps_its_interval_and_loses_its_verdict() -> None:
+    rounds = np.linspace(100, 101, 30)
+    neutral = paired_ratio(rounds * 2, rounds).untested("another host")
+    assert (neutral.verdict, neutral.note) == ("not tested", "another host")
+    assert ratio_text(neutral) == "2.00x (2.00 to 2.00)"

@@ -424,7 +424,9 @@ class RunReference(Model):
     id: Identifier
     date: date
     suite: str | None = None
+    family: Identifier | None = Field(None, description="of the suite")
     rounds: int | None = None
+    allocator: str | None = None
     host_id: Identifier
     tool: Tool
     source: Source | None = None

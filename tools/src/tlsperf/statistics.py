@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Final, Literal
 
@@ -76,6 +76,10 @@ class RatioEstimate:
     confidence: float | None
     """Of `low` to `high` by itself, e.g. 0.996875 when one of 16 comparisons; None without."""
     note: str | None = None
+
+    def untested(self, note: str) -> RatioEstimate:
+        """The same ratio and interval without the verdict, which `note` says why."""
+        return replace(self, verdict="not tested", note=note)
 
 
 # --- one series --------------------------------------------------------------------------------
@@ -175,13 +179,19 @@ def paired_ratio(
 
 
 def unpaired_ratio(
-    left: ArrayLike, right: ArrayLike, comparisons: int = 1, better: Better = "higher"
+    left: ArrayLike,
+    right: ArrayLike,
+    comparisons: int = 1,
+    better: Better = "higher",
+    between: float = 1,
 ) -> RatioEstimate:
     """Left over right where no rounds are shared: foreign data, other days, other runs.
 
     Hodges-Lehmann median of all differences of logs, with the interval whose inversion is the
     Mann-Whitney test, exact (Hollander, Wolfe and Chicken, 4.2-4.3). It knows nothing of what
-    changed on the host between the two: the estimate is marked unpaired and says so.
+    changed on the host between the two: the estimate is marked unpaired and says so. Where it is
+    known, `between` is the ratio by which equal things differ between such runs; the interval is
+    widened by it on both sides.
     """
     ours, theirs = _logs(_series(left)), _logs(_series(right))
     rounds = min(len(ours), len(theirs))
@@ -193,6 +203,7 @@ def unpaired_ratio(
         needed=lambda: _first(lambda n: _rank_sum(n, n, comparisons)),
         comparisons=comparisons,
         paired=False,
+        between=between,
     )
 
 
@@ -244,17 +255,27 @@ def ratio_text(ratio: RatioEstimate, metric: Metric = "rate") -> str:
     or as many as it takes to see that the interval excludes 1.
     """
     faster, slower = _WORDS[metric]
-    if ratio.low is None or ratio.high is None:
-        return ratio.verdict if ratio.verdict == "too few rounds" else f"{ratio.value:.2f}x"
-    value, low, high, word = ratio.value, ratio.low, ratio.high, faster
+    value, low, high = ratio.value, ratio.low, ratio.high
+    if ratio.verdict == "too few rounds":
+        return ratio.verdict
+    if low is None or high is None:
+        return factor_text(value)
     if ratio.verdict == "no difference shown":
         return f"{ratio.verdict} ({low:.2f} to {high:.2f})"
+    if ratio.verdict == "not tested":
+        return f"{factor_text(value)} ({low:.2f} to {high:.2f})"
+    word = faster
     if ratio.verdict == "slower":
         value, low, high, word = 1 / value, 1 / high, 1 / low, slower
     digits = 2
     while digits < 15 and float(f"{low:.{digits}f}") <= 1:
         digits += 1
     return f"{value:.{digits}f}x {word} ({low:.{digits}f} to {high:.{digits}f})"
+
+
+def factor_text(value: float) -> str:
+    """A bare ratio: 1.22x."""
+    return f"{value:.2f}x"
 
 
 # --- behind them -------------------------------------------------------------------------------
@@ -274,6 +295,7 @@ def _estimate(
     needed: Callable[[], int],
     comparisons: int,
     paired: bool,
+    between: float = 1,
 ) -> RatioEstimate:
     """The estimate from sorted log shifts: their median, and the rank-th from either end."""
     value = math.exp(float(np.median(shifts)))
@@ -289,7 +311,8 @@ def _estimate(
             confidence=None,
             note=f"{rounds} rounds; a verdict{over} takes {needed()}",
         )
-    low, high = math.exp(float(shifts[rank - 1])), math.exp(float(shifts[-rank]))
+    low = math.exp(float(shifts[rank - 1])) / between
+    high = math.exp(float(shifts[-rank])) * between
     return RatioEstimate(
         value=value,
         low=low,
