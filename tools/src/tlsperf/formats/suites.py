@@ -1,0 +1,56 @@
+"""Cipher suites, certificates and groups as the tools spell them, and their names in the frame."""
+
+from __future__ import annotations
+
+from typing import Final, NamedTuple
+
+
+class Suite(NamedTuple):
+    """A cipher suite: its IANA name, its protocol, and the signature that TLS1.2 ties it to."""
+
+    iana: str
+    protocol: str
+    signature: str | None
+
+
+_CIPHERS: Final = {
+    "AES128-GCM-SHA256": "AES_128_GCM_SHA256",
+    "AES256-GCM-SHA384": "AES_256_GCM_SHA384",
+    "CHACHA20-POLY1305": "CHACHA20_POLY1305_SHA256",
+}
+OPENSSL_SUITES: Final[dict[str, Suite]] = {
+    f"TLS_{cipher}": Suite(f"TLS_{cipher}", "1.3", None) for cipher in _CIPHERS.values()
+} | {
+    f"ECDHE-{signature}-{short}": Suite(f"TLS_ECDHE_{signature}_WITH_{cipher}", "1.2", signature)
+    for signature in ("RSA", "ECDSA")
+    for short, cipher in _CIPHERS.items()
+}
+"""By the names of OpenSSL and BoringSSL."""
+
+RUSTLS_SUITES: Final[dict[str, Suite]] = {
+    suite.iana.replace("TLS_", "TLS13_") if suite.protocol == "1.3" else suite.iana: suite
+    for suite in OPENSSL_SUITES.values()
+}
+"""By the names of rustls."""
+
+GROUPS: Final = {
+    "x25519": "X25519",
+    "secp256r1": "secp256r1",
+    "p-256": "secp256r1",
+    "prime256v1": "secp256r1",
+    "secp384r1": "secp384r1",
+    "p-384": "secp384r1",
+    "x25519mlkem768": "X25519MLKEM768",
+}
+"""Key exchange groups, by their names in lower case."""
+
+KEY_TYPES: Final = {
+    "rsa": "rsa-2048",
+    "rsa2048": "rsa-2048",
+    "ecdsa": "ecdsa-p256",
+    "ecdsap256": "ecdsa-p256",
+    "ecdsap384": "ecdsa-p384",
+    "ed25519": "ed25519",
+}
+"""Certificates by rustls' key types in lower case. Before the size became part of the name there
+was one key a type: 2048 bits and P-256 (test-ca/build-a-pki.sh of rustls)."""

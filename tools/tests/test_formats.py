@@ -1,0 +1,286 @@
+"""What the foreign formats make of outputs as they occur, good and bad."""
+
+from __future__ import annotations
+
+import pytest
+
+from grammars import RUN, Document
+from tlsperf.errors import FormatError, UserError
+from tlsperf.formats import FOREIGN, detect
+from tlsperf.formats.rows import Parsed, Row, Source, frame_of
+from tlsperf.model import scenario_name
+
+MISSES = """\
+env LD_LIBRARY_PATH=../openssl ./bench handshake-resume TLS_AES_256_GCM_SHA384
+negotiated TLSv1.3 with TLS_AES_256_GCM_SHA384
+connects: 0, connects-good: 0, accepts: 32769, accepts-good: 32769
+sessions: 20479, hits: 20479, misses: 12289
+handshakes\tclient\t3419.3\thandshakes/s
+handshakes\tserver\t3071.68\thandshakes/s
+"""
+BULK = """\
+env LD_LIBRARY_PATH=../openssl ./bench bulk ECDHE-RSA-AES128-GCM-SHA256 1048576
+negotiated TLSv1.2 with ECDHE-RSA-AES128-GCM-SHA256
+send: 6512.01 MB/s
+recv: 7236.13 MB/s
+"""
+RUSTLS = (
+    "target/release/examples/bench handshake TLS13_AES_256_GCM_SHA384\n"
+    "handshakes\tTLSv1_3\tRsa\tTLS13_AES_256_GCM_SHA384\tclient\tserver-auth\tno-resume\t4695.01\t"
+    "handshake/s\n"
+    "handshakes\tTLSv1_3\tRsa\tTLS13_AES_256_GCM_SHA384\tserver\tserver-auth\tno-resume\t1364.94\t"
+    "handshake/s\n"
+)
+
+
+def read(text: str, name: str = "output_1") -> Parsed:
+    return Document(detect(text, name, name).name, text, name).parsed()
+
+
+def told(row: Row) -> tuple[str, float, str | None]:
+    return scenario_name(row.scenario), row.value, row.note
+
+
+def test_resumptions_that_did_not_resume_are_no_resumption_rate() -> None:
+    rows = read(MISSES + BULK).rows
+    note = "12,289 of 32,768 handshakes were full ones"
+    assert [told(row) for row in rows] == [
+        ("resumed handshake 1.3, session id, client", 3419.3, note),
+        ("resumed handshake 1.3, session id, server", 3071.68, note),
+        ("transfer 1.2, AES-128-GCM, sending", 6512.01, None),
+        ("transfer 1.2, AES-128-GCM, receiving", 7236.13, None),
+    ]
+    assert [row.valid for row in rows] == [False, False, True, True]
+
+
+def test_the_other_side_is_missing() -> None:
+    text = BULK.replace("recv: 7236.13 MB/s\n", "") + MISSES.replace("misses: 12289", "misses: 0")
+    notes = [row.note for row in read(text).rows]
+    assert notes == ["the output stops before the receiver's figure", None, None]
+
+
+def test_an_interrupted_last_line_is_remarked_and_no_figure() -> None:
+    parsed = read(BULK[:-4])
+    assert [told(row)[1:] for row in parsed.rows] == [
+        (6512.01, "the output stops before the receiver's figure")
+    ]
+    assert [(r.line, r.message) for r in parsed.remarks] == [
+        (4, "the output was interrupted at 'recv: 7236.13 M'")
+    ]
+
+
+def test_the_same_command_twice() -> None:
+    rows = read(BULK + BULK).rows
+    assert [row.note for row in rows] == [
+        None,
+        None,
+        "repeats line 3; one file must hold one round",
+        "repeats line 4; one file must hold one round",
+    ]
+    frame_of(rows)
+
+
+def test_a_unit_of_another_measurement() -> None:
+    rows = read(RUSTLS.replace("1364.94\thandshake/s", "1364.94\tMB/s")).rows
+    assert rows[1].note == "printed as MB/s, which is no unit of a handshake"
+    assert not frame_of(rows)["valid"].iloc[1]
+
+
+def test_another_suite_was_negotiated() -> None:
+    line = "negotiated TLSv1.2 with ECDHE-RSA-AES256-GCM-SHA384"
+    rows = read(BULK.replace("negotiated TLSv1.2 with ECDHE-RSA-AES128-GCM-SHA256", line)).rows
+    note = "negotiated ECDHE-RSA-AES256-GCM-SHA384, not ECDHE-RSA-AES128-GCM-SHA256 as asked for"
+    assert {row.note for row in rows} == {note}
+
+
+def test_boringssl_has_no_stateful_resumption_for_tls13() -> None:
+    text = (
+        "env LD_LIBRARY_PATH=../boringssl ./bench handshake-resume TLS_AES_256_GCM_SHA384\n"
+        "!!! BoringSSL does not support stateful resumption for TLS1.3\n"
+        "env LD_LIBRARY_PATH=../boringssl ./bench handshake-ticket TLS_AES_256_GCM_SHA384\n"
+        "connects: 0, connects-good: 0, accepts: 0, accepts-good: 0\n"
+        "sessions: 0, hits: 0, misses: 0\n"
+        "handshake-ticket\tserver\tTLSv1/SSLv3\tTLS_AES_256_GCM_SHA384\t5687.32\thandshakes/s\n"
+        "handshake-ticket\tclient\tTLSv1/SSLv3\tTLS_AES_256_GCM_SHA384\t4648.41\thandshakes/s\n"
+    )
+    parsed = read(text)
+    assert parsed.remarks == []
+    assert [told(row) for row in parsed.rows] == [
+        ("resumed handshake 1.3, ticket, server", 5687.32, None),
+        ("resumed handshake 1.3, ticket, client", 4648.41, None),
+    ]
+
+
+def test_a_command_without_figures() -> None:
+    command = "env LD_LIBRARY_PATH=../openssl ./bench handshake ECDHE-RSA-AES256-GCM-SHA384\n"
+    parsed = read(command + BULK + "make: *** [Makefile:42: measure] Error 1\n")
+    assert [(r.line, r.message) for r in parsed.remarks] == [
+        (1, "handshake ECDHE-RSA-AES256-GCM-SHA384: no figures follow the command"),
+        (6, "make failed: make: *** [Makefile:42: measure] Error 1"),
+    ]
+
+
+def test_memory_without_standard_error() -> None:
+    echo = "env LD_LIBRARY_PATH=../openssl /usr/bin/time -f %M ./bench memory "
+    text = f"{echo}ECDHE-RSA-AES256-GCM-SHA384 100\n{echo}ECDHE-RSA-AES256-GCM-SHA384 1000\n83300\n"
+    parsed = read(text)
+    assert [told(row)[:2] for row in parsed.rows] == [("memory 1.2, sessions-1000", 83300 * 1024)]
+    assert "standard error" in parsed.remarks[0].message
+
+
+def test_a_memory_figure_at_the_very_end_may_lack_digits() -> None:
+    echo = "env ./bench memory TLS_AES_256_GCM_SHA384 100\n"
+    assert read(f"{echo}1554").rows[0].note == (
+        "the file ends within this line, so digits may be missing"
+    )
+
+
+def test_rustls_runs_a_transfer_for_each_key_type() -> None:
+    pair = "".join(
+        f"bulk\tTLSv1_2\tTLS_ECDHE_RSA_WITH_CHACHA20_POLY1305_SHA256\t"
+        f"max_fragment_size:default\t{side}\t{{}}.00\tMB/s\n"
+        for side in ("send", "recv")
+    )
+    command = "target/release/examples/bench {}bulk TLS_ECDHE_RSA_WITH_CHACHA20_POLY1305_SHA256\n"
+    rows = read(command.format("") + pair.format(1, 2) + pair.format(3, 4)).rows
+    name = "transfer 1.2, CHACHA20-POLY1305, {}"
+    assert [told(row) for row in rows] == [
+        (name.format("sending"), 1, None),
+        (name.format("receiving"), 2, None),
+        (name.format("repeat-2, sending"), 3, None),
+        (name.format("repeat-2, receiving"), 4, None),
+    ]
+    one_key = command.format("--key-type rsa2048 ") + pair.format(1, 2) + pair.format(3, 4)
+    assert [row.valid for row in read(one_key).rows] == [True, True, False, False]
+
+
+def test_make_compiles_first_and_several_threads_share_one_echo() -> None:
+    text = (
+        "cargo build --release -p rustls-bench --features aws-lc-rs\n"
+        "    Finished `release` profile [optimized] target(s) in 0.10s\n"
+        "for t in 1 2 ; do \\\n"
+        "  ./target/release/rustls-bench --threads $t handshake TLS13_AES_256_GCM_SHA384 ; \\\n"
+        "done\n"
+    )
+    for side in ("client", "server"):
+        text += (
+            f"handshakes\tTLSv1_3\tRsa2048\tTLS13_AES_256_GCM_SHA384\t{side}\tserver-auth\t"
+            "no-resume\tthreads\t2\t100.00\t102.00\ttotal\t202.00\tper-thread\t101.00\t"
+            "handshakes/s\n"
+        )
+    parsed = read(text)
+    assert [told(row) for row in parsed.rows] == [
+        ("full handshake 1.3, RSA-2048, 2 threads, client", 202, None),
+        ("full handshake 1.3, RSA-2048, 2 threads, server", 202, None),
+    ]
+    with pytest.raises(FormatError, match="total 302"):
+        read(text.replace("total\t202", "total\t302"))
+
+
+def test_the_key_type_of_openssl_bench_is_told_by_the_command() -> None:
+    figures = "".join(
+        f"handshakes\t{side}\tTLSv1.3\tTLS_AES_256_GCM_SHA384\t5\thandshakes/s\n"
+        for side in ("server", "client")
+    )
+    command = "env ./bench {}handshake TLS_AES_256_GCM_SHA384\n"
+    certificates = {
+        text: {row.scenario.certificate for row in read(text + figures).rows}
+        for text in (command.format(""), command.format("--ecdsa "), "")
+    }
+    assert list(certificates.values()) == [{"rsa-2048"}, {"ecdsa-p256"}, {None}]
+
+
+def test_latencies_of_all_threads_are_one_distribution() -> None:
+    sources = [
+        Source(
+            "".join(f"1795230099.5\t{thread * 50 + i}.5\n" for i in range(50)).encode(),
+            f"raw/latency-resume-tls13-server-{thread}-latency.tsv",
+            RUN,
+            "openssl-3.6.1",
+        )
+        for thread in range(2)
+    ]
+    rows = FOREIGN["bench-latency"].parse(sources).rows
+    assert {row.statistic: row.value for row in rows} == {
+        "p5": 4.5,
+        "p50": 49.5,
+        "p90": 89.5,
+        "p99": 98.5,
+        "p99.9": 99.5,
+        "max": 99.5,
+    }
+    name = "resumed handshake 1.3, ticket, 2 threads, server"
+    assert {scenario_name(row.scenario) for row in rows} == {name}
+
+
+def test_primitives_in_the_words_of_each_library() -> None:
+    text = (
+        "Did 139000 AES-256-GCM (16384 bytes) seal operations in 1004138us (138427.2 ops/sec): "
+        "2268.0 MB/s\n"
+        "Did 805000 EVP-AES-128-GCM encrypt (16384 bytes) operations in 1000987us "
+        "(804206.2 ops/sec): 13176.1 MB/s\n"
+        "Did 128000 AEAD-ChaCha20-Poly1305 seal (16384 bytes) operations in 1002238us "
+        "(127714.2 ops/sec): 2092.5 MB/s\n"
+        "Did 1000 RSA 2048 signing operations in 1000000us (1000.0 ops/sec)\n"
+    )
+    rows = read(text).rows
+    assert [(row.scenario.variant, row.unit) for row in rows] == [
+        ("aes-256-gcm-seal-16384", "MiB/s"),
+        ("aes-128-gcm-seal-16384", "MiB/s"),
+        ("chacha20-poly1305-seal-16384", "MiB/s"),
+        ("rsa-2048-signing", "operations/s"),
+    ]
+    assert rows[0].value == pytest.approx(2268.0e6 / 2**20)
+    wrong = read(text.replace("2268.0 MB/s", "226.8 MB/s")).rows[0]
+    assert wrong.note == "226.8 MB/s printed where count, size and time give 2268.0"
+
+
+def test_published_points_of_two_charts_are_one_and_agree() -> None:
+    header = (
+        "figure,operation,protocol,resumption,side,implementation,version,threads,"
+        "handshakes_per_second_per_thread\n"
+    )
+    line = "{},handshake,1.3,ticket,server,OpenSSL,3.6.1,80,{}\n"
+    text = header + line.format("before", 600.4) + line.format("after", 600.4)
+    assert [told(row) for row in read(text).rows] == [
+        ("resumed handshake 1.3, ticket, 80 threads, server", 600.4, None)
+    ]
+    with pytest.raises(FormatError, match=r":3: found 601 where line 2 has 600\.4"):
+        read(header + line.format("before", 600.4) + line.format("after", 601))
+
+
+def test_published_rows_belong_to_the_run_of_their_host() -> None:
+    text = (
+        "architecture,implementation,version,key_shares,median_microseconds\n"
+        "amd64,rustls,0.23.37,X25519,16.05\n"
+        "arm64,rustls,0.23.37,X25519,20.82\n"
+    )
+    assert [row.value for row in read(text).rows] == [16.05]
+
+
+@pytest.mark.parametrize(
+    ("data", "line", "found"),
+    [
+        (BULK.encode("utf-16"), 1, "UTF-16"),
+        (b"\xff" + BULK.encode(), 1, "byte 0xff"),
+        (BULK.replace("6512.01", "-6512.01").encode(), 3, "'-6512.01'"),
+        (BULK.replace("6512.01", "nan").encode(), 3, "'nan'"),
+        (BULK.replace("send: 6512.01 MB/s", "send: 6512.01 GB/s").encode(), 3, "unit 'GB/s'"),
+        (BULK.replace("TLSv1.2 with", "TLSv1.3 with").encode(), 2, "TLSv1.3 with"),
+        (BULK.replace("AES128", "AES127").encode(), 2, "ECDHE-RSA-AES127"),
+        (b"send: 6512.01 MB/s\n", 1, "a figure without a command"),
+        (BULK.encode() + b"Segmentation fault\n", 5, "'Segmentation fault'"),
+    ],
+)
+def test_what_is_no_output_of_the_tool_stops(data: bytes, line: int, found: str) -> None:
+    with pytest.raises(FormatError) as error:
+        Document("openssl-bench/2023").parsed(data)
+    assert error.value.line == line
+    assert found in error.value.found
+
+
+def test_formats_are_told_apart() -> None:
+    with pytest.raises(UserError, match="no line of a known format"):
+        detect("hello\n", "a.txt", "a.txt")
+    with pytest.raises(UserError, match="could be openssl-bench/2023, rustls-bench/2023; say"):
+        detect(BULK + RUSTLS, "output_1", "output_1")

@@ -1,0 +1,106 @@
+"""Every foreign format: what is printed in its grammar is read as it was, whatever happened to it.
+
+`pytest --hypothesis-profile=nightly` tries 5,000 documents for each of the tests below.
+"""
+
+from __future__ import annotations
+
+import contextlib
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from grammars import GRAMMARS, NAMES, Document, found
+from tlsperf.errors import FormatError
+from tlsperf.formats import FOREIGN, detect
+
+every_format = pytest.mark.parametrize("grammar", GRAMMARS, ids=NAMES)
+
+
+def test_no_format_is_left_out() -> None:
+    assert set(NAMES) == set(FOREIGN)
+
+
+@every_format
+@given(data=st.data())
+def test_round_trip(grammar: st.SearchStrategy[Document], data: st.DataObject) -> None:
+    document = data.draw(grammar)
+    parsed = document.parsed()
+    assert found(parsed) == document.figures
+    assert [r.note for r in parsed.rows if not r.valid] == []
+    assert parsed.remarks == []
+    assert detect(document.text, document.name, "x").name == document.format
+
+
+@every_format
+@given(data=st.data())
+def test_line_ends_mark_and_spaces_change_nothing(
+    grammar: st.SearchStrategy[Document], data: st.DataObject
+) -> None:
+    document = data.draw(grammar)
+    text = document.text
+    if data.draw(st.booleans(), "tabs to spaces"):
+        text = text.expandtabs()
+    if data.draw(st.booleans(), "Windows line ends"):
+        text = text.replace("\n", "\r\n")
+    if data.draw(st.booleans(), "byte-order mark"):
+        text = "\ufeff" + text
+    assert found(document.parsed(text.encode())) == document.figures
+    assert detect(text, document.name, "x").name == document.format
+
+
+@every_format
+@given(data=st.data())
+def test_interrupted_anywhere(grammar: st.SearchStrategy[Document], data: st.DataObject) -> None:
+    """No figure that was not there; what cannot be whole is marked or refused."""
+    document = data.draw(grammar)
+    cut = data.draw(st.integers(0, len(document.text)), "cut")
+    try:
+        parsed = document.parsed(document.text[:cut].encode())
+    except FormatError:
+        return
+    if document.format == "bench-latency":  # percentiles of what is there
+        lines = document.text[:cut].split("\n")[:-1]
+        present = {float(line.split("\t")[1]) for line in lines}
+        assert {row.value for row in parsed.rows} <= present
+        return
+    for row in parsed.rows:
+        if row.valid:
+            assert (row.scenario, row.statistic, row.value, row.unit) in document.figures
+
+
+@every_format
+@given(data=st.data())
+def test_damage_is_refused_or_harmless(
+    grammar: st.SearchStrategy[Document], data: st.DataObject
+) -> None:
+    """Whatever the bytes: rows, or the format's own error with the file in it."""
+    document = data.draw(grammar)
+    raw = bytearray(document.text.encode())
+    for _ in range(data.draw(st.integers(1, 8), "damages")):
+        at = data.draw(st.integers(0, len(raw)))
+        length = data.draw(st.integers(0, 12))
+        raw[at : at + length] = data.draw(st.binary(max_size=12))
+    with contextlib.suppress(FormatError):
+        for row in document.parsed(bytes(raw)).rows:
+            assert row.value >= 0
+            assert row.valid or row.note
+
+
+@every_format
+@given(data=st.data())
+def test_an_unknown_line_stops(grammar: st.SearchStrategy[Document], data: st.DataObject) -> None:
+    document = data.draw(grammar)
+    lines = document.text.split("\n")[:-1]
+    at = data.draw(st.integers(1, len(lines)), "line")
+    word = data.draw(st.text("abcdefghijklmnop", min_size=3, max_size=8).filter(_is_unknown))
+    lines.insert(at, f"{word} 12.5")
+    with pytest.raises(FormatError) as error:
+        document.parsed("".join(f"{line}\n" for line in lines).encode())
+    assert error.value.line == at + 1
+    assert error.value.file == f"raw/{document.name}"
+
+
+def _is_unknown(word: str) -> bool:
+    return word not in {"clang", "cc", "done"}
