@@ -526,6 +526,47 @@ class Efficiency(Model):
     note: str | None = None
 
 
+NoteKind = Literal["tool", "page", "setup", "reading"]
+
+
+class NoteSource(Model):
+    """Where a note's fact can be looked up."""
+
+    title: str
+    url: str
+
+
+class Note(Model):
+    """A known fact about published figures; one of `data/notes.toml`, which says what each is."""
+
+    id: Identifier
+    kind: NoteKind
+    title: str
+    text: str
+    runs: list[Identifier] = Field(min_length=1)
+    libraries: list[str] = []
+    scenarios: list[dict[str, str | int]] = []
+    sources: list[NoteSource] = Field(min_length=1)
+
+
+class RowReference(Model):
+    """A row of a table of the same report."""
+
+    anchor: Identifier
+    name: str
+
+
+class ShownNote(Model):
+    """A note on a report's page, with the rows that it touches; none named means all."""
+
+    id: Identifier
+    kind: NoteKind
+    title: str
+    text: str
+    rows: list[RowReference] = []
+    sources: list[NoteSource]
+
+
 class Results(Model):
     """`content/perf/<date>-<slug>/results.json`: everything that a page shows."""
 
@@ -545,6 +586,7 @@ class Results(Model):
     changes: Changes | None = Field(None, description="since the last comparable report")
     noise: list[Noise] = []
     efficiency: list[Efficiency] = []
+    notes: list[ShownNote] = Field([], description="what to know about these numbers")
     extra: dict[str, Any] = Field({}, description="sections that have no type of their own")
 
 
