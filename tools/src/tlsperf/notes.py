@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from pydantic import ValidationError
@@ -67,7 +67,7 @@ def _shown(results: Results, note: Note) -> ShownNote | None:
     )
 
 
-def _touches(note: Note, row: Row, libraries: dict[str, str]) -> bool:
+def _touches(note: Note, row: Row, libraries: Mapping[str, str]) -> bool:
     shown = {libraries[cell.implementation] for cell in row.cells if cell.value is not None}
     if note.libraries and not shown & set(note.libraries):
         return False
