@@ -106,18 +106,24 @@ NAN = lines(measurement()).replace(b"6000.0", b"NaN")
         (b"", "records.jsonl: found an empty file, expected one record a line"),
         (lines(measurement(), block())[:-9], "records.jsonl:2: found a line cut off after"),
         (lines(measurement())[:-1], "records.jsonl:1: found a line cut off after"),
-        (lines(measurement(schema=2)), "records.jsonl:1: found schema 2, expected 1"),
+        (lines(measurement(schema=2)), "records.jsonl:1: found measurement.schema 2, expected 1"),
         (
             lines({k: v for k, v in measurement().items() if k != "schema"}),
             "records.jsonl:1: found no schema number, expected schema 1",
         ),
-        (lines(measurement(-1.0)), "records.jsonl:1: found observations.0.value -1.0, expected gr"),
-        (NAN, "records.jsonl:1: found observations.0.value nan, expected a finite number"),
+        (
+            lines(measurement(-1.0)),
+            "records.jsonl:1: found measurement.observations.0.value -1.0, expected gr",
+        ),
+        (
+            NAN,
+            "records.jsonl:1: found measurement.observations.0.value nan, expected a finite number",
+        ),
         (
             lines(
                 measurement(observations=[{"metric": "rate", "value": 1.0, "unit": "MB/s"}]),
             ),
-            "records.jsonl:1: found observations.0.unit 'MB/s', expected 'MiB/s', ",
+            "records.jsonl:1: found measurement.observations.0.unit 'MB/s', expected 'MiB/s', ",
         ),
         (
             lines(
@@ -142,7 +148,10 @@ NAN = lines(measurement()).replace(b"6000.0", b"NaN")
             lines(measurement(), block(), measurement(round=2)),
             "records.jsonl:3: found a measurement that no block mark follows",
         ),
-        (lines(measurement(colour="red")), "records.jsonl:1: found colour 'red', expected"),
+        (
+            lines(measurement(colour="red")),
+            "records.jsonl:1: found measurement.colour 'red', expected",
+        ),
         (lines(measurement(kind="speed")), "records.jsonl:1: found"),
         (lines(measurement(), block()) + b"\n", "records.jsonl:3: found Invalid JSON"),
         (b"\x7fELF\x02\x01\x01\x00\n", "records.jsonl:1: found Invalid JSON"),

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from tlsperf.charts.theme import LIBRARIES
 from tlsperf.model import Implementation, ShownImplementation, Unit
 
 ABSENT: Final = "–"
@@ -53,7 +54,7 @@ def colour_of(implementation: Implementation) -> str:
     """The class of its colour, without the prefix `library-`; one a library, rustls' ring apart."""
     if implementation.library == "rustls" and implementation.provider == "ring":
         return "rustls-ring"
-    return implementation.library
+    return implementation.library if implementation.library in LIBRARIES else "other"
 
 
 def shown(implementation: Implementation) -> ShownImplementation:

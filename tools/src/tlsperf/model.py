@@ -386,6 +386,11 @@ class Table(Model):
     implementations: list[Identifier]
     rows: list[Row]
 
+    @property
+    def by_phase(self) -> bool:
+        """Whether its rows are the parts of what another table has as a whole."""
+        return all(row.metric == "duration" and row.phase != "total" for row in self.rows)
+
 
 class Chart(Model):
     """An SVG file beside the report's page."""

@@ -13,7 +13,7 @@ from typing import Any, Final
 import pandas as pd
 from pydantic import TypeAdapter, ValidationError
 
-from tlsperf.errors import FormatError
+from tlsperf.errors import FormatError, mismatch
 from tlsperf.formats.frame import tidy_frame
 from tlsperf.model import (
     SCENARIO_FIELDS,
@@ -137,22 +137,16 @@ def _record(line: bytes, file: str, number: int) -> Measurement | Block | Overhe
     try:
         record = _RECORD.validate_json(line, strict=True)
     except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        # The first part of a location is the record's kind: a tag, not a field.
-        place = ".".join(str(part) for part in first["loc"][1:])
-        if first["type"] == "json_invalid":
-            raise FormatError(file, number, first["msg"], "a JSON object") from None
-        value = "nothing" if first["type"] == "missing" else _short(first["input"])
-        expected = first["msg"].removeprefix("Input should be ")
-        raise FormatError(file, number, f"{place} {value}".strip(), expected) from None
+        raise _mismatch(error, file, number) from None
     if "schema_" not in record.model_fields_set:
         raise FormatError(file, number, "no schema number", f"schema {SCHEMA_VERSION}")
     return record
 
 
-def _short(value: object) -> str:
-    text = repr(value)
-    return text if len(text) <= 60 else f"{text[:57]}..."
+def _mismatch(error: ValidationError, file: str, number: int) -> FormatError:
+    if error.errors()[0]["type"] == "json_invalid":
+        return FormatError(file, number, error.errors()[0]["msg"], "a JSON object")
+    return mismatch(error, file, number)
 
 
 def _frame(

@@ -1,0 +1,59 @@
+"""How every chart looks: one fixed colour per library, and the colours of all else.
+
+These are the colours for a light page, safe for colour-blind readers. Each has a class, so that
+the site's style sheet can give it another value where the page is dark.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+LIBRARIES: Final[Mapping[str, str]] = {
+    "rustls": "#d55e00",
+    "rustls-ring": "#8c6d00",
+    "openssl": "#0072b2",
+    "boringssl": "#007a5a",
+    "aws-lc": "#a8508c",
+    "s2n-tls": "#3d7ea6",
+    "other": "#6b7280",
+}
+TEXT: Final = "#1f2328"
+GRID: Final = "#d0d7de"
+
+CLASSES: Final[Mapping[str, str]] = {
+    **{colour: f"library-{name}" for name, colour in LIBRARIES.items()},
+    TEXT: "chart-text",
+    GRID: "chart-grid",
+}
+"""Class of each colour; a chart has no others."""
+
+FONT: Final = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, sans-serif"
+FONT_SIZE: Final = 12
+WIDTH: Final = 720
+
+CONFIG: Final[Mapping[str, Any]] = {
+    "font": "sans-serif",
+    "background": None,
+    "view": {"stroke": None},
+    "text": {"fontSize": FONT_SIZE, "color": TEXT},
+    "rule": {"color": TEXT},
+    "axis": {
+        "domain": False,
+        "ticks": False,
+        "gridColor": GRID,
+        "labelColor": TEXT,
+        "labelFontSize": FONT_SIZE,
+        "labelPadding": 6,
+        "labelOverlap": False,
+        "titleColor": TEXT,
+        "titleFontSize": FONT_SIZE,
+        "titleFontWeight": "normal",
+        "titlePadding": 8,
+    },
+}
+
+
+def text_width(characters: int) -> int:
+    """Room for a text in pixels, wide enough for the widest common sans-serif (Verdana)."""
+    return round(characters * FONT_SIZE * 0.6)

@@ -1,0 +1,134 @@
+"""A run as it lies in `data/runs/<run>`: what it says of itself, and its figures.
+
+Raw files are checked against their checksums before anything is read from them.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+from pydantic import ValidationError
+
+from tlsperf.errors import FormatError, UserError, mismatch
+from tlsperf.formats import FOREIGN, tlsbench
+from tlsperf.formats.frame import concatenate
+from tlsperf.formats.rows import Source, frame_of
+from tlsperf.model import Host, RawFile, Run, RunWarning
+
+
+@dataclass(frozen=True)
+class LoadedRun:
+    """A run with its tidy frame, what is missing in it and why, and what was found in the files."""
+
+    run: Run
+    frame: pd.DataFrame
+    gaps: list[tlsbench.Gap] = field(default_factory=list)
+    warnings: list[RunWarning] = field(default_factory=list)
+
+    @property
+    def rounds_are_pairs(self) -> bool:
+        """Whether a round measured all implementations side by side, as only `tlsbench` does."""
+        return all(file.format == tlsbench.FORMAT for file in self.run.files)
+
+
+def read_toml(path: Path) -> dict[str, Any]:
+    """The table of a TOML file; FormatError with its line where it is none."""
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise UserError(f"{path}: there is no such file") from None
+    except UnicodeDecodeError as error:
+        raise FormatError(str(path), None, f"{error.reason}", "text in UTF-8") from None
+    except tomllib.TOMLDecodeError as error:
+        line = re.search(r"at line (\d+)", str(error))
+        number = int(line.group(1)) if line else None
+        raise FormatError(str(path), number, str(error), "TOML") from None
+
+
+def read_run(folder: Path) -> Run:
+    """The checked `run.toml` of a run's folder, whose name is the run's id."""
+    path = folder / "run.toml"
+    run = parse_run(read_toml(path), str(path))
+    if run.id != folder.name:
+        raise FormatError(str(path), None, f"id {run.id!r}", f"{folder.name!r}, the folder's name")
+    return run
+
+
+def parse_run(table: Mapping[str, Any], file: str) -> Run:
+    """A run of the table of a `run.toml`; `file` is what errors call it."""
+    try:
+        return Run.model_validate(table)
+    except ValidationError as error:
+        raise mismatch(error, file) from None
+
+
+def raw_bytes(folder: Path, file: RawFile) -> bytes:
+    """The bytes of a raw file, which must be those that the run was written with."""
+    path = folder / file.path
+    try:
+        data = path.read_bytes()
+    except FileNotFoundError:
+        raise UserError(f"{path}: the raw file is missing") from None
+    digest = hashlib.sha256(data).hexdigest()
+    if digest != file.sha256:
+        raise FormatError(str(path), None, f"sha256 {digest}", f"{file.sha256}, as run.toml has it")
+    return data
+
+
+def read_hosts(folder: Path) -> dict[str, Host]:
+    """The known hosts in `data/hosts`, by id."""
+    hosts = {}
+    for path in sorted(folder.glob("*.toml")):
+        try:
+            host = Host.model_validate(read_toml(path))
+        except ValidationError as error:
+            raise mismatch(error, str(path)) from None
+        if host.id != path.stem:
+            raise FormatError(str(path), None, f"id {host.id!r}", f"{path.stem!r}, its file's name")
+        hosts[host.id] = host
+    return hosts
+
+
+def load_run(folder: Path) -> LoadedRun:
+    """Reads a run with all its raw files."""
+    run = read_run(folder)
+    frames, gaps, warnings = [], [], []
+    foreign: dict[str, list[Source]] = {}
+    for file in run.files:
+        data, name = raw_bytes(folder, file), str(folder / file.path)
+        if file.format == tlsbench.FORMAT:
+            records = tlsbench.parse(data, name)
+            frames.append(records.frame)
+            gaps += records.gaps
+            warnings += _disturbances(records)
+        elif file.format in FOREIGN:
+            source = Source(data, name, run, file.implementation, file.round)
+            foreign.setdefault(file.format, []).append(source)
+        else:
+            known = ", ".join([tlsbench.FORMAT, *FOREIGN])
+            raise FormatError(str(folder / "run.toml"), None, f"format {file.format!r}", known)
+    parsed = [FOREIGN[name].parse(sources) for name, sources in foreign.items()]
+    if parsed:
+        frames.append(frame_of(row for part in parsed for row in part.rows))
+    return LoadedRun(run, concatenate(frames), gaps, warnings)
+
+
+def _disturbances(records: tlsbench.Records) -> list[RunWarning]:
+    disturbed = [state for state in records.rounds if state.disturbed]
+    if not disturbed:
+        return []
+    reasons = sorted({reason for state in disturbed for reason in state.reasons})
+    return [
+        RunWarning(
+            code="disturbed-rounds",
+            message=f"{len(disturbed)} of {len(records.rounds)} rounds were disturbed and do not "
+            f"count: {'; '.join(reasons)}.",
+        )
+    ]

@@ -1,0 +1,150 @@
+"""`tlsperf new`: the folder of a report, with the prose that a person goes on from."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import date
+from pathlib import Path
+from typing import Final
+
+import tomlkit
+
+from tlsperf.charts import describe_charts
+from tlsperf.errors import UserError
+from tlsperf.figures import LIBRARY_NAMES, implementation_label
+from tlsperf.model import Identifier, Implementation, Report, Results, Run
+from tlsperf.results import make_results
+from tlsperf.run import load_run, read_hosts
+
+MOST_IN_TITLE: Final = 4
+_LIBRARY_ORDER: Final = ("rustls", "openssl", "boringssl")
+
+
+def new_report(
+    root: Path,
+    run_ids: Sequence[Identifier],
+    slug: str | None = None,
+    title: str | None = None,
+    on: date | None = None,
+) -> Path:
+    """Writes `index.md` of a new report on runs and returns its path.
+
+    The report is named after its first run and has its last run's date unless told otherwise.
+    Raises UserError where a run cannot be read or there is such a report already.
+    """
+    runs = [load_run(root / "data" / "runs" / run_id) for run_id in run_ids]
+    when = on or max(run.run.date for run in runs)
+    if slug is None:
+        slug = run_ids[0].removeprefix(f"{runs[0].run.date}-")
+    name = f"{when}-{slug}"
+    folder = root / "content" / "perf" / name
+    if folder.exists():
+        raise UserError(
+            f"{folder}: there is such a report; remove it, or give this one a --slug of its own"
+        )
+    implementations = list({i.id: i for run in runs for i in run.run.implementations}.values())
+    report = Report(
+        id=name,
+        title=title or _title(implementations, [run.run for run in runs]),
+        date=when,
+        runs=list(run_ids),
+        baseline=_baseline(implementations),
+        previous=None,
+    )
+    results = make_results(report, runs, read_hosts(root / "data" / "hosts"))
+    folder.mkdir(parents=True)
+    path = folder / "index.md"
+    path.write_text(_page(report, results), encoding="utf-8")
+    return path
+
+
+def _title(implementations: Sequence[Implementation], runs: Sequence[Run]) -> str:
+    """In the manner of rustls.dev: rustls 0.23.40 vs OpenSSL 3.6.3, standard suite."""
+    names = [f"{LIBRARY_NAMES[i.library]} {i.version}" for i in sorted(implementations, key=_order)]
+    distinct = list(dict.fromkeys(names))
+    if len(distinct) > MOST_IN_TITLE:
+        libraries = dict.fromkeys(LIBRARY_NAMES[i.library] for i in implementations)
+        distinct = [f"{len(implementations)} builds of {', '.join(libraries)}"]
+    suites = list(dict.fromkeys(run.suite.name for run in runs if run.suite))
+    told = f", {' and '.join(suites)} suite{'s' if len(suites) > 1 else ''}" if suites else ""
+    return " vs ".join(distinct) + told
+
+
+def _order(implementation: Implementation) -> int:
+    known = implementation.library in _LIBRARY_ORDER
+    return _LIBRARY_ORDER.index(implementation.library) if known else len(_LIBRARY_ORDER)
+
+
+def _baseline(implementations: Sequence[Implementation]) -> Identifier | None:
+    """OpenSSL where it was measured, as most readers run it; else the first of several."""
+    if len(implementations) < 2:
+        return None
+    openssl = [i.id for i in implementations if i.library == "openssl"]
+    return openssl[0] if openssl else implementations[0].id
+
+
+def _description(results: Results) -> str:
+    labels = [implementation_label(i) for i in results.implementations]
+    libraries = " and ".join([", ".join(labels[:-1]), labels[-1]]) if labels[1:] else labels[0]
+    hosts = ", ".join(h.cpu + (" (virtual machine)" if h.virtual else "") for h in results.hosts)
+    kinds = ", ".join(t.title.lower() for t in results.tables if not t.by_phase)
+    return f"{libraries} on {hosts}: {kinds}."
+
+
+def _page(report: Report, results: Results) -> str:
+    document = tomlkit.document()
+    document.add("title", tomlkit.item(report.title))
+    document.add("date", tomlkit.item(report.date))
+    document.add("description", tomlkit.item(_description(results)))
+    libraries = list(dict.fromkeys(i.library for i in results.implementations))
+    taxonomies = tomlkit.table()
+    taxonomies.add("feeds", ["performance"])
+    taxonomies.add("tags", libraries)
+    document.add("taxonomies", taxonomies)
+    settings = tomlkit.table()
+    settings.add("runs", report.runs)
+    if report.baseline:
+        settings.add("baseline", report.baseline)
+    document.add("extra", tomlkit.table(is_super_table=True).add("report", settings))
+    head = f"+++\n{tomlkit.dumps(document)}+++\n"
+    return "\n".join([head, *(f"{part}\n" for part in _body(results))])
+
+
+def _body(results: Results) -> list[str]:
+    charts = {chart.table: chart.anchor for chart in describe_charts(results)}
+    parts = ["{{ warnings() }}", "{{ headline() }}", "## What was measured", _measured(results)]
+    parts.append("## Results")
+    phases = []
+    for table in results.tables:
+        if table.by_phase:
+            phases.append(table)
+            continue
+        parts.append(f'{{{{ table(id="{table.anchor}") }}}}')
+        if table.anchor in charts:
+            parts.append(f'{{{{ chart(id="{charts[table.anchor]}") }}}}')
+    parts += ["## Observations", _OBSERVATIONS]
+    parts += ["## System configuration", "{{ host() }}"]
+    parts += ["## Versions and builds", "{{ versions() }}"]
+    parts += ["## How it was measured", "{{ commands() }}"]
+    if phases:
+        parts += ["## Where the time goes", _PHASES]
+        parts += [f'{{{{ table(id="{table.anchor}") }}}}' for table in phases]
+    return [*parts, "## Raw data", "{{ raw() }}"]
+
+
+_OBSERVATIONS: Final = (
+    "Each row compares the libraries in one scenario; its ratio has an interval, and the verdict "
+    "is drawn from that interval alone. A difference that the rounds do not bear out is not called "
+    "one."
+)
+_PHASES: Final = (
+    "A handshake's cost is the sum over its phases as the side itself sees them: construction of "
+    "the connection, each flight it processes or produces, and the tickets after it."
+)
+
+
+def _measured(results: Results) -> str:
+    kinds = [t.title.lower() for t in results.tables if not t.by_phase]
+    listed = " and ".join([", ".join(kinds[:-1]), kinds[-1]]) if kinds[1:] else kinds[0]
+    tools = " and ".join(dict.fromkeys(run.tool.name for run in results.runs))
+    return f"{listed[0].upper()}{listed[1:]}, each side of a connection by itself, by {tools}."
