@@ -19,7 +19,7 @@ from pydantic import ValidationError
 from tlsperf.errors import FormatError, UserError, mismatch
 from tlsperf.formats import FOREIGN, tlsbench
 from tlsperf.formats.frame import concatenate
-from tlsperf.formats.rows import Source, frame_of
+from tlsperf.formats.rows import Parsed, Source, frame_of
 from tlsperf.model import Host, RawFile, Run, RunWarning
 
 
@@ -99,25 +99,40 @@ def read_hosts(folder: Path) -> dict[str, Host]:
 def load_run(folder: Path) -> LoadedRun:
     """Reads a run with all its raw files."""
     run = read_run(folder)
+    data = {file.path: raw_bytes(folder, file) for file in run.files}
     frames, gaps, warnings = [], [], []
-    foreign: dict[str, list[Source]] = {}
     for file in run.files:
-        data, name = raw_bytes(folder, file), str(folder / file.path)
         if file.format == tlsbench.FORMAT:
-            records = tlsbench.parse(data, name)
+            records = tlsbench.parse(data[file.path], str(folder / file.path))
             frames.append(records.frame)
             gaps += records.gaps
             warnings += _disturbances(records)
-        elif file.format in FOREIGN:
-            source = Source(data, name, run, file.implementation, file.round)
-            foreign.setdefault(file.format, []).append(source)
-        else:
-            known = ", ".join([tlsbench.FORMAT, *FOREIGN])
-            raise FormatError(str(folder / "run.toml"), None, f"format {file.format!r}", known)
-    parsed = [FOREIGN[name].parse(sources) for name, sources in foreign.items()]
-    if parsed:
-        frames.append(frame_of(row for part in parsed for row in part.rows))
+    if len(frames) < len(run.files):
+        frames.append(frame_of(foreign_rows(run, data, str(folder)).rows))
     return LoadedRun(run, concatenate(frames), gaps, warnings)
+
+
+def foreign_rows(run: Run, data: Mapping[str, bytes], folder: str) -> Parsed:
+    """What the raw files of other tools hold, all files of a format read together.
+
+    `data` is the bytes of each file by its path in the run, `folder` what errors call the run's.
+    """
+    sources: dict[str, list[Source]] = {}
+    for file in run.files:
+        if file.format == tlsbench.FORMAT:
+            continue
+        if file.format not in FOREIGN:
+            known = ", ".join([tlsbench.FORMAT, *FOREIGN])
+            raise FormatError(f"{folder}/run.toml", None, f"format {file.format!r}", known)
+        name = f"{folder}/{file.path}"
+        source = Source(data[file.path], name, run, file.implementation, file.round)
+        sources.setdefault(file.format, []).append(source)
+    together = Parsed()
+    for format_name, files in sources.items():
+        parsed = FOREIGN[format_name].parse(files)
+        together.rows += parsed.rows
+        together.remarks += parsed.remarks
+    return together
 
 
 def _disturbances(records: tlsbench.Records) -> list[RunWarning]:
