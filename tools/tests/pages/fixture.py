@@ -161,6 +161,7 @@ def make_site(site: Path) -> Path:
         )
     shutil.copy(ROOT / "config.toml", site)
     shutil.copytree(ROOT / "data" / "schema", site / "data" / "schema")
+    shutil.copy(ROOT / "data" / "biases.toml", site / "data")
     _report(site, NEWER, "rustls 0.23.37, OpenSSL 3.6.1 and BoringSSL 30cd935 on x86_64")
     older = example()
     hosts = [{**older["hosts"][0], "virtual": True, "virtualization": "kvm", "kernel": "6.1.0"}]

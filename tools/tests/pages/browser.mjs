@@ -1,0 +1,115 @@
+// Looks at pages in Chromium and prints what it saw as JSON.
+//
+//   node browser.mjs <request.json>
+//
+// The request: { chromium, base, pages: [path], views: [[width in px, "light" | "dark"]], and
+// shots: folder } for pictures, or none for checks. The answer: one object a page and view.
+
+import { createRequire } from "node:module";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+
+const require = createRequire(import.meta.url);
+const { chromium } = require("playwright-core");
+const axe = readFileSync(require.resolve("axe-core/axe.min.js"), "utf8");
+
+const request = JSON.parse(readFileSync(process.argv[2], "utf8"));
+const browser = await chromium.launch({
+  executablePath: request.chromium,
+  args: ["--no-sandbox", "--font-render-hinting=none", "--hide-scrollbars"],
+});
+
+// Runs in the page: what is wider than the box it stands in. A scrolling box may hold more.
+function overflowing() {
+  const found = [];
+  const name = (e) => `${e.tagName.toLowerCase()}.${e.getAttribute("class") ?? ""} "${e.textContent.trim().slice(0, 40)}"`;
+  const page = document.documentElement;
+  if (page.scrollWidth > page.clientWidth) found.push(`page: ${page.scrollWidth} of ${page.clientWidth} px`);
+  for (const element of document.body.querySelectorAll("*")) {
+    if (element.closest("svg") || element.matches(".skip, thead, thead *")) continue;
+    const style = getComputedStyle(element);
+    if (style.overflowX === "auto" || style.overflowX === "scroll" || style.display.startsWith("inline")) continue;
+    if (element.scrollWidth > element.clientWidth + 1 && element.clientWidth > 0) found.push(name(element));
+  }
+  for (const svg of document.querySelectorAll("svg[viewBox]")) {
+    const box = svg.getBoundingClientRect();
+    for (const text of svg.querySelectorAll("text")) {
+      const inner = text.getBoundingClientRect();
+      if (inner.width && (inner.left < box.left - 1 || inner.right > box.right + 1 || inner.top < box.top - 1 || inner.bottom > box.bottom + 1))
+        found.push(`label of a chart: ${text.textContent}`);
+    }
+  }
+  return found;
+}
+
+const seen = [];
+for (const [width, scheme] of request.views) {
+  const context = await browser.newContext({
+    viewport: { width, height: request.height ?? 900 },
+    colorScheme: scheme,
+    reducedMotion: "reduce",
+  });
+  for (const path of request.pages) {
+    const page = await context.newPage();
+    seen.push({ page: path, width, scheme, ...(await (request.shots ? picture : look)(page, path, `${width}-${scheme}`)) });
+    await page.close();
+  }
+  await context.close();
+}
+await browser.close();
+console.log(JSON.stringify(seen));
+
+async function picture(page, path, view) {
+  // The typeface is optional, so a page may be shown without it; here it never is, so that
+  // pictures are alike.
+  await page.route("**/style.css*", async (route) => {
+    const response = await route.fetch();
+    const body = (await response.text()).replace("font-display: optional", "font-display: block");
+    await route.fulfill({ response, body });
+  });
+  await page.goto(new URL(path, request.base).href, { waitUntil: "load" });
+  await page.evaluate(() => document.fonts.ready);
+  const name = path.replace(/index\.html$/, "").replaceAll("/", " ").trim().replaceAll(" ", "-") || "home";
+  const shot = join(request.shots, `${name}-${view}.png`);
+  await page.screenshot({ path: shot, fullPage: request.full ?? false });
+  return { shot };
+}
+
+async function look(page, path) {
+  const messages = []; // what the page says, and what of it did not arrive
+  const requests = [];
+  page.on("console", (message) => messages.push(message.text()));
+  page.on("pageerror", (error) => messages.push(String(error)));
+  page.on("request", (r) => requests.push(r.url()));
+  page.on("requestfailed", (r) => messages.push(`failed: ${r.url()} ${r.failure()?.errorText}`));
+  page.on("response", (r) => r.status() >= 400 && messages.push(`${r.status()}: ${r.url()}`));
+  await page.addInitScript(() => {
+    globalThis.shift = 0;
+    new PerformanceObserver((list) => {
+      for (const entry of list.getEntries()) globalThis.shift += entry.value;
+    }).observe({ type: "layout-shift", buffered: true });
+  });
+  await page.goto(new URL(path, request.base).href, { waitUntil: "load" });
+  const seen = await page.evaluate(() => ({
+    shift: globalThis.shift,
+    scrolling: getComputedStyle(document.documentElement).scrollBehavior,
+    animations: document.getAnimations().length,
+  }));
+  const overflow = await page.evaluate(overflowing);
+  await page.keyboard.press("Tab");
+  const skip = await page.evaluate(() => {
+    const { left, top, width } = document.activeElement.getBoundingClientRect();
+    return { target: document.activeElement.getAttribute("href"), visible: left >= 0 && top >= 0 && width > 0 };
+  });
+  const unreachable = await page.evaluate(() =>
+    [...document.querySelectorAll("a[href], summary")].filter((e) => e.tabIndex < 0).map((e) => e.textContent),
+  );
+  const heard = [...messages]; // before axe adds what looking makes the page say
+  // Evaluated through the debugger, which the page's policy does not bind.
+  await page.evaluate(axe);
+  const { violations } = await page.evaluate(() => globalThis.axe.run({ resultTypes: ["violations"] }));
+  return {
+    ...seen, overflow, skip, unreachable, requests, messages: heard,
+    violations: violations.map((v) => `${v.impact} ${v.id}: ${v.nodes.map((n) => n.target.join(" ")).slice(0, 5).join("; ")}`),
+  };
+}
