@@ -81,6 +81,11 @@ class Series:
         """What tells it from other rows."""
         return self.scenario, self.phase, self.metric, self.statistic, self.unit
 
+    @property
+    def is_part(self) -> bool:
+        """Whether it is a part of another row: a phase of a handshake, which its total holds."""
+        return self.phase != "total" and self.scenario.operation != "memory"
+
 
 def series(runs: Sequence[LoadedRun]) -> list[Series]:
     """The rows of runs, in the order of their first observation."""
@@ -100,8 +105,9 @@ def series(runs: Sequence[LoadedRun]) -> list[Series]:
                 implementation,
                 in_round,
                 value,
+                valid,
                 note,
-            ), valid in zip(plain, rows["valid"], strict=True):
+            ) in plain:
                 samples = found.setdefault((scenario, phase, metric, statistic, unit), {})
                 samples.setdefault(implementation, Sample()).add(
                     run.run.id,

@@ -1,0 +1,197 @@
+"""The noise floor: how far two measurements of the same thing lie apart. Pure functions.
+
+Three sources, from the best to the weakest. The same binary under two ids in one run is measured
+as two libraries are, so it shows what their comparison would show if nothing differed. The rounds
+of any run, taken alternately, are such a pair one round apart. Other runs of the same build on the
+same host show what the pairs within a run cannot: what changes from day to day.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import combinations
+from typing import Final, NamedTuple
+
+import numpy as np
+
+from tlsperf.figures import implementation_label
+from tlsperf.model import Implementation, Noise, NoiseRow, Run
+from tlsperf.run import LoadedRun
+from tlsperf.series import Series, as_ratio, better_of, row_names, series
+from tlsperf.statistics import RatioEstimate, paired_ratio, untested_ratio
+
+WITHIN: Final = 0.95
+"""The part of rows that lie within the floor."""
+
+_BUILD: Final = tuple(
+    f for f in Implementation.model_fields if f not in {"binary_sha256", "source", "note"}
+)
+
+
+class _Pair(NamedTuple):
+    """Two series of the same implementation in the same row."""
+
+    row: Series
+    implementation: str
+    left: Sequence[float]
+    right: Sequence[float]
+
+
+def same_binary_twice(run: LoadedRun) -> Noise | None:
+    """From implementations of one binary (equal checksums) in a run; None if there are none."""
+    twins = [
+        (a.id, b.id)
+        for a, b in combinations(run.run.implementations, 2)
+        if a.binary_sha256 is not None and a.binary_sha256 == b.binary_sha256
+    ]
+    pairs = []
+    for row in _rows(run):
+        for one, other in twins:
+            left, right = (row.samples[i].valid if i in row.samples else {} for i in (one, other))
+            common = [key for key in left if key in right]
+            if common and run.rounds_are_pairs:
+                pairs.append(_Pair(row, one, [left[k] for k in common], [right[k] for k in common]))
+    return _within(run, "same binary twice", pairs)
+
+
+def alternate_rounds(run: LoadedRun) -> Noise | None:
+    """From the 1st, 3rd, 5th … round of each implementation against the 2nd, 4th, 6th …"""
+    pairs = []
+    for row in _rows(run):
+        for implementation, sample in row.samples.items():
+            rounds = [v for _, v in sorted(sample.valid.items())] if sample.has_rounds else []
+            if len(rounds) > 1:
+                half = len(rounds) // 2
+                left, right = rounds[: 2 * half : 2], rounds[1 : 2 * half : 2]
+                pairs.append(_Pair(row, implementation, left, right))
+    return _within(run, "alternate rounds", pairs)
+
+
+def other_runs(run: LoadedRun, others: Sequence[LoadedRun]) -> Noise | None:
+    """From the medians of the same builds in other runs on the same host; None without any.
+
+    Figures without rounds count: it is their distance that is of interest, and no verdict.
+    """
+    there = [o for o in others if o.run.host_id == run.run.host_id and o.run.id != run.run.id]
+    found: list[tuple[Series, str, RatioEstimate]] = []
+    used = []
+    for other in there:
+        same = same_builds(run.run, other.run)
+        before = {row.key: row for row in _rows(other)}
+        for row in _rows(run):
+            for implementation in same:
+                left = row.samples.get(implementation)
+                match = before.get(row.key)
+                right = match.samples.get(implementation) if match else None
+                if left and right and left.counts and right.counts:
+                    note = f"median of this run over that of {other.run.id}"
+                    estimate = untested_ratio(
+                        left.median, right.median, note, better_of(row.metric)
+                    )
+                    found.append((row, implementation, estimate))
+                    if other.run.id not in used:
+                        used.append(other.run.id)
+    if not found:
+        return None
+    floor = _floor([estimate for _, _, estimate in found])
+    return Noise(
+        source="other runs on this host",
+        run=run.run.id,
+        others=used,
+        floor_percent=floor,
+        comparisons=len(found),
+        statement=f"The same builds in other runs on this host: 19 of 20 of {len(found)} medians "
+        f"lie within {floor:.1f} % of each other.",
+        rows=_noise_rows(run, found),
+    )
+
+
+def noise_of(run: LoadedRun, others: Sequence[LoadedRun]) -> list[Noise]:
+    """All that is known of a run's noise, from the best source to the weakest."""
+    found = (same_binary_twice(run), alternate_rounds(run), other_runs(run, others))
+    return [noise for noise in found if noise is not None]
+
+
+def same_builds(run: Run, other: Run) -> list[str]:
+    """Ids of the implementations that are one build in both runs, as far as they tell."""
+    there = {i.id: i for i in other.implementations}
+    return [
+        i.id
+        for i in run.implementations
+        if i.id in there and all(getattr(i, f) == getattr(there[i.id], f) for f in _BUILD)
+    ]
+
+
+def noise_text(run: LoadedRun, found: Sequence[Noise]) -> str:
+    """What `tlsperf noise` prints: each source's statement, and its rows as a Markdown table."""
+    labels = {i.id: implementation_label(i) for i in run.run.implementations}
+    blocks = []
+    for noise in found:
+        lines = [
+            noise.statement,
+            "",
+            "| scenario | implementation | against itself |",
+            "|---|---|---|",
+        ]
+        lines += [f"| {r.name} | {labels[r.implementation]} | {r.ratio.text} |" for r in noise.rows]
+        blocks.append("\n".join(lines))
+    return "\n\n".join(blocks)
+
+
+def _rows(run: LoadedRun) -> list[Series]:
+    """Rows of one figure a round."""
+    return [row for row in series([run]) if row.statistic == "value" and not row.is_part]
+
+
+def _within(run: LoadedRun, source: str, pairs: Sequence[_Pair]) -> Noise | None:
+    """Noise of pairs of rounds within a run, corrected for their number as a report is."""
+    usable = [p for p in pairs if min(*p.left, *p.right) > 0]
+    if not usable:
+        return None
+    found = [
+        (
+            p.row,
+            p.implementation,
+            paired_ratio(p.left, p.right, len(usable), better_of(p.row.metric)),
+        )
+        for p in usable
+    ]
+    floor = _floor([estimate for _, _, estimate in found])
+    false = sum(estimate.verdict in ("faster", "slower") for _, _, estimate in found)
+    what = {
+        "same binary twice": "The same binary twice in this run",
+        "alternate rounds": "Odd rounds of this run against even ones",
+    }[source]
+    return Noise.model_validate(
+        {
+            "source": source,
+            "run": run.run.id,
+            "floor_percent": floor,
+            "comparisons": len(found),
+            "false_verdicts": false,
+            "statement": f"{what}: 19 of 20 of {len(found)} ratios lie within {floor:.1f} % of 1; "
+            f"{false or 'none'} of them would have been called faster or slower.",
+            "rows": _noise_rows(run, found),
+        }
+    )
+
+
+def _floor(estimates: Sequence[RatioEstimate]) -> float:
+    """Per cent within which `WITHIN` of the ratios lie, whichever side is on top."""
+    distances = [max(e.value, 1 / e.value) - 1 for e in estimates]
+    return round(100 * float(np.quantile(distances, WITHIN, method="higher")), 3)
+
+
+def _noise_rows(
+    run: LoadedRun, found: Sequence[tuple[Series, str, RatioEstimate]]
+) -> list[NoiseRow]:
+    names = row_names(series([run]))
+    return [
+        NoiseRow(
+            anchor=names[row.key][1],
+            name=names[row.key][0],
+            implementation=implementation,
+            ratio=as_ratio(estimate, row.metric),
+        )
+        for row, implementation, estimate in found
+    ]

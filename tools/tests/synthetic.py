@@ -1,0 +1,90 @@
+"""Runs and reports made up for tests: rates that the test chooses, in rounds."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import date
+from typing import Any
+
+from tlsperf.changes import Side
+from tlsperf.formats.frame import tidy_frame
+from tlsperf.model import HostFacts, Implementation, RawFile, Report, Run, Scenario, Tool
+from tlsperf.results import make_results
+from tlsperf.run import LoadedRun
+from tlsperf.series import series
+
+Rates = Mapping[str, Mapping[Scenario, Sequence[float] | float]]
+"""Rates of each round, or a single figure, by implementation id and scenario."""
+
+TRANSFERS = [
+    Scenario(operation="transfer", protocol=protocol, cipher_suite=suite, side=side)
+    for protocol, suite in (
+        ("1.2", "TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256"),
+        ("1.3", "TLS_AES_256_GCM_SHA384"),
+    )
+    for side in ("sender", "receiver")
+]
+HANDSHAKES = [
+    Scenario(
+        operation="handshake",
+        protocol=protocol,
+        cipher_suite="TLS_AES_256_GCM_SHA384",
+        certificate=certificate,
+        resumption=resumption,
+        side=side,
+    )
+    for resumption, certificates in (("none", ("rsa-2048", "ecdsa-p256")), ("ticket", (None,)))
+    for protocol in ("1.2", "1.3")
+    for certificate in certificates
+    for side in ("client", "server")
+]
+SIXTEEN = [*TRANSFERS, *HANDSHAKES]
+
+
+def implementation(id_: str, **more: Any) -> Implementation:
+    """`openssl-3.5.1` is OpenSSL 3.5.1; what follows a further hyphen is the build."""
+    library, version, *build = id_.split("-", 2)
+    fields = {"id": id_, "library": library, "version": version, "build": "".join(build) or None}
+    return Implementation.model_validate(fields | more)
+
+
+def loaded_run(
+    id_: str,
+    rates: Rates,
+    implementations: Sequence[Implementation] | None = None,
+    format_: str = "tlsbench/1",
+    **more: Any,
+) -> LoadedRun:
+    """A run with these rates; transfers in MiB/s, the rest in handshakes/s or operations/s."""
+    rows: list[dict[str, Any]] = []
+    for name, scenarios in rates.items():
+        for scenario, rounds in scenarios.items():
+            unit = "handshakes/s" if scenario.operation == "handshake" else "MiB/s"
+            common = {"implementation": name, **scenario.model_dump(), "metric": "rate"}
+            single = isinstance(rounds, float)
+            for number, value in enumerate([rounds] if isinstance(rounds, float) else rounds, 1):
+                in_round = None if single else number
+                rows.append(common | {"round": in_round, "value": value, "unit": unit})
+    columns: dict[str, list[Any]] = {k: [row[k] for row in rows] for k in rows[0]}
+    columns |= {"file": ["synthetic"] * len(rows), "line": list(range(len(rows)))}
+    fields = {
+        "schema": 1,
+        "id": id_,
+        "date": date.fromisoformat(id_[:10]),
+        "host_id": "a-host",
+        "tool": Tool(name="tlsbench"),
+        "implementations": list(implementations or [implementation(i) for i in rates]),
+        "files": [RawFile(path="raw/a", sha256="0" * 64, bytes=0, format=format_)],
+    }
+    return LoadedRun(Run.model_validate(fields | more), tidy_frame(columns))
+
+
+def side(run: LoadedRun, hosts: Sequence[HostFacts] = (), **report: Any) -> Side:
+    """The report of one run."""
+    known = {h.id: h for h in hosts} | {
+        h: HostFacts(id=h, cpu="A CPU", architecture="x86_64")
+        for h in {run.run.host_id} - {h.id for h in hosts}
+    }
+    fields = {"id": run.run.id, "title": "A report", "date": run.run.date, "runs": [run.run.id]}
+    results = make_results(Report.model_validate(fields | report), [run], known)
+    return Side(results, series([run]))

@@ -1,0 +1,209 @@
+"""Changes put into made-up reports come out, with their cause, and nothing else does."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+from synthetic import HANDSHAKES, SIXTEEN, TRANSFERS, Rates, implementation, loaded_run, side
+from tlsperf.changes import Side, changes, predecessor
+from tlsperf.model import Changes, HostFacts, Noise, Scenario
+
+Factor = Callable[[Scenario], float]
+
+
+def rates(ids: list[str], factor: Factor = lambda _: 1.0, seed: int = 1, rounds: int = 30) -> Rates:
+    random = np.random.default_rng(seed)
+    return {
+        i: {s: list(1000 * factor(s) * np.exp(random.normal(0, 0.005, rounds))) for s in SIXTEEN}
+        for i in ids
+    }
+
+
+def single(ids: list[str], factor: Factor = lambda _: 1.0) -> Rates:
+    return {i: {s: 1000 * factor(s) for s in SIXTEEN} for i in ids}
+
+
+def compared(before: Rates, after: Rates, noise: Noise | None = None) -> Changes:
+    return changes(
+        side(loaded_run("2026-01-01-old", before)), side(loaded_run("2026-06-01-new", after)), noise
+    )
+
+
+def tls13(scenario: Scenario) -> float:
+    return 0.6 if scenario in HANDSHAKES and scenario.protocol == "1.3" else 1.0
+
+
+def test_nothing_changed() -> None:
+    found = compared(rates(["openssl-1"]), rates(["openssl-2"], seed=2))
+    [library] = found.libraries
+    assert library.statement == "OpenSSL 1 to 2: 0 faster, 0 slower, 16 the same of 16"
+    assert (library.compared, library.unchanged, library.groups) == (16, 16, [])
+    assert found.caveats == []
+    assert "corrected for 16 comparisons" in found.rule
+    assert (found.gone, found.new) == ([], [])
+
+
+def test_changes_are_grouped_by_what_they_share_biggest_first() -> None:
+    def factor(s: Scenario) -> float:
+        return 1.1 if s in TRANSFERS and s.side == "sender" else tls13(s)
+
+    [library] = compared(rates(["openssl-1"]), rates(["openssl-2"], factor, seed=2)).libraries
+    assert [g.title for g in library.groups] == ["handshake, 1.3", "sender"]
+    assert [len(g.changes) for g in library.groups] == [6, 2]
+    assert library.groups[0].statement.startswith("all 6 rows, 1.6")
+    assert library.groups[0].statement.endswith("x slower")
+    assert library.groups[1].changes[0].ratio.verdict == "faster"
+    assert library.statement == "OpenSSL 1 to 2: 2 faster, 6 slower, 8 the same of 16"
+    sizes = [abs(np.log(c.ratio.value)) for c in library.groups[0].changes]
+    assert sizes == sorted(sizes, reverse=True)
+
+
+def test_a_change_without_company_stands_alone() -> None:
+    only = HANDSHAKES[3]
+    [library] = compared(
+        rates(["openssl-1"]), rates(["openssl-2"], lambda s: 1.2 if s == only else 1.0, seed=2)
+    ).libraries
+    [group] = library.groups
+    assert group.title == group.changes[0].name == "full handshake 1.2, ECDSA-P256, server"
+    assert group.statement == group.changes[0].ratio.text
+    assert group.changes[0].before.startswith("1,0") or group.changes[0].before.startswith("99")
+
+
+def test_what_all_libraries_share_is_named_as_such() -> None:
+    found = compared(
+        rates(["openssl-1", "rustls-1"]), rates(["openssl-2", "rustls-2"], tls13, seed=2)
+    )
+    [caveat] = found.caveats
+    assert caveat.code == "common-cause"
+    assert caveat.message.startswith("Handshake, 1.3 went down in all 2 libraries alike")
+
+
+def test_noise_between_runs_hides_what_is_smaller() -> None:
+    noise = Noise(
+        source="other runs on this host",
+        run="r",
+        floor_percent=5,
+        comparisons=1,
+        statement="",
+        rows=[],
+    )
+    before, after = rates(["openssl-1"]), rates(["openssl-2"], lambda _: 1.04, seed=2)
+    assert compared(before, after).libraries[0].unchanged == 0
+    hidden = compared(before, after, noise)
+    assert hidden.libraries[0].unchanged == 16
+    assert "widened by the 5.0 %" in hidden.rule
+
+
+def test_single_figures_change_from_a_stated_size_on_and_have_no_verdict() -> None:
+    found = compared(
+        single(["openssl-1"]),
+        single(["openssl-2"], lambda s: 1.04 if s.side == "client" else 1.06),
+    )
+    [library] = found.libraries
+    assert library.statement == "OpenSSL 1 to 2: 10 up, 0 down, 6 the same of 16"
+    assert all(c.ratio.verdict == "not tested" for g in library.groups for c in g.changes)
+    assert library.groups[0].changes[0].ratio.text == "1.06x"
+    assert found.rule == (
+        "Figures without rounds have no interval: their changes are listed from 5 % on and are "
+        "no verdicts."
+    )
+
+
+@pytest.mark.parametrize(
+    ("host", "tool", "message"),
+    [
+        ({"kernel": "6.2"}, {}, "The host changed. a-host, kernel: 6.1 before, 6.2 now."),
+        ({}, {"version": "2"}, "The method changed. tool: tlsbench 1 before, tlsbench 2 now."),
+        ({"id": "b-host"}, {}, "The host changed. a-host before, b-host now."),
+    ],
+)
+def test_across_a_change_of_host_or_method_nothing_is_called_faster(
+    host: dict[str, str], tool: dict[str, str], message: str
+) -> None:
+    def measured(id_: str, figures: Rates, facts: dict[str, str], by: dict[str, str]) -> Side:
+        known = HostFacts.model_validate(
+            {"id": "a-host", "cpu": "A", "architecture": "x86_64", "kernel": "6.1"} | facts
+        )
+        run = loaded_run(
+            id_, figures, host_id=known.id, tool={"name": "tlsbench", "version": "1"} | by
+        )
+        return side(run, [known])
+
+    found = changes(
+        measured("2026-01-01-old", rates(["openssl-1"]), {}, {}),
+        measured("2026-06-01-new", rates(["openssl-2"], lambda _: 1.2, seed=2), host, tool),
+    )
+    assert [c.message for c in found.caveats] == [message]
+    [library] = found.libraries
+    assert library.statement == "OpenSSL 1 to 2: 16 up, 0 down, 0 the same of 16"
+    [group] = library.groups
+    assert group.title == "everything"
+    assert all(c.ratio.verdict == "not tested" for c in group.changes)
+    assert "faster" not in group.statement + "".join(c.ratio.text for c in group.changes)
+    assert "are not speed-ups" in found.rule
+
+
+def test_another_key_exchange_is_another_scenario_and_said_so() -> None:
+    def keyed(figures: Rates, group: str) -> Rates:
+        return {
+            i: {
+                s.model_copy(update={"key_exchange": group}) if s in HANDSHAKES else s: v
+                for s, v in rows.items()
+            }
+            for i, rows in figures.items()
+        }
+
+    found = compared(
+        keyed(rates(["openssl-1"]), "X25519"),
+        keyed(rates(["openssl-2"], tls13, seed=2), "X25519MLKEM768"),
+    )
+    assert [c.message for c in found.caveats] == [
+        "The scenario changed in 12 rows: key exchange X25519 before, X25519MLKEM768 now."
+    ]
+    changed = [c for g in found.libraries[0].groups for c in g.changes]
+    assert len(changed) == 6
+    assert all(c.ratio.verdict == "not tested" for c in changed)
+
+
+def test_what_is_only_in_one_report_is_listed() -> None:
+    before, after = rates(["openssl-1", "boringssl-1"]), rates(["openssl-2", "rustls-1"])
+    del dict(after["openssl-2"])[TRANSFERS[0]]
+    fewer = {i: {s: v for s, v in rows.items() if s != TRANSFERS[0]} for i, rows in after.items()}
+    found = compared(before, fewer)
+    assert found.gone == ["BoringSSL 1", "transfer 1.2, AES-128-GCM, sending"]
+    assert found.new == ["rustls 1"]
+
+
+def test_builds_of_a_library_are_compared_with_their_like() -> None:
+    old = loaded_run("2026-01-01-old", rates(["openssl-1-gcc", "openssl-1-clang"]))
+    new = [implementation(f"openssl-2-{c}", c_compiler=f"{c} 14") for c in ("gcc", "clang")]
+    now = loaded_run("2026-06-01-new", rates([i.id for i in new]), new)
+    found = changes(side(old), side(now))
+    assert [(x.before.id, x.after.id) for x in found.libraries] == [
+        ("openssl-1-gcc", "openssl-2-gcc"),
+        ("openssl-1-clang", "openssl-2-clang"),
+    ]
+
+
+def test_predecessor_is_the_latest_on_the_same_host_of_the_same_family() -> None:
+    def report(id_: str, family: str = "main", host: str = "a-host") -> Side:
+        suite = {"name": "standard", "family": family}
+        few = rates(["openssl-1"], rounds=2)
+        return side(loaded_run(id_, few, suite=suite, host_id=host))
+
+    now = report("2026-06-01-now").results
+    others = [
+        report("2026-01-01-first").results,
+        report("2026-02-01-second").results,
+        report("2026-03-01-other-host", host="b-host").results,
+        report("2026-04-01-other-family", "memory").results,
+        report("2026-07-01-later").results,
+        now,
+    ]
+    found = predecessor(now, others)
+    assert found is not None
+    assert found.id == "2026-02-01-second"
+    assert predecessor(others[0], others) is None
