@@ -122,3 +122,50 @@ lock: ## pin the Python packages again after a change of tools/*.in
 .PHONY: clean
 clean: ## remove everything that is built or installed here
 	rm -rf $(VENV) node_modules public build bench/target
+
+# --- what the workflows run, and a bench host --------------------------------------------------
+# What a workflow hands over stands in recipes as "$$NAME", a variable of the shell: make would
+# expand a $(NAME).
+
+ACTIONLINT := build/bin/actionlint
+ACTIONLINT_VERSION := v1.7.12
+
+.PHONY: workflows
+check: workflows
+workflows: $(VENV)/.dev $(ACTIONLINT)-$(ACTIONLINT_VERSION) ## correctness and security of .github/workflows
+	$(ACTIONLINT)-$(ACTIONLINT_VERSION)
+	$(VENV)/bin/zizmor --offline --quiet --persona pedantic .github/workflows
+
+$(ACTIONLINT)-$(ACTIONLINT_VERSION):
+	@command -v go >/dev/null || { echo "actionlint needs Go: go.dev/dl, or apt-get install golang" >&2; exit 1; }
+	GOBIN="$$PWD/build/bin" go install github.com/rhysd/actionlint/cmd/actionlint@$(ACTIONLINT_VERSION)
+	mv $(ACTIONLINT) $@
+
+.PHONY: validate
+validate: $(VENV)/.tools ## check everything below data/
+	$(TLSPERF) validate
+
+.PHONY: summary
+summary: $(VENV)/.tools ## Markdown of the figures that changed (SINCE=origin/main)
+	@$(TLSPERF) summary "$$SINCE"
+
+.PHONY: pages
+pages: doctor-site zola ## the site as it will live at $BASE_URL
+	$(SITE) build --base-url "$$BASE_URL"
+
+.PHONY: draft
+draft: $(VENV)/.tools ## import a packed run and draft its report (ARCHIVE=run.tar.gz SUITE=standard)
+	$(TLSPERF) draft "$$ARCHIVE" --suite "bench/suites/$$SUITE.toml"
+
+.PHONY: new-versions
+new-versions: ## names newer releases of the libraries, as an issue in build/new-versions.md
+	mkdir -p build
+	python3 tools/automation/new_versions.py > build/new-versions.md
+
+.PHONY: bench-host
+bench-host: ## make this Debian 12 machine a bench host (REPOSITORY=owner/name; run as root)
+	scripts/bench-host $(REPOSITORY)
+
+.PHONY: rehearse
+rehearse: libraries $(VENV)/.dev zola ## play bench.yml here, in a scratch clone
+	$(PYTHON) tools/automation/rehearse.py

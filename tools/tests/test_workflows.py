@@ -1,0 +1,189 @@
+"""What SECURITY.md promises of the workflows, held against the files themselves."""
+
+import re
+from pathlib import Path
+
+import pytest
+import yaml
+
+from workflows import Job, Workflow, read_workflow
+
+ROOT = Path(__file__).parents[2]
+FOLDER = ROOT / ".github" / "workflows"
+WORKFLOWS = {path.stem: read_workflow(path) for path in sorted(FOLDER.glob("*.yml"))}
+
+STRANGERS = {"pull_request", "pull_request_target", "pull_request_review", "issues", "fork",
+             "pull_request_review_comment", "issue_comment", "discussion", "discussion_comment",
+             "workflow_run", "workflow_call", "repository_dispatch", "push", "watch", "merge_group",
+             "check_run", "check_suite", "status"}  # fmt: skip
+"""Events that somebody without rights in the repository can cause, or that come by another
+workflow's hand."""
+
+MAINTAINERS = {"workflow_dispatch", "schedule"}
+
+RIGHTS = {
+    ("ci", "check"): {"contents": "read"},
+    ("ci", "test"): {"contents": "read"},
+    ("ci", "site"): {"contents": "read"},
+    ("ci", "data"): {"contents": "read"},
+    ("pages", "build"): {"contents": "read", "pages": "read"},
+    ("pages", "deploy"): {"pages": "write", "id-token": "write"},
+    ("bench", "measure"): {"contents": "read"},
+    ("bench", "publish"): {"contents": "write", "pull-requests": "write", "actions": "write"},
+    ("new-versions", "propose"): {"contents": "read", "issues": "write"},
+}
+"""Every job with every right it has: one more is a decision, to be made here too."""
+
+
+def each_job() -> list[tuple[Workflow, Job]]:
+    return [(workflow, job) for workflow in WORKFLOWS.values() for job in workflow.jobs.values()]
+
+
+def name_of(value: object) -> str | None:
+    return value.path.stem if isinstance(value, Workflow) else getattr(value, "id", None)
+
+
+def test_the_workflows_are_those_that_this_file_knows() -> None:
+    assert {(w.path.stem, job.id) for w, job in each_job()} == RIGHTS.keys()
+    assert not list(FOLDER.glob("*.yaml"))
+
+
+@pytest.mark.parametrize("workflow", WORKFLOWS.values(), ids=WORKFLOWS)
+def test_every_action_is_pinned_by_commit_with_its_tag_beside_it(workflow: Workflow) -> None:
+    uses = [line for line in workflow.text.splitlines() if re.match(r"\s*(- )?uses:", line)]
+    assert len(uses) == sum(bool(step.uses) for job in workflow.jobs.values() for step in job.steps)
+    for line in uses:
+        assert re.fullmatch(r"\s*(- )?uses: [\w.-]+/[\w.-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+", line), (
+            line
+        )
+
+
+def test_one_action_has_one_commit() -> None:
+    lines = re.findall(r"uses: (\S+)@(\S+ # \S+)", "".join(w.text for w in WORKFLOWS.values()))
+    assert len({action for action, _ in lines}) == len(set(lines))
+
+
+@pytest.mark.parametrize(("workflow", "job"), each_job(), ids=name_of)
+def test_a_job_has_the_rights_it_needs_and_no_others(workflow: Workflow, job: Job) -> None:
+    assert workflow.permissions == {}
+    assert job.permissions == RIGHTS[workflow.path.stem, job.id]
+
+
+@pytest.mark.parametrize(("workflow", "job"), each_job(), ids=name_of)
+def test_no_stranger_starts_a_job_on_a_machine_of_ours_or_one_that_can_write(
+    workflow: Workflow, job: Job
+) -> None:
+    can_write = "write" in (job.permissions or {}).values()
+    if job.self_hosted:
+        assert workflow.events.keys() <= MAINTAINERS
+        assert not can_write
+    if can_write and workflow.path.stem != "pages":
+        assert workflow.events.keys() <= MAINTAINERS
+    if workflow.path.stem == "pages":  # what is pushed to main was merged by a maintainer
+        assert workflow.events.keys() == {"push", "workflow_dispatch"}
+        assert workflow.events["push"] == {"branches": ["main"]}
+
+
+def test_strangers_and_maintainers_events_do_not_overlap_and_cover_those_in_use() -> None:
+    used = {event for workflow in WORKFLOWS.values() for event in workflow.events}
+    assert not STRANGERS & MAINTAINERS
+    assert used <= STRANGERS | MAINTAINERS
+    assert "pull_request_target" not in used
+    assert "workflow_run" not in used
+
+
+@pytest.mark.parametrize(("workflow", "job"), each_job(), ids=name_of)
+def test_checkouts_leave_no_token_behind(workflow: Workflow, job: Job) -> None:
+    for step in job.steps:
+        if step.action == "actions/checkout":
+            assert step.inputs.get("persist-credentials") is False
+
+
+@pytest.mark.parametrize(("workflow", "job"), each_job(), ids=name_of)
+def test_no_expression_is_pasted_into_shell_text(workflow: Workflow, job: Job) -> None:
+    for step in job.steps:
+        assert "${{" not in (step.run or ""), step.name
+        assert step.inputs.get("script") is None
+
+
+@pytest.mark.parametrize(("workflow", "job"), each_job(), ids=name_of)
+def test_no_secret_is_used_and_a_token_only_by_steps_that_need_it(
+    workflow: Workflow, job: Job
+) -> None:
+    assert "secrets." not in workflow.text
+    holders = [step.run for step in job.steps if "github.token" in str(step.env)]
+    assert set(holders) <= {"scripts/open-pull-request", "scripts/open-issue build/new-versions.md"}
+    assert "github.token" not in str(job.env) + str(workflow.env)
+    if job.self_hosted:
+        assert holders == []
+
+
+def test_a_host_measures_one_run_at_a_time_and_only_the_main_branch() -> None:
+    measure = WORKFLOWS["bench"].jobs["measure"]
+    assert measure.self_hosted
+    assert measure.concurrency == {
+        "group": "bench-${{ matrix.host }}",
+        "cancel-in-progress": False,
+    }
+    for job in WORKFLOWS["bench"].jobs.values():
+        assert "github.ref == 'refs/heads/main'" in (job.condition or "")
+
+
+def test_the_host_is_checked_before_measuring_and_reset_whatever_happens() -> None:
+    steps = WORKFLOWS["bench"].jobs["measure"].steps
+    runs = [step.run or step.action or "" for step in steps]
+
+    def place(part: str) -> int:
+        (index,) = [n for n, run in enumerate(runs) if part in run]
+        return index
+
+    order = ["host check", "host tune", "scripts/measure", "pack", "upload-artifact", "host reset"]
+    assert [place(part) for part in order] == sorted(place(part) for part in order)
+    assert steps[place("host reset")].condition == "always()"
+    assert all(step.condition is None for step in steps[: place("host reset")])
+
+
+def test_steps_are_make_targets_scripts_or_one_program() -> None:
+    """So that each can be run, and is, on a desk."""
+    makefile = (ROOT / "Makefile").read_text()
+    targets = set(re.findall(r"^([a-z-]+):", makefile, re.MULTILINE))
+    for workflow, job in each_job():
+        for step in job.steps:
+            if step.run is None:
+                continue
+            place = f"{workflow.path.name}: {step.run}"
+            assert "\n" not in step.run.strip(), place
+            words = step.run.split()
+            if words[0] == "make":
+                (target,) = [w for w in words[1:] if not w.startswith("-")][:1]
+                assert target in targets, place
+            elif words[0].startswith("scripts/"):
+                assert (ROOT / words[0]).stat().st_mode & 0o111, place
+            else:
+                assert words[0] in {"sudo", "bench/target/release/tlsbench"}, place
+
+
+def test_the_reader_of_workflows_sees_what_is_there(tmp_path: Path) -> None:
+    path = tmp_path / "w.yml"
+    path.write_text(
+        yaml.safe_dump(
+            {
+                "on": ["push"],
+                "jobs": {
+                    "own": {
+                        "runs-on": ["self-hosted", "linux"],
+                        "steps": [{"uses": "a/b@c", "with": {"x": 1}}, {"run": "make", "if": "i"}],
+                    },
+                    "hosted": {"runs-on": "ubuntu-24.04", "steps": []},
+                    "group": {"runs-on": "bare-metal", "steps": []},
+                },
+            }
+        ).replace("'on'", "on")
+    )
+    workflow = read_workflow(path)
+    assert set(workflow.events) == {"push"}
+    assert workflow.permissions is None
+    assert workflow.jobs["own"].permissions is None
+    assert [job.self_hosted for job in workflow.jobs.values()] == [True, False, True]
+    uses, run = workflow.jobs["own"].steps
+    assert (uses.action, uses.inputs, run.run, run.condition) == ("a/b", {"x": 1}, "make", "i")
