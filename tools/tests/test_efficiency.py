@@ -1,0 +1,68 @@
+"""A transfer over its primitive: the right primitive, of the right library, or nothing."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from synthetic import TRANSFERS, Rates, implementation, loaded_run, side
+from tlsperf.efficiency import efficiency
+from tlsperf.model import Efficiency, Implementation, Scenario
+
+SEAL = Scenario(operation="primitive", variant="aes-128-gcm-seal-16384")
+OPEN = Scenario(operation="primitive", variant="aes-256-gcm-open-16384")
+RUN = "2026-11-21-a"
+
+
+def of(rates: Rates, implementations: list[Implementation] | None = None) -> list[Efficiency]:
+    report = side(loaded_run(RUN, rates, implementations))
+    return efficiency(report.results, list(report.series), frozenset({RUN}))
+
+
+def test_rate_over_the_primitives_rate_by_round() -> None:
+    host = np.linspace(1, 1.5, 30)  # the host speeds up by half: no matter within a round
+    rates = {"openssl-3.6.3": {TRANSFERS[0]: list(8000 * host), SEAL: list(10000 * host)}}
+    [found] = of(rates)
+    assert found.percent == pytest.approx(80)
+    assert found.text == "80.0 % (80.0 to 80.0 %)"
+    assert (found.rate, found.ceiling) == ("10,000", "12,500")
+    assert found.anchor == "transfer-1-2-aes-128-gcm-sending"
+    assert (found.primitive, found.primitive_of, found.note) == (
+        SEAL.variant,
+        "openssl-3.6.3",
+        None,
+    )
+
+
+def test_receiving_opens_and_the_suite_chooses_the_cipher() -> None:
+    rates = {"openssl-3.6.3": dict.fromkeys(TRANSFERS, 6000.0) | {OPEN: 10000.0}}
+    [found] = of(rates)
+    assert found.anchor == "transfer-1-3-aes-256-gcm-receiving"
+    assert found.text == "60 %"
+    assert found.note == "primitive and transfer measured apart"
+
+
+def test_rustls_has_the_ceiling_of_its_provider() -> None:
+    rustls = implementation("rustls-0.22.0-aws", provider="aws-lc-rs", build=None)
+    rates = {rustls.id: {TRANSFERS[0]: 7000.0}, "aws-lc-1.17.4": {SEAL: 12500.0}}
+    [found] = of(
+        rates,
+        [rustls, implementation("aws-lc-1.17.4", library="aws-lc", version="1.17.4", build=None)],
+    )
+    assert found.primitive_of == "aws-lc-1.17.4"
+    assert found.note == ("primitive of AWS-LC 1.17.4; primitive and transfer measured apart")
+
+
+def test_no_ceiling_no_efficiency() -> None:
+    assert of({"openssl-3.6.3": {TRANSFERS[0]: 7000.0, OPEN: 9000.0}}) == []
+    assert of({"rustls-1.0": {TRANSFERS[0]: 7000.0}, "openssl-3.6.3": {SEAL: 9000.0}}) == []
+    two = {"openssl-3.1.4": {SEAL: 9000.0}, "openssl-3.0.1": {SEAL: 9000.0}}
+    assert of({"openssl-3.6.3": {TRANSFERS[0]: 7000.0}, **two}) == []
+    threads = TRANSFERS[0].model_copy(update={"threads": 4})
+    assert of({"openssl-3.6.3": {threads: 7000.0, SEAL: 9000.0}}) == []
+
+
+def test_more_than_the_ceiling_is_pointed_out() -> None:
+    [found] = of({"openssl-3.6.3": {TRANSFERS[0]: 9900.0, SEAL: 9000.0}})
+    assert found.note is not None
+    assert "above its ceiling" in found.note
