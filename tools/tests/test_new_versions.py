@@ -1,0 +1,99 @@
+"""New releases become one proposal with the command that measures them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from new_versions import (
+    LIBRARIES,
+    ROOT,
+    Release,
+    compare,
+    newest_versions,
+    pinned_versions,
+    proposal,
+)
+
+LOCK = """
+version = 4
+[[package]]
+name = "boring-sys"
+version = "5.4.0"
+[[package]]
+name = "openssl-src"
+version = "300.6.1+3.6.3"
+[[package]]
+name = "other"
+version = "1.0.0"
+[[package]]
+name = "rustls"
+version = "0.23.40"
+"""
+
+
+def test_the_pinned_versions_are_read_from_the_lock() -> None:
+    assert pinned_versions(LOCK) == {
+        "rustls": "0.23.40",
+        "openssl-src": "300.6.1+3.6.3",
+        "boring-sys": "5.4.0",
+    }
+    assert pinned_versions((ROOT / "bench" / "Cargo.lock").read_text()).keys() == LIBRARIES.keys()
+
+
+def test_a_lock_without_a_library_is_an_error_that_names_it() -> None:
+    with pytest.raises(KeyError, match="openssl-src"):
+        pinned_versions(LOCK.replace("openssl-src", "openssl-source"))
+
+
+@pytest.mark.parametrize(
+    ("pinned", "newest", "compatible"),
+    [
+        ("0.23.40", "0.23.46", True),
+        ("0.23.40", "0.24.0", False),
+        ("5.4.0", "5.5.0", True),
+        ("5.4.0", "6.0.0", False),
+        ("300.6.1+3.6.3", "300.7.0+3.6.4", True),
+        ("300.6.1+3.6.3", "400.0.2+4.0.3", False),
+        ("0.0.3", "0.0.4", False),
+    ],
+)
+def test_compatible_is_what_cargo_calls_so(pinned: str, newest: str, compatible: bool) -> None:
+    assert Release("rustls", pinned, newest).compatible is compatible
+
+
+def test_nothing_new_proposes_nothing() -> None:
+    pinned = pinned_versions(LOCK)
+    assert compare(pinned, pinned) == []
+    assert proposal([]) == ""
+
+
+def test_the_proposal_names_versions_and_the_command() -> None:
+    pinned = pinned_versions(LOCK)
+    newest = pinned | {"rustls": "0.23.46", "openssl-src": "400.0.2+4.0.3", "boring-sys": "5.5.0"}
+    text = proposal(compare(pinned, newest))
+    assert text.splitlines()[0] == (
+        "# New releases: rustls 0.23.46, OpenSSL 4.0.3, BoringSSL (boring-sys 5.5.0)"
+    )
+    assert "| openssl-src | 300.6.1+3.6.3 | 400.0.2+4.0.3 |" in text
+    assert (
+        "    gh workflow run bench.yml -f suite=standard "
+        "-f versions='rustls@0.23.46 boring-sys@5.5.0'\n"
+    ) in text
+    assert "OpenSSL 4.0.3 is not compatible with 300.6.1+3.6.3" in text
+
+
+def test_cargo_is_asked_with_the_requirements(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cargo = tmp_path / "cargo"
+    cargo.write_text(
+        "#!/bin/sh\n"
+        '[ "$1 $2 $3" = "generate-lockfile --quiet --manifest-path" ] || exit 1\n'
+        'grep -Fqx \'rustls = "*"\' "$4" || exit 1\n'
+        f'cat > "$(dirname "$4")/Cargo.lock" <<\'END\'\n{LOCK}\nEND\n'
+    )
+    cargo.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
+    assert newest_versions(dict.fromkeys(LIBRARIES, "*")) == pinned_versions(LOCK)
