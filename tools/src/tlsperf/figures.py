@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from typing import Final
 
-from tlsperf.charts.theme import LIBRARIES
 from tlsperf.model import Implementation, ShownImplementation, Unit
 
 ABSENT: Final = "–"
@@ -24,7 +23,18 @@ LIBRARY_NAMES: Final = {
     "libressl": "LibreSSL",
     "go": "Go crypto/tls",
 }
-_WHOLE_UNITS: Final = ("bytes", "bytes/connection", "instructions")
+LIBRARY_COLOURS: Final = {
+    "rustls": "#d55e00",
+    "rustls-ring": "#8c6d00",
+    "openssl": "#0072b2",
+    "boringssl": "#007a5a",
+    "aws-lc": "#a8508c",
+    "s2n-tls": "#3d7ea6",
+    "other": "#6b7280",
+}
+"""On a light page, by colour class; the style sheet has those for a dark one."""
+
+_WHOLE_UNITS: Final = ("bytes", "KiB", "bytes/connection", "instructions")
 
 
 def value_text(value: float, unit: Unit, like: float | None = None) -> str:
@@ -54,7 +64,7 @@ def colour_of(implementation: Implementation) -> str:
     """The class of its colour, without the prefix `library-`; one a library, rustls' ring apart."""
     if implementation.library == "rustls" and implementation.provider == "ring":
         return "rustls-ring"
-    return implementation.library if implementation.library in LIBRARIES else "other"
+    return implementation.library if implementation.library in LIBRARY_COLOURS else "other"
 
 
 def shown(implementation: Implementation) -> ShownImplementation:

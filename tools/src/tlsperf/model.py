@@ -42,6 +42,7 @@ Unit = Literal[
     "operations/s",
     "µs",
     "bytes",
+    "KiB",
     "bytes/connection",
     "instructions",
 ]

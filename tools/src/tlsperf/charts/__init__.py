@@ -1,46 +1,170 @@
-"""The charts of a report, each drawn from one of its tables."""
+"""The charts of a report, each drawn from rows of one of its tables."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 from tlsperf.charts.bars import MOST_BARS, bars
+from tlsperf.charts.heatmap import heatmap
+from tlsperf.charts.key_exchange import by_key_exchange
+from tlsperf.charts.latency import latency
+from tlsperf.charts.memory import memory
+from tlsperf.charts.picture import Picture
 from tlsperf.charts.theme import WIDTH
-from tlsperf.model import Chart, Results, ShownImplementation, Table
+from tlsperf.charts.threads import threads
+from tlsperf.histograms import Histograms
+from tlsperf.model import (
+    Chart,
+    Results,
+    Row,
+    Scenario,
+    ShownImplementation,
+    Table,
+    scenario_anchor,
+    scenario_name,
+)
+
+MOST_COLUMNS = 5
+"""A table with ratios and more implementations is drawn as a matrix of factors."""
+
+Implementations = Mapping[str, ShownImplementation]
 
 
 def describe_charts(results: Results) -> list[Chart]:
-    """The charts that a report has, undrawn: grouped bars of each table that fits."""
-    implementations = {i.id: i for i in results.implementations}
-    return [
-        Chart(
-            anchor=f"chart-{table.anchor}",
-            file=f"{table.anchor}.svg",
-            title=table.title,
-            description=_description(table, implementations),
-            width=WIDTH,
-            height=bars(table, implementations).height,
-            table=table.anchor,
-        )
-        for table in results.tables
-        if not table.by_phase and sum(len(row.cells) for row in table.rows) <= MOST_BARS
-    ]
+    """The charts that a report has, undrawn."""
+    return [chart for chart, _ in _pictures(results, {})]
 
 
-def draw_charts(results: Results) -> dict[str, str]:
+def draw_charts(results: Results, histograms: Histograms) -> dict[str, str]:
     """The text of each SVG file of `results.charts`, by its name."""
     from tlsperf.charts.svg import draw
 
-    implementations = {i.id: i for i in results.implementations}
-    tables = {table.anchor: table for table in results.tables}
+    described = {chart.file: chart for chart in results.charts}
     return {
-        chart.file: draw(bars(tables[chart.table], implementations).specification, chart)
-        for chart in results.charts
+        chart.file: draw(picture.specification, described[chart.file])
+        for chart, picture in _pictures(results, histograms)
     }
 
 
-def _description(table: Table, implementations: Mapping[str, ShownImplementation]) -> str:
-    """The text alternative: every figure that the chart shows."""
+def _pictures(results: Results, histograms: Histograms) -> Iterator[tuple[Chart, Picture]]:
+    implementations = {i.id: i for i in results.implementations}
+    counts = {host.cores for host in results.hosts}
+    cores = counts.pop() if len(counts) == 1 else None
+    for table in results.tables:
+        if table.by_phase:
+            continue
+        if table.anchor.endswith("-threads"):
+            yield from _threads(table, implementations, cores)
+        elif table.anchor.endswith("-latency"):
+            yield from _latencies(table, implementations, histograms)
+        elif table.unit == "KiB":
+            yield from _memory(table, implementations)
+        elif _compares_key_exchanges(table):
+            turned, columns = by_key_exchange(table, implementations)
+            yield _bars(turned, columns)
+        elif table.baseline and len(table.implementations) > MOST_COLUMNS:
+            label = implementations[table.baseline].label
+            yield _chart(
+                table,
+                heatmap(table, implementations),
+                f"Matrix of factors against {label}; above 1 is better. "
+                + _figures(table, implementations),
+            )
+        elif sum(len(row.cells) for row in table.rows) <= MOST_BARS:
+            yield _bars(table, implementations)
+
+
+def _bars(table: Table, implementations: Implementations) -> tuple[Chart, Picture]:
+    told = f"Grouped bars in {table.unit}, {table.better} is better. "
+    picture = bars(table, implementations)
+    return _chart(table, picture, told + _figures(table, implementations))
+
+
+def _threads(
+    table: Table, implementations: Implementations, cores: int | None
+) -> Iterator[tuple[Chart, Picture]]:
+    for scenario, rows in _groups(table, "threads").items():
+        ends = [
+            f"{implementations[first.implementation].label} from {first.text} with "
+            f"{rows[0].scenario.threads} threads to {last.text} with {rows[-1].scenario.threads}"
+            for first, last in zip(rows[0].cells, rows[-1].cells, strict=True)
+            if first.value is not None and last.value is not None
+        ]
+        yield _chart(
+            table,
+            threads(rows, implementations, table.unit, cores),
+            f"Lines over the number of threads, in {table.unit}: {'; '.join(ends)}.",
+            scenario,
+        )
+
+
+def _latencies(
+    table: Table, implementations: Implementations, histograms: Histograms
+) -> Iterator[tuple[Chart, Picture]]:
+    for scenario, rows in _groups(table).items():
+        plain = scenario.model_copy(update={"threads": None})
+        shapes = {i: bins for (s, i), bins in histograms.items() if s == plain}
+        told = [
+            f"{label.label}: "
+            + ", ".join(
+                f"{r.statistic} {c.text}"
+                for r in rows
+                for c in r.cells
+                if c.value and c.implementation == label.id
+            )
+            for label in implementations.values()
+            if any(c.implementation == label.id and c.value for r in rows for c in r.cells)
+        ]
+        yield _chart(
+            table,
+            latency(rows, implementations, table.unit, shapes),
+            f"Percentiles in {table.unit} on a logarithmic axis, a line for each library with the "
+            f"median as its largest point. {'; '.join(told)}.",
+            scenario,
+        )
+
+
+def _memory(table: Table, implementations: Implementations) -> Iterator[tuple[Chart, Picture]]:
+    for scenario, rows in _groups(table, "variant").items():
+        picture, slopes = memory(rows, implementations)
+        told = (
+            f"Memory over the number of sessions, with the slope of each line. {'; '.join(slopes)}."
+        )
+        yield _chart(table, picture, told, scenario)
+
+
+def _groups(table: Table, *without: str) -> dict[Scenario, list[Row]]:
+    """Rows of a table by scenario but for some fields, in their order."""
+    groups: dict[Scenario, list[Row]] = {}
+    for row in table.rows:
+        rest = row.scenario.model_copy(update=dict.fromkeys(without))
+        groups.setdefault(rest, []).append(row)
+    return groups
+
+
+def _compares_key_exchanges(table: Table) -> bool:
+    groups = _groups(table, "key_exchange", "variant").values()
+    return any(len({row.scenario.key_exchange for row in rows}) > 1 for rows in groups)
+
+
+def _chart(
+    table: Table, picture: Picture, description: str, scenario: Scenario | None = None
+) -> tuple[Chart, Picture]:
+    name = f"{table.anchor}-{scenario_anchor(scenario)}" if scenario else table.anchor
+    chart = Chart(
+        anchor=f"chart-{name}",
+        file=f"{name}.svg",
+        title=f"{table.title}: {scenario_name(scenario)}" if scenario else table.title,
+        description=description,
+        width=WIDTH,
+        height=picture.height,
+        table=table.anchor,
+    )
+    return chart, picture
+
+
+def _figures(table: Table, implementations: Implementations) -> str:
+    """The text alternative of a table: every figure that its chart shows."""
     rows = [
         f"{row.name}: "
         + ", ".join(
@@ -50,4 +174,4 @@ def _description(table: Table, implementations: Mapping[str, ShownImplementation
         )
         for row in table.rows
     ]
-    return f"Grouped bars in {table.unit}, {table.better} is better. {'; '.join(rows)}."
+    return f"{'; '.join(rows)}."

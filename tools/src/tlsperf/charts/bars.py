@@ -7,9 +7,11 @@ by colour alone. A rule across the end of a bar is its 95 % interval; a pale bar
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final, NamedTuple
+from typing import Final
 
-from tlsperf.charts.theme import LIBRARIES, TEXT, WIDTH, text_width
+from tlsperf.charts.picture import Picture
+from tlsperf.charts.theme import TEXT, WIDTH, text_width
+from tlsperf.figures import LIBRARY_COLOURS
 from tlsperf.model import Cell, ShownImplementation, Table
 
 MOST_BARS: Final = 48
@@ -22,14 +24,7 @@ AXIS: Final = 44
 NOT_COUNTED: Final = " (not counted)"
 
 
-class Bars(NamedTuple):
-    """A Vega-Lite specification, and the height in pixels of what it draws."""
-
-    specification: dict[str, Any]
-    height: int
-
-
-def bars(table: Table, implementations: Mapping[str, ShownImplementation]) -> Bars:
+def bars(table: Table, implementations: Mapping[str, ShownImplementation]) -> Picture:
     """The chart of a table."""
     present = [implementations[i] for i in table.implementations]
     left = text_width(max(len(i.label) for i in present))
@@ -94,7 +89,10 @@ def bars(table: Table, implementations: Mapping[str, ShownImplementation]) -> Ba
                         "field": "colour",
                         "type": "nominal",
                         "legend": None,
-                        "scale": {"domain": colours, "range": [LIBRARIES[c] for c in colours]},
+                        "scale": {
+                            "domain": colours,
+                            "range": [LIBRARY_COLOURS[c] for c in colours],
+                        },
                     },
                     "fillOpacity": {"condition": {"test": "datum.valid", "value": 1}, "value": 0.3},
                 },
@@ -153,7 +151,7 @@ def bars(table: Table, implementations: Mapping[str, ShownImplementation]) -> Ba
             },
         ],
     }
-    return Bars(specification, height + AXIS)
+    return Picture(specification, height + AXIS)
 
 
 def _text(cell: Cell) -> str:

@@ -9,20 +9,25 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-LIBRARIES: Final[Mapping[str, str]] = {
-    "rustls": "#d55e00",
-    "rustls-ring": "#8c6d00",
-    "openssl": "#0072b2",
-    "boringssl": "#007a5a",
-    "aws-lc": "#a8508c",
-    "s2n-tls": "#3d7ea6",
-    "other": "#6b7280",
+from tlsperf.figures import LIBRARY_COLOURS
+
+HEAT: Final[Mapping[str, str]] = {
+    "worse-3": "#c9aed6",
+    "worse-2": "#dcc9e5",
+    "worse-1": "#ece3f1",
+    "same": "#eef0f2",
+    "better-1": "#e0f0dc",
+    "better-2": "#bfe2b9",
+    "better-3": "#93cf90",
 }
+"""Steps from much worse to much better, safe for colour-blind readers, with dark text on each."""
+
 TEXT: Final = "#1f2328"
 GRID: Final = "#d0d7de"
 
 CLASSES: Final[Mapping[str, str]] = {
-    **{colour: f"library-{name}" for name, colour in LIBRARIES.items()},
+    **{colour: f"library-{name}" for name, colour in LIBRARY_COLOURS.items()},
+    **{colour: f"heat-{name}" for name, colour in HEAT.items()},
     TEXT: "chart-text",
     GRID: "chart-grid",
 }

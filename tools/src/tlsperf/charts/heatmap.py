@@ -1,0 +1,129 @@
+"""A matrix of factors: rows of a table by implementations, coloured by how far from the baseline.
+
+The colour repeats what each cell says in figures; it is never the only sign.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from tlsperf.charts.picture import Picture
+from tlsperf.charts.theme import HEAT, TEXT, WIDTH, text_width
+from tlsperf.model import Cell, ShownImplementation, Table
+
+STEPS: Final = (0.625, 0.8, 0.9, 1.1, 1.25, 1.6)
+"""Factors at which the colour changes: symmetrical, as 0.8 and 1.25 are one difference."""
+
+CELL: Final = 26
+LINE: Final = 15
+
+
+def heat(factor: float) -> str:
+    """The name of the colour of a factor, `worse-3` to `better-3`, `same` near 1."""
+    return tuple(HEAT)[sum(factor >= step for step in STEPS)]
+
+
+def heatmap(table: Table, implementations: Mapping[str, ShownImplementation]) -> Picture:
+    """The Vega-Lite specification of a table with ratios, and its height in pixels."""
+    present = [implementations[i] for i in table.implementations]
+    left = text_width(max(len(row.name) for row in table.rows))
+    width = WIDTH - left
+    height = CELL * len(table.rows)
+    values = [
+        {
+            "row": str(number),
+            "column": str(position),
+            "text": _text(cell, table.baseline),
+            "heat": _heat(cell, table.baseline),
+        }
+        for number, row in enumerate(table.rows)
+        for position, cell in enumerate(row.cells)
+    ]
+    x = {
+        "field": "column",
+        "type": "nominal",
+        "axis": None,
+        "scale": {"domain": [str(n) for n in range(len(present))], "padding": 0},
+    }
+    y = {
+        "field": "row",
+        "type": "nominal",
+        "axis": None,
+        "scale": {"domain": [str(n) for n in range(len(table.rows))], "padding": 0},
+    }
+    names = [{"row": str(n), "name": row.name} for n, row in enumerate(table.rows)]
+    lines = [_head(i) for i in present]
+    head = LINE * max(len(texts) for texts in lines) + 6
+    heads = [
+        {"column": str(n), "at": -LINE * up - 6, "head": text}
+        for n, texts in enumerate(lines)
+        for up, text in enumerate(reversed(texts))
+    ]
+    specification = {
+        "$schema": "https://vega.github.io/schema/vega-lite/v6.json",
+        "autosize": "none",
+        "padding": {"left": left, "right": 0, "top": head, "bottom": 4},
+        "width": width,
+        "height": height,
+        "layer": [
+            {
+                "data": {"values": values},
+                "mark": {
+                    "type": "rect",
+                    "width": round(width / len(present)) - 2,
+                    "height": CELL - 2,
+                },
+                "encoding": {
+                    "x": x,
+                    "y": y,
+                    "color": {
+                        "field": "heat",
+                        "type": "nominal",
+                        "legend": None,
+                        "scale": {"domain": list(HEAT), "range": list(HEAT.values())},
+                    },
+                },
+            },
+            {
+                "data": {"values": values},
+                "mark": {"type": "text", "align": "center", "baseline": "middle", "color": TEXT},
+                "encoding": {"x": x, "y": y, "text": {"field": "text"}},
+            },
+            {
+                "data": {"values": names},
+                "mark": {"type": "text", "align": "left", "baseline": "middle", "color": TEXT},
+                "encoding": {"x": {"value": -left}, "y": y, "text": {"field": "name"}},
+            },
+            {
+                "data": {"values": heads},
+                "mark": {"type": "text", "align": "center", "baseline": "bottom", "color": TEXT},
+                "encoding": {
+                    "x": x,
+                    "y": {"field": "at", "type": "quantitative", "scale": None, "axis": None},
+                    "text": {"field": "head"},
+                },
+            },
+        ],
+    }
+    return Picture(specification, head + height + 4)
+
+
+def _head(shown: ShownImplementation) -> list[str]:
+    """Name, version, provider and build, a line each."""
+    label, _, details = shown.label.partition(" (")
+    return [*label.split(" ", 1), *(details.removesuffix(")").split(", ") if details else [])]
+
+
+def _text(cell: Cell, baseline: str | None) -> str:
+    if cell.implementation == baseline:
+        return cell.text if cell.valid else "not counted"
+    if cell.ratio is not None:
+        return f"{cell.ratio.value:.2f}x"
+    return "–" if cell.value is None or cell.valid else "not counted"
+
+
+def _heat(cell: Cell, baseline: str | None) -> str:
+    if cell.implementation == baseline or cell.ratio is None:
+        return "same"
+    return heat(cell.ratio.value)
