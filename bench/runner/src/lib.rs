@@ -1,4 +1,13 @@
 //! Runs suites of TLS measurements: each library's program measures, the runner keeps order, time
 //! and journal, and watches the host.
 
+mod files;
+mod history;
 pub mod host;
+mod journal;
+mod precision;
+mod program;
+mod progress;
+pub mod run;
+pub mod schedule;
+pub mod suite;

@@ -1,1 +1,171 @@
-fn main() {}
+//! The command line: parse, then call.
+
+use std::path::{Component, Path, PathBuf};
+use std::process::ExitCode;
+
+use anyhow::{Context, Result};
+use clap::{Parser, Subcommand};
+use tls_harness::run::CheckStatus;
+use tlsbench::host::check::{self, check};
+use tlsbench::host::facts;
+use tlsbench::host::root::Root;
+use tlsbench::run::{self, Order};
+use tlsbench::suite::SuiteFile;
+
+/// Measures TLS libraries on this host.
+#[derive(Parser)]
+#[command(version)]
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Measure a suite into the folder of a run, or go on with a run that was stopped
+    Run(RunArguments),
+    /// What a suite will run, and how long it will take
+    List {
+        #[arg(long, value_name = "FILE")]
+        suite: PathBuf,
+    },
+    /// The machine that measures
+    #[command(subcommand)]
+    Host(HostCommand),
+}
+
+#[derive(clap::Args)]
+struct RunArguments {
+    /// What to measure, e.g. bench/suites/quick.toml
+    #[arg(long, value_name = "FILE")]
+    suite: PathBuf,
+    /// Folder of the run, e.g. data/runs/2026-11-21-quick
+    #[arg(long, value_name = "FOLDER")]
+    out: PathBuf,
+    /// Id of this host; otherwise that of the known host it is, or one made from its facts
+    #[arg(long, value_name = "ID")]
+    host: Option<String>,
+    /// Rounds, instead of the suite's
+    #[arg(long, value_name = "N")]
+    rounds: Option<u32>,
+    /// Go on until the 95 % interval of every median is within this half-width, e.g. 1%
+    #[arg(long, value_name = "PERCENT", value_parser = percent)]
+    until_precise: Option<f64>,
+}
+
+#[derive(Subcommand)]
+enum HostCommand {
+    /// What it is and the state it is in
+    Show {
+        /// As data/hosts/<host>.toml has it
+        #[arg(long)]
+        toml: bool,
+        /// Id of this host; otherwise that of the known host it is, or one made from its facts
+        #[arg(long, value_name = "ID")]
+        host: Option<String>,
+    },
+    /// Every known source of noise, and how to be rid of it
+    Check,
+}
+
+fn main() -> ExitCode {
+    match execute(Arguments::parse().command) {
+        Ok(code) => code,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn execute(command: Command) -> Result<ExitCode> {
+    let root = Root::host();
+    match command {
+        Command::Run(arguments) => {
+            let own = std::env::current_exe().context("where is tlsbench?")?;
+            let ordered = Order {
+                command: recorded(&arguments)?,
+                programs: own.parent().unwrap_or(Path::new(".")).to_owned(),
+                suite: arguments.suite,
+                out: arguments.out,
+                host_id: arguments.host,
+                rounds: arguments.rounds,
+                until_precise: arguments.until_precise,
+            };
+            println!("{}", run::run(&ordered, &root)?.display());
+        }
+        Command::List { suite } => print!("{}", SuiteFile::read(&suite)?.suite.to_text()),
+        Command::Host(HostCommand::Show { toml, host }) => {
+            let facts = facts::capture(&root);
+            let facts = facts::identified(facts, host.as_deref(), facts::KNOWN_HOSTS.as_ref())?;
+            let facts = facts::with_compilers(facts);
+            if toml {
+                print!("{}", facts::to_toml(&facts)?);
+            } else {
+                print!("{}", facts::to_text(&facts));
+            }
+            for sensor in root.unreadable() {
+                eprintln!("warning: could not read {sensor}");
+            }
+        }
+        Command::Host(HostCommand::Check) => {
+            let results = check(&facts::capture(&root), &root);
+            print!("{}", check::to_text(&results));
+            if results
+                .iter()
+                .any(|result| result.status == CheckStatus::Fail)
+            {
+                return Ok(ExitCode::FAILURE);
+            }
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The command as a run records it: with relative paths only, and the same again when it resumes.
+fn recorded(arguments: &RunArguments) -> Result<String> {
+    let here = std::env::current_dir()?;
+    let mut command = format!(
+        "tlsbench run --suite {} --out {}",
+        relative(&arguments.suite, &here).display(),
+        relative(&arguments.out, &here).display()
+    );
+    if let Some(host) = &arguments.host {
+        command += &format!(" --host {host}");
+    }
+    if let Some(rounds) = arguments.rounds {
+        command += &format!(" --rounds {rounds}");
+    }
+    if let Some(share) = arguments.until_precise {
+        command += &format!(" --until-precise {}%", share * 100.0);
+    }
+    Ok(command)
+}
+
+/// A path as seen from `here`; of one that lies elsewhere, only its name: where on this machine
+/// that is concerns nobody else.
+fn relative(path: &Path, here: &Path) -> PathBuf {
+    let path = path.strip_prefix(here).unwrap_or(path);
+    let inside = path.is_relative() && !path.components().any(|part| part == Component::ParentDir);
+    let plain = || {
+        path.components()
+            .filter(|part| *part != Component::CurDir)
+            .collect()
+    };
+    match path.file_name() {
+        Some(name) if !inside => name.into(),
+        _ => plain(),
+    }
+}
+
+/// A percentage such as `1%` or `0.5 %`, as a share.
+fn percent(text: &str) -> Result<f64, String> {
+    let number = text
+        .strip_suffix('%')
+        .map(str::trim)
+        .and_then(|text| text.parse::<f64>().ok());
+    match number {
+        Some(percent) if percent > 0.0 && percent < 100.0 => Ok(percent / 100.0),
+        _ => Err("expected a percentage such as 1%".to_owned()),
+    }
+}

@@ -188,6 +188,15 @@ fn derived_id(facts: &HostFacts) -> String {
     spaced.split_whitespace().collect::<Vec<_>>().join("-")
 }
 
+/// As `data/hosts/<id>.toml` has a known host; a person then gives it a better name.
+pub fn to_toml(facts: &HostFacts) -> Result<String> {
+    let name = toml::Value::from(facts.cpu.as_str());
+    Ok(format!(
+        "schema = 1\nname = {name}\n{}",
+        toml::to_string(facts)?
+    ))
+}
+
 /// For people: one fact a line.
 pub fn to_text(facts: &HostFacts) -> String {
     let mut text = String::new();
@@ -207,7 +216,6 @@ pub fn to_text(facts: &HostFacts) -> String {
     for (name, size) in &facts.caches {
         line(&format!("cache {name}"), Some(size.clone()));
     }
-    #[expect(clippy::cast_precision_loss, reason = "a size for people, one decimal")]
     let gib = |bytes: u64| format!("{:.1} GiB", bytes as f64 / f64::from(1 << 30));
     line("memory", facts.memory_bytes.map(gib));
     line("NUMA nodes", facts.numa_nodes.map(|n| n.to_string()));

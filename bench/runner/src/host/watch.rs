@@ -25,7 +25,6 @@ struct Counters {
 impl Counters {
     fn read(root: &Root) -> Self {
         let stat = root.read("proc/stat").unwrap_or_default();
-        #[expect(clippy::cast_precision_loss, reason = "ticks per second: 100 or 1000")]
         let hertz = rustix::param::clock_ticks_per_second() as f64;
         // proc_stat(5): user nice system idle iowait irq softirq steal guest guest_nice, where
         // guest times are part of user times.
@@ -97,7 +96,6 @@ fn frequency(root: &Root) -> Option<f64> {
 }
 
 fn mean(values: &[f64]) -> Option<f64> {
-    #[expect(clippy::cast_precision_loss, reason = "a count of samples")]
     let count = values.len() as f64;
     (!values.is_empty()).then(|| values.iter().sum::<f64>() / count)
 }
@@ -150,7 +148,6 @@ impl<'a> Watch<'a> {
         let busy = grown(self.before.busy_seconds, after.busy_seconds);
         let others = busy.map(|busy| (busy - own_seconds).max(0.0));
         let stolen = grown(self.before.steal_seconds, after.steal_seconds);
-        #[expect(clippy::cast_precision_loss, reason = "a count of processors")]
         let capacity = seconds * after.processors.max(1) as f64;
         let mut seen = Seen {
             elapsed,

@@ -1,0 +1,142 @@
+//! A library's program without a library, for the runner's tests: it speaks the protocol, and its
+//! figures are made up. It goes by the name it is called under, and a scenario's `variant` tells
+//! it how to misbehave.
+
+use std::io::{Read as _, Write as _};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context as _, Result, bail};
+use jiff::Timestamp;
+use tls_harness::implementation::{Implementation, Library};
+use tls_harness::record::{
+    Block, Measurement, Metric, Observation, Phase, Record, Schema, Statistic, Status, Unit,
+};
+use tls_harness::request::Request;
+use tls_harness::scenario::{Scenario, Side};
+
+fn main() -> Result<()> {
+    let mut arguments = std::env::args();
+    let name = arguments.next().unwrap_or_default();
+    let name = name.rsplit('/').next().unwrap_or_default();
+    match arguments.next().as_deref() {
+        Some("describe") => describe(name),
+        Some("measure") => measure(),
+        _ => bail!("expected describe or measure"),
+    }
+}
+
+fn describe(name: &str) -> Result<()> {
+    let implementation = Implementation {
+        id: format!("{name}-1.0"),
+        library: Library::Rustls,
+        version: "1.0".to_owned(),
+        commit: None,
+        provider: None,
+        provider_version: None,
+        build: None,
+        rust_compiler: None,
+        c_compiler: None,
+        flags: None,
+        allocator: Some("system".to_owned()),
+        linkage: None,
+        source: None,
+        binary_sha256: None,
+        note: Some("Made up: a test of the runner.".to_owned()),
+    };
+    println!("{}", serde_json::to_string(&implementation)?);
+    Ok(())
+}
+
+fn measure() -> Result<()> {
+    let start = Instant::now();
+    let mut text = String::new();
+    std::io::stdin().read_to_string(&mut text)?;
+    let request: Request = serde_json::from_str(&text).context("request")?;
+    let variant = request.scenario.variant.clone().unwrap_or_default();
+    let mut output = String::new();
+    match variant.as_str() {
+        "crash" => bail!("the server's certificate was not verified"),
+        "crash-in-round-1" if request.round == 1 => bail!("only this once"),
+        "hang" => loop {
+            std::thread::sleep(Duration::from_secs(3600));
+        },
+        "hang-with-child" => {
+            std::process::Command::new("sleep").arg("3600").status()?;
+        }
+        "abort" => std::process::abort(),
+        "absent" => {
+            output += &mark(&request, Status::Absent, start)?;
+            print!("{output}");
+            return Ok(());
+        }
+        "no-mark" => {
+            print!("{}", measurement(&request, &request.scenario, 1.0)?);
+            return Ok(());
+        }
+        _ => {}
+    }
+    std::thread::sleep(Duration::from_secs_f64(
+        request.measure_seconds + request.warmup_seconds,
+    ));
+    let mut scenario = request.scenario.clone();
+    let mut rate = 1000.0 + f64::from(request.round % 3);
+    match variant.as_str() {
+        "another-scenario" => scenario.variant = None,
+        "negative" => rate = -1.0,
+        _ => {}
+    }
+    output += &measurement(&request, &scenario, rate)?;
+    output += &mark(&request, Status::Measured, start)?;
+    let bytes = output.as_bytes();
+    let end = if variant == "truncated" {
+        bytes.len() - 9
+    } else {
+        bytes.len()
+    };
+    std::io::stdout().write_all(&bytes[..end])?;
+    Ok(())
+}
+
+/// Both sides, as lines. The figure is put into the text, so that it may be a wrong one.
+fn measurement(request: &Request, scenario: &Scenario, rate: f64) -> Result<String> {
+    let mut lines = String::new();
+    for side in [Side::Client, Side::Server] {
+        let record = Record::Measurement(Measurement {
+            schema: Schema,
+            time: Timestamp::now(),
+            round: request.round,
+            implementation: request.implementation.clone(),
+            scenario: scenario.on(side),
+            observations: vec![Observation {
+                phase: Phase::Total,
+                metric: Metric::Rate,
+                statistic: Statistic::Value,
+                value: 123_456.0,
+                unit: Unit::HandshakesPerSecond,
+            }],
+            operations: 1,
+            elapsed_seconds: 1.0,
+            per_thread: None,
+            histogram: None,
+            valid: true,
+            note: None,
+        });
+        lines += &record.to_line()?.replace("123456.0", &format!("{rate:.1}"));
+        lines.push('\n');
+    }
+    Ok(lines)
+}
+
+fn mark(request: &Request, status: Status, start: Instant) -> Result<String> {
+    let record = Record::Block(Block {
+        schema: Schema,
+        time: Timestamp::now(),
+        round: request.round,
+        block: request.block,
+        implementation: request.implementation.clone(),
+        status,
+        reason: (status == Status::Absent).then(|| "has no such thing".to_owned()),
+        elapsed_seconds: start.elapsed().as_secs_f64(),
+    });
+    Ok(record.to_line()? + "\n")
+}

@@ -1,0 +1,178 @@
+//! What the journal of a run says was done: the state from which a run goes on.
+
+use std::collections::{BTreeMap, HashMap};
+use std::time::Duration;
+
+use jiff::Timestamp;
+use tls_harness::record::{Metric, Phase, Record, RoundState, Statistic, Status};
+use tls_harness::scenario::Scenario;
+
+/// A block is not tried again after so many failures in a row.
+const MOST_FAILURES: u32 = 3;
+
+/// One implementation in one block: its index in the suite, and the implementation's id.
+type Place = (u32, String);
+
+/// How the blocks of one place went.
+#[derive(Debug, Default)]
+struct Blocks {
+    measured: u32,
+    elapsed: Duration,
+    failures_in_a_row: u32,
+    failures: u32,
+    reason: String,
+}
+
+/// Everything the runner needs to know of the past.
+#[derive(Debug, Default)]
+pub struct History {
+    pub counted_rounds: Vec<u32>,
+    pub rounds: Vec<RoundState>,
+    last_round: u32,
+    blocks: BTreeMap<Place, Blocks>,
+    /// Total rates by implementation and scenario, with the round each is of.
+    rates: HashMap<(String, Scenario), Vec<(u32, f64)>>,
+    /// Times of the first and last record of the round in flight.
+    in_flight: Option<(Timestamp, Timestamp)>,
+}
+
+impl History {
+    pub fn of(records: &[Record]) -> Self {
+        let mut history = Self::default();
+        for record in records {
+            history.add(record);
+        }
+        history
+    }
+
+    pub fn add(&mut self, record: &Record) {
+        let (round, time) = match record {
+            Record::Measurement(measurement) => {
+                let total = measurement.observations.iter().find(|observation| {
+                    (observation.phase, observation.metric, observation.statistic)
+                        == (Phase::Total, Metric::Rate, Statistic::Value)
+                });
+                if let Some(rate) = total.filter(|_| measurement.valid) {
+                    let key = (
+                        measurement.implementation.clone(),
+                        measurement.scenario.clone(),
+                    );
+                    let rates = self.rates.entry(key).or_default();
+                    rates.push((measurement.round, rate.value));
+                }
+                (measurement.round, measurement.time)
+            }
+            Record::Overhead(overhead) => (overhead.round, overhead.time),
+            Record::Block(block) => {
+                let place = (block.block, block.implementation.clone());
+                let blocks = self.blocks.entry(place).or_default();
+                if block.status == Status::Failed {
+                    blocks.failures += 1;
+                    blocks.failures_in_a_row += 1;
+                    blocks.reason = block.reason.clone().unwrap_or_default();
+                } else {
+                    blocks.failures_in_a_row = 0;
+                }
+                blocks.measured += 1;
+                blocks.elapsed += Duration::from_secs_f64(block.elapsed_seconds);
+                (block.round, block.time)
+            }
+            Record::RoundState(state) => {
+                if !state.disturbed {
+                    self.counted_rounds.push(state.round);
+                }
+                self.rounds.push(state.clone());
+                self.last_round = state.round;
+                self.in_flight = None;
+                return;
+            }
+        };
+        self.last_round = round;
+        let first = self.in_flight.map_or(time, |(first, _)| first);
+        self.in_flight = Some((first, time));
+    }
+
+    pub fn next_round(&self) -> u32 {
+        self.last_round + 1
+    }
+
+    /// The mark that ends a round which was in flight when the runner stopped: a round whose
+    /// libraries were not neighbours in time, over which the host was not watched, does not count.
+    pub fn interrupted(&self, now: Timestamp) -> Option<RoundState> {
+        let (first, last) = self.in_flight?;
+        Some(RoundState {
+            schema: tls_harness::record::Schema,
+            time: now,
+            round: self.last_round,
+            elapsed_seconds: last.duration_since(first).as_secs_f64().max(0.0),
+            disturbed: true,
+            reasons: vec![INTERRUPTED.to_owned()],
+            load_by_others_percent: None,
+            steal_percent: None,
+            frequency_mhz: None,
+            throttle_count: None,
+            temperature_celsius: None,
+            involuntary_switches: None,
+            runner_cpu_percent: None,
+        })
+    }
+
+    /// Rounds that were disturbed by the host, not by an interruption.
+    pub fn repeats(&self) -> u32 {
+        let repeated = |state: &&RoundState| state.disturbed && !is_interrupted(state);
+        u32::try_from(self.rounds.iter().filter(repeated).count()).unwrap_or(u32::MAX)
+    }
+
+    pub fn interruptions(&self) -> usize {
+        self.rounds
+            .iter()
+            .filter(|state| is_interrupted(state))
+            .count()
+    }
+
+    /// Why this block is not tried again, if so.
+    pub fn given_up(&self, block: u32, implementation: &str) -> Option<String> {
+        let blocks = self.blocks.get(&(block, implementation.to_owned()))?;
+        (blocks.failures_in_a_row >= MOST_FAILURES).then(|| {
+            let reason = blocks.reason.trim_start_matches(GIVEN_UP);
+            format!("{GIVEN_UP}{reason}")
+        })
+    }
+
+    /// Mean wall time of the blocks of one place, if there were any.
+    pub fn mean_block(&self, block: u32, implementation: &str) -> Option<Duration> {
+        let blocks = self.blocks.get(&(block, implementation.to_owned()))?;
+        Some(blocks.elapsed / blocks.measured)
+    }
+
+    /// Places with failures: block, implementation, how often, and the last reason.
+    pub fn failures(&self) -> impl Iterator<Item = (u32, &str, u32, &str)> {
+        self.blocks
+            .iter()
+            .filter(|(_, blocks)| blocks.failures > 0)
+            .map(|((block, id), blocks)| {
+                (*block, id.as_str(), blocks.failures, blocks.reason.as_str())
+            })
+    }
+
+    /// Total rates of the rounds that count, in their order, for each implementation and scenario.
+    pub fn rates(&self) -> BTreeMap<(String, String), Vec<f64>> {
+        self.rates
+            .iter()
+            .map(|((id, scenario), rates)| {
+                let counted = rates
+                    .iter()
+                    .filter(|(round, _)| self.counted_rounds.contains(round))
+                    .map(|(_, rate)| *rate);
+                ((scenario.name(), id.clone()), counted.collect())
+            })
+            .collect()
+    }
+}
+
+const INTERRUPTED: &str = "interrupted: the runner was stopped, and resumed the run later";
+const GIVEN_UP: &str = "not tried again: ";
+
+fn is_interrupted(state: &RoundState) -> bool {
+    state.reasons.iter().any(|reason| reason == INTERRUPTED)
+}

@@ -1,0 +1,246 @@
+//! `raw/records.jsonl` of a run: appended and flushed as measured, never rewritten.
+
+use std::fs::File;
+use std::io::{self, Read as _, Seek as _, Write as _};
+use std::path::Path;
+use std::time::Duration;
+
+use anyhow::{Context, Result, bail};
+use rustix::fs::{FlockOperation, flock};
+use tls_harness::record::Record;
+
+/// Where bytes come to lie: a file, or in tests something that fails.
+pub trait Store {
+    /// Appends the bytes and flushes them to the disk.
+    fn append(&mut self, bytes: &[u8]) -> io::Result<()>;
+    /// Cuts to a length.
+    fn cut(&mut self, length: u64) -> io::Result<()>;
+}
+
+impl Store for File {
+    fn append(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.seek(io::SeekFrom::End(0))?;
+        self.write_all(bytes)?;
+        self.sync_data()
+    }
+
+    fn cut(&mut self, length: u64) -> io::Result<()> {
+        self.set_len(length)?;
+        self.sync_data()
+    }
+}
+
+/// The journal of a run. Its bytes always end with a commit mark (a block or round record), or
+/// with what was in flight when the runner was killed, which is cut off when it is opened again.
+pub struct Journal<S = File> {
+    store: S,
+    length: u64,
+}
+
+impl Journal {
+    /// Opens the journal, or makes it; cuts off what was in flight; returns what it holds.
+    /// Only one process at a time may have it open.
+    pub fn open(path: &Path) -> Result<(Self, Vec<Record>)> {
+        let name = path.display().to_string();
+        let mut file = File::options()
+            .read(true)
+            .write(true)
+            .create(true)
+            .truncate(false)
+            .open(path)
+            .with_context(|| name.clone())?;
+        flock(&file, FlockOperation::NonBlockingLockExclusive)
+            .with_context(|| format!("{name}: another tlsbench is writing it"))?;
+        let mut bytes = Vec::new();
+        file.read_to_end(&mut bytes).with_context(|| name.clone())?;
+        let (records, length) = committed(&bytes).context(name)?;
+        let length = length as u64;
+        if length < bytes.len() as u64 {
+            file.cut(length)?;
+        }
+        let journal = Self {
+            store: file,
+            length,
+        };
+        Ok((journal, records))
+    }
+}
+
+impl<S: Store> Journal<S> {
+    /// Appends complete lines, which end with a commit mark: all of them, or none. While the disk
+    /// is full, says so, waits `pause` and tries again, at most `tries` times.
+    pub fn append(
+        &mut self,
+        lines: &[u8],
+        tries: u32,
+        pause: Duration,
+        mut say: impl FnMut(&str),
+    ) -> Result<()> {
+        for attempt in 1.. {
+            let Err(error) = self.store.append(lines) else {
+                self.length += lines.len() as u64;
+                return Ok(());
+            };
+            self.store
+                .cut(self.length)
+                .context("could not cut off a record that was written in part")?;
+            let full = [io::ErrorKind::StorageFull, io::ErrorKind::QuotaExceeded];
+            if !full.contains(&error.kind()) || attempt >= tries {
+                return Err(error).context(
+                    "could not write a record; what was measured before is kept: free some \
+                     space and run the same command again to go on",
+                );
+            }
+            say(&format!(
+                "the disk is full ({} bytes are needed); waiting for space, {attempt} of {tries}",
+                lines.len()
+            ));
+            std::thread::sleep(pause);
+        }
+        unreachable!("the loop has no end but its returns")
+    }
+}
+
+/// The records up to the last commit mark, and the length of their lines in bytes.
+fn committed(bytes: &[u8]) -> Result<(Vec<Record>, usize)> {
+    let mut records = Vec::new();
+    let (mut kept, mut length, mut position) = (0, 0, 0);
+    for (index, line) in bytes.split_inclusive(|byte| *byte == b'\n').enumerate() {
+        let record = line
+            .ends_with(b"\n")
+            .then(|| serde_json::from_slice::<Record>(line));
+        position += line.len();
+        match record {
+            Some(Ok(record)) => {
+                let mark = matches!(record, Record::Block(_) | Record::RoundState(_));
+                records.push(record);
+                if mark {
+                    (kept, length) = (records.len(), position);
+                }
+            }
+            // What was in flight is at most one block, written at once: a mark or two behind a
+            // line that cannot be read mean that the file was damaged otherwise.
+            Some(Err(error)) if marks(&bytes[position..]) > 1 => {
+                bail!("line {}: {error}: expected a record", index + 1);
+            }
+            Some(Err(_)) | None => break,
+        }
+    }
+    records.truncate(kept);
+    Ok((records, length))
+}
+
+fn marks(bytes: &[u8]) -> usize {
+    bytes
+        .split(|byte| *byte == b'\n')
+        .filter_map(|line| serde_json::from_slice::<Record>(line).ok())
+        .filter(|record| matches!(record, Record::Block(_) | Record::RoundState(_)))
+        .count()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const EXAMPLE: &str = include_str!("../../../data/schema/record.example.jsonl");
+
+    #[test]
+    fn cut_at_any_byte_it_keeps_whole_blocks_only() {
+        let bytes = EXAMPLE.as_bytes();
+        let mut ends_of_marks = vec![0];
+        let mut position = 0;
+        for line in EXAMPLE.split_inclusive('\n') {
+            position += line.len();
+            if line.contains(r#""kind":"block""#) || line.contains(r#""kind":"round""#) {
+                ends_of_marks.push(position);
+            }
+        }
+        assert_eq!(ends_of_marks.len(), 4);
+        for end in 0..=bytes.len() {
+            let (records, length) = committed(&bytes[..end]).unwrap();
+            let last = ends_of_marks.iter().rfind(|mark| **mark <= end);
+            assert_eq!(Some(&length), last, "cut at {end}");
+            assert_eq!(records.len(), EXAMPLE[..length].lines().count());
+        }
+    }
+
+    #[test]
+    fn damage_before_the_last_block_is_named_with_its_line() {
+        let damaged = EXAMPLE.replacen("\"measurement\"", "\"measur\0ment\"", 1);
+        let error = committed(damaged.as_bytes()).unwrap_err().to_string();
+        assert!(error.starts_with("line 2: "), "{error}");
+    }
+
+    #[test]
+    fn a_block_in_flight_that_reached_the_disk_in_part_is_cut_off() {
+        let zeroed = EXAMPLE.lines().last().unwrap().len() / 2;
+        let mut bytes = EXAMPLE.as_bytes().to_vec();
+        let last = bytes.len() - zeroed;
+        bytes[last..last + 10].fill(0);
+        let (records, _) = committed(&bytes).unwrap();
+        assert_eq!(records.len(), EXAMPLE.lines().count() - 1);
+    }
+
+    /// A disk with room for `room` bytes more, and `relief` bytes after each failure.
+    struct Disk {
+        bytes: Vec<u8>,
+        room: usize,
+        relief: usize,
+    }
+
+    impl Store for Disk {
+        fn append(&mut self, bytes: &[u8]) -> io::Result<()> {
+            let fits = bytes.len().min(self.room);
+            self.bytes.extend(&bytes[..fits]);
+            self.room -= fits;
+            if fits < bytes.len() {
+                return Err(io::ErrorKind::StorageFull.into());
+            }
+            Ok(())
+        }
+
+        fn cut(&mut self, length: u64) -> io::Result<()> {
+            let length = usize::try_from(length).unwrap();
+            self.room += self.bytes.len() - length + self.relief;
+            self.bytes.truncate(length);
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn a_full_disk_is_named_and_waited_for() {
+        let store = Disk {
+            bytes: Vec::new(),
+            room: 15,
+            relief: 3,
+        };
+        let mut journal = Journal { store, length: 0 };
+        let mut said = Vec::new();
+        journal
+            .append(b"0123456789\n", 9, Duration::ZERO, |_| unreachable!())
+            .unwrap();
+        journal
+            .append(b"abcdefghij\n", 9, Duration::ZERO, |text| {
+                said.push(text.to_owned())
+            })
+            .unwrap();
+        assert_eq!(said.len(), 3, "{said:?}");
+        assert!(said[0].contains("disk is full (11 bytes"), "{said:?}");
+        assert_eq!(journal.store.bytes, b"0123456789\nabcdefghij\n");
+    }
+
+    #[test]
+    fn a_disk_that_stays_full_ends_the_run_with_nothing_in_part() {
+        let store = Disk {
+            bytes: Vec::new(),
+            room: 5,
+            relief: 0,
+        };
+        let mut journal = Journal { store, length: 0 };
+        let error = journal
+            .append(b"0123456789\n", 3, Duration::ZERO, |_| {})
+            .unwrap_err();
+        assert!(error.to_string().contains("free some"), "{error}");
+        assert!(journal.store.bytes.is_empty());
+    }
+}

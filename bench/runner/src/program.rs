@@ -1,0 +1,261 @@
+//! A library's program: asked to describe itself, and to measure one block in a fresh process.
+//! The protocol is in `docs/design.md`.
+
+use std::fs::File;
+use std::io::{Read as _, Seek as _, Write as _};
+use std::os::fd::OwnedFd;
+use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitStatus, Stdio};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, bail};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::fs::{MemfdFlags, memfd_create};
+use rustix::process::{Pid, PidfdFlags, Signal, kill_process_group, pidfd_open};
+use sha2::{Digest, Sha256};
+use tls_harness::implementation::Implementation;
+use tls_harness::record::{Record, Status};
+use tls_harness::request::Request;
+
+use crate::suite::hex;
+
+/// `describe` reads constants of the binary.
+const DESCRIBE_TIMEOUT: Duration = Duration::from_secs(30);
+
+/// The program of one implementation.
+pub struct Program {
+    path: PathBuf,
+    pub implementation: Implementation,
+}
+
+/// A block's process, ended.
+pub struct Measured {
+    /// What to keep of it, or why there is nothing to keep.
+    pub outcome: std::result::Result<Kept, String>,
+    pub elapsed: Duration,
+    /// Processor time of the runner while the process ran.
+    pub runner_cpu: Duration,
+}
+
+/// Records of one block.
+pub struct Kept {
+    /// Lines as the program wrote them, the block mark last.
+    pub lines: Vec<u8>,
+    pub records: Vec<Record>,
+}
+
+/// A process that has ended, with what it wrote.
+struct Ended {
+    status: Option<ExitStatus>,
+    stdout: Vec<u8>,
+    stderr: String,
+    elapsed: Duration,
+    runner_cpu: Duration,
+}
+
+impl Program {
+    /// Asks the program of this name in `folder` what it is.
+    pub fn describe(folder: &Path, name: &str) -> Result<Self> {
+        let path = folder.join(name);
+        let binary = std::fs::read(&path).with_context(|| {
+            format!("no program {name} beside tlsbench; build it: cargo build --release in bench/")
+        })?;
+        let ended = run(&path, "describe", b"", DESCRIBE_TIMEOUT)
+            .with_context(|| format!("{name} describe"))?;
+        if let Some(reason) = ended.failure(DESCRIBE_TIMEOUT) {
+            bail!("{name} describe: {reason}");
+        }
+        let mut implementation: Implementation = serde_json::from_slice(&ended.stdout)
+            .with_context(|| format!("{name} describe: expected one implementation in JSON"))?;
+        implementation.binary_sha256 = Some(hex(&Sha256::digest(&binary)));
+        Ok(Self {
+            path,
+            implementation,
+        })
+    }
+
+    /// Measures one block in a fresh process, which is killed after `timeout`.
+    pub fn measure(&self, request: &Request, timeout: Duration) -> Result<Measured> {
+        let text = serde_json::to_vec(request)?;
+        let ended = run(&self.path, "measure", &text, timeout)
+            .with_context(|| format!("{} measure", self.implementation.id))?;
+        let outcome = match ended.failure(timeout) {
+            Some(reason) => Err(reason),
+            None => check(ended.stdout, request),
+        };
+        Ok(Measured {
+            outcome,
+            elapsed: ended.elapsed,
+            runner_cpu: ended.runner_cpu,
+        })
+    }
+}
+
+impl Ended {
+    /// Why the process cannot be believed, if it cannot: how it ended, and its last words.
+    fn failure(&self, timeout: Duration) -> Option<String> {
+        let how = match self.status {
+            Some(status) if status.success() => return None,
+            Some(status) => match (status.code(), status.signal()) {
+                (Some(code), _) => format!("exit status {code}"),
+                (None, Some(signal)) => format!("killed by signal {signal}"),
+                (None, None) => status.to_string(),
+            },
+            None => format!("hung: killed after {:.1} s", timeout.as_secs_f64()),
+        };
+        let words = self.stderr.split_whitespace().collect::<Vec<_>>().join(" ");
+        let words: String = words.chars().take(500).collect();
+        Some(if words.is_empty() {
+            how
+        } else {
+            format!("{how}: {words}")
+        })
+    }
+}
+
+/// Runs a program with `input` on its standard input until it ends or `timeout` passes. What it
+/// writes goes to memory that the kernel keeps, so that the runner sleeps until the end: nothing
+/// to drain, no thread, no load besides the measurement.
+fn run(path: &Path, argument: &str, input: &[u8], timeout: Duration) -> Result<Ended> {
+    let mut stdout = File::from(memfd_create("stdout", MemfdFlags::CLOEXEC)?);
+    let mut stderr = File::from(memfd_create("stderr", MemfdFlags::CLOEXEC)?);
+    let mut stdin = File::from(memfd_create("stdin", MemfdFlags::CLOEXEC)?);
+    stdin.write_all(input)?;
+    stdin.rewind()?;
+    let mut command = Command::new(path);
+    command
+        .arg(argument)
+        // A program's last words become a reason in the records: no places of this machine.
+        .env("RUST_BACKTRACE", "0")
+        .env("RUST_LIB_BACKTRACE", "0")
+        .stdin(Stdio::from(stdin))
+        .stdout(Stdio::from(stdout.try_clone()?))
+        .stderr(Stdio::from(stderr.try_clone()?))
+        .process_group(0);
+    // SAFETY: between fork and exec only one async-signal-safe system call is made, prctl(2).
+    // It ends the program with the runner: a measurement that outlives a killed runner would
+    // disturb the run that resumes.
+    unsafe {
+        command.pre_exec(|| {
+            rustix::process::set_parent_process_death_signal(Some(Signal::KILL))?;
+            Ok(())
+        });
+    }
+    let start = Instant::now();
+    let mut child = command
+        .spawn()
+        .with_context(|| path.display().to_string())?;
+    let cpu_before = processor_time();
+    let pid = Pid::from_child(&child);
+    let ended = wait(&pidfd_open(pid, PidfdFlags::empty())?, timeout)?;
+    let elapsed = start.elapsed();
+    let runner_cpu = processor_time().saturating_sub(cpu_before);
+    // What the program may have started goes with it, also when it ended by itself.
+    let _ = kill_process_group(pid, Signal::KILL);
+    let status = child.wait()?;
+    let contents = |file: &mut File| -> Result<Vec<u8>> {
+        let mut bytes = Vec::new();
+        file.rewind()?;
+        file.read_to_end(&mut bytes)?;
+        Ok(bytes)
+    };
+    Ok(Ended {
+        status: ended.then_some(status),
+        stdout: contents(&mut stdout)?,
+        stderr: String::from_utf8_lossy(&contents(&mut stderr)?).into_owned(),
+        elapsed,
+        runner_cpu,
+    })
+}
+
+/// True when the process ended, false when the time passed.
+fn wait(process: &OwnedFd, timeout: Duration) -> Result<bool> {
+    let deadline = Instant::now() + timeout;
+    loop {
+        let left = deadline.saturating_duration_since(Instant::now());
+        let left = Timespec::try_from(left)?;
+        match poll(&mut [PollFd::new(process, PollFlags::IN)], Some(&left)) {
+            Err(rustix::io::Errno::INTR) => {}
+            Err(error) => return Err(error.into()),
+            Ok(ready) => return Ok(ready > 0),
+        }
+    }
+}
+
+/// Processor time of all threads of the runner (`/proc/self/task/*/schedstat`, first number,
+/// nanoseconds: the kernel's `Documentation/scheduler/sched-stats.rst`); zero where the kernel
+/// keeps none.
+fn processor_time() -> Duration {
+    let Ok(threads) = std::fs::read_dir("/proc/self/task") else {
+        return Duration::ZERO;
+    };
+    let nanoseconds = threads
+        .flatten()
+        .filter_map(|thread| std::fs::read_to_string(thread.path().join("schedstat")).ok())
+        .filter_map(|stat| stat.split_whitespace().next()?.parse::<u64>().ok())
+        .sum();
+    Duration::from_nanos(nanoseconds)
+}
+
+/// Takes a block's output apart and refuses what does not answer the request.
+fn check(lines: Vec<u8>, request: &Request) -> std::result::Result<Kept, String> {
+    let text = std::str::from_utf8(&lines).map_err(|error| format!("output: {error}"))?;
+    if !text.ends_with('\n') {
+        return Err("output: expected complete lines".to_owned());
+    }
+    let mut records = Vec::new();
+    for (index, line) in text.lines().enumerate() {
+        let at = |what: String| format!("output, line {}: {what}", index + 1);
+        let record: Record = serde_json::from_str(line).map_err(|error| at(error.to_string()))?;
+        let (round, implementation) = match &record {
+            Record::Measurement(measurement) => {
+                let asked = measurement
+                    .scenario
+                    .side
+                    .map(|side| request.scenario.on(side));
+                if asked.as_ref() != Some(&measurement.scenario) {
+                    return Err(at(format!(
+                        "measured {}, asked for {}",
+                        measurement.scenario.name(),
+                        request.scenario.name()
+                    )));
+                }
+                (measurement.round, &measurement.implementation)
+            }
+            Record::Block(block) if block.block != request.block => {
+                return Err(at(format!(
+                    "block {}, expected {}",
+                    block.block, request.block
+                )));
+            }
+            Record::Block(block) => (block.round, &block.implementation),
+            Record::Overhead(overhead) => (overhead.round, &overhead.implementation),
+            Record::RoundState(_) => return Err(at("a round record, expected none".to_owned())),
+        };
+        if (round, implementation) != (request.round, &request.implementation) {
+            return Err(at(format!(
+                "round {round} of {implementation}, expected {} of {}",
+                request.round, request.implementation
+            )));
+        }
+        records.push(record);
+    }
+    let measurements = records
+        .iter()
+        .filter(|record| matches!(record, Record::Measurement(_)))
+        .count();
+    let marks = records
+        .iter()
+        .filter(|record| matches!(record, Record::Block(_)))
+        .count();
+    match records.last() {
+        Some(Record::Block(block)) if marks == 1 => match (block.status, measurements) {
+            (Status::Measured, 0) => Err("output: measured, but no measurement".to_owned()),
+            (Status::Measured, _) | (Status::Absent, 0) => Ok(Kept { lines, records }),
+            (Status::Absent, _) => Err("output: absent, but with a measurement".to_owned()),
+            (Status::Failed, _) => Err(block.reason.clone().unwrap_or_default()),
+        },
+        _ => Err("output: expected one block mark, as the last line".to_owned()),
+    }
+}

@@ -1,0 +1,159 @@
+//! A suite: what to measure, for how long, with which libraries' programs (`bench/suites/*.toml`).
+
+use std::collections::HashSet;
+use std::fmt::Write as _;
+use std::path::Path;
+use std::time::Duration;
+
+use anyhow::{Context, Result, bail, ensure};
+use indicatif::HumanDuration;
+use serde::Deserialize;
+use sha2::{Digest, Sha256};
+use tls_harness::record::Schema;
+use tls_harness::scenario::Scenario;
+
+/// Start and end of a library's process, with its certificates and configuration; used only until
+/// a block of its kind has been measured.
+const PROCESS_SECONDS: f64 = 0.1;
+
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Suite {
+    #[allow(dead_code, reason = "read to refuse a suite of another schema")]
+    schema: Schema,
+    pub name: String,
+    /// Runs of one family are comparable over time.
+    pub family: String,
+    pub description: String,
+    pub rounds: u32,
+    pub measure_seconds: f64,
+    pub warmup_seconds: f64,
+    /// Wall time after which a block's process is taken to hang.
+    timeout_seconds: Option<f64>,
+    /// Also keep the time of each handshake.
+    #[serde(default)]
+    pub latency: bool,
+    /// Bind each thread to a logical processor of its own.
+    #[serde(default)]
+    pub pinned: bool,
+    /// Names of programs beside `tlsbench`. One that stands twice is measured twice, as two
+    /// implementations: the harness against itself.
+    pub implementations: Vec<String>,
+    /// Each without its side: a block measures both.
+    pub scenarios: Vec<Scenario>,
+}
+
+/// A suite as it was read, with the checksum of its file.
+pub struct SuiteFile {
+    pub suite: Suite,
+    pub sha256: String,
+}
+
+impl SuiteFile {
+    pub fn read(path: &Path) -> Result<Self> {
+        let bytes = std::fs::read(path).with_context(|| path.display().to_string())?;
+        let text = std::str::from_utf8(&bytes).with_context(|| path.display().to_string())?;
+        let suite: Suite = toml::from_str(text).with_context(|| path.display().to_string())?;
+        suite.check().with_context(|| path.display().to_string())?;
+        Ok(Self {
+            suite,
+            sha256: hex(&Sha256::digest(&bytes)),
+        })
+    }
+}
+
+impl Suite {
+    fn check(&self) -> Result<()> {
+        ensure!(self.rounds > 0, "rounds = 0, expected at least 1");
+        ensure!(
+            self.measure_seconds > 0.0 && self.measure_seconds.is_finite(),
+            "measure_seconds = {}, expected more than 0",
+            self.measure_seconds
+        );
+        ensure!(
+            self.warmup_seconds >= 0.0 && self.warmup_seconds.is_finite(),
+            "warmup_seconds = {}, expected at least 0",
+            self.warmup_seconds
+        );
+        if let Some(seconds) = self.timeout_seconds {
+            ensure!(
+                seconds > 0.0 && seconds.is_finite(),
+                "timeout_seconds = {seconds}, expected more than 0"
+            );
+        }
+        ensure!(!self.implementations.is_empty(), "implementations is empty");
+        ensure!(!self.scenarios.is_empty(), "there is no [[scenarios]]");
+        let mut seen = HashSet::new();
+        for (index, scenario) in self.scenarios.iter().enumerate() {
+            if let Some(side) = scenario.side {
+                bail!("scenario {index}: side = \"{side}\", expected none: both are measured");
+            }
+            ensure!(
+                seen.insert(scenario),
+                "scenario {index} stands twice: {}",
+                scenario.name()
+            );
+        }
+        Ok(())
+    }
+
+    /// Blocks of one round: each scenario of each implementation.
+    pub fn blocks_per_round(&self) -> usize {
+        self.scenarios.len() * self.implementations.len()
+    }
+
+    /// Disturbed rounds that are repeated; later ones count, with a warning.
+    pub fn most_repeats(&self) -> u32 {
+        self.rounds.div_ceil(5)
+    }
+
+    /// What a block is expected to take before one of its kind was measured.
+    pub fn expected_block(&self) -> Duration {
+        Duration::from_secs_f64(self.measure_seconds + self.warmup_seconds + PROCESS_SECONDS)
+    }
+
+    /// When a block's process is taken to hang: a minute and ten times what it should take.
+    pub fn timeout(&self) -> Duration {
+        self.timeout_seconds.map_or_else(
+            || Duration::from_secs(60) + self.expected_block() * 10,
+            Duration::from_secs_f64,
+        )
+    }
+
+    /// The expected wall time of one round.
+    pub fn expected_round(&self) -> Duration {
+        let blocks = u32::try_from(self.blocks_per_round()).unwrap_or(u32::MAX);
+        self.expected_block() * blocks
+    }
+
+    /// For people: what will run, in its order, and how long it will take.
+    pub fn to_text(&self) -> String {
+        let mut text = format!(
+            "{} (family {}): {}\n",
+            self.name, self.family, self.description
+        );
+        for (block, scenario) in self.scenarios.iter().enumerate() {
+            let _ = writeln!(text, "{block:>4}  {}", scenario.name());
+        }
+        let _ = writeln!(text, "libraries: {}", self.implementations.join(", "));
+        let round = self.expected_round();
+        let _ = writeln!(
+            text,
+            "{} rounds of {} blocks of {} s (warm-up {} s, start and end of the process about \
+             {PROCESS_SECONDS} s): about {}; up to {} disturbed rounds are repeated: at most {}",
+            self.rounds,
+            self.blocks_per_round(),
+            self.measure_seconds,
+            self.warmup_seconds,
+            HumanDuration(round * self.rounds),
+            self.most_repeats(),
+            HumanDuration(round * (self.rounds + self.most_repeats())),
+        );
+        text
+    }
+}
+
+/// Lower-case hexadecimal digits.
+pub fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}

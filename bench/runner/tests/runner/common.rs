@@ -1,0 +1,139 @@
+//! A folder with fake libraries' programs, and suites for them.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use tempfile::TempDir;
+use tls_harness::record::Record;
+use tls_harness::run::Run;
+use tlsbench::host::root::Root;
+use tlsbench::run::{Order, run};
+
+pub struct Bench {
+    pub folder: TempDir,
+}
+
+impl Bench {
+    /// A folder with `tlsbench` and two libraries' programs, `fake-a` and `fake-b`.
+    pub fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let place = |program: &str, name: &str| {
+            fs::copy(program, folder.path().join(name)).unwrap();
+        };
+        place(env!("CARGO_BIN_EXE_tls-fake"), "fake-a");
+        place(env!("CARGO_BIN_EXE_tls-fake"), "fake-b");
+        place(env!("CARGO_BIN_EXE_tlsbench"), "tlsbench");
+        Self { folder }
+    }
+
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    /// Writes a suite of `rounds` rounds with one scenario for each variant.
+    pub fn suite(&self, rounds: u32, seconds: f64, variants: &[&str]) -> PathBuf {
+        let mut text = format!(
+            "schema = 1\nname = \"test\"\nfamily = \"test\"\ndescription = \"\"\n\
+             rounds = {rounds}\nmeasure_seconds = {seconds}\nwarmup_seconds = 0.0\n\
+             timeout_seconds = 2.0\nimplementations = [\"fake-a\", \"fake-b\"]\n"
+        );
+        for variant in variants {
+            text += &format!("[[scenarios]]\noperation = \"handshake\"\nvariant = \"{variant}\"\n");
+        }
+        let path = self.path("suite.toml");
+        fs::write(&path, text).unwrap();
+        path
+    }
+
+    pub fn order(&self) -> Order {
+        Order {
+            suite: self.path("suite.toml"),
+            out: self.path("run"),
+            programs: self.folder.path().to_owned(),
+            host_id: Some("test-host".to_owned()),
+            rounds: None,
+            until_precise: None,
+            command: "tlsbench run --suite suite.toml --out run".to_owned(),
+        }
+    }
+
+    /// Runs the suite on a host that shows nothing but what `root` holds.
+    pub fn run(&self, root: &Root) -> anyhow::Result<PathBuf> {
+        run(&self.order(), root)
+    }
+}
+
+/// A root with nothing in it: a host that tells nothing is never disturbed.
+pub fn silent_host(bench: &Bench) -> Root {
+    Root::new(bench.path("no-such-root"))
+}
+
+pub fn read_run(folder: &Path) -> Run {
+    toml::from_str(&fs::read_to_string(folder.join("run.toml")).unwrap()).unwrap()
+}
+
+pub fn read_records(folder: &Path) -> Vec<Record> {
+    let text = fs::read_to_string(folder.join("raw/records.jsonl")).unwrap();
+    assert!(text.ends_with('\n'), "the last line is partial");
+    text.lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect()
+}
+
+/// What must hold for every finished run: each round that counts has every block of every
+/// implementation once, in every round no block stands twice, and run.toml fits the raw file.
+pub fn check_finished(folder: &Path, scenarios: u32, implementations: usize, rounds: u32) {
+    use std::collections::BTreeSet;
+
+    let run = read_run(folder);
+    assert!(run.complete);
+    assert_eq!(run.rounds, Some(rounds));
+    assert_eq!(run.implementations.len(), implementations);
+    assert!(!folder.join("run.partial.toml").exists());
+    let records = read_records(folder);
+    let counted: BTreeSet<u32> = records
+        .iter()
+        .filter_map(|record| match record {
+            Record::RoundState(state) if !state.disturbed => Some(state.round),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(counted.len(), rounds as usize);
+    let states = records
+        .iter()
+        .filter(|record| matches!(record, Record::RoundState(_)))
+        .count();
+    let mut all_rounds = BTreeSet::new();
+    let mut blocks = BTreeSet::new();
+    let mut measurements = BTreeSet::new();
+    for record in &records {
+        match record {
+            Record::Block(block) => {
+                all_rounds.insert(block.round);
+                let key = (block.round, block.block, block.implementation.clone());
+                assert!(blocks.insert(key.clone()), "twice: {key:?}");
+            }
+            Record::Measurement(measurement) => {
+                let key = (
+                    measurement.round,
+                    measurement.implementation.clone(),
+                    measurement.scenario.name(),
+                );
+                assert!(measurements.insert(key.clone()), "twice: {key:?}");
+            }
+            _ => {}
+        }
+    }
+    assert_eq!(states, all_rounds.len(), "each round has one mark");
+    for round in counted {
+        for block in 0..scenarios {
+            for implementation in &run.implementations {
+                assert!(
+                    blocks.contains(&(round, block, implementation.id.clone())),
+                    "round {round} counts, but lacks block {block} of {}",
+                    implementation.id
+                );
+            }
+        }
+    }
+}

@@ -1,0 +1,420 @@
+//! Schedule, failures, time-outs and resumption.
+
+use std::fs;
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+use tls_harness::record::{Record, Status};
+use tlsbench::host::root::Root;
+use tlsbench::run::run;
+use tlsbench::schedule::order;
+
+use crate::common::{Bench, check_finished, read_records, read_run, silent_host};
+
+const NO_TIME: f64 = 0.001;
+
+fn marks(records: &[Record]) -> Vec<(u32, u32, String, Status, String)> {
+    records
+        .iter()
+        .filter_map(|record| match record {
+            Record::Block(block) => Some((
+                block.round,
+                block.block,
+                block.implementation.clone(),
+                block.status,
+                block.reason.clone().unwrap_or_default(),
+            )),
+            _ => None,
+        })
+        .collect()
+}
+
+fn schema(name: &str) -> jsonschema::Validator {
+    let path = format!("{}/../../data/schema/{name}", env!("CARGO_MANIFEST_DIR"));
+    let text = fs::read_to_string(path).unwrap();
+    jsonschema::validator_for(&serde_json::from_str(&text).unwrap()).unwrap()
+}
+
+#[test]
+fn libraries_follow_each_other_within_each_block_in_the_order_of_the_seed() {
+    let bench = Bench::new();
+    bench.suite(6, NO_TIME, &["one", "two"]);
+    bench.run(&silent_host(&bench)).unwrap();
+    check_finished(&bench.path("run"), 2, 2, 6);
+    let seed = read_run(&bench.path("run")).seed.unwrap();
+    let ids = ["fake-a-1.0", "fake-b-1.0"];
+    let expected: Vec<_> = (1..=6)
+        .flat_map(|round| (0..2).map(move |block| (round, block)))
+        .flat_map(|(round, block)| {
+            order(seed, round, block, 2)
+                .into_iter()
+                .map(move |index| (round, block, ids[index].to_owned()))
+        })
+        .collect();
+    let measured: Vec<_> = marks(&read_records(&bench.path("run")))
+        .into_iter()
+        .map(|(round, block, id, ..)| (round, block, id))
+        .collect();
+    assert_eq!(measured, expected);
+}
+
+#[test]
+fn what_is_written_fits_the_schemas_and_names_no_place_of_this_machine() {
+    let bench = Bench::new();
+    bench.suite(2, NO_TIME, &["one", "absent", "crash"]);
+    bench.run(&Root::host()).unwrap();
+    let text = fs::read_to_string(bench.path("run/run.toml")).unwrap();
+    let table: toml::Table = toml::from_str(&text).unwrap();
+    let value = plain(&toml::Value::Table(table));
+    schema("run.schema.json").validate(&value).unwrap();
+    let record = schema("record.schema.json");
+    let raw = fs::read_to_string(bench.path("run/raw/records.jsonl")).unwrap();
+    for line in raw.lines() {
+        record
+            .validate(&serde_json::from_str(line).unwrap())
+            .unwrap();
+    }
+    let place = bench.folder.path().to_str().unwrap();
+    assert!(!text.contains(place) && !raw.contains(place));
+    let run = read_run(&bench.path("run"));
+    assert_eq!(run.files[0].bytes, raw.len() as u64);
+    assert_eq!(run.files[0].sha256, sha256(raw.as_bytes()));
+}
+
+/// TOML as JSON, dates as strings, as Python's schema sees them.
+fn plain(value: &toml::Value) -> Value {
+    match value {
+        toml::Value::Datetime(time) => Value::String(time.to_string()),
+        toml::Value::Array(items) => items.iter().map(plain).collect(),
+        toml::Value::Table(table) => table
+            .iter()
+            .map(|(key, value)| (key.clone(), plain(value)))
+            .collect(),
+        other => serde_json::to_value(other).unwrap(),
+    }
+}
+
+fn sha256(bytes: &[u8]) -> String {
+    use sha2::Digest as _;
+    tlsbench::suite::hex(&sha2::Sha256::digest(bytes))
+}
+
+#[test]
+fn a_block_that_goes_wrong_is_marked_failed_with_its_reason_and_the_rest_goes_on() {
+    let bench = Bench::new();
+    for (variant, reason) in [
+        (
+            "crash",
+            "exit status 1: Error: the server's certificate was not verified",
+        ),
+        ("abort", "killed by signal 6"),
+        ("truncated", "output: expected complete lines"),
+        (
+            "negative",
+            "output, line 1: -1, expected a finite number not below 0",
+        ),
+        (
+            "another-scenario",
+            "output, line 1: measured handshake, client, asked for",
+        ),
+        (
+            "no-mark",
+            "output: expected one block mark, as the last line",
+        ),
+    ] {
+        bench.suite(1, NO_TIME, &[variant, "fine"]);
+        let _ = fs::remove_dir_all(bench.path("run"));
+        bench.run(&silent_host(&bench)).unwrap();
+        check_finished(&bench.path("run"), 2, 2, 1);
+        let records = read_records(&bench.path("run"));
+        for (_, block, id, status, found) in marks(&records) {
+            if block == 0 {
+                assert_eq!(status, Status::Failed, "{variant}");
+                assert!(found.contains(reason), "{variant}: {found}");
+            } else {
+                assert_eq!(status, Status::Measured, "{variant}, {id}");
+            }
+        }
+        let measured = |record: &&Record| matches!(record, Record::Measurement(_));
+        assert_eq!(records.iter().filter(measured).count(), 4, "{variant}");
+        let warnings = read_run(&bench.path("run")).warnings;
+        let named = warnings
+            .iter()
+            .filter(|warning| warning.code == "failed-blocks");
+        assert_eq!(
+            named
+                .filter(|warning| warning.message.contains(reason))
+                .count(),
+            2
+        );
+    }
+}
+
+#[test]
+fn what_a_library_cannot_do_is_absent_with_its_reason() {
+    let bench = Bench::new();
+    bench.suite(1, NO_TIME, &["absent"]);
+    bench.run(&silent_host(&bench)).unwrap();
+    let marks = marks(&read_records(&bench.path("run")));
+    assert_eq!(marks.len(), 2);
+    for (.., status, reason) in marks {
+        assert_eq!(
+            (status, reason.as_str()),
+            (Status::Absent, "has no such thing")
+        );
+    }
+    assert!(read_run(&bench.path("run")).warnings.is_empty());
+}
+
+#[test]
+fn a_program_that_hangs_is_killed_with_what_it_started_and_tried_three_times() {
+    let bench = Bench::new();
+    bench.suite(5, NO_TIME, &["hang-with-child"]);
+    let text = fs::read_to_string(bench.path("suite.toml")).unwrap();
+    let short = text.replace("timeout_seconds = 2.0", "timeout_seconds = 0.2");
+    fs::write(bench.path("suite.toml"), short).unwrap();
+    let start = Instant::now();
+    bench.run(&silent_host(&bench)).unwrap();
+    // 2 libraries × 3 tries × 0.2 s; the other rounds do not wait.
+    assert!(start.elapsed() < Duration::from_secs(5));
+    let reasons: Vec<_> = marks(&read_records(&bench.path("run")))
+        .into_iter()
+        .filter(|(.., id, _, _)| id == "fake-a-1.0")
+        .map(|(.., reason)| reason)
+        .collect();
+    assert_eq!(reasons[..3], ["hung: killed after 0.2 s"; 3]);
+    assert_eq!(
+        reasons[3..],
+        ["not tried again: hung: killed after 0.2 s"; 2]
+    );
+}
+
+#[test]
+fn a_failure_that_passes_does_not_stop_later_rounds() {
+    let bench = Bench::new();
+    bench.suite(3, NO_TIME, &["crash-in-round-1"]);
+    bench.run(&silent_host(&bench)).unwrap();
+    let statuses: Vec<_> = marks(&read_records(&bench.path("run")))
+        .into_iter()
+        .map(|(round, _, _, status, _)| (round, status))
+        .collect();
+    assert_eq!(statuses[..2], [(1, Status::Failed); 2]);
+    assert!(
+        statuses[2..]
+            .iter()
+            .all(|(_, status)| *status == Status::Measured)
+    );
+}
+
+#[test]
+fn a_journal_cut_at_any_moment_is_gone_on_with() {
+    let bench = Bench::new();
+    bench.suite(2, NO_TIME, &["one", "two"]);
+    bench.run(&silent_host(&bench)).unwrap();
+    let folder = bench.path("run");
+    let whole = fs::read(folder.join("raw/records.jsonl")).unwrap();
+    let plan = fs::read_to_string(folder.join("run.toml")).unwrap();
+    let plan = before_the_end(&plan);
+    for cut in (0..whole.len()).step_by(whole.len() / 12) {
+        fs::remove_file(folder.join("run.toml")).unwrap();
+        fs::write(folder.join("run.partial.toml"), &plan).unwrap();
+        fs::write(folder.join("raw/records.jsonl"), &whole[..cut]).unwrap();
+        bench.run(&silent_host(&bench)).unwrap();
+        check_finished(&folder, 2, 2, 2);
+        let again = fs::read(folder.join("raw/records.jsonl")).unwrap();
+        let kept = again.iter().zip(&whole).take_while(|(a, b)| a == b).count();
+        let last_mark = whole[..cut].iter().rposition(|byte| *byte == b'\n');
+        assert!(
+            kept + 1000 > last_mark.unwrap_or(0),
+            "cut at {cut}: only {kept} bytes kept"
+        );
+    }
+}
+
+/// The plan of a finished run, as `run.partial.toml` had it.
+fn before_the_end(text: &str) -> String {
+    let mut run: tls_harness::run::Run = toml::from_str(text).unwrap();
+    run.complete = false;
+    run.finished = None;
+    run.rounds = None;
+    run.files.clear();
+    run.warnings.clear();
+    toml::to_string(&run).unwrap()
+}
+
+/// Stops a run after its plan is written, as a kill in the first block would.
+fn begun() -> Bench {
+    let bench = Bench::new();
+    bench.suite(1, NO_TIME, &["one"]);
+    bench.run(&silent_host(&bench)).unwrap();
+    let folder = bench.path("run");
+    let plan = before_the_end(&fs::read_to_string(folder.join("run.toml")).unwrap());
+    fs::remove_file(folder.join("run.toml")).unwrap();
+    fs::write(folder.join("run.partial.toml"), plan).unwrap();
+    fs::write(folder.join("raw/records.jsonl"), "").unwrap();
+    bench
+}
+
+#[test]
+fn a_run_goes_on_only_with_the_same_suite() {
+    let bench = begun();
+    bench.suite(1, NO_TIME, &["another"]);
+    let error = bench.run(&silent_host(&bench)).unwrap_err().to_string();
+    assert!(error.contains("the suite was changed"), "{error}");
+}
+
+#[test]
+fn a_run_goes_on_only_with_the_same_binaries() {
+    let bench = begun();
+    let binary = bench.path("fake-a");
+    let mut bytes = fs::read(&binary).unwrap();
+    bytes.push(0);
+    fs::write(&binary, bytes).unwrap();
+    let error = bench.run(&silent_host(&bench)).unwrap_err().to_string();
+    assert!(error.contains("programs were changed"), "{error}");
+}
+
+#[test]
+fn a_run_goes_on_only_on_the_same_host() {
+    let bench = begun();
+    let root = bench.path("other-root");
+    fs::create_dir_all(root.join("proc")).unwrap();
+    fs::write(root.join("proc/meminfo"), "MemTotal: 1024 kB\n").unwrap();
+    let error = bench.run(&Root::new(root)).unwrap_err().to_string();
+    assert!(
+        error.contains("host: memory_bytes was unknown, is 1048576"),
+        "{error}"
+    );
+}
+
+#[test]
+fn a_run_goes_on_only_as_it_was_ordered() {
+    let bench = begun();
+    let mut order = bench.order();
+    order.command += " --rounds 2";
+    let error = run(&order, &silent_host(&bench)).unwrap_err().to_string();
+    assert!(error.contains("begun by"), "{error}");
+}
+
+#[test]
+fn records_without_a_plan_are_not_taken_for_a_run() {
+    let bench = begun();
+    fs::remove_file(bench.path("run/run.partial.toml")).unwrap();
+    let line = include_str!("../../../../data/schema/record.example.jsonl");
+    fs::write(bench.path("run/raw/records.jsonl"), line).unwrap();
+    let error = bench.run(&silent_host(&bench)).unwrap_err().to_string();
+    assert!(error.contains("holds records, but there is no"), "{error}");
+}
+
+#[test]
+fn a_finished_run_is_left_as_it_is() {
+    let bench = Bench::new();
+    bench.suite(1, NO_TIME, &["one"]);
+    bench.run(&silent_host(&bench)).unwrap();
+    let before = fs::read(bench.path("run/run.toml")).unwrap();
+    bench.run(&silent_host(&bench)).unwrap();
+    assert_eq!(fs::read(bench.path("run/run.toml")).unwrap(), before);
+}
+
+#[test]
+fn a_missing_program_is_named_with_the_command_that_builds_it() {
+    let bench = Bench::new();
+    bench.suite(1, NO_TIME, &["one"]);
+    fs::remove_file(bench.path("fake-b")).unwrap();
+    let error = bench.run(&silent_host(&bench)).unwrap_err().to_string();
+    assert!(
+        error.contains("fake-b") && error.contains("cargo build --release"),
+        "{error}"
+    );
+    assert!(!bench.path("run").exists(), "nothing is half-written");
+}
+
+#[test]
+fn a_program_that_stands_twice_is_two_implementations() {
+    let bench = Bench::new();
+    let suite = bench.suite(1, NO_TIME, &["one"]);
+    let text = fs::read_to_string(&suite).unwrap();
+    fs::write(&suite, text.replace("\"fake-b\"", "\"fake-a\"")).unwrap();
+    bench.run(&silent_host(&bench)).unwrap();
+    check_finished(&bench.path("run"), 1, 2, 1);
+    let run = read_run(&bench.path("run"));
+    assert_eq!(run.implementations[1].id, "fake-a-1.0-repeat-2");
+    assert_eq!(run.implementations[1].build.as_deref(), Some("repeat-2"));
+}
+
+#[test]
+fn rounds_go_on_until_every_median_is_precise() {
+    let bench = Bench::new();
+    bench.suite(1, NO_TIME, &["one"]);
+    // The made-up rates are 1000, 1001 and 1002 in turn.
+    let measured = |percent: f64| {
+        let _ = fs::remove_dir_all(bench.path("run"));
+        let mut order = bench.order();
+        order.until_precise = Some(percent / 100.0);
+        run(&order, &silent_host(&bench)).unwrap();
+        read_run(&bench.path("run"))
+    };
+    let precise = measured(1.0);
+    assert_eq!(precise.rounds, Some(6), "as soon as there is an interval");
+    assert!(precise.warnings.is_empty());
+    let imprecise = measured(0.001);
+    assert_eq!(
+        imprecise.rounds,
+        Some(10),
+        "the bound: ten times the suite's rounds"
+    );
+    assert_eq!(imprecise.warnings[0].code, "imprecise");
+}
+
+#[test]
+fn disturbed_rounds_are_repeated_up_to_a_bound_and_then_count_with_a_warning() {
+    let bench = Bench::new();
+    bench.suite(6, NO_TIME, &["one"]);
+    // A host whose cores were throttled once more at each reading.
+    let root = bench.path("hot-root");
+    let core = root.join("sys/devices/system/cpu/cpu0/thermal_throttle");
+    fs::create_dir_all(&core).unwrap();
+    let counter = core.join("core_throttle_count");
+    let stop = std::sync::atomic::AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            for count in 0.. {
+                let beside = core.join("next");
+                fs::write(&beside, count.to_string()).unwrap();
+                fs::rename(&beside, &counter).unwrap();
+                if stop.load(std::sync::atomic::Ordering::Relaxed) {
+                    break;
+                }
+                std::thread::sleep(Duration::from_micros(200));
+            }
+        });
+        let ran = bench.run(&Root::new(&root));
+        stop.store(true, std::sync::atomic::Ordering::Relaxed);
+        ran.unwrap();
+    });
+    check_finished(&bench.path("run"), 1, 2, 6);
+    let states: Vec<_> = read_records(&bench.path("run"))
+        .into_iter()
+        .filter_map(|record| match record {
+            Record::RoundState(state) => Some((state.disturbed, state.reasons.len())),
+            _ => None,
+        })
+        .collect();
+    // A fifth of 6 rounds, rounded up, is repeated.
+    assert_eq!(states.iter().filter(|(disturbed, _)| *disturbed).count(), 2);
+    assert_eq!(states.len(), 8);
+    assert!(
+        states.iter().all(|(_, reasons)| *reasons == 1),
+        "{states:?}"
+    );
+    let warnings = read_run(&bench.path("run")).warnings;
+    let warning = warnings
+        .iter()
+        .find(|warning| warning.code == "disturbed-rounds");
+    assert!(
+        warning
+            .unwrap()
+            .message
+            .contains("6 of 6 rounds count although")
+    );
+}
