@@ -13,8 +13,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-import numpy as np
-
 from tlsperf.errors import UserError
 from tlsperf.figures import ABSENT, implementation_label, interval_text, shown, value_text
 from tlsperf.model import (
@@ -33,24 +31,29 @@ from tlsperf.model import (
     Scenario,
     Table,
     Unit,
+    cipher_name,
 )
 from tlsperf.run import LoadedRun
-from tlsperf.series import Sample, Series, as_ratio, better_of, rounded, row_names, series
+from tlsperf.series import (
+    Sample,
+    Series,
+    as_ratio,
+    better_of,
+    rounded,
+    row_names,
+    sample_ratio,
+    series,
+)
 from tlsperf.statistics import (
     UNSTABLE_SPREAD_PERCENT,
     Better,
-    RatioEstimate,
     Summary,
-    paired_ratio,
     stability_warnings,
     summary,
-    unpaired_ratio,
-    untested_ratio,
 )
 
 HEADLINES: Final = 3
 _PHASES: Final = "-phases"
-NO_ROUNDS: Final = "single figures, without rounds to test"
 
 
 # --- which table a row belongs to ----------------------------------------------------------------
@@ -133,7 +136,7 @@ def _row_order(row: Series) -> tuple[object, ...]:
     return (
         s.protocol or "",
         _position(_RESUMPTION_ORDER, s.resumption),
-        _natural(s.cipher_suite),
+        _natural(cipher_name(s.cipher_suite or "")),
         _position(_CERTIFICATE_ORDER, s.certificate),
         _natural(s.key_exchange),
         s.authentication or "",
@@ -209,23 +212,6 @@ def _interval(figures: Summary, unit: Unit) -> dict[str, float | str]:
     if figures.spread_percent is not None:
         found["spread_percent"] = rounded(figures.spread_percent, 3)
     return found
-
-
-def _estimate(
-    left: Sample, right: Sample, pairs: frozenset[str], comparisons: int, better: Better
-) -> RatioEstimate | None:
-    """Left over right; in pairs where they share rounds of a run whose rounds are pairs."""
-    ours, theirs = np.array(list(left.valid.values())), np.array(list(right.valid.values()))
-    if not (left.counts and right.counts):
-        return None
-    if not (left.has_rounds and right.has_rounds):
-        return untested_ratio(float(np.median(ours)), float(np.median(theirs)), NO_ROUNDS, better)
-    common = [key for key in left.valid if key[0] in pairs and key in right.valid]
-    if common:
-        return paired_ratio(
-            [left.valid[k] for k in common], [right.valid[k] for k in common], comparisons, better
-        )
-    return unpaired_ratio(ours, theirs, comparisons, better)
 
 
 # --- tables --------------------------------------------------------------------------------------
@@ -316,7 +302,7 @@ def _with_ratios(
     for cell in cells:
         sample = row.samples.get(cell.implementation)
         if sample is not None and cell.implementation != baseline:
-            estimate = _estimate(sample, against, pairs, max(comparisons, 1), better)
+            estimate = sample_ratio(sample, against, pairs, max(comparisons, 1), better)
             if estimate is not None:
                 cell = cell.model_copy(update={"ratio": as_ratio(estimate, row.metric)})
         result.append(cell)
@@ -359,8 +345,18 @@ def _caption(
 # --- the rest of a page --------------------------------------------------------------------------
 
 
-def _headlines(tables: Sequence[Table], labels: Mapping[str, str]) -> list[Headline]:
-    """One row of each of the first tables: TLS1.3, sending or serving, with the most to compare."""
+def _headlines(
+    tables: Sequence[Table], labels: Mapping[str, str], report: Report
+) -> list[Headline]:
+    """The rows that the report names, or one of each of the first tables: TLS1.3, sending or
+    serving, with the most to compare."""
+    if report.headlines:
+        rows = {row.anchor: (table, row) for table in tables for row in table.rows}
+        unknown = [anchor for anchor in report.headlines if anchor not in rows]
+        if unknown:
+            raise UserError(f"report {report.id}: headlines: no row {', '.join(unknown)}")
+        chosen = [_headline(*rows[anchor], labels) for anchor in report.headlines]
+        return [headline for headline in chosen if headline]
     headlines = []
     for table in tables:
         if table.by_phase:
@@ -401,6 +397,9 @@ def _headline(table: Table, row: Row, labels: Mapping[str, str]) -> Headline | N
     )
 
 
+_BEST: Final = {"higher": "highest", "lower": "lowest"}
+
+
 def _statement(table: Table, row: Row, labels: Mapping[str, str]) -> str:
     """What the bars say in words: all ratios if they are few, else the best one."""
     ratios = [(c, c.ratio) for c in row.cells if c.ratio]
@@ -413,7 +412,7 @@ def _statement(table: Table, row: Row, labels: Mapping[str, str]) -> str:
         return f"Against {labels[table.baseline]}: {told}"
     best = [c for c in row.cells if c.best]
     if best:
-        return f"{labels[best[0].implementation]}: {table.better}est of {len(row.cells)}"
+        return f"{labels[best[0].implementation]}: {_BEST[table.better]} of {len(row.cells)}"
     return " and ".join(
         f"{labels[c.implementation]}: {c.text} {table.unit}" for c in row.cells if c.value
     )
@@ -518,7 +517,7 @@ def make_results(
         runs=[_reference(run.run) for run in runs],
         hosts=hosts,
         implementations=[shown(i) for i in implementations],
-        headlines=_headlines(tables, labels),
+        headlines=_headlines(tables, labels, report),
         tables=tables,
         charts=[],
         warnings=_warnings(runs, tables),

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Final
 
 import numpy as np
 import pandas as pd
@@ -27,7 +28,14 @@ from tlsperf.model import (
     scenario_name,
 )
 from tlsperf.run import LoadedRun
-from tlsperf.statistics import Better, RatioEstimate, ratio_text
+from tlsperf.statistics import (
+    Better,
+    RatioEstimate,
+    paired_ratio,
+    ratio_text,
+    unpaired_ratio,
+    untested_ratio,
+)
 
 Key = tuple[Scenario, Phase, Metric, Statistic, Unit]
 
@@ -108,6 +116,9 @@ def series(runs: Sequence[LoadedRun]) -> list[Series]:
                 valid,
                 note,
             ) in plain:
+                if scenario.operation == "memory" and unit == "bytes":
+                    # Of a whole process: nobody reads nine digits.
+                    value, unit = value / 1024, "KiB"
                 samples = found.setdefault((scenario, phase, metric, statistic, unit), {})
                 samples.setdefault(implementation, Sample()).add(
                     run.run.id,
@@ -121,6 +132,29 @@ def series(runs: Sequence[LoadedRun]) -> list[Series]:
 def better_of(metric: Metric) -> Better:
     """More of a rate is better, less of everything else."""
     return "higher" if metric == "rate" else "lower"
+
+
+NO_ROUNDS: Final = "single figures, without rounds to test"
+
+
+def sample_ratio(
+    left: Sample, right: Sample, pairs: frozenset[str], comparisons: int, better: Better
+) -> RatioEstimate | None:
+    """Left over right; in pairs where they share rounds of a run whose rounds are pairs.
+
+    `pairs` are the ids of such runs. None where a side has nothing that may stand in a ratio.
+    """
+    if not (left.counts and right.counts):
+        return None
+    if not (left.has_rounds and right.has_rounds):
+        return untested_ratio(left.median, right.median, NO_ROUNDS, better)
+    common = [key for key in left.valid if key[0] in pairs and key in right.valid]
+    if common:
+        return paired_ratio(
+            [left.valid[k] for k in common], [right.valid[k] for k in common], comparisons, better
+        )
+    ours, theirs = list(left.valid.values()), list(right.valid.values())
+    return unpaired_ratio(ours, theirs, comparisons, better)
 
 
 def rounded(value: float, digits: int = 7) -> float:
