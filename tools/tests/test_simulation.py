@@ -2,10 +2,12 @@
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 import simulation
 from simulation import Rate
+from tlsperf import statistics
 
 
 @pytest.mark.parametrize("noise", ["bimodal", "random walk"])
@@ -39,3 +41,21 @@ def test_binomial_bounds_are_clopper_and_pearsons() -> None:
     low, high = Rate(0, 2000).bounds
     assert low == 0
     assert high == pytest.approx(1 - 0.005 ** (1 / 2000))
+
+
+def test_the_spreads_are_those_of_the_2023_runs() -> None:
+    figures = np.vstack(list(simulation.real_rounds().values()))
+    spreads = 100 * figures.std(axis=1, ddof=1) / figures.mean(axis=1)
+    assert tuple(np.percentile(spreads, range(5, 100, 10)).round(2)) == simulation.SPREADS_PERCENT
+    assert len(spreads) == 168
+    assert spreads.max().round(2) == 2.22
+
+
+def test_random_halves_of_the_2023_runs_differ_as_often_as_claimed() -> None:
+    rates = dict(simulation.real_halves(seed=2, splits=60))
+    random = [rate for case, rate in rates.items() if case.startswith("random")]
+    assert len(random) == 4
+    for rate in [*random, rates["alternate runs, paired: each figure once"]]:
+        assert rate.bounds[0] <= statistics.ALPHA
+    by_chance = rates["random halves, unpaired: one figure"]
+    assert by_chance.bounds[1] >= statistics.ALPHA / 2, "a test that never claims is no test"

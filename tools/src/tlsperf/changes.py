@@ -28,6 +28,7 @@ from tlsperf.model import (
     RunWarning,
     Scenario,
     ShownImplementation,
+    cipher_name,
 )
 from tlsperf.series import Sample, Series, as_ratio, better_of
 from tlsperf.statistics import RatioEstimate, factor_text, unpaired_ratio, untested_ratio
@@ -52,8 +53,8 @@ class Side:
 def predecessor(of: Results, others: Sequence[Results]) -> Results | None:
     """The latest earlier report with the same hosts, suite families and a library in common."""
 
-    def setting(results: Results) -> set[tuple[str, str | None]]:
-        return {(run.host_id, run.family) for run in results.runs}
+    def setting(results: Results) -> set[tuple[str, str]]:
+        return {(run.host_id, run.family) for run in results.runs if run.family}
 
     def libraries(results: Results) -> set[str]:
         return {i.library for i in results.implementations}
@@ -81,6 +82,7 @@ _MAY_BE_UNTOLD: Final = (
     "record_size",
 )
 _MAY_DIFFER: Final = ("key_exchange",)
+_UNTOLD: Final = "not told"
 
 
 class _Match(NamedTuple):
@@ -142,7 +144,7 @@ def _differences(then: Scenario, now: Scenario) -> tuple[str, ...]:
 
 
 def _told(value: object) -> str:
-    return "not told" if value is None else str(value)
+    return _UNTOLD if value is None else str(value)
 
 
 def _pairs(
@@ -207,7 +209,7 @@ def _caveats(before: Results, after: Results) -> list[RunWarning]:
         ]
     methods: dict[str, Callable[[Results], set[str | None]]] = {
         "tool": lambda r: {f"{run.tool.name} {run.tool.version or ''}".strip() for run in r.runs},
-        "tool commit": lambda r: {run.tool.commit for run in r.runs},
+        "tool commit": lambda r: {run.tool.commit and run.tool.commit[:8] for run in r.runs},
         "suite": lambda r: {run.suite for run in r.runs},
         "allocator": lambda r: {run.allocator for run in r.runs},
         "estimator": lambda r: {run.source.estimator if run.source else None for run in r.runs},
@@ -233,7 +235,11 @@ def _scenario_caveats(matches: Sequence[_Match]) -> list[RunWarning]:
         for difference in match.differences:
             counted[difference] = counted.get(difference, 0) + 1
     return [
-        RunWarning(code="scenario", message=f"The scenario changed in {n} rows: {difference}.")
+        RunWarning(
+            code="scenario",
+            message=f"The scenario {'may differ' if _UNTOLD in difference else 'changed'} in "
+            f"{n} rows: {difference}.",
+        )
         for difference, n in counted.items()
     ]
 
@@ -381,22 +387,27 @@ def _library(
 
 # --- groups ----------------------------------------------------------------------------------
 
+_SIDES: Final = {"sender": "sending", "receiver": "receiving"}
 _FEATURES: Final[dict[str, Callable[[Series], str | None]]] = {
-    "operation": lambda s: s.scenario.operation.replace("-", " "),
-    "protocol": lambda s: s.scenario.protocol,
-    "resumption": lambda s: (
-        {None: None, "none": "full"}.get(s.scenario.resumption, "resumed")
-        if s.scenario.operation == "handshake"
+    "operation": lambda row: row.scenario.operation.replace("-", " "),
+    "resumption": lambda row: (
+        {None: None, "none": "full"}.get(row.scenario.resumption, "resumed")
+        if row.scenario.operation == "handshake"
         else None
     ),
-    "certificate": lambda s: (
-        s.scenario.certificate
-        if s.scenario.operation == "handshake" and s.scenario.resumption == "none"
+    "protocol": lambda row: row.scenario.protocol,
+    "certificate": lambda row: (
+        row.scenario.certificate
+        if row.scenario.operation == "handshake" and row.scenario.resumption == "none"
         else None
     ),
-    "cipher": lambda s: s.scenario.cipher_suite if s.scenario.operation == "transfer" else None,
-    "side": lambda s: s.scenario.side,
-    "metric": lambda s: None if s.metric == "rate" else s.metric,
+    "cipher": lambda row: (
+        cipher_name(row.scenario.cipher_suite)
+        if row.scenario.operation == "transfer" and row.scenario.cipher_suite
+        else None
+    ),
+    "side": lambda row: _SIDES.get(row.scenario.side or "", row.scenario.side),
+    "metric": lambda row: None if row.metric == "rate" else row.metric,
 }
 _MOST_FEATURES: Final = 3
 
@@ -432,14 +443,25 @@ def _candidates(found: Sequence[_Found]) -> Iterator[tuple[str, frozenset[int]]]
     values = [{k: v for k, of in _FEATURES.items() if (v := of(f.match.after))} for f in found]
     for count in range(_MOST_FEATURES + 1):
         for features in combinations(_FEATURES, count):
-            keys = {tuple(v[k] for k in features) for v in values if v.keys() >= set(features)}
+            keys = {tuple(v[k] for k in features) for v in values if v.keys() >= {*features}}
             for key in sorted(keys):
                 members = frozenset(
                     i for i, v in enumerate(values) if tuple(v.get(k) for k in features) == key
                 )
                 directions = {found[i].direction for i in members}
                 if len(members) > 1 and directions in ({1}, {-1}):
-                    yield ", ".join(key) or "everything", members
+                    yield _title(dict(zip(features, key, strict=True))), members
+
+
+def _title(shared: dict[str, str]) -> str:
+    """What a group shares, as scenarios are named: full handshake 1.3, client."""
+    operation = shared.get("operation", "handshake" if "resumption" in shared else None)
+    protocol = shared.get("protocol")
+    head = [shared.get("resumption"), operation, protocol if operation else None]
+    rest = [f"TLS {protocol}" if protocol and not operation else None]
+    rest += [shared.get(feature) for feature in ("certificate", "cipher", "side", "metric")]
+    parts = [" ".join(h for h in head if h), *(r for r in rest if r)]
+    return ", ".join(part for part in parts if part) or "everything"
 
 
 def _group(title: str, members: int, found: Sequence[_Found]) -> ChangeGroup:
