@@ -154,8 +154,8 @@ pages: doctor-site zola ## the site as it will live at $BASE_URL
 	$(SITE) build --base-url "$$BASE_URL"
 
 .PHONY: draft
-draft: $(VENV)/.tools ## import a packed run and draft its report (ARCHIVE=run.tar.gz SUITE=standard)
-	$(TLSPERF) draft "$$ARCHIVE" --suite "bench/suites/$$SUITE.toml"
+draft: $(VENV)/.tools ## import a packed run and draft its report (ARCHIVE=… SUITE=standard)
+	$(TLSPERF) draft $$ARCHIVE --suite "bench/suites/$$SUITE.toml"
 
 .PHONY: new-versions
 new-versions: ## names newer releases of the libraries, as an issue in build/new-versions.md
