@@ -7,6 +7,9 @@ must not wait for pandas.
 from __future__ import annotations
 
 import sys
+from datetime import datetime
+from pathlib import Path
+from typing import Annotated, Literal
 
 import typer
 
@@ -20,9 +23,120 @@ app = typer.Typer(
 )
 
 
-@app.callback()
-def root() -> None:
-    """Keeps `tlsperf` a group of commands, however few there are."""
+@app.command()
+def new(
+    runs: Annotated[list[str], typer.Argument(help="Runs below data/runs, by id.")],
+    slug: Annotated[str | None, typer.Option(help="The folder's name after the date.")] = None,
+    title: Annotated[str | None, typer.Option(help="What is compared, by default.")] = None,
+    date: Annotated[
+        datetime | None, typer.Option(formats=["%Y-%m-%d"], help="That of the runs, by default.")
+    ] = None,
+) -> None:
+    """Makes the folder of a report on runs, with prose to go on from."""
+    from tlsperf.scaffold import new_report
+
+    print(f"wrote {new_report(Path(), runs, slug, title, date.date() if date else None)}")
+
+
+@app.command()
+def render(
+    check: Annotated[
+        bool, typer.Option("--check", help="Write nothing; fail if a file would change.")
+    ] = False,
+) -> None:
+    """Writes what is drawn from data into each report."""
+    from tlsperf.render import render_reports
+
+    raise typer.Exit(render_reports(Path(), check=check))
+
+
+@app.command()
+def summary(
+    since: Annotated[str, typer.Argument(help="Commit to compare with, such as origin/main.")],
+) -> None:
+    """Prints, as Markdown, what became of the reports since a commit."""
+    from tlsperf.summary import summary_since
+
+    print(summary_since(Path(), since), end="")
+
+
+@app.command("import")
+def import_(
+    files: Annotated[list[Path], typer.Argument(help="Raw files of one implementation.")],
+    out: Annotated[Path, typer.Option(help="The run, such as data/runs/2026-03-07-x86-64.")],
+    implementation: Annotated[
+        str | None, typer.Option(help="What was measured: openssl-3.6.1, rustls-0.23.37-ring.")
+    ] = None,
+    format_name: Annotated[
+        str | None, typer.Option("--format", help="Only where a file could be several.")
+    ] = None,
+    host: Annotated[str, typer.Option(help="Where, as in data/hosts.")] = "unknown",
+) -> None:
+    """Makes a run of raw files of other tools, or adds them to one."""
+    from tlsperf.importer import import_files
+
+    run = import_files(files, implementation, out, format_name, host)
+    print(f"{out}: {len(run.files)} files, {len(run.implementations)} implementations")
+    for warning in run.warnings:
+        print(f"warning: {warning.message}")
+
+
+@app.command()
+def compare(
+    left: Annotated[str | None, typer.Argument(help="[RUN/]IMPLEMENTATION")] = None,
+    right: Annotated[str | None, typer.Argument(help="[RUN/]IMPLEMENTATION")] = None,
+    tables: Annotated[
+        Path | None, typer.Option(help="Instead of two: published tables of data/comparisons.")
+    ] = None,
+    scenario: Annotated[
+        str | None, typer.Option(help="Part of a scenario's name or anchor, or a pattern with *.")
+    ] = None,
+    estimator: Annotated[
+        Literal["median", "upper-median", "best"], typer.Option(help="Which figure to show.")
+    ] = "median",
+    output: Annotated[
+        Literal["markdown", "csv", "json"], typer.Option("--format", help="How to print it.")
+    ] = "markdown",
+    include_invalid: Annotated[
+        bool, typer.Option("--include-invalid", help="Count what must not count as well.")
+    ] = False,
+) -> None:
+    """Prints two implementations of any runs side by side: medians, factor, verdict."""
+    from tlsperf import published_tables
+    from tlsperf.compare import comparison_text
+
+    if tables is not None and left is None and output != "json":
+        print(published_tables.tables_text(tables, Path("data/runs"), output), end="")
+    elif left is not None and right is not None and tables is None:
+        print(
+            comparison_text(
+                Path("data/runs"), left, right, scenario, estimator, include_invalid, output
+            ),
+            end="",
+        )
+    else:
+        raise UserError("compare: expected two implementations, or --tables FILE (not as JSON)")
+
+
+@app.command()
+def validate() -> None:
+    """Checks everything below data/, and says what is wrong."""
+    from tlsperf.validate import problems
+
+    found = problems(Path("data"))
+    for problem in found:
+        print(problem, file=sys.stderr)
+    if found:
+        raise UserError(f"data: {len(found)} problems")
+    print("data: valid")
+
+
+@app.command()
+def noise(run: Annotated[str, typer.Argument(help="A run below data/runs, by id.")]) -> None:
+    """Tells how far two measurements of the same thing lie apart in a run."""
+    from tlsperf.noise import measure_noise
+
+    print(measure_noise(Path("data/runs") / run))
 
 
 def main() -> None:

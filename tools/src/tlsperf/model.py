@@ -312,6 +312,19 @@ class Run(Model):
     files: list[RawFile] = Field(min_length=1)
 
 
+class FactorRequest(Model):
+    """A factor that prose quotes: one figure over another of the same report.
+
+    What is not given of the second is as in the first.
+    """
+
+    id: Identifier
+    row: Identifier = Field(description="anchor of the row")
+    implementation: Identifier
+    over_row: Identifier | None = None
+    over_implementation: Identifier | None = None
+
+
 class Report(Model):
     """What a person decides of a report: `[extra.report]` of its `index.md`, and its head."""
 
@@ -321,6 +334,10 @@ class Report(Model):
     runs: list[Identifier] = Field(min_length=1)
     baseline: Identifier | None = Field(None, description="implementation that ratios refer to")
     previous: Identifier | None = Field(None, description="the report that changes refer to")
+    headlines: list[Identifier] = Field(
+        [], description="anchors of the rows to stand first; absent: one of each table"
+    )
+    factors: list[FactorRequest] = []
 
 
 # --- what templates read ---------------------------------------------------------------------
@@ -532,6 +549,23 @@ class Efficiency(Model):
     note: str | None = None
 
 
+class Factor(Model):
+    """What a report's prose quotes as a factor; its text is that of the same ratio in a table."""
+
+    id: Identifier
+    row: Identifier
+    text: str
+
+
+class PublishedTable(Model):
+    """A table as its source printed it, made again from the data, errors of the source put right."""
+
+    anchor: Identifier
+    title: str
+    columns: list[str]
+    rows: list[list[str]]
+
+
 NoteKind = Literal["tool", "page", "setup", "reading"]
 
 
@@ -592,6 +626,8 @@ class Results(Model):
     changes: Changes | None = Field(None, description="since the last comparable report")
     noise: list[Noise] = []
     efficiency: list[Efficiency] = []
+    factors: list[Factor] = []
+    published: list[PublishedTable] = []
     notes: list[ShownNote] = Field([], description="what to know about these numbers")
     extra: dict[str, Any] = Field({}, description="sections that have no type of their own")
 

@@ -150,7 +150,8 @@ def _compares_key_exchanges(table: Table) -> bool:
 def _chart(
     table: Table, picture: Picture, description: str, scenario: Scenario | None = None
 ) -> tuple[Chart, Picture]:
-    name = f"{table.anchor}-{scenario_anchor(scenario)}" if scenario else table.anchor
+    kind = table.anchor.rpartition("-")[2]
+    name = f"{scenario_anchor(scenario)}-{kind}" if scenario else table.anchor
     chart = Chart(
         anchor=f"chart-{name}",
         file=f"{name}.svg",

@@ -71,6 +71,7 @@ def bars(table: Table, implementations: Mapping[str, ShownImplementation]) -> Pi
     scale = {"domainMin": 0, "nice": False}
     x = {"field": "value", "type": "quantitative", "axis": axis, "scale": scale}
     colours = sorted({i.colour for i in present})
+    colour_scale = {"domain": colours, "range": [LIBRARY_COLOURS[c] for c in colours]}
     specification = {
         "$schema": "https://vega.github.io/schema/vega-lite/v6.json",
         "autosize": "none",
@@ -89,10 +90,7 @@ def bars(table: Table, implementations: Mapping[str, ShownImplementation]) -> Pi
                         "field": "colour",
                         "type": "nominal",
                         "legend": None,
-                        "scale": {
-                            "domain": colours,
-                            "range": [LIBRARY_COLOURS[c] for c in colours],
-                        },
+                        "scale": colour_scale,
                     },
                     "fillOpacity": {"condition": {"test": "datum.valid", "value": 1}, "value": 0.3},
                 },

@@ -1,0 +1,225 @@
+"""`tlsperf render`: writes into each report what is drawn from data.
+
+Beside `index.md` stand results.json, results.csv and an SVG file a chart; in it the table
+`[extra.generated]`. The same data give the same bytes. A report whose inputs (its page, the
+run.toml of its runs with the checksums of their raw files, hosts, these tools) and outputs are as
+the last rendering left them is not rendered again; what that was is noted in build/, not in git.
+"""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import io
+import json
+import sys
+from collections.abc import Mapping, Sequence
+from functools import cache
+from importlib.metadata import version
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from tlsperf.errors import UserError
+from tlsperf.model import SCENARIO_FIELDS, Report, Results
+from tlsperf.page import Page, read_page, with_generated
+
+if TYPE_CHECKING:
+    from tlsperf.histograms import Histograms
+
+_PACKAGES: Final = ("numpy", "pandas", "pydantic", "scipy", "tomlkit", "vl-convert-python")
+
+
+def render_reports(root: Path, *, check: bool) -> int:
+    """Renders all reports below `root` and prints what was written; the exit code.
+
+    With `check` nothing is written, nothing is taken from the note of the last rendering, and the
+    exit code is 1 if a file would change.
+    """
+    pages = [read_page(path) for path in sorted((root / "content" / "perf").glob("*/index.md"))]
+    note = root / "build" / "render.json"
+    known: dict[str, str] = {} if check else _read_note(note)
+    stale = [page for page in pages if known.get(page.report.id) != _state(root, page)]
+    changed = 0
+    for outputs in _render(root, stale):
+        for path, data in outputs.items():
+            if _is(path, data):
+                continue
+            changed += 1
+            shown = path.relative_to(root)
+            if check:
+                print(f"{shown}: differs from what its data give; run `tlsperf render`")
+            elif data is None:
+                path.unlink()
+                print(f"removed {shown}")
+            else:
+                _replace(path, data)
+                print(f"wrote {shown}")
+    if check:
+        return 1 if changed else 0
+    if stale:
+        states = {p.report.id: _state(root, read_page(p.path)) for p in stale}
+        kept = {p.report.id: known[p.report.id] for p in pages if p.report.id in known}
+        note.parent.mkdir(exist_ok=True)
+        _replace(note, (json.dumps(kept | states, indent=1, sort_keys=True) + "\n").encode())
+    print(f"{len(pages)} reports, {changed} files written", file=sys.stderr)
+    return 0
+
+
+def _render(root: Path, pages: Sequence[Page]) -> list[dict[Path, bytes | None]]:
+    """What each page's folder must hold: bytes, or None for a file of ours that has no place now.
+
+    Everything is drawn before anything is written, so that an error leaves all as it was.
+    """
+    if not pages:
+        return []
+    from tlsperf.as_published import as_published, read_definitions
+    from tlsperf.factors import quoted_factors
+    from tlsperf.histograms import read_histograms
+    from tlsperf.notes import notes_for, read_notes
+    from tlsperf.results import make_results
+    from tlsperf.run import load_run, read_hosts
+
+    known = root / "data" / "notes.toml"
+    notes = read_notes(known) if known.exists() else []
+    definitions = read_definitions(root / "data" / "comparisons")
+    hosts = read_hosts(root / "data" / "hosts")
+    load = cache(lambda run_id: load_run(root / "data" / "runs" / run_id))
+    outputs = []
+    for page in pages:
+        runs = [load(run) for run in page.report.runs]
+        results = make_results(page.report, runs, hosts)
+        told = {
+            "notes": notes_for(results, notes),
+            "factors": quoted_factors(page.report, results),
+            "published": as_published(definitions, runs),
+        }
+        results = results.model_copy(update=told)
+        histograms = {
+            key: bins
+            for run in runs
+            for key, bins in read_histograms(root / "data" / "runs" / run.run.id, run.run).items()
+        }
+        outputs.append(_outputs(page, results, histograms))
+    return outputs
+
+
+def _outputs(page: Page, results: Results, histograms: Histograms) -> dict[Path, bytes | None]:
+    from tlsperf.charts import describe_charts, draw_charts
+    from tlsperf.histograms import FILE, histograms_csv
+
+    results = results.model_copy(update={"charts": describe_charts(results)})
+    files = {"results.json": results_json(results), "results.csv": results_csv(results)}
+    if histograms:
+        files[FILE] = histograms_csv(histograms)
+    files |= draw_charts(results, histograms)
+    folder = page.path.parent
+    outputs: dict[Path, bytes | None] = {
+        folder / name: None for name in page.generated.get("files", []) if name not in files
+    }
+    outputs |= {folder / name: text.encode() for name, text in files.items()}
+    generated = {**_generated(results), "files": list(files)}
+    outputs[page.path] = with_generated(page, generated).encode()
+    return outputs
+
+
+def results_json(results: Results) -> str:
+    """The text of results.json: fields that are absent are left out."""
+    table = results.model_dump(mode="json", by_alias=True, exclude_none=True)
+    return json.dumps(table, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def results_csv(results: Results) -> str:
+    """The text of results.csv: a line for each cell of each table."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    cell_fields = ("value", "low", "high", "count", "spread_percent", "valid", "note")
+    ratio_fields = ("value", "low", "high", "verdict", "paired")
+    writer.writerow(
+        [
+            *("table", "anchor", "name", *SCENARIO_FIELDS, "phase", "metric", "statistic"),
+            *("implementation", "unit", *cell_fields),
+            *("baseline", *(f"ratio_{field}" for field in ratio_fields)),
+        ]
+    )
+    for table in results.tables:
+        for row in table.rows:
+            scenario = [getattr(row.scenario, field) for field in SCENARIO_FIELDS]
+            for cell in row.cells:
+                ratio = cell.ratio
+                writer.writerow(
+                    [
+                        *(table.anchor, row.anchor, row.name, *scenario),
+                        *(row.phase, row.metric, row.statistic, cell.implementation, table.unit),
+                        *(_csv(getattr(cell, field)) for field in cell_fields),
+                        table.baseline if ratio else None,
+                        *(_csv(getattr(ratio, f)) if ratio else None for f in ratio_fields),
+                    ]
+                )
+    return text.getvalue()
+
+
+def _csv(value: object) -> object:
+    return str(value).lower() if isinstance(value, bool) else value
+
+
+def _generated(results: Results) -> dict[str, Any]:
+    """What lists of reports, feeds and previews show without opening results.json."""
+    return {
+        "headlines": [f"{h.title}: {h.statement}" for h in results.headlines],
+        "versions": [i.label for i in results.implementations],
+        "libraries": list(dict.fromkeys(i.library for i in results.implementations)),
+        "hosts": [h.cpu + (" (virtual machine)" if h.virtual else "") for h in results.hosts],
+    }
+
+
+# --- what is there already -----------------------------------------------------------------------
+
+
+def _state(root: Path, page: Page) -> str:
+    """A checksum over all that a report is made of, and over what was made of it."""
+    report: Report = page.report
+    digest = hashlib.sha256(_tools().encode())
+    paths = [page.path]
+    paths += [root / "data" / "runs" / run / "run.toml" for run in report.runs]
+    paths += sorted((root / "data" / "comparisons").glob("*.toml"))
+    paths += [root / "data" / "notes.toml", *sorted((root / "data" / "hosts").glob("*.toml"))]
+    paths += [page.path.parent / name for name in page.generated.get("files", [])]
+    for path in paths:
+        data = path.read_bytes() if path.exists() else b""
+        digest.update(f"{path.relative_to(root)} {len(data)}\n".encode())
+        digest.update(data)
+    return digest.hexdigest()
+
+
+@cache
+def _tools() -> str:
+    """A checksum over these tools and the packages whose results are in what is written."""
+    digest = hashlib.sha256()
+    folder = Path(__file__).parent
+    for path in sorted(folder.rglob("*.py")):
+        digest.update(path.relative_to(folder).as_posix().encode())
+        digest.update(path.read_bytes())
+    for package in _PACKAGES:
+        digest.update(f"{package} {version(package)}\n".encode())
+    return digest.hexdigest()
+
+
+def _read_note(path: Path) -> dict[str, str]:
+    try:
+        note: Mapping[str, str] = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return {}
+    except ValueError as error:
+        raise UserError(f"{path}: {error}; remove it, it is made again") from None
+    return dict(note)
+
+
+def _is(path: Path, data: bytes | None) -> bool:
+    there = path.read_bytes() if path.exists() else None
+    return there == data
+
+
+def _replace(path: Path, data: bytes) -> None:
+    beside = path.with_name(f".{path.name}.new")
+    beside.write_bytes(data)
+    beside.replace(path)

@@ -1,0 +1,83 @@
+"""A report's page: the tools' table is replaced, everything else stays as a person wrote it."""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from tlsperf.errors import FormatError, UserError
+from tlsperf.page import read_page, with_generated
+
+FRONT = """\
+title = 'One "quoted" title'   # kept
+date = 2026-11-21
+[extra.report]
+runs   = [ "2026-11-21-run" ]
+"""
+GENERATED = '[extra.generated] # by hand?\nversions = ["old"]\n'
+
+
+def write(folder: Path, text: str) -> Path:
+    path = folder / "2026-11-21-report" / "index.md"
+    path.parent.mkdir(exist_ok=True)
+    path.write_bytes(text.encode())
+    return path
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(prose=st.text(st.characters(codec="utf-8")), generated=st.sampled_from(["", GENERATED]))
+def test_every_byte_of_a_person_stays(tmp_path: Path, prose: str, generated: str) -> None:
+    page = read_page(write(tmp_path, f"+++\n{FRONT}{generated}+++\n{prose}"))
+    text = with_generated(page, {"versions": ["new"]})
+    assert text.startswith(f"+++\n{FRONT}\n[extra.generated]")
+    assert text.endswith(f'versions = ["new"]\n+++\n{prose}')
+    assert "old" not in text.removesuffix(prose)
+    again = read_page(write(tmp_path, text))
+    assert again.generated == {"versions": ["new"]}
+    assert with_generated(again, {"versions": ["new"]}) == text
+
+
+def test_windows_line_ends_stay(tmp_path: Path) -> None:
+    text = f"+++\n{FRONT}+++\nprose\n".replace("\n", "\r\n")
+    written = with_generated(read_page(write(tmp_path, text)), {"versions": ["new"]})
+    assert "\n" not in written.replace("\r\n", "")
+    assert tomllib.loads(written.split("+++")[1])["extra"]["generated"] == {"versions": ["new"]}
+
+
+def test_tables_after_the_generated_one_stay(tmp_path: Path) -> None:
+    page = read_page(write(tmp_path, f"+++\n{FRONT}{GENERATED}[extra.other]\nkey = 1\n+++\n"))
+    written = with_generated(page, {"versions": ["new"]})
+    assert tomllib.loads(written.split("+++")[1])["extra"]["other"] == {"key": 1}
+    assert "old" not in written
+
+
+def test_a_generated_table_that_is_not_its_own_is_refused(tmp_path: Path) -> None:
+    front = (
+        'title = "t"\ndate = 2026-11-21\n'
+        'extra = { report = { runs = ["r"] }, generated = { versions = ["old"] } }\n'
+    )
+    page = read_page(write(tmp_path, f"+++\n{front}+++\n"))
+    with pytest.raises(UserError):
+        with_generated(page, {"versions": ["new"]})
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("prose\n", ":1: found no front matter, expected a line +++"),
+        ("+++\ntitle = \n+++\n", ":2: found Invalid value"),
+        ('+++\ntitle = "t"\n+++\n', ": found no [extra.report]"),
+        (f"+++\n{FRONT}".replace("date = 2026-11-21\n", "") + "+++\n", ": found date nothing"),
+        (f"+++\n{FRONT}".replace("2026-11-21\n", "2026-11-20\n") + "+++\n", ": found date 2026"),
+        (f"+++\n{FRONT}bas = 1\n+++\n", ": found bas 1, expected Extra inputs are not"),
+    ],
+)
+def test_what_is_no_report_is_refused(tmp_path: Path, text: str, message: str) -> None:
+    path = write(tmp_path, text)
+    with pytest.raises(FormatError) as caught:
+        read_page(path)
+    assert str(caught.value).startswith(f"{path}{message}")

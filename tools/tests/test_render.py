@@ -1,0 +1,168 @@
+"""Rendering: deterministic, only what changed, prose untouched, in step with the schema."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import time
+from pathlib import Path
+
+import jsonschema
+import pytest
+
+from fixture_run import EXAMPLE, ROOT, RUN, write_report, write_run
+from tlsperf.errors import UserError
+from tlsperf.model import Results
+from tlsperf.render import render_reports
+from tlsperf.scaffold import new_report
+
+
+@pytest.fixture(scope="module")
+def rendered(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The root of a rendered site, for tests that change nothing."""
+    root = tmp_path_factory.mktemp("rendered")
+    write_report(root)
+    return root
+
+
+def files(root: Path) -> dict[Path, bytes]:
+    return {
+        p.relative_to(root): p.read_bytes()
+        for p in sorted((root / "content").rglob("*"))
+        if p.is_file()
+    }
+
+
+def test_the_same_data_give_the_same_bytes(rendered: Path, tmp_path: Path) -> None:
+    write_report(tmp_path)
+    assert files(tmp_path) == files(rendered)
+
+
+def test_the_contracts_example_is_what_the_tools_make(rendered: Path) -> None:
+    made = rendered / "content" / "perf" / RUN / "results.json"
+    assert EXAMPLE.read_bytes() == made.read_bytes(), "run python tools/tests/fixture_run.py"
+
+
+def test_results_json_is_valid_by_the_schema(rendered: Path) -> None:
+    schema = json.loads((ROOT / "data/schema/results.schema.json").read_text(encoding="utf-8"))
+    text = (rendered / "content" / "perf" / RUN / "results.json").read_text(encoding="utf-8")
+    jsonschema.Draft202012Validator(schema).validate(json.loads(text))
+    assert Results.model_validate_json(text).id == RUN
+
+
+def test_results_csv_has_every_cell_of_results_json(rendered: Path) -> None:
+    folder = rendered / "content" / "perf" / RUN
+    results = Results.model_validate_json((folder / "results.json").read_text(encoding="utf-8"))
+    rows = list(csv.DictReader(io.StringIO((folder / "results.csv").read_text(encoding="utf-8"))))
+    told = {
+        (r["anchor"], r["implementation"]): (r["value"], r["ratio_verdict"], r["note"])
+        for r in rows
+    }
+    cells = {
+        (row.anchor, cell.implementation): (
+            "" if cell.value is None else str(cell.value),
+            cell.ratio.verdict if cell.ratio else "",
+            cell.note or "",
+        )
+        for table in results.tables
+        for row in table.rows
+        for cell in row.cells
+    }
+    assert told == cells
+
+
+def test_a_second_rendering_writes_nothing_and_is_quick(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write_report(tmp_path)
+    before = {p: p.stat().st_mtime_ns for p in (tmp_path / "content").rglob("*")}
+    capsys.readouterr()
+    started = time.perf_counter()
+    assert render_reports(tmp_path, check=False) == 0
+    assert time.perf_counter() - started < 1
+    assert capsys.readouterr().out == ""
+    assert {p: p.stat().st_mtime_ns for p in (tmp_path / "content").rglob("*")} == before
+
+
+def test_check_fails_on_any_changed_file_and_writes_nothing(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = write_report(tmp_path)
+    assert render_reports(tmp_path, check=True) == 0
+    for name in ("results.json", "transfer.svg", "index.md"):
+        path = folder / name
+        right = path.read_bytes()
+        wrong = right.replace(b"OpenSSL 3.6.1", b"OpenSSL 3.6.2")
+        path.write_bytes(wrong)
+        capsys.readouterr()
+        assert render_reports(tmp_path, check=True) == 1
+        assert f"content/perf/{RUN}/{name}: differs" in capsys.readouterr().out
+        assert path.read_bytes() == wrong
+        path.write_bytes(right)
+    (folder / "results.csv").unlink()
+    assert render_reports(tmp_path, check=True) == 1
+    assert f"content/perf/{RUN}/results.csv: differs" in capsys.readouterr().out
+
+
+def test_what_was_changed_by_hand_is_put_right(tmp_path: Path) -> None:
+    folder = write_report(tmp_path)
+    before = files(tmp_path)
+    (folder / "results.json").write_text("{}", encoding="utf-8")
+    (folder / "transfer.svg").unlink()
+    render_reports(tmp_path, check=False)
+    assert files(tmp_path) == before
+
+
+def test_prose_is_kept_and_a_file_without_a_place_is_removed(tmp_path: Path) -> None:
+    folder = write_report(tmp_path)
+    page = folder / "index.md"
+    text = page.read_text(encoding="utf-8")
+    prose = "## Mine\n\n+++ odd – but mine\n"
+    page.write_text(text.replace("files = [", 'files = ["gone.svg", ') + prose, encoding="utf-8")
+    (folder / "gone.svg").write_text("<svg/>", encoding="utf-8")
+    (folder / "by-hand.svg").write_text("<svg/>", encoding="utf-8")
+    render_reports(tmp_path, check=False)
+    assert page.read_text(encoding="utf-8") == text + prose
+    assert not (folder / "gone.svg").exists()
+    assert (folder / "by-hand.svg").exists()
+
+
+def test_bad_input_leaves_everything_as_it_was(tmp_path: Path) -> None:
+    write_report(tmp_path)
+    before = files(tmp_path)
+    raw = tmp_path / "data" / "runs" / RUN / "raw" / "records.jsonl"
+    raw.write_bytes(raw.read_bytes()[:-20])
+    page = tmp_path / "content" / "perf" / RUN / "index.md"
+    page.write_bytes(before[page.relative_to(tmp_path)] + b"more prose\n")
+    with pytest.raises(UserError, match="sha256"):
+        render_reports(tmp_path, check=False)
+    page.write_bytes(before[page.relative_to(tmp_path)])
+    assert files(tmp_path) == before
+
+
+def test_a_scaffolded_report_names_what_it_compares(rendered: Path, tmp_path: Path) -> None:
+    write_run(tmp_path)
+    text = new_report(tmp_path, [RUN], slug="three").read_text(encoding="utf-8")
+    assert 'title = "rustls 0.23.37 vs OpenSSL 3.6.1 vs BoringSSL 30cd935, standard suite"' in text
+    assert 'baseline = "openssl-3.6.1"' in text
+    results = json.loads((rendered / "content/perf" / RUN / "results.json").read_bytes())
+    for table in results["tables"]:
+        assert f'{{{{ table(id="{table["anchor"]}") }}}}' in text
+    for chart in results["charts"]:
+        assert f'{{{{ chart(id="{chart["anchor"]}") }}}}' in text
+
+
+def test_an_existing_report_is_not_overwritten(tmp_path: Path) -> None:
+    write_report(tmp_path)
+    before = files(tmp_path)
+    with pytest.raises(UserError, match="there is such a report; remove it, or give this one"):
+        new_report(tmp_path, [RUN])
+    assert files(tmp_path) == before
+    assert new_report(tmp_path, [RUN], slug="another").parent.name == "2026-11-21-another"
+
+
+def test_a_report_on_an_unknown_run_makes_no_folder(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match=r"run.toml: there is no such file"):
+        new_report(tmp_path, ["2026-01-01-nothing"])
+    assert not (tmp_path / "content").exists()
