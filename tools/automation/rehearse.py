@@ -1,0 +1,369 @@
+"""Plays bench.yml on this machine: measure, pack, import, draft, site, pull request.
+
+`python tools/automation/rehearse.py` runs the very steps of the workflow file, job by job, each job
+in a fresh clone of HEAD as on GitHub, with stand-ins for what is GitHub's or a bench host's alone:
+
+- a bare git repository in place of the one on GitHub, and a `gh` that writes down what it is told;
+- actions: a checkout is a clone, an artifact is a folder, a set-up is already done;
+- `sudo … tlsbench host tune|reset` is written down, so that this machine is left as it is;
+- `cargo build` is done already;
+- /proc/loadavg says 0.00, in a mount name space of the rehearsal's own: what is measured is not
+  kept, and a busy desk must not stop a rehearsal. Everything else is the machine as it is.
+
+The programs that are built in bench/target/release and the packages in .venv and node_modules are
+lent to the clones. Then each refusal is played: an unfit host, before and after measuring, an
+archive that was changed, a run of another suite, a report that is there already.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+from workflows import Job, Step, Workflow, read_workflow
+
+ROOT: Final = Path(__file__).parents[2]
+HOST: Final = "x64"
+SUITE: Final = "quick"
+ROUNDS: Final = "1"
+REPORT_ON_SITE: Final = "public/perf"
+LENT: Final = (".venv", "node_modules")
+PROGRAMS: Final = Path("bench") / "target" / "release"
+
+SET_UPS: Final = {"actions/setup-python"}
+LOAD_FILE: Final = "TLSPERF_REHEARSAL_LOAD"
+"""Set where /proc/loadavg is a file of ours: its path."""
+AT_REST: Final = "0.00 0.00 0.00 1/100 1\n"
+BUSY: Final = "9.00 9.00 9.00 1/100 1\n"
+
+GH: Final = """\
+#!/bin/sh
+# Stands for GitHub's command line: writes down what it is told, answers nothing.
+{ printf 'gh'; printf ' [%s]' "$@"; echo; } >> "$REHEARSAL/gh"
+for argument; do case $argument in *body.md) cat "$argument" >> "$REHEARSAL/body";; esac; done
+"""
+SUDO: Final = """\
+#!/bin/sh
+# Stands for sudo on a bench host, which lets the runner do these two things alone.
+[ $# = 4 ] && [ "$1 $2 $3" = "--non-interactive /usr/local/sbin/tlsbench host" ] || exit 1
+case $4 in tune|reset) echo "$4" >> "$REHEARSAL/sudo";; *) exit 1;; esac
+"""
+CARGO: Final = """\
+#!/bin/sh
+# Stands for cargo: what `make libraries` builds was built before the rehearsal and is lent.
+[ "$*" = "build --release --workspace" ] || exit 1
+"""
+
+
+class RehearsalError(Exception):
+    """What did not go as on the day."""
+
+
+@dataclass
+class Stage:
+    """Where the play is: the folder with GitHub's stand-ins, and the values of expressions."""
+
+    folder: Path
+    workflow: Workflow
+    values: dict[str, str] = field(
+        default_factory=lambda: {
+            "inputs.suite || 'standard'": SUITE,
+            "inputs.versions": "",
+            "matrix.host": HOST,
+            "github.token": "rehearsed",
+        }
+    )
+
+    @property
+    def origin(self) -> Path:
+        return self.folder / "origin.git"
+
+    def said(self, program: str) -> str:
+        """What a stand-in was told so far."""
+        path = self.folder / program
+        return path.read_text(encoding="utf-8") if path.exists() else ""
+
+    def fill(self, text: object) -> str:
+        """The text with the values of its expressions; an unknown one is an error."""
+
+        def value(match: re.Match[str]) -> str:
+            expression = match.group(1).strip()
+            if expression not in self.values:
+                raise RehearsalError(f"no value is known for the expression {expression}")
+            return self.values[expression]
+
+        return re.sub(r"\$\{\{(.*?)\}\}", value, str(text))
+
+    def environment(self, *tables: Mapping[str, str]) -> dict[str, str]:
+        """That of a step: this program's, the stand-ins first in PATH, then each table's."""
+        environment = {
+            **os.environ,
+            "PATH": f"{self.folder / 'bin'}:{os.environ['PATH']}",
+            "REHEARSAL": str(self.folder),
+            "ROUNDS": ROUNDS,
+            # The clones' own sources, though the lent .venv was installed from this checkout.
+            "PYTHONPATH": "tools/src",
+        }
+        for table in tables:
+            environment |= {name: self.fill(value) for name, value in table.items()}
+        return environment
+
+
+def set_stage(folder: Path) -> Stage:
+    """Makes the bare repository with HEAD as its main branch, and the stand-ins."""
+    stage = Stage(folder, read_workflow(ROOT / ".github" / "workflows" / "bench.yml"))
+    run(["git", "clone", "--quiet", "--bare", "--no-hardlinks", str(ROOT), str(stage.origin)])
+    head = run(["git", "rev-parse", "HEAD"], cwd=ROOT).strip()
+    run(["git", "update-ref", "refs/heads/main", head], cwd=stage.origin)
+    run(["git", "symbolic-ref", "HEAD", "refs/heads/main"], cwd=stage.origin)
+    (folder / "bin").mkdir()
+    for name, text in (("gh", GH), ("sudo", SUDO), ("cargo", CARGO)):
+        path = folder / "bin" / name
+        path.write_text(text)
+        path.chmod(0o755)
+    return stage
+
+
+def play(stage: Stage, job: Job, name: str | None = None) -> Path:
+    """Runs the steps of a job in a clone of its own, which it returns.
+
+    As on GitHub, nothing but `always()` runs after a step that failed; then raises RehearsalError.
+    """
+    clone = stage.folder / (name or job.id)
+    failure: str | None = None
+    for step in job.steps:
+        if failure and step.condition != "always()":
+            continue
+        if step.condition not in (None, "always()"):
+            raise RehearsalError(f"{step.name}: the rehearsal does not know if: {step.condition}")
+        started = time.monotonic()
+        try:
+            if step.run is None:
+                act(stage, step, clone)
+            else:
+                environment = stage.environment(stage.workflow.env, job.env, step.env)
+                command = ["bash", "-e", "-o", "pipefail", "-c", step.run]
+                print(run(command, cwd=clone, env=environment), end="")
+        except RehearsalError as error:
+            failure = f"{job.id}: {step.name}: {error}"
+        print(f"--- {job.id}: {step.name}: {time.monotonic() - started:.1f} s", flush=True)
+    if failure:
+        raise RehearsalError(failure)
+    return clone
+
+
+def act(stage: Stage, step: Step, clone: Path) -> None:
+    """What stands for an action."""
+    artifacts = stage.folder / "artifacts"
+    match step.action:
+        case "actions/checkout":
+            run(["git", "clone", "--quiet", str(stage.origin), str(clone)])
+            lend(clone)
+        case "actions/upload-artifact":
+            target = artifacts / stage.fill(step.inputs["name"])
+            shutil.copytree(clone / step.inputs["path"], target)
+        case "actions/download-artifact":
+            source = artifacts / stage.fill(step.inputs["name"])
+            shutil.copytree(source, clone / step.inputs["path"], dirs_exist_ok=True)
+        case action if action not in SET_UPS:
+            raise RehearsalError(f"the rehearsal does not know the action {action}")
+
+
+def lend(clone: Path) -> None:
+    """Gives a clone what is built and installed here, and lets make see that it is up to date."""
+    for name in LENT:
+        if (ROOT / name).exists():
+            (clone / name).symlink_to(ROOT / name)
+    exclude = clone / ".git" / "info" / "exclude"
+    exclude.write_text("".join(f"/{name}\n" for name in LENT))
+    (clone / PROGRAMS).mkdir(parents=True)
+    for path in (ROOT / PROGRAMS).glob("tls*"):
+        if not path.suffix and path.is_file():
+            shutil.copy2(path, clone / PROGRAMS)
+    # Older than the marks in .venv and node_modules, or make would install them from the clone.
+    for path in (*(clone / "tools").glob("requirements*.txt"), clone / "tools" / "pyproject.toml"):
+        os.utime(path, (0, 0))
+    os.utime(clone / "package-lock.json", (0, 0))
+
+
+def run(
+    command: list[str],
+    cwd: Path = ROOT,
+    env: Mapping[str, str] | None = None,
+) -> str:
+    """The output of a command; RehearsalError with it where the command fails."""
+    result = subprocess.run(
+        command, cwd=cwd, env=env, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
+    )
+    if result.returncode != 0:
+        raise RehearsalError(
+            f"{' '.join(command)}: exit code {result.returncode}\n{result.stdout.rstrip()}"
+        )
+    return result.stdout
+
+
+def expect(condition: object, message: str) -> None:
+    if not condition:
+        raise RehearsalError(message)
+    print(f"ok: {message}", flush=True)
+
+
+def rehearse(folder: Path) -> None:
+    """The whole play; RehearsalError where it does not go as written."""
+    stage = set_stage(folder)
+    jobs = stage.workflow.jobs
+    play(stage, jobs["measure"])
+    expect(stage.said("sudo") == "tune\nreset\n", "the host is tuned once and reset once")
+    clone = play(stage, jobs["publish"])
+
+    report = (clone / "build" / "draft" / "report").read_text().strip()
+    branch = f"bench/{report}"
+    page = clone / REPORT_ON_SITE / report / "index.html"
+    expect(page.exists(), f"the site has the report {report}")
+    changed = run(["git", "diff", "--name-only", "main", branch], cwd=stage.origin).splitlines()
+    allowed = (f"data/runs/{report}/", f"content/perf/{report}/")
+    expect(
+        changed and all(path.startswith(allowed) for path in changed),
+        "the branch has the run and its report, and nothing else",
+    )
+    expect(not status(clone), "the checkout is clean after the pull request")
+    told = stage.said("gh")
+    expect(f"[pr] [create] [--base] [main] [--head] [{branch}]" in told, "a pull request is opened")
+    expect(f"[workflow] [run] [ci.yml] [--ref] [{branch}]" in told, "ci.yml is started on it")
+    body = stage.said("body")
+    expect("| headline |" in body, "the pull request shows headline figures")
+    expect("arning" in body, "the pull request tells of warnings")
+
+    refuse_unfit_host(stage)
+    refuse_other_runs(stage)
+
+
+def refuse_unfit_host(stage: Stage) -> None:
+    """A host check that fails stops before measuring, and the host is reset all the same."""
+    (stage.folder / "sudo").unlink()
+    with load(BUSY):
+        try:
+            play(stage, stage.workflow.jobs["measure"], "unfit")
+        except RehearsalError as error:
+            print(error)
+            expect("measure: Check the host" in str(error), "an unfit host is refused")
+        else:
+            raise RehearsalError("an unfit host was measured")
+    expect(not (stage.folder / "unfit" / "build" / "run").exists(), "nothing was measured on it")
+    expect(stage.said("sudo") == "reset\n", "it is reset without having been tuned")
+    expect(not status(stage.folder / "unfit"), "the checkout is clean after that")
+
+
+def refuse_other_runs(stage: Stage) -> None:
+    """Each archive that must not be published, refused by the very step of the workflow."""
+    (archive,) = (stage.folder / "artifacts" / f"run-{HOST}").glob("*.tar.gz")
+    clone = stage.folder / "refused"
+    act(stage, stage.workflow.jobs["publish"].steps[0], clone)
+    copy = clone / "build" / archive.name
+    copy.parent.mkdir()
+
+    def refused(expected: str, why: str, suite: str = SUITE) -> None:
+        environment = stage.environment({"ARCHIVE": "build/*.tar.gz", "SUITE": suite})
+        try:
+            run(["make", "draft"], cwd=clone, env=environment)
+        except RehearsalError as error:
+            print(error)
+            expect(expected in str(error), f"{why} is refused")
+        else:
+            raise RehearsalError(f"{why} was not refused")
+        expect(not status(clone), "the checkout is clean after that")
+
+    data = bytearray(archive.read_bytes())
+    data[len(data) // 2] ^= 1
+    copy.write_bytes(data)
+    refused(str(copy.relative_to(clone)), "an archive with one bit changed")
+
+    shutil.copy2(archive, copy)
+    refused("found a run of the suite quick, expected standard", "another suite", "standard")
+
+    commit(clone, clone / "bench" / "suites" / f"{SUITE}.toml", "# changed\n")
+    refused("it was changed", "a suite that was changed since")
+    run(["git", "reset", "--quiet", "--hard", "HEAD~1"], cwd=clone)
+
+    report = (stage.folder / "publish" / "build" / "draft" / "report").read_text().strip()
+    page = clone / "content" / "perf" / report / "index.md"
+    commit(clone, page, "of another\n")
+    refused("there is such a report", "a report that is there already")
+    expect(page.read_text() == "of another\n", "it is as it was")
+
+    with load(BUSY):  # by hand, as the workflow would not have measured
+        environment = stage.environment({"SUITE": SUITE, "HOST": "unfit"})
+        run(["scripts/measure"], cwd=clone, env=environment)
+        measured = (clone / "build" / "run").read_text().strip()
+        copy.unlink()
+        run([str(PROGRAMS / "tlsbench"), "pack", measured, "--out", "build"], cwd=clone)
+        shutil.rmtree(clone / measured)
+    refused("not fit to measure", "a run of an unfit host")
+
+
+def commit(clone: Path, path: Path, text: str) -> None:
+    """Adds a text to a file of the clone, as a commit."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("a", encoding="utf-8") as file:
+        file.write(text)
+    run(["git", "add", str(path)], cwd=clone)
+    identity = ["-c", "user.name=rehearsal", "-c", "user.email=rehearsal@example.org"]
+    run(["git", *identity, "commit", "--quiet", "--message", "Another"], cwd=clone)
+
+
+def status(clone: Path) -> str:
+    """What git sees as changed or new in a clone."""
+    return run(["git", "status", "--porcelain", "--untracked-files=all"], cwd=clone)
+
+
+def at_rest() -> int:
+    """Starts this program again where /proc/loadavg is a file of ours."""
+    name_space = ["unshare", "--mount"]
+    if os.getuid() != 0:
+        name_space.append("--map-root-user")
+    script = 'mount --bind "$1" /proc/loadavg && shift && exec "$@"'
+    with tempfile.NamedTemporaryFile("w") as file:
+        file.write(AT_REST)
+        file.flush()
+        again = [sys.executable, *sys.argv]
+        command = [*name_space, "bash", "-c", script, "rehearsal", file.name, *again]
+        return subprocess.run(command, env={**os.environ, LOAD_FILE: file.name}).returncode
+
+
+@contextmanager
+def load(text: str) -> Iterator[None]:
+    """Lets /proc/loadavg say something else for a while; by writing, as a mount is of the file."""
+    file = Path(os.environ[LOAD_FILE])
+    file.write_text(text)
+    try:
+        yield
+    finally:
+        file.write_text(AT_REST)
+
+
+def main() -> int:
+    if LOAD_FILE not in os.environ:
+        return at_rest()
+    started = time.monotonic()
+    with tempfile.TemporaryDirectory(prefix="rehearsal-") as folder:
+        try:
+            rehearse(Path(folder))
+        except RehearsalError as error:
+            print(f"rehearsal: {error}", file=sys.stderr)
+            return 1
+    print(f"the rehearsal went as written, in {time.monotonic() - started:.0f} s")
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
