@@ -34,7 +34,7 @@ RUSTLS = (
 
 
 def read(text: str, name: str = "output_1") -> Parsed:
-    return Document(detect(text, name, name).name, text, name).parsed()
+    return Document(detect(text.encode(), name, name).name, text, name).parsed()
 
 
 def told(row: Row) -> tuple[str, float, str | None]:
@@ -281,6 +281,6 @@ def test_what_is_no_output_of_the_tool_stops(data: bytes, line: int, found: str)
 
 def test_formats_are_told_apart() -> None:
     with pytest.raises(UserError, match="no line of a known format"):
-        detect("hello\n", "a.txt", "a.txt")
+        detect(b"hello\n", "a.txt", "a.txt")
     with pytest.raises(UserError, match="could be openssl-bench/2023, rustls-bench/2023; say"):
-        detect(BULK + RUSTLS, "output_1", "output_1")
+        detect((BULK + RUSTLS).encode(), "output_1", "output_1")

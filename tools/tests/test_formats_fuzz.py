@@ -30,7 +30,7 @@ def test_round_trip(grammar: st.SearchStrategy[Document], data: st.DataObject) -
     assert found(parsed) == document.figures
     assert [r.note for r in parsed.rows if not r.valid] == []
     assert parsed.remarks == []
-    assert detect(document.text, document.name, "x").name == document.format
+    assert detect(document.text.encode(), document.name, "x").name == document.format
 
 
 @every_format
@@ -47,7 +47,7 @@ def test_line_ends_mark_and_spaces_change_nothing(
     if data.draw(st.booleans(), "byte-order mark"):
         text = "\ufeff" + text
     assert found(document.parsed(text.encode())) == document.figures
-    assert detect(text, document.name, "x").name == document.format
+    assert detect(text.encode(), document.name, "x").name == document.format
 
 
 @every_format

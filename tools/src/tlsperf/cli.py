@@ -89,7 +89,7 @@ def compare(
         Path | None, typer.Option(help="Instead of two: published tables of data/comparisons.")
     ] = None,
     scenario: Annotated[
-        str | None, typer.Option(help="Part of a scenario's name or anchor, or a pattern with *.")
+        str | None, typer.Option(help="Part of a scenario's name or anchor, with * for anything.")
     ] = None,
     estimator: Annotated[
         Literal["median", "upper-median", "best"], typer.Option(help="Which figure to show.")

@@ -17,7 +17,7 @@ from tlsperf.formats import (
     published,
     rustls_bench,
 )
-from tlsperf.formats.rows import Format
+from tlsperf.formats.rows import Format, refuse_utf16
 
 FOREIGN: Final[dict[str, Format]] = {
     format.name: format
@@ -34,10 +34,14 @@ FOREIGN: Final[dict[str, Format]] = {
 }
 """By the name that run.toml has."""
 
+_HEAD: Final = 1 << 16
+"""Bytes of a file that are enough to know its format by."""
 
-def detect(text: str, name: str, shown: str) -> Format:
-    """The one format of a file, by its text and its name; `shown` is what errors call it."""
-    head = text.removeprefix("\ufeff").replace("\r\n", "\n")
+
+def detect(data: bytes, name: str, shown: str) -> Format:
+    """The one format of a file, by its bytes and its name; `shown` is what errors call it."""
+    refuse_utf16(data, shown)
+    head = data[:_HEAD].decode("utf-8-sig", errors="replace").replace("\r\n", "\n")
     found = [format for format in FOREIGN.values() if format.detects(head, name)]
     if len(found) == 1:
         return found[0]

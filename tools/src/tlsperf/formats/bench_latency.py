@@ -118,4 +118,4 @@ def _latencies(source: Source, parsed: Parsed) -> np.ndarray[tuple[int], np.dtyp
     return np.asarray(values, dtype=np.float64)
 
 
-FORMATS: Final = (Format("bench-latency", "handshake latencies of both tools", _detects, parse),)
+FORMATS: Final = (Format("bench-latency", "openssl-bench or rustls' bench", _detects, parse),)

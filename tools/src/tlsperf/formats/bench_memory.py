@@ -31,7 +31,7 @@ _FIGURES: Final = re.compile(r"^(?:bulk|handshake|send:|recv:)", re.M)
 FORMATS: Final = (
     Format(
         "bench-memory",
-        "memory of openssl-bench and rustls' bench",
+        "/usr/bin/time",
         lambda text, name: bool(_COMMAND.search(text)) and not _FIGURES.search(text),
         file_by_file(lambda source: parse(source, _BenchMemory)),
     ),

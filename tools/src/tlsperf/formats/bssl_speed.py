@@ -104,7 +104,7 @@ def _contradiction(source: Source, line: int, found: re.Match[str]) -> str | Non
 FORMATS: Final = (
     Format(
         "bssl-speed",
-        "bssl speed of BoringSSL and AWS-LC",
+        "bssl speed",
         lambda text, name: (
             re.search(r"^Did [0-9]+ .+ operations in [0-9]+us ", text, re.M) is not None
         ),

@@ -199,13 +199,13 @@ _LINE_2024: Final = _searches(
 FORMATS: Final = (
     Format(
         "openssl-bench/2023",
-        "openssl-bench until November 2024",
+        "openssl-bench",
         lambda text, name: _LINE_2023.search(text) is not None,
         file_by_file(lambda source: parse(source, _OpensslBench2023)),
     ),
     Format(
         "openssl-bench/2024",
-        "openssl-bench since November 2024",
+        "openssl-bench",
         lambda text, name: _LINE_2024.search(text) is not None,
         file_by_file(lambda source: parse(source, _OpensslBench2024)),
     ),

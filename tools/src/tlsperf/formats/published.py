@@ -17,11 +17,13 @@ from collections.abc import Callable, Iterator, Mapping
 from decimal import Decimal
 from typing import Final, NamedTuple, TypeVar, cast
 
+from pydantic import ValidationError
+
 from tlsperf.errors import FormatError
 from tlsperf.formats.bench_latency import MAKEFILE_SCENARIOS
-from tlsperf.formats.rows import Format, Parsed, Row, Source, file_by_file, text_of
+from tlsperf.formats.rows import Format, Parsed, Row, Source, decode, file_by_file, text_of
 from tlsperf.formats.suites import OPENSSL_SUITES
-from tlsperf.model import Operation, Protocol, Resumption, Scenario, Side
+from tlsperf.model import Implementation, Operation, Protocol, Resumption, Scenario, Side
 
 _NUMBER: Final = re.compile(r"[0-9]+(?:\.[0-9]+)?")
 _UNITS: Final = {"MB/s": "MiB/s", "handshakes/s": "handshakes/s"}
@@ -32,6 +34,8 @@ _SIDES: Final = {
     "server": "server",
 }
 _CIPHERS: Final = {"aes-128-gcm": "AES_128_GCM_SHA256", "aes-256-gcm": "AES_256_GCM_SHA384"}
+_LIBRARIES: Final = ("openssl", "rustls")
+"""Of the side-by-side tables, as their columns begin."""
 _ARCHITECTURES: Final = {"amd64": "x86_64", "arm64": "aarch64"}
 _KEY_SHARES: Final = {
     "X25519": "X25519",
@@ -140,7 +144,7 @@ def _side_by_side(cells: _Cells) -> Iterator[_Figure]:
     )
     for column in cells.cells:
         library, _, version = column.partition("_")
-        if library in ("openssl", "rustls"):
+        if library in _LIBRARIES:
             value = float(cells.number(column))
             yield _Figure(library, version, scenario, "rate", value, cells.one_of("unit", _UNITS))
 
@@ -340,10 +344,32 @@ def _implementation(source: Source, line: int, library: str, version: str) -> st
     return found[0]
 
 
+def implementations(data: bytes, name: str) -> list[Implementation]:
+    """The implementations that a table names, with what it says of them: library and version."""
+    rows = list(csv.DictReader(decode(data, name).split("\n")))
+    if not rows:
+        raise FormatError(name, 1, "a table without lines", "a line for each figure")
+    named = [(row.get("implementation") or "", row.get("version") or "") for row in rows]
+    if "implementation" not in rows[0]:
+        columns = [column.partition("_") for column in rows[0]]
+        named = [(library, version) for library, _, version in columns if library in _LIBRARIES]
+    found = {}
+    for library, version in named:
+        identifier = re.sub(r"[^a-z0-9._]+", "-", f"{library}-{version}".lower()).strip("-")
+        try:
+            found[identifier] = Implementation.model_validate(
+                {"id": identifier, "library": library.lower(), "version": version}
+            )
+        except ValidationError:
+            expected = "a library and a version such as OpenSSL 3.6.1"
+            raise FormatError(name, None, f"{library!r} {version!r}", expected) from None
+    return list(found.values())
+
+
 FORMATS: Final = (
     Format(
         "published",
-        "a table of published figures",
+        "published figures",
         lambda text, name: _reader(text.partition("\n")[0]) is not None,
         file_by_file(parse),
     ),

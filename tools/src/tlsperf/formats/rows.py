@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 import pandas as pd
 
@@ -66,7 +66,8 @@ class Format:
     """
 
     name: str
-    title: str
+    tool: str
+    """What writes it, as readers see it."""
     detects: Callable[[str, str], bool]
     parse: Callable[[Sequence[Source]], Parsed]
 
@@ -106,17 +107,29 @@ def frame_of(rows: Iterable[Row]) -> pd.DataFrame:
 
 
 def text_of(source: Source) -> str:
-    """The file's text: UTF-8, with or without a byte-order mark, line ends made \\n.
+    """The text of a file; see `decode`."""
+    return decode(source.data, source.name)
+
+
+def decode(data: bytes, name: str) -> str:
+    """The text of bytes: UTF-8, with or without a byte-order mark, line ends made \\n.
 
     Raises FormatError for anything but UTF-8 (a file saved as UTF-16 by an editor, say).
     """
-    data = source.data
-    if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
-        raise FormatError(source.name, 1, "UTF-16 text", "UTF-8 text as the tool wrote it")
+    refuse_utf16(data, name)
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
         found = f"byte 0x{data[error.start]:02x}"
-        raise FormatError(source.name, line, found, "UTF-8 text as the tool wrote it") from None
+        raise FormatError(name, line, found, _AS_WRITTEN) from None
     return text.replace("\r\n", "\n")
+
+
+def refuse_utf16(data: bytes, name: str) -> None:
+    """Raises FormatError for the byte-order marks that editors on Windows begin UTF-16 with."""
+    if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
+        raise FormatError(name, 1, "UTF-16 text", _AS_WRITTEN)
+
+
+_AS_WRITTEN: Final = "UTF-8 text as the tool wrote it"

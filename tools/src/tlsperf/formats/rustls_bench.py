@@ -194,13 +194,13 @@ _LINE_2023: Final = _searches(
 FORMATS: Final = (
     Format(
         "rustls-bench/2019",
-        "rustls' bench of 2019",
+        "rustls' bench",
         lambda text, name: _LINE_2019.search(text) is not None,
         file_by_file(lambda source: parse(source, _RustlsBench2019)),
     ),
     Format(
         "rustls-bench/2023",
-        "rustls' bench since 2020",
+        "rustls' bench",
         lambda text, name: _LINE_2023.search(text) is not None,
         file_by_file(lambda source: parse(source, _RustlsBench2023)),
     ),

@@ -1,0 +1,149 @@
+"""The comparison of two implementations, and the published tables of December 2023 made again."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from tlsperf.cli import app
+from tlsperf.compare import compare, find_side, matching, pairs_of
+from tlsperf.errors import UserError
+from tlsperf.published_tables import differences, lines_of, read_definition
+from tlsperf.run import LoadedRun, load_run
+
+DATA = Path(__file__).parents[2] / "data"
+RUNS = DATA / "runs"
+TABLES = DATA / "comparisons" / "2023-12-13-tables.toml"
+MEMORY = DATA / "comparisons" / "2023-12-13-memory.toml"
+
+
+@pytest.fixture(scope="module")
+def december() -> LoadedRun:
+    return load_run(RUNS / "2023-12-13-configurations")
+
+
+def printed(name: str) -> list[list[str]]:
+    text = (DATA / "comparisons" / name).read_text(encoding="utf-8")
+    return list(csv.reader(text.splitlines()))
+
+
+def test_all_75_published_rows_come_out_identically(december: LoadedRun) -> None:
+    published = printed("2023-12-13-published-tables.csv")
+    assert len(published) == 76
+    assert len({line[0] for line in published[1:]}) == 6
+    assert lines_of(read_definition(TABLES), december) == published
+
+
+def test_the_memory_table_comes_out_but_for_the_error_of_the_source(december: LoadedRun) -> None:
+    definition = read_definition(MEMORY)
+    published = printed("2023-12-13-published-memory.csv")
+    computed = lines_of(definition, december)
+    assert len(published) == 9
+    differing = [
+        (line, column, published[line][column], computed[line][column])
+        for line in range(len(published))
+        for column in range(len(published[0]))
+        if published[line][column] != computed[line][column]
+    ]
+    assert differing == [(5, 5, "-0.26", "-26%")]
+    (erratum,) = definition.errata
+    assert (erratum.line, erratum.column) == (6, "change")
+    assert (erratum.printed, erratum.correct) == ("-0.26", "-26%")
+    assert differences(definition, december, MEMORY) == []
+
+
+def test_an_erratum_that_is_none_is_a_difference(december: LoadedRun, tmp_path: Path) -> None:
+    for path in (MEMORY, MEMORY.with_name("2023-12-13-published-memory.csv")):
+        (tmp_path / path.name).write_bytes(path.read_bytes())
+    copy = tmp_path / MEMORY.name
+    copy.write_text(copy.read_text().replace('column = "change"', 'column = "protocol"'))
+    found = differences(read_definition(copy), december, copy)
+    assert any("'1.3' is not the '-0.26'" in problem for problem in found)
+    assert any("where the data give" in problem for problem in found)
+
+
+def test_session_ids_of_openssl_32_in_tls13_are_invalid_and_say_why(december: LoadedRun) -> None:
+    frame = december.frame
+    chosen = frame[
+        frame["implementation"].isin(["openssl-3.2.0-gcc", "openssl-3.2.0-clang"])
+        & (frame["protocol"] == "1.3")
+        & (frame["resumption"] == "session-id")
+    ]
+    assert len(chosen) == 2 * 2 * 30
+    assert not chosen["valid"].any()
+    assert set(chosen["note"]) == {"12,289 of 32,768 handshakes were full ones"}
+    assert frame.drop(chosen.index)["valid"].all()
+
+
+def test_what_is_invalid_stands_in_no_ratio_unless_asked_for() -> None:
+    left = find_side("openssl-3.2.0-gcc", RUNS)
+    right = find_side("rustls-0.22.0-aws-lc-rs-gcc-jemalloc", RUNS)
+    chosen = matching(pairs_of(left, right), "resumed handshake 1.3, session id, client")
+    (row,) = compare(left, right, chosen, "upper-median")
+    assert (row.left, row.right, row.factor, row.verdict) == (3415.35, 11272.98, None, "–")
+    assert row.note is not None
+    assert "30 of 30 invalid, 12,289 of 32,768 handshakes were full ones" in row.note
+    (row,) = compare(left, right, chosen, "upper-median", include_invalid=True)
+    assert row.factor == pytest.approx(3.30, abs=0.005)
+    assert row.note is not None
+
+
+def test_jemalloc_has_a_verdict_and_foreign_rounds_are_no_pairs() -> None:
+    left = find_side("rustls-0.22.0-aws-lc-rs-gcc-malloc", RUNS)
+    right = find_side("2023-12-13-configurations/rustls-0.22.0-aws-lc-rs-gcc-jemalloc", RUNS)
+    chosen = matching(pairs_of(left, right), "transfer-1-2-aes-128-gcm-*")
+    rows = compare(left, right, chosen)
+    assert [row.name for row in rows] == [
+        "transfer 1.2, AES-128-GCM, sending",
+        "transfer 1.2, AES-128-GCM, receiving",
+    ]
+    assert [row.estimate and row.estimate.verdict for row in rows] == ["faster", "slower"]
+    assert [row.estimate and row.estimate.paired for row in rows] == [False, False]
+    best = compare(left, right, chosen, "best")
+    assert all(b.left >= row.left for b, row in zip(best, rows, strict=True))
+
+
+def test_single_figures_have_a_factor_and_no_verdict() -> None:
+    left = find_side("2024-10-18-x86-64/rustls-0.23.15-aws-lc-rs", RUNS)
+    right = find_side("rustls-0.23.31-aws-lc-rs", RUNS)
+    rows = compare(left, right, pairs_of(left, right))
+    assert len(rows) == 16
+    assert {row.verdict for row in rows} == {"not tested: single figures, without rounds to test"}
+    by_name = {row.name: row for row in rows}
+    assert by_name["full handshake 1.3, RSA-2048, client"].factor == pytest.approx(
+        4187.28 / 6803.93
+    )
+
+
+def test_who_is_meant_must_be_clear() -> None:
+    with pytest.raises(UserError, match=r"2024-10-18-x86-64/openssl-3\.3\.2, 2024-10-31-arm64/"):
+        find_side("openssl-3.3.2", RUNS)
+    with pytest.raises(UserError, match=r"there are: .*openssl-3\.2\.0-gcc"):
+        find_side("2023-12-13-configurations/openssl-9", RUNS)
+
+
+def test_the_command_prints_markdown_csv_and_json(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(DATA.parent)
+    two = ["compare", "openssl-3.2.0-gcc", "openssl-3.2.0-clang", "--scenario", "chacha*sending"]
+
+    def output(*arguments: str) -> str:
+        result = CliRunner().invoke(app, arguments)
+        assert result.exit_code == 0, result.output
+        return result.output
+
+    markdown = output(*two)
+    assert markdown.startswith("|Scenario|Unit|OpenSSL 3.2.0 (gcc)|OpenSSL 3.2.0 (clang)|Factor|")
+    assert "|transfer 1.2, CHACHA20-POLY1305, sending|MiB/s|" in markdown
+    assert "\nVerdicts are unpaired: " in markdown
+    (row,) = csv.DictReader(output(*two, "--format", "csv").splitlines())
+    assert row["factor"] == "0.56x"
+    (item,) = json.loads(output(*two, "--format", "json"))["rows"]
+    assert item["verdict"] == "slower"
+    tables = ["compare", "--tables", str(TABLES), "--format", "csv"]
+    expected = (DATA / "comparisons" / "2023-12-13-published-tables.csv").read_text()
+    assert output(*tables) == expected
+    assert "prints -0.26, which is -26%" in output("compare", "--tables", str(MEMORY))

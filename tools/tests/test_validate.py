@@ -1,0 +1,94 @@
+"""`tlsperf validate`: the committed data are clean, and each kind of damage is named."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from test_formats import BULK
+from test_importer import write
+from tlsperf.importer import import_files
+from tlsperf.validate import problems
+
+DATA = Path(__file__).parents[2] / "data"
+
+
+def test_the_committed_data_are_clean() -> None:
+    assert problems(DATA) == []
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Path:
+    """A small data folder with one run of four rounds."""
+    data = tmp_path / "data"
+    shutil.copytree(DATA / "hosts", data / "hosts")
+    folder = data / "runs" / "2026-01-02-a-run"
+    folder.parent.mkdir(parents=True)
+    files = write(tmp_path / "given", **{f"output_{n}": BULK for n in range(1, 5)})
+    import_files(files, "openssl-3.6.1", folder, host="i5-6500")
+    assert problems(data) == []
+    return data
+
+
+def _toml(before: str, after: str) -> Callable[[Path], None]:
+    def damage(folder: Path) -> None:
+        text = (folder / "run.toml").read_text()
+        assert before in text
+        (folder / "run.toml").write_text(text.replace(before, after, 1))
+
+    return damage
+
+
+def _append(folder: Path) -> None:
+    with (folder / "raw/openssl-3.6.1/output_1").open("a") as file:
+        file.write("send: 1 MB/s\n")
+
+
+@pytest.mark.parametrize(
+    ("damage", "expected"),
+    [
+        (_toml('host_id = "i5-6500"', 'host_id = "elsewhere"'), "host_id 'elsewhere'"),
+        (_toml("rounds = 4", 'rounds = "four"'), "rounds 'four'"),
+        (_toml("rounds = 4", "round = 4"), "round"),
+        (_toml('id = "2026-01-02-a-run"', 'id = "2026-01-02-b-run"'), "the folder's name"),
+        (_toml("round = 2", "round = 1"), "second observation"),
+        (_toml("openssl-bench/2023", "openssl-bench/1066"), "format 'openssl-bench/1066'"),
+        (_toml('id = "openssl-3.6.1"', 'id = "openssl-3.6.2"'), "figures of 'openssl-3.6.1'"),
+        (_append, "sha256"),
+        (lambda folder: (folder / "raw/openssl-3.6.1/output_2").unlink(), "is missing"),
+        (lambda folder: (folder / "raw/stray").touch(), "run.toml does not list"),
+        (lambda folder: (folder.parent / "note.txt").touch(), "the folder of a run"),
+        (lambda folder: (folder.parent.parent / "hosts/x.toml").touch(), "hosts/x.toml"),
+    ],
+)
+def test_damage_is_named(data: Path, damage: Callable[[Path], None], expected: str) -> None:
+    damage(data / "runs" / "2026-01-02-a-run")
+    found = problems(data)
+    assert any(expected in problem for problem in found), found
+    assert all(str(data) in problem for problem in found)
+
+
+def test_a_rate_ten_times_its_neighbours(data: Path, tmp_path: Path) -> None:
+    files = write(tmp_path / "more", output_5=BULK.replace("6512.01", "65120.1"))
+    import_files(files, "openssl-3.6.1", data / "runs" / "2026-01-02-a-run")
+    (problem,) = problems(data)
+    assert "found 65120.1 MiB/s for transfer 1.2, AES-128-GCM, sending" in problem
+    assert "in round 5, expected about 6512.01" in problem
+
+
+def test_a_published_rate_ten_times_those_beside_it(data: Path, tmp_path: Path) -> None:
+    lines = [
+        "figure,operation,protocol,resumption,side,implementation,version,threads,"
+        "handshakes_per_second_per_thread",
+        *(
+            f"f,handshake,1.3,none,server,OpenSSL,3.6.1,{threads},{rate}"
+            for threads, rate in ((2, 600.4), (8, 59.98), (14, 599.6))
+        ),
+    ]
+    files = write(tmp_path / "more", table="".join(f"{line}\n" for line in lines))
+    import_files(files, None, data / "runs" / "2026-01-02-threads")
+    (problem,) = problems(data)
+    assert "found 59.98 handshakes/s/thread of openssl-3.6.1 with 8 threads" in problem
