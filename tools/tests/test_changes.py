@@ -9,7 +9,8 @@ import pytest
 
 from synthetic import HANDSHAKES, SIXTEEN, TRANSFERS, Rates, implementation, loaded_run, side
 from tlsperf.changes import Side, changes, predecessor
-from tlsperf.model import Changes, HostFacts, Noise, Scenario
+from tlsperf.errors import UserError
+from tlsperf.model import Changes, HostFacts, Noise, Report, Run, Scenario
 
 Factor = Callable[[Scenario], float]
 
@@ -200,21 +201,33 @@ def test_builds_of_a_library_are_compared_with_their_like() -> None:
 
 
 def test_predecessor_is_the_latest_on_the_same_host_of_the_same_family() -> None:
-    def report(id_: str, family: str = "main", host: str = "a-host") -> Side:
-        suite = {"name": "standard", "family": family}
-        few = rates(["openssl-1"], rounds=2)
-        return side(loaded_run(id_, few, suite=suite, host_id=host))
+    few = {"openssl-1": {TRANSFERS[0]: 1000.0}}
 
-    now = report("2026-06-01-now").results
-    others = [
-        report("2026-01-01-first").results,
-        report("2026-02-01-second").results,
-        report("2026-03-01-other-host", host="b-host").results,
-        report("2026-04-01-other-family", "memory").results,
-        report("2026-07-01-later").results,
-        now,
+    def run(id_: str, family: str = "main", host: str = "a-host") -> Run:
+        suite = {"name": "standard", "family": family}
+        return loaded_run(id_, few, suite=suite, host_id=host).run
+
+    def report(of: Run, previous: str | None = None) -> Report:
+        return Report(id=of.id, title="", date=of.date, runs=[of.id], previous=previous)
+
+    runs = [
+        run("2026-01-01-first"),
+        run("2026-02-01-second"),
+        run("2026-03-01-other-host", host="b-host"),
+        run("2026-04-01-other-family", "memory"),
+        loaded_run("2026-05-01-no-family", few).run,
+        run("2026-06-01-now"),
+        run("2026-07-01-later"),
     ]
-    found = predecessor(now, others)
+    by_id = {r.id: r for r in runs}
+    reports = [report(r) for r in runs]
+    now = by_id["2026-06-01-now"]
+    found = predecessor(report(now), reports, by_id)
     assert found is not None
     assert found.id == "2026-02-01-second"
-    assert predecessor(others[0], others) is None
+    assert predecessor(reports[0], reports, by_id) is None
+    named = predecessor(report(now, "2026-03-01-other-host"), reports, by_id)
+    assert named is not None
+    assert named.id == "2026-03-01-other-host"
+    with pytest.raises(UserError, match="'2026-03-02-none' does not exist"):
+        predecessor(report(now, "2026-03-02-none"), reports, by_id)

@@ -2,13 +2,24 @@
 
 from __future__ import annotations
 
+import shutil
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
+from fixture_run import ROOT, RUN, write_run
 from synthetic import SIXTEEN, TRANSFERS, Rates, implementation, loaded_run
-from tlsperf.noise import alternate_rounds, noise_of, noise_text, other_runs, same_binary_twice
+from tlsperf.errors import UserError
+from tlsperf.noise import (
+    alternate_rounds,
+    measure_noise,
+    noise_of,
+    noise_text,
+    other_runs,
+    same_binary_twice,
+)
 from tlsperf.run import LoadedRun
 
 
@@ -87,3 +98,22 @@ def test_text_names_all_sources() -> None:
     text = noise_text(run, found)
     assert text.count("| scenario | implementation | against itself |") == 2
     assert "| transfer 1.2, AES-128-GCM, sending | OpenSSL 3.6.3 | no difference shown (" in text
+
+
+def test_command_reads_the_run_and_its_predecessors(tmp_path: Path) -> None:
+    folder = write_run(tmp_path)
+    alone = measure_noise(folder)
+    assert alone.startswith("Odd rounds of this run against even ones")
+    assert "other runs" not in alone
+    before = folder.with_name("2026-11-20-before")
+    shutil.copytree(folder, before)
+    text = (before / "run.toml").read_text(encoding="utf-8")
+    text = text.replace(RUN, before.name, 1).replace("date = 2026-11-21", "date = 2026-11-20")
+    (before / "run.toml").write_text(text, encoding="utf-8")
+    assert "The same builds in other runs on this host: 19 of 20" in measure_noise(folder)
+    assert "other runs" not in measure_noise(before), "what comes later is not history"
+
+
+def test_single_figures_tell_no_noise() -> None:
+    with pytest.raises(UserError, match="single figures"):
+        measure_noise(ROOT / "data" / "runs" / "2018-01-07-bulk")

@@ -9,22 +9,26 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Final, NamedTuple
 
+from tlsperf.errors import UserError
 from tlsperf.figures import value_text
 from tlsperf.model import (
     Change,
     ChangeGroup,
     Changes,
     HostFacts,
+    Identifier,
     Implementation,
     LibraryChanges,
     Noise,
     Ratio,
+    Report,
     Results,
+    Run,
     RunWarning,
     Scenario,
     ShownImplementation,
@@ -50,21 +54,32 @@ class Side:
 # --- which report to compare with ------------------------------------------------------------
 
 
-def predecessor(of: Results, others: Sequence[Results]) -> Results | None:
-    """The latest earlier report with the same hosts, suite families and a library in common."""
+def predecessor(
+    of: Report, reports: Sequence[Report], runs: Mapping[Identifier, Run]
+) -> Report | None:
+    """The report that `of` names, else the latest earlier one with a host and suite family and
+    a library in common; None if there is none. `runs` are those of all reports, by id.
 
-    def setting(results: Results) -> set[tuple[str, str]]:
-        return {(run.host_id, run.family) for run in results.runs if run.family}
+    Raises UserError if the one it names does not exist.
+    """
+    if of.previous is not None:
+        named = [r for r in reports if r.id == of.previous]
+        if not named:
+            raise UserError(f"report {of.id}: its previous report {of.previous!r} does not exist")
+        return named[0]
 
-    def libraries(results: Results) -> set[str]:
-        return {i.library for i in results.implementations}
+    def settings(report: Report) -> set[tuple[str, str]]:
+        told = [runs[r] for r in report.runs]
+        return {(run.host_id, run.suite.family) for run in told if run.suite}
+
+    def libraries(report: Report) -> set[str]:
+        return {i.library for r in report.runs for i in runs[r].implementations}
 
     earlier = [
         r
-        for r in others
+        for r in reports
         if (r.date, r.id) < (of.date, of.id)
-        and r.id != of.id
-        and setting(r) & setting(of)
+        and settings(r) & settings(of)
         and libraries(r) & libraries(of)
     ]
     return max(earlier, key=lambda r: (r.date, r.id), default=None)

@@ -1,4 +1,4 @@
-"""The noise floor: how far two measurements of the same thing lie apart. Pure functions.
+"""The noise floor: how far two measurements of the same thing lie apart.
 
 Three sources, from the best to the weakest. The same binary under two ids in one run is measured
 as two libraries are, so it shows what their comparison would show if nothing differed. The rounds
@@ -8,15 +8,17 @@ same host show what the pairs within a run cannot: what changes from day to day.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import combinations
+from pathlib import Path
 from typing import Final, NamedTuple
 
 import numpy as np
 
+from tlsperf.errors import UserError
 from tlsperf.figures import implementation_label
 from tlsperf.model import Implementation, Noise, NoiseRow, Run
-from tlsperf.run import LoadedRun
+from tlsperf.run import LoadedRun, load_run, read_runs
 from tlsperf.series import Series, as_ratio, better_of, row_names, series
 from tlsperf.statistics import RatioEstimate, paired_ratio, untested_ratio
 
@@ -120,6 +122,36 @@ def same_builds(run: Run, other: Run) -> list[str]:
         for i in run.implementations
         if i.id in there and all(getattr(i, f) == getattr(there[i.id], f) for f in _BUILD)
     ]
+
+
+def earlier(of: Run, runs: Iterable[Run]) -> list[Run]:
+    """Those of some runs that are older than a run, on its host, and share a build with it."""
+
+    def when(run: Run) -> tuple[str, str, str]:
+        return run.date.isoformat(), run.started.isoformat() if run.started else "", run.id
+
+    return [
+        run
+        for run in sorted(runs, key=when)
+        if run.host_id == of.host_id and when(run) < when(of) and same_builds(of, run)
+    ]
+
+
+def measure_noise(folder: Path) -> str:
+    """What is known of the noise of the run in `folder`, for people to read.
+
+    Raises UserError if there is nothing to tell it from.
+    """
+    run = load_run(folder)
+    beside = read_runs(folder.parent).values()
+    others = [load_run(folder.parent / other.id) for other in earlier(run.run, beside)]
+    found = noise_of(run, others)
+    if not found:
+        raise UserError(
+            f"run {run.run.id} has single figures, and no earlier run on {run.run.host_id} has one "
+            "of its builds: nothing tells its noise; measure several rounds"
+        )
+    return noise_text(run, found)
 
 
 def noise_text(run: LoadedRun, found: Sequence[Noise]) -> str:

@@ -96,6 +96,11 @@ def read_hosts(folder: Path) -> dict[str, Host]:
     return hosts
 
 
+def read_runs(folder: Path) -> dict[str, Run]:
+    """The checked `run.toml` of all runs in `data/runs`, by id."""
+    return {path.parent.name: read_run(path.parent) for path in sorted(folder.glob("*/run.toml"))}
+
+
 def load_run(folder: Path) -> LoadedRun:
     """Reads a run with all its raw files."""
     run = read_run(folder)

@@ -1,0 +1,37 @@
+"""A report's sections are made of its own runs, earlier ones and its predecessor alone."""
+
+from __future__ import annotations
+
+from synthetic import SIXTEEN, loaded_run, side
+from tlsperf.model import Report
+from tlsperf.sections import sections
+
+SUITE = {"name": "standard", "family": "main"}
+
+
+def test_sections_of_the_second_of_three_reports() -> None:
+    rounds = [1000 + i % 7 for i in range(30)]
+    loaded = {
+        id_: loaded_run(id_, {"openssl-3.6.3": dict.fromkeys(SIXTEEN, rounds)}, suite=SUITE)
+        for id_ in ("2026-01-01-first", "2026-02-01-second", "2026-03-01-third")
+    }
+    reports = [
+        Report(id=id_, title=id_, date=run.run.date, runs=[id_]) for id_, run in loaded.items()
+    ]
+    runs = {id_: run.run for id_, run in loaded.items()}
+    found = sections(
+        reports[1], reports, runs, loaded.__getitem__, lambda id_: side(loaded[id_]).results
+    )
+    assert [n.source for n in found["noise"]] == ["alternate rounds", "other runs on this host"]
+    assert found["noise"][1].others == ["2026-01-01-first"]
+    assert found["changes"].predecessor == "2026-01-01-first"
+    assert "widened by the 0.0 %" in found["changes"].rule
+    assert found["changes"].libraries[0].statement == (
+        "OpenSSL 3.6.3, the same version: 0 faster, 0 slower, 16 the same of 16"
+    )
+    assert found["efficiency"] == []
+    first = sections(
+        reports[0], reports, runs, loaded.__getitem__, lambda id_: side(loaded[id_]).results
+    )
+    assert first["changes"] is None
+    assert [n.source for n in first["noise"]] == ["alternate rounds"]
