@@ -1,7 +1,7 @@
 """A copy of the site with reports made from the contract's example, for tests alone.
 
-Two reports share their slug on different dates; one of them was measured in a virtual machine,
-carries a warning and was published elsewhere. A post stands in the blog.
+Two reports share their slug on different dates and hold every shortcode; one of them was measured
+in a virtual machine, carries a warning and was published elsewhere. A post stands in the blog.
 """
 
 from __future__ import annotations
@@ -10,12 +10,12 @@ import json
 import shutil
 from pathlib import Path
 from typing import Any
-from xml.sax.saxutils import escape
+
+from tlsperf.charts import describe_charts, draw_charts
+from tlsperf.model import Results
 
 ROOT = Path(__file__).resolve().parents[3]
 NEWER, OLDER = "2026-11-21-example", "2026-03-07-example"
-
-_COLOURS = {"boringssl": "#007a5a", "openssl": "#0072b2", "rustls": "#d55e00"}
 
 _REPORT = """\
 +++
@@ -34,28 +34,32 @@ tags = ["rustls", "openssl", "boringssl"]
 
 ## Results
 
-{{{{ table(id="transfer") }}}}
-
-{{{{ table(id="full-handshakes") }}}}
-
-{{{{ table(id="resumed-handshakes") }}}}
+{tables}
 
 ## Charts
 
-{{{{ chart(id="chart-transfer") }}}}
-
-{{{{ chart(id="chart-full-handshakes") }}}}
-
-{{{{ chart(id="chart-resumed-handshakes") }}}}
+{charts}
 
 ## Observations
 
-BoringSSL sends {{{{ figure(row="transfer-1-2-aes-128-gcm-sending", implementation="boringssl-30cd935") }}}}: \
-{{{{ ratio(row="transfer-1-2-aes-128-gcm-sending", implementation="boringssl-30cd935") }}}}.
+One sends {{{{ figure(row="{row}", implementation="{implementation}") }}}}: \
+{{{{ ratio(row="{row}", implementation="{implementation}") }}}}.
 
 | Markdown | table |
 |---|---:|
 | as people | write them |
+
+## Changes
+
+{{{{ changes() }}}}
+
+## Noise
+
+{{{{ noise() }}}}
+
+## Efficiency
+
+{{{{ efficiency() }}}}
 
 ## System configuration
 
@@ -98,46 +102,89 @@ def example() -> dict[str, Any]:
     return results
 
 
-def chart_svg(results: dict[str, Any], chart: dict[str, Any]) -> str:
-    """A grouped bar chart in the form that the tools draw: classes, no style, real text."""
-    table = next(t for t in results["tables"] if t["anchor"] == chart["table"])
-    colours = {i["id"]: i["colour"] for i in results["implementations"]}
-    longest = max(c.get("value", 0) for row in table["rows"] for c in row["cells"])
-    parts, y = [], 10
-    for row in table["rows"]:
-        y += 14
-        parts.append(f'<text class="chart-text" fill="#1c1c1a" y="{y}">{escape(row["name"])}</text>')
-        for cell in row["cells"]:
-            colour = colours[cell["implementation"]]
-            width = round(cell.get("value", 0) / longest * 640, 1)
-            y += 12
-            parts.append(
-                f'<rect class="library-{colour}" fill="{_COLOURS[colour]}" '
-                f'x="0" y="{y - 8}" width="{width}" height="10"/>'
-                f'<text class="chart-text" fill="#1c1c1a" x="{width + 4}" y="{y}">'
-                f"{escape(cell['text'])}</text>"
-            )
-        y += 10
-    chart["height"] = y
-    name = chart["anchor"]
-    return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" width="{chart["width"]}" height="{y}" '
-        f'viewBox="0 0 {chart["width"]} {y}" role="img" font-family="sans-serif" font-size="11" '
-        f'aria-labelledby="{name}-title {name}-desc">'
-        f'<title id="{name}-title">{escape(chart["title"])}</title>'
-        f'<desc id="{name}-desc">{escape(chart["description"])}</desc>{"".join(parts)}</svg>'
-    )
+def _sections(results: dict[str, Any], predecessor: str) -> dict[str, Any]:
+    """Changes, noise and efficiency, made of the example's own figures."""
+    row = results["tables"][0]["rows"][0]
+    cell = next(cell for cell in row["cells"] if "ratio" in cell)
+    ratio = cell["ratio"]
+    before = results["implementations"][1]
+    change = {
+        "anchor": row["anchor"],
+        "name": row["name"],
+        "unit": "MiB/s",
+        "before": "6,610",
+        "after": cell["text"],
+        "ratio": ratio,
+    }
+    group = {"title": "transfer 1.2", "statement": "1 scenario: faster", "changes": [change]}
+    library = {
+        "before": before,
+        "after": before,
+        "statement": "OpenSSL 3.6.1 to 3.6.1: 1 faster",
+        "details": ["another compiler"],
+        "compared": 1,
+        "unchanged": 0,
+        "groups": [group],
+    }
+    of = {"anchor": row["anchor"], "name": row["name"], "implementation": before["id"]}
+    return {
+        "changes": {
+            "predecessor": predecessor,
+            "title": "An older report",
+            "date": predecessor[:10],
+            "caveats": [{"code": "host", "message": "Another host."}],
+            "rule": "A change is what its interval says.",
+            "libraries": [library],
+            "gone": ["rustls 0.22"],
+            "new": ["BoringSSL"],
+        },
+        "noise": [
+            {
+                "source": "same binary twice",
+                "run": results["runs"][0]["id"],
+                "floor_percent": 1.2,
+                "comparisons": 1,
+                "statement": "Two measurements of one library lie within 1.2 %.",
+                "rows": [{**of, "ratio": ratio}],
+            }
+        ],
+        "efficiency": [
+            {
+                **of,
+                "primitive": "aes-256-gcm-seal-16384",
+                "primitive_of": before["id"],
+                "rate": "6,610",
+                "ceiling": "8,160",
+                "percent": 81.0,
+                "text": "81 % (80 to 82 %)",
+                "note": "an example",
+            }
+        ],
+    }
 
 
 def _report(site: Path, name: str, title: str, **changes: Any) -> None:
     results = {**example(), "id": name, "date": name[:10], "title": title, **changes}
+    results |= _sections(results, OLDER)
     folder = site / "content" / "perf" / name
     folder.mkdir(parents=True)
-    for chart in results["charts"]:
-        (folder / chart["file"]).write_text(chart_svg(results, chart), encoding="utf-8")
-    (folder / "results.json").write_text(json.dumps(results, ensure_ascii=False), encoding="utf-8")
+    checked = Results.model_validate({**results, "charts": []})
+    checked = checked.model_copy(update={"charts": describe_charts(checked)})
+    for file, drawing in draw_charts(checked, {}).items():
+        (folder / file).write_text(drawing, encoding="utf-8")
+    text = checked.model_dump_json(by_alias=True, exclude_none=True)
+    (folder / "results.json").write_text(text, encoding="utf-8")
     (folder / "results.csv").write_text("implementation,value\n", encoding="utf-8")
-    page = _REPORT.format(title=title, date=name[:10])
+    page = _REPORT.format(
+        title=title,
+        date=name[:10],
+        tables="\n\n".join(f'{{{{ table(id="{t.anchor}") }}}}' for t in checked.tables),
+        charts="\n\n".join(f'{{{{ chart(id="{c.anchor}") }}}}' for c in checked.charts),
+        row=checked.tables[0].rows[0].anchor,
+        implementation=next(
+            c.implementation for c in checked.tables[0].rows[0].cells if c.ratio is not None
+        ),
+    )
     (folder / "index.md").write_text(page, encoding="utf-8")
     for run in results["runs"]:
         raw = site / "data" / "runs" / run["id"] / "raw"

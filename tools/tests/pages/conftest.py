@@ -1,0 +1,108 @@
+"""The example site, built once by current Zola and once by 0.17, and what looks at it."""
+
+from __future__ import annotations
+
+import functools
+import threading
+from collections.abc import Iterator
+from dataclasses import dataclass
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tlsperf.site import run
+
+from pages import zolas
+from pages.fixture import ROOT, make_site
+
+BASE_URL = "https://owner.github.io/tlsperf"
+"""Where the built site would live: below a path, where a link from the root would break."""
+
+PATH = "tlsperf"
+
+
+@dataclass(frozen=True)
+class Built:
+    """A site as Zola wrote it."""
+
+    public: Path
+    base_url: str
+
+    def pages(self) -> list[str]:
+        """The path of every HTML page, relative to the site's root."""
+        return sorted(str(path.relative_to(self.public)) for path in self.public.rglob("*.html"))
+
+    def text(self, path: str) -> str:
+        return (self.public / path).read_text(encoding="utf-8")
+
+
+@pytest.fixture(scope="session")
+def example_site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The source of the example site."""
+    return make_site(tmp_path_factory.mktemp("example"))
+
+
+@pytest.fixture(scope="session")
+def current_build(example_site: Path, tmp_path_factory: pytest.TempPathFactory) -> Built:
+    """The example site by current Zola."""
+    public = tmp_path_factory.mktemp("current") / "public"
+    run(zolas.current(), example_site, "build", BASE_URL, public)
+    return Built(public, BASE_URL)
+
+
+@pytest.fixture(scope="session")
+def old_build(example_site: Path, tmp_path_factory: pytest.TempPathFactory) -> Built:
+    """The example site by Zola 0.17."""
+    public = tmp_path_factory.mktemp("old") / "public"
+    run(zolas.old(), example_site, "build", BASE_URL, public)
+    return Built(public, BASE_URL)
+
+
+@pytest.fixture(scope="session", params=["current", "old"])
+def build(request: pytest.FixtureRequest) -> Built:
+    """The example site by either Zola."""
+    built: Built = request.getfixturevalue(f"{request.param}_build")
+    return built
+
+
+@pytest.fixture(scope="session")
+def committed_build(tmp_path_factory: pytest.TempPathFactory) -> Built:
+    """The site as it is committed, by current Zola."""
+    public = tmp_path_factory.mktemp("committed") / "public"
+    run(zolas.current(), ROOT, "build", BASE_URL, public)
+    return Built(public, BASE_URL)
+
+
+class _Quiet(SimpleHTTPRequestHandler):
+    def log_message(self, format: str, *args: Any) -> None:
+        pass
+
+
+def _serve(source: Path, root: Path) -> Iterator[str]:
+    """Builds a site below a path of a server of this host, and yields its address."""
+    handler = functools.partial(_Quiet, directory=str(root))
+    server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
+    base = f"http://127.0.0.1:{server.server_port}/{PATH}/"
+    run(zolas.current(), source, "build", base, root / PATH)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield base
+    server.shutdown()
+
+
+@pytest.fixture(scope="session")
+def served(example_site: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The address of the example site."""
+    yield from _serve(example_site, tmp_path_factory.mktemp("served"))
+
+
+@pytest.fixture(scope="session")
+def committed_served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The address of the committed site."""
+    yield from _serve(ROOT, tmp_path_factory.mktemp("committed-served"))
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--update-pictures", action="store_true", help="write the kept pictures of pages anew"
+    )

@@ -1,0 +1,234 @@
+"""Every page is valid, every link and anchor resolves, every feed is what its format asks for."""
+
+from __future__ import annotations
+
+import functools
+import json
+import re
+import shutil
+import subprocess
+from email.utils import parsedate_to_datetime
+from html.parser import HTMLParser
+from pathlib import Path
+from urllib.parse import unquote, urldefrag, urlsplit
+from xml.etree import ElementTree
+
+import pytest
+
+from pages.conftest import BASE_URL, Built
+from pages.fixture import ROOT
+
+pytestmark = pytest.mark.zola
+
+HERE = Path(__file__).parent
+ATOM = "{http://www.w3.org/2005/Atom}"
+DC = "{http://purl.org/dc/elements/1.1/}"
+CONTENT = "{http://purl.org/rss/1.0/modules/content/}"
+
+
+@pytest.fixture(scope="session", params=["current_build", "old_build", "committed_build"])
+def site(request: pytest.FixtureRequest) -> Built:
+    """The example by both Zolas, and what is committed."""
+    built: Built = request.getfixturevalue(request.param)
+    return built
+
+
+def checker(*arguments: str) -> subprocess.CompletedProcess[str]:
+    """Runs a class of the W3C Nu checker's archive."""
+    jar = ROOT / "node_modules" / "vnu-jar" / "build" / "dist" / "vnu.jar"
+    if not jar.exists():
+        pytest.fail("no Nu checker: run `npm ci` at the top of the repository")
+    if not shutil.which("java"):
+        pytest.fail("no Java for the Nu checker: on Debian `apt-get install default-jre-headless`")
+    return subprocess.run(["java", "-cp", str(jar), *arguments], capture_output=True, text=True)
+
+
+def test_every_page_and_style_sheet_is_valid(site: Built) -> None:
+    result = checker(
+        "nu.validator.client.SimpleCommandLineValidator",
+        *("--format", "json", "--also-check-css", "--also-check-svg", "--exit-zero-always"),
+        *(str(site.public / page) for page in site.pages()),
+        *map(str, site.public.rglob("*.css")),
+        *map(str, site.public.rglob("*.svg")),
+    )
+    messages = json.loads(result.stderr)["messages"]
+    assert len(site.pages()) > 5
+    assert [
+        f"{m['url'].rpartition('/public/')[2]}:{m.get('lastLine')}: {m['message']}"
+        for m in messages
+        # It takes a file to come from another origin than its style sheet; a browser does not,
+        # and test_browser.py listens to one.
+        if not m["message"].startswith("Resource violates Content Security Policy")
+    ] == []
+
+
+class Links(HTMLParser):
+    """What a page links to and loads, its ids, and what a strict policy would refuse."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.targets: list[str] = []
+        self.canonical: list[str] = []
+        self.alternate: list[str] = []
+        self.ids: list[str] = []
+        self.refused: list[str] = []
+        self.policy = ""
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        values = {name: value or "" for name, value in attrs}
+        if "id" in values:
+            self.ids.append(values["id"])
+        if tag == "style" or "style" in values or any(name.startswith("on") for name in values):
+            self.refused.append(f"{tag} {values}")
+        if tag == "script" and "src" not in values and values.get("type") != "application/ld+json":
+            self.refused.append(f"{tag} {values}")
+        if values.get("http-equiv") == "Content-Security-Policy":
+            self.policy = values["content"]
+        if tag == "link" and values.get("rel") == "canonical":
+            self.canonical.append(values["href"])
+        elif tag == "link" and values.get("rel") == "alternate":
+            self.alternate.append(values["href"])
+        else:
+            self.targets += [values[name] for name in ("href", "src") if name in values]
+
+
+@functools.cache
+def links_of(text: str) -> Links:
+    links = Links()
+    links.feed(text)
+    return links
+
+
+@functools.cache
+def ids_of(file: Path) -> frozenset[str]:
+    return frozenset(links_of(file.read_text(encoding="utf-8")).ids)
+
+
+def resolve(site: Built, page: str, target: str) -> str | None:
+    """What is wrong with a link of a page; None if it leads to a file, and to an id in it."""
+    if target.startswith(BASE_URL):
+        address, base = target.removeprefix(BASE_URL).lstrip("/"), site.public
+    elif urlsplit(target).scheme:
+        return None if target.startswith("https://") else f"{page}: {target} is not https"
+    else:
+        address, base = target, (site.public / page).parent
+    path, fragment = urldefrag(address)
+    file = (base / unquote(urlsplit(path).path)).resolve() if path else site.public / page
+    if file.is_dir():
+        file = file / "index.html"
+    if not file.is_relative_to(site.public.resolve()) or not file.is_file():
+        return f"{page}: {target} leads nowhere"
+    if fragment and fragment not in ids_of(file):
+        return f"{page}: {target}: no such anchor"
+    return None
+
+
+def test_every_link_and_anchor_resolves(site: Built) -> None:
+    broken = []
+    for page in site.pages():
+        links = links_of(site.text(page))
+        for target in dict.fromkeys(links.targets + links.alternate):
+            if wrong := resolve(site, page, target):
+                broken.append(wrong)
+    assert broken == []
+
+
+def test_no_link_depends_on_where_the_site_lives(site: Built) -> None:
+    for page in site.pages():
+        targets = links_of(site.text(page)).targets
+        if page != "404.html":  # shown at any depth: its links are whole
+            assert [t for t in targets if t.startswith(("/", BASE_URL))] == [], page
+
+
+def test_every_page_says_where_it_lives(site: Built) -> None:
+    for page in site.pages():
+        expected = f"{BASE_URL}/{page.removesuffix('index.html')}"
+        links = links_of(site.text(page))
+        assert links.canonical == ([] if page == "404.html" else [expected])
+
+
+def test_every_page_has_a_strict_policy_and_nothing_it_refuses(site: Built) -> None:
+    for page in site.pages():
+        links = links_of(site.text(page))
+        assert "default-src 'none'" in links.policy, page
+        assert "unsafe" not in links.policy, page
+        assert links.refused == [], page
+
+
+def test_ids_are_unique(site: Built) -> None:
+    for page in site.pages():
+        ids = links_of(site.text(page)).ids
+        assert sorted(set(ids)) == sorted(ids), page
+
+
+def test_the_site_map_lists_every_page(site: Built) -> None:
+    tree = ElementTree.parse(site.public / "sitemap.xml")
+    listed = {e.text for e in tree.iter("{http://www.sitemaps.org/schemas/sitemap/0.9}loc")}
+    pages = {f"{BASE_URL}/{page.removesuffix('index.html')}" for page in site.pages()}
+    assert pages - {f"{BASE_URL}/404.html"} == listed
+
+
+def rss_feeds(site: Built) -> list[Path]:
+    return sorted(site.public.rglob("rss.xml"))
+
+
+def content_problems(site: Built, html: str) -> list[str]:
+    """What is wrong with an entry's links: each is whole and leads to something."""
+    targets = links_of(html).targets
+    wrong = [t for t in targets if not t.startswith(("https://", "#"))]
+    return wrong + [w for t in targets if (w := resolve(site, "index.html", t))]
+
+
+def test_rss_follows_its_rules(site: Built) -> None:
+    feeds = rss_feeds(site)
+    assert site.public / "rss.xml" in feeds
+    for feed in feeds:
+        channel = ElementTree.parse(feed).getroot().find("channel")
+        assert channel is not None
+        own = f"{BASE_URL}/{feed.relative_to(site.public)}"
+        link = channel.find(f"{ATOM}link[@rel='self']")
+        assert link is not None
+        assert link.get("href") == own
+        for name in ("title", "link", "description", "language"):
+            assert channel.findtext(name), f"{own}: {name}"
+        guids = [item.findtext("guid") for item in channel.iter("item")]
+        assert len(set(guids)) == len(guids)
+        for item in channel.iter("item"):
+            assert item.findtext("title")
+            guid = item.find("guid")
+            assert guid is not None
+            assert guid.get("isPermaLink") == "true"
+            assert guid.text == item.findtext("link")
+            assert resolve(site, "index.html", guid.text or "") is None
+            assert parsedate_to_datetime(item.findtext("pubDate") or "").utcoffset() is not None
+            assert item.findtext(f"{DC}creator")
+            assert content_problems(site, item.findtext(f"{CONTENT}encoded") or "") == []
+
+
+def test_atom_follows_its_grammar(current_build: Built, committed_build: Built) -> None:
+    for site in (current_build, committed_build):
+        feeds = sorted(site.public.rglob("atom.xml"))
+        assert site.public / "atom.xml" in feeds
+        result = checker(
+            "nu.validator.vendor.thaiopensource.relaxng.util.Driver",
+            "-i",
+            "-c",
+            str(HERE / "atom.rnc"),
+            *map(str, feeds),
+        )
+        assert (result.returncode, result.stdout) == (0, ""), result.stdout + result.stderr
+        for feed in feeds:
+            root = ElementTree.parse(feed).getroot()
+            assert root.findtext(f"{ATOM}id") == f"{BASE_URL}/{feed.relative_to(site.public)}"
+            for entry in root.iter(f"{ATOM}entry"):
+                assert entry.find(f"{ATOM}author") is not None
+                assert content_problems(site, entry.findtext(f"{ATOM}content") or "") == []
+
+
+def test_the_feed_of_reports_holds_reports_alone(current_build: Built) -> None:
+    for name in ("rss.xml", "atom.xml"):
+        everything = current_build.text(name)
+        reports = current_build.text(f"feeds/performance/{name}")
+        assert f"{BASE_URL}/blog/2026-10-01-clock/" in everything
+        assert "/blog/" not in reports
+        assert len(re.findall(r"<(?:item|entry)>", reports)) == 2

