@@ -401,12 +401,10 @@ _BEST: Final = {"higher": "highest", "lower": "lowest"}
 
 
 def _statement(table: Table, row: Row, labels: Mapping[str, str]) -> str:
-    """What the bars say in words: all ratios if they are few, else the best one."""
+    """What the bars say in words: all ratios if they are few, else the largest."""
     ratios = [(c, c.ratio) for c in row.cells if c.ratio]
     if len(ratios) > HEADLINES:
-        ratios = [(c, r) for c, r in ratios if c.best] or [
-            max(ratios, key=lambda pair: pair[1].value)
-        ]
+        ratios = [max(ratios, key=lambda pair: pair[1].value)]
     if ratios and table.baseline:
         told = "; ".join(f"{labels[c.implementation]} {r.text}" for c, r in ratios)
         return f"Against {labels[table.baseline]}: {told}"

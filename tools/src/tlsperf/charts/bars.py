@@ -41,7 +41,7 @@ def bars(table: Table, implementations: Mapping[str, ShownImplementation]) -> Pi
             "text": _text(cell),
             "weight": "bold" if cell.best else "normal",
             "valid": cell.valid,
-            "value": cell.value or 0,
+            "value": cell.value,
             "low": cell.low,
             "high": cell.high,
             "end": max(cell.value or 0, cell.high or 0),
@@ -82,6 +82,7 @@ def bars(table: Table, implementations: Mapping[str, ShownImplementation]) -> Pi
         "encoding": {"y": y},
         "layer": [
             {
+                "transform": [{"filter": "isValid(datum.value)"}],
                 "mark": {"type": "bar", "height": BAR - 3},
                 "encoding": {
                     "x": x,
