@@ -38,9 +38,10 @@ def render_reports(root: Path, *, check: bool) -> int:
     pages = [read_page(path) for path in sorted((root / "content" / "perf").glob("*/index.md"))]
     note = root / "build" / "render.json"
     known: dict[str, str] = {} if check else _read_note(note)
-    stale = [page for page in pages if known.get(page.report.id) != _state(root, page)]
+    around = _surroundings(root, pages)
+    stale = [page for page in pages if known.get(page.report.id) != _state(root, page, around)]
     changed = 0
-    for outputs in _render(root, stale):
+    for outputs in _render(root, stale, [page.report for page in pages]):
         for path, data in outputs.items():
             if _is(path, data):
                 continue
@@ -57,7 +58,7 @@ def render_reports(root: Path, *, check: bool) -> int:
     if check:
         return 1 if changed else 0
     if stale:
-        states = {p.report.id: _state(root, read_page(p.path)) for p in stale}
+        states = {p.report.id: _state(root, read_page(p.path), around) for p in stale}
         kept = {p.report.id: known[p.report.id] for p in pages if p.report.id in known}
         note.parent.mkdir(exist_ok=True)
         _replace(note, (json.dumps(kept | states, indent=1, sort_keys=True) + "\n").encode())
@@ -65,7 +66,9 @@ def render_reports(root: Path, *, check: bool) -> int:
     return 0
 
 
-def _render(root: Path, pages: Sequence[Page]) -> list[dict[Path, bytes | None]]:
+def _render(
+    root: Path, pages: Sequence[Page], reports: Sequence[Report]
+) -> list[dict[Path, bytes | None]]:
     """What each page's folder must hold: bytes, or None for a file of ours that has no place now.
 
     Everything is drawn before anything is written, so that an error leaves all as it was.
@@ -77,18 +80,27 @@ def _render(root: Path, pages: Sequence[Page]) -> list[dict[Path, bytes | None]]
     from tlsperf.histograms import read_histograms
     from tlsperf.notes import notes_for, read_notes
     from tlsperf.results import make_results
-    from tlsperf.run import load_run, read_hosts
+    from tlsperf.run import load_run, read_hosts, read_runs
+    from tlsperf.sections import sections
 
     known = root / "data" / "notes.toml"
     notes = read_notes(known) if known.exists() else []
     definitions = read_definitions(root / "data" / "comparisons")
     hosts = read_hosts(root / "data" / "hosts")
+    all_runs = read_runs(root / "data" / "runs")
     load = cache(lambda run_id: load_run(root / "data" / "runs" / run_id))
+    by_id = {report.id: report for report in reports}
+
+    @cache
+    def tables(report_id: str) -> Results:
+        report = by_id[report_id]
+        return make_results(report, [load(run) for run in report.runs], hosts)
+
     outputs = []
     for page in pages:
         runs = [load(run) for run in page.report.runs]
-        results = make_results(page.report, runs, hosts)
-        told = {
+        results = tables(page.report.id)
+        told = sections(page.report, reports, all_runs, load, tables) | {
             "notes": notes_for(results, notes),
             "factors": quoted_factors(page.report, results),
             "published": as_published(definitions, runs),
@@ -175,12 +187,20 @@ def _generated(results: Results) -> dict[str, Any]:
 # --- what is there already -----------------------------------------------------------------------
 
 
-def _state(root: Path, page: Page) -> str:
+def _surroundings(root: Path, pages: Sequence[Page]) -> bytes:
+    """A checksum over what any report may be compared with: all reports and all runs."""
+    digest = hashlib.sha256()
+    for page in pages:
+        digest.update(page.report.model_dump_json().encode())
+    for path in sorted((root / "data" / "runs").glob("*/run.toml")):
+        digest.update(path.read_bytes())
+    return digest.digest()
+
+
+def _state(root: Path, page: Page, around: bytes) -> str:
     """A checksum over all that a report is made of, and over what was made of it."""
-    report: Report = page.report
-    digest = hashlib.sha256(_tools().encode())
+    digest = hashlib.sha256(_tools().encode() + around)
     paths = [page.path]
-    paths += [root / "data" / "runs" / run / "run.toml" for run in report.runs]
     paths += sorted((root / "data" / "comparisons").glob("*.toml"))
     paths += [root / "data" / "notes.toml", *sorted((root / "data" / "hosts").glob("*.toml"))]
     paths += [page.path.parent / name for name in page.generated.get("files", [])]
