@@ -1,0 +1,148 @@
+"""Charts stand alone in a feed reader, obey a strict content policy, and can be recoloured."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+from fixture_run import RUN, write_report
+from tlsperf.charts.svg import draw
+from tlsperf.charts.theme import CLASSES, FONT_SIZE
+from tlsperf.model import Chart, Results
+
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+@pytest.fixture(scope="module")
+def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_report(tmp_path_factory.mktemp("charts"))
+
+
+@pytest.fixture(scope="module")
+def results(report: Path) -> Results:
+    return Results.model_validate_json((report / "results.json").read_text(encoding="utf-8"))
+
+
+@pytest.fixture(scope="module")
+def drawings(report: Path, results: Results) -> dict[str, ElementTree.Element]:
+    """The root element of each chart by its anchor."""
+    return {c.anchor: ElementTree.parse(report / c.file).getroot() for c in results.charts}
+
+
+def elements(drawings: dict[str, ElementTree.Element]) -> Iterator[ElementTree.Element]:
+    for drawing in drawings.values():
+        yield from drawing.iter()
+
+
+def test_each_main_table_has_a_chart(results: Results) -> None:
+    assert [(c.anchor, c.file, c.table) for c in results.charts] == [
+        (f"chart-{name}", f"{name}.svg", name)
+        for name in ("transfer", "full-handshakes", "resumed-handshakes")
+    ]
+    assert results.id == RUN
+
+
+def test_every_figure_of_the_table_is_text_in_the_chart(
+    results: Results, drawings: dict[str, ElementTree.Element]
+) -> None:
+    tables = {t.anchor: t for t in results.tables}
+    labels = {i.id: i.label for i in results.implementations}
+    for chart in results.charts:
+        texts = [t.text or "" for t in drawings[chart.anchor].iter(f"{SVG}text")]
+        for row in tables[chart.table].rows:
+            assert row.name in texts
+            for cell in row.cells:
+                shown = cell.text if cell.valid else f"{cell.text} (not counted)"
+                assert shown in texts
+                assert f"{labels[cell.implementation]} {shown}" in chart.description
+        bars = [e for e in drawings[chart.anchor].iter() if "library-" in e.get("class", "")]
+        assert len(bars) == sum(len(row.cells) for row in tables[chart.table].rows) - sum(
+            cell.value is None for row in tables[chart.table].rows for cell in row.cells
+        )
+
+
+def test_each_chart_has_a_title_and_a_description(
+    results: Results, drawings: dict[str, ElementTree.Element]
+) -> None:
+    for chart in results.charts:
+        drawing = drawings[chart.anchor]
+        names = (drawing.get("aria-labelledby") or "").split()
+        found = {e.get("id"): e for e in drawing.iter() if e.get("id")}
+        assert drawing.get("role") == "img"
+        assert [found[n].text for n in names] == [chart.title, chart.description]
+        assert drawing.get("viewBox") == f"0 0 {chart.width} {chart.height}"
+
+
+def test_ids_are_unique_over_all_charts_of_a_page(
+    drawings: dict[str, ElementTree.Element],
+) -> None:
+    ids = [e.get("id") for e in elements(drawings) if e.get("id")]
+    assert len(set(ids)) == len(ids)
+
+
+def test_colours_are_attributes_with_the_class_that_recolours_them(
+    drawings: dict[str, ElementTree.Element],
+) -> None:
+    for element in elements(drawings):
+        assert element.tag.removeprefix(SVG) in {"svg", "title", "desc", "path", "line", "text"}
+        assert "style" not in element.attrib
+        colours = {element.get(a) for a in ("fill", "stroke")} - {None, "none"}
+        assert {CLASSES[c] for c in colours if c} == set(element.get("class", "").split())
+
+
+def test_no_text_leaves_the_drawing_even_in_a_wide_font(
+    drawings: dict[str, ElementTree.Element],
+) -> None:
+    for drawing in drawings.values():
+        width, height = float(drawing.get("width", 0)), float(drawing.get("height", 0))
+        for text in drawing.iter(f"{SVG}text"):
+            x, y = float(text.get("x", 0)), float(text.get("y", 0))
+            length = len(text.text or "") * FONT_SIZE * 0.58
+            start = {"start": x, "middle": x - length / 2, "end": x - length}[
+                text.get("text-anchor", "start")
+            ]
+            assert start >= -1, text.text
+            assert start + length <= width + 1, text.text
+            assert FONT_SIZE * 0.7 <= y <= height, text.text
+
+
+def test_charts_are_small_and_their_numbers_short(report: Path, results: Results) -> None:
+    for chart in results.charts:
+        text = (report / chart.file).read_text(encoding="utf-8")
+        assert len(text.encode()) <= 15_000
+        assert not re.search(r"\d\.\d\d", re.sub(r"<(title|desc|text).*?</\1>", "", text))
+
+
+def test_a_colour_that_is_not_the_themes_is_refused(results: Results) -> None:
+    specification = {
+        "data": {"values": [{"x": 1}]},
+        "mark": {"type": "bar", "color": "#ff0000"},
+        "encoding": {"x": {"field": "x", "type": "quantitative"}},
+    }
+    with pytest.raises(ValueError, match="colours that are not the theme's: #ff0000"):
+        draw(specification, results.charts[0])
+
+
+def test_titles_are_escaped(results: Results) -> None:
+    chart = Chart(
+        anchor="chart-a",
+        file="a.svg",
+        title="a < b & c",
+        description='"quoted" <tag>',
+        width=720,
+        height=100,
+        table="a",
+    )
+    specification = {
+        "data": {"values": [{"x": "a < b & c"}]},
+        "mark": "text",
+        "encoding": {"text": {"field": "x"}},
+    }
+    drawing = ElementTree.fromstring(draw(specification, chart))
+    found = [e.text for e in drawing.iter() if e.tag in {f"{SVG}{t}" for t in ("title", "desc")}]
+    assert found == [chart.title, chart.description]
+    assert [t.text for t in drawing.iter(f"{SVG}text")] == ["a < b & c"]

@@ -1,0 +1,289 @@
+"""What a report says of its runs: tables, verdicts, what is missing, what a reader must know."""
+
+from __future__ import annotations
+
+from datetime import date
+from typing import Any
+
+import numpy as np
+import pytest
+
+from synthetic import HANDSHAKES, SIXTEEN, TRANSFERS, Rates, implementation, loaded_run
+from tlsperf.errors import UserError
+from tlsperf.formats.frame import concatenate, tidy_frame
+from tlsperf.formats.tlsbench import Gap
+from tlsperf.model import Cell, HostFacts, Report, Results, Row, Scenario
+from tlsperf.results import make_results
+from tlsperf.run import LoadedRun
+
+RUN = "2026-11-21-run"
+HOST = HostFacts(id="a-host", cpu="A CPU", architecture="x86_64")
+IDS = ("boringssl-1", "openssl-3", "rustls-0.23")
+FACTORS = dict(zip(IDS, (1.0, 1.0, 1.3), strict=True))
+
+
+def rates(rounds: int = 30, spread: float = 0.004) -> Rates:
+    random = np.random.default_rng(7)
+    return {
+        i: {s: list(1000 * FACTORS[i] * np.exp(random.normal(0, spread, rounds))) for s in SIXTEEN}
+        for i in IDS
+    }
+
+
+def results_of(*runs: LoadedRun, baseline: str | None = "openssl-3") -> Results:
+    report = Report(
+        id="2026-11-21-report",
+        title="A report",
+        date=date(2026, 11, 21),
+        runs=[run.run.id for run in runs],
+        baseline=baseline,
+        previous=None,
+        headlines=[],
+        factors=[],
+    )
+    return make_results(report, runs, {"a-host": HOST})
+
+
+def rows(results: Results) -> dict[str, Row]:
+    return {row.anchor: row for table in results.tables for row in table.rows}
+
+
+def cell(results: Results, anchor: str, implementation: str) -> Cell:
+    return next(c for c in rows(results)[anchor].cells if c.implementation == implementation)
+
+
+SENDING = "transfer-1-3-aes-256-gcm-sending"
+
+
+def test_the_sixteen_scenarios_make_three_tables_in_one_order() -> None:
+    results = results_of(loaded_run(RUN, rates()))
+    assert {t.anchor: [r.anchor for r in t.rows] for t in results.tables} == {
+        "transfer": [
+            f"transfer-{suite}-{side}"
+            for suite in ("1-2-aes-128-gcm", "1-3-aes-256-gcm")
+            for side in ("sending", "receiving")
+        ],
+        "full-handshakes": [
+            f"full-handshake-{protocol}-{certificate}-{side}"
+            for protocol in ("1-2", "1-3")
+            for certificate in ("rsa-2048", "ecdsa-p256")
+            for side in ("client", "server")
+        ],
+        "resumed-handshakes": [
+            f"resumed-handshake-{protocol}-ticket-{side}"
+            for protocol in ("1-2", "1-3")
+            for side in ("client", "server")
+        ],
+    }
+    assert {t.unit for t in results.tables} == {"MiB/s", "handshakes/s"}
+    assert {t.better for t in results.tables} == {"higher"}
+
+
+def test_the_order_of_the_measurements_does_not_matter() -> None:
+    run = loaded_run(RUN, rates())
+    turned = LoadedRun(run.run, run.frame.iloc[::-1].reset_index(drop=True))
+    assert results_of(run) == results_of(turned)
+
+
+def test_cells_have_median_interval_count_and_ratio() -> None:
+    results = results_of(loaded_run(RUN, rates()))
+    fast, baseline = cell(results, SENDING, "rustls-0.23"), cell(results, SENDING, "openssl-3")
+    assert fast.value is not None
+    assert fast.value == pytest.approx(1300, rel=0.01)
+    assert (fast.low or 0) < fast.value < (fast.high or 0)
+    assert (fast.count, fast.valid, fast.best) == (30, True, True)
+    assert fast.text == f"{fast.value:,.0f}"
+    assert fast.ratio is not None
+    assert fast.ratio.verdict == "faster"
+    assert fast.ratio.paired
+    assert baseline.ratio is None
+    same = cell(results, SENDING, "boringssl-1")
+    assert same.ratio is not None
+    assert same.ratio.verdict == "no difference shown"
+    assert results.tables[0].caption == (
+        "Median of 30 rounds with its 95 % interval; ratio to OpenSSL 3, its interval corrected "
+        "for 32 comparisons."
+    )
+
+
+def test_rounds_of_other_tools_are_no_pairs() -> None:
+    results = results_of(loaded_run(RUN, rates(), format_="openssl-bench/2024"))
+    ratio = cell(results, SENDING, "rustls-0.23").ratio
+    assert ratio is not None
+    assert not ratio.paired
+
+
+def test_single_figures_have_a_ratio_without_a_verdict() -> None:
+    published: Rates = {i: dict.fromkeys(SIXTEEN, 1000.0 * FACTORS[i]) for i in IDS}
+    results = results_of(loaded_run(RUN, published, format_="published/1"))
+    fast = cell(results, SENDING, "rustls-0.23")
+    assert (fast.count, fast.interval, fast.spread_percent, fast.warnings) == (1, None, None, [])
+    assert fast.ratio is not None
+    assert (fast.ratio.value, fast.ratio.verdict, fast.ratio.low) == (1.3, "not tested", None)
+    assert results.tables[0].caption == "Single figures; ratio to OpenSSL 3."
+    assert results.warnings == []
+
+
+def test_too_few_rounds_are_said() -> None:
+    results = results_of(loaded_run(RUN, rates(rounds=3)))
+    fast = cell(results, SENDING, "rustls-0.23")
+    assert fast.interval is None
+    assert fast.ratio is not None
+    assert fast.ratio.verdict == "too few rounds"
+    assert [w.code for w in results.warnings] == ["too-few-rounds"]
+    assert results.warnings[0].message.startswith("48 of 48 figures")
+
+
+def test_unstable_figures_are_said() -> None:
+    results = results_of(loaded_run(RUN, rates(spread=0.2)))
+    assert "unstable" in [w.code for w in results.warnings]
+    assert any("unstable" in w for w in cell(results, SENDING, "rustls-0.23").warnings)
+
+
+def invalid(run: LoadedRun, rounds: int, note: str) -> LoadedRun:
+    """The run with rounds of rustls' sending marked invalid."""
+    frame = run.frame.copy()
+    marked = (
+        (frame["implementation"] == "rustls-0.23")
+        & (frame["side"] == "sender")
+        & (frame["protocol"] == "1.3")
+        & (frame["round"] <= rounds)
+    )
+    frame["valid"] = ~marked
+    frame["note"] = frame["note"].cat.add_categories([note])
+    frame.loc[marked, "note"] = note
+    return LoadedRun(run.run, frame)
+
+
+def test_what_must_not_count_is_shown_with_its_reason_and_without_a_ratio() -> None:
+    results = results_of(invalid(loaded_run(RUN, rates()), 30, "wrong suite"))
+    found = cell(results, SENDING, "rustls-0.23")
+    assert found.value is not None
+    assert (found.valid, found.best, found.ratio, found.note) == (False, False, None, "wrong suite")
+    headline = results.headlines[0]
+    assert headline.anchor != SENDING
+
+
+def test_rounds_that_do_not_count_are_said_beside_the_figure() -> None:
+    results = results_of(invalid(loaded_run(RUN, rates()), 2, "wrong suite"))
+    found = cell(results, SENDING, "rustls-0.23")
+    assert (found.valid, found.count) == (True, 28)
+    assert "28 rounds count where others have 30: wrong suite" in found.warnings
+
+
+def test_what_cannot_be_done_has_its_reason() -> None:
+    figures = {i: dict(scenarios) for i, scenarios in rates().items()}
+    hole = TRANSFERS[2]
+    del figures["boringssl-1"][hole]
+    run = loaded_run(RUN, figures)
+    reasoned = LoadedRun(run.run, run.frame, [Gap("boringssl-1", hole, "has no such suite")])
+    found = cell(results_of(reasoned), SENDING, "boringssl-1")
+    assert (found.value, found.text, found.note) == (None, "–", "has no such suite")
+    assert cell(results_of(run), SENDING, "boringssl-1").note == "not part of the source"
+
+
+def extra(metric: str, unit: str, scenario: Scenario, **more: Any) -> dict[str, list[Any]]:
+    """Six rounds of one more observation."""
+    fields = {"implementation": IDS[1], "metric": metric, "unit": unit, **more}
+    columns: dict[str, list[Any]] = {k: [v] * 6 for k, v in fields.items()}
+    columns |= {k: [v] * 6 for k, v in scenario.model_dump().items()}
+    columns |= {"file": ["f"] * 6, "line": list(range(6)), "round": list(range(1, 7))}
+    return columns | {"value": [100.0 + i for i in range(6)]}
+
+
+def with_extra(*columns: dict[str, list[Any]]) -> Results:
+    run = loaded_run(RUN, {IDS[1]: {TRANSFERS[0]: [1.0] * 6}})
+    frames = [tidy_frame(c) for c in columns]
+    return results_of(LoadedRun(run.run, concatenate([run.frame, *frames])), baseline=None)
+
+
+def test_every_kind_of_observation_has_a_table_of_its_own() -> None:
+    handshake = HANDSHAKES[0]
+    memory = Scenario(operation="memory", protocol="1.3", side="client")
+    results = with_extra(
+        extra("rate", "handshakes/s", handshake),
+        extra("rate", "handshakes/s", handshake.model_copy(update={"threads": 4})),
+        extra("duration", "µs", handshake, phase="flight-1"),
+        extra("duration", "µs", handshake, statistic="p99.9"),
+        extra("instructions", "instructions", handshake),
+        extra("allocated", "bytes/connection", memory, phase="handshake"),
+        extra("rate", "operations/s", Scenario(operation="client-hello")),
+        extra("rate", "MiB/s", Scenario(operation="primitive", variant="aes-256-gcm-seal-16384")),
+        extra("rate", "operations/s", Scenario(operation="primitive", variant="x25519")),
+    )
+    assert [(t.anchor, t.better) for t in results.tables] == [
+        ("transfer", "higher"),
+        ("client-hello", "higher"),
+        ("primitives", "higher"),
+        ("primitives-throughput", "higher"),
+        ("full-handshakes-threads", "higher"),
+        ("full-handshakes-latency", "lower"),
+        ("full-handshakes-phases", "lower"),
+        ("full-handshakes-instructions", "lower"),
+        ("allocated-per-connection", "lower"),
+    ]
+    anchors = [row.anchor for table in results.tables for row in table.rows]
+    assert len(set(anchors)) == len(anchors)
+    assert "full-handshake-1-2-rsa-2048-client-flight-1" in anchors
+    assert "full-handshake-1-2-rsa-2048-client-p99-9" in anchors
+    assert "full-handshake-1-2-rsa-2048-client-instructions" in anchors
+
+
+def test_less_is_better_but_for_rates() -> None:
+    run = loaded_run(RUN, {i: {TRANSFERS[0]: [1.0] * 20} for i in IDS[1:]})
+    frames = []
+    for factor, name in ((1.0, IDS[1]), (0.5, IDS[2])):
+        columns = extra("duration", "µs", HANDSHAKES[0], statistic="p50")
+        columns["implementation"] = [name] * 6
+        columns["value"] = [factor * v for v in columns["value"]]
+        frames.append(tidy_frame(columns))
+    results = results_of(LoadedRun(run.run, concatenate([run.frame, *frames])))
+    found = cell(results, "full-handshake-1-2-rsa-2048-client-p50", IDS[2])
+    assert found.best
+    assert found.ratio is not None
+    assert found.ratio.value == pytest.approx(2)
+
+
+def test_headlines_are_served_by_tls13_and_say_what_the_bars_show() -> None:
+    results = results_of(loaded_run(RUN, rates()))
+    assert [h.anchor for h in results.headlines] == [
+        SENDING,
+        "full-handshake-1-3-rsa-2048-server",
+        "resumed-handshake-1-3-ticket-server",
+    ]
+    bars = results.headlines[0].bars
+    assert [bar.percent for bar in bars][2] == 100
+    assert [bar.text for bar in bars] == [c.text for c in rows(results)[SENDING].cells]
+    ratio = cell(results, SENDING, "rustls-0.23").ratio
+    assert ratio is not None
+    assert results.headlines[0].statement.endswith(f"rustls 0.23 {ratio.text}")
+
+
+def test_a_baseline_that_was_not_measured_is_refused() -> None:
+    with pytest.raises(UserError, match="baseline 'openssl-4' is none of boringssl-1, openssl-3"):
+        results_of(loaded_run(RUN, rates()), baseline="openssl-4")
+
+
+def test_one_id_for_two_builds_is_refused() -> None:
+    other = implementation("openssl-3", linkage="shared")
+    one = loaded_run(RUN, {"openssl-3": {TRANSFERS[0]: [1.0] * 6}})
+    two = loaded_run("2026-11-22-run", {"openssl-3": {TRANSFERS[1]: [1.0] * 6}}, [other])
+    with pytest.raises(UserError, match="openssl-3 is another build in run 2026-11-22-run"):
+        results_of(one, two)
+
+
+def test_a_host_that_nobody_described_is_refused() -> None:
+    with pytest.raises(UserError, match="host b-host is not in data/hosts"):
+        results_of(loaded_run(RUN, rates(), host_id="b-host"))
+
+
+def test_scenarios_whose_names_would_be_equal_are_told_apart() -> None:
+    group = TRANSFERS[0].model_copy(update={"key_exchange": "X25519"})
+    other = TRANSFERS[0].model_copy(update={"key_exchange": "X25519MLKEM768"})
+    results = results_of(
+        loaded_run(RUN, {"openssl-3": {group: [1.0] * 6, other: [1.0] * 6}}), baseline=None
+    )
+    assert [row.name for row in results.tables[0].rows] == [
+        "transfer 1.2, AES-128-GCM, sending, X25519",
+        "transfer 1.2, AES-128-GCM, sending, X25519MLKEM768",
+    ]
