@@ -72,6 +72,14 @@ def test_any_run_with_rounds_can_be_split() -> None:
     assert alternate_rounds(loaded_run("2026-11-21-a", single)) is None
 
 
+def test_few_rounds_give_a_floor_but_no_false_verdicts_to_count() -> None:
+    noise = alternate_rounds(loaded_run("2026-11-21-a", noisy(["rustls-1.0"], 1, rounds=8)))
+    assert noise is not None
+    assert noise.floor_percent > 0
+    assert noise.false_verdicts is None
+    assert noise.statement.endswith("too few rounds for a verdict on any of them.")
+
+
 def test_history_is_of_the_same_build_on_the_same_host() -> None:
     now = loaded_run("2026-11-21-a", noisy(["openssl-3.6.3"], 0.1))
     shifted = {

@@ -189,20 +189,26 @@ def _within(run: LoadedRun, source: str, pairs: Sequence[_Pair]) -> Noise | None
         for p in usable
     ]
     floor = _floor([estimate for _, _, estimate in found])
-    false = sum(estimate.verdict in ("faster", "slower") for _, _, estimate in found)
+    tested = [e.verdict for _, _, e in found if e.verdict != "too few rounds"]
+    false = sum(verdict != "no difference shown" for verdict in tested)
     what = {
         "same binary twice": "The same binary twice in this run",
         "alternate rounds": "Odd rounds of this run against even ones",
     }[source]
+    told = (
+        f"{false or 'none'} of them would have been called faster or slower"
+        if tested
+        else "too few rounds for a verdict on any of them"
+    )
     return Noise.model_validate(
         {
             "source": source,
             "run": run.run.id,
             "floor_percent": floor,
             "comparisons": len(found),
-            "false_verdicts": false,
+            "false_verdicts": false if tested else None,
             "statement": f"{what}: 19 of 20 of {len(found)} ratios lie within {floor:.1f} % of 1; "
-            f"{false or 'none'} of them would have been called faster or slower.",
+            f"{told}.",
             "rows": _noise_rows(run, found),
         }
     )
