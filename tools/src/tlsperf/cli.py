@@ -60,10 +60,25 @@ def summary(
     print(summary_since(Path(), since), end="")
 
 
+@app.command()
+def draft(
+    archive: Annotated[Path, typer.Argument(help="A run as `tlsbench pack` wrote it.")],
+    suite: Annotated[Path, typer.Option(help="The suite it must be of, in bench/suites.")],
+) -> None:
+    """Imports the run of a bench host and drafts its report and pull request."""
+    from tlsperf.draft import draft_report
+
+    print(f"wrote {draft_report(Path(), archive, suite)}")
+
+
 @app.command("import")
 def import_(
-    files: Annotated[list[Path], typer.Argument(help="Raw files of one implementation.")],
-    out: Annotated[Path, typer.Option(help="The run, such as data/runs/2026-03-07-x86-64.")],
+    files: Annotated[
+        list[Path], typer.Argument(help="Raw files of one implementation, or packed runs.")
+    ],
+    out: Annotated[
+        Path | None, typer.Option(help="The run, such as data/runs/2026-03-07-x86-64.")
+    ] = None,
     implementation: Annotated[
         str | None, typer.Option(help="What was measured: openssl-3.6.1, rustls-0.23.37-ring.")
     ] = None,
@@ -72,9 +87,16 @@ def import_(
     ] = None,
     host: Annotated[str, typer.Option(help="Where, as in data/hosts.")] = "unknown",
 ) -> None:
-    """Makes a run of raw files of other tools, or adds them to one."""
+    """Makes a run of raw files of other tools, or adds them to one; or unpacks a packed run."""
+    from tlsperf.archive import SUFFIX, import_archive
     from tlsperf.importer import import_files
 
+    if all(file.name.endswith(SUFFIX) for file in files):
+        for file in files:
+            print(f"data/runs/{import_archive(file, Path('data', 'runs')).id}: as {file} has it")
+        return
+    if out is None:
+        raise UserError("raw files need --out, the run to make of them: data/runs/<date>-<name>")
     run = import_files(files, implementation, out, format_name, host)
     print(f"{out}: {len(run.files)} files, {len(run.implementations)} implementations")
     for warning in run.warnings:

@@ -74,9 +74,10 @@ def introduction(results: Results) -> str:
             lines += _row(headline.title, headline.unit, figures, headline.statement)
         lines.append("")
     lines += [*_changes(results), ""]
-    if results.warnings:
+    warnings = [*results.warnings, *(w for run in results.runs for w in run.warnings)]
+    if warnings:
         lines += ["### Warnings", ""]
-        lines += [f"- {_plain(warning.message)}" for warning in results.warnings]
+        lines += [f"- {_plain(warning.message)}" for warning in warnings]
     else:
         lines.append("No warnings.")
     return "\n".join(lines).rstrip() + "\n"

@@ -1,0 +1,207 @@
+"""An archive becomes the very run that was packed, or nothing at all."""
+
+from __future__ import annotations
+
+import contextlib
+import gzip
+import hashlib
+import io
+import shutil
+import tarfile
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import fixture_run
+from tlsperf.archive import SUMS, import_archive
+from tlsperf.errors import FormatError, UserError
+
+RUN = fixture_run.RUN
+Members = dict[str, bytes]
+
+
+def packed(folder: Path) -> Members:
+    """A run's files as `tlsbench pack` names them, without the list of their checksums."""
+    files = sorted(path for path in folder.rglob("*") if path.is_file())
+    return {f"{RUN}/{path.relative_to(folder)}": path.read_bytes() for path in files}
+
+
+def sums(members: Members) -> bytes:
+    lines = [f"{hashlib.sha256(data).hexdigest()}  {name}\n" for name, data in members.items()]
+    return "".join(lines).encode()
+
+
+def write(archive: Path, members: Members) -> Path:
+    buffer = io.BytesIO()
+    with tarfile.open(fileobj=buffer, mode="w", format=tarfile.USTAR_FORMAT) as tar:
+        for name, data in members.items():
+            info = tarfile.TarInfo(name)
+            info.size = len(data)
+            tar.addfile(info, io.BytesIO(data))
+    archive.write_bytes(gzip.compress(buffer.getvalue(), mtime=0))
+    return archive
+
+
+@pytest.fixture(scope="module")
+def members(tmp_path_factory: pytest.TempPathFactory) -> Members:
+    root = tmp_path_factory.mktemp("packed")
+    fixture_run.write_run(root)
+    return packed(root / "data" / "runs" / RUN)
+
+
+@pytest.fixture
+def runs(tmp_path: Path) -> Path:
+    folder = tmp_path / "data" / "runs"
+    folder.mkdir(parents=True)
+    return folder
+
+
+def archive_of(tmp_path: Path, members: Members) -> Path:
+    return write(tmp_path / f"{RUN}.tar.gz", {f"{RUN}/{SUMS}": sums(members), **members})
+
+
+def refused(archive: Path, runs: Path, expected: str) -> None:
+    with pytest.raises(UserError, match=expected) as caught:
+        import_archive(archive, runs)
+    assert str(archive) in str(caught.value)
+    assert list(runs.iterdir()) == []
+
+
+def test_an_archive_becomes_the_run_that_was_packed(
+    tmp_path: Path, runs: Path, members: Members
+) -> None:
+    run = import_archive(archive_of(tmp_path, members), runs)
+    assert run.id == RUN
+    assert packed(runs / RUN) == members
+    assert [path.name for path in runs.iterdir()] == [RUN]
+
+
+def test_a_run_that_is_there_is_kept(tmp_path: Path, runs: Path, members: Members) -> None:
+    (runs / RUN).mkdir()
+    with pytest.raises(UserError, match="is there already"):
+        import_archive(archive_of(tmp_path, members), runs)
+    assert list((runs / RUN).iterdir()) == []
+
+
+def test_an_archive_that_is_missing(tmp_path: Path, runs: Path) -> None:
+    refused(tmp_path / "none.tar.gz", runs, "there is no such file")
+
+
+@given(data=st.data())
+def test_a_changed_bit_is_refused_or_changes_nothing(
+    tmp_path_factory: pytest.TempPathFactory, members: Members, data: st.DataObject
+) -> None:
+    folder = tmp_path_factory.mktemp("bit")
+    archive = archive_of(folder, members)
+    content = bytearray(archive.read_bytes())
+    content[data.draw(st.integers(0, len(content) - 1))] ^= 1 << data.draw(st.integers(0, 7))
+    archive.write_bytes(content)
+    with contextlib.suppress(UserError):
+        import_archive(archive, folder)
+    # Some bits of gzip's header say nothing of the content: its time, its system.
+    if len(list(folder.iterdir())) > 1:
+        assert packed(folder / RUN) == members
+    shutil.rmtree(folder)
+
+
+def test_the_checksum_beside_an_archive_counts(
+    tmp_path: Path, runs: Path, members: Members
+) -> None:
+    archive = archive_of(tmp_path, members)
+    digest = hashlib.sha256(archive.read_bytes()).hexdigest()
+    beside = tmp_path / f"{archive.name}.sha256"
+    beside.write_text(f"{'0' * 64}  {archive.name}\n")
+    refused(archive, runs, f"found sha256 {digest}, expected {'0' * 64}")
+    beside.write_text(f"{digest}  {archive.name}\n")
+    import_archive(archive, runs)
+
+
+def test_half_an_archive(tmp_path: Path, runs: Path, members: Members) -> None:
+    archive = archive_of(tmp_path, members)
+    archive.write_bytes(archive.read_bytes()[: archive.stat().st_size // 2])
+    refused(archive, runs, "expected an archive of `tlsbench pack`")
+
+
+@pytest.mark.parametrize("content", [b"", b"not an archive", gzip.compress(b"nor this one")])
+def test_what_is_no_archive(tmp_path: Path, runs: Path, content: bytes) -> None:
+    path = tmp_path / "x.tar.gz"
+    path.write_bytes(content)
+    refused(path, runs, "expected")
+
+
+def changed_record(members: Members) -> Members:
+    name = f"{RUN}/raw/records.jsonl"
+    return {**members, name: members[name].replace(b'"value":', b'"value":1', 1)}
+
+
+def run_toml(old: bytes, new: bytes) -> Callable[[Members], Members]:
+    def edit(members: Members) -> Members:
+        text = members[f"{RUN}/run.toml"]
+        assert old in text
+        return {**members, f"{RUN}/run.toml": text.replace(old, new, 1)}
+
+    return edit
+
+
+@pytest.mark.parametrize(
+    ("edit", "expected"),
+    [
+        (lambda m: {**m, f"{RUN}/extra": b""}, "extra in one alone"),
+        (lambda m: {**m, "../evil": b""}, r"the member \.\./evil"),
+        (lambda m: {**m, "/etc/evil": b""}, "the member /etc/evil"),
+        (lambda m: {**m, "other/file": b""}, "without SHA256SUMS"),
+        (lambda m: {k: v for k, v in m.items() if "run.toml" not in k}, "no run.toml"),
+        (changed_record, "records.jsonl: found sha256"),
+        (run_toml(b'id = "2026-11-21-example"', b'id = "another"'), "id 'another'"),
+        (run_toml(b"schema = 1", b"schema = 2"), "schema 2"),
+        (run_toml(b"schema = 1", b"schema ="), "expected TOML"),
+    ],
+)
+def test_what_agrees_with_its_own_list_must_still_be_one_run(
+    tmp_path: Path,
+    runs: Path,
+    members: Members,
+    edit: Callable[[Members], Members],
+    expected: str,
+) -> None:
+    refused(archive_of(tmp_path, edit(members)), runs, expected)
+
+
+def test_a_file_that_is_not_in_the_list(tmp_path: Path, runs: Path, members: Members) -> None:
+    fewer = {name: data for name, data in members.items() if not name.endswith("run.toml")}
+    archive = write(tmp_path / "a.tar.gz", {f"{RUN}/{SUMS}": sums(fewer), **members})
+    refused(archive, runs, "run.toml in one alone")
+
+
+def test_a_file_other_than_in_the_list(tmp_path: Path, runs: Path, members: Members) -> None:
+    listed = sums(changed_record(members))
+    archive = write(tmp_path / "a.tar.gz", {f"{RUN}/{SUMS}": listed, **members})
+    refused(archive, runs, "as SHA256SUMS has it")
+
+
+def test_a_link_is_no_file(tmp_path: Path, runs: Path) -> None:
+    archive = tmp_path / "a.tar.gz"
+    with tarfile.open(archive, "w:gz") as tar:
+        info = tarfile.TarInfo(f"{RUN}/run.toml")
+        info.type = tarfile.SYMTYPE
+        info.linkname = "/etc/passwd"
+        tar.addfile(info)
+    refused(archive, runs, "the member")
+
+
+def test_records_that_cannot_be_read_are_refused(
+    tmp_path: Path, runs: Path, members: Members
+) -> None:
+    name = f"{RUN}/raw/records.jsonl"
+    bad = members[name].replace(b'"kind":"block"', b'"kind":"blob"', 1)
+    old, new = (hashlib.sha256(data).hexdigest().encode() for data in (members[name], bad))
+    manifest = members[f"{RUN}/run.toml"].replace(old, new)
+    archive = archive_of(tmp_path, {**members, name: bad, f"{RUN}/run.toml": manifest})
+    with pytest.raises(FormatError) as caught:
+        import_archive(archive, runs)
+    assert caught.value.line is not None
+    assert caught.value.file == f"{archive}: {name}"
+    assert list(runs.iterdir()) == []

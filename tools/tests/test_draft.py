@@ -1,0 +1,175 @@
+"""A packed run becomes a report to go on from; what must not be published leaves no trace."""
+
+from __future__ import annotations
+
+import hashlib
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+import fixture_run
+from fixture_run import ROOT, RUN
+from test_archive import Members, archive_of, packed
+from tlsperf import draft
+from tlsperf.draft import draft_report
+from tlsperf.errors import UserError
+
+FAILED_CHECK = """
+[[checks]]
+check = "governor"
+status = "warn"
+found = "powersave"
+
+[[checks]]
+check = "load"
+status = "fail"
+found = "9.00 over the last minute"
+fix = "end what runs besides"
+"""
+
+
+@pytest.fixture
+def checkout(tmp_path: Path) -> Path:
+    """A checkout with a suite, a host, and nothing else."""
+    root = tmp_path / "checkout"
+    (root / "bench" / "suites").mkdir(parents=True)
+    for name in ("standard", "quick"):
+        (root / "bench" / "suites" / f"{name}.toml").write_text(f'name = "{name}"\n')
+    hosts = root / "data" / "hosts"
+    hosts.mkdir(parents=True)
+    shutil.copy(ROOT / "data" / "schema" / "host.example.toml", hosts / "example-host.toml")
+    return root
+
+
+@pytest.fixture
+def members(tmp_path: Path, checkout: Path) -> Members:
+    """The fixture's run, made with the checkout's suite."""
+    manifest = fixture_run.write_run(tmp_path / "bench-host") / "run.toml"
+    digest = hashlib.sha256((checkout / "bench/suites/standard.toml").read_bytes()).hexdigest()
+    text = manifest.read_text().replace(
+        'family = "main"', f'family = "main"\nsha256 = "{digest}"', 1
+    )
+    manifest.write_text(text)
+    return packed(manifest.parent)
+
+
+def tree(root: Path) -> dict[str, bytes]:
+    """What git would see: every file but those below build/."""
+    files = (path for path in root.rglob("*") if path.is_file())
+    names = {str(path.relative_to(root)): path.read_bytes() for path in files}
+    return {name: data for name, data in names.items() if not name.startswith("build/")}
+
+
+def suite(checkout: Path, name: str = "standard") -> Path:
+    return checkout / "bench" / "suites" / f"{name}.toml"
+
+
+def test_a_packed_run_becomes_a_report_and_the_text_of_a_pull_request(
+    tmp_path: Path, checkout: Path, members: Members
+) -> None:
+    page = draft_report(checkout, archive_of(tmp_path, members), suite(checkout))
+    assert page == checkout / "content" / "perf" / RUN / "index.md"
+    assert packed(checkout / "data" / "runs" / RUN) == members
+    assert (page.parent / "results.json").exists()
+    output = checkout / "build" / "draft"
+    assert (output / "report").read_text() == f"{RUN}\n"
+    assert (output / "title").read_text().startswith("Report: rustls 0.23.37 vs OpenSSL 3.6.1")
+    body = (output / "body.md").read_text()
+    assert "| headline |" in body
+    assert "Made-up figures, as an example of the format." in body
+    assert f"content/perf/{RUN}/index.md" in body
+    assert [path.name for path in (checkout / "build").iterdir() if path.is_dir()] == ["draft"]
+
+
+def replaced(old: str, new: str) -> Callable[[Members], Members]:
+    def edit(members: Members) -> Members:
+        name = f"{RUN}/run.toml"
+        assert old.encode() in members[name]
+        return {**members, name: members[name].replace(old.encode(), new.encode(), 1)}
+
+    return edit
+
+
+def refused(
+    tmp_path: Path, checkout: Path, members: Members, expected: str, name: str = "standard"
+) -> None:
+    archive = archive_of(tmp_path, members)
+    before = tree(checkout)
+    with pytest.raises(UserError, match=expected):
+        draft_report(checkout, archive, suite(checkout, name))
+    assert tree(checkout) == before
+    assert not [path for path in (checkout / "build").iterdir() if path.is_dir()]
+
+
+def test_a_run_of_another_suite_is_refused(
+    tmp_path: Path, checkout: Path, members: Members
+) -> None:
+    expected = "found a run of the suite standard, expected quick"
+    refused(tmp_path, checkout, members, expected, name="quick")
+
+
+def test_a_suite_that_was_changed_since_is_refused(
+    tmp_path: Path, checkout: Path, members: Members
+) -> None:
+    suite(checkout).write_text('name = "standard"\nrounds = 1\n')
+    refused(tmp_path, checkout, members, "it was changed")
+
+
+@pytest.mark.parametrize(
+    ("edit", "expected"),
+    [
+        (replaced("complete = true", "complete = false"), "expected a complete one"),
+        (
+            replaced("\n[[implementations]]", FAILED_CHECK + "\n[[implementations]]"),
+            r"not fit to measure .*: load \(9.00 over the last minute; end what runs besides\)$",
+        ),
+        (replaced("boringssl-30cd935", "boringssl-0"), "found figures of 'boringssl-30cd935'"),
+    ],
+)
+def test_a_run_that_is_not_to_be_published_is_refused(
+    tmp_path: Path,
+    checkout: Path,
+    members: Members,
+    edit: Callable[[Members], Members],
+    expected: str,
+) -> None:
+    refused(tmp_path, checkout, edit(members), expected)
+
+
+def test_a_changed_archive_is_refused(tmp_path: Path, checkout: Path, members: Members) -> None:
+    archive = archive_of(tmp_path, members)
+    content = bytearray(archive.read_bytes())
+    content[len(content) // 2] ^= 1
+    archive.write_bytes(content)
+    before = tree(checkout)
+    with pytest.raises(UserError, match="expected an archive"):
+        draft_report(checkout, archive, suite(checkout))
+    assert tree(checkout) == before
+
+
+def test_a_report_that_is_there_is_kept_and_the_run_is_not_imported(
+    tmp_path: Path, checkout: Path, members: Members
+) -> None:
+    page = checkout / "content" / "perf" / RUN / "index.md"
+    page.parent.mkdir(parents=True)
+    page.write_text("of another")
+    refused(tmp_path, checkout, members, "there is such a report")
+
+
+def test_a_run_that_is_there_is_kept(tmp_path: Path, checkout: Path, members: Members) -> None:
+    there = checkout / "data" / "runs" / RUN / "run.toml"
+    there.parent.mkdir(parents=True)
+    there.write_text("of another")
+    refused(tmp_path, checkout, members, "is there already")
+
+
+def test_a_rendering_that_fails_leaves_neither_run_nor_report(
+    tmp_path: Path, checkout: Path, members: Members, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object, **__: object) -> int:
+        raise UserError("no room")
+
+    monkeypatch.setattr(draft, "render_reports", fail)
+    refused(tmp_path, checkout, members, "no room")
