@@ -18,11 +18,7 @@ from pathlib import Path
 FEEDS_IN_PLURAL = (0, 19)
 """The first Zola that knows `generate_feeds` and `feed_filenames`, and no longer the singular."""
 
-_KEYS = {
-    # key of current Zola: (key of an older one, its value from the current value)
-    "generate_feeds": ("generate_feed", lambda value: "true" if value else "false"),
-    "feed_filenames": ("feed_filename", lambda value: f'"{value[0]}"'),
-}
+_SINGULAR = {"generate_feeds": "generate_feed", "feed_filenames": "feed_filename"}
 
 
 class SiteError(Exception):
@@ -79,18 +75,17 @@ def translate(config: str) -> str:
     A key that is translated must stand on one line, which is checked.
     """
     current = tomllib.loads(config)
-    lines = config.splitlines()
-    for key, (old_key, old_value) in _KEYS.items():
-        if key not in current:
-            continue
-        places = [n for n, line in enumerate(lines) if re.match(rf"{key}\s*=", line)]
-        for n in places:
-            lines[n] = f"{old_key} = {old_value(current[key])}"
-    translated = "\n".join(lines) + "\n"
-    left = _KEYS.keys() & tomllib.loads(translated).keys()
-    if left:
-        raise SiteError(f"config.toml: {', '.join(sorted(left))}: write each key on one line")
-    return translated
+    values = {
+        "generate_feeds": str(current.get("generate_feeds", False)).lower(),
+        "feed_filenames": f'"{current.get("feed_filenames", ["rss.xml"])[0]}"',
+    }
+    for key, value in values.items():
+        if key in current:
+            line = rf"^{key}\s*=\s*(true|false|\[.*\])[ \t]*$"
+            config, found = re.subn(line, f"{_SINGULAR[key]} = {value}", config, flags=re.MULTILINE)
+            if found != 1:
+                raise SiteError(f"config.toml: {key}: expected a line of its own, with its value")
+    return config
 
 
 def config_for(zola: Zola, root: Path) -> Path:
@@ -130,7 +125,9 @@ def run(
 def main(arguments: list[str]) -> int:
     parser = argparse.ArgumentParser(prog="tlsperf.site", description="Build or serve the site.")
     parser.add_argument("action", choices=["build", "serve"])
-    parser.add_argument("--base-url", help="where the site will live, if not where config.toml says")
+    parser.add_argument(
+        "--base-url", help="where the site will live, if not where config.toml says"
+    )
     options = parser.parse_args(arguments)
     root = Path.cwd()
     try:

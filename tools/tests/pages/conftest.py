@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tlsperf.site import run
 
 from pages import zolas
 from pages.fixture import ROOT, make_site
+from tlsperf.site import run
 
 BASE_URL = "https://owner.github.io/tlsperf"
 """Where the built site would live: below a path, where a link from the root would break."""

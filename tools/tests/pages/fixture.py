@@ -90,7 +90,7 @@ tags = ["method"]
 One read of the clock costs less than one might think; see [the methodology](@/methodology.md).
 
 ```sh
-tlsbench run --suite bench/suites/quick.toml --out data/runs/a-run-with-a-rather-long-name-to-overflow
+tlsbench run --suite bench/suites/quick.toml --out data/runs/a-run-of-a-rather-long-name-to-wrap
 ```
 """
 

@@ -23,7 +23,7 @@ TOLERANCE = 0.02
 """Share of pixels that may differ by more."""
 
 
-class NoBrowser(Exception):
+class NoBrowserError(Exception):
     """What is missing to look at pages; says how to get it."""
 
 
@@ -32,7 +32,7 @@ def chromium() -> str:
     for name in ("chromium", "chromium-browser", "google-chrome"):
         if path := shutil.which(name):
             return path
-    raise NoBrowser("no Chromium: install one, on Debian with `apt-get install chromium`")
+    raise NoBrowserError("no Chromium: install one, on Debian with `apt-get install chromium`")
 
 
 def node(script: str, request: dict[str, Any], folder: Path) -> Any:
@@ -42,7 +42,7 @@ def node(script: str, request: dict[str, Any], folder: Path) -> Any:
     command = ["node", str(HERE / script), str(path)]
     result = subprocess.run(command, capture_output=True, text=True)
     if result.returncode != 0:
-        raise NoBrowser(f"{' '.join(command)} failed; is `npm ci` done?\n{result.stderr}")
+        raise NoBrowserError(f"{' '.join(command)} failed; is `npm ci` done?\n{result.stderr}")
     return json.loads(result.stdout)
 
 

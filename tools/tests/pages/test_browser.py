@@ -50,7 +50,9 @@ def wide(served: str, tmp_path_factory: pytest.TempPathFactory) -> list[Seen]:
 
 
 @pytest.fixture(scope="session")
-def committed(committed_served: str, committed_build: Built, tmp_path_factory: pytest.TempPathFactory) -> list[Seen]:
+def committed(
+    committed_served: str, committed_build: Built, tmp_path_factory: pytest.TempPathFactory
+) -> list[Seen]:
     """Every page that is committed, on a small phone and on a desk."""
     request = {
         "base": committed_served,

@@ -9,11 +9,11 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
-from tlsperf.site import SiteError, run
 
 from pages import zolas
 from pages.conftest import BASE_URL, Built
 from pages.fixture import NEWER, OLDER, ROOT, example
+from tlsperf.site import SiteError, run
 
 pytestmark = pytest.mark.zola
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import tomllib
 
 import pytest
+
 from pages.fixture import ROOT
 
 BIASES = tomllib.loads((ROOT / "data" / "biases.toml").read_text(encoding="utf-8"))["bias"]

@@ -53,7 +53,9 @@ def weigh(public: Path, page: str) -> Weight:
     path = public / page
     html = path.read_text(encoding="utf-8")
     loads = {"fonts/public-sans.woff2"}
-    names = re.findall(r'<(?:link rel="(?:stylesheet|icon)" href|img src|script src)="([^"?]*)', html)
+    names = re.findall(
+        r'<(?:link rel="(?:stylesheet|icon)" href|img src|script src)="([^"?]*)', html
+    )
     files = {(path.parent / name).resolve() for name in names}
     files |= {(public / name).resolve() for name in loads}
     figures = re.findall(r'<figure class="chart" id="([^"]*)"', html)

