@@ -131,6 +131,15 @@ def records() -> bytes:
                     reason = "an example of what a library cannot do"
                     write("block", in_round, **mark, status="absent", reason=reason)
                     continue
+                for side in sides:
+                    write(
+                        "overhead",
+                        in_round,
+                        implementation=implementation,
+                        clock_nanoseconds=25.0,
+                        scenario={**scenario, "side": side},
+                        nanoseconds=100.0,
+                    )
                 for side, median in zip(sides, figures, strict=True):
                     noise = random_.uniform(-1, 1) + random_.uniform(-1, 1)
                     rate = round(median * (1 + 0.008 * noise), 2)

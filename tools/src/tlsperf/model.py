@@ -455,6 +455,7 @@ class RunReference(Model):
     source: Source | None = None
     files: list[RawFile]
     warnings: list[RunWarning] = []
+    overhead: str | None = Field(None, description="what the harness itself costs, in words")
 
 
 class ShownImplementation(Implementation):

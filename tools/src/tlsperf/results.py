@@ -25,7 +25,6 @@ from tlsperf.model import (
     Report,
     Results,
     Row,
-    Run,
     RunReference,
     RunWarning,
     Scenario,
@@ -33,6 +32,7 @@ from tlsperf.model import (
     Unit,
     cipher_name,
 )
+from tlsperf.overhead import overhead_text
 from tlsperf.run import LoadedRun
 from tlsperf.series import (
     Sample,
@@ -474,7 +474,8 @@ def _hosts(runs: Sequence[LoadedRun], known: Mapping[str, HostFacts]) -> list[Ho
     return list(found.values())
 
 
-def _reference(run: Run) -> RunReference:
+def _reference(loaded: LoadedRun) -> RunReference:
+    run = loaded.run
     return RunReference(
         id=run.id,
         date=run.date,
@@ -487,6 +488,7 @@ def _reference(run: Run) -> RunReference:
         source=run.source,
         files=run.files,
         warnings=run.warnings,
+        overhead=overhead_text(loaded),
     )
 
 
@@ -512,7 +514,7 @@ def make_results(
         date=report.date,
         virtual=_any(h.virtual for h in hosts),
         baseline=report.baseline,
-        runs=[_reference(run.run) for run in runs],
+        runs=[_reference(run) for run in runs],
         hosts=hosts,
         implementations=[shown(i) for i in implementations],
         headlines=_headlines(tables, labels, report),

@@ -20,7 +20,7 @@ from tlsperf.errors import FormatError, UserError, mismatch
 from tlsperf.formats import FOREIGN, tlsbench
 from tlsperf.formats.frame import concatenate
 from tlsperf.formats.rows import Parsed, Source, frame_of
-from tlsperf.model import Host, RawFile, Run, RunWarning
+from tlsperf.model import Host, Overhead, RawFile, Run, RunWarning
 
 
 @dataclass(frozen=True)
@@ -31,6 +31,7 @@ class LoadedRun:
     frame: pd.DataFrame
     gaps: list[tlsbench.Gap] = field(default_factory=list)
     warnings: list[RunWarning] = field(default_factory=list)
+    overheads: list[Overhead] = field(default_factory=list)
 
     @property
     def rounds_are_pairs(self) -> bool:
@@ -105,16 +106,17 @@ def load_run(folder: Path) -> LoadedRun:
     """Reads a run with all its raw files."""
     run = read_run(folder)
     data = {file.path: raw_bytes(folder, file) for file in run.files}
-    frames, gaps, warnings = [], [], []
+    frames, gaps, warnings, overheads = [], [], [], []
     for file in run.files:
         if file.format == tlsbench.FORMAT:
             records = tlsbench.parse(data[file.path], str(folder / file.path))
             frames.append(records.frame)
             gaps += records.gaps
             warnings += _disturbances(records)
+            overheads += records.overheads
     if len(frames) < len(run.files):
         frames.append(frame_of(foreign_rows(run, data, str(folder)).rows))
-    return LoadedRun(run, concatenate(frames), gaps, warnings)
+    return LoadedRun(run, concatenate(frames), gaps, warnings, overheads)
 
 
 def foreign_rows(run: Run, data: Mapping[str, bytes], folder: str) -> Parsed:
