@@ -60,9 +60,18 @@ def test_another_implementation_joins_a_run(tmp_path: Path) -> None:
     run = import_files(write(tmp_path / "b", one=BULK, two=BULK), "openssl-3.5.1", folder)
     assert [i.id for i in run.implementations] == ["openssl-3.6.1", "openssl-3.5.1"]
     assert [f.round for f in run.files] == [None, 1, 2]
-    run = import_files(write(tmp_path / "c", three=BULK), "openssl-3.5.1", folder)
+    run = import_files(write(tmp_path / "c", three=BULK[:-5]), "openssl-3.5.1", folder)
     assert [f.round for f in run.files] == [None, 1, 2, 3]
-    assert len(load_run(folder).frame) == 8
+    assert len(load_run(folder).frame) == 7
+    warned = [warning.message for warning in run.warnings]
+    assert [message.partition(" ")[0] for message in warned] == [
+        "raw/openssl-3.5.1/three:4:",
+        "openssl-3.5.1:",
+        "openssl-3.5.1:",
+    ]
+    again = import_files(write(tmp_path / "d", four=BULK), "openssl-3.6.1", folder)
+    assert [warning.message for warning in again.warnings] == warned
+    assert [f.round for f in again.files] == [1, 1, 2, 3, 2]
     with pytest.raises(UserError, match=r"already has a file raw/openssl-3\.5\.1/three"):
         import_files([tmp_path / "c" / "three"], "openssl-3.5.1", folder)
 

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import datetime
 import hashlib
+import json
 import re
 import shutil
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, get_args
@@ -34,6 +36,8 @@ UNKNOWN_HOST: Final = "unknown"
 """The host of files of which nobody said where they were measured."""
 
 _DATED: Final = re.compile(r"(\d{4}-\d{2}-\d{2})-.+")
+_CODES: Final = ("missing-figure", "invalid", "missing-scenario")
+"""Of the warnings that an import writes."""
 _PROVIDERS: Final = ("aws-lc-rs", "ring")
 _ONE_ROUND: Final = (bench_latency.FORMATS[0].name, published.FORMATS[0].name)
 """Formats whose files are parts of one measurement, not rounds."""
@@ -57,15 +61,19 @@ def import_files(
     files = _raw_files(contents, formats, implementation, old)
     run = _run(folder, files, _implementations(contents, formats, implementation), host, old)
     new = {file.path: data for file, (_, data) in zip(files, contents, strict=True)}
-    known = {file.path: raw_bytes(folder, file) for file in (old.files if old else [])}
+    # What other implementations have cannot contradict the new files, and was checked before.
+    beside = [f for f in run.files if f.implementation == implementation and f.path not in new]
+    known = {file.path: raw_bytes(folder, file) for file in beside}
     try:
-        parsed = foreign_rows(run, known | new, "")
+        part = run.model_copy(update={"files": [*beside, *files]})
+        parsed = foreign_rows(part, known | new, "")
         frame_of(parsed.rows)
     except FormatError as error:
         originals = {f"/{f.path}": str(path) for f, (path, _) in zip(files, contents, strict=True)}
         place = originals.get(error.file, str(folder) + error.file)
         raise FormatError(place, error.line, error.found, error.expected) from None
-    run = run.model_copy(update={"warnings": _warnings(run, parsed)})
+    warnings = [w for w in run.warnings if not _is_about(w, beside, implementation)]
+    run = run.model_copy(update={"warnings": [*warnings, *_warnings(part, parsed)]})
     write_run(folder, run, new)
     return run
 
@@ -93,9 +101,19 @@ def run_toml(run: Run) -> str:
     """The text of a run.toml: only what is known, plain values before tables."""
     table = run.model_dump(by_alias=True, exclude_none=True)
     table = {key: _without_empty(value) for key, value in table.items() if value not in ([], {})}
+    files = table.pop("files")
     plain = {key: value for key, value in table.items() if not isinstance(value, (dict, list))}
     nested = {key: value for key, value in table.items() if key not in plain}
-    return tomlkit.dumps({**plain, **nested})
+    return tomlkit.dumps({**plain, **nested}) + "".join(map(_file_toml, files))
+
+
+def _file_toml(file: Mapping[str, str | int]) -> str:
+    """One [[files]]. Not by tomlkit, which takes longer over thousands than all else together.
+
+    A JSON string is a TOML string as well.
+    """
+    lines = (f"{key} = {json.dumps(value, ensure_ascii=False)}\n" for key, value in file.items())
+    return "\n[[files]]\n" + "".join(lines)
 
 
 def implementation_of(identifier: str) -> Implementation:
@@ -167,22 +185,24 @@ def _raw_files(
     implementation: str | None,
     old: Run | None,
 ) -> list[RawFile]:
-    known = {file.path: file for file in old.files} if old else {}
-    files: list[RawFile] = []
+    """The files as run.toml lists them; several of one format are rounds, after those it has."""
+    taken = {file.path for file in old.files} if old else set()
+    earlier: Counter[str] = Counter()
+    for file in old.files if old else []:
+        if file.implementation == implementation:
+            earlier[file.format] = max(earlier[file.format], file.round or 1)
+    given = Counter(format_.name for format_ in formats)
+    files = []
     for (path, data), format_ in zip(contents, formats, strict=True):
-        same = [f for f in formats if f is format_]
-        earlier = [
-            f
-            for f in known.values()
-            if (f.implementation, f.format) == (implementation, format_.name)
-        ]
         round_ = None
-        if format_.name not in _ONE_ROUND and len(same) + len(earlier) > 1:
-            before = [f for f in files if f.format == format_.name]
-            round_ = max((f.round or 1 for f in earlier), default=0) + len(before) + 1
+        if format_.name not in _ONE_ROUND:
+            is_only_one = given[format_.name] == 1 and not earlier[format_.name]
+            earlier[format_.name] += 1
+            round_ = None if is_only_one else earlier[format_.name]
         name = "/".join(["raw", *([implementation] if implementation else []), path.name])
-        if name in known or name in {file.path for file in files}:
+        if name in taken:
             raise UserError(f"{path}: the run already has a file {name}")
+        taken.add(name)
         files.append(
             RawFile(
                 path=name,
@@ -211,10 +231,17 @@ def _run(
         if host not in (UNKNOWN_HOST, old.host_id):
             raise UserError(f"--host {host}: {folder.name} was measured on {old.host_id}")
         names = dict.fromkeys([*old.tool.name.split(", "), *tools])
+        numbered = {(f.implementation, f.format) for f in files if f.round}
+        earlier = [  # what was the only file is the first round now
+            f.model_copy(update={"round": f.round or 1})
+            if (f.implementation, f.format) in numbered
+            else f
+            for f in old.files
+        ]
         return old.model_copy(
             update={
                 "implementations": [*old.implementations, *new],
-                "files": [*old.files, *files],
+                "files": [*earlier, *files],
                 "rounds": max([*rounds, old.rounds or 0]) or None,
                 "tool": old.tool.model_copy(update={"name": ", ".join(names)}),
             }
@@ -243,9 +270,14 @@ def _run(
 # --- what a reader must know ---------------------------------------------------------------------
 
 
+def _is_about(warning: RunWarning, files: Sequence[RawFile], implementation: str | None) -> bool:
+    """Whether an earlier import wrote it about these files, which are looked at again."""
+    subjects = [f"{implementation}:", *(f"{file.path}:" for file in files)]
+    return warning.code in _CODES and warning.message.startswith(tuple(subjects))
+
+
 def _warnings(run: Run, parsed: Parsed) -> list[RunWarning]:
-    """The run's own warnings, and what its files show."""
-    ours = ("missing-figure", "invalid", "missing-scenario")
+    """What the files show of which a reader must know."""
     missing = [
         RunWarning(
             code="missing-figure",
@@ -253,12 +285,7 @@ def _warnings(run: Run, parsed: Parsed) -> list[RunWarning]:
         )
         for remark in parsed.remarks
     ]
-    return [
-        *(warning for warning in run.warnings if warning.code not in ours),
-        *missing,
-        *_invalid(parsed),
-        *_missing_scenarios(run, parsed),
-    ]
+    return [*missing, *_invalid(parsed), *_missing_scenarios(run, parsed)]
 
 
 def _invalid(parsed: Parsed) -> list[RunWarning]:
