@@ -47,6 +47,7 @@ render: $(VENV)/.tools ## write results, charts and front matter of every report
 .PHONY: generate
 generate: render ## everything that is generated and committed
 	$(PYTHON) -m tlsperf.schema
+	$(PYTHON) tools/tests/fixture_run.py
 
 .PHONY: site
 site: doctor-site zola ## build public/ from committed data alone
