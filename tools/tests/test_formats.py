@@ -235,6 +235,31 @@ def test_primitives_in_the_words_of_each_library() -> None:
     assert wrong.note == "226.8 MB/s printed where count, size and time give 2268.0"
 
 
+def test_openssl_speed_as_two_releases_print_it() -> None:
+    lines = {
+        "3.0.19": "Doing ChaCha20-Poly1305 for 1s on 2 size blocks: 9112680 ChaCha20-Poly1305's "
+        "in 0.19s",
+        "3.3.2": "Doing AES-256-GCM ops for 3s on 16384 size blocks: 434715 AES-256-GCM ops in "
+        "3.00s",
+    }
+    for version, doing in lines.items():
+        text = (
+            f"{doing}\n"
+            f"version: {version}\n"
+            "built on: Fri Apr  3 12:29:32 2026 UTC\n"
+            "options: bn(64,64)\n"
+            "compiler: gcc -fPIC -pthread -m64\n"
+            "CPUINFO: OPENSSL_ia32cap=0xfffa32034f8bffff:0x1a415f46f1bf2ffb\n"
+            "The 'numbers' are in 1000s of bytes per second processed.\n"
+            "type              2 bytes     31 bytes\n"
+            "ChaCha20-Poly1305    95922.95k   238329.41k\n"
+        )
+        assert [(row.scenario.variant, row.value) for row in read(text).rows] == [
+            ("chacha20-poly1305-2", 95922.95 * 1000 / 2**20),
+            ("chacha20-poly1305-31", 238329.41 * 1000 / 2**20),
+        ]
+
+
 def test_published_points_of_two_charts_are_one_and_agree() -> None:
     header = (
         "figure,operation,protocol,resumption,side,implementation,version,threads,"

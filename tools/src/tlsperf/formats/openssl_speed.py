@@ -21,7 +21,7 @@ _HEADER: Final = re.compile(r"type((?: +[0-9]+ bytes)+)")
 _FIGURES: Final = re.compile(r"(\S.*?)((?: +[0-9]+\.[0-9]{2}k)+)")
 _COMMAND: Final = re.compile(r"(?:\$ )?(?:\w+=\S* )*(?:\S*/)?openssl speed( .*)?")
 _NOISE: Final = re.compile(
-    r"Doing .* ops in [0-9.]+s"
+    r"Doing .* size blocks: [0-9]+ .+ in [0-9.]+s"  # "… ops in" since 3.2, "…'s in" before
     r"|The 'numbers' are in 1000s of bytes per second processed\."
     r"|(?:version|built on|options|compiler|CPUINFO): ?.*"
     r"|OpenSSL [0-9].*"
