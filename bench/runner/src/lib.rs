@@ -5,6 +5,7 @@ mod files;
 mod history;
 pub mod host;
 mod journal;
+pub mod pack;
 mod precision;
 mod program;
 mod progress;

@@ -8,7 +8,9 @@ use clap::{Parser, Subcommand};
 use tls_harness::run::CheckStatus;
 use tlsbench::host::check::{self, check};
 use tlsbench::host::facts;
+use tlsbench::host::knob::{self, Report};
 use tlsbench::host::root::Root;
+use tlsbench::pack::pack;
 use tlsbench::run::{self, Order};
 use tlsbench::suite::SuiteFile;
 
@@ -28,6 +30,14 @@ enum Command {
     List {
         #[arg(long, value_name = "FILE")]
         suite: PathBuf,
+    },
+    /// Put a complete run into one archive, with its checksum beside it
+    Pack {
+        /// Folder of the run, e.g. data/runs/2026-11-21-quick
+        run: PathBuf,
+        /// Folder of the archive
+        #[arg(long, value_name = "FOLDER", default_value = ".")]
+        out: PathBuf,
     },
     /// The machine that measures
     #[command(subcommand)]
@@ -66,6 +76,10 @@ enum HostCommand {
     },
     /// Every known source of noise, and how to be rid of it
     Check,
+    /// Quieten it: SMT and turbo off, governor performance, interrupts out of the way
+    Tune,
+    /// Set back everything that tune has changed
+    Reset,
 }
 
 fn main() -> ExitCode {
@@ -95,6 +109,10 @@ fn execute(command: Command) -> Result<ExitCode> {
             println!("{}", run::run(&ordered, &root)?.display());
         }
         Command::List { suite } => print!("{}", SuiteFile::read(&suite)?.suite.to_text()),
+        Command::Pack { run, out } => {
+            let (archive, checksum) = pack(&run, &out)?;
+            println!("{}\n{}", archive.display(), checksum.display());
+        }
         Command::Host(HostCommand::Show { toml, host }) => {
             let facts = facts::capture(&root);
             let facts = facts::identified(facts, host.as_deref(), facts::KNOWN_HOSTS.as_ref())?;
@@ -108,6 +126,8 @@ fn execute(command: Command) -> Result<ExitCode> {
                 eprintln!("warning: could not read {sensor}");
             }
         }
+        Command::Host(HostCommand::Tune) => return Ok(told(&knob::tune(&root)?)),
+        Command::Host(HostCommand::Reset) => return Ok(told(&knob::reset(&root)?)),
         Command::Host(HostCommand::Check) => {
             let results = check(&facts::capture(&root), &root);
             print!("{}", check::to_text(&results));
@@ -120,6 +140,12 @@ fn execute(command: Command) -> Result<ExitCode> {
         }
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// What was done to the host, and whether all of it worked.
+fn told(report: &Report) -> ExitCode {
+    println!("{}", report.lines.join("\n"));
+    ExitCode::from(u8::from(report.failed))
 }
 
 /// The command as a run records it: with relative paths only, and the same again when it resumes.

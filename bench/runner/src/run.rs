@@ -53,7 +53,10 @@ pub struct Order {
 /// Runs or resumes what is ordered; returns the path of the finished run.toml.
 pub fn run(ordered: &Order, root: &Root) -> Result<PathBuf> {
     let finished = ordered.out.join("run.toml");
+    let partial = ordered.out.join("run.partial.toml");
     if finished.exists() {
+        // A kill between the last two steps of a run leaves its plan behind.
+        remove(&partial)?;
         eprintln!("{} is complete: nothing to do", ordered.out.display());
         return Ok(finished);
     }
@@ -74,7 +77,6 @@ pub fn run(ordered: &Order, root: &Root) -> Result<PathBuf> {
     let raw = ordered.out.join("raw");
     std::fs::create_dir_all(&raw).with_context(|| raw.display().to_string())?;
     let (journal, records) = Journal::open(&raw.join("records.jsonl"))?;
-    let partial = ordered.out.join("run.partial.toml");
     let plan = if partial.exists() {
         resume(&partial, plan)?
     } else {
@@ -105,7 +107,7 @@ pub fn run(ordered: &Order, root: &Root) -> Result<PathBuf> {
     session.conclude(&mut run);
     run.files = vec![raw_file(&ordered.out, "raw/records.jsonl")?];
     write(&finished, &run)?;
-    std::fs::remove_file(&partial).with_context(|| partial.display().to_string())?;
+    remove(&partial)?;
     for warning in &run.warnings {
         eprintln!("warning: {}", warning.message);
     }
@@ -622,6 +624,15 @@ fn raw_file(folder: &Path, path: &str) -> Result<RawFile> {
         implementation: None,
         round: None,
     })
+}
+
+fn remove(path: &Path) -> Result<()> {
+    match std::fs::remove_file(path) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+            Err(error).with_context(|| path.display().to_string())
+        }
+        _ => Ok(()),
+    }
 }
 
 /// Writes a run beside its place, flushes it, and moves it there: it is whole or not there.

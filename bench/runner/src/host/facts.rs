@@ -265,10 +265,10 @@ pub fn to_text(facts: &HostFacts) -> String {
     text
 }
 
-/// Memory within 2 %: the kernel keeps a part back that changes with its version.
+/// Memory within 5 %: the kernel keeps a part of it back, and people write the nominal size.
 fn close(a: Option<u64>, b: Option<u64>) -> bool {
     match (a, b) {
-        (Some(a), Some(b)) => a.abs_diff(b) <= a.max(b) / 50,
+        (Some(a), Some(b)) => a.abs_diff(b) <= a.max(b) / 20,
         _ => false,
     }
 }

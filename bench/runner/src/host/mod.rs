@@ -2,5 +2,6 @@
 
 pub mod check;
 pub mod facts;
+pub mod knob;
 pub mod root;
 pub mod watch;

@@ -1,0 +1,335 @@
+//! What `tlsbench host tune` sets, one small type each, and `reset` sets back.
+//!
+//! Every knob is a set of files of the kernel with the value that each should hold. What they held
+//! before is kept in a state file, written and flushed before the first of them is changed, so
+//! that a reset restores exactly that, also after a crash. A restart of the host forgets the
+//! knobs' settings, and `/run` with the state file.
+
+use std::collections::BTreeMap;
+use std::fs;
+
+use anyhow::{Context, Result};
+use serde::{Deserialize, Serialize};
+
+use super::root::Root;
+use crate::files::replace;
+
+/// Where the values found are kept, below the root.
+const STATE: &str = "run/tlsbench-tuned.toml";
+
+/// A file of the kernel and the value it should hold.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Setting {
+    path: String,
+    wanted: String,
+}
+
+impl Setting {
+    fn new(path: impl Into<String>, wanted: &str) -> Self {
+        Self {
+            path: path.into(),
+            wanted: wanted.to_owned(),
+        }
+    }
+
+    /// What the file holds, in the form in which it is written.
+    fn read(&self, root: &Root) -> Option<String> {
+        root.read(&self.path)
+    }
+
+    /// Sets the file, and holds the kernel to it.
+    fn write(&self, root: &Root) -> Result<(), String> {
+        root.write(&self.path, &self.wanted)
+            .map_err(|error| format!("/{}: {error}", self.path))?;
+        match self.read(root) {
+            Some(value) if value == self.wanted => Ok(()),
+            value => Err(format!(
+                "/{}: holds {value:?} after writing {:?}",
+                self.path, self.wanted
+            )),
+        }
+    }
+}
+
+/// Something of the host that can be set for measuring.
+trait Knob {
+    fn name(&self) -> &'static str;
+    /// The files this host has for it, with the values wanted; empty where it has none.
+    fn settings(&self, root: &Root) -> Vec<Setting>;
+}
+
+/// In the order of tuning; SMT first, for it takes processors away. Set back in reverse.
+const KNOBS: [&dyn Knob; 6] = [&Smt, &Governor, &Turbo, &IrqAffinity, &Aslr, &PerfSampling];
+
+struct Smt;
+impl Knob for Smt {
+    fn name(&self) -> &'static str {
+        "smt"
+    }
+    fn settings(&self, root: &Root) -> Vec<Setting> {
+        let control = "sys/devices/system/cpu/smt/control";
+        // The others (forceoff, notsupported, notimplemented) cannot be changed.
+        match root.read(control).as_deref() {
+            Some("on" | "off") => vec![Setting::new(control, "off")],
+            _ => Vec::new(),
+        }
+    }
+}
+
+struct Governor;
+impl Knob for Governor {
+    fn name(&self) -> &'static str {
+        "governor"
+    }
+    fn settings(&self, root: &Root) -> Vec<Setting> {
+        root.numbered("sys/devices/system/cpu", "cpu")
+            .into_iter()
+            .filter(|cpu| {
+                root.read(&format!("{cpu}/cpufreq/scaling_available_governors"))
+                    .is_some_and(|all| all.split_whitespace().any(|one| one == "performance"))
+            })
+            .map(|cpu| Setting::new(format!("{cpu}/cpufreq/scaling_governor"), "performance"))
+            .collect()
+    }
+}
+
+struct Turbo;
+impl Knob for Turbo {
+    fn name(&self) -> &'static str {
+        "turbo"
+    }
+    fn settings(&self, root: &Root) -> Vec<Setting> {
+        [
+            ("sys/devices/system/cpu/intel_pstate/no_turbo", "1"),
+            ("sys/devices/system/cpu/cpufreq/boost", "0"),
+        ]
+        .into_iter()
+        .filter(|(path, _)| root.exists(path))
+        .map(|(path, wanted)| Setting::new(path, wanted))
+        .collect()
+    }
+}
+
+/// Interrupts go to the processors that are not isolated; where none is isolated, to the first,
+/// which leaves the others alone.
+struct IrqAffinity;
+impl Knob for IrqAffinity {
+    fn name(&self) -> &'static str {
+        "irq-affinity"
+    }
+    fn settings(&self, root: &Root) -> Vec<Setting> {
+        let cpus = "sys/devices/system/cpu";
+        let read = |file: &str| root.read(&format!("{cpus}/{file}")).unwrap_or_default();
+        let isolated = expand(&read("isolated"));
+        let wanted = match expand(&read("online")) {
+            online if online.len() < 2 => return Vec::new(),
+            online if isolated.is_empty() => online[..1].to_vec(),
+            online => online
+                .into_iter()
+                .filter(|cpu| !isolated.contains(cpu))
+                .collect(),
+        };
+        let wanted = compress(&wanted);
+        root.numbered("proc/irq", "")
+            .into_iter()
+            .map(|irq| format!("{irq}/smp_affinity_list"))
+            .filter(|path| root.exists(path))
+            .map(|path| Setting::new(path, &wanted))
+            .collect()
+    }
+}
+
+struct Aslr;
+impl Knob for Aslr {
+    fn name(&self) -> &'static str {
+        "aslr"
+    }
+    fn settings(&self, root: &Root) -> Vec<Setting> {
+        let path = "proc/sys/kernel/randomize_va_space";
+        let there = root.exists(path);
+        there.then(|| Setting::new(path, "2")).into_iter().collect()
+    }
+}
+
+struct PerfSampling;
+impl Knob for PerfSampling {
+    fn name(&self) -> &'static str {
+        "perf-sampling"
+    }
+    fn settings(&self, root: &Root) -> Vec<Setting> {
+        let path = "proc/sys/kernel/perf_event_max_sample_rate";
+        let there = root.exists(path);
+        there.then(|| Setting::new(path, "1")).into_iter().collect()
+    }
+}
+
+/// The processors of a list of the kernel, such as `0-3,8`.
+fn expand(list: &str) -> Vec<u32> {
+    list.split(',')
+        .filter_map(|part| {
+            let (first, last) = part.split_once('-').unwrap_or((part, part));
+            Some(first.parse::<u32>().ok()?..=last.parse().ok()?)
+        })
+        .flatten()
+        .collect()
+}
+
+/// A list as the kernel writes it: neighbours joined.
+fn compress(cpus: &[u32]) -> String {
+    let mut ranges: Vec<(u32, u32)> = Vec::new();
+    for &cpu in cpus {
+        match ranges.last_mut() {
+            Some((_, last)) if *last + 1 == cpu => *last = cpu,
+            _ => ranges.push((cpu, cpu)),
+        }
+    }
+    let parts = ranges.iter().map(|(first, last)| match first == last {
+        true => first.to_string(),
+        false => format!("{first}-{last}"),
+    });
+    parts.collect::<Vec<_>>().join(",")
+}
+
+/// The values found before tuning, by path, in the order in which they were changed.
+#[derive(Debug, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct State {
+    found: Vec<Found>,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Found {
+    path: String,
+    value: String,
+}
+
+impl State {
+    fn read(root: &Root) -> Result<Self> {
+        let path = root.join(STATE);
+        match fs::read_to_string(&path) {
+            Ok(text) => toml::from_str(&text).with_context(|| path.display().to_string()),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(Self::default()),
+            Err(error) => Err(error).with_context(|| path.display().to_string()),
+        }
+    }
+
+    fn write(&self, root: &Root) -> Result<()> {
+        replace(&root.join(STATE), toml::to_string(self)?.as_bytes())
+    }
+}
+
+/// What was done to a host: lines for people, and whether all of it worked.
+#[derive(Debug, Default)]
+pub struct Report {
+    pub lines: Vec<String>,
+    pub failed: bool,
+}
+
+/// Sets every knob the host has. Changes only what is not as wanted already.
+pub fn tune(root: &Root) -> Result<Report> {
+    let mut report = Report::default();
+    for knob in KNOBS {
+        let settings = knob.settings(root);
+        if settings.is_empty() {
+            report
+                .lines
+                .push(format!("{}: not on this host", knob.name()));
+            continue;
+        }
+        let found: BTreeMap<String, String> = settings
+            .iter()
+            .filter_map(|setting| Some((setting.path.clone(), setting.read(root)?)))
+            .collect();
+        let wrong: Vec<&Setting> = settings
+            .iter()
+            .filter(|setting| {
+                found
+                    .get(&setting.path)
+                    .is_some_and(|now| *now != setting.wanted)
+            })
+            .collect();
+        keep(root, &wrong, &found)?;
+        let (mut set, mut refused) = (0, Vec::new());
+        for setting in &wrong {
+            match setting.write(root) {
+                Ok(()) => set += 1,
+                Err(reason) => refused.push(reason),
+            }
+        }
+        let name = knob.name();
+        report
+            .lines
+            .push(match (settings.len() - wrong.len(), set) {
+                (_, 0) if wrong.is_empty() => format!("{name}: is as wanted"),
+                (_, set) => format!("{name}: {set} of {} set", wrong.len()),
+            });
+        // Interrupts that are tied to a processor refuse to go elsewhere: nothing is wrong then.
+        report.failed |= !refused.is_empty() && name != IrqAffinity.name();
+        report.lines.extend(
+            refused
+                .into_iter()
+                .map(|reason| format!("  not set: {reason}")),
+        );
+    }
+    Ok(report)
+}
+
+/// Keeps what is about to be changed, unless an earlier tuning did.
+fn keep(root: &Root, settings: &[&Setting], found: &BTreeMap<String, String>) -> Result<()> {
+    let mut state = State::read(root)?;
+    let before = state.found.len();
+    for setting in settings {
+        let known = state.found.iter().any(|found| found.path == setting.path);
+        if let (false, Some(value)) = (known, found.get(&setting.path)) {
+            state.found.push(Found {
+                path: setting.path.clone(),
+                value: value.clone(),
+            });
+        }
+    }
+    if state.found.len() > before {
+        state
+            .write(root)
+            .context("nothing was changed: what was found could not be kept")?;
+    }
+    Ok(())
+}
+
+/// Sets everything back to what the first tuning found, the last change first.
+pub fn reset(root: &Root) -> Result<Report> {
+    let mut report = Report::default();
+    let mut state = State::read(root)?;
+    if state.found.is_empty() {
+        report.lines.push("nothing was tuned".to_owned());
+        return Ok(report);
+    }
+    let mut left = Vec::new();
+    let count = state.found.len();
+    for found in state.found.drain(..).rev() {
+        let setting = Setting::new(found.path.clone(), &found.value);
+        if !root.exists(&found.path) {
+            // An interrupt of a device that was taken out, say.
+            report.lines.push(format!("gone: /{}", found.path));
+            continue;
+        }
+        let done = setting.read(root).as_ref() == Some(&found.value);
+        if let Err(reason) = if done { Ok(()) } else { setting.write(root) } {
+            report.lines.push(format!("not restored: {reason}"));
+            left.push(found);
+        }
+    }
+    report.failed = !left.is_empty();
+    report.lines.push(format!(
+        "{} of {count} settings restored",
+        count - left.len()
+    ));
+    if left.is_empty() {
+        let path = root.join(STATE);
+        fs::remove_file(&path).with_context(|| path.display().to_string())?;
+    } else {
+        left.reverse();
+        State { found: left }.write(root)?;
+    }
+    Ok(report)
+}

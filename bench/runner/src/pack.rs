@@ -1,0 +1,71 @@
+//! A run as one file, to carry from the host that measured.
+//!
+//! The archive is a gzip-compressed tar (POSIX ustar) with the run's folder in it and, as its
+//! first member, `SHA256SUMS` in the form of sha256sum(1). Equal runs give equal bytes: members
+//! are sorted and carry no times, owners or modes of this machine.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, ensure};
+use flate2::{Compression, GzBuilder};
+use sha2::{Digest, Sha256};
+use tar::{Builder, EntryType, Header};
+use tls_harness::run::Run;
+
+use crate::files::replace;
+use crate::suite::hex;
+
+/// Packs the complete run in `folder` into the folder `out`; returns the archive, `<run>.tar.gz`,
+/// and the file with its checksum, `<run>.tar.gz.sha256`.
+pub fn pack(folder: &Path, out: &Path) -> Result<(PathBuf, PathBuf)> {
+    let manifest = folder.join("run.toml");
+    let text = fs::read(&manifest)
+        .with_context(|| format!("{}: expected a complete run", manifest.display()))?;
+    let run: Run = toml::from_str(std::str::from_utf8(&text)?)
+        .with_context(|| manifest.display().to_string())?;
+    let mut members = vec![("run.toml".to_owned(), text)];
+    for file in &run.files {
+        let path = folder.join(&file.path);
+        let bytes = fs::read(&path).with_context(|| path.display().to_string())?;
+        let found = hex(&Sha256::digest(&bytes));
+        ensure!(
+            found == file.sha256,
+            "{}: sha256 is {found}, expected {} as {} says",
+            path.display(),
+            file.sha256,
+            manifest.display()
+        );
+        members.push((file.path.clone(), bytes));
+    }
+    members.sort();
+    let sums: String = members
+        .iter()
+        .map(|(name, bytes)| format!("{}  {}/{name}\n", hex(&Sha256::digest(bytes)), run.id))
+        .collect();
+
+    // No time and no name in the gzip header.
+    let mut archive = Builder::new(GzBuilder::new().write(Vec::new(), Compression::best()));
+    let sums_name = format!("{}/SHA256SUMS", run.id);
+    add(&mut archive, &sums_name, sums.as_bytes())?;
+    for (name, bytes) in &members {
+        add(&mut archive, &format!("{}/{name}", run.id), bytes)?;
+    }
+    let bytes = archive.into_inner()?.finish()?;
+    let name = format!("{}.tar.gz", run.id);
+    let (path, checksum) = (out.join(&name), out.join(format!("{name}.sha256")));
+    replace(&path, &bytes)?;
+    let sum = format!("{}  {name}\n", hex(&Sha256::digest(&bytes)));
+    replace(&checksum, sum.as_bytes())?;
+    Ok((path, checksum))
+}
+
+fn add(archive: &mut Builder<impl std::io::Write>, name: &str, bytes: &[u8]) -> Result<()> {
+    let mut header = Header::new_ustar();
+    header.set_entry_type(EntryType::Regular);
+    header.set_size(bytes.len() as u64);
+    header.set_mode(0o644);
+    header.set_mtime(0);
+    archive.append_data(&mut header, name, bytes)?;
+    Ok(())
+}
