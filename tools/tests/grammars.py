@@ -100,7 +100,8 @@ def openssl_2023(draw: DrawFn) -> Document:
             tail = ["kx", kx] if kx else []
             document.line("negotiated", version, "with", name, *tail, separator=" ")
             groups = {"x25519": "X25519", "X25519MLKEM768": "X25519MLKEM768"}
-            group = groups.get(kx or "")
+            if mode == "bulk" or suite.protocol == "1.3":  # no keys in a TLS1.2 resumption
+                group = groups.get(kx or "")
         if mode in ("handshake-resume", "handshake-ticket"):
             document.line("connects: 0, connects-good: 0, accepts: 9, accepts-good: 9")
             document.line("sessions: 1, hits: 8, misses: 0")

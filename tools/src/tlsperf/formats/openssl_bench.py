@@ -122,11 +122,13 @@ class _OpensslBench(Grammar):
         size = None
         if mode == "bulk" and self.command and self.command.numbers:
             size = self.command.numbers[0]
+        # A resumption in TLS1.2 exchanges no keys; `negotiated` tells of the session it resumes.
+        exchanges_keys = suite.protocol == "1.3" or mode in ("bulk", "handshake")
         measured = Measured(
             operation="transfer" if mode == "bulk" else "handshake",
             protocol=suite.protocol,
             cipher_suite=suite.iana,
-            key_exchange=self.key_exchange,
+            key_exchange=self.key_exchange if exchanges_keys else None,
             certificate=self.certificate(suite),
             authentication="server",
             resumption=RESUMPTIONS.get(mode, "none"),
