@@ -362,34 +362,186 @@ def openssl_speed(draw: DrawFn) -> Document:
     return document
 
 
-@composite
-def published(draw: DrawFn) -> Document:
+_plain = _general.filter(lambda text: "e" not in text)
+_SUITES = {
+    "1.2": "TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384",
+    "1.3": "TLS_AES_256_GCM_SHA384",
+}
+
+
+def _published_report(draw: DrawFn) -> Document:
     document = Document("published")
-    document.text = (
-        "operation,protocol,cipher_suite,certificate,resumption,side,implementation,version,value,"
-        "unit\n"
+    document.line(
+        *("operation", "protocol", "cipher_suite", "certificate", "resumption", "side"),
+        *("implementation", "version", "value", "unit"),
+        separator=",",
     )
     sides = [("sending", "sender"), ("receiving", "receiver")]
-    rows = [(protocol, side) for protocol in ("1.2", "1.3") for side in sides]
+    rows = [(protocol, side) for protocol in _SUITES for side in sides]
     for protocol, (printed, side) in draw(st.lists(st.sampled_from(rows), min_size=1, unique=True)):
-        value = draw(_general.filter(lambda text: "e" not in text))
-        cells = ["transfer", protocol, "aes-128-gcm", "rsa-2048", "none", printed]
+        value = draw(_plain)
+        cells = ["transfer", protocol, "aes-256-gcm", "rsa-2048", "none", printed]
         document.line(*cells, "OpenSSL", "3.6.1", value, "MB/s", separator=",")
-        suite = "TLS_AES_128_GCM_SHA256"
-        scenario = Scenario.model_validate(
-            {
-                "operation": "transfer",
-                "protocol": protocol,
-                "cipher_suite": (
-                    suite if protocol == "1.3" else "TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256"
-                ),
-                "certificate": "rsa-2048",
-                "resumption": "none",
-                "side": side,
-            }
-        )
-        document.figures.append((scenario, "value", float(value), "MiB/s"))
+        fields = {
+            "operation": "transfer",
+            "protocol": protocol,
+            "cipher_suite": _SUITES[protocol],
+            "certificate": "rsa-2048",
+            "resumption": "none",
+            "side": side,
+        }
+        document.figures.append((Scenario.model_validate(fields), "value", float(value), "MiB/s"))
     return document
+
+
+def _published_side_by_side(draw: DrawFn) -> Document:
+    document = Document("published")
+    document.line(
+        *("operation", "protocol", "cipher_suite", "resumption", "side"),
+        *("openssl_3.6.1", "rustls_0.23.37", "vs", "unit"),
+        separator=",",
+    )
+    rows = [(protocol, side) for protocol in _SUITES for side in ("client", "server")]
+    for protocol, side in draw(st.lists(st.sampled_from(rows), min_size=1, unique=True)):
+        values = [draw(_plain), draw(_plain)]
+        cells = ["handshake", protocol, _SUITES[protocol], "ticket", side, *values]
+        document.line(*cells, "+1%", "handshakes/s", separator=",")
+        fields = {
+            "operation": "handshake",
+            "protocol": protocol,
+            "cipher_suite": _SUITES[protocol],
+            "resumption": "ticket",
+            "side": side,
+        }
+        scenario = Scenario.model_validate(fields)
+        document.figures += [(scenario, "value", float(v), "handshakes/s") for v in values]
+    return document
+
+
+def _published_threads(draw: DrawFn) -> Document:
+    document = Document("published")
+    document.line(
+        *("figure", "operation", "protocol", "resumption", "side", "implementation", "version"),
+        *("threads", "handshakes_per_second_per_thread"),
+        separator=",",
+    )
+    rows = draw(st.lists(st.integers(1, 110), min_size=1, unique=True))
+    lines = []
+    for threads in rows:
+        value = draw(_plain)
+        cells = ["handshake", "1.2", "ticket", "server", "rustls", "0.23.37", str(threads), value]
+        lines.append(cells)
+        fields = {
+            "operation": "handshake",
+            "protocol": "1.2",
+            "cipher_suite": _SUITES["1.2"],
+            "certificate": "rsa-2048",
+            "resumption": "ticket",
+            "side": "server",
+            "threads": threads,
+        }
+        scenario = Scenario.model_validate(fields)
+        document.figures.append((scenario, "value", float(value), "handshakes/s/thread"))
+    for figure in ["before"] + ["after"] * draw(st.integers(0, 1)):  # the same points again
+        for cells in lines:
+            document.line(figure, *cells, separator=",")
+    return document
+
+
+def _published_percentiles(draw: DrawFn) -> Document:
+    document = Document("published")
+    document.line(
+        *("figure", "protocol", "resumption", "side", "implementation", "version", "threads"),
+        *("samples", "percentile", "latency_ms"),
+        separator=",",
+    )
+    chosen = draw(st.lists(st.sampled_from([5, 50, 90, 99]), min_size=1, unique=True))
+    for percentile in chosen:
+        microseconds = draw(st.integers(1, 10**7))
+        printed = f"{microseconds / 1000:.3f}"
+        cells = ["1.3", "none", "server", "BoringSSL", "30cd935", "80", "409600"]
+        document.line(
+            *("latency-fullhs-tls13-server", *cells, str(percentile), printed), separator=","
+        )
+        fields = {
+            "operation": "handshake",
+            "protocol": "1.3",
+            "cipher_suite": _SUITES["1.3"],
+            "certificate": "rsa-2048",
+            "resumption": "none",
+            "side": "server",
+            "threads": 80,
+        }
+        scenario = Scenario.model_validate(fields)
+        document.figures.append((scenario, f"p{percentile}", float(microseconds), "µs"))
+    return document
+
+
+def _published_key_exchanges(draw: DrawFn) -> Document:
+    document = Document("published")
+    document.line(
+        *("operation", "protocol", "certificate", "resumption", "side", "implementation"),
+        *("version", "key_exchange", "value", "unit"),
+        separator=",",
+    )
+    groups = {
+        "X25519": ("X25519", None),
+        "X25519MLKEM768 (shared X25519 setup)": ("X25519MLKEM768", "shared-x25519"),
+        "X25519MLKEM768 (separate X25519 setup)": ("X25519MLKEM768", "separate-x25519"),
+    }
+    for printed in draw(st.lists(st.sampled_from(list(groups)), min_size=1, unique=True)):
+        value = draw(_plain)
+        cells = ["handshake", "1.3", "ecdsa-p256", "resumed", "client", "rustls", "0.23.37"]
+        document.line(*cells, printed, value, "handshakes/s", separator=",")
+        fields = {
+            "operation": "handshake",
+            "protocol": "1.3",
+            "key_exchange": groups[printed][0],
+            "certificate": "ecdsa-p256",
+            "resumption": "resumed",
+            "side": "client",
+            "variant": groups[printed][1],
+        }
+        scenario = Scenario.model_validate(fields)
+        document.figures.append((scenario, "value", float(value), "handshakes/s"))
+    return document
+
+
+def _published_client_hellos(draw: DrawFn) -> Document:
+    document = Document("published")
+    document.line(
+        *("architecture", "implementation", "version", "key_shares", "median_microseconds"),
+        separator=",",
+    )
+    shares = {
+        "X25519": "X25519",
+        "X25519MLKEM768 + X25519 (separate)": "X25519MLKEM768+X25519-separate",
+    }
+    for printed in draw(st.lists(st.sampled_from(list(shares)), min_size=1, unique=True)):
+        for architecture in ("arm64", "amd64"):
+            value = draw(_plain)
+            document.line(architecture, "rustls", "0.23.37", printed, value, separator=",")
+        fields = {
+            "operation": "client-hello",
+            "protocol": "1.3",
+            "side": "client",
+            "variant": shares[printed],
+        }
+        document.figures.append((Scenario.model_validate(fields), "value", float(value), "µs"))
+    return document
+
+
+@composite
+def published(draw: DrawFn) -> Document:
+    tables = [
+        _published_report,
+        _published_side_by_side,
+        _published_threads,
+        _published_percentiles,
+        _published_key_exchanges,
+        _published_client_hellos,
+    ]
+    return draw(st.sampled_from(tables))(draw)
 
 
 GRAMMARS = [

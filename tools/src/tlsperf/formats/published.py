@@ -253,7 +253,7 @@ _READERS: Final[tuple[tuple[re.Pattern[str], _Reader], ...]] = tuple(
             _report,
         ),
         (
-            r"operation,protocol,cipher_suite,(?:resumption,)?side,openssl_\w+,rustls_\w+,vs,unit",
+            r"operation,protocol,cipher_suite,(?:resumption,)?side,openssl_[\w.]+,rustls_[\w.]+,vs,unit",
             _side_by_side,
         ),
         (
