@@ -189,7 +189,9 @@ def _cell(
             note="; ".join(sample.notes),
         )
     figures = summary(list(sample.valid.values()), better)
-    warnings = stability_warnings(figures) if sample.has_rounds else []
+    # What is said of a whole is not said again of each of its phases.
+    whole = row.phase == "total" or row.metric != "duration"
+    warnings = stability_warnings(figures) if sample.has_rounds and whole else []
     if sample.has_rounds and figures.count < most_rounds:
         why = f": {'; '.join(sample.notes)}" if sample.notes else ""
         warnings.append(f"{figures.count} rounds count where others have {most_rounds}{why}")
@@ -422,11 +424,6 @@ def _warnings(runs: Sequence[LoadedRun], tables: Sequence[Table]) -> list[RunWar
         if not run.run.complete:
             message = f"Run {run.run.id} was interrupted before its last round."
             found.append(RunWarning(code="incomplete", message=message))
-        failed = [c for c in run.run.checks if c.status == "fail"]
-        if failed:
-            told = ", ".join(f"{c.check} ({c.found})" for c in failed)
-            message = f"The host was not in the state a report needs: {told}."
-            found.append(RunWarning(code="host-checks", message=message))
         found += run.warnings
     cells = [c for t in tables for row in t.rows for c in row.cells if c.valid and c.value]
     fewest = Counter(c.count for c in cells if c.spread_percent is not None and not c.interval)
@@ -487,7 +484,8 @@ def _reference(loaded: LoadedRun) -> RunReference:
         tool=run.tool,
         source=run.source,
         files=run.files,
-        warnings=run.warnings,
+        # A report says this of itself, by `virtual`.
+        warnings=[w for w in run.warnings if w.code != "virtual-machine"],
         overhead=overhead_text(loaded),
     )
 

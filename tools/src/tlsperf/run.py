@@ -146,11 +146,8 @@ def _disturbances(records: tlsbench.Records) -> list[RunWarning]:
     disturbed = [state for state in records.rounds if state.disturbed]
     if not disturbed:
         return []
-    reasons = sorted({reason for state in disturbed for reason in state.reasons})
-    return [
-        RunWarning(
-            code="disturbed-rounds",
-            message=f"{len(disturbed)} of {len(records.rounds)} rounds were disturbed and do not "
-            f"count: {'; '.join(reasons)}.",
-        )
-    ]
+    why = f" (the first: {'; '.join(disturbed[0].reasons)})" if disturbed[0].reasons else ""
+    message = (
+        f"{len(disturbed)} of {len(records.rounds)} rounds were disturbed and do not count{why}."
+    )
+    return [RunWarning(code="disturbed-rounds", message=message)]
