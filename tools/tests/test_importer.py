@@ -111,12 +111,14 @@ def test_an_interrupted_import_leaves_no_run_and_is_repeated(
 
 def test_what_the_command_must_be_told(tmp_path: Path) -> None:
     files = write(tmp_path, one=BULK)
-    with pytest.raises(UserError, match="begins with the day"):
-        import_files(files, "openssl-3.6.1", tmp_path / "a-run")
+    for name in ("a-run", "2026-13-01-a-run", "2026-01-01-A-Run"):
+        with pytest.raises(UserError, match="begins with the day"):
+            import_files(files, "openssl-3.6.1", tmp_path / name)
     with pytest.raises(UserError, match="--implementation is missing"):
         import_files(files, None, tmp_path / "2026-01-02-a-run")
-    with pytest.raises(UserError, match="expected <library>-<version>"):
-        import_files(files, "opensl-3.6.1", tmp_path / "2026-01-02-a-run")
+    for identifier in ("opensl-3.6.1", "openssl-", "openssl-3.6.1-GCC"):
+        with pytest.raises(UserError, match="expected <library>-<version>"):
+            import_files(files, identifier, tmp_path / "2026-01-02-a-run")
     with pytest.raises(UserError, match="does not exist"):
         import_files(files, "openssl-3.6.1", tmp_path / "runs/2026-01-02-a-run", host="here")
 

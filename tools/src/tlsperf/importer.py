@@ -35,7 +35,7 @@ from tlsperf.run import foreign_rows, raw_bytes, read_run
 UNKNOWN_HOST: Final = "unknown"
 """The host of files of which nobody said where they were measured."""
 
-_DATED: Final = re.compile(r"(\d{4}-\d{2}-\d{2})-.+")
+_DATED: Final = re.compile(r"([0-9]{4}-[0-9]{2}-[0-9]{2})-[a-z0-9._-]+")
 _CODES: Final = ("missing-figure", "invalid", "missing-scenario")
 """Of the warnings that an import writes."""
 _PROVIDERS: Final = ("aws-lc-rs", "ring")
@@ -58,8 +58,9 @@ def import_files(
     old = read_run(folder) if folder.exists() else None
     contents = [(path, _read(path)) for path in _natural(paths)]
     formats = [_format(path, data, format_name) for path, data in contents]
+    implementations = _implementations(contents, formats, implementation)
     files = _raw_files(contents, formats, implementation, old)
-    run = _run(folder, files, _implementations(contents, formats, implementation), host, old)
+    run = _run(folder, files, implementations, host, old)
     new = {file.path: data for file, (_, data) in zip(files, contents, strict=True)}
     # What other implementations have cannot contradict the new files, and was checked before.
     beside = [f for f in run.files if f.implementation == implementation and f.path not in new]
@@ -121,7 +122,7 @@ def implementation_of(identifier: str) -> Implementation:
     libraries = get_args(Implementation.model_fields["library"].annotation)
     library = next((name for name in libraries if identifier.startswith(f"{name}-")), None)
     version, _, rest = identifier[len(library or "") + 1 :].partition("-")
-    if library is None or not version:
+    if library is None or not version or not re.fullmatch(r"[a-z0-9._-]+", identifier):
         raise UserError(
             f"implementation {identifier!r}: expected <library>-<version>[-<provider>][-<build>] "
             f"with one of the libraries {', '.join(libraries)}, such as openssl-3.6.1 or "
@@ -246,25 +247,32 @@ def _run(
                 "tool": old.tool.model_copy(update={"name": ", ".join(names)}),
             }
         )
-    dated = _DATED.fullmatch(folder.name)
-    if not dated:
-        raise UserError(
-            f"{folder}: expected a name that begins with the day of measurement, such "
-            "as 2026-03-07-x86-64"
-        )
+    day = _day(folder)
     hosts = folder.parent.parent / "hosts"
     if host != UNKNOWN_HOST and not (hosts / f"{host}.toml").exists():
         known = ", ".join(sorted(path.stem for path in hosts.glob("*.toml"))) or "none yet"
         raise UserError(f"--host {host}: {hosts / host}.toml does not exist (known: {known})")
     return Run(
         id=folder.name,
-        date=datetime.date.fromisoformat(dated[1]),
+        date=day,
         host_id=host,
         rounds=max(rounds, default=None),
         tool=Tool(name=", ".join(tools)),
         implementations=implementations,
         files=files,
     )
+
+
+def _day(folder: Path) -> datetime.date:
+    """The day that the folder's name begins with."""
+    dated = _DATED.fullmatch(folder.name)
+    try:
+        return datetime.date.fromisoformat(dated[1] if dated else "")
+    except ValueError:
+        raise UserError(
+            f"{folder}: expected a name in lower case that begins with the day of measurement, "
+            "such as 2026-03-07-x86-64"
+        ) from None
 
 
 # --- what a reader must know ---------------------------------------------------------------------
