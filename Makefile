@@ -65,6 +65,10 @@ test-bench: $(VENV)/.build
 test-tools: $(VENV)/.dev node_modules/.installed chromium
 	cd tools && ../$(PYTHON) -m pytest
 
+.PHONY: fuzz
+fuzz: $(VENV)/.dev ## every raw format with 5,000 documents a test; takes most of an hour
+	cd tools && ../$(PYTHON) -m pytest --hypothesis-profile=nightly tests/test_formats_fuzz.py
+
 .PHONY: check
 check: $(VENV)/.dev $(VENV)/.build ## format, lint, types, generated files in step
 	cd bench && cargo fmt --all --check
