@@ -325,6 +325,13 @@ class FactorRequest(Model):
     over_implementation: Identifier | None = None
 
 
+class TrendMember(Model):
+    """Which builds of a report that compares several stand in the trend of a suite."""
+
+    suite: Identifier
+    implementations: list[Identifier] = Field(min_length=1)
+
+
 class Report(Model):
     """What a person decides of a report: `[extra.report]` of its `index.md`, and its head."""
 
@@ -338,6 +345,7 @@ class Report(Model):
         [], description="anchors of the rows to stand first; absent: one of each table"
     )
     factors: list[FactorRequest] = []
+    trend: TrendMember | None = Field(None, description="absent: by the suite of its one run")
 
 
 # --- what templates read ---------------------------------------------------------------------
@@ -587,6 +595,8 @@ class Note(Model):
     runs: list[Identifier] = Field(min_length=1)
     libraries: list[str] = []
     scenarios: list[dict[str, str | int]] = []
+    mark: str | None = Field(None, description="a word for trends, in which it is marked")
+    gap: bool = Field(False, description="figures before and after are not comparable")
     sources: list[NoteSource] = Field(min_length=1)
 
 
@@ -631,6 +641,111 @@ class Results(Model):
     published: list[PublishedTable] = []
     notes: list[ShownNote] = Field([], description="what to know about these numbers")
     extra: dict[str, Any] = Field({}, description="sections that have no type of their own")
+
+
+# --- what the pages over all reports read -----------------------------------------------------------
+
+
+class ReportReference(Model):
+    """A report, to link to."""
+
+    id: Identifier
+    title: str
+    date: date
+
+
+class TrendCell(Model):
+    """One library in one report; `text` is – where the report has no such figure."""
+
+    report: Identifier
+    label: str = Field(description="implementation; empty where there is none")
+    text: str
+    value: float | None = None
+
+
+class TrendLine(Model):
+    """One library through the reports of a trend, in their order."""
+
+    library: str
+    name: str
+    colour: Identifier
+    cells: list[TrendCell]
+
+
+class TrendMark(Model):
+    """What changed between a report and the one before it."""
+
+    report: Identifier
+    text: str
+    note: Identifier
+    gap: bool
+
+
+class TrendRow(Model):
+    """One scenario through time."""
+
+    anchor: Identifier
+    name: str
+    table: str
+    unit: Unit
+    chart: Chart
+    lines: list[TrendLine]
+    marks: list[TrendMark] = []
+
+
+class Trend(Model):
+    """All scenarios of one suite on one host: `content/trends/<host>-<suite>/trend.json`."""
+
+    id: Identifier
+    host: HostFacts
+    suite: Identifier
+    reports: list[ReportReference]
+    rows: list[TrendRow]
+
+
+class HostOverview(Model):
+    """`content/hosts/<host>/host.json`."""
+
+    host: HostFacts
+    reports: list[ReportReference]
+    trends: list[Identifier]
+
+
+class MeasuredVersion(Model):
+    """A version of a library in a report."""
+
+    label: str
+    report: ReportReference
+    host: str
+
+
+class Standing(Model):
+    """A row in which a library leads or trails, and by how much."""
+
+    anchor: Identifier
+    name: str
+    text: str
+    other: str
+
+
+class LibraryStandings(Model):
+    """Where a library stands in the newest comparison on one host."""
+
+    report: ReportReference
+    host: str
+    label: str
+    leads: list[Standing]
+    trails: list[Standing]
+    between: int
+
+
+class LibraryOverview(Model):
+    """`content/libraries/<library>/library.json`."""
+
+    library: str
+    name: str
+    versions: list[MeasuredVersion]
+    standings: list[LibraryStandings]
 
 
 # --- names -----------------------------------------------------------------------------------

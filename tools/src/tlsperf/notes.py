@@ -52,7 +52,7 @@ def _shown(results: Results, note: Note) -> ShownNote | None:
     if not {run.id for run in results.runs} & set(note.runs):
         return None
     libraries = {i.id: i.library for i in results.implementations}
-    rows = [row for table in results.tables for row in table.rows if _touches(note, row, libraries)]
+    rows = [row for table in results.tables for row in table.rows if touches(note, row, libraries)]
     if not rows:
         return None
     all_rows = len(rows) == sum(len(table.rows) for table in results.tables)
@@ -67,7 +67,7 @@ def _shown(results: Results, note: Note) -> ShownNote | None:
     )
 
 
-def _touches(note: Note, row: Row, libraries: Mapping[str, str]) -> bool:
+def touches(note: Note, row: Row, libraries: Mapping[str, str]) -> bool:
     shown = {libraries[cell.implementation] for cell in row.cells if cell.value is not None}
     if note.libraries and not shown & set(note.libraries):
         return False

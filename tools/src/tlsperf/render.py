@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from tlsperf.histograms import Histograms
 
 _PACKAGES: Final = ("numpy", "pandas", "pydantic", "scipy", "tomlkit", "vl-convert-python")
+_OVER_ALL: Final = ("trends", "hosts", "libraries")
+_OVERVIEWS: Final = "pages over all reports"
 
 
 def render_reports(root: Path, *, check: bool) -> int:
@@ -41,24 +43,29 @@ def render_reports(root: Path, *, check: bool) -> int:
     around = _surroundings(root, pages)
     stale = [page for page in pages if known.get(page.report.id) != _state(root, page, around)]
     changed = 0
-    for outputs in _render(root, stale, [page.report for page in pages]):
-        for path, data in outputs.items():
-            if _is(path, data):
-                continue
-            changed += 1
-            shown = path.relative_to(root)
-            if check:
-                print(f"{shown}: differs from what its data give; run `tlsperf render`")
-            elif data is None:
-                path.unlink()
-                print(f"removed {shown}")
-            else:
-                _replace(path, data)
-                print(f"wrote {shown}")
+    outputs = _render(root, stale, [page.report for page in pages])
+    over_all = bool(stale) or known.get(_OVERVIEWS) != _overview_state(root, pages)
+    if over_all:
+        outputs |= _overviews(root, pages, outputs)
+    for path, data in outputs.items():
+        if _is(path, data):
+            continue
+        changed += 1
+        shown = path.relative_to(root)
+        if check:
+            print(f"{shown}: differs from what its data give; run `tlsperf render`")
+        elif data is None:
+            path.unlink()
+            print(f"removed {shown}")
+        else:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            _replace(path, data)
+            print(f"wrote {shown}")
     if check:
         return 1 if changed else 0
-    if stale:
+    if over_all:
         states = {p.report.id: _state(root, read_page(p.path), around) for p in stale}
+        states[_OVERVIEWS] = _overview_state(root, pages)
         kept = {p.report.id: known[p.report.id] for p in pages if p.report.id in known}
         note.parent.mkdir(exist_ok=True)
         _replace(note, (json.dumps(kept | states, indent=1, sort_keys=True) + "\n").encode())
@@ -68,13 +75,13 @@ def render_reports(root: Path, *, check: bool) -> int:
 
 def _render(
     root: Path, pages: Sequence[Page], reports: Sequence[Report]
-) -> list[dict[Path, bytes | None]]:
-    """What each page's folder must hold: bytes, or None for a file of ours that has no place now.
+) -> dict[Path, bytes | None]:
+    """What the folders of pages must hold: bytes, or None for a file of ours that has no place now.
 
     Everything is drawn before anything is written, so that an error leaves all as it was.
     """
     if not pages:
-        return []
+        return {}
     from tlsperf.as_published import as_published, read_definitions
     from tlsperf.factors import quoted_factors
     from tlsperf.histograms import read_histograms
@@ -96,7 +103,7 @@ def _render(
         report = by_id[report_id]
         return make_results(report, [load(run) for run in report.runs], hosts)
 
-    outputs = []
+    outputs: dict[Path, bytes | None] = {}
     for page in pages:
         runs = [load(run) for run in page.report.runs]
         results = tables(page.report.id)
@@ -111,7 +118,7 @@ def _render(
             for run in runs
             for key, bins in read_histograms(root / "data" / "runs" / run.run.id, run.run).items()
         }
-        outputs.append(_outputs(page, results, histograms))
+        outputs |= _outputs(page, results, histograms)
     return outputs
 
 
@@ -132,6 +139,34 @@ def _outputs(page: Page, results: Results, histograms: Histograms) -> dict[Path,
     generated = {**_generated(results), "files": list(files)}
     outputs[page.path] = with_generated(page, generated).encode()
     return outputs
+
+
+def _overviews(
+    root: Path, pages: Sequence[Page], outputs: Mapping[Path, bytes | None]
+) -> dict[Path, bytes | None]:
+    """The pages over all reports, of the results that are there or in `outputs`."""
+    from tlsperf.notes import read_notes
+    from tlsperf.overviews import overview_files
+
+    reports = []
+    for page in pages:
+        path = page.path.parent / "results.json"
+        text = outputs.get(path) or path.read_bytes()
+        reports.append((page.report, Results.model_validate_json(text)))
+    known = root / "data" / "notes.toml"
+    files = overview_files(reports, read_notes(known) if known.exists() else [])
+    made = {root / "content" / name: text.encode() for name, text in files.items()}
+    return dict.fromkeys(set(_overview_paths(root)) - set(made), None) | made
+
+
+def _overview_paths(root: Path) -> list[Path]:
+    """The files that are there of pages over all reports; `_index.md` is a person's."""
+    return sorted(
+        path
+        for name in _OVER_ALL
+        for path in (root / "content" / name).glob("*/*")
+        if path.is_file()
+    )
 
 
 def results_json(results: Results) -> str:
@@ -205,6 +240,17 @@ def _state(root: Path, page: Page, around: bytes) -> str:
     paths += [root / "data" / "notes.toml", *sorted((root / "data" / "hosts").glob("*.toml"))]
     paths += [page.path.parent / name for name in page.generated.get("files", [])]
     for path in paths:
+        data = path.read_bytes() if path.exists() else b""
+        digest.update(f"{path.relative_to(root)} {len(data)}\n".encode())
+        digest.update(data)
+    return digest.hexdigest()
+
+
+def _overview_state(root: Path, pages: Sequence[Page]) -> str:
+    """A checksum over all that the pages over all reports are made of, and over them."""
+    digest = hashlib.sha256(_tools().encode())
+    paths = [p for page in pages for p in (page.path, page.path.parent / "results.json")]
+    for path in [*paths, root / "data" / "notes.toml", *_overview_paths(root)]:
         data = path.read_bytes() if path.exists() else b""
         digest.update(f"{path.relative_to(root)} {len(data)}\n".encode())
         digest.update(data)

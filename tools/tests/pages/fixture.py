@@ -202,7 +202,7 @@ def make_site(site: Path) -> Path:
             symlinks=True,
             ignore=lambda folder, names: (
                 [n for n in names if n not in ("_index.md",)]
-                if Path(folder).name in ("perf", "blog")
+                if Path(folder).name in ("perf", "blog", "trends", "hosts", "libraries")
                 else []
             ),
         )

@@ -33,7 +33,7 @@ class Point:
 class Line:
     """Points in the order of x; `colour` is the name of a library's colour.
 
-    `label` is what stands at the end, a text a line.
+    `label` is what stands at the end, a text a line; without one, the line goes on in another.
     """
 
     label: Sequence[str]
@@ -63,7 +63,7 @@ def lines(
     x_axis: Mapping[str, Any] | None = None,
     x_domain: tuple[float, float] | None = None,
     marks: Sequence[Mark] = (),
-    connected: bool = True,
+    height: int = HEIGHT,
 ) -> Picture:
     """The Vega-Lite specification of lines from zero upwards, and its height in pixels."""
     right = text_width(max(len(text) for line in drawn for text in line.label)) + 30
@@ -100,7 +100,7 @@ def lines(
         if line.dash:
             mark["strokeDash"] = list(line.dash)
         encoding = {"x": x, "y": y, "color": colour}
-        if connected and len(values) > 1:
+        if len(values) > 1:
             layers.append(
                 {"data": {"values": values}, "mark": {"type": "line", **mark}, "encoding": encoding}
             )
@@ -125,16 +125,16 @@ def lines(
                     "encoding": encoding,
                 }
             )
-    layers += _ends(drawn, lambda p: HEIGHT * (1 - p.y / top), width, (first, last))
+    layers += _ends(drawn, lambda p: height * (1 - p.y / top), (width, height), (first, last))
     specification = {
         "$schema": "https://vega.github.io/schema/vega-lite/v6.json",
         "autosize": "none",
         "padding": {"left": LEFT, "right": right, "top": TOP, "bottom": AXIS},
         "width": width,
-        "height": HEIGHT,
+        "height": height,
         "layer": layers,
     }
-    return Picture(specification, TOP + HEIGHT + AXIS)
+    return Picture(specification, TOP + height + AXIS)
 
 
 def _rules(marks: Sequence[Mark]) -> dict[str, Any]:
@@ -154,13 +154,14 @@ def _rules(marks: Sequence[Mark]) -> dict[str, Any]:
 def _ends(
     drawn: Sequence[Line],
     pixel: Callable[[Point], float],
-    width: int,
+    size: tuple[int, int],
     domain: tuple[float, float],
 ) -> list[dict[str, Any]]:
     """The name of each line beside its last point, moved apart where ends lie close."""
-    order = sorted(drawn, key=lambda line: pixel(line.points[-1]))
+    width, height = size
+    order = sorted((line for line in drawn if line.label), key=lambda line: pixel(line.points[-1]))
     step = LABEL_STEP * max(len(line.label) for line in order)
-    at = apart([pixel(line.points[-1]) for line in order], step, HEIGHT)
+    at = apart([pixel(line.points[-1]) for line in order], step, height)
     reach = domain[1] - domain[0] or 1
     guides = [
         {
