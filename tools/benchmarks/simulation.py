@@ -24,7 +24,7 @@ from scipy import stats
 
 from tlsperf.run import load_run
 from tlsperf.series import series
-from tlsperf.statistics import ALPHA, RatioEstimate, paired_ratio, summary, unpaired_ratio
+from tlsperf.statistics import ALPHA, RatioEstimate, paired_ratio, summary, unpaired_ratio, wander
 
 Floats = NDArray[np.float64]
 
@@ -279,6 +279,7 @@ def _limits(seed: int) -> Iterator[tuple[str, Rate]]:
     yield "unpaired, independent rounds: skewed", false(NOISES["skewed"], unpaired_ratio)
     yield "unpaired, independent rounds: bimodal", false(NOISES["bimodal"], unpaired_ratio)
     yield "unpaired, in batches on a walking host", false(_in_batches, unpaired_ratio)
+    yield from _widened(random)
     yield "paired, each side walks for itself", false(_own_walks, paired_ratio)
     for name in ("normal", "skewed", "bimodal"):
         yield (
@@ -295,6 +296,24 @@ def _limits(seed: int) -> Iterator[tuple[str, Rate]]:
 
     for name, noise in list(NOISES.items())[:3]:
         yield f"interval of one median misses it: {name}", median_misses(noise)
+
+
+def _widened(random: Generator, reports: int = 500) -> Iterator[tuple[str, Rate]]:
+    """In batches on a walking host, as reports compare them: widened by what the host moved."""
+    left, right = _in_batches(random, reports, SCENARIOS)
+    spread = _spreads(random, reports, SCENARIOS)
+    one, all_ = [], []
+    for ours, theirs in zip(np.exp(left * spread), np.exp(right * spread), strict=True):
+        between = wander([*ours, *theirs])
+        one.append(_claims(unpaired_ratio(ours[0], theirs[0], between=between)))
+        all_.append(
+            any(
+                _claims(unpaired_ratio(a, b, SCENARIOS, between=between))
+                for a, b in zip(ours, theirs, strict=True)
+            )
+        )
+    yield "the same, widened by what the host moved", _rate(iter(one))
+    yield f"the same, any of {SCENARIOS} scenarios after correction", _rate(iter(all_))
 
 
 # --- real rounds --------------------------------------------------------------------------------

@@ -251,6 +251,24 @@ def test_what_differs_between_runs_widens_an_unpaired_interval() -> None:
     assert wide.low == pytest.approx(plain.low / 1.05)
     assert wide.high == pytest.approx(plain.high * 1.05)
     assert (plain.verdict, wide.verdict) == ("faster", "no difference shown")
+    assert wide.note is not None
+    assert "widened by 5.0 %" in wide.note
+    corrected = unpaired_ratio(rounds * 1.03, rounds, comparisons=16, between=1.05)
+    narrow = unpaired_ratio(rounds * 1.03, rounds, comparisons=16)
+    assert corrected.low is not None
+    assert narrow.low is not None
+    ratio = stats.norm.isf(0.025 / 16) / stats.norm.isf(0.025)
+    assert narrow.low / corrected.low == pytest.approx(1.05**ratio)
+
+
+def test_wander_is_what_a_hosts_move_does_to_19_of_20_series() -> None:
+    steady = np.full(30, 100.0)
+    moved = np.r_[np.full(15, 100.0), np.full(15, 103.0)]
+    assert statistics.wander([steady] * 20) == 1
+    assert statistics.wander([steady] * 19 + [moved]) == 1
+    assert statistics.wander([steady] * 18 + [moved, 1 / moved]) == pytest.approx(1.03)
+    assert statistics.wander([moved[12:18]]) == 1, "too short to tell"
+    assert statistics.wander([]) == 1
 
 
 def test_a_ratio_across_another_host_keeps_its_interval_and_loses_its_verdict() -> None:

@@ -34,7 +34,7 @@ from tlsperf.model import (
     ShownImplementation,
     cipher_name,
 )
-from tlsperf.series import Sample, Series, as_ratio, better_of
+from tlsperf.series import Sample, Series, as_ratio, better_of, wander_of
 from tlsperf.statistics import RatioEstimate, factor_text, unpaired_ratio, untested_ratio
 
 SIZE: Final = 1.05
@@ -310,11 +310,12 @@ class _Found(NamedTuple):
 
 
 def _estimate(
-    then: Sample, now: Sample, row: Series, comparisons: int, floor: float
+    then: Sample, now: Sample, row: Series, comparisons: int, between: float
 ) -> RatioEstimate:
-    ours, theirs = list(now.valid.values()), list(then.valid.values())
     if now.has_rounds and then.has_rounds:
-        tested = unpaired_ratio(ours, theirs, comparisons, better_of(row.metric), floor)
+        tested = unpaired_ratio(
+            now.rounds, then.rounds, comparisons, better_of(row.metric), between
+        )
         if tested.verdict != "too few rounds":
             return tested
     return untested_ratio(
@@ -327,7 +328,8 @@ def changes(before: Side, after: Side, noise: Noise | None = None) -> Changes:
     matches = list(_matches(before, after))
     caveats = _caveats(before.results, after.results)
     pairs = _pairs(before.results, after.results)
-    floor = 1 + noise.floor_percent / 100 if noise else 1.0
+    known = 1 + noise.floor_percent / 100 if noise else 1.0
+    between = max(known, wander_of(before.series), wander_of(after.series))
     samples = [
         (then, now, match, match.before.samples[then.id], match.after.samples[now.id])
         for then, now in pairs
@@ -337,7 +339,7 @@ def changes(before: Side, after: Side, noise: Noise | None = None) -> Changes:
     samples = [s for s in samples if all(sample.counts for sample in s[3:])]
     found: dict[str, list[_Found]] = {now.id: [] for _, now in pairs}
     for _, now, match, old, new in samples:
-        estimate = _estimate(old, new, match.after, len(samples), floor)
+        estimate = _estimate(old, new, match.after, len(samples), between)
         neutral = bool(caveats or match.differences)
         found[now.id].append(_Found(match, old, new, estimate, neutral))
     libraries = [_library(then, now, found[now.id]) for then, now in pairs if found[now.id]]
@@ -346,26 +348,26 @@ def changes(before: Side, after: Side, noise: Noise | None = None) -> Changes:
         title=before.results.title,
         date=before.results.date,
         caveats=[*caveats, *_scenario_caveats(matches), *_common_causes(libraries)],
-        rule=_rule([f for rows in found.values() for f in rows], len(samples), noise),
+        rule=_rule([f for rows in found.values() for f in rows], len(samples), noise, between),
         libraries=libraries,
         gone=_only_in(before, [m.before for m in matches], [then for then, _ in pairs]),
         new=_only_in(after, [m.after for m in matches], [now for _, now in pairs]),
     )
 
 
-def _rule(found: Sequence[_Found], comparisons: int, noise: Noise | None) -> str:
+def _rule(found: Sequence[_Found], comparisons: int, noise: Noise | None, between: float) -> str:
     parts = []
     if any(f.estimate.low is not None for f in found):
-        known = (
-            f"widened by the {noise.floor_percent:.1f} % that the same builds differ between runs "
-            "on this host"
-            if noise
-            else "which knows nothing of what differs between two runs on this host, for no "
-            "build was measured in both"
-        )
+        percent = f"{100 * (between - 1):.1f} %"
+        if noise is not None and 1 + noise.floor_percent / 100 >= between:
+            widened = f"{percent} that the same builds differ between runs on this host"
+        else:
+            widened = f"{percent} that the host moved within a run"
+        if noise is None:
+            widened += " (what it moves from run to run is not known)"
         parts.append(
             "A change is a ratio whose interval excludes 1: unpaired, corrected for "
-            f"{comparisons} comparisons, {known}."
+            f"{comparisons} comparisons, widened for the {widened}."
         )
     if any(f.estimate.low is None for f in found):
         parts.append(

@@ -19,7 +19,16 @@ from tlsperf.errors import UserError
 from tlsperf.figures import implementation_label
 from tlsperf.model import Implementation
 from tlsperf.run import LoadedRun, load_run, read_run
-from tlsperf.series import Sample, Series, better_of, rounded, row_names, sample_ratio, series
+from tlsperf.series import (
+    Sample,
+    Series,
+    better_of,
+    rounded,
+    row_names,
+    sample_ratio,
+    series,
+    wander_of,
+)
 from tlsperf.statistics import RatioEstimate, ratio_text, summary
 
 Estimator = Literal["median", "upper-median", "best"]
@@ -140,6 +149,7 @@ def compare(
     usable = [p for p in pairs if _counts(left, right, p, include_invalid)]
     tested = sum(_has_rounds(left, right, p) for p in usable)
     paired = left.run is right.run and left.run.rounds_are_pairs
+    between = 1.0 if paired else max(wander_of(left.rows), wander_of(right.rows))
     rows = []
     for pair in pairs:
         ours, theirs = left.sample(pair.left), right.sample(pair.right)
@@ -155,6 +165,7 @@ def compare(
                 frozenset([left.run.run.id] if paired else []),
                 max(tested, 1),
                 better,
+                between,
             )
             if estimate is not None:
                 verdict = (

@@ -95,7 +95,7 @@ def _estimate(transfer: Sample, ceiling: Sample, paired_runs: frozenset[str]) ->
     common = [k for k in transfer.valid if k[0] in paired_runs and k in ceiling.valid]
     if common:
         return paired_ratio([transfer.valid[k] for k in common], [ceiling.valid[k] for k in common])
-    return unpaired_ratio(list(transfer.valid.values()), list(ceiling.valid.values()))
+    return unpaired_ratio(transfer.rounds, ceiling.rounds)
 
 
 def _efficiency(

@@ -13,17 +13,12 @@ from itertools import combinations
 from pathlib import Path
 from typing import Final, NamedTuple
 
-import numpy as np
-
 from tlsperf.errors import UserError
 from tlsperf.figures import implementation_label
 from tlsperf.model import Implementation, Noise, NoiseRow, Run
 from tlsperf.run import LoadedRun, load_run, read_runs
 from tlsperf.series import Series, as_ratio, better_of, row_names, series
-from tlsperf.statistics import RatioEstimate, paired_ratio, untested_ratio
-
-WITHIN: Final = 0.95
-"""The part of rows that lie within the floor."""
+from tlsperf.statistics import RatioEstimate, paired_ratio, reach, untested_ratio
 
 _BUILD: Final = tuple(
     f for f in Implementation.model_fields if f not in {"binary_sha256", "source", "note"}
@@ -61,7 +56,7 @@ def alternate_rounds(run: LoadedRun) -> Noise | None:
     pairs = []
     for row in _rows(run):
         for implementation, sample in row.samples.items():
-            rounds = [v for _, v in sorted(sample.valid.items())] if sample.has_rounds else []
+            rounds = sample.rounds if sample.has_rounds else []
             if len(rounds) > 1:
                 half = len(rounds) // 2
                 left, right = rounds[: 2 * half : 2], rounds[1 : 2 * half : 2]
@@ -215,9 +210,8 @@ def _within(run: LoadedRun, source: str, pairs: Sequence[_Pair]) -> Noise | None
 
 
 def _floor(estimates: Sequence[RatioEstimate]) -> float:
-    """Per cent within which `WITHIN` of the ratios lie, whichever side is on top."""
-    distances = [max(e.value, 1 / e.value) - 1 for e in estimates]
-    return round(100 * float(np.quantile(distances, WITHIN, method="higher")), 3)
+    """Per cent within which 19 of 20 of the ratios lie."""
+    return round(100 * (reach(estimate.value for estimate in estimates) - 1), 3)
 
 
 def _noise_rows(

@@ -43,6 +43,7 @@ from tlsperf.series import (
     row_names,
     sample_ratio,
     series,
+    wander_of,
 )
 from tlsperf.statistics import (
     UNSTABLE_SPREAD_PERCENT,
@@ -225,6 +226,7 @@ def _tables(
     found = series(runs)
     gaps = {(g.implementation, g.scenario): g.reason for run in runs for g in run.gaps}
     pairs = frozenset(run.run.id for run in runs if run.rounds_are_pairs)
+    between = 1.0 if len(runs) == len(pairs) == 1 else wander_of(found)
     names = row_names(found)
     thread_counts: dict[Scenario, set[int | None]] = {}
     for s in found:
@@ -259,7 +261,7 @@ def _tables(
                 for i in involved
             ]
             if key.with_ratios and baseline:
-                cells = _with_ratios(cells, s, baseline, pairs, comparisons, better)
+                cells = _with_ratios(cells, s, baseline, pairs, comparisons, better, between)
             name, anchor = names[s.key]
             rows.append(
                 Row(
@@ -296,6 +298,7 @@ def _with_ratios(
     pairs: frozenset[str],
     comparisons: int,
     better: Better,
+    between: float,
 ) -> list[Cell]:
     against = row.samples.get(baseline)
     if against is None:
@@ -304,7 +307,7 @@ def _with_ratios(
     for cell in cells:
         sample = row.samples.get(cell.implementation)
         if sample is not None and cell.implementation != baseline:
-            estimate = sample_ratio(sample, against, pairs, max(comparisons, 1), better)
+            estimate = sample_ratio(sample, against, pairs, max(comparisons, 1), better, between)
             if estimate is not None:
                 cell = cell.model_copy(update={"ratio": as_ratio(estimate, row.metric)})
         result.append(cell)

@@ -7,7 +7,7 @@ did in it, round by round.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -35,6 +35,7 @@ from tlsperf.statistics import (
     ratio_text,
     unpaired_ratio,
     untested_ratio,
+    wander,
 )
 
 Key = tuple[Scenario, Phase, Metric, Statistic, Unit]
@@ -56,6 +57,11 @@ class Sample:
     def counts(self) -> bool:
         """Whether it may stand in a ratio: something in it is valid, and nothing is zero."""
         return bool(self.valid) and min(self.valid.values()) > 0
+
+    @property
+    def rounds(self) -> list[float]:
+        """The values that count, in the order of the runs and their rounds."""
+        return [value for _, value in sorted(self.valid.items())]
 
     @property
     def median(self) -> float:
@@ -137,12 +143,28 @@ def better_of(metric: Metric) -> Better:
 NO_ROUNDS: Final = "single figures, without rounds to test"
 
 
+def wander_of(rows: Iterable[Series]) -> float:
+    """How far the host moved while rows were measured (`statistics.wander`)."""
+    return wander(
+        sample.rounds
+        for row in rows
+        for sample in row.samples.values()
+        if sample.has_rounds and sample.counts and not row.is_part
+    )
+
+
 def sample_ratio(
-    left: Sample, right: Sample, pairs: frozenset[str], comparisons: int, better: Better
+    left: Sample,
+    right: Sample,
+    pairs: frozenset[str],
+    comparisons: int,
+    better: Better,
+    between: float,
 ) -> RatioEstimate | None:
     """Left over right; in pairs where they share rounds of a run whose rounds are pairs.
 
-    `pairs` are the ids of such runs. None where a side has nothing that may stand in a ratio.
+    `pairs` are the ids of such runs; `between` is what widens an unpaired ratio. None where a
+    side has nothing that may stand in a ratio.
     """
     if not (left.counts and right.counts):
         return None
@@ -153,8 +175,7 @@ def sample_ratio(
         return paired_ratio(
             [left.valid[k] for k in common], [right.valid[k] for k in common], comparisons, better
         )
-    ours, theirs = list(left.valid.values()), list(right.valid.values())
-    return unpaired_ratio(ours, theirs, comparisons, better)
+    return unpaired_ratio(left.rounds, right.rounds, comparisons, better, between)
 
 
 def rounded(value: float, digits: int = 7) -> float:

@@ -17,7 +17,7 @@ rates (Benjamini-Hochberg) have none.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import Final, Literal
@@ -40,6 +40,9 @@ UNSTABLE_SPREAD_PERCENT: Final = 10.0
 OUTLIER_DEVIATIONS: Final = 14.826
 """Median absolute deviations off, from which a round is an outlier: ten robust standard
 deviations (hyperfine's threshold; Iglewicz and Hoaglin 1993)."""
+
+_HALF: Final = 5
+"""Fewest rounds in half a series that tell how it moved."""
 
 PRECISION: Final = 0.01
 """An interval that reaches further than this from its median, relatively, gets a warning."""
@@ -189,9 +192,10 @@ def unpaired_ratio(
 
     Hodges-Lehmann median of all differences of logs, with the interval whose inversion is the
     Mann-Whitney test, exact (Hollander, Wolfe and Chicken, 4.2-4.3). It knows nothing of what
-    changed on the host between the two: the estimate is marked unpaired and says so. Where it is
-    known, `between` is the ratio by which equal things differ between such runs; the interval is
-    widened by it on both sides.
+    changed on the host between the two: the estimate is marked unpaired and says so. `between` is
+    the ratio within which 19 of 20 equal things differ between such series (`wander`, or the
+    noise between runs); the interval is widened by it on both sides, corrected for the
+    comparisons as if such differences were normal.
     """
     ours, theirs = _logs(_series(left)), _logs(_series(right))
     rounds = min(len(ours), len(theirs))
@@ -203,8 +207,29 @@ def unpaired_ratio(
         needed=lambda: _first(lambda n: _rank_sum(n, n, comparisons)),
         comparisons=comparisons,
         paired=False,
-        between=between,
+        between=between ** _quantiles(comparisons),
     )
+
+
+def wander(many: Iterable[ArrayLike]) -> float:
+    """How far the host moved while series were measured: the `between` of unpaired ratios.
+
+    The ratio within which 19 of 20 of the series keep their second half from their first; 1 if
+    none is long enough to tell. Rounds must stand in the order of time.
+    """
+    moved = []
+    for values in many:
+        rounds = _series(values)
+        half = len(rounds) // 2
+        if half >= _HALF:
+            moved.append(unpaired_ratio(rounds[:half], rounds[half:]).value)
+    return reach(moved) if moved else 1.0
+
+
+def reach(ratios: Iterable[float]) -> float:
+    """The ratio within which 19 of 20 ratios of equal things lie, whichever side is on top."""
+    distances = [max(ratio, 1 / ratio) for ratio in ratios]
+    return float(np.quantile(distances, 1 - ALPHA, method="inverted_cdf"))
 
 
 def group_ratio(
@@ -321,8 +346,22 @@ def _estimate(
         paired=paired,
         rounds=rounds,
         confidence=1 - ALPHA / comparisons,
-        note=None if paired else "unpaired: no common rounds, so what else changed is in it",
+        note=None if paired else _unpaired_note(between),
     )
+
+
+def _unpaired_note(between: float) -> str:
+    note = "unpaired: no common rounds, so what else changed is in it"
+    if between == 1:
+        return note
+    return f"{note}; interval widened by {100 * (between - 1):.1f} % for what the host moved"
+
+
+@cache
+def _quantiles(comparisons: int) -> float:
+    """Normal quantile of the corrected confidence over that of a single comparison."""
+    one, corrected = (float(stats.norm.isf(ALPHA / 2 / m)) for m in (1, comparisons))
+    return corrected / one
 
 
 def _series(values: ArrayLike) -> Floats:
