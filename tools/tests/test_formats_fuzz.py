@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import contextlib
+import re
 
 import pytest
 from hypothesis import given
@@ -14,6 +15,7 @@ from hypothesis import strategies as st
 from grammars import GRAMMARS, NAMES, Document, found
 from tlsperf.errors import FormatError
 from tlsperf.formats import FOREIGN, detect
+from tlsperf.formats.rows import frame_of
 
 every_format = pytest.mark.parametrize("grammar", GRAMMARS, ids=NAMES)
 
@@ -81,11 +83,30 @@ def test_damage_is_refused_or_harmless(
     for _ in range(data.draw(st.integers(1, 8), "damages")):
         at = data.draw(st.integers(0, len(raw)))
         length = data.draw(st.integers(0, 12))
-        raw[at : at + length] = data.draw(st.binary(max_size=12))
+        raw[at : at + length] = data.draw(st.binary(max_size=12) | _HOSTILE)
     with contextlib.suppress(FormatError):
-        for row in document.parsed(bytes(raw)).rows:
-            assert row.value >= 0
-            assert row.valid or row.note
+        frame = frame_of(document.parsed(bytes(raw)).rows)
+        assert (frame["value"] >= 0).all()
+        assert (frame["valid"] | frame["note"].notna()).all()
+
+
+@every_format
+@given(data=st.data())
+def test_hostile_numbers_are_refused_or_marked(
+    grammar: st.SearchStrategy[Document], data: st.DataObject
+) -> None:
+    document = data.draw(grammar)
+    numbers = list(re.finditer(r"(?<![A-Za-z0-9])[0-9.]+(?![A-Za-z0-9])", document.text))
+    chosen = data.draw(st.sampled_from(numbers))
+    hostile = data.draw(_HOSTILE).decode()
+    text = document.text[: chosen.start()] + hostile + document.text[chosen.end() :]
+    with contextlib.suppress(FormatError):
+        frame_of(document.parsed(text.encode()).rows)
+
+
+_HOSTILE = st.sampled_from(
+    [b"0", b"-1", b"1.5", b"nan", b"inf", b"1e999", b"9" * 19, b"9" * 400, b"9" * 5000, b"\x00"]
+)
 
 
 @every_format

@@ -19,10 +19,10 @@ from tlsperf.formats.rows import Format, Parsed, Remark, Row, Source, file_by_fi
 from tlsperf.model import Scenario
 
 _LINE: Final = re.compile(
-    r"Did ([0-9]+) (.+?) operations in ([0-9]+)us \(([0-9]+\.[0-9]) ops/sec\)"
+    r"Did ([0-9]{1,18}) (.+?) operations in ([0-9]{1,18})us \(([0-9]+\.[0-9]) ops/sec\)"
     r"(?:: ([0-9]+\.[0-9]) MB/s)?\s*"
 )
-_SIZE: Final = re.compile(r" \(([0-9]+) bytes\)")
+_SIZE: Final = re.compile(r" \(([0-9]{1,18}) bytes\)")
 _COMMAND: Final = re.compile(r"(?:\$ )?(?:\w+=\S* )*(?:\S*/)?bssl speed(?: .*)?")
 _WORDS: Final = {"encrypt": "seal", "decrypt": "open"}
 MEGABYTE_IN_MIB: Final = 1e6 / (1 << 20)

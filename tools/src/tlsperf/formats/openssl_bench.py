@@ -37,7 +37,7 @@ from tlsperf.formats.transcript import (
 _CONNECTS: Final = re.compile(
     r"connects: [0-9]+, connects-good: [0-9]+, accepts: [0-9]+, accepts-good: [0-9]+\s*"
 )
-_SESSIONS: Final = re.compile(r"sessions: [0-9]+, hits: ([0-9]+), misses: ([0-9]+)\s*")
+_SESSIONS: Final = re.compile(r"sessions: [0-9]+, hits: ([0-9]{1,18}), misses: ([0-9]{1,18})\s*")
 _UNSUPPORTED: Final = "!!! BoringSSL does not support stateful resumption for TLS1.3"
 _VERSIONS: Final = {"TLSv1.2": "1.2", "TLSv1.3": "1.3", "TLSv1/SSLv3": None}
 """A current BoringSSL prints TLSv1/SSLv3 for every version; the suite tells it."""

@@ -17,7 +17,7 @@ from tlsperf.errors import FormatError
 from tlsperf.formats.rows import Format, Parsed, Remark, Row, Source, file_by_file, text_of
 from tlsperf.model import Scenario
 
-_HEADER: Final = re.compile(r"type((?: +[0-9]+ bytes)+)")
+_HEADER: Final = re.compile(r"type((?: +[0-9]{1,18} bytes)+)")
 _FIGURES: Final = re.compile(r"(\S.*?)((?: +[0-9]+\.[0-9]{2}k)+)")
 _COMMAND: Final = re.compile(r"(?:\$ )?(?:\w+=\S* )*(?:\S*/)?openssl speed( .*)?")
 _NOISE: Final = re.compile(

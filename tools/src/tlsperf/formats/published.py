@@ -26,6 +26,7 @@ from tlsperf.formats.suites import OPENSSL_SUITES
 from tlsperf.model import Implementation, Operation, Protocol, Resumption, Scenario, Side
 
 _NUMBER: Final = re.compile(r"[0-9]+(?:\.[0-9]+)?")
+_WHOLE: Final = re.compile(r"[1-9][0-9]{0,17}")
 _UNITS: Final = {"MB/s": "MiB/s", "handshakes/s": "handshakes/s"}
 _SIDES: Final = {
     "sending": "sender",
@@ -86,6 +87,11 @@ class _Cells:
         if not _NUMBER.fullmatch(self.cells[column]):
             raise self.fail(column, "a number")
         return Decimal(self.cells[column])
+
+    def whole(self, column: str) -> int:
+        if not _WHOLE.fullmatch(self.cells[column]):
+            raise self.fail(column, "a whole number of at least 1")
+        return int(self.cells[column])
 
     def choice(self, column: str, *known: str) -> str:
         return self.one_of(column, {name: name for name in known})
@@ -161,7 +167,7 @@ def _threads(cells: _Cells) -> Iterator[_Figure]:
                 "operation": cells.operation(),
                 "resumption": cells.resumption(),
                 "side": cells.side(),
-                "threads": int(cells.number("threads")),
+                "threads": cells.whole("threads"),
             }
         ),
         "rate",
@@ -182,7 +188,7 @@ def _percentiles(cells: _Cells) -> Iterator[_Figure]:
     yield _Figure(
         cells["implementation"],
         cells["version"],
-        makefile.model_copy(update={"side": cells.side(), "threads": int(cells.number("threads"))}),
+        makefile.model_copy(update={"side": cells.side(), "threads": cells.whole("threads")}),
         "duration",
         float(cells.number("latency_ms") * 1000),
         "µs",

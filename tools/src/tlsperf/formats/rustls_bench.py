@@ -34,7 +34,7 @@ from tlsperf.formats.transcript import (
 _VERSIONS: Final = {"TLSv1_2": "1.2", "TLSv1_3": "1.3"}
 _RESUMPTIONS: Final = {"no-resume": "none", "sessionid": "session-id", "tickets": "ticket"}
 _AUTHENTICATIONS: Final = {"server-auth": "server", "mutual": "mutual"}
-_FRAGMENT: Final = re.compile(r"max_fragment_size:(default|[0-9]+)")
+_FRAGMENT: Final = re.compile(r"max_fragment_size:(default|[1-9][0-9]{0,17})")
 
 
 class _RustlsBench(Grammar):

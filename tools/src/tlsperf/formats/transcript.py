@@ -62,7 +62,8 @@ _NOISE: Final = re.compile(
 _LOOP: Final = re.compile(r"\s*(?:for \w+ in .*do ?\\?|.*; ?\\|done)\s*")
 """A loop over numbers of threads: make echoes it whole, once, before all its output."""
 _FAILED_MAKE: Final = re.compile(r"make(?:\[[0-9]+\])?: \*\*\* .*")
-_INTEGER: Final = re.compile(r"[0-9]+")
+_INTEGER: Final = re.compile(r"[1-9][0-9]{0,17}")
+"""A count above zero that fits into 64 bits."""
 
 
 class Measured(NamedTuple):
