@@ -33,9 +33,20 @@ function overflowing() {
   }
   for (const svg of document.querySelectorAll("svg[viewBox]")) {
     const box = svg.getBoundingClientRect();
+    // The box of a text is that of its line, somewhat higher than its letters.
+    const slack = (2 * box.width) / svg.viewBox.baseVal.width;
+    const texts = [...svg.querySelectorAll("text")].map((text) => [text.textContent, text.getBoundingClientRect()]);
+    texts.forEach(([label, a], i) => {
+      for (const [other, b] of texts.slice(i + 1)) {
+        const across = Math.min(a.right, b.right) - Math.max(a.left, b.left);
+        const down = Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top);
+        // Lines of one label may touch; letters of two may not.
+        if (across > slack && down > 0.5 * Math.min(a.height, b.height)) found.push(`labels of a chart overlap: ${label} / ${other}`);
+      }
+    });
     for (const text of svg.querySelectorAll("text")) {
       const inner = text.getBoundingClientRect();
-      if (inner.width && (inner.left < box.left - 1 || inner.right > box.right + 1 || inner.top < box.top - 1 || inner.bottom > box.bottom + 1))
+      if (inner.width && (inner.left < box.left - slack || inner.right > box.right + slack || inner.top < box.top - slack || inner.bottom > box.bottom + slack))
         found.push(`label of a chart: ${text.textContent}`);
     }
   }

@@ -10,7 +10,6 @@ from tlsperf.charts.key_exchange import by_key_exchange
 from tlsperf.charts.latency import latency
 from tlsperf.charts.memory import memory
 from tlsperf.charts.picture import Picture
-from tlsperf.charts.theme import WIDTH
 from tlsperf.charts.threads import threads
 from tlsperf.histograms import Histograms
 from tlsperf.model import (
@@ -157,7 +156,7 @@ def _chart(
         file=f"{name}.svg",
         title=f"{table.title}: {scenario_name(scenario)}" if scenario else table.title,
         description=description,
-        width=WIDTH,
+        width=picture.width,
         height=picture.height,
         table=table.anchor,
     )

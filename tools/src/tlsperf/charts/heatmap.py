@@ -25,11 +25,9 @@ def heat(factor: float) -> str:
 
 
 def heatmap(table: Table, implementations: Mapping[str, ShownImplementation]) -> Picture:
-    """The Vega-Lite specification of a table with ratios, and its height in pixels."""
+    """The Vega-Lite specification of a table with ratios, and its size in pixels."""
     present = [implementations[i] for i in table.implementations]
     left = text_width(max(len(row.name) for row in table.rows))
-    width = WIDTH - left
-    height = CELL * len(table.rows)
     values = [
         {
             "row": str(number),
@@ -40,6 +38,11 @@ def heatmap(table: Table, implementations: Mapping[str, ShownImplementation]) ->
         for number, row in enumerate(table.rows)
         for position, cell in enumerate(row.cells)
     ]
+    lines = [_head(i) for i in present]
+    written = [*(text for texts in lines for text in texts), *(v["text"] for v in values)]
+    column = text_width(max(map(len, written)))
+    width = max(WIDTH - left, column * len(present))
+    height = CELL * len(table.rows)
     x = {
         "field": "column",
         "type": "nominal",
@@ -53,7 +56,6 @@ def heatmap(table: Table, implementations: Mapping[str, ShownImplementation]) ->
         "scale": {"domain": [str(n) for n in range(len(table.rows))], "padding": 0},
     }
     names = [{"row": str(n), "name": row.name} for n, row in enumerate(table.rows)]
-    lines = [_head(i) for i in present]
     head = LINE * max(len(texts) for texts in lines) + 6
     heads = [
         {"column": str(n), "at": -LINE * up - 6, "head": text}
@@ -106,7 +108,7 @@ def heatmap(table: Table, implementations: Mapping[str, ShownImplementation]) ->
             },
         ],
     }
-    return Picture(specification, head + height + 4)
+    return Picture(specification, head + height + 4, left + width)
 
 
 def _head(shown: ShownImplementation) -> list[str]:

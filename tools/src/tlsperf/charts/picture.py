@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+from tlsperf.charts.theme import WIDTH
+
 
 class Picture(NamedTuple):
-    """A Vega-Lite specification, and the height in pixels of what it draws."""
+    """A Vega-Lite specification, and the size in pixels of what it draws."""
 
     specification: dict[str, Any]
     height: int
+    width: int = WIDTH
