@@ -13,14 +13,14 @@ import hashlib
 import io
 import json
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from tlsperf.errors import UserError
-from tlsperf.model import SCENARIO_FIELDS, Report, Results
+from tlsperf.model import SCENARIO_FIELDS, Identifier, Report, Results, Run
 from tlsperf.page import Page, read_page, with_generated
 
 if TYPE_CHECKING:
@@ -82,19 +82,42 @@ def _render(
     """
     if not pages:
         return {}
-    from tlsperf.as_published import as_published, read_definitions
-    from tlsperf.factors import quoted_factors
     from tlsperf.histograms import read_histograms
+    from tlsperf.run import read_runs
+
+    all_runs = read_runs(root / "data" / "runs")
+    complete = completer(root, reports, all_runs)
+    outputs: dict[Path, bytes | None] = {}
+    for page in pages:
+        results = complete(page.report)
+        histograms = {
+            key: bins
+            for run in page.report.runs
+            for key, bins in read_histograms(root / "data" / "runs" / run, all_runs[run]).items()
+        }
+        outputs |= _outputs(page, results, histograms)
+    return outputs
+
+
+def completer(
+    root: Path, reports: Sequence[Report], all_runs: Mapping[Identifier, Run]
+) -> Callable[[Report], Results]:
+    """A function that makes all that a report shows, of what lies below `root`.
+
+    `reports` and `all_runs` are all there are: a report is compared with an earlier one.
+    """
+    from tlsperf.as_published import as_published, read_definitions
+    from tlsperf.charts import describe_charts
+    from tlsperf.factors import quoted_factors
     from tlsperf.notes import notes_for, read_notes
     from tlsperf.results import make_results
-    from tlsperf.run import load_run, read_hosts, read_runs
+    from tlsperf.run import load_run, read_hosts
     from tlsperf.sections import sections
 
     known = root / "data" / "notes.toml"
     notes = read_notes(known) if known.exists() else []
     definitions = read_definitions(root / "data" / "comparisons")
     hosts = read_hosts(root / "data" / "hosts")
-    all_runs = read_runs(root / "data" / "runs")
     load = cache(lambda run_id: load_run(root / "data" / "runs" / run_id))
     by_id = {report.id: report for report in reports}
 
@@ -103,30 +126,24 @@ def _render(
         report = by_id[report_id]
         return make_results(report, [load(run) for run in report.runs], hosts)
 
-    outputs: dict[Path, bytes | None] = {}
-    for page in pages:
-        runs = [load(run) for run in page.report.runs]
-        results = tables(page.report.id)
-        told = sections(page.report, reports, all_runs, load, tables) | {
+    def complete(report: Report) -> Results:
+        runs = [load(run) for run in report.runs]
+        results = tables(report.id)
+        told = sections(report, reports, all_runs, load, tables) | {
             "notes": notes_for(results, notes),
-            "factors": quoted_factors(page.report, results),
+            "factors": quoted_factors(report, results),
             "published": as_published(definitions, runs),
+            "charts": describe_charts(results),
         }
-        results = results.model_copy(update=told)
-        histograms = {
-            key: bins
-            for run in runs
-            for key, bins in read_histograms(root / "data" / "runs" / run.run.id, run.run).items()
-        }
-        outputs |= _outputs(page, results, histograms)
-    return outputs
+        return results.model_copy(update=told)
+
+    return complete
 
 
 def _outputs(page: Page, results: Results, histograms: Histograms) -> dict[Path, bytes | None]:
-    from tlsperf.charts import describe_charts, draw_charts
+    from tlsperf.charts import draw_charts
     from tlsperf.histograms import FILE, histograms_csv
 
-    results = results.model_copy(update={"charts": describe_charts(results)})
     files = {"results.json": results_json(results), "results.csv": results_csv(results)}
     if histograms:
         files[FILE] = histograms_csv(histograms)

@@ -9,12 +9,13 @@ from typing import Final
 
 import tomlkit
 
-from tlsperf.charts import describe_charts
+from tlsperf.changes import predecessor
 from tlsperf.errors import UserError
 from tlsperf.figures import LIBRARY_NAMES, implementation_label
 from tlsperf.model import Identifier, Implementation, Report, Results, Run
-from tlsperf.results import make_results
-from tlsperf.run import load_run, read_hosts
+from tlsperf.page import read_page
+from tlsperf.render import completer
+from tlsperf.run import read_run, read_runs
 
 MOST_IN_TITLE: Final = 4
 _LIBRARY_ORDER: Final = ("rustls", "openssl", "boringssl")
@@ -32,26 +33,30 @@ def new_report(
     The report is named after its first run and has its last run's date unless told otherwise.
     Raises UserError where a run cannot be read or there is such a report already.
     """
-    runs = [load_run(root / "data" / "runs" / run_id) for run_id in run_ids]
-    when = on or max(run.run.date for run in runs)
+    runs = [read_run(root / "data" / "runs" / run_id) for run_id in run_ids]
+    when = on or max(run.date for run in runs)
     if slug is None:
-        slug = run_ids[0].removeprefix(f"{runs[0].run.date}-")
+        slug = run_ids[0].removeprefix(f"{runs[0].date}-")
     name = f"{when}-{slug}"
     folder = root / "content" / "perf" / name
     if folder.exists():
         raise UserError(
             f"{folder}: there is such a report; remove it, or give this one a --slug of its own"
         )
-    implementations = list({i.id: i for run in runs for i in run.run.implementations}.values())
+    implementations = list({i.id: i for run in runs for i in run.implementations}.values())
+    others = [read_page(path).report for path in sorted(folder.parent.glob("*/index.md"))]
+    all_runs = read_runs(root / "data" / "runs")
     report = Report(
         id=name,
-        title=title or _title(implementations, [run.run for run in runs]),
+        title=title or _title(implementations, runs),
         date=when,
         runs=list(run_ids),
         baseline=_baseline(implementations),
         previous=None,
     )
-    results = make_results(report, runs, read_hosts(root / "data" / "hosts"))
+    before = predecessor(report, others, all_runs)
+    report = report.model_copy(update={"previous": before.id if before else None})
+    results = completer(root, [*others, report], all_runs)(report)
     folder.mkdir(parents=True)
     path = folder / "index.md"
     path.write_text(_page(report, results), encoding="utf-8")
@@ -105,30 +110,36 @@ def _page(report: Report, results: Results) -> str:
     settings.add("runs", report.runs)
     if report.baseline:
         settings.add("baseline", report.baseline)
+    if report.previous:
+        settings.add("previous", report.previous)
     document.add("extra", tomlkit.table(is_super_table=True).add("report", settings))
     head = f"+++\n{tomlkit.dumps(document)}+++\n"
     return "\n".join([head, *(f"{part}\n" for part in _body(results))])
 
 
 def _body(results: Results) -> list[str]:
-    charts = {chart.table: chart.anchor for chart in describe_charts(results)}
     parts = ["{{ warnings() }}", "{{ headline() }}", "## What was measured", _measured(results)]
     parts.append("## Results")
-    phases = []
     for table in results.tables:
         if table.by_phase:
-            phases.append(table)
             continue
         parts.append(f'{{{{ table(id="{table.anchor}") }}}}')
-        if table.anchor in charts:
-            parts.append(f'{{{{ chart(id="{charts[table.anchor]}") }}}}')
+        charts = [chart for chart in results.charts if chart.table == table.anchor]
+        parts += [f'{{{{ chart(id="{chart.anchor}") }}}}' for chart in charts]
+    if results.efficiency:
+        parts += ["## How near to the ceiling", "{{ efficiency() }}"]
     parts += ["## Observations", _OBSERVATIONS]
+    if results.changes:
+        parts += ["## Changes since the last comparable report", "{{ changes() }}"]
     parts += ["## System configuration", "{{ host() }}"]
     parts += ["## Versions and builds", "{{ versions() }}"]
     parts += ["## How it was measured", "{{ commands() }}"]
-    if phases:
-        parts += ["## Where the time goes", _PHASES]
-        parts += [f'{{{{ table(id="{table.anchor}") }}}}' for table in phases]
+    if any(table.by_phase for table in results.tables):
+        parts.append(_PHASES)
+    if results.noise:
+        parts += ["### Noise floor", "{{ noise() }}"]
+    if results.notes:
+        parts += ["## What to know about these numbers", "{{ notes() }}"]
     return [*parts, "## Raw data", "{{ raw() }}"]
 
 
@@ -137,9 +148,11 @@ _OBSERVATIONS: Final = (
     "is drawn from that interval alone. A difference that the rounds do not bear out is not called "
     "one."
 )
+# Tables of phases would weigh as much as all the others; a person can show one where it matters.
 _PHASES: Final = (
     "A handshake's cost is the sum over its phases as the side itself sees them: construction of "
-    "the connection, each flight it processes or produces, and the tickets after it."
+    "the connection, each flight it processes or produces, and the tickets after it. The phases "
+    "of every scenario are in `results.csv`."
 )
 
 
