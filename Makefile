@@ -101,8 +101,9 @@ $(VENV)/.dev: tools/requirements-dev.txt $(VENV)/.tools | $(VENV)/bin/python
 	$(VENV)/bin/pip install --quiet --require-hashes --requirement tools/requirements-dev.txt
 	touch $@
 
+# Not `npm ci`: it wants the lock to hold the Zola of every other system too, which npm leaves out.
 node_modules/.installed: package-lock.json
-	npm ci --no-audit --no-fund --loglevel=error
+	npm install --no-save --no-audit --no-fund --loglevel=error
 	touch $@
 
 # A Zola of the host serves; npm brings one where there is none.

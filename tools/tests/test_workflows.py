@@ -143,6 +143,12 @@ def test_the_host_is_checked_before_measuring_and_reset_whatever_happens() -> No
     assert all(step.condition is None for step in steps[: place("host reset")])
 
 
+def test_the_form_offers_every_suite_that_there_is() -> None:
+    suite = WORKFLOWS["bench"].events["workflow_dispatch"]["inputs"]["suite"]
+    files = (ROOT / "bench" / "suites").glob("*.toml")
+    assert set(suite["options"]) == {path.stem for path in files}
+
+
 def test_steps_are_make_targets_scripts_or_one_program() -> None:
     """So that each can be run, and is, on a desk."""
     makefile = (ROOT / "Makefile").read_text()
