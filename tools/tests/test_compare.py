@@ -143,6 +143,9 @@ def test_the_command_prints_markdown_csv_and_json(monkeypatch: pytest.MonkeyPatc
     assert row["factor"] == "0.56x"
     (item,) = json.loads(output(*two, "--format", "json"))["rows"]
     assert item["verdict"] == "slower"
+    other_host = ["compare", "2024-10-18-x86-64/openssl-3.3.2", "2024-10-31-arm64/openssl-3.3.2"]
+    note = "\nMeasured on different hosts: xeon-e-2386g and ampere-altra-q80-30.\n"
+    assert output(*other_host).endswith(note)
     tables = ["compare", "--tables", str(TABLES), "--format", "csv"]
     expected = (DATA / "comparisons" / "2023-12-13-published-tables.csv").read_text()
     assert output(*tables) == expected

@@ -9,6 +9,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
@@ -35,6 +36,7 @@ Estimator = Literal["median", "upper-median", "best"]
 Format = Literal["markdown", "csv", "json"]
 
 ABSENT: Final = "–"
+_NUMBER: Final = re.compile(rf"[0-9.]+x?|{ABSENT}")
 
 
 @dataclass(frozen=True)
@@ -293,6 +295,9 @@ def text(left: Side, right: Side, rows: Sequence[Comparison], format_: Format) -
     if format_ == "csv":
         return csv_text([header, *cells])
     footnotes = [f"\nVerdicts are {note}.\n" for note in sorted(n for n in unpaired if n)]
+    hosts = [side.run.run.host_id for side in (left, right)]
+    if hosts[0] != hosts[1]:
+        footnotes.append(f"\nMeasured on different hosts: {hosts[0]} and {hosts[1]}.\n")
     return markdown_text(header, cells) + "".join(footnotes)
 
 
@@ -307,9 +312,7 @@ def markdown_text(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     rows = list(rows)
     if not any(row[-1] for row in rows):  # nobody needs an empty column of notes
         header, rows = header[:-1], [row[:-1] for row in rows]
-    right = [
-        all(row[i][:1].isdigit() or row[i] == ABSENT for row in rows) for i in range(len(header))
-    ]
+    right = [all(_NUMBER.fullmatch(row[at]) for row in rows) for at in range(len(header))]
     lines = [
         header,
         ["-:" if aligned else "-" for aligned in right],
@@ -321,6 +324,7 @@ def markdown_text(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 def _described(side: Side) -> dict[str, str]:
     return {
         "run": side.run.run.id,
+        "host": side.run.run.host_id,
         "implementation": side.implementation.id,
         "label": side.label,
     }
