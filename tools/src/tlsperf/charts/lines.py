@@ -44,10 +44,10 @@ class Line:
 
 @dataclass(frozen=True)
 class Mark:
-    """A vertical rule with a word at its top."""
+    """A vertical rule with words at its top, a text a line."""
 
     x: float
-    label: str
+    label: Sequence[str]
 
 
 def dashes(colours: Sequence[str]) -> list[tuple[int, ...]]:
@@ -91,6 +91,7 @@ def lines(
         "scale": {"domain": [0, top], "nice": False},
     }
     layers: list[dict[str, Any]] = [_rules(marks)] if marks else []
+    above = TOP + LABEL_STEP * (max((len(mark.label) for mark in marks), default=1) - 1)
     for line in drawn:
         values = [
             {"x": p.x, "y": p.y, "low": p.low, "high": p.high, "colour": line.colour}
@@ -129,23 +130,32 @@ def lines(
     specification = {
         "$schema": "https://vega.github.io/schema/vega-lite/v6.json",
         "autosize": "none",
-        "padding": {"left": LEFT, "right": right, "top": TOP, "bottom": AXIS},
+        "padding": {"left": LEFT, "right": right, "top": above, "bottom": AXIS},
         "width": width,
         "height": height,
         "layer": layers,
     }
-    return Picture(specification, TOP + height + AXIS)
+    return Picture(specification, above + height + AXIS)
 
 
 def _rules(marks: Sequence[Mark]) -> dict[str, Any]:
+    texts = [
+        {"x": mark.x, "y": -5 - LABEL_STEP * up, "label": text}
+        for mark in marks
+        for up, text in enumerate(reversed(mark.label))
+    ]
     return {
-        "data": {"values": [{"x": m.x, "label": m.label} for m in marks]},
+        "data": {"values": [{"x": m.x} for m in marks]},
         "encoding": {"x": {"field": "x", "type": "quantitative"}},
         "layer": [
             {"mark": {"type": "rule", "strokeDash": [3, 3], "color": TEXT}},
             {
-                "mark": {"type": "text", "align": "center", "baseline": "bottom", "dy": -5},
-                "encoding": {"y": {"value": 0}, "text": {"field": "label"}},
+                "data": {"values": texts},
+                "mark": {"type": "text", "align": "center", "baseline": "bottom"},
+                "encoding": {
+                    "y": {"field": "y", "type": "quantitative", "scale": None, "axis": None},
+                    "text": {"field": "label"},
+                },
             },
         ],
     }

@@ -40,7 +40,7 @@ def threads(
         for i, dash in zip(present, dashes([i.colour for i in present]), strict=True)
     ]
     most = max(p.x for line in drawn for p in line.points)
-    marks = [Mark(cores, f"{cores} cores")] if cores and cores <= most else []
+    marks = [Mark(cores, [f"{cores} cores"])] if cores and cores <= most else []
     return lines(
         drawn,
         x_title="threads",

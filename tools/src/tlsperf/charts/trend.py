@@ -44,6 +44,6 @@ def trend(
         y_title=f"{unit}, higher is better",
         x_axis={"values": days, "labelExpr": f"{{{names}}}[datum.value]"},
         x_domain=(days[0] - 0.06 * reach, days[-1] + 0.06 * reach),
-        marks=[Mark(at[report], ", ".join(told)) for report, told in texts.items()],
+        marks=[Mark(at[report], told) for report, told in texts.items()],
         height=HEIGHT,
     )
