@@ -1,0 +1,205 @@
+"""Trends, hosts and libraries: what stands in which, where lines break, who leads."""
+
+from __future__ import annotations
+
+import json
+import re
+from datetime import date
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+from tlsperf.figures import shown, value_text
+from tlsperf.model import (
+    Cell,
+    HostFacts,
+    Implementation,
+    Note,
+    Report,
+    Results,
+    Row,
+    RunReference,
+    Scenario,
+    Table,
+    Tool,
+    TrendMember,
+    scenario_anchor,
+    scenario_name,
+)
+from tlsperf.notes import read_notes
+from tlsperf.overviews import hosts, libraries, overview_files, trends
+from tlsperf.page import read_page
+
+ROOT = Path(__file__).parents[2]
+SCENARIO = Scenario(operation="transfer", protocol="1.3", side="sender")
+
+
+def report(
+    day: str,
+    rates: dict[str, float],
+    host: str = "a",
+    suite: str | None = "main",
+    trend: TrendMember | None = None,
+) -> tuple[Report, Results]:
+    """A report with one row; rates by `library-version`."""
+    named = [name.partition("-") for name in rates]
+    implementations = [
+        Implementation.model_validate(
+            {"id": f"{lib}-{version}", "library": lib, "version": version}
+        )
+        for lib, _, version in named
+    ]
+    row = Row(
+        anchor=scenario_anchor(SCENARIO),
+        name=scenario_name(SCENARIO),
+        scenario=SCENARIO,
+        cells=[
+            Cell(implementation=name, value=rate, text=value_text(rate, "MiB/s"))
+            for name, rate in rates.items()
+        ],
+    )
+    table = Table(
+        anchor="transfer",
+        title="Transfer",
+        caption="Example.",
+        unit="MiB/s",
+        better="higher",
+        implementations=list(rates),
+        rows=[row],
+    )
+    results = Results.model_validate(
+        {
+            "schema": 1,
+            "id": f"{day}-x",
+            "title": f"Report of {day}",
+            "date": day,
+            "runs": [
+                RunReference(
+                    id=day,
+                    date=date.fromisoformat(day),
+                    suite=suite,
+                    host_id=host,
+                    tool=Tool(name="t"),
+                    files=[],
+                )
+            ],
+            "hosts": [HostFacts(id=host, cpu=f"CPU {host}", architecture="x86_64")],
+            "implementations": [shown(i) for i in implementations],
+            "headlines": [],
+            "tables": [table],
+            "charts": [],
+        }
+    )
+    decided = Report(id=results.id, title=results.title, date=results.date, runs=[day], trend=trend)
+    return decided, results
+
+
+OLD = report("2025-01-01", {"rustls-1": 100, "openssl-1": 90})
+NEW = report("2026-01-01", {"rustls-2": 120, "openssl-2": 150})
+
+
+def note(gap: bool) -> Note:
+    return Note.model_validate(
+        {
+            "id": "n",
+            "kind": "setup",
+            "title": "t",
+            "text": "x",
+            "runs": ["2026-01-01"],
+            "mark": "new default",
+            "gap": gap,
+            "sources": [{"title": "s", "url": "https://example.org"}],
+        }
+    )
+
+
+def test_reports_of_one_suite_on_one_host_are_a_trend_in_the_order_of_time() -> None:
+    ((trend, drawings),) = trends([NEW, OLD], [])
+    assert (trend.id, [r.id for r in trend.reports]) == ("a-main", ["2025-01-01-x", "2026-01-01-x"])
+    (row,) = trend.rows
+    assert {line.library: [c.value for c in line.cells] for line in row.lines} == {
+        "openssl": [90, 150],
+        "rustls": [100, 120],
+    }
+    assert list(drawings) == [row.chart.file]
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        report("2026-01-01", {"rustls-2": 1}, host="b"),
+        report("2026-01-01", {"rustls-2": 1}, suite="threads"),
+        report("2026-01-01", {"rustls-2": 1}, suite=None),
+        report("2026-01-01", {"rustls-2": 1, "rustls-3": 2}),
+    ],
+    ids=["another host", "another suite", "no suite", "two builds of a library"],
+)
+def test_what_is_not_comparable_is_no_trend(other: tuple[Report, Results]) -> None:
+    assert trends([OLD, other], []) == []
+
+
+def test_a_report_of_builds_stands_in_a_trend_with_the_one_it_names() -> None:
+    chosen = TrendMember(suite="main", implementations=["rustls-3"])
+    builds = report("2026-01-01", {"rustls-2": 1, "rustls-3": 2}, suite=None, trend=chosen)
+    ((trend, _),) = trends([OLD, builds], [])
+    cells = {line.library: [c.text for c in line.cells] for line in trend.rows[0].lines}
+    assert cells == {"rustls": ["100.0", "2.000"], "openssl": ["90.00", "–"]}
+
+
+def segments(svg: str) -> int:
+    """Lines that join measured points: paths without a fill, of a library's colour."""
+    root = ElementTree.fromstring(svg)
+    return sum(
+        1
+        for path in root.iter("{http://www.w3.org/2000/svg}path")
+        if path.get("fill") == "none" and "library-" in (path.get("class") or "")
+    )
+
+
+def test_a_mark_is_drawn_and_named_and_a_gap_breaks_the_lines() -> None:
+    plain, marked, broken = (
+        trends([OLD, NEW], notes)[0] for notes in ([], [note(False)], [note(True)])
+    )
+    assert [segments(next(iter(t[1].values()))) for t in (plain, marked, broken)] == [2, 2, 0]
+    assert "new default" not in next(iter(plain[1].values()))
+    for trend, drawings in (marked, broken):
+        assert "new default" in next(iter(drawings.values()))
+        assert [m.text for m in trend.rows[0].marks] == ["new default"]
+        assert "Before January 2026: new default." in trend.rows[0].chart.description
+
+
+def test_a_library_leads_or_trails_in_the_newest_report_of_a_host() -> None:
+    found = {library.library: library for library in libraries([OLD[1], NEW[1]])}
+    (standing,) = found["openssl"].standings
+    assert standing.report.id == "2026-01-01-x"
+    assert [(s.text, s.other) for s in standing.leads] == [("1.25x", "rustls 2")]
+    (standing,) = found["rustls"].standings
+    assert [(s.text, s.other) for s in standing.trails] == [("0.80x", "OpenSSL 2")]
+    assert [v.label for v in found["rustls"].versions] == ["rustls 2", "rustls 1"]
+
+
+def test_a_host_has_its_reports_newest_first_and_its_trend() -> None:
+    elsewhere = report("2024-01-01", {"rustls-1": 1}, host="b")
+    found = [trend for trend, _ in trends([OLD, NEW], [])]
+    a, b = hosts([OLD[1], NEW[1], elsewhere[1]], found)
+    assert [r.date.year for r in a.reports] == [2026, 2025]
+    assert (a.trends, b.trends) == (["a-main"], [])
+
+
+def test_the_committed_pages_are_those_of_the_committed_results() -> None:
+    reports = []
+    for path in sorted((ROOT / "content" / "perf").glob("*/index.md")):
+        text = (path.parent / "results.json").read_text(encoding="utf-8")
+        reports.append((read_page(path).report, Results.model_validate_json(text)))
+    files = overview_files(reports, read_notes(ROOT / "data" / "notes.toml"))
+    for name, text in files.items():
+        assert (ROOT / "content" / name).read_text(encoding="utf-8") == text, name
+    trend = json.loads(files["trends/xeon-e-2386g-main/trend.json"])
+    assert len(trend["rows"]) == 16
+    assert len(trend["reports"]) >= 4
+    marks = {m["text"] for row in trend["rows"] for m in row["marks"]}
+    assert "X25519MLKEM768" in marks
+    for name, text in files.items():
+        if name.endswith(".svg"):
+            assert not re.search(r"<style|\sstyle=", text), name
