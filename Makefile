@@ -11,8 +11,10 @@ PYTHON := $(VENV)/bin/python
 TLSPERF := $(VENV)/bin/tlsperf
 RELEASE := bench/target/release
 SITE := PYTHONPATH=tools/src python3 -m tlsperf.site
-# bindgen loads libclang; the PyPI package ships one. Expanded in a recipe, after it is installed.
-CARGO = LIBCLANG_PATH="$$(echo "$$PWD"/$(VENV)/lib/python3*/site-packages/clang/native)" cargo
+# bindgen loads libclang; the PyPI package ships one, but without the compiler's own headers, so
+# those of the C compiler are lent to it. Expanded in a recipe, after it is installed.
+CARGO = LIBCLANG_PATH="$$(echo "$$PWD"/$(VENV)/lib/python3*/site-packages/clang/native)" \
+	BINDGEN_EXTRA_CLANG_ARGS="-isystem $$(cc -print-file-name=include)" cargo
 
 SUITE ?= quick
 RUN ?= $(shell date -u +%F)-$(SUITE)-$(shell date -u +%H%M)

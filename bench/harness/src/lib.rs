@@ -3,8 +3,22 @@
 //!
 //! This crate links no TLS library: each has an adapter and a program of its own in `libraries/`.
 
+pub mod binary;
+pub mod certificates;
+pub mod client_hello;
+pub mod clock;
+pub mod empty;
+pub mod handshake;
 pub mod implementation;
+pub mod latency;
+pub mod library;
+pub mod measure;
+pub mod memory;
+pub mod program;
 pub mod record;
 pub mod request;
 pub mod run;
 pub mod scenario;
+pub mod transfer;
+pub mod transport;
+pub mod wire;

@@ -1,0 +1,91 @@
+//! What a program can tell about the file it runs from.
+
+use std::{env, fs};
+
+use anyhow::{Context, Result};
+use object::{Object, ObjectSection};
+
+use crate::implementation::Linkage;
+
+/// The compilers that left their name in a program.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Compilers {
+    /// `rustc version 1.95.0 (59807616e 2026-04-14)`
+    pub rust: Option<String>,
+    /// All others, separated by semicolons: `GCC: (Debian 12.2.0-14) 12.2.0`. The C library's own
+    /// start-up code is among them.
+    pub c: Option<String>,
+}
+
+/// Reads the section `.comment` of the running program.
+///
+/// # Errors
+/// The program's file can't be read.
+pub fn compilers() -> Result<Compilers> {
+    let path = env::current_exe()?;
+    let bytes = fs::read(&path).with_context(|| path.display().to_string())?;
+    let file = object::File::parse(&*bytes)?;
+    let Some(section) = file.section_by_name(".comment") else {
+        return Ok(Compilers::default());
+    };
+    let section = section.uncompressed_data()?;
+    let mut names: Vec<String> = section
+        .split(|byte| *byte == 0)
+        .map(|name| String::from_utf8_lossy(name).into_owned())
+        .filter(|name| !name.is_empty() && !name.starts_with("Linker:"))
+        .collect();
+    names.sort();
+    names.dedup();
+    let (rust, c): (Vec<_>, Vec<_>) = names
+        .into_iter()
+        .partition(|name| name.starts_with("rustc "));
+    Ok(Compilers {
+        rust: (!rust.is_empty()).then(|| rust.join("; ")),
+        c: (!c.is_empty()).then(|| c.join("; ")),
+    })
+}
+
+/// The locked version of a package, from the list that `libraries/build.rs` makes.
+pub fn package_version(packages: &str, name: &str) -> Option<String> {
+    packages
+        .split(',')
+        .filter_map(|package| package.split_once(' '))
+        .find(|(found, _)| *found == name)
+        .map(|(_, version)| version.into())
+}
+
+/// How a library is linked: shared if the running program has mapped a file `<name>.so…`.
+///
+/// # Errors
+/// The list of mapped files can't be read.
+pub fn linkage(name: &str) -> Result<Linkage> {
+    let maps = fs::read_to_string("/proc/self/maps").context("/proc/self/maps")?;
+    Ok(match maps.contains(&format!("/{name}.so")) {
+        true => Linkage::Shared,
+        false => Linkage::Static,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn this_test_was_compiled_by_rustc() {
+        let rust = compilers().unwrap().rust.unwrap();
+        assert!(rust.starts_with("rustc version 1."), "{rust}");
+    }
+
+    #[test]
+    fn a_package_is_found_by_its_whole_name() {
+        let packages = "aws-lc-rs 1.2.3,ring 0.17.1,rustls 0.23.9";
+        assert_eq!(package_version(packages, "rustls").unwrap(), "0.23.9");
+        assert_eq!(package_version(packages, "rust"), None);
+    }
+
+    #[test]
+    fn the_c_library_is_shared_and_others_are_not() {
+        assert_eq!(linkage("libc").unwrap(), Linkage::Shared);
+        assert_eq!(linkage("libssl").unwrap(), Linkage::Static);
+    }
+}

@@ -1,0 +1,49 @@
+//! The certificates of the project: for each type of key a root, an intermediate and two leaves,
+//! made by `examples/certificates.rs` and valid until 2049.
+
+use crate::scenario::Certificate;
+
+/// The host name in every server's certificate.
+pub const HOST_NAME: &str = "server.example";
+
+/// Who a peer is: its chain (leaf, then intermediate) and the key of the leaf, as PEM.
+#[derive(Clone, Copy, Debug)]
+pub struct Identity {
+    pub chain: &'static str,
+    pub key: &'static str,
+}
+
+/// Server, client and the root that both are to be verified with.
+#[derive(Clone, Copy, Debug)]
+pub struct Authority {
+    pub root: &'static str,
+    pub server: Identity,
+    pub client: Identity,
+}
+
+macro_rules! authority {
+    ($folder:literal) => {
+        Authority {
+            root: include_str!(concat!("../certificates/", $folder, "/root.pem")),
+            server: Identity {
+                chain: include_str!(concat!("../certificates/", $folder, "/server.pem")),
+                key: include_str!(concat!("../certificates/", $folder, "/server.key")),
+            },
+            client: Identity {
+                chain: include_str!(concat!("../certificates/", $folder, "/client.pem")),
+                key: include_str!(concat!("../certificates/", $folder, "/client.key")),
+            },
+        }
+    };
+}
+
+/// The certificates with this type of key.
+pub fn authority(certificate: Certificate) -> Authority {
+    match certificate {
+        Certificate::Rsa2048 => authority!("rsa-2048"),
+        Certificate::Rsa4096 => authority!("rsa-4096"),
+        Certificate::EcdsaP256 => authority!("ecdsa-p256"),
+        Certificate::EcdsaP384 => authority!("ecdsa-p384"),
+        Certificate::Ed25519 => authority!("ed25519"),
+    }
+}

@@ -1,0 +1,54 @@
+//! The one clock: monotonic, nanoseconds.
+
+use std::time::{Duration, Instant};
+
+/// Cost of one read of the clock, in nanoseconds: the least of several means, since whatever else
+/// runs on the host can only add to it.
+pub fn cost() -> f64 {
+    const READS: u32 = 2_000;
+    let mean = || {
+        let start = Instant::now();
+        for _ in 1..READS {
+            std::hint::black_box(Instant::now());
+        }
+        start.elapsed().as_nanos() as f64 / f64::from(READS)
+    };
+    (0..10).map(|_| mean()).fold(f64::INFINITY, f64::min)
+}
+
+/// Adjacent spans of time: the end of one is the start of the next, so that each costs one read.
+pub struct Laps(Instant);
+
+impl Laps {
+    /// The first span begins now.
+    pub fn start() -> Self {
+        Self(Instant::now())
+    }
+
+    /// Ends a span and begins the next.
+    pub fn lap(&mut self) -> Duration {
+        let now = Instant::now();
+        let span = now - self.0;
+        self.0 = now;
+        span
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn laps_add_up_to_the_whole() {
+        let start = Instant::now();
+        let mut laps = Laps::start();
+        let sum: Duration = (0..100).map(|_| laps.lap()).sum();
+        assert!(sum <= start.elapsed());
+    }
+
+    #[test]
+    fn reading_the_clock_costs_something_and_less_than_a_microsecond_or_ten() {
+        let cost = cost();
+        assert!(cost > 0.0 && cost < 10_000.0, "{cost} ns");
+    }
+}

@@ -1,0 +1,126 @@
+//! Times of single handshakes, kept as a histogram.
+
+use std::time::Duration;
+
+use anyhow::Result;
+use base64::{Engine, prelude::BASE64_STANDARD};
+use hdrhistogram::{
+    Histogram,
+    serialization::{Serializer, V2Serializer},
+};
+
+use crate::record::{Metric, Observation, Phase, Statistic, Unit};
+
+/// Percentiles that are published; the largest value stands for the 100th.
+const PERCENTILES: [(f64, Statistic); 6] = [
+    (5.0, Statistic::P5),
+    (50.0, Statistic::P50),
+    (90.0, Statistic::P90),
+    (99.0, Statistic::P99),
+    (99.9, Statistic::P999),
+    (100.0, Statistic::Max),
+];
+
+/// An HDR histogram of nanoseconds with 3 significant digits.
+#[derive(Debug)]
+pub struct Latencies(Histogram<u64>);
+
+impl Latencies {
+    /// Times up to a minute fit without growing.
+    ///
+    /// # Errors
+    /// Never: the bounds are fixed.
+    pub fn new() -> Result<Self> {
+        Ok(Self(Histogram::new_with_bounds(1, 60_000_000_000, 3)?))
+    }
+
+    /// # Errors
+    /// The time is longer than a minute.
+    pub fn add(&mut self, time: Duration) -> Result<()> {
+        Ok(self.0.record(u64::try_from(time.as_nanos())?)?)
+    }
+
+    /// All together; none if there are none.
+    ///
+    /// # Errors
+    /// Never: the bounds are the same.
+    pub fn merged<'a>(all: impl Iterator<Item = &'a Self>) -> Result<Option<Self>> {
+        let mut merged: Option<Self> = None;
+        for one in all {
+            match &mut merged {
+                None => merged = Some(Self(one.0.clone())),
+                Some(sum) => sum.0.add(&one.0)?,
+            }
+        }
+        Ok(merged)
+    }
+
+    /// The published percentiles, in microseconds.
+    pub fn observations(&self) -> impl Iterator<Item = Observation> {
+        PERCENTILES.into_iter().map(|(percentile, statistic)| {
+            let nanoseconds = match statistic {
+                Statistic::Max => self.0.max(),
+                _ => self.0.value_at_percentile(percentile),
+            };
+            Observation {
+                phase: Phase::Total,
+                metric: Metric::Duration,
+                statistic,
+                value: nanoseconds as f64 / 1e3,
+                unit: Unit::Microseconds,
+            }
+        })
+    }
+
+    /// HdrHistogram V2, base64.
+    ///
+    /// # Errors
+    /// Never: memory is all it needs.
+    pub fn encode(&self) -> Result<String> {
+        let mut bytes = Vec::new();
+        V2Serializer::new().serialize(&self.0, &mut bytes)?;
+        Ok(BASE64_STANDARD.encode(bytes))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use hdrhistogram::serialization::Deserializer;
+
+    use super::*;
+
+    fn of(microseconds: impl Iterator<Item = u64>) -> Latencies {
+        let mut latencies = Latencies::new().unwrap();
+        for time in microseconds {
+            latencies.add(Duration::from_micros(time)).unwrap();
+        }
+        latencies
+    }
+
+    #[test]
+    fn percentiles_are_within_three_digits() {
+        let values: Vec<f64> = of(1..=1000).observations().map(|it| it.value).collect();
+        for (value, expected) in values
+            .iter()
+            .zip([50.0, 500.0, 900.0, 990.0, 999.0, 1000.0])
+        {
+            assert!(
+                (value / expected - 1.0).abs() < 1e-3,
+                "{value} for {expected}"
+            );
+        }
+    }
+
+    #[test]
+    fn threads_are_merged_and_the_encoding_holds_all() {
+        let (one, other) = (of(1..=10), of(100..=110));
+        let merged = Latencies::merged([&one, &other].into_iter())
+            .unwrap()
+            .unwrap();
+        let bytes = BASE64_STANDARD.decode(merged.encode().unwrap()).unwrap();
+        let read: Histogram<u64> = Deserializer::new().deserialize(&mut &*bytes).unwrap();
+        assert_eq!(read.len(), 21);
+        assert_eq!(read, merged.0);
+        assert!(Latencies::merged([].into_iter()).unwrap().is_none());
+    }
+}

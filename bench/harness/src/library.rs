@@ -1,0 +1,250 @@
+//! What the driver asks of a TLS library. An adapter implements `TlsLibrary` and `Connection`.
+
+use anyhow::{Context, Result, bail};
+
+use crate::{
+    certificates::{self, HOST_NAME, Identity},
+    implementation::Implementation,
+    scenario::{
+        Authentication, Certificate, CipherSuite, KeyExchange, Operation, Protocol, Resumption,
+        Scenario,
+    },
+    transport::Endpoint,
+};
+
+/// How one role is to be configured. Everything a library would otherwise choose is pinned.
+#[derive(Clone, Debug)]
+pub struct Setup {
+    pub protocol: Protocol,
+    pub cipher_suite: CipherSuite,
+    /// By preference. A client sends a key share for the first `key_shares` of them.
+    pub groups: Vec<KeyExchange>,
+    pub key_shares: usize,
+    /// Only this signature algorithm is offered: the one of the certificate.
+    pub certificate: Certificate,
+    pub authentication: Authentication,
+    /// `None`: the server issues no tickets and has no cache. Otherwise every session that a
+    /// handshake yields is kept by the client and used once.
+    pub resumption: Resumption,
+    /// Largest record, in bytes of plaintext; absent: the protocol's 16 KiB.
+    pub record_size: Option<u32>,
+    /// The root that the peer is verified with, as PEM.
+    pub trusted: &'static str,
+    /// Whom this role presents itself as: absent for a client that has no certificate.
+    pub identity: Option<Identity>,
+    /// The name that the client expects of the server.
+    pub host_name: &'static str,
+}
+
+impl Setup {
+    fn new(scenario: &Scenario, mut groups: Vec<KeyExchange>) -> Result<Self> {
+        let missing = |field| format!("scenario \"{}\" has no {field}", scenario.name());
+        let certificate = scenario
+            .certificate
+            .with_context(|| missing("certificate"))?;
+        let protocol = scenario.protocol.with_context(|| missing("protocol"))?;
+        // In TLS1.2 the list of groups also says which curves a certificate may have (RFC 8422,
+        // 5.1.1), so the certificate's own is on it, last.
+        let curve = match certificate {
+            Certificate::EcdsaP256 => Some(KeyExchange::Secp256r1),
+            Certificate::EcdsaP384 => Some(KeyExchange::Secp384r1),
+            _ => None,
+        };
+        groups.extend(curve.filter(|it| protocol == Protocol::Tls12 && !groups.contains(it)));
+        Ok(Self {
+            protocol,
+            cipher_suite: scenario
+                .cipher_suite
+                .with_context(|| missing("cipher_suite"))?,
+            key_shares: 1,
+            groups,
+            certificate,
+            authentication: scenario
+                .authentication
+                .with_context(|| missing("authentication"))?,
+            resumption: match scenario.resumption.with_context(|| missing("resumption"))? {
+                Resumption::Resumed => bail!("resumption \"resumed\" is for foreign sources"),
+                resumption => resumption,
+            },
+            record_size: scenario.record_size,
+            trusted: certificates::authority(certificate).root,
+            identity: None,
+            host_name: HOST_NAME,
+        })
+    }
+
+    /// The client of a scenario.
+    ///
+    /// # Errors
+    /// The scenario leaves open what must be pinned.
+    pub fn client(scenario: &Scenario) -> Result<Self> {
+        let group = configured_group(scenario);
+        let (groups, key_shares) = match (scenario.operation, scenario.variant.as_deref()) {
+            (_, None) => (vec![group], 1),
+            (Operation::Handshake, Some(HELLO_RETRY)) => (vec![unwanted_group(group), group], 1),
+            (Operation::Memory, Some(_)) => (vec![group], 1), // the number of sessions held
+            (Operation::ClientHello, Some(variant)) => {
+                let groups = offered_groups(variant)?;
+                let shares = groups.len();
+                (groups, shares)
+            }
+            (_, Some(other)) => bail!(
+                "variant \"{other}\" is unknown for a {}",
+                scenario.operation
+            ),
+        };
+        let mut setup = Self::new(scenario, groups)?;
+        setup.key_shares = key_shares;
+        if setup.authentication == Authentication::Mutual {
+            setup.identity = Some(certificates::authority(setup.certificate).client);
+        }
+        Ok(setup)
+    }
+
+    /// The server of a scenario.
+    ///
+    /// # Errors
+    /// The scenario leaves open what must be pinned.
+    pub fn server(scenario: &Scenario) -> Result<Self> {
+        let mut setup = Self::new(scenario, vec![configured_group(scenario)])?;
+        setup.identity = Some(certificates::authority(setup.certificate).server);
+        Ok(setup)
+    }
+}
+
+/// The variant whose client first sends a key share that the server does not want.
+pub const HELLO_RETRY: &str = "hello-retry";
+
+/// The group that both roles are configured with; X25519 where the scenario has no key exchange,
+/// since a session must first be made to be resumed.
+fn configured_group(scenario: &Scenario) -> KeyExchange {
+    scenario.key_exchange.unwrap_or(KeyExchange::X25519)
+}
+
+/// The group whose key share a client sends in vain before `wanted`.
+fn unwanted_group(wanted: KeyExchange) -> KeyExchange {
+    match wanted {
+        KeyExchange::X25519 => KeyExchange::Secp256r1,
+        _ => KeyExchange::X25519,
+    }
+}
+
+/// The groups of a variant such as `X25519MLKEM768+X25519`.
+fn offered_groups(variant: &str) -> Result<Vec<KeyExchange>> {
+    variant
+        .split('+')
+        .map(|name| {
+            KeyExchange::ALL
+                .iter()
+                .copied()
+                .find(|group| group.as_str() == name)
+                .with_context(|| format!("variant \"{variant}\": {name} is not a known group"))
+        })
+        .collect()
+}
+
+/// A TLS library in one build.
+///
+/// Configurations are made outside the time that is measured; the other calls are timed.
+pub trait TlsLibrary: Sync {
+    /// Belongs to one thread, and keeps the session that the next connection resumes.
+    type ClientConfig;
+    /// Shared by all threads, as in a real server.
+    type ServerConfig: Sync;
+    type Client<'a>: Connection;
+    type Server<'a>: Connection;
+
+    /// What this build is.
+    ///
+    /// # Errors
+    /// The program's own file can't be read.
+    fn implementation(&self) -> Result<Implementation>;
+
+    /// Why this library can't do the scenario, if it can't.
+    fn missing(&self, scenario: &Scenario) -> Option<String>;
+
+    /// # Errors
+    /// The library refuses the set-up.
+    fn client_config(&self, setup: &Setup) -> Result<Self::ClientConfig>;
+
+    /// # Errors
+    /// The library refuses the set-up.
+    fn server_config(&self, setup: &Setup) -> Result<Self::ServerConfig>;
+
+    /// Makes a client connection, ready to resume the session that `config` holds.
+    ///
+    /// # Errors
+    /// The library fails.
+    fn connect<'a>(
+        &self,
+        config: &'a Self::ClientConfig,
+        endpoint: &'a Endpoint,
+    ) -> Result<Self::Client<'a>>;
+
+    /// Makes a server connection.
+    ///
+    /// # Errors
+    /// The library fails.
+    fn accept<'a>(
+        &self,
+        config: &'a Self::ServerConfig,
+        endpoint: &'a Endpoint,
+    ) -> Result<Self::Server<'a>>;
+}
+
+/// How far a handshake is, seen from one role.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Progress {
+    /// The peer must speak first.
+    Waiting,
+    /// Complete for this role.
+    Done,
+}
+
+/// A handshake as the library tells about it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Negotiated {
+    pub protocol: Protocol,
+    pub cipher_suite: CipherSuite,
+    /// Absent where none took place, or where the library does not tell.
+    pub key_exchange: Option<KeyExchange>,
+    pub resumed: bool,
+    /// The peer's chain was verified with the configured root (for a resumed session: when it
+    /// was made), and for a client the peer's name too.
+    pub peer_verified: bool,
+    /// TLS1.3 tickets that arrived.
+    pub tickets: u32,
+}
+
+/// A connection of either role. Errors are those of the library: alerts, refusals, bad records.
+pub trait Connection {
+    /// One flight: processes all that has arrived and sends all that follows from it.
+    ///
+    /// # Errors
+    /// The handshake failed.
+    fn handshake(&mut self) -> Result<Progress>;
+
+    /// Processes the tickets that have arrived after the handshake.
+    ///
+    /// # Errors
+    /// What arrived was no ticket.
+    fn receive_tickets(&mut self) -> Result<()>;
+
+    /// Encrypts and sends all of `data`, as one write.
+    ///
+    /// # Errors
+    /// The library fails, or the transport is full.
+    fn send(&mut self, data: &[u8]) -> Result<()>;
+
+    /// Decrypts into `buffer`; returns how many bytes, at least 1.
+    ///
+    /// # Errors
+    /// Nothing has arrived, or it is not what the peer sent.
+    fn receive(&mut self, buffer: &mut [u8]) -> Result<usize>;
+
+    /// What the handshake agreed on. Not timed.
+    ///
+    /// # Errors
+    /// Something that is not in the vocabulary.
+    fn negotiated(&self) -> Result<Negotiated>;
+}

@@ -1,0 +1,547 @@
+//! Measures one block: warm-up, then a window of time on every thread, then records.
+
+use std::{
+    sync::Barrier,
+    thread,
+    time::{Duration, Instant},
+};
+
+use anyhow::{Context, Result, anyhow, ensure};
+use jiff::Timestamp;
+use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
+
+use crate::{
+    client_hello::{self, Speaker},
+    clock,
+    empty::Empty,
+    handshake::{self, Phases, Stage},
+    latency::Latencies,
+    library::{Setup, TlsLibrary},
+    memory,
+    record::{
+        Block, Measurement, Metric, Observation, Overhead, Phase, Record, Schema, Statistic,
+        Status, Unit,
+    },
+    request::Request,
+    scenario::{Operation, Side},
+    transfer::{self, Batch},
+    transport::Transport,
+};
+
+/// A warm-up has at least so many handshakes or batches, however short its time.
+const LEAST_WARM_UP: u32 = 4;
+
+/// How long, and how often, the empty library is driven.
+const OVERHEAD_WINDOW: Duration = Duration::from_millis(1);
+const OVERHEAD_WINDOWS: u32 = 5;
+
+const MEBIBYTE: f64 = (1 << 20) as f64;
+
+/// Measures what `request` asks for; the block mark comes last.
+///
+/// # Errors
+/// The scenario can't be understood, or a handshake or a transfer came to something else than the
+/// scenario says.
+pub fn block<L: TlsLibrary>(library: &L, request: &Request) -> Result<Vec<Record>> {
+    let start = Instant::now();
+    let reason = library.missing(&request.scenario);
+    let mut records = Vec::new();
+    if reason.is_none() {
+        records = own_cost(request)?;
+        records.extend(match request.scenario.operation {
+            Operation::Handshake => handshakes(library, request),
+            Operation::Transfer => transfers(library, request),
+            Operation::ClientHello => client_hellos(library, request),
+            Operation::Memory => memory(library, request),
+            Operation::Primitive => Err(anyhow!("primitives can't be measured")),
+        }?);
+    }
+    records.push(Record::Block(Block {
+        schema: Schema,
+        time: Timestamp::now(),
+        round: request.round,
+        block: request.block,
+        implementation: request.implementation.clone(),
+        status: match reason {
+            None => Status::Measured,
+            Some(_) => Status::Absent,
+        },
+        reason,
+        elapsed_seconds: start.elapsed().as_secs_f64(),
+    }));
+    Ok(records)
+}
+
+/// What the harness itself costs in this scenario, for each side: the driver run with a library
+/// that does nothing. None for memory, where no time is taken.
+///
+/// # Errors
+/// The scenario can't be understood.
+pub fn own_cost(request: &Request) -> Result<Vec<Record>> {
+    match request.scenario.operation {
+        Operation::Handshake => empty_handshakes(request),
+        Operation::Transfer => empty_transfers(request),
+        Operation::ClientHello => empty_client_hellos(request),
+        Operation::Memory | Operation::Primitive => Ok(Vec::new()),
+    }
+}
+
+/// A span of time that the request gives in seconds.
+fn window(seconds: f64) -> Result<Duration> {
+    Duration::try_from_secs_f64(seconds).with_context(|| format!("{seconds} s is no span of time"))
+}
+
+fn measurement(
+    request: &Request,
+    side: Side,
+    operations: u64,
+    elapsed: Duration,
+    observations: Vec<Observation>,
+) -> Measurement {
+    Measurement {
+        schema: Schema,
+        time: Timestamp::now(),
+        round: request.round,
+        implementation: request.implementation.clone(),
+        scenario: request.scenario.on(side),
+        observations,
+        operations,
+        elapsed_seconds: elapsed.as_secs_f64(),
+        per_thread: None,
+        histogram: None,
+        valid: true,
+        note: None,
+    }
+}
+
+fn duration(phase: Phase, time: Duration, operations: u64) -> Observation {
+    Observation {
+        phase,
+        metric: Metric::Duration,
+        statistic: Statistic::Value,
+        value: mean(time, operations) / 1e3,
+        unit: Unit::Microseconds,
+    }
+}
+
+fn rate(value: f64, unit: Unit) -> Observation {
+    Observation {
+        phase: Phase::Total,
+        metric: Metric::Rate,
+        statistic: Statistic::Value,
+        value,
+        unit,
+    }
+}
+
+/// Records of the harness' own cost, for each side: `window` drives the empty library for a while
+/// and returns the mean nanoseconds of each. The least mean counts, since whatever else runs on the
+/// host can only add to it.
+fn overheads<const N: usize>(
+    request: &Request,
+    sides: [Side; N],
+    mut window: impl FnMut() -> Result<[f64; N]>,
+) -> Result<Vec<Record>> {
+    let mut least = [f64::INFINITY; N];
+    for _ in 0..OVERHEAD_WINDOWS {
+        for (least, mean) in least.iter_mut().zip(window()?) {
+            *least = least.min(mean);
+        }
+    }
+    let record = |(side, nanoseconds)| {
+        Record::Overhead(Overhead {
+            schema: Schema,
+            time: Timestamp::now(),
+            round: request.round,
+            implementation: request.implementation.clone(),
+            clock_nanoseconds: clock::cost(),
+            scenario: request.scenario.on(side),
+            nanoseconds,
+        })
+    };
+    Ok(sides.into_iter().zip(least).map(record).collect())
+}
+
+/// Nanoseconds per operation.
+fn mean(time: Duration, operations: u64) -> f64 {
+    time.as_nanos() as f64 / operations as f64
+}
+
+/// Held by a thread until it is ready. Letting go of it, by failing too, waits for all others.
+struct Gate<'a>(&'a Barrier);
+
+impl Drop for Gate<'_> {
+    fn drop(&mut self) {
+        self.0.wait();
+    }
+}
+
+/// Runs `work` on as many threads as the scenario says: each prepares, drops its gate, and then
+/// all measure at once. One thread is started like many.
+///
+/// # Errors
+/// The first thread that failed.
+fn on_threads<R: Send>(
+    request: &Request,
+    work: impl Fn(Gate<'_>) -> Result<R> + Sync,
+) -> Result<Vec<R>> {
+    let threads = request.scenario.threads.unwrap_or(1) as usize;
+    ensure!(threads > 0, "threads is 0, expected at least 1");
+    let (barrier, work) = (Barrier::new(threads), &work);
+    thread::scope(|scope| {
+        let spawned: Vec<_> = (0..threads)
+            .map(|index| {
+                let gate = Gate(&barrier);
+                scope.spawn(move || {
+                    if request.pinned {
+                        pin(index)?;
+                    }
+                    work(gate)
+                })
+            })
+            .collect();
+        spawned
+            .into_iter()
+            .map(|thread| thread.join().map_err(|_| anyhow!("a thread panicked"))?)
+            .collect()
+    })
+}
+
+/// Binds this thread to one of the logical processors that the process may use, by turns.
+fn pin(index: usize) -> Result<()> {
+    let allowed = sched_getaffinity(None)?;
+    let processors: Vec<usize> = (0..CpuSet::MAX_CPU)
+        .filter(|processor| allowed.is_set(*processor))
+        .collect();
+    let mut one = CpuSet::new();
+    one.set(processors[index % processors.len()]);
+    Ok(sched_setaffinity(None, &one)?)
+}
+
+/// Calls `work` for a span of time, and at least `least` times.
+fn repeat(span: Duration, least: u32, mut work: impl FnMut() -> Result<()>) -> Result<()> {
+    let start = Instant::now();
+    let mut count = 0;
+    while count < least || start.elapsed() < span {
+        work()?;
+        count += 1;
+    }
+    Ok(())
+}
+
+/// What one thread has measured of handshakes.
+#[derive(Default)]
+struct Handshakes {
+    operations: u64,
+    times: handshake::Times,
+    /// Client and server, if asked for.
+    latencies: Option<[Latencies; 2]>,
+}
+
+impl Handshakes {
+    fn new(latency: bool) -> Result<Self> {
+        let latencies = || -> Result<_> { Ok([Latencies::new()?, Latencies::new()?]) };
+        Ok(Self {
+            latencies: latency.then(latencies).transpose()?,
+            ..Self::default()
+        })
+    }
+
+    fn add(&mut self, times: &handshake::Times) -> Result<()> {
+        self.operations += 1;
+        self.times += times;
+        if let Some([client, server]) = &mut self.latencies {
+            client.add(times.client.total())?;
+            server.add(times.server.total())?;
+        }
+        Ok(())
+    }
+}
+
+fn handshakes<L: TlsLibrary>(library: &L, request: &Request) -> Result<Vec<Record>> {
+    let scenario = &request.scenario;
+    let (measure, warmup) = (
+        window(request.measure_seconds)?,
+        window(request.warmup_seconds)?,
+    );
+    handshake::prove_verification(library, scenario)?;
+    let server_config = library.server_config(&Setup::server(scenario)?)?;
+    let threads = on_threads(request, |gate| {
+        let stage = Stage::new(
+            library,
+            &server_config,
+            scenario,
+            Transport::HANDSHAKE_CAPACITY,
+        )?;
+        stage.prepare()?;
+        repeat(warmup, LEAST_WARM_UP, || {
+            stage.handshake(stage.resumes()).map(drop)
+        })?;
+        drop(gate);
+        let mut sum = Handshakes::new(request.latency)?;
+        repeat(measure, 1, || {
+            sum.add(&stage.handshake(stage.resumes())?.times)
+        })?;
+        Ok(sum)
+    })?;
+    [Side::Client, Side::Server]
+        .into_iter()
+        .map(|side| handshake_side(request, side, &threads))
+        .collect()
+}
+
+fn handshake_side(request: &Request, side: Side, threads: &[Handshakes]) -> Result<Record> {
+    let role = |thread: &Handshakes| match side {
+        Side::Client => thread.times.client.clone(),
+        _ => thread.times.server.clone(),
+    };
+    let mut sum = Phases::default();
+    for thread in threads {
+        sum += &role(thread);
+    }
+    let operations: u64 = threads.iter().map(|thread| thread.operations).sum();
+    let rates: Vec<f64> = threads
+        .iter()
+        .map(|thread| thread.operations as f64 / role(thread).total().as_secs_f64())
+        .collect();
+    let mut observations = vec![rate(rates.iter().sum(), Unit::HandshakesPerSecond)];
+    let phases = sum.named().into_iter();
+    observations.extend(phases.map(|(phase, time)| duration(phase, time, operations)));
+    let latencies = threads.iter().filter_map(|thread| {
+        let [client, server] = thread.latencies.as_ref()?;
+        Some(match side {
+            Side::Client => client,
+            _ => server,
+        })
+    });
+    let latencies = Latencies::merged(latencies)?;
+    if let Some(latencies) = &latencies {
+        observations.extend(latencies.observations());
+    }
+    Ok(Record::Measurement(Measurement {
+        per_thread: (rates.len() > 1).then_some(rates),
+        histogram: latencies.map(|it| it.encode()).transpose()?,
+        ..measurement(request, side, operations, sum.total(), observations)
+    }))
+}
+
+/// What the harness itself costs in a handshake of this scenario, for client and server.
+fn empty_handshakes(request: &Request) -> Result<Vec<Record>> {
+    let scenario = &request.scenario;
+    let (client, server) = (
+        Empty.client_config(&Setup::client(scenario)?)?,
+        Empty.server_config(&Setup::server(scenario)?)?,
+    );
+    let transport = Transport::new(Transport::HANDSHAKE_CAPACITY);
+    let awaits_tickets = handshake::Expected::new(scenario)?.awaits_tickets();
+    overheads(request, [Side::Client, Side::Server], || {
+        let mut sum = Handshakes::default();
+        repeat(OVERHEAD_WINDOW, 1, || {
+            transport.clear();
+            sum.add(&handshake::run(&Empty, &client, &server, &transport, awaits_tickets)?.times)
+        })?;
+        let Handshakes {
+            operations, times, ..
+        } = sum;
+        Ok([&times.client, &times.server].map(|role| mean(role.total(), operations)))
+    })
+}
+
+/// What one thread has measured of transfers.
+#[derive(Default)]
+struct Transfers {
+    writes: u64,
+    bytes: u64,
+    times: transfer::Times,
+}
+
+impl Transfers {
+    fn add(&mut self, batch: &Batch, times: transfer::Times) {
+        self.writes += batch.writes() as u64;
+        self.bytes += batch.bytes() as u64;
+        self.times.sender += times.sender;
+        self.times.receiver += times.receiver;
+    }
+}
+
+fn transfers<L: TlsLibrary>(library: &L, request: &Request) -> Result<Vec<Record>> {
+    let scenario = &request.scenario;
+    let (measure, warmup) = (
+        window(request.measure_seconds)?,
+        window(request.warmup_seconds)?,
+    );
+    handshake::prove_verification(library, scenario)?;
+    let server_config = library.server_config(&Setup::server(scenario)?)?;
+    let threads = on_threads(request, |gate| {
+        let mut batch = Batch::new(scenario)?;
+        let stage = Stage::new(library, &server_config, scenario, batch.capacity())?;
+        ensure!(
+            !stage.resumes(),
+            "a transfer that resumes can't be measured"
+        );
+        let mut pair = stage.handshake(false)?;
+        stage.transport.clear();
+        let mut run = |batch: &mut Batch| -> Result<transfer::Times> {
+            let times = batch.run(&mut pair)?;
+            batch.check(&stage.transport)?;
+            Ok(times)
+        };
+        repeat(warmup, LEAST_WARM_UP, || run(&mut batch).map(drop))?;
+        drop(gate);
+        let mut sum = Transfers::default();
+        repeat(measure, 1, || {
+            let times = run(&mut batch)?;
+            sum.add(&batch, times);
+            Ok(())
+        })?;
+        Ok(sum)
+    })?;
+    let mut records = Vec::new();
+    for (side, role) in [
+        (
+            Side::Sender,
+            (|times| times.sender) as fn(&transfer::Times) -> Duration,
+        ),
+        (Side::Receiver, |times| times.receiver),
+    ] {
+        records.push(Record::Measurement(transfer_side(
+            request, side, &threads, role,
+        )));
+    }
+    Ok(records)
+}
+
+fn transfer_side(
+    request: &Request,
+    side: Side,
+    threads: &[Transfers],
+    role: impl Fn(&transfer::Times) -> Duration,
+) -> Measurement {
+    let writes = threads.iter().map(|thread| thread.writes).sum();
+    let elapsed = threads.iter().map(|thread| role(&thread.times)).sum();
+    let rates: Vec<f64> = threads
+        .iter()
+        .map(|thread| thread.bytes as f64 / MEBIBYTE / role(&thread.times).as_secs_f64())
+        .collect();
+    let observations = vec![rate(rates.iter().sum(), Unit::MebibytesPerSecond)];
+    Measurement {
+        per_thread: (rates.len() > 1).then_some(rates),
+        ..measurement(request, side, writes, elapsed, observations)
+    }
+}
+
+/// What the harness itself costs in a write of this scenario, for sender and receiver.
+fn empty_transfers(request: &Request) -> Result<Vec<Record>> {
+    let scenario = &request.scenario;
+    let mut batch = Batch::new(scenario)?;
+    let transport = Transport::new(batch.capacity());
+    let (client, server) = (
+        Empty.client_config(&Setup::client(scenario)?)?,
+        Empty.server_config(&Setup::server(scenario)?)?,
+    );
+    let mut pair = handshake::run(&Empty, &client, &server, &transport, false)?;
+    overheads(request, [Side::Sender, Side::Receiver], || {
+        let mut sum = Transfers::default();
+        repeat(OVERHEAD_WINDOW, 1, || {
+            transport.clear();
+            let times = batch.run(&mut pair)?;
+            sum.add(&batch, times);
+            Ok(())
+        })?;
+        let Transfers { writes, times, .. } = sum;
+        Ok([times.sender, times.receiver].map(|role| mean(role, writes)))
+    })
+}
+
+/// What one thread has measured of ClientHellos.
+#[derive(Default)]
+struct ClientHellos {
+    operations: u64,
+    times: client_hello::Times,
+}
+
+impl ClientHellos {
+    fn add(&mut self, times: client_hello::Times) {
+        self.operations += 1;
+        self.times.construction += times.construction;
+        self.times.flight += times.flight;
+    }
+
+    fn total(&self) -> Duration {
+        self.times.construction + self.times.flight
+    }
+}
+
+fn client_hellos<L: TlsLibrary>(library: &L, request: &Request) -> Result<Vec<Record>> {
+    let scenario = &request.scenario;
+    let (measure, warmup) = (
+        window(request.measure_seconds)?,
+        window(request.warmup_seconds)?,
+    );
+    let threads = on_threads(request, |gate| {
+        let speaker = Speaker::new(library, scenario)?;
+        repeat(warmup, LEAST_WARM_UP, || speaker.speak().map(drop))?;
+        drop(gate);
+        let mut sum = ClientHellos::default();
+        repeat(measure, 1, || {
+            sum.add(speaker.speak()?);
+            Ok(())
+        })?;
+        Ok(sum)
+    })?;
+    let mut sum = ClientHellos::default();
+    let mut rates = Vec::new();
+    for thread in &threads {
+        sum.operations += thread.operations;
+        sum.times.construction += thread.times.construction;
+        sum.times.flight += thread.times.flight;
+        rates.push(thread.operations as f64 / thread.total().as_secs_f64());
+    }
+    let observations = vec![
+        rate(rates.iter().sum(), Unit::OperationsPerSecond),
+        duration(Phase::Construction, sum.times.construction, sum.operations),
+        duration(Phase::Flight1, sum.times.flight, sum.operations),
+    ];
+    Ok(vec![Record::Measurement(Measurement {
+        per_thread: (rates.len() > 1).then_some(rates),
+        ..measurement(
+            request,
+            Side::Client,
+            sum.operations,
+            sum.total(),
+            observations,
+        )
+    })])
+}
+
+/// What the harness itself costs in a ClientHello.
+fn empty_client_hellos(request: &Request) -> Result<Vec<Record>> {
+    let empty = Empty.client_config(&Setup::client(&request.scenario)?)?;
+    let transport = Transport::new(Transport::HANDSHAKE_CAPACITY);
+    overheads(request, [Side::Client], || {
+        let mut sum = ClientHellos::default();
+        repeat(OVERHEAD_WINDOW, 1, || {
+            transport.clear();
+            sum.add(client_hello::run(&Empty, &empty, &transport)?);
+            Ok(())
+        })?;
+        Ok([mean(sum.total(), sum.operations)])
+    })
+}
+
+fn memory<L: TlsLibrary>(library: &L, request: &Request) -> Result<Vec<Record>> {
+    handshake::prove_verification(library, &request.scenario)?;
+    [Side::Client, Side::Server]
+        .into_iter()
+        .map(|side| {
+            let found = memory::measure(&request.scenario, side)?;
+            Ok(Record::Measurement(measurement(
+                request,
+                side,
+                found.connections,
+                found.elapsed,
+                found.observations,
+            )))
+        })
+        .collect()
+}

@@ -1,0 +1,273 @@
+//! Memory of one role: how much a process grows with the connections that it holds.
+//!
+//! A fresh process holds so many connections of one role at one moment of their life; each peer is
+//! freed as soon as it has played its part, so that its memory is used again by the next. What a
+//! connection costs is the slope over the number held, which leaves the process itself out.
+
+use std::{
+    env, fs,
+    io::Write,
+    process::{Command, Stdio},
+    time::{Duration, Instant},
+};
+
+use anyhow::{Context, Result, bail, ensure};
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
+
+use crate::{
+    handshake::{Pair, Stage},
+    library::{Connection, Setup, TlsLibrary},
+    record::{Metric, Observation, Phase, Statistic, Unit},
+    scenario::{Scenario, Side},
+    transport::Transport,
+};
+
+/// Numbers of connections that the slope is drawn through.
+const SESSIONS: [u32; 3] = [100, 1_000, 10_000];
+
+/// Connections made and freed before anything is counted, so that what a library allocates once
+/// is not taken for the cost of a connection.
+const WARM_UP: u32 = 20;
+
+/// Data exchanged in each direction before `data` is measured.
+const DATA: [u8; 1024] = [0x5a; 1024];
+
+/// When a connection's memory is looked at: after construction, after the handshake, after data.
+const MOMENTS: [Phase; 3] = [Phase::Construction, Phase::Handshake, Phase::Data];
+
+/// What a fresh process is to hold.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Holding {
+    scenario: Scenario,
+    side: Side,
+    moment: Phase,
+    sessions: u32,
+}
+
+/// Bytes by which the process grew.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Growth {
+    /// By the allocator's own count.
+    allocated: u64,
+    /// By the kernel's.
+    resident: u64,
+}
+
+/// Bytes in use by this process, as allocator and kernel count them.
+fn usage() -> Result<Growth> {
+    // SAFETY: it only reads the allocator's counters.
+    let counted = unsafe { libc::mallinfo2() };
+    let statm = fs::read_to_string("/proc/self/statm").context("/proc/self/statm")?;
+    let pages = statm.split(' ').nth(1);
+    let pages: u64 = pages
+        .context("/proc/self/statm has no second field")?
+        .parse()?;
+    Ok(Growth {
+        allocated: (counted.uordblks + counted.hblkhd) as u64,
+        resident: pages * rustix::param::page_size() as u64,
+    })
+}
+
+/// Keeps `sessions` of what `make` makes, and tells what they cost.
+fn keep<T>(sessions: u32, mut make: impl FnMut() -> Result<T>) -> Result<Growth> {
+    for _ in 0..WARM_UP {
+        make()?;
+    }
+    let before = usage()?;
+    // The list counts too: some libraries keep a connection inside of it, some behind a pointer.
+    let mut kept = Vec::with_capacity(sessions as usize);
+    for _ in 0..sessions {
+        kept.push(make()?);
+    }
+    let after = usage()?;
+    drop(kept);
+    Ok(Growth {
+        allocated: after.allocated.saturating_sub(before.allocated),
+        resident: after.resident.saturating_sub(before.resident),
+    })
+}
+
+/// Exchanges data in both directions.
+fn exchange<L: TlsLibrary>(pair: &mut Pair<'_, L>) -> Result<()> {
+    let mut buffer = [0; DATA.len()];
+    pair.server.send(&DATA).context("server")?;
+    pair.client.receive(&mut buffer).context("client")?;
+    ensure!(
+        buffer == DATA,
+        "the client received other data than was sent"
+    );
+    buffer.fill(0);
+    pair.client.send(&DATA).context("client")?;
+    pair.server.receive(&mut buffer).context("server")?;
+    ensure!(
+        buffer == DATA,
+        "the server received other data than was sent"
+    );
+    Ok(())
+}
+
+/// Holds connections in this process, which should be fresh.
+///
+/// # Errors
+/// A handshake failed or came to something else than the scenario says.
+pub fn hold<L: TlsLibrary>(library: &L, holding: &Holding) -> Result<Growth> {
+    let scenario = &holding.scenario;
+    let server_config = library.server_config(&Setup::server(scenario)?)?;
+    let stage = Stage::new(
+        library,
+        &server_config,
+        scenario,
+        Transport::HANDSHAKE_CAPACITY,
+    )?;
+    let complete = || -> Result<_> {
+        let mut pair = stage.handshake(false)?;
+        if holding.moment == Phase::Data {
+            exchange(&mut pair)?;
+        }
+        Ok((pair.client, pair.server))
+    };
+    let constructed = holding.moment == Phase::Construction;
+    match (holding.side, constructed) {
+        (Side::Client, true) => keep(holding.sessions, || {
+            library.connect(&stage.client_config, &stage.transport.client)
+        }),
+        (Side::Client, false) => keep(holding.sessions, || Ok(complete()?.0)),
+        (Side::Server, true) => keep(holding.sessions, || {
+            library.accept(&server_config, &stage.transport.server)
+        }),
+        (Side::Server, false) => keep(holding.sessions, || Ok(complete()?.1)),
+        (other, _) => bail!("side \"{other}\" holds no connections"),
+    }
+}
+
+/// Runs this program again as `hold`.
+fn in_fresh_process<R: DeserializeOwned>(holding: &Holding) -> Result<R> {
+    let mut child = Command::new(env::current_exe()?)
+        .arg("hold")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()?;
+    let input = child
+        .stdin
+        .take()
+        .context("the process has no standard input")?;
+    serde_json::to_writer(&input, holding)?;
+    (&input).flush()?;
+    drop(input);
+    let output = child.wait_with_output()?;
+    ensure!(
+        output.status.success(),
+        "a process that held connections failed"
+    );
+    Ok(serde_json::from_slice(&output.stdout)?)
+}
+
+/// The number of sessions of a variant such as `sessions-1000`.
+fn sessions(variant: &str) -> Result<u32> {
+    variant
+        .strip_prefix("sessions-")
+        .and_then(|number| number.parse().ok())
+        .with_context(|| format!("variant \"{variant}\": expected sessions- and a number"))
+}
+
+/// Slope of the least-squares line through the points, not below 0.
+fn slope(points: &[(f64, f64)]) -> f64 {
+    let count = points.len() as f64;
+    let mean = |pick: fn(&(f64, f64)) -> f64| points.iter().map(pick).sum::<f64>() / count;
+    let (x, y) = (mean(|point| point.0), mean(|point| point.1));
+    let covariance: f64 = points
+        .iter()
+        .map(|point| (point.0 - x) * (point.1 - y))
+        .sum();
+    let variance: f64 = points.iter().map(|point| (point.0 - x).powi(2)).sum();
+    (covariance / variance).max(0.0)
+}
+
+/// What was found about one role.
+pub struct Measured {
+    pub observations: Vec<Observation>,
+    /// Connections held, over all processes.
+    pub connections: u64,
+    pub elapsed: Duration,
+}
+
+/// Memory of one role at each moment: bytes at the number of sessions that the variant names, or
+/// else bytes per connection.
+///
+/// # Errors
+/// A process failed, or the variant can't be understood.
+pub fn measure(scenario: &Scenario, side: Side) -> Result<Measured> {
+    let start = Instant::now();
+    let variant = scenario.variant.as_deref();
+    let numbers = match variant {
+        Some(variant) => vec![sessions(variant)?],
+        None => SESSIONS.to_vec(),
+    };
+    let mut observations = Vec::new();
+    for moment in MOMENTS {
+        let growths = numbers.iter().map(|&sessions| {
+            let holding = Holding {
+                scenario: scenario.clone(),
+                side,
+                moment,
+                sessions,
+            };
+            Ok((f64::from(sessions), in_fresh_process::<Growth>(&holding)?))
+        });
+        let growths: Vec<(f64, Growth)> = growths.collect::<Result<_>>()?;
+        for (metric, pick) in [
+            (Metric::Allocated, (|it| it.allocated) as fn(&Growth) -> u64),
+            (Metric::Resident, |it| it.resident),
+        ] {
+            let points = growths
+                .iter()
+                .map(|(number, it)| (*number, pick(it) as f64));
+            let points: Vec<_> = points.collect();
+            let (value, unit) = match points[..] {
+                [(_, bytes)] => (bytes, Unit::Bytes),
+                _ => (slope(&points), Unit::BytesPerConnection),
+            };
+            observations.push(Observation {
+                phase: moment,
+                metric,
+                statistic: Statistic::Value,
+                value,
+                unit,
+            });
+        }
+    }
+    Ok(Measured {
+        observations,
+        connections: numbers.iter().copied().map(u64::from).sum::<u64>() * MOMENTS.len() as u64,
+        elapsed: start.elapsed(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_slope_leaves_out_what_is_constant() {
+        let points = [(100.0, 5_200.0), (1_000.0, 7_000.0), (10_000.0, 25_000.0)];
+        assert!((slope(&points) - 2.0).abs() < 1e-9);
+        assert_eq!(slope(&[(1.0, 9.0), (2.0, 1.0)]), 0.0);
+    }
+
+    #[test]
+    fn what_is_kept_is_counted() {
+        let growth = keep(100, || Ok(vec![1_u8; 10_000])).unwrap();
+        assert!(
+            growth.allocated >= 1_000_000 && growth.allocated < 1_200_000,
+            "{growth:?}"
+        );
+    }
+
+    #[test]
+    fn the_variant_names_the_number_of_sessions() {
+        assert_eq!(sessions("sessions-1000").unwrap(), 1000);
+        assert!(sessions("1000").is_err() && sessions("sessions-many").is_err());
+    }
+}

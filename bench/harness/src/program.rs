@@ -1,0 +1,57 @@
+//! The program of a library: `describe` or `measure`, as `docs/design.md` has it. `hold` is what
+//! `measure` starts it as again to measure memory.
+
+use std::{
+    env,
+    io::{self, Write},
+    process::ExitCode,
+};
+
+use anyhow::{Context, Result, bail};
+
+use crate::{
+    library::TlsLibrary,
+    measure,
+    memory::{self, Holding},
+    request::Request,
+};
+
+/// What the whole `main` of an adapter is.
+pub fn main<L: TlsLibrary>(library: &L) -> ExitCode {
+    match run(library) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run<L: TlsLibrary>(library: &L) -> Result<()> {
+    let arguments: Vec<String> = env::args().skip(1).collect();
+    let mut output = io::stdout().lock();
+    match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+        ["describe"] => {
+            let implementation = library.implementation()?;
+            writeln!(output, "{}", serde_json::to_string(&implementation)?)?;
+        }
+        ["measure"] => {
+            let request: Request = serde_json::from_reader(io::stdin().lock())
+                .context("the request on standard input is not valid")?;
+            for record in measure::block(library, &request)? {
+                writeln!(output, "{}", record.to_line()?)?;
+            }
+        }
+        ["hold"] => {
+            let holding: Holding = serde_json::from_reader(io::stdin().lock())
+                .context("what to hold, on standard input, is not valid")?;
+            let growth = memory::hold(library, &holding)?;
+            writeln!(output, "{}", serde_json::to_string(&growth)?)?;
+        }
+        _ => {
+            bail!("expected the argument `describe`, or `measure` with a request on standard input")
+        }
+    }
+    output.flush()?;
+    Ok(())
+}

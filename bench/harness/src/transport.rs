@@ -1,0 +1,183 @@
+//! The transport between two connections: two buffers in memory, owned by the driver, allocated
+//! once and reused.
+//!
+//! A buffer only grows until the driver clears it, so that the driver can look afterwards at every
+//! byte that went over the wire.
+
+use std::{
+    cell::RefCell,
+    io::{self, IoSlice, Read, Write},
+    rc::Rc,
+};
+
+/// One direction: bytes are appended and read in order.
+struct Pipe {
+    bytes: Box<[u8]>,
+    written: usize,
+    read: usize,
+}
+
+impl Pipe {
+    fn new(capacity: usize) -> Self {
+        let mut bytes = vec![0; capacity].into_boxed_slice();
+        bytes.fill(0xff); // touched now, so that no page is faulted in while the clock runs
+        Self {
+            bytes,
+            written: 0,
+            read: 0,
+        }
+    }
+}
+
+/// What one connection sees of the transport. Shared, as a C library keeps a pointer to it.
+pub struct Endpoint {
+    incoming: Rc<RefCell<Pipe>>,
+    outgoing: Rc<RefCell<Pipe>>,
+}
+
+impl Endpoint {
+    /// Copies what has arrived into `buffer`, as much as fits; 0 bytes if nothing is there.
+    pub fn receive(&self, buffer: &mut [u8]) -> usize {
+        let mut pipe = self.incoming.borrow_mut();
+        let length = buffer.len().min(pipe.written - pipe.read);
+        let start = pipe.read;
+        buffer[..length].copy_from_slice(&pipe.bytes[start..start + length]);
+        pipe.read += length;
+        length
+    }
+
+    /// Appends all of `data` for the peer to read; false if it does not fit.
+    #[must_use]
+    pub fn send(&self, data: &[u8]) -> bool {
+        let mut pipe = self.outgoing.borrow_mut();
+        let start = pipe.written;
+        let Some(space) = pipe.bytes.get_mut(start..start + data.len()) else {
+            return false;
+        };
+        space.copy_from_slice(data);
+        pipe.written += data.len();
+        true
+    }
+
+    /// True if bytes wait to be read.
+    pub fn has_arrived(&self) -> bool {
+        let pipe = self.incoming.borrow();
+        pipe.read < pipe.written
+    }
+}
+
+impl Read for &Endpoint {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        match self.receive(buffer) {
+            0 if !buffer.is_empty() => Err(io::ErrorKind::WouldBlock.into()),
+            length => Ok(length),
+        }
+    }
+}
+
+impl Write for &Endpoint {
+    fn write(&mut self, data: &[u8]) -> io::Result<usize> {
+        if self.send(data) {
+            Ok(data.len())
+        } else {
+            Err(io::Error::new(
+                io::ErrorKind::StorageFull,
+                "the transport's buffer is full",
+            ))
+        }
+    }
+
+    /// Takes all buffers, as a socket does.
+    fn write_vectored(&mut self, buffers: &[IoSlice<'_>]) -> io::Result<usize> {
+        buffers.iter().map(|buffer| self.write(buffer)).sum()
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// Both directions, with an end for each role.
+pub struct Transport {
+    pub client: Endpoint,
+    pub server: Endpoint,
+}
+
+impl Transport {
+    /// Enough for any handshake.
+    pub const HANDSHAKE_CAPACITY: usize = 64 * 1024;
+
+    /// `capacity`: bytes that each direction holds between two calls of `clear`.
+    pub fn new(capacity: usize) -> Self {
+        let to_server = Rc::new(RefCell::new(Pipe::new(capacity)));
+        let to_client = Rc::new(RefCell::new(Pipe::new(capacity)));
+        Self {
+            client: Endpoint {
+                incoming: Rc::clone(&to_client),
+                outgoing: Rc::clone(&to_server),
+            },
+            server: Endpoint {
+                incoming: to_server,
+                outgoing: to_client,
+            },
+        }
+    }
+
+    /// Forgets what was sent. Nothing may be waiting: the peer would lose it.
+    pub fn clear(&self) {
+        for pipe in [&self.client.incoming, &self.server.incoming] {
+            let mut pipe = pipe.borrow_mut();
+            pipe.written = 0;
+            pipe.read = 0;
+        }
+    }
+
+    /// Everything that the client sent since `clear`.
+    pub fn sent_by_client<R>(&self, look: impl FnOnce(&[u8]) -> R) -> R {
+        let pipe = self.client.outgoing.borrow();
+        look(&pipe.bytes[..pipe.written])
+    }
+
+    /// Everything that the server sent since `clear`.
+    pub fn sent_by_server<R>(&self, look: impl FnOnce(&[u8]) -> R) -> R {
+        let pipe = self.server.outgoing.borrow();
+        look(&pipe.bytes[..pipe.written])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_one_end_sends_the_other_receives_in_order() {
+        let transport = Transport::new(8);
+        assert!(transport.client.send(b"abc"));
+        assert!(transport.server.send(b"xyz"));
+        let mut buffer = [0; 2];
+        assert_eq!(transport.server.receive(&mut buffer), 2);
+        assert_eq!(&buffer, b"ab");
+        assert_eq!(transport.server.receive(&mut buffer), 1);
+        assert_eq!(transport.server.receive(&mut buffer), 0);
+        assert!(!transport.server.has_arrived() && transport.client.has_arrived());
+        transport.sent_by_client(|bytes| assert_eq!(bytes, b"abc"));
+        transport.sent_by_server(|bytes| assert_eq!(bytes, b"xyz"));
+    }
+
+    #[test]
+    fn a_full_buffer_refuses_and_keeps_what_it_has() {
+        let transport = Transport::new(4);
+        assert!(transport.client.send(b"abc"));
+        assert!(!transport.client.send(b"de"));
+        transport.sent_by_client(|bytes| assert_eq!(bytes, b"abc"));
+        transport.clear();
+        assert!(transport.client.send(b"de"));
+    }
+
+    #[test]
+    fn an_empty_pipe_would_block() {
+        let transport = Transport::new(4);
+        let error = (&transport.client).read(&mut [0; 1]).unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::WouldBlock);
+    }
+}

@@ -1,0 +1,408 @@
+//! What every adapter must do, and what the driver must notice: a module of each adapter's tests.
+
+use tls_harness::{
+    handshake::{self, Stage},
+    library::{HELLO_RETRY, Setup, TlsLibrary},
+    measure,
+    record::{Record, Schema, Status},
+    request::Request,
+    scenario::{
+        Authentication, Certificate, CipherSuite, KeyExchange, Operation, Protocol, Resumption,
+        Scenario,
+    },
+    transfer::Batch,
+    transport::Transport,
+};
+
+/// A full handshake of TLS1.3 with an RSA certificate.
+pub fn handshake_13() -> Scenario {
+    Scenario {
+        protocol: Some(Protocol::Tls13),
+        cipher_suite: Some(CipherSuite::Aes256Gcm),
+        key_exchange: Some(KeyExchange::X25519),
+        certificate: Some(Certificate::Rsa2048),
+        authentication: Some(Authentication::Server),
+        resumption: Some(Resumption::None),
+        threads: Some(1),
+        ..Scenario::new(Operation::Handshake)
+    }
+}
+
+/// A full handshake of TLS1.2 with an RSA certificate.
+pub fn handshake_12() -> Scenario {
+    Scenario {
+        protocol: Some(Protocol::Tls12),
+        cipher_suite: Some(CipherSuite::EcdheRsaAes256Gcm),
+        ..handshake_13()
+    }
+}
+
+/// The suites that a protocol allows with a certificate.
+fn suites(protocol: Protocol, certificate: Certificate) -> Vec<CipherSuite> {
+    let rsa = matches!(certificate, Certificate::Rsa2048 | Certificate::Rsa4096);
+    let kind = match (protocol, rsa) {
+        (Protocol::Tls13, _) => "TLS_AES TLS_CHACHA20",
+        (Protocol::Tls12, true) => "TLS_ECDHE_RSA",
+        (Protocol::Tls12, false) => "TLS_ECDHE_ECDSA",
+    };
+    let fits = |suite: &&CipherSuite| kind.split(' ').any(|it| suite.as_str().starts_with(it));
+    CipherSuite::ALL.iter().filter(fits).copied().collect()
+}
+
+/// Handshakes of every kind: each suite, group, certificate, authentication and resumption.
+fn handshakes() -> Vec<Scenario> {
+    let mut scenarios = Vec::new();
+    for base in [handshake_12(), handshake_13()] {
+        let protocol = base.protocol.unwrap();
+        for &certificate in Certificate::ALL {
+            for authentication in [Authentication::Server, Authentication::Mutual] {
+                for suite in suites(protocol, certificate) {
+                    scenarios.push(Scenario {
+                        cipher_suite: Some(suite),
+                        certificate: Some(certificate),
+                        authentication: Some(authentication),
+                        ..base.clone()
+                    });
+                }
+            }
+        }
+        for &group in KeyExchange::ALL {
+            if protocol == Protocol::Tls12 && group == KeyExchange::X25519MlKem768 {
+                continue;
+            }
+            for resumption in [Resumption::None, Resumption::Ticket, Resumption::SessionId] {
+                for authentication in [Authentication::Server, Authentication::Mutual] {
+                    let resumed_12 = protocol == Protocol::Tls12 && resumption != Resumption::None;
+                    if resumed_12 && group != KeyExchange::X25519 {
+                        continue;
+                    }
+                    scenarios.push(Scenario {
+                        key_exchange: (!resumed_12).then_some(group),
+                        resumption: Some(resumption),
+                        authentication: Some(authentication),
+                        ..base.clone()
+                    });
+                }
+            }
+            if protocol == Protocol::Tls13 {
+                scenarios.push(Scenario {
+                    key_exchange: Some(group),
+                    variant: Some(HELLO_RETRY.into()),
+                    ..base.clone()
+                });
+            }
+        }
+    }
+    scenarios
+}
+
+fn stage<'a, L: TlsLibrary>(
+    library: &'a L,
+    server: &'a L::ServerConfig,
+    scenario: &Scenario,
+) -> Stage<'a, L> {
+    Stage::new(library, server, scenario, Transport::HANDSHAKE_CAPACITY).unwrap()
+}
+
+fn server<L: TlsLibrary>(library: &L, scenario: &Scenario) -> L::ServerConfig {
+    library
+        .server_config(&Setup::server(scenario).unwrap())
+        .unwrap_or_else(|error| panic!("{}: {error:#}", scenario.name()))
+}
+
+/// Every handshake that the library doesn't call missing negotiates what it claims, again and
+/// again. Returns how many scenarios were missing.
+pub fn every_handshake_negotiates_what_it_claims<L: TlsLibrary>(library: &L) -> usize {
+    let mut missing = 0;
+    for scenario in handshakes() {
+        if library.missing(&scenario).is_some() {
+            missing += 1;
+            continue;
+        }
+        let server = server(library, &scenario);
+        let stage = stage(library, &server, &scenario);
+        let run = || {
+            stage.prepare()?;
+            (0..3).try_for_each(|_| stage.handshake(stage.resumes()).map(drop))
+        };
+        run().unwrap_or_else(|error| panic!("{}: {error:#}", scenario.name()));
+    }
+    missing
+}
+
+/// Every transfer arrives as it was sent, in records of the wanted size.
+pub fn every_transfer_arrives<L: TlsLibrary>(library: &L) {
+    for base in [handshake_12(), handshake_13()] {
+        for suite in suites(base.protocol.unwrap(), Certificate::Rsa2048) {
+            for (size, record_size) in [
+                (16, None),
+                (1000, None),
+                (8192, None),
+                (1 << 20, None),
+                (8192, Some(1024)),
+                (1 << 20, Some(4096)),
+            ] {
+                let scenario = Scenario {
+                    operation: Operation::Transfer,
+                    cipher_suite: Some(suite),
+                    size: Some(size),
+                    record_size,
+                    ..base.clone()
+                };
+                let mut batch = Batch::new(&scenario).unwrap();
+                let server = server(library, &scenario);
+                let stage = Stage::new(library, &server, &scenario, batch.capacity()).unwrap();
+                let mut pair = stage.handshake(false).unwrap();
+                stage.transport.clear();
+                for _ in 0..2 {
+                    batch
+                        .run(&mut pair)
+                        .and_then(|_| batch.check(&stage.transport))
+                        .unwrap_or_else(|error| panic!("{}: {error:#}", scenario.name()));
+                }
+            }
+        }
+    }
+}
+
+fn refused<T>(result: anyhow::Result<T>, expected: &str) {
+    match result {
+        Ok(_) => panic!("the driver did not notice: {expected}"),
+        Err(error) => {
+            let message = format!("{error:#}");
+            assert!(
+                message.contains(expected),
+                "{message} does not say {expected}"
+            );
+        }
+    }
+}
+
+/// The driver fails on a handshake that came to something else than the scenario says, and on one
+/// that must not succeed.
+pub fn what_is_wrong_is_noticed<L: TlsLibrary>(library: &L) {
+    for scenario in [handshake_12(), handshake_13()] {
+        handshake::prove_verification(library, &scenario).unwrap();
+        let server_config = server(library, &scenario);
+
+        let with_client = |change: fn(&mut Setup)| {
+            let mut setup = Setup::client(&scenario).unwrap();
+            change(&mut setup);
+            let mut stage = stage(library, &server_config, &scenario);
+            stage.client_config = library.client_config(&setup).unwrap();
+            stage.handshake(false).map(drop)
+        };
+        with_client(|_| ()).unwrap();
+        refused(
+            with_client(|setup| {
+                let other = tls_harness::certificates::authority(Certificate::EcdsaP256);
+                setup.trusted = other.root;
+            }),
+            "client",
+        );
+        refused(
+            with_client(|setup| setup.host_name = "other.example"),
+            "client",
+        );
+
+        // Both roles are set up for something else than what is expected of them.
+        let with_other = |change: &dyn Fn(&mut Scenario)| {
+            let mut other = scenario.clone();
+            change(&mut other);
+            let server_config = server(library, &other);
+            let mut stage = stage(library, &server_config, &scenario);
+            let setup = Setup::client(&other).unwrap();
+            stage.client_config = library.client_config(&setup).unwrap();
+            stage.handshake(false).map(drop)
+        };
+        let other_suite = match scenario.protocol {
+            Some(Protocol::Tls13) => CipherSuite::Aes128Gcm,
+            _ => CipherSuite::EcdheRsaAes128Gcm,
+        };
+        refused(
+            with_other(&|other| other.cipher_suite = Some(other_suite)),
+            "cipher suite: found",
+        );
+        refused(
+            with_other(&|other| other.key_exchange = Some(KeyExchange::Secp256r1)),
+            "key exchange: found",
+        );
+        refused(
+            with_other(&|other| other.resumption = Some(Resumption::Ticket)),
+            match scenario.protocol {
+                Some(Protocol::Tls13) => "bytes were sent that nobody read",
+                _ => "tickets: found 1, expected 0",
+            },
+        );
+        refused(
+            with_other(&|other| {
+                *other = match scenario.protocol {
+                    Some(Protocol::Tls13) => handshake_12(),
+                    _ => handshake_13(),
+                }
+            }),
+            "protocol: found",
+        );
+
+        // No session is at hand, so nothing can be resumed.
+        let resumed = Scenario {
+            resumption: Some(Resumption::Ticket),
+            ..scenario.clone()
+        };
+        let server_config = server(library, &resumed);
+        refused(
+            stage(library, &server_config, &resumed).handshake(true),
+            "resumed: found false, expected true",
+        );
+    }
+}
+
+/// A session is resumed once: the second of two connections made from one ticket is a full one.
+pub fn a_ticket_is_used_once<L: TlsLibrary>(library: &L) {
+    for base in [handshake_12(), handshake_13()] {
+        let scenario = Scenario {
+            resumption: Some(Resumption::Ticket),
+            ..base
+        };
+        let server = server(library, &scenario);
+        let stage = stage(library, &server, &scenario);
+        stage.prepare().unwrap();
+        // This one takes the ticket away and never completes.
+        drop(
+            library
+                .connect(&stage.client_config, &stage.transport.client)
+                .unwrap(),
+        );
+        stage.handshake(false).unwrap();
+        stage.handshake(true).unwrap();
+    }
+}
+
+/// The scenarios of the main report, as blocks of a suite.
+fn main_report() -> Vec<Scenario> {
+    let transfer = |base: Scenario, suite| Scenario {
+        operation: Operation::Transfer,
+        cipher_suite: Some(suite),
+        size: Some(1 << 20),
+        ..base
+    };
+    let ecdsa = |base: Scenario, suite| Scenario {
+        cipher_suite: Some(suite),
+        certificate: Some(Certificate::EcdsaP256),
+        ..base
+    };
+    let hybrid = Scenario {
+        key_exchange: Some(KeyExchange::X25519MlKem768),
+        ..handshake_13()
+    };
+    let ticket = |base: Scenario, key_exchange| Scenario {
+        resumption: Some(Resumption::Ticket),
+        key_exchange,
+        ..base
+    };
+    vec![
+        transfer(handshake_12(), CipherSuite::EcdheRsaAes128Gcm),
+        transfer(hybrid.clone(), CipherSuite::Aes256Gcm),
+        handshake_12(),
+        ecdsa(handshake_12(), CipherSuite::EcdheEcdsaAes256Gcm),
+        hybrid.clone(),
+        ecdsa(hybrid.clone(), CipherSuite::Aes256Gcm),
+        ticket(handshake_12(), None),
+        ticket(hybrid.clone(), hybrid.key_exchange),
+    ]
+}
+
+fn request(scenario: Scenario) -> Request {
+    Request {
+        schema: Schema,
+        round: 1,
+        block: 0,
+        implementation: "test-1.0".into(),
+        scenario,
+        measure_seconds: 0.01,
+        warmup_seconds: 0.001,
+        latency: false,
+        pinned: false,
+    }
+}
+
+/// What the harness itself costs is recorded for each side, and at most 2 % of what is measured.
+fn the_harness_costs_little(records: &[Record]) {
+    let mut overheads = 0;
+    for record in records {
+        let Record::Overhead(overhead) = record else {
+            continue;
+        };
+        let measured = records.iter().find_map(|record| match record {
+            Record::Measurement(it) if it.scenario == overhead.scenario => Some(it),
+            _ => None,
+        });
+        let measured = measured.unwrap();
+        let nanoseconds = measured.elapsed_seconds * 1e9 / measured.operations as f64;
+        let share = overhead.nanoseconds / nanoseconds;
+        let name = overhead.scenario.name();
+        assert!(
+            share <= 0.02,
+            "{name}: {share:.4} of the time is the harness (are these tests run with --release?)"
+        );
+        overheads += 1;
+    }
+    assert_eq!(overheads, 2);
+}
+
+/// The sixteen scenarios, two to a block: both sides are measured, or the block is absent with a
+/// reason. Returns how many scenarios were measured.
+pub fn the_main_report_is_measured<L: TlsLibrary>(library: &L) -> usize {
+    let mut measured = 0;
+    for scenario in main_report() {
+        let records = measure::block(library, &request(scenario.clone()))
+            .unwrap_or_else(|error| panic!("{}: {error:#}", scenario.name()));
+        let sides = records
+            .iter()
+            .filter_map(|record| match record {
+                Record::Measurement(measurement) => Some(measurement),
+                _ => None,
+            })
+            .inspect(|measurement| {
+                assert_eq!(
+                    Some(measurement.scenario.clone()),
+                    measurement.scenario.side.map(|side| scenario.on(side))
+                );
+                assert!(measurement.observations[0].value > 0.0);
+            })
+            .count();
+        match records.last() {
+            Some(Record::Block(block)) if block.status == Status::Absent => {
+                assert!(block.reason.is_some());
+                assert_eq!(sides, 0);
+            }
+            Some(Record::Block(block)) => {
+                assert_eq!(block.status, Status::Measured);
+                assert_eq!(sides, 2);
+                the_harness_costs_little(&records);
+            }
+            other => panic!("the last record is no block mark: {other:?}"),
+        }
+        measured += sides;
+    }
+    measured
+}
+
+/// Several threads measure at once, each with a rate of its own.
+pub fn threads_measure_at_once<L: TlsLibrary>(library: &L) {
+    for resumption in [Resumption::None, Resumption::Ticket] {
+        let scenario = Scenario {
+            threads: Some(3),
+            resumption: Some(resumption),
+            ..handshake_13()
+        };
+        for record in measure::block(library, &request(scenario)).unwrap() {
+            if let Record::Measurement(measurement) = record {
+                let rates = measurement.per_thread.unwrap();
+                assert_eq!(rates.len(), 3);
+                let sum: f64 = rates.iter().sum();
+                assert!((measurement.observations[0].value - sum).abs() < 1e-6 * sum);
+            }
+        }
+    }
+}

@@ -1,0 +1,171 @@
+//! OpenSSL's side of what OpenSSL and BoringSSL do differently, and what openssl-sys leaves out.
+
+use std::{
+    ffi::{CStr, c_char, c_int, c_long, c_uchar, c_void},
+    ptr,
+};
+
+use anyhow::{Context, Result, bail, ensure};
+pub use openssl_sys::*;
+use tls_harness::scenario::{CipherSuite, KeyExchange};
+
+use crate::ssl;
+
+/// `BIO_TYPE_SOURCE_SINK` of bio.h.
+pub const BIO_TYPE_SOURCE_SINK: c_int = 0x0400;
+
+/// `SSL_CTRL_SET_MAX_SEND_FRAGMENT` of ssl.h.
+const SSL_CTRL_SET_MAX_SEND_FRAGMENT: c_int = 52;
+
+/// `SSL_TICKET_SUCCESS`, `SSL_TICKET_SUCCESS_RENEW` and `SSL_TICKET_RETURN_…` of ssl.h.
+const SSL_TICKET_SUCCESS: c_int = 5;
+const SSL_TICKET_SUCCESS_RENEW: c_int = 6;
+const SSL_TICKET_RETURN_IGNORE_RENEW: c_int = 2;
+const SSL_TICKET_RETURN_USE_RENEW: c_int = 4;
+
+type GenerateTicket = unsafe extern "C" fn(*mut SSL, *mut c_void) -> c_int;
+type DecryptTicket = unsafe extern "C" fn(
+    *mut SSL,
+    *mut SSL_SESSION,
+    *const c_uchar,
+    usize,
+    c_int,
+    *mut c_void,
+) -> c_int;
+
+unsafe extern "C" {
+    pub fn SSL_set1_host(ssl: *mut SSL, name: *const c_char) -> c_int;
+    fn SSL_SESSION_get0_peer(session: *mut SSL_SESSION) -> *mut X509;
+    fn SSL_CTX_set_session_ticket_cb(
+        context: *mut SSL_CTX,
+        generate: Option<GenerateTicket>,
+        decrypt: Option<DecryptTicket>,
+        argument: *mut c_void,
+    ) -> c_int;
+}
+
+pub type Write = unsafe extern "C" fn(*mut BIO, *const c_char, c_int) -> c_int;
+pub type Read = unsafe extern "C" fn(*mut BIO, *mut c_char, c_int) -> c_int;
+pub type Ctrl = unsafe extern "C" fn(*mut BIO, c_int, c_long, *mut c_void) -> c_long;
+
+// SAFETY of all that follows: the caller passes living objects of the library.
+
+pub unsafe fn set_bio_functions(method: *mut BIO_METHOD, write: Write, read: Read, ctrl: Ctrl) {
+    unsafe {
+        BIO_meth_set_write__fixed_rust(method, Some(write));
+        BIO_meth_set_read__fixed_rust(method, Some(read));
+        BIO_meth_set_ctrl__fixed_rust(method, Some(ctrl));
+    }
+}
+
+pub unsafe fn set_version(context: *mut SSL_CTX, version: c_int) -> bool {
+    unsafe {
+        SSL_CTX_set_min_proto_version(context, version) == 1
+            && SSL_CTX_set_max_proto_version(context, version) == 1
+    }
+}
+
+pub unsafe fn set_cipher_suite(context: *mut SSL_CTX, suite: CipherSuite) -> bool {
+    unsafe {
+        match ssl::cipher_list_name(suite) {
+            Some(name) => SSL_CTX_set_cipher_list(context, name.as_ptr()) == 1,
+            None => {
+                let name = std::ffi::CString::new(suite.as_str());
+                name.is_ok_and(|name| SSL_CTX_set_ciphersuites(context, name.as_ptr()) == 1)
+            }
+        }
+    }
+}
+
+/// A list of groups. A star, known since OpenSSL 3.5, asks for a key share of its group; without
+/// one, the first group gets it.
+pub fn group_list(groups: &[KeyExchange], key_shares: usize) -> String {
+    let star = |i| {
+        if key_shares > 1 && i < key_shares {
+            "*"
+        } else {
+            ""
+        }
+    };
+    let names = groups.iter().enumerate();
+    let names = names.map(|(i, group)| format!("{}{}", star(i), ssl::group_name(*group)));
+    names.collect::<Vec<_>>().join(":")
+}
+
+pub unsafe fn set_max_send_fragment(context: *mut SSL_CTX, size: u32) -> bool {
+    let size = c_long::from(size);
+    unsafe {
+        SSL_CTX_ctrl(
+            context,
+            SSL_CTRL_SET_MAX_SEND_FRAGMENT,
+            size,
+            ptr::null_mut(),
+        ) == 1
+    }
+}
+
+pub unsafe fn set_cache_mode(context: *mut SSL_CTX, mode: c_long) {
+    unsafe { SSL_CTX_set_session_cache_mode(context, mode) };
+}
+
+/// Accepts every ticket that could be decrypted, and has a new one issued in its place.
+unsafe extern "C" fn renew(
+    _: *mut SSL,
+    _: *mut SSL_SESSION,
+    _: *const c_uchar,
+    _: usize,
+    status: c_int,
+    _: *mut c_void,
+) -> c_int {
+    match status {
+        SSL_TICKET_SUCCESS | SSL_TICKET_SUCCESS_RENEW => SSL_TICKET_RETURN_USE_RENEW,
+        _ => SSL_TICKET_RETURN_IGNORE_RENEW,
+    }
+}
+
+/// Each resumption by ticket issues one new ticket, as rustls does; OpenSSL alone would only renew
+/// in TLS1.3.
+pub unsafe fn renew_tickets(context: *mut SSL_CTX) -> bool {
+    unsafe { SSL_CTX_set_session_ticket_cb(context, None, Some(renew), ptr::null_mut()) == 1 }
+}
+
+/// Tickets were sent with the last flight.
+pub unsafe fn flush_tickets(_: *mut SSL) -> Result<()> {
+    Ok(())
+}
+
+pub unsafe fn has_peer_certificate(ssl: *mut SSL) -> bool {
+    unsafe {
+        let session = SSL_get_session(ssl);
+        !session.is_null() && !SSL_SESSION_get0_peer(session).is_null()
+    }
+}
+
+/// The group of the last key exchange; none where a TLS1.2 session was resumed.
+pub unsafe fn negotiated_group(ssl: *mut SSL) -> Result<Option<KeyExchange>> {
+    let name = unsafe {
+        match SSL_get0_group_name(ssl) {
+            name if name.is_null() => return Ok(None),
+            name => text(name)?,
+        }
+    };
+    Ok(Some(match name {
+        "x25519" => KeyExchange::X25519,
+        "secp256r1" | "prime256v1" => KeyExchange::Secp256r1,
+        "secp384r1" => KeyExchange::Secp384r1,
+        "X25519MLKEM768" => KeyExchange::X25519MlKem768,
+        other => bail!("group \"{other}\" is not in the vocabulary"),
+    }))
+}
+
+/// A static C string of the library.
+///
+/// # Safety
+/// `text` is null or a C string that lives as long as the program.
+pub unsafe fn text(text: *const c_char) -> Result<&'static str> {
+    ensure!(!text.is_null(), "the library gives no text");
+    // SAFETY: by the caller's promise.
+    unsafe { CStr::from_ptr(text) }
+        .to_str()
+        .context("the library's text is not UTF-8")
+}

@@ -1,0 +1,7 @@
+//! Measures OpenSSL.
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    tls_harness::program::main(&tls_openssl::OpenSsl)
+}

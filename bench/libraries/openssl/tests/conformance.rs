@@ -1,0 +1,37 @@
+//! OpenSSL does what the harness asks of it.
+
+#[path = "../../conformance.rs"]
+mod conformance;
+
+use tls_openssl::OpenSsl;
+
+#[test]
+fn every_handshake_negotiates_what_it_claims() {
+    let missing = conformance::every_handshake_negotiates_what_it_claims(&OpenSsl);
+    assert_eq!(missing, 0);
+}
+
+#[test]
+fn every_transfer_arrives() {
+    conformance::every_transfer_arrives(&OpenSsl);
+}
+
+#[test]
+fn what_is_wrong_is_noticed() {
+    conformance::what_is_wrong_is_noticed(&OpenSsl);
+}
+
+#[test]
+fn a_ticket_is_used_once() {
+    conformance::a_ticket_is_used_once(&OpenSsl);
+}
+
+#[test]
+fn the_main_report_is_measured() {
+    assert_eq!(conformance::the_main_report_is_measured(&OpenSsl), 16);
+}
+
+#[test]
+fn threads_measure_at_once() {
+    conformance::threads_measure_at_once(&OpenSsl);
+}

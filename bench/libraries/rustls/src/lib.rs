@@ -1,0 +1,442 @@
+//! rustls, with whichever provider does its cryptography.
+
+use std::{
+    fmt,
+    ops::DerefMut,
+    sync::{Arc, Mutex, PoisonError},
+};
+
+use anyhow::{Context, Result, bail, ensure};
+use rustls::{
+    ClientConfig, ClientConnection, ConnectionCommon, HandshakeKind, NamedGroup, ProtocolVersion,
+    RootCertStore, ServerConfig, ServerConnection, SideData, SignatureScheme,
+    SupportedProtocolVersion,
+    client::{
+        ClientSessionStore, Resumption as ClientResumption, Tls12ClientSessionValue,
+        Tls13ClientSessionValue, WebPkiServerVerifier,
+    },
+    crypto::{CryptoProvider, WebPkiSupportedAlgorithms},
+    pki_types::{CertificateDer, PrivateKeyDer, ServerName, pem::PemObject},
+    server::{
+        NoServerSessionStorage, ProducesTickets, ServerSessionMemoryCache, WebPkiClientVerifier,
+    },
+    version::{TLS12, TLS13},
+};
+use tls_harness::{
+    binary,
+    certificates::Identity,
+    implementation::{Implementation, Library, Linkage},
+    library::{Connection, Negotiated, Progress, Setup, TlsLibrary},
+    scenario::{
+        Authentication, Certificate, CipherSuite, KeyExchange, Operation, Protocol, Resumption,
+        Scenario,
+    },
+    transport::Endpoint,
+};
+
+/// Sessions that a server keeps for resumption by session id: more than are ever waiting.
+const SESSION_CACHE: usize = 20_480;
+
+/// rustls with one provider.
+pub struct Rustls {
+    name: &'static str,
+    provider: CryptoProvider,
+    ticketer: fn() -> Result<Arc<dyn ProducesTickets>, rustls::Error>,
+}
+
+impl Rustls {
+    #[cfg(feature = "aws-lc-rs")]
+    pub fn aws_lc_rs() -> Self {
+        Self {
+            name: "aws-lc-rs",
+            provider: rustls::crypto::aws_lc_rs::default_provider(),
+            ticketer: rustls::crypto::aws_lc_rs::Ticketer::new,
+        }
+    }
+
+    #[cfg(feature = "ring")]
+    pub fn ring() -> Self {
+        Self {
+            name: "ring",
+            provider: rustls::crypto::ring::default_provider(),
+            ticketer: rustls::crypto::ring::Ticketer::new,
+        }
+    }
+
+    fn has_group(&self, group: KeyExchange) -> bool {
+        let groups = &self.provider.kx_groups;
+        groups
+            .iter()
+            .any(|found| found.name() == named_group(group))
+    }
+
+    /// The provider with nothing in it but what the set-up names.
+    fn pinned(&self, setup: &Setup) -> Result<Arc<CryptoProvider>> {
+        let mut provider = self.provider.clone();
+        provider.cipher_suites.retain(|suite| {
+            CipherSuite::from_number(suite.suite().into()).is_ok_and(|it| it == setup.cipher_suite)
+        });
+        ensure!(
+            provider.cipher_suites.len() == 1,
+            "{} has no {}",
+            self.name,
+            setup.cipher_suite
+        );
+        let groups = &self.provider.kx_groups;
+        provider.kx_groups = setup
+            .groups
+            .iter()
+            .map(|group| {
+                let has_name = |found: &&&'static dyn rustls::crypto::SupportedKxGroup| {
+                    found.name() == named_group(*group)
+                };
+                let found = groups.iter().find(has_name).copied();
+                found.with_context(|| format!("{} has no {group}", self.name))
+            })
+            .collect::<Result<_>>()?;
+        let scheme = signature_scheme(setup.certificate);
+        let algorithms = provider.signature_verification_algorithms;
+        let mapping: Vec<_> = algorithms
+            .mapping
+            .iter()
+            .filter(|(found, _)| *found == scheme)
+            .copied()
+            .collect();
+        ensure!(!mapping.is_empty(), "{} has no {scheme:?}", self.name);
+        provider.signature_verification_algorithms = WebPkiSupportedAlgorithms {
+            all: algorithms.all,
+            // rustls wants it to live for ever; a process makes only a few.
+            mapping: Vec::leak(mapping),
+        };
+        Ok(Arc::new(provider))
+    }
+}
+
+fn named_group(group: KeyExchange) -> NamedGroup {
+    match group {
+        KeyExchange::X25519 => NamedGroup::X25519,
+        KeyExchange::Secp256r1 => NamedGroup::secp256r1,
+        KeyExchange::Secp384r1 => NamedGroup::secp384r1,
+        KeyExchange::X25519MlKem768 => NamedGroup::X25519MLKEM768,
+    }
+}
+
+fn signature_scheme(certificate: Certificate) -> SignatureScheme {
+    match certificate {
+        Certificate::Rsa2048 | Certificate::Rsa4096 => SignatureScheme::RSA_PSS_SHA256,
+        Certificate::EcdsaP256 => SignatureScheme::ECDSA_NISTP256_SHA256,
+        Certificate::EcdsaP384 => SignatureScheme::ECDSA_NISTP384_SHA384,
+        Certificate::Ed25519 => SignatureScheme::ED25519,
+    }
+}
+
+fn version(protocol: Protocol) -> &'static SupportedProtocolVersion {
+    match protocol {
+        Protocol::Tls12 => &TLS12,
+        Protocol::Tls13 => &TLS13,
+    }
+}
+
+fn roots(setup: &Setup) -> Result<Arc<RootCertStore>> {
+    let mut roots = RootCertStore::empty();
+    roots.add(CertificateDer::from_pem_slice(setup.trusted.as_bytes())?)?;
+    Ok(Arc::new(roots))
+}
+
+fn chain_and_key(
+    identity: &Identity,
+) -> Result<(Vec<CertificateDer<'static>>, PrivateKeyDer<'static>)> {
+    let chain = CertificateDer::pem_slice_iter(identity.chain.as_bytes());
+    Ok((
+        chain.collect::<Result<_, _>>()?,
+        PrivateKeyDer::from_pem_slice(identity.key.as_bytes())?,
+    ))
+}
+
+/// What rustls counts as the largest fragment includes a record's header.
+fn max_fragment_size(setup: &Setup) -> Option<usize> {
+    const HEADER: usize = 5;
+    setup.record_size.map(|size| size as usize + HEADER)
+}
+
+/// Keeps one session, and gives it away once: the same as the adapters of the C libraries do.
+#[derive(Default)]
+struct SessionSlot {
+    tls12: Mutex<Option<Tls12ClientSessionValue>>,
+    tls13: Mutex<Option<Tls13ClientSessionValue>>,
+}
+
+impl SessionSlot {
+    fn put<T>(slot: &Mutex<Option<T>>, session: Option<T>) -> Option<T> {
+        let mut slot = slot.lock().unwrap_or_else(PoisonError::into_inner);
+        std::mem::replace(&mut slot, session)
+    }
+}
+
+impl fmt::Debug for SessionSlot {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("SessionSlot")
+    }
+}
+
+impl ClientSessionStore for SessionSlot {
+    fn set_kx_hint(&self, _: ServerName<'static>, _: NamedGroup) {}
+
+    /// None: a hint would avoid the HelloRetryRequest that a scenario asks for.
+    fn kx_hint(&self, _: &ServerName<'_>) -> Option<NamedGroup> {
+        None
+    }
+
+    fn set_tls12_session(&self, _: ServerName<'static>, session: Tls12ClientSessionValue) {
+        Self::put(&self.tls12, Some(session));
+    }
+
+    fn tls12_session(&self, _: &ServerName<'_>) -> Option<Tls12ClientSessionValue> {
+        Self::put(&self.tls12, None)
+    }
+
+    fn remove_tls12_session(&self, _: &ServerName<'static>) {
+        Self::put(&self.tls12, None);
+    }
+
+    fn insert_tls13_ticket(&self, _: ServerName<'static>, session: Tls13ClientSessionValue) {
+        Self::put(&self.tls13, Some(session));
+    }
+
+    fn take_tls13_ticket(&self, _: &ServerName<'static>) -> Option<Tls13ClientSessionValue> {
+        Self::put(&self.tls13, None)
+    }
+}
+
+/// A client's configuration and the name it asks for.
+pub struct Client {
+    config: Arc<ClientConfig>,
+    host_name: &'static str,
+}
+
+impl TlsLibrary for Rustls {
+    type ClientConfig = Client;
+    type ServerConfig = Arc<ServerConfig>;
+    type Client<'a> = RustlsConnection<'a, ClientConnection>;
+    type Server<'a> = RustlsConnection<'a, ServerConnection>;
+
+    fn implementation(&self) -> Result<Implementation> {
+        let package = |name| {
+            binary::package_version(env!("PACKAGES"), name)
+                .with_context(|| format!("Cargo.lock has no {name}"))
+        };
+        let version = package("rustls")?;
+        let compilers = binary::compilers()?;
+        Ok(Implementation {
+            id: format!("rustls-{version}-{}", self.name),
+            library: Library::Rustls,
+            source: Some(format!("crates.io: rustls {version}")),
+            version,
+            commit: None,
+            provider: Some(self.name.into()),
+            provider_version: Some(package(self.name)?),
+            build: None,
+            rust_compiler: compilers.rust,
+            c_compiler: compilers.c,
+            flags: Some(env!("FLAGS").into()),
+            allocator: Some("system".into()),
+            linkage: Some(Linkage::Static),
+            binary_sha256: None,
+            note: None,
+        })
+    }
+
+    fn missing(&self, scenario: &Scenario) -> Option<String> {
+        if let Some(group) = scenario.key_exchange
+            && !self.has_group(group)
+        {
+            return Some(format!("{} has no {group}", self.name));
+        }
+        (scenario.operation == Operation::Primitive)
+            .then(|| "the harness does not measure primitives yet".into())
+    }
+
+    fn client_config(&self, setup: &Setup) -> Result<Client> {
+        let provider = self.pinned(setup)?;
+        let verifier =
+            WebPkiServerVerifier::builder_with_provider(roots(setup)?, Arc::clone(&provider))
+                .build()?;
+        let builder = ClientConfig::builder_with_provider(provider)
+            .with_protocol_versions(&[version(setup.protocol)])?
+            .with_webpki_verifier(verifier);
+        let mut config = match &setup.identity {
+            None => builder.with_no_client_auth(),
+            Some(identity) => {
+                let (chain, key) = chain_and_key(identity)?;
+                builder.with_client_auth_cert(chain, key)?
+            }
+        };
+        config.max_fragment_size = max_fragment_size(setup);
+        config.resumption = match setup.resumption {
+            Resumption::None => ClientResumption::disabled(),
+            _ => ClientResumption::store(Arc::new(SessionSlot::default())),
+        };
+        Ok(Client {
+            config: Arc::new(config),
+            host_name: setup.host_name,
+        })
+    }
+
+    fn server_config(&self, setup: &Setup) -> Result<Arc<ServerConfig>> {
+        let provider = self.pinned(setup)?;
+        let builder = ServerConfig::builder_with_provider(Arc::clone(&provider))
+            .with_protocol_versions(&[version(setup.protocol)])?;
+        let builder = match setup.authentication {
+            Authentication::Server => builder.with_no_client_auth(),
+            Authentication::Mutual => builder.with_client_cert_verifier(
+                WebPkiClientVerifier::builder_with_provider(roots(setup)?, provider).build()?,
+            ),
+        };
+        let identity = setup.identity.context("a server needs an identity")?;
+        let (chain, key) = chain_and_key(&identity)?;
+        let mut config = builder.with_single_cert(chain, key)?;
+        config.max_fragment_size = max_fragment_size(setup);
+        config.session_storage = Arc::new(NoServerSessionStorage {});
+        config.send_tls13_tickets = 1;
+        match setup.resumption {
+            Resumption::None => config.send_tls13_tickets = 0,
+            Resumption::Ticket => config.ticketer = (self.ticketer)()?,
+            Resumption::SessionId => {
+                config.session_storage = ServerSessionMemoryCache::new(SESSION_CACHE);
+            }
+            Resumption::Resumed => bail!("\"resumed\" is no way to resume"),
+        }
+        Ok(Arc::new(config))
+    }
+
+    fn connect<'a>(&self, client: &'a Client, endpoint: &'a Endpoint) -> Result<Self::Client<'a>> {
+        let name = ServerName::try_from(client.host_name)?;
+        Ok(RustlsConnection {
+            connection: ClientConnection::new(Arc::clone(&client.config), name)?,
+            endpoint,
+        })
+    }
+
+    fn accept<'a>(
+        &self,
+        config: &'a Arc<ServerConfig>,
+        endpoint: &'a Endpoint,
+    ) -> Result<Self::Server<'a>> {
+        Ok(RustlsConnection {
+            connection: ServerConnection::new(Arc::clone(config))?,
+            endpoint,
+        })
+    }
+}
+
+/// A connection of either role with its end of the transport.
+pub struct RustlsConnection<'a, C> {
+    connection: C,
+    endpoint: &'a Endpoint,
+}
+
+impl<C, D> RustlsConnection<'_, C>
+where
+    C: DerefMut<Target = ConnectionCommon<D>>,
+    D: SideData,
+{
+    /// Takes in one piece of what has arrived; false if nothing has.
+    fn read(&mut self) -> Result<bool> {
+        if !self.endpoint.has_arrived() {
+            return Ok(false);
+        }
+        self.connection.read_tls(&mut self.endpoint)?;
+        self.connection.process_new_packets()?;
+        Ok(true)
+    }
+
+    fn flush(&mut self) -> Result<()> {
+        while self.connection.wants_write() {
+            self.connection.write_tls(&mut self.endpoint)?;
+        }
+        Ok(())
+    }
+}
+
+/// What only a client can tell.
+pub trait Role {
+    fn tickets(&self) -> u32;
+}
+
+impl Role for ClientConnection {
+    fn tickets(&self) -> u32 {
+        self.tls13_tickets_received()
+    }
+}
+
+impl Role for ServerConnection {
+    fn tickets(&self) -> u32 {
+        0
+    }
+}
+
+impl<C, D> Connection for RustlsConnection<'_, C>
+where
+    C: DerefMut<Target = ConnectionCommon<D>> + Role,
+    D: SideData,
+{
+    fn handshake(&mut self) -> Result<Progress> {
+        while self.read()? {}
+        self.flush()?;
+        Ok(match self.connection.is_handshaking() {
+            true => Progress::Waiting,
+            false => Progress::Done,
+        })
+    }
+
+    fn receive_tickets(&mut self) -> Result<()> {
+        while self.read()? {}
+        Ok(())
+    }
+
+    fn send(&mut self, mut data: &[u8]) -> Result<()> {
+        use std::io::Write;
+        while !data.is_empty() {
+            let written = self.connection.writer().write(data)?;
+            self.flush()?;
+            data = &data[written..];
+        }
+        Ok(())
+    }
+
+    fn receive(&mut self, buffer: &mut [u8]) -> Result<usize> {
+        use std::io::{ErrorKind, Read};
+        loop {
+            match self.connection.reader().read(buffer) {
+                Ok(0) => bail!("the peer closed the connection"),
+                Ok(length) => return Ok(length),
+                Err(error) if error.kind() == ErrorKind::WouldBlock => {
+                    ensure!(self.read()?, "nothing has arrived");
+                }
+                Err(error) => return Err(error.into()),
+            }
+        }
+    }
+
+    fn negotiated(&self) -> Result<Negotiated> {
+        let connection = &*self.connection;
+        let suite = connection.negotiated_cipher_suite();
+        let suite = suite.context("no cipher suite was negotiated")?;
+        let group = connection.negotiated_key_exchange_group();
+        Ok(Negotiated {
+            protocol: match connection.protocol_version() {
+                Some(ProtocolVersion::TLSv1_2) => Protocol::Tls12,
+                Some(ProtocolVersion::TLSv1_3) => Protocol::Tls13,
+                other => bail!("protocol {other:?} is not in the vocabulary"),
+            },
+            cipher_suite: CipherSuite::from_number(suite.suite().into())?,
+            key_exchange: group
+                .map(|group| KeyExchange::from_number(group.name().into()))
+                .transpose()?,
+            resumed: connection.handshake_kind() == Some(HandshakeKind::Resumed),
+            // A verifier is always in place, and refuses what it can't verify.
+            peer_verified: connection.peer_certificates().is_some(),
+            tickets: self.connection.tickets(),
+        })
+    }
+}

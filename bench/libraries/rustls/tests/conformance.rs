@@ -1,0 +1,81 @@
+//! rustls does, with either provider, what the harness asks of it.
+
+#[path = "../../conformance.rs"]
+mod conformance;
+
+mod aws_lc_rs {
+    use tls_rustls::Rustls;
+
+    use crate::conformance;
+
+    #[test]
+    fn every_handshake_negotiates_what_it_claims() {
+        let missing = conformance::every_handshake_negotiates_what_it_claims(&Rustls::aws_lc_rs());
+        assert_eq!(missing, 0);
+    }
+
+    #[test]
+    fn every_transfer_arrives() {
+        conformance::every_transfer_arrives(&Rustls::aws_lc_rs());
+    }
+
+    #[test]
+    fn what_is_wrong_is_noticed() {
+        conformance::what_is_wrong_is_noticed(&Rustls::aws_lc_rs());
+    }
+
+    #[test]
+    fn a_ticket_is_used_once() {
+        conformance::a_ticket_is_used_once(&Rustls::aws_lc_rs());
+    }
+
+    #[test]
+    fn the_main_report_is_measured() {
+        assert_eq!(
+            conformance::the_main_report_is_measured(&Rustls::aws_lc_rs()),
+            16
+        );
+    }
+
+    #[test]
+    fn threads_measure_at_once() {
+        conformance::threads_measure_at_once(&Rustls::aws_lc_rs());
+    }
+}
+
+mod ring {
+    use tls_rustls::Rustls;
+
+    use crate::conformance;
+
+    #[test]
+    fn every_handshake_negotiates_what_it_claims() {
+        let missing = conformance::every_handshake_negotiates_what_it_claims(&Rustls::ring());
+        assert_eq!(missing, 7);
+    }
+
+    #[test]
+    fn every_transfer_arrives() {
+        conformance::every_transfer_arrives(&Rustls::ring());
+    }
+
+    #[test]
+    fn what_is_wrong_is_noticed() {
+        conformance::what_is_wrong_is_noticed(&Rustls::ring());
+    }
+
+    #[test]
+    fn a_ticket_is_used_once() {
+        conformance::a_ticket_is_used_once(&Rustls::ring());
+    }
+
+    #[test]
+    fn the_main_report_is_measured() {
+        assert_eq!(conformance::the_main_report_is_measured(&Rustls::ring()), 8);
+    }
+
+    #[test]
+    fn threads_measure_at_once() {
+        conformance::threads_measure_at_once(&Rustls::ring());
+    }
+}
