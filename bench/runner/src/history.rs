@@ -69,7 +69,8 @@ impl History {
                 if block.status == Status::Failed {
                     blocks.failures += 1;
                     blocks.failures_in_a_row += 1;
-                    blocks.reason = block.reason.clone().unwrap_or_default();
+                    let reason = block.reason.as_deref().unwrap_or_default();
+                    blocks.reason = reason.trim_start_matches(GIVEN_UP).to_owned();
                 } else {
                     blocks.failures_in_a_row = 0;
                 }
@@ -133,10 +134,8 @@ impl History {
     /// Why this block is not tried again, if so.
     pub fn given_up(&self, block: u32, implementation: &str) -> Option<String> {
         let blocks = self.blocks.get(&(block, implementation.to_owned()))?;
-        (blocks.failures_in_a_row >= MOST_FAILURES).then(|| {
-            let reason = blocks.reason.trim_start_matches(GIVEN_UP);
-            format!("{GIVEN_UP}{reason}")
-        })
+        let given_up = blocks.failures_in_a_row >= MOST_FAILURES;
+        given_up.then(|| format!("{GIVEN_UP}{}", blocks.reason))
     }
 
     /// Mean wall time of the blocks of one place, if there were any.

@@ -32,7 +32,7 @@ const DISK_TRIES: u32 = 180;
 const DISK_PAUSE: Duration = Duration::from_secs(10);
 
 /// With `--until-precise`, rounds measured at most, in rounds of the suite.
-const MOST_PRECISE: u32 = 10;
+const MOST_PRECISE: u32 = 5;
 
 /// What a run is asked to be.
 pub struct Order {
@@ -167,7 +167,7 @@ fn plan(
         ordered.out.display()
     );
     let checks = check(&host, root);
-    let warnings = host_warnings(&host, &checks, root);
+    let warnings = host_warnings(&host, &checks);
     let allocators: Vec<_> = programs
         .iter()
         .map(|program| program.implementation.allocator.clone())
@@ -213,7 +213,7 @@ fn plan(
 }
 
 /// What a reader must know of the host that measures.
-fn host_warnings(host: &HostFacts, checks: &[CheckResult], root: &Root) -> Vec<RunWarning> {
+fn host_warnings(host: &HostFacts, checks: &[CheckResult]) -> Vec<RunWarning> {
     let mut warnings = Vec::new();
     let mut warn = |code: &str, message: String| {
         warnings.push(RunWarning {
@@ -240,9 +240,6 @@ fn host_warnings(host: &HostFacts, checks: &[CheckResult], root: &Root) -> Vec<R
                 check.check, check.found
             ),
         );
-    }
-    for sensor in root.unreadable() {
-        warn("unreadable-sensor", format!("Could not read {sensor}."));
     }
     warnings
 }
@@ -517,6 +514,9 @@ impl Session<'_> {
                     self.history.repeats()
                 ),
             );
+        }
+        for sensor in self.root.unreadable() {
+            warn("unreadable-sensor", format!("Could not read {sensor}."));
         }
         let interruptions = self.history.interruptions();
         if interruptions > 0 {

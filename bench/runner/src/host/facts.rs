@@ -134,6 +134,10 @@ pub fn identified(mut facts: HostFacts, asked: Option<&str>, folder: &Path) -> R
     paths.sort();
     for path in paths {
         let text = fs::read_to_string(&path).with_context(|| path.display().to_string())?;
+        if text.trim().is_empty() {
+            // What a shell makes of `tlsbench host show --toml > data/hosts/ID.toml` at first.
+            continue;
+        }
         let known: KnownHost = toml::from_str(&text).with_context(|| path.display().to_string())?;
         if known.cpu == facts.cpu
             && known.threads.is_some()

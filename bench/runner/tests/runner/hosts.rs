@@ -411,6 +411,7 @@ fn a_known_host_is_found_by_processor_threads_and_memory() {
     let id = |asked: Option<&str>| -> HostFacts {
         identified(capture(&xeon().root()), asked, folder.path()).unwrap()
     };
+    fs::write(folder.path().join("being-written.toml"), "").unwrap();
     known("other", 6);
     assert_eq!(id(None).id, "intel-xeon-e-2386g-cpu-6-cores");
     known("rustls-bench", 12);

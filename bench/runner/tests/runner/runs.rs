@@ -343,7 +343,7 @@ fn a_program_that_stands_twice_is_two_implementations() {
 #[test]
 fn rounds_go_on_until_every_median_is_precise() {
     let bench = Bench::new();
-    bench.suite(1, NO_TIME, &["one"]);
+    bench.suite(2, NO_TIME, &["one"]);
     // The made-up rates are 1000, 1001 and 1002 in turn.
     let measured = |percent: f64| {
         let _ = fs::remove_dir_all(bench.path("run"));
@@ -467,4 +467,22 @@ fn a_run_that_was_changed_or_is_not_complete_is_not_packed() {
         .to_string();
     assert!(error.contains("expected a complete run"), "{error}");
     assert!(!bench.path("run.tar.gz").exists());
+}
+
+#[test]
+fn a_sensor_that_cannot_be_read_is_named_in_the_run() {
+    let bench = Bench::new();
+    bench.suite(1, NO_TIME, &["one"]);
+    let root = bench.path("odd-root");
+    // A folder in a file's place cannot be read by anyone, root included.
+    fs::create_dir_all(root.join("sys/class/thermal/thermal_zone0/temp")).unwrap();
+    bench.run(&Root::new(&root)).unwrap();
+    check_finished(&bench.path("run"), 1, 2, 1);
+    let warnings = read_run(&bench.path("run")).warnings;
+    assert_eq!(warnings.len(), 1);
+    let message = &warnings[0].message;
+    assert!(
+        message.contains("/sys/class/thermal/thermal_zone0/temp: "),
+        "{message}"
+    );
 }
