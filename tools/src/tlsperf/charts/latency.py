@@ -48,7 +48,7 @@ def latency(
     every += [e for i in present for b in histograms.get(i.id, ()) for e in (b.low, b.high)]
     domain = (min(every) * 0.8, max(every) * 1.25)
     shown = [p for p in PERCENTILES if any(p in f for f in figures.values())]
-    shapes = "; shapes: number of handshakes, logarithmic" if histograms else ""
+    shapes = "; shapes: count, logarithmic" if histograms else ""
     colours = sorted({i.colour for i in present})
     colour = {
         "field": "colour",

@@ -1,0 +1,109 @@
+"""Every committed drawing: charts of reports and trends, and the diagrams."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+from tlsperf.charts.heatmap import heat
+from tlsperf.charts.latency import ticks
+from tlsperf.charts.lines import LABEL_STEP, Point, apart, dashes
+from tlsperf.charts.memory import slope
+from tlsperf.charts.theme import CLASSES, HEAT, text_width
+
+ROOT = Path(__file__).parents[2]
+SVG = "{http://www.w3.org/2000/svg}"
+DRAWINGS = sorted(
+    [
+        *(ROOT / "content" / "perf").glob("20*/*.svg"),
+        *(ROOT / "content" / "trends").glob("*/*.svg"),
+        *(ROOT / "static" / "diagrams").glob("*.svg"),
+    ]
+)
+
+
+def name(path: Path) -> str:
+    return "/".join(path.parts[-2:])
+
+
+@pytest.mark.parametrize("path", DRAWINGS, ids=name)
+def test_a_drawing_stands_alone_can_be_recoloured_and_is_small(path: Path) -> None:
+    text = path.read_text(encoding="utf-8")
+    root = ElementTree.fromstring(text)
+    assert len(text) < 40_000
+    assert not re.search(r"<style|<script|\sstyle=|href=", text)
+    title, description = root.find(f"{SVG}title"), root.find(f"{SVG}desc")
+    assert title is not None
+    assert title.text
+    assert description is not None
+    assert description.text
+    assert root.get("aria-labelledby") == f"{title.get('id')} {description.get('id')}"
+    for element in root.iter():
+        colours = {element.get(a) for a in ("fill", "stroke")} - {None, "none"}
+        classes = set((element.get("class") or "").split())
+        assert {CLASSES[c] for c in colours if c} == classes, ElementTree.tostring(element)
+
+
+@pytest.mark.parametrize("path", DRAWINGS, ids=name)
+def test_no_text_leaves_a_drawing(path: Path) -> None:
+    root = ElementTree.parse(path).getroot()
+    width, height = float(root.get("width") or 0), float(root.get("height") or 0)
+    for text in root.iter(f"{SVG}text"):
+        if text.get("transform"):
+            continue
+        x, y = float(text.get("x") or 0), float(text.get("y") or 0)
+        # Verdana, the widest, needs text_width; the fonts of most readers a tenth less.
+        room = text_width(len(text.text or "")) * 0.9
+        start = {"middle": x - room / 2, "end": x - room}.get(text.get("text-anchor") or "", x)
+        assert start >= -8, text.text
+        assert start + room <= width + 8, text.text
+        assert 0 <= y <= height, text.text
+
+
+def test_labels_at_the_ends_of_lines_keep_apart_and_within() -> None:
+    moved = apart([10, 11, 12, 318], LABEL_STEP, 320)
+    assert all(b - a >= LABEL_STEP for a, b in itertools.pairwise(moved))
+    assert moved[-1] <= 320
+    assert apart([0.0, 100.0], LABEL_STEP, 320) == [0.0, 100.0]
+
+
+def test_no_two_lines_of_one_colour_look_alike() -> None:
+    found = dashes(["rustls", "rustls", "openssl", "openssl", "boringssl"])
+    assert found[0] != found[1]
+    assert found[2] != found[3]
+    assert found[0] == found[4] == ()
+
+
+@pytest.mark.parametrize(
+    ("factor", "colour"),
+    [
+        (0.5, "worse-3"),
+        (0.7, "worse-2"),
+        (0.85, "worse-1"),
+        (1.0, "same"),
+        (1.2, "better-1"),
+        (1.3, "better-2"),
+        (2.36, "better-3"),
+    ],
+)
+def test_a_factor_has_the_colour_of_its_step(factor: float, colour: str) -> None:
+    assert heat(factor) == colour
+    mirrored = tuple(HEAT)[::-1]
+    assert heat(1 / factor) == mirrored[tuple(HEAT).index(colour)]
+
+
+def test_the_slope_is_what_one_session_more_costs() -> None:
+    assert slope([Point(100, 15.0), Point(1000, 33.0), Point(5000, 113.0)]) == pytest.approx(0.02)
+    assert slope([Point(100, 15.0)]) is None
+
+
+@pytest.mark.parametrize("ends", [(10, 30_000), (1_000, 12_000), (0.5, 2)])
+def test_a_logarithmic_axis_has_few_round_ticks(ends: tuple[float, float]) -> None:
+    found = ticks(*ends)
+    assert 2 <= len(found) <= 9
+    assert all(ends[0] <= t <= ends[1] for t in found)
+    assert all(f"{t:e}"[0] in "125 3".replace(" ", "") for t in found)
