@@ -17,7 +17,7 @@ from tlsperf.errors import UserError
 from tlsperf.figures import implementation_label
 from tlsperf.model import Implementation, Noise, NoiseRow, Run
 from tlsperf.run import LoadedRun, load_run, read_runs
-from tlsperf.series import Series, as_ratio, better_of, row_names, series
+from tlsperf.series import Sample, Series, as_ratio, better_of, row_names, series
 from tlsperf.statistics import RatioEstimate, paired_ratio, reach, untested_ratio
 
 _BUILD: Final = tuple(
@@ -55,7 +55,7 @@ def alternate_rounds(run: LoadedRun) -> Noise | None:
     """From the 1st, 3rd, 5th … round of each implementation against the 2nd, 4th, 6th …"""
     pairs = []
     for row in _rows(run):
-        for implementation, sample in row.samples.items():
+        for implementation, sample in _in_order(run, row):
             rounds = sample.rounds if sample.has_rounds else []
             if len(rounds) > 1:
                 half = len(rounds) // 2
@@ -170,6 +170,11 @@ def _rows(run: LoadedRun) -> list[Series]:
     return [row for row in series([run]) if row.statistic == "value" and not row.is_part]
 
 
+def _in_order(run: LoadedRun, row: Series) -> list[tuple[str, Sample]]:
+    """The samples of a row in the order of the run's implementations."""
+    return [(i.id, row.samples[i.id]) for i in run.run.implementations if i.id in row.samples]
+
+
 def _within(run: LoadedRun, source: str, pairs: Sequence[_Pair]) -> Noise | None:
     """Noise of pairs of rounds within a run, corrected for their number as a report is."""
     usable = [p for p in pairs if min(*p.left, *p.right) > 0]
@@ -185,6 +190,8 @@ def _within(run: LoadedRun, source: str, pairs: Sequence[_Pair]) -> Noise | None
     ]
     floor = _floor([estimate for _, _, estimate in found])
     tested = [e.verdict for _, _, e in found if e.verdict != "too few rounds"]
+    if not tested:  # then the ratios themselves are all there is to see
+        found = [(row, i, e.untested(e.note or "too few rounds")) for row, i, e in found]
     false = sum(verdict != "no difference shown" for verdict in tested)
     what = {
         "same binary twice": "The same binary twice in this run",
