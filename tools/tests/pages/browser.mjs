@@ -2,8 +2,9 @@
 //
 //   node browser.mjs <request.json>
 //
-// The request: { chromium, base, pages: [path], views: [[width in px, "light" | "dark"]], and
-// shots: folder } for pictures, or none for checks. The answer: one object a page and view.
+// The request: { chromium, base, pages: [path], views: [[width in px, "light" | "dark"]],
+// axe: whether to run axe as well, or shots: folder for pictures instead of checks }.
+// The answer: one object a page and view.
 
 import { createRequire } from "node:module";
 import { readFileSync } from "node:fs";
@@ -116,11 +117,11 @@ async function look(page, path) {
     [...document.querySelectorAll("a[href], summary")].filter((e) => e.tabIndex < 0).map((e) => e.textContent),
   );
   const heard = [...messages]; // before axe adds what looking makes the page say
+  const answer = { ...seen, overflow, skip, unreachable, requests, messages: heard };
+  if (!request.axe) return answer;
   // Evaluated through the debugger, which the page's policy does not bind.
   await page.evaluate(axe);
   const { violations } = await page.evaluate(() => globalThis.axe.run({ resultTypes: ["violations"] }));
-  return {
-    ...seen, overflow, skip, unreachable, requests, messages: heard,
-    violations: violations.map((v) => `${v.impact} ${v.id}: ${v.nodes.map((n) => n.target.join(" ")).slice(0, 5).join("; ")}`),
-  };
+  const where = (violation) => violation.nodes.map((n) => n.target.join(" ")).slice(0, 5).join("; ");
+  return { ...answer, violations: violations.map((v) => `${v.impact} ${v.id}: ${where(v)}`) };
 }

@@ -24,6 +24,9 @@ TEMPLATES = (
     "feeds/performance/",
     "tags/",
     "tags/rustls/",
+    "trends/",
+    "libraries/",
+    "hosts/",
     "404.html",
 )
 
@@ -34,7 +37,7 @@ Seen = dict[str, Any]
 def seen(served: str, tmp_path_factory: pytest.TempPathFactory) -> list[Seen]:
     """Every template, light and dark, on a small phone and on a desk."""
     views = [[width, scheme] for width in (320, 1280) for scheme in ("light", "dark")]
-    request = {"base": served, "pages": TEMPLATES, "views": views}
+    request = {"base": served, "pages": TEMPLATES, "views": views, "axe": True}
     answer: list[Seen] = node("browser.mjs", request, tmp_path_factory.mktemp("seen"))
     assert len(answer) == len(TEMPLATES) * len(views)
     return answer
@@ -58,6 +61,7 @@ def committed(
         "base": committed_served,
         "pages": [p for p in committed_build.pages() if not p.startswith(("tags/", "feeds/"))],
         "views": [[320, "light"], [1280, "dark"]],
+        "axe": True,
     }
     answer: list[Seen] = node("browser.mjs", request, tmp_path_factory.mktemp("committed"))
     return answer
