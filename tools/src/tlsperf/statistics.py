@@ -232,18 +232,9 @@ def reach(ratios: Iterable[float]) -> float:
     return float(np.quantile(distances, 1 - ALPHA, method="inverted_cdf"))
 
 
-def group_ratio(
-    left: ArrayLike, right: ArrayLike, comparisons: int = 1, better: Better = "higher"
-) -> RatioEstimate:
-    """Geometric mean of the ratios of a group of scenarios, by round (scenarios x rounds).
-
-    Each round's geometric mean is one observation, so whatever the scenarios of a round share
-    is in the spread of the result. A round that lacks a scenario on either side is left out.
-    """
-    ours, theirs = np.asarray(left, dtype=np.float64), np.asarray(right, dtype=np.float64)
-    return paired_ratio(
-        np.exp(_logs(ours).mean(axis=0)), np.exp(_logs(theirs).mean(axis=0)), comparisons, better
-    )
+def geometric_means(rows: ArrayLike) -> Floats:
+    """Geometric mean over the rows of a group in each round (rows x rounds, all above zero)."""
+    return np.asarray(np.exp(_logs(np.asarray(rows, dtype=np.float64)).mean(axis=0)))
 
 
 def untested_ratio(
@@ -282,7 +273,7 @@ def ratio_text(ratio: RatioEstimate, metric: Metric = "rate") -> str:
     faster, slower = _WORDS[metric]
     value, low, high = ratio.value, ratio.low, ratio.high
     if ratio.verdict == "too few rounds":
-        return ratio.verdict
+        return f"{factor_text(value)}, {ratio.verdict}"
     if low is None or high is None:
         return factor_text(value)
     if ratio.verdict == "no difference shown":
