@@ -1,10 +1,12 @@
 //! Known sources of noise, one small type each: what was found, and how to fix it.
 
+use std::time::Duration;
+
 use tls_harness::run::{CheckResult, CheckStatus as Status, HostFacts};
 
 use super::facts::meminfo;
 use super::root::Root;
-use super::watch;
+use super::watch::{self, Watch};
 
 /// A source of noise that a host may have.
 trait Check {
@@ -280,7 +282,12 @@ impl Check for Numa {
     }
     fn look(&self, facts: &HostFacts, _: &Root) -> Option<(Status, String)> {
         let nodes = facts.numa_nodes?;
-        Some((warn_if(nodes > 1), format!("{nodes} nodes")))
+        let found = if nodes == 1 {
+            "one node".to_owned()
+        } else {
+            format!("{nodes} nodes")
+        };
+        Some((warn_if(nodes > 1), found))
     }
 }
 
@@ -327,27 +334,25 @@ impl Check for Throttling {
     }
 }
 
-/// Half a process that always runs, over the last minute, cannot be averaged away.
+/// Half a core taken by others cannot be averaged away. Measured now, over half a second: the load
+/// average would still tell of the build that has just ended.
 struct Load;
 impl Check for Load {
     fn name(&self) -> &'static str {
         "load"
     }
     fn fix(&self) -> &'static str {
-        "end what runs besides (see top), and wait a minute"
+        "end what runs besides: see top"
     }
     fn look(&self, _: &HostFacts, root: &Root) -> Option<(Status, String)> {
-        let load: f64 = root
-            .read("proc/loadavg")?
-            .split_whitespace()
-            .next()?
-            .parse()
-            .ok()?;
-        let status = match load {
-            load if load > 0.5 => Status::Fail,
-            load if load > 0.1 => Status::Warn,
+        let watch = Watch::start(root);
+        std::thread::sleep(Duration::from_millis(500));
+        let percent = watch.finish(0.0).load_by_others_percent?;
+        let status = match percent {
+            percent if percent > 50.0 => Status::Fail,
+            percent if percent > watch::LOAD_LIMIT_PERCENT => Status::Warn,
             _ => Status::Pass,
         };
-        Some((status, format!("{load:.2} over the last minute")))
+        Some((status, format!("{percent:.0} % of a core")))
     }
 }

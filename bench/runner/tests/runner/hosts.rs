@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
+use std::time::Duration;
 
 use tempfile::TempDir;
 use tls_harness::run::{CheckStatus, HostFacts};
@@ -30,6 +31,13 @@ impl Tree {
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(path, content).unwrap();
         self
+    }
+
+    /// Puts another file in the place of one that may be being read.
+    fn replace(&self, path: &str, content: &str) {
+        self.file("beside", content);
+        let beside = self.folder.path().join("beside");
+        fs::rename(beside, self.folder.path().join(path)).unwrap();
     }
 
     fn root(&self) -> Root {
@@ -69,7 +77,7 @@ impl Tree {
             .file("proc/sys/kernel/randomize_va_space", "2\n")
             .file("proc/sys/kernel/perf_event_max_sample_rate", "100000\n")
             .file("proc/sys/kernel/osrelease", "6.1.0-26\n")
-            .file("proc/loadavg", "0.02 0.03 0.01 1/300 4242\n")
+            .file("proc/stat", stat(100, 0))
             .file("proc/1/comm", "systemd\n")
             .file("proc/1/cgroup", "0::/init.scope\n")
             .file(
@@ -432,7 +440,7 @@ fn checks_find_the_noise_of_each_host() {
         (xeon(), "perf-sampling", Warn, "at most 100000 samples/s"),
         (xeon(), "throttling", Warn, "3 times since boot"),
         (xeon(), "temperature", Pass, "41 °C"),
-        (xeon(), "load", Pass, "0.02 over the last minute"),
+        (xeon(), "load", Pass, "0 % of a core"),
         (altra(), "governor", Pass, "performance"),
         (altra(), "smt", Pass, "off"),
         (altra(), "turbo", Warn, "the host does not tell"),
@@ -460,12 +468,20 @@ fn checks_find_the_noise_of_each_host() {
 }
 
 #[test]
-fn a_loaded_host_and_a_quota_fail() {
+fn a_host_that_others_use_fails() {
     let tree = xeon();
-    tree.file("proc/loadavg", "0.30 0 0 1/1 1\n");
-    assert_eq!(status(&tree, "load").0, CheckStatus::Warn);
-    tree.file("proc/loadavg", "1.70 0 0 1/1 1\n");
-    assert_eq!(status(&tree, "load").0, CheckStatus::Fail);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            std::thread::sleep(Duration::from_millis(100));
+            tree.replace("proc/stat", &stat(100 + ticks(100.0), 0));
+        });
+        assert_eq!(status(&tree, "load").0, CheckStatus::Fail);
+    });
+}
+
+#[test]
+fn a_quota_fails() {
+    let tree = xeon();
     tree.file("sys/fs/cgroup/cpu.max", "max 100000\n");
     assert_eq!(status(&tree, "cpu-quota").0, CheckStatus::Pass);
     tree.file("sys/fs/cgroup/cpu.max", "50000 100000\n");
@@ -646,7 +662,7 @@ fn a_round_with_load_by_others_with_steal_or_throttled_is_disturbed() {
                 "sys/devices/system/cpu/cpu0/thermal_throttle/core_throttle_count",
                 (3 + throttled).to_string(),
             );
-        std::thread::sleep(std::time::Duration::from_millis(50));
+        std::thread::sleep(Duration::from_millis(50));
         watch.finish(0.5).reasons
     };
     assert_eq!(disturbed(0.5, 0.0, 0), [""; 0]);
