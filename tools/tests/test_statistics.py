@@ -192,9 +192,9 @@ def test_series_without_common_rounds_are_not_pairs() -> None:
 
 
 def test_geometric_means_are_taken_in_each_round() -> None:
-    assert geometric_means([[2.0, 1], [8, 9]]) == pytest.approx([4, 3])
+    assert geometric_means(np.array([[2, 1], [8, 9]])) == pytest.approx([4, 3])
     with pytest.raises(ValueError, match="above zero"):
-        geometric_means([[0.0], [1]])
+        geometric_means(np.array([[0], [1]]))
 
 
 def test_texts() -> None:

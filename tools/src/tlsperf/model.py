@@ -618,6 +618,17 @@ class ShownNote(Model):
     sources: list[NoteSource]
 
 
+class GroupMean(Model):
+    """The rows of a table together: geometric mean of one implementation's ratios."""
+
+    table: Identifier
+    title: str
+    implementation: Identifier
+    baseline: Identifier
+    rows: int = Field(ge=2, description="that both sides have")
+    ratio: Ratio
+
+
 class Results(Model):
     """`content/perf/<date>-<slug>/results.json`: everything that a page shows."""
 
@@ -637,6 +648,7 @@ class Results(Model):
     changes: Changes | None = Field(None, description="since the last comparable report")
     noise: list[Noise] = []
     efficiency: list[Efficiency] = []
+    means: list[GroupMean] = []
     factors: list[Factor] = []
     published: list[PublishedTable] = []
     notes: list[ShownNote] = Field([], description="what to know about these numbers")

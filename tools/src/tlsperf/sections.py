@@ -1,4 +1,4 @@
-"""The sections of a report that look beyond its own tables: noise, efficiency, changes."""
+"""The sections of a report beside its tables: means, noise, efficiency, changes."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Any
 
 from tlsperf.changes import Side, changes, predecessor
 from tlsperf.efficiency import efficiency
+from tlsperf.means import group_means
 from tlsperf.model import Identifier, Noise, Report, Results, Run
 from tlsperf.noise import earlier, noise_of
 from tlsperf.run import LoadedRun
@@ -20,7 +21,7 @@ def sections(
     load: Callable[[Identifier], LoadedRun],
     results_of: Callable[[Identifier], Results],
 ) -> dict[str, Any]:
-    """The fields noise, efficiency and changes of a report's `Results`.
+    """The fields means, noise, efficiency and changes of a report's `Results`.
 
     `reports` are all there are, and `runs` all runs there are; `load` and `results_of` give a
     run's figures and a report's tables by id.
@@ -36,6 +37,7 @@ def sections(
     rows = series(own)
     before = predecessor(report, reports, runs)
     return {
+        "means": group_means(results, rows, pairs),
         "noise": noise,
         "efficiency": efficiency(results, rows, pairs),
         "changes": None

@@ -1,0 +1,47 @@
+"""The mean of a table's ratios, by round, with the verdict that their common spread allows."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from synthetic import TRANSFERS, Rates, loaded_run, side
+from tlsperf.means import group_means
+from tlsperf.model import GroupMean
+
+RUN = "2026-11-21-a"
+ROUNDS = list(np.linspace(1000, 1100, 30))
+
+
+def means(rates: Rates, *paired: str) -> list[GroupMean]:
+    report = side(loaded_run(RUN, rates), baseline="openssl-1")
+    return group_means(report.results, list(report.series), frozenset(paired))
+
+
+def scaled(*factors: float) -> Rates:
+    return {
+        "openssl-1": dict.fromkeys(TRANSFERS, ROUNDS),
+        "rustls-1": {t: [f * r for r in ROUNDS] for t, f in zip(TRANSFERS, factors, strict=False)},
+    }
+
+
+def test_geometric_mean_of_the_rows_both_sides_have() -> None:
+    [mean] = means(scaled(2, 8, 4), RUN)
+    assert (mean.table, mean.implementation, mean.baseline) == ("transfer", "rustls-1", "openssl-1")
+    assert mean.rows == 3
+    assert mean.ratio.value == pytest.approx(4)
+    assert (mean.ratio.verdict, mean.ratio.paired) == ("faster", True)
+
+
+def test_without_pairs_it_is_unpaired_and_of_single_figures_untested() -> None:
+    [mean] = means(scaled(2, 8))
+    assert not mean.ratio.paired
+    single = {
+        i: dict.fromkeys(TRANSFERS[:2], f) for i, f in (("openssl-1", 100.0), ("rustls-1", 150.0))
+    }
+    [mean] = means(single)
+    assert (mean.ratio.verdict, mean.ratio.text) == ("not tested", "1.50x")
+
+
+def test_one_row_is_no_group() -> None:
+    assert means(scaled(2), RUN) == []
