@@ -78,7 +78,7 @@ def test_few_rounds_give_a_floor_but_no_false_verdicts_to_count() -> None:
     assert noise.floor_percent > 0
     assert noise.false_verdicts is None
     assert noise.statement.endswith("too few rounds for a verdict on any of them.")
-    assert noise.rows[0].ratio.text == f"{noise.rows[0].ratio.value:.2f}x"
+    assert noise.rows[0].ratio.text == f"{noise.rows[0].ratio.value:.2f}x, too few rounds"
 
 
 def test_history_is_of_the_same_build_on_the_same_host() -> None:

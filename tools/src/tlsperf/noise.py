@@ -190,8 +190,6 @@ def _within(run: LoadedRun, source: str, pairs: Sequence[_Pair]) -> Noise | None
     ]
     floor = _floor([estimate for _, _, estimate in found])
     tested = [e.verdict for _, _, e in found if e.verdict != "too few rounds"]
-    if not tested:  # then the ratios themselves are all there is to see
-        found = [(row, i, e.untested(e.note or "too few rounds")) for row, i, e in found]
     false = sum(verdict != "no difference shown" for verdict in tested)
     what = {
         "same binary twice": "The same binary twice in this run",
