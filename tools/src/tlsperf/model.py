@@ -567,7 +567,7 @@ class Factor(Model):
 
 
 class PublishedTable(Model):
-    """A table as its source printed it, made again from the data, errors of the source put right."""
+    """A table as its source printed it, made again from the data, with its errors put right."""
 
     anchor: Identifier
     title: str
@@ -655,7 +655,7 @@ class Results(Model):
     extra: dict[str, Any] = Field({}, description="sections that have no type of their own")
 
 
-# --- what the pages over all reports read -----------------------------------------------------------
+# --- what the pages over all reports read ------------------------------------------------------
 
 
 class ReportReference(Model):
