@@ -103,10 +103,10 @@ def test_both_zolas_make_the_same_pages(current_build: Built, old_build: Built) 
         assert texts[0].replace(",.", ".") == texts[1].replace(",.", "."), page
 
 
-def test_raw_files_are_published_as_they_lie(build: Built) -> None:
-    published = build.public / "data" / "schema" / "results.example.json"
-    source = ROOT / "data" / "schema" / "results.example.json"
-    assert published.read_bytes() == source.read_bytes()
+def test_raw_files_are_published_as_they_lie(build: Built, example_site: Path) -> None:
+    for name in ("results.example.json", "record.example.jsonl"):
+        published = build.public / "data" / "schema" / name
+        assert published.read_bytes() == (example_site / "data" / "schema" / name).read_bytes()
     assert (build.public / "data" / "runs" / OLDER / "run.toml").exists()
 
 

@@ -72,15 +72,18 @@ class Links(HTMLParser):
         self.alternate: list[str] = []
         self.ids: list[str] = []
         self.refused: list[str] = []
+        self.properties: list[str] = []
         self.policy = ""
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         values = {name: value or "" for name, value in attrs}
+        if "itemprop" in values:
+            self.properties.append(values["itemprop"])
         if "id" in values:
             self.ids.append(values["id"])
         if tag == "style" or "style" in values or any(name.startswith("on") for name in values):
             self.refused.append(f"{tag} {values}")
-        if tag == "script" and "src" not in values and values.get("type") != "application/ld+json":
+        if tag == "script" and "src" not in values:
             self.refused.append(f"{tag} {values}")
         if values.get("http-equiv") == "Content-Security-Policy":
             self.policy = values["content"]
@@ -166,6 +169,15 @@ def test_the_site_map_lists_every_page(site: Built) -> None:
     listed = {e.text for e in tree.iter("{http://www.sitemaps.org/schemas/sitemap/0.9}loc")}
     pages = {f"{BASE_URL}/{page.removesuffix('index.html')}" for page in site.pages()}
     assert pages - {f"{BASE_URL}/404.html"} == listed
+
+
+def test_a_report_is_a_dataset_to_machines(site: Built) -> None:
+    reports = [page for page in site.pages() if re.match(r"perf/.+/index\.html", page)]
+    assert reports
+    for page in reports:
+        assert 'itemtype="https://schema.org/Dataset"' in site.text(page)
+        required = {"name", "description", "url", "license", "creator", "distribution"}
+        assert required <= set(links_of(site.text(page)).properties)
 
 
 def rss_feeds(site: Built) -> list[Path]:
