@@ -608,14 +608,12 @@ class RowReference(Model):
 
 
 class ShownNote(Model):
-    """A note on a report's page, with the rows that it touches; none named means all."""
+    """A note of a report's page, by its id in `data/notes.toml`, with the rows that it touches."""
 
     id: Identifier
     kind: NoteKind
-    title: str
-    text: str
-    rows: list[RowReference] = []
-    sources: list[NoteSource]
+    touched: int | None = Field(None, description="how many rows; absent: all of the report")
+    rows: list[RowReference] = Field([], description="which, where they are few")
 
 
 class GroupMean(Model):

@@ -11,6 +11,9 @@ from tlsperf.errors import FormatError
 from tlsperf.model import SCENARIO_FIELDS, Note, Results, Row, RowReference, ShownNote
 from tlsperf.run import read_toml
 
+FEW = 8
+"""Rows up to which a note names them."""
+
 _FIELDS = (*SCENARIO_FIELDS, "metric")
 
 
@@ -55,15 +58,14 @@ def _shown(results: Results, note: Note) -> ShownNote | None:
     rows = [row for table in results.tables for row in table.rows if touches(note, row, libraries)]
     if not rows:
         return None
-    all_rows = len(rows) == sum(len(table.rows) for table in results.tables)
-    named = not all_rows and (note.scenarios or note.libraries)
+    if len(rows) == sum(len(table.rows) for table in results.tables):
+        return ShownNote(id=note.id, kind=note.kind)
+    few = rows if len(rows) <= FEW else []
     return ShownNote(
         id=note.id,
         kind=note.kind,
-        title=note.title,
-        text=note.text,
-        rows=[RowReference(anchor=row.anchor, name=row.name) for row in rows] if named else [],
-        sources=note.sources,
+        touched=len(rows),
+        rows=[RowReference(anchor=row.anchor, name=row.name) for row in few],
     )
 
 

@@ -1,0 +1,93 @@
+"""How long Zola builds a site of many reports, and how much memory it takes.
+
+    python -m benchmarks.site_build [REPORTS]     (from tools/; default 1000)
+
+Makes copies of a committed report of the main series under other dates, builds the site with a
+quarter, a half and all of them, and prints seconds, peak resident memory and page size. The time is
+linear in the reports if the processors' time for each report stays the same, which holds on a
+busy machine too.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import sys
+import tempfile
+import time
+from datetime import date, timedelta
+from pathlib import Path
+
+from tlsperf.site import config_for, find_zola
+
+ROOT = Path(__file__).parents[2]
+MODEL = "2026-03-07-x86-64"
+MOST_SECONDS = 20
+MOST_GIB = 1.5
+
+
+def make_site(site: Path, reports: int) -> None:
+    """The committed site below `site`, with copies of one report in place of all others."""
+    for name in ("templates", "static"):
+        shutil.copytree(ROOT / name, site / name, symlinks=True)
+    shutil.copytree(ROOT / "data", site / "data", ignore=shutil.ignore_patterns("runs"))
+    shutil.copy(ROOT / "config.toml", site)
+    shutil.copytree(
+        ROOT / "content",
+        site / "content",
+        ignore=lambda folder, names: (
+            [n for n in names if n != "_index.md"]
+            if Path(folder).name in ("perf", "trends", "hosts", "libraries")
+            else []
+        ),
+    )
+    model = ROOT / "content" / "perf" / MODEL
+    files = {p.name: p.read_bytes() for p in model.iterdir()}
+    page = files.pop("index.md").decode()
+    # Links to other reports and a predecessor that is not there have no place in a copy.
+    page = re.sub(r"\[([^]]*)\]\(@/[^)]*\)", r"\1", page)
+    for number in range(reports):
+        day = date(2026, 3, 7) - timedelta(days=number)
+        folder = site / "content" / "perf" / f"{day}-x86-64"
+        folder.mkdir()
+        text = page.replace("date = 2026-03-07", f"date = {day}")
+        (folder / "index.md").write_text(text, encoding="utf-8")
+        for name, data in files.items():
+            (folder / name).write_bytes(data)
+
+
+def build(site: Path) -> tuple[float, float, float]:
+    """Seconds, seconds of processors and peak resident GiB of one build."""
+    zola = find_zola(ROOT)
+    config = config_for(zola, ROOT)
+    command = [*zola.command, "--root", str(site), "--config", str(config), "build"]
+    command += ["--output-dir", str(site / "public"), "--force"]
+    started = time.monotonic()
+    process = os.posix_spawnp(command[0], command, os.environ)
+    _, status, usage = os.wait4(process, 0)
+    if status != 0:
+        raise SystemExit(f"zola ended with status {status}")
+    seconds = time.monotonic() - started
+    return seconds, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 2**20
+
+
+def main() -> None:
+    most = int(sys.argv[1]) if len(sys.argv) > 1 else 1000
+    print("reports   seconds   of processors   ms a report   peak GiB")
+    for reports in (most // 4, most // 2, most):
+        with tempfile.TemporaryDirectory(dir=ROOT / "build") as folder:
+            site = Path(folder)
+            make_site(site, reports)
+            seconds, busy, gib = build(site)
+        each = 1000 * busy / reports
+        print(
+            f"{reports:7}   {seconds:7.1f}   {busy:13.1f}   {each:11.1f}   {gib:8.2f}", flush=True
+        )
+    if most == 1000:
+        held = seconds <= MOST_SECONDS and gib <= MOST_GIB
+        print(f"at most {MOST_SECONDS} s and {MOST_GIB} GiB: {'held' if held else 'NOT held'}")
+
+
+if __name__ == "__main__":
+    main()
