@@ -7,6 +7,7 @@ written for current Zola; one older than 0.19 is handed a translated copy.
 from __future__ import annotations
 
 import argparse
+import os
 import re
 import shutil
 import subprocess
@@ -106,16 +107,17 @@ def run(
     base_url: str | None = None,
     output: Path | None = None,
 ) -> None:
-    """Builds or serves the site in `root`; raises SiteError with what Zola said if it fails."""
+    """Builds the site in `root`, or serves it and does not return.
+
+    Raises SiteError with what Zola said if it cannot be built.
+    """
     command = [*zola.command, "--root", str(root), "--config", str(config_for(zola, root)), action]
     if base_url is not None:
         command += ["--base-url", base_url]
     if output is not None:
         command += ["--output-dir", str(output), "--force"]
     if action == "serve":
-        if (code := subprocess.run(command).returncode) != 0:
-            raise SiteError(f"zola serve ended with exit code {code}")
-        return
+        os.execv(command[0], command)  # Zola takes this process over, and its signals
     result = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     if result.returncode != 0:
         raise SiteError(result.stdout.strip() or f"zola ended with exit code {result.returncode}")
@@ -137,8 +139,6 @@ def main(arguments: list[str]) -> int:
     except SiteError as error:
         print(f"tlsperf.site: {error}", file=sys.stderr)
         return 1
-    except KeyboardInterrupt:
-        return 130
     return 0
 
 
