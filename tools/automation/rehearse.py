@@ -7,8 +7,9 @@ in a fresh clone of HEAD as on GitHub, with stand-ins for what is GitHub's or a 
 - actions: a checkout is a clone, an artifact is a folder, a set-up is already done;
 - `sudo … tlsbench host tune|reset` is written down, so that this machine is left as it is;
 - `cargo build` is done already;
-- /proc/loadavg says 0.00, in a mount name space of the rehearsal's own: what is measured is not
-  kept, and a busy desk must not stop a rehearsal. Everything else is the machine as it is.
+- /proc/stat stands still, in a mount name space of the rehearsal's own, so that nothing else seems
+  to run: what is measured is not kept, and a busy desk must not stop a rehearsal. Where the host
+  is to be unfit, it moves again and the machine is kept busy.
 
 The programs that are built in bench/target/release and the packages in .venv and node_modules are
 lent to the clones. Then each refusal is played: an unfit host, before and after measuring, an
@@ -25,7 +26,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
@@ -41,10 +42,9 @@ LENT: Final = (".venv", "node_modules")
 PROGRAMS: Final = Path("bench") / "target" / "release"
 
 SET_UPS: Final = {"actions/setup-python"}
-LOAD_FILE: Final = "TLSPERF_REHEARSAL_LOAD"
-"""Set where /proc/loadavg is a file of ours: its path."""
-AT_REST: Final = "0.00 0.00 0.00 1/100 1\n"
-BUSY: Final = "9.00 9.00 9.00 1/100 1\n"
+STAT: Final = "/proc/stat"
+STILL: Final = "TLSPERF_REHEARSAL_STILL"
+"""Set in the name space whose mounts are ours: a copy of /proc/stat that stands still."""
 
 GH: Final = """\
 #!/bin/sh
@@ -138,28 +138,31 @@ def play(stage: Stage, job: Job, name: str | None = None, busy_from: str | None 
     """Runs the steps of a job in a clone of its own, which it returns.
 
     As on GitHub, nothing but `always()` runs after a step that failed; then raises RehearsalError.
-    With `busy_from`, the machine is not at rest any more when the step of that name begins.
+    With `busy_from`, the machine is busy from the step of that name on.
     """
     clone = stage.folder / (name or job.id)
     failure: str | None = None
-    for step in job.steps:
-        if failure and step.condition != "always()":
-            continue
-        if step.condition not in (None, "always()"):
-            raise RehearsalError(f"{step.name}: the rehearsal does not know if: {step.condition}")
-        started = time.monotonic()
-        if step.name == busy_from:
-            Path(os.environ[LOAD_FILE]).write_text(BUSY)
-        try:
-            if step.run is None:
-                act(stage, step, clone)
-            else:
-                environment = stage.environment(stage.workflow.env, job.env, step.env)
-                command = ["bash", "-e", "-o", "pipefail", "-c", step.run]
-                print(run(command, cwd=clone, env=environment), end="")
-        except RehearsalError as error:
-            failure = f"{job.id}: {step.name}: {error}"
-        print(f"--- {job.id}: {step.name}: {time.monotonic() - started:.1f} s", flush=True)
+    with ExitStack() as host:
+        for step in job.steps:
+            if failure and step.condition != "always()":
+                continue
+            if step.condition not in (None, "always()"):
+                raise RehearsalError(
+                    f"{step.name}: the rehearsal does not know if: {step.condition}"
+                )
+            started = time.monotonic()
+            if step.name == busy_from:
+                host.enter_context(busy())
+            try:
+                if step.run is None:
+                    act(stage, step, clone)
+                else:
+                    environment = stage.environment(stage.workflow.env, job.env, step.env)
+                    command = ["bash", "-e", "-o", "pipefail", "-c", step.run]
+                    print(run(command, cwd=clone, env=environment), end="")
+            except RehearsalError as error:
+                failure = f"{job.id}: {step.name}: {error}"
+            print(f"--- {job.id}: {step.name}: {time.monotonic() - started:.1f} s", flush=True)
     if failure:
         raise RehearsalError(failure)
     return clone
@@ -260,14 +263,13 @@ def rehearse(folder: Path) -> None:
 def refuse_unfit_host(stage: Stage) -> None:
     """A host check that fails stops before measuring, and the host is reset all the same."""
     (stage.folder / "sudo").unlink()
-    with load(AT_REST):
-        try:
-            play(stage, stage.workflow.jobs["measure"], "unfit", busy_from="Check the host")
-        except RehearsalError as error:
-            print(error)
-            expect("measure: Check the host" in str(error), "an unfit host is refused")
-        else:
-            raise RehearsalError("an unfit host was measured")
+    try:
+        play(stage, stage.workflow.jobs["measure"], "unfit", busy_from="Check the host")
+    except RehearsalError as error:
+        print(error)
+        expect("measure: Check the host" in str(error), "an unfit host is refused")
+    else:
+        raise RehearsalError("an unfit host was measured")
     expect(not (stage.folder / "unfit" / "build" / "run").exists(), "nothing was measured on it")
     expect(stage.said("sudo") == "reset\n", "it is reset without having been tuned")
     expect(not status(stage.folder / "unfit"), "the checkout is clean after that")
@@ -310,7 +312,7 @@ def refuse_other_runs(stage: Stage) -> None:
     refused("there is such a report", "a report that is there already")
     expect(page.read_text() == "of another\n", "it is as it was")
 
-    with load(BUSY):  # by hand, as the workflow would not have measured
+    with busy():  # by hand, as the workflow would not have measured
         environment = stage.environment({"SUITE": SUITE, "HOST": "unfit"})
         run(["scripts/measure"], cwd=clone, env=environment)
         measured = (clone / "build" / "run").read_text().strip()
@@ -336,32 +338,37 @@ def status(clone: Path) -> str:
 
 
 def at_rest() -> int:
-    """Starts this program again where /proc/loadavg is a file of ours."""
+    """Starts this program again where /proc/stat stands still."""
     name_space = ["unshare", "--mount"]
     if os.getuid() != 0:
         name_space.append("--map-root-user")
-    script = 'mount --bind "$1" /proc/loadavg && shift && exec "$@"'
-    with tempfile.NamedTemporaryFile("w") as file:
-        file.write(AT_REST)
+    script = 'mount --bind "$1" "$2" && shift 2 && exec "$@"'
+    with tempfile.NamedTemporaryFile() as file:
+        file.write(Path(STAT).read_bytes())
         file.flush()
         again = [sys.executable, *sys.argv]
-        command = [*name_space, "bash", "-c", script, "rehearsal", file.name, *again]
-        return subprocess.run(command, env={**os.environ, LOAD_FILE: file.name}).returncode
+        command = [*name_space, "bash", "-c", script, "rehearsal", file.name, STAT, *again]
+        return subprocess.run(command, env={**os.environ, STILL: file.name}).returncode
 
 
 @contextmanager
-def load(text: str) -> Iterator[None]:
-    """Lets /proc/loadavg say something else for a while; by writing, as a mount is of the file."""
-    file = Path(os.environ[LOAD_FILE])
-    file.write_text(text)
+def busy() -> Iterator[None]:
+    """Keeps every processor busy for a while, and lets /proc/stat tell of it."""
+    run(["umount", STAT])
+    loops = [
+        subprocess.Popen(["bash", "-c", "while :; do :; done"]) for _ in range(os.cpu_count() or 1)
+    ]
     try:
         yield
     finally:
-        file.write_text(AT_REST)
+        for loop in loops:
+            loop.kill()
+            loop.wait()
+        run(["mount", "--bind", os.environ[STILL], STAT])
 
 
 def main() -> int:
-    if LOAD_FILE not in os.environ:
+    if STILL not in os.environ:
         return at_rest()
     started = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="rehearsal-") as folder:
