@@ -210,8 +210,8 @@ impl ClientSessionStore for SessionSlot {
 
 /// A client's configuration and the name it asks for.
 pub struct Client {
-    config: Arc<ClientConfig>,
-    host_name: &'static str,
+    pub config: Arc<ClientConfig>,
+    pub host_name: &'static str,
 }
 
 impl TlsLibrary for Rustls {
@@ -247,9 +247,9 @@ impl TlsLibrary for Rustls {
     }
 
     fn missing(&self, scenario: &Scenario) -> Option<String> {
-        if let Some(group) = scenario.key_exchange
-            && !self.has_group(group)
-        {
+        // A scenario that can't be set up is an error, which the set-up will tell.
+        let groups = Setup::client(scenario).map_or_else(|_| Vec::new(), |setup| setup.groups);
+        if let Some(group) = groups.into_iter().find(|group| !self.has_group(*group)) {
             return Some(format!("{} has no {group}", self.name));
         }
         (scenario.operation == Operation::Primitive)

@@ -3,6 +3,7 @@
 #[path = "../../conformance.rs"]
 mod conformance;
 
+#[cfg(feature = "aws-lc-rs")]
 mod aws_lc_rs {
     use tls_rustls::Rustls;
 
@@ -43,6 +44,7 @@ mod aws_lc_rs {
     }
 }
 
+#[cfg(feature = "ring")]
 mod ring {
     use tls_rustls::Rustls;
 
