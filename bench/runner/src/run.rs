@@ -250,11 +250,14 @@ fn resume(partial: &Path, now: Run) -> Result<Run> {
     let text = std::fs::read_to_string(partial).with_context(|| name.clone())?;
     let begun: Run = toml::from_str(&text).with_context(|| name.clone())?;
     let mut differences = Vec::new();
-    if begun.tool != now.tool {
+    if begun.tool.commands != now.tool.commands {
         differences.push(format!(
-            "begun by {:?} of version {:?}, now {:?} of version {:?}",
-            begun.tool.commands, begun.tool.version, now.tool.commands, now.tool.version
+            "it was begun by `{}`",
+            begun.tool.commands.join("; ")
         ));
+    }
+    if begun.tool.version != now.tool.version {
+        differences.push("it was begun by another version of tlsbench".to_owned());
     }
     if begun.suite != now.suite {
         differences.push("the suite was changed".to_owned());

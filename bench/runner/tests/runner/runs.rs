@@ -291,7 +291,10 @@ fn a_run_goes_on_only_as_it_was_ordered() {
     let mut order = bench.order();
     order.command += " --rounds 2";
     let error = run(&order, &silent_host(&bench)).unwrap_err().to_string();
-    assert!(error.contains("begun by"), "{error}");
+    assert!(
+        error.contains("begun by `tlsbench run --suite suite.toml --out run`"),
+        "{error}"
+    );
 }
 
 #[test]
