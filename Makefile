@@ -11,10 +11,6 @@ PYTHON := $(VENV)/bin/python
 TLSPERF := $(VENV)/bin/tlsperf
 RELEASE := bench/target/release
 SITE := PYTHONPATH=tools/src python3 -m tlsperf.site
-# bindgen loads libclang; the PyPI package ships one, but without the compiler's own headers, so
-# those of the C compiler are lent to it. Expanded in a recipe, after it is installed.
-CARGO = LIBCLANG_PATH="$$(echo "$$PWD"/$(VENV)/lib/python3*/site-packages/clang/native)" \
-	BINDGEN_EXTRA_CLANG_ARGS="-isystem $$(cc -print-file-name=include)" cargo
 
 SUITE ?= quick
 RUN ?= $(shell date -u +%F)-$(SUITE)-$(shell date -u +%H%M)
@@ -40,7 +36,7 @@ test: doctor-test test-bench test-tools ## every test
 
 .PHONY: libraries
 libraries: $(VENV)/.build ## build tlsbench and the programs of all libraries
-	cd bench && $(CARGO) build --release --workspace
+	cd bench && cargo build --release --workspace
 
 .PHONY: render
 render: $(VENV)/.tools ## write results, charts and front matter of every report
@@ -61,7 +57,7 @@ serve: doctor-site zola ## the site on http://127.0.0.1:1111, rebuilt when a fil
 
 .PHONY: test-bench
 test-bench: $(VENV)/.build
-	cd bench && $(CARGO) test --release --workspace
+	cd bench && cargo test --release --workspace
 
 .PHONY: test-tools
 test-tools: $(VENV)/.dev node_modules/.installed chromium
@@ -74,7 +70,7 @@ fuzz: $(VENV)/.dev ## every raw format with 5,000 documents a test; takes most o
 .PHONY: check
 check: $(VENV)/.dev $(VENV)/.build ## format, lint, types, generated files in step
 	cd bench && cargo fmt --all --check
-	cd bench && $(CARGO) clippy --release --workspace --all-targets -- -D warnings
+	cd bench && cargo clippy --release --workspace --all-targets -- -D warnings
 	$(VENV)/bin/ruff format --check tools
 	$(VENV)/bin/ruff check tools
 	cd tools && ../$(VENV)/bin/mypy
@@ -96,8 +92,10 @@ $(VENV)/.tools: tools/requirements.txt tools/pyproject.toml | $(VENV)/bin/python
 	$(VENV)/bin/pip install --quiet --require-hashes --requirement tools/requirements.txt
 	$(VENV)/bin/pip install --quiet --no-deps --no-build-isolation --editable tools
 	touch $@
-$(VENV)/.build: tools/requirements-build.txt | $(VENV)/bin/python
+$(VENV)/.build: tools/requirements-build.txt scripts/cargo-config | $(VENV)/bin/python
 	$(VENV)/bin/pip install --quiet --require-hashes --requirement tools/requirements-build.txt
+	scripts/cargo-config $(VENV) > bench/.cargo.new
+	mkdir -p bench/.cargo && mv bench/.cargo.new bench/.cargo/config.toml
 	touch $@
 $(VENV)/.dev: tools/requirements-dev.txt $(VENV)/.tools | $(VENV)/bin/python
 	$(VENV)/bin/pip install --quiet --require-hashes --requirement tools/requirements-dev.txt
