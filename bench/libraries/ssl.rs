@@ -114,6 +114,8 @@ pub struct Context {
     protocol: Protocol,
     issues_tickets: bool,
     resumes: bool,
+    /// Groups that a client sends key shares for, where that is not all of them.
+    key_shares: Vec<KeyExchange>,
     /// In a box: the `SSL_CTX` keeps its address.
     slot: Box<Slot>,
 }
@@ -179,6 +181,12 @@ impl Context {
             issues_tickets: setup.protocol == Protocol::Tls13
                 && setup.resumption != Resumption::None,
             resumes: setup.resumption != Resumption::None,
+            key_shares: match setup.groups.len() {
+                all if all > setup.key_shares && setup.protocol == Protocol::Tls13 => {
+                    setup.groups[..setup.key_shares].to_vec()
+                }
+                _ => Vec::new(),
+            },
             slot: Box::new(Slot::new()),
         };
         let groups = CString::new(ffi::group_list(&setup.groups, setup.key_shares))?;
@@ -337,6 +345,9 @@ impl Context {
                 ffi::SSL_set_tlsext_host_name(ssl, name) == 1 && ffi::SSL_set1_host(ssl, name) == 1,
                 "the name of the server",
             )?;
+            if !self.key_shares.is_empty() {
+                check(ffi::set_key_shares(ssl, &self.key_shares), "the key shares")?;
+            }
             let session = self.slot.session.replace(ptr::null_mut());
             if !session.is_null() {
                 let set = ffi::SSL_set_session(ssl, session);

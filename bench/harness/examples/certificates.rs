@@ -4,10 +4,11 @@
 use std::{fs, path::Path};
 
 use anyhow::Result;
+use aws_lc_rs::signature::Ed25519KeyPair;
 use rcgen::{
     BasicConstraints, CertificateParams, CertifiedIssuer, DnType, ExtendedKeyUsagePurpose, IsCa,
-    KeyPair, KeyUsagePurpose, PKCS_ECDSA_P256_SHA256, PKCS_ECDSA_P384_SHA384, PKCS_ED25519,
-    PKCS_RSA_SHA256, RsaKeySize, date_time_ymd,
+    KeyPair, KeyUsagePurpose, PKCS_ECDSA_P256_SHA256, PKCS_ECDSA_P384_SHA384, PKCS_RSA_SHA256,
+    RsaKeySize, date_time_ymd,
 };
 use tls_harness::{certificates::HOST_NAME, scenario::Certificate};
 
@@ -17,7 +18,11 @@ fn key(certificate: Certificate) -> Result<KeyPair> {
         Certificate::Rsa4096 => KeyPair::generate_rsa_for(&PKCS_RSA_SHA256, RsaKeySize::_4096)?,
         Certificate::EcdsaP256 => KeyPair::generate_for(&PKCS_ECDSA_P256_SHA256)?,
         Certificate::EcdsaP384 => KeyPair::generate_for(&PKCS_ECDSA_P384_SHA384)?,
-        Certificate::Ed25519 => KeyPair::generate_for(&PKCS_ED25519)?,
+        Certificate::Ed25519 => {
+            // Version 1 of PKCS #8: BoringSSL does not read version 2, which is the default.
+            let key = Ed25519KeyPair::generate()?.to_pkcs8v1()?;
+            KeyPair::try_from(key.as_ref())?
+        }
     })
 }
 

@@ -58,18 +58,25 @@ impl CipherSuite {
 }
 
 impl KeyExchange {
+    /// The IANA number.
+    pub fn number(self) -> u16 {
+        match self {
+            Self::X25519 => 0x001d,
+            Self::Secp256r1 => 0x0017,
+            Self::Secp384r1 => 0x0018,
+            Self::X25519MlKem768 => 0x11ec,
+        }
+    }
+
     /// The group of an IANA number.
     ///
     /// # Errors
     /// None of the vocabulary.
     pub fn from_number(number: u16) -> Result<Self> {
-        Ok(match number {
-            0x001d => Self::X25519,
-            0x0017 => Self::Secp256r1,
-            0x0018 => Self::Secp384r1,
-            0x11ec => Self::X25519MlKem768,
-            other => bail!("group {other:#06x} is not in the vocabulary"),
-        })
+        let found = Self::ALL.iter().find(|group| group.number() == number);
+        found
+            .copied()
+            .with_context(|| format!("group {number:#06x} is not in the vocabulary"))
     }
 }
 

@@ -48,11 +48,17 @@ pub unsafe fn set_cipher_suite(context: *mut SSL_CTX, suite: CipherSuite) -> boo
     }
 }
 
-/// A list of groups. A client sends a key share for the first, and if that is post-quantum also
-/// for the first that is not.
+/// A list of groups. A client sends a key share for the first, and a second one so that there is
+/// one that is post-quantum and one that is not.
 pub fn group_list(groups: &[KeyExchange], _: usize) -> String {
     let names: Vec<_> = groups.iter().copied().map(ssl::group_name).collect();
     names.join(":")
+}
+
+/// Sends key shares for these groups alone: BoringSSL would add a second one.
+pub unsafe fn set_key_shares(ssl: *mut SSL, groups: &[KeyExchange]) -> bool {
+    let numbers: Vec<u16> = groups.iter().map(|group| group.number()).collect();
+    unsafe { SSL_set1_client_key_shares(ssl, numbers.as_ptr(), numbers.len()) == 1 }
 }
 
 pub unsafe fn set_max_send_fragment(context: *mut SSL_CTX, size: u32) -> bool {

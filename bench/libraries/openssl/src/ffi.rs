@@ -92,6 +92,11 @@ pub fn group_list(groups: &[KeyExchange], key_shares: usize) -> String {
     names.collect::<Vec<_>>().join(":")
 }
 
+/// The list of groups has said so already.
+pub unsafe fn set_key_shares(_: *mut SSL, _: &[KeyExchange]) -> bool {
+    true
+}
+
 pub unsafe fn set_max_send_fragment(context: *mut SSL_CTX, size: u32) -> bool {
     let size = c_long::from(size);
     unsafe {
