@@ -163,13 +163,15 @@ def _overviews(
 ) -> dict[Path, bytes | None]:
     """The pages over all reports, of the results that are there or in `outputs`."""
     from tlsperf.notes import read_notes
-    from tlsperf.overviews import overview_files
+    from tlsperf.overviews import is_first_look, overview_files
 
     reports = []
     for page in pages:
         path = page.path.parent / "results.json"
         text = outputs.get(path) or path.read_bytes()
-        reports.append((page.report, Results.model_validate_json(text)))
+        results = Results.model_validate_json(text)
+        if not is_first_look(results):
+            reports.append((page.report, results))
     known = root / "data" / "notes.toml"
     files = overview_files(reports, read_notes(known) if known.exists() else [])
     made = {root / "content" / name: text.encode() for name, text in files.items()}
