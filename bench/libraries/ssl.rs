@@ -302,7 +302,7 @@ impl Context {
                 ffi::SSL_CTX_set_session_id_context(
                     context,
                     name.as_ptr().cast(),
-                    name.to_bytes().len().try_into()?,
+                    name.to_bytes().len() as _, // unsigned in one, size_t in the other
                 ) == 1,
                 "SSL_CTX_set_session_id_context",
             )?;
