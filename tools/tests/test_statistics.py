@@ -75,7 +75,7 @@ def test_warnings_name_what_is_unstable() -> None:
         "too few rounds for an interval: 2, 6 needed"
     ]
     assert stability_warnings(summary([1000 + i for i in range(-4, 5)] + [900])) == [
-        "1 of 10 rounds is more than 14.8 median absolute deviations off"
+        "1 outlier in 10 rounds"
     ]
 
 

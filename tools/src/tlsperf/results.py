@@ -433,10 +433,18 @@ def _warnings(runs: Sequence[LoadedRun], tables: Sequence[Table]) -> list[RunWar
     if fewest:
         message = f"{fewest.total()} of {len(cells)} figures have too few rounds for an interval."
         found.append(RunWarning(code="too-few-rounds", message=message))
-    unstable = sum(1 for c in cells if (c.spread_percent or 0) >= UNSTABLE_SPREAD_PERCENT)
+    shown = [
+        c
+        for t in tables
+        if not t.by_phase
+        for row in t.rows
+        for c in row.cells
+        if c.valid and c.value
+    ]
+    unstable = sum(1 for c in shown if (c.spread_percent or 0) >= UNSTABLE_SPREAD_PERCENT)
     if unstable:
         message = (
-            f"{unstable} of {len(cells)} figures are unstable: their relative standard deviation "
+            f"{unstable} of {len(shown)} figures are unstable: their relative standard deviation "
             f"is at or above {UNSTABLE_SPREAD_PERCENT:.0f} %. They are marked in the tables."
         )
         found.append(RunWarning(code="unstable", message=message))

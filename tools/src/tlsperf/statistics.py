@@ -134,11 +134,8 @@ def stability_warnings(of: Summary) -> list[str]:
     if of.spread_percent is not None and of.spread_percent >= UNSTABLE_SPREAD_PERCENT:
         warnings.append(f"unstable: relative standard deviation of {of.spread_percent:.0f} %")
     if of.outliers:
-        verb = "is" if len(of.outliers) == 1 else "are"
-        warnings.append(
-            f"{len(of.outliers)} of {of.count} rounds {verb} more than 14.8 median absolute "
-            "deviations off"
-        )
+        count = len(of.outliers)
+        warnings.append(f"{count} outlier{'s' if count > 1 else ''} in {of.count} rounds")
     needed = required_rounds(of)
     if needed is None:
         warnings.append(
