@@ -200,6 +200,28 @@ def test_builds_of_a_library_are_compared_with_their_like() -> None:
     ]
 
 
+def test_a_first_look_is_the_predecessor_of_none_but_another() -> None:
+    few = {"openssl-1": {TRANSFERS[0]: 1000.0}}
+    runs = [
+        loaded_run(name, few, suite={"name": suite, "family": "main"}).run
+        for name, suite in (
+            ("2026-01-01-first", "standard"),
+            ("2026-02-01-look", "quick"),
+            ("2026-03-01-now", "standard"),
+            ("2026-04-01-another-look", "quick"),
+        )
+    ]
+    by_id = {run.id: run for run in runs}
+    reports = [Report(id=r.id, title="", date=r.date, runs=[r.id], previous=None) for r in runs]
+    before = [predecessor(report, reports, by_id) for report in reports]
+    assert [report and report.id for report in before] == [
+        None,
+        "2026-01-01-first",
+        "2026-01-01-first",
+        "2026-03-01-now",
+    ]
+
+
 def test_predecessor_is_the_latest_on_the_same_host_of_the_same_family() -> None:
     few = {"openssl-1": {TRANSFERS[0]: 1000.0}}
 

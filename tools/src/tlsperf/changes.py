@@ -34,6 +34,7 @@ from tlsperf.model import (
     ShownImplementation,
     cipher_name,
 )
+from tlsperf.run import is_first_look
 from tlsperf.series import Sample, Series, as_ratio, better_of, wander_of
 from tlsperf.statistics import RatioEstimate, factor_text, unpaired_ratio, untested_ratio
 
@@ -58,7 +59,8 @@ def predecessor(
     of: Report, reports: Sequence[Report], runs: Mapping[Identifier, Run]
 ) -> Report | None:
     """The report that `of` names, else the latest earlier one with a host and suite family and
-    a library in common; None if there is none. `runs` are those of all reports, by id.
+    a library in common; None if there is none. A first look comes before none but another.
+    `runs` are those of all reports, by id.
 
     Raises UserError if the one it names does not exist.
     """
@@ -72,6 +74,10 @@ def predecessor(
         told = [runs[r] for r in report.runs]
         return {(run.host_id, run.suite.family) for run in told if run.suite}
 
+    def first_look(report: Report) -> bool:
+        suites = [runs[r].suite for r in report.runs]
+        return is_first_look(suite.name if suite else None for suite in suites)
+
     def libraries(report: Report) -> set[str]:
         return {i.library for r in report.runs for i in runs[r].implementations}
 
@@ -79,6 +85,7 @@ def predecessor(
         r
         for r in reports
         if (r.date, r.id) < (of.date, of.id)
+        and (first_look(of) or not first_look(r))
         and settings(r) & settings(of)
         and libraries(r) & libraries(of)
     ]

@@ -45,22 +45,12 @@ FEWEST = 2
 """Reports from which there is a trend."""
 
 
-QUICK = "quick"
-"""The suite for a first look."""
-
-
 @dataclass(frozen=True)
 class Member:
     """A report in a trend, with the one implementation of each library that stands for it."""
 
     results: Results
     implementations: Mapping[str, ShownImplementation]
-
-
-def is_first_look(results: Results) -> bool:
-    """True for a report of the quick suite alone, as `make report` makes it: it is no part of the
-    history, so that measuring a host for oneself changes no page but its own."""
-    return all(run.suite == QUICK for run in results.runs)
 
 
 def reference(results: Results) -> ReportReference:

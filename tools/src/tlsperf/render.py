@@ -163,14 +163,15 @@ def _overviews(
 ) -> dict[Path, bytes | None]:
     """The pages over all reports, of the results that are there or in `outputs`."""
     from tlsperf.notes import read_notes
-    from tlsperf.overviews import is_first_look, overview_files
+    from tlsperf.overviews import overview_files
+    from tlsperf.run import is_first_look
 
     reports = []
     for page in pages:
         path = page.path.parent / "results.json"
         text = outputs.get(path) or path.read_bytes()
         results = Results.model_validate_json(text)
-        if not is_first_look(results):
+        if not is_first_look(run.suite for run in results.runs):
             reports.append((page.report, results))
     known = root / "data" / "notes.toml"
     files = overview_files(reports, read_notes(known) if known.exists() else [])

@@ -8,19 +8,26 @@ from __future__ import annotations
 import hashlib
 import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import pandas as pd
 from pydantic import ValidationError
 
 from tlsperf.errors import FormatError, UserError, mismatch
 from tlsperf.formats import FOREIGN, tlsbench
-from tlsperf.formats.frame import concatenate
+from tlsperf.formats.frame import concatenate, scenario_groups
 from tlsperf.formats.rows import Parsed, Source, frame_of
-from tlsperf.model import Host, Overhead, RawFile, Run, RunWarning
+from tlsperf.model import Host, Identifier, Overhead, RawFile, Run, RunWarning, Scenario
+
+OBSERVATION: Final = (
+    *("phase", "metric", "statistic", "unit"),
+    *("implementation", "round", "value", "valid", "note"),
+)
+"""The columns of an observation besides its scenario, in the order of `LoadedRun.observations`."""
 
 
 @dataclass(frozen=True)
@@ -33,10 +40,25 @@ class LoadedRun:
     warnings: list[RunWarning] = field(default_factory=list)
     overheads: list[Overhead] = field(default_factory=list)
 
+    @cached_property
+    def observations(self) -> list[tuple[Scenario, list[tuple[Any, ...]]]]:
+        """The frame as plain rows of OBSERVATION by scenario, in the order of first appearance;
+        made once, since every section of a report goes through them."""
+        return [
+            (scenario, list(rows[list(OBSERVATION)].astype(object).itertuples(False, None)))
+            for scenario, rows in scenario_groups(self.frame)
+        ]
+
     @property
     def rounds_are_pairs(self) -> bool:
         """Whether a round measured all implementations side by side, as only `tlsbench` does."""
         return all(file.format == tlsbench.FORMAT for file in self.run.files)
+
+
+def is_first_look(suites: Iterable[Identifier | None]) -> bool:
+    """True for the runs of the quick suite alone, as `make report` makes them. They are no part of
+    the history, so that measuring a host for oneself changes no page but its own."""
+    return set(suites) == {"quick"}
 
 
 def read_toml(path: Path) -> dict[str, Any]:

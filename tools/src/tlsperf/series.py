@@ -14,7 +14,6 @@ from typing import Final
 import numpy as np
 import pandas as pd
 
-from tlsperf.formats.frame import scenario_groups
 from tlsperf.model import (
     SCENARIO_FIELDS,
     Identifier,
@@ -103,14 +102,9 @@ class Series:
 
 def series(runs: Sequence[LoadedRun]) -> list[Series]:
     """The rows of runs, in the order of their first observation."""
-    columns = [
-        *("phase", "metric", "statistic", "unit"),
-        *("implementation", "round", "value", "valid", "note"),
-    ]
     found: dict[Key, dict[str, Sample]] = {}
     for run in runs:
-        for scenario, rows in scenario_groups(run.frame):
-            plain = rows[columns].astype(object).to_numpy()
+        for scenario, rows in run.observations:
             for (
                 phase,
                 metric,
@@ -121,7 +115,7 @@ def series(runs: Sequence[LoadedRun]) -> list[Series]:
                 value,
                 valid,
                 note,
-            ) in plain:
+            ) in rows:
                 if scenario.operation == "memory" and unit == "bytes":
                     # Of a whole process: nobody reads nine digits.
                     value, unit = value / 1024, "KiB"

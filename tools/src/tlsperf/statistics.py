@@ -24,7 +24,7 @@ from typing import Final, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy import stats
+from scipy import special
 
 from tlsperf.model import Metric, Verdict
 
@@ -348,7 +348,7 @@ def _unpaired_note(between: float) -> str:
 @cache
 def _quantiles(comparisons: int) -> float:
     """Normal quantile of the corrected confidence over that of a single comparison."""
-    one, corrected = (float(stats.norm.isf(ALPHA / 2 / m)) for m in (1, comparisons))
+    one, corrected = (-float(special.ndtri(ALPHA / 2 / m)) for m in (1, comparisons))
     return corrected / one
 
 
@@ -376,7 +376,10 @@ def _outliers(series: Floats, middle: float) -> tuple[int, ...]:
 @cache
 def _median_rank(count: int) -> int:
     """Largest k with P(binomial(count, 1/2) < k) <= ALPHA / 2; 0 if there is none."""
-    return int(np.searchsorted(stats.binom.cdf(np.arange(count), count, 0.5), ALPHA / 2, "right"))
+    below = special.bdtr(
+        np.arange(count), count, 0.5
+    )  # of scipy.stats, without its second of import
+    return int(np.searchsorted(below, ALPHA / 2, "right"))
 
 
 @cache
