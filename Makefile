@@ -67,6 +67,10 @@ test-tools: $(VENV)/.dev node_modules/.installed chromium
 fuzz: $(VENV)/.dev ## every raw format with 5,000 documents a test; takes most of an hour
 	cd tools && ../$(PYTHON) -m pytest --hypothesis-profile=nightly tests/test_formats_fuzz.py
 
+.PHONY: screenshots
+screenshots: $(VENV)/.dev node_modules/.installed chromium ## take the pictures again that the page tests compare with
+	cd tools && ../$(PYTHON) -m pytest tests/pages/test_browser.py -k look_as --update-pictures
+
 .PHONY: check
 check: $(VENV)/.dev $(VENV)/.build ## format, lint, types, generated files in step
 	cd bench && cargo fmt --all --check
