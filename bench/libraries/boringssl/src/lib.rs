@@ -42,7 +42,7 @@ impl TlsLibrary for BoringSsl {
             flags: Some(env!("BORINGSSL_FLAGS").into()),
             allocator: Some("system".into()),
             linkage: Some(binary::linkage("libssl")?),
-            source: Some(format!("crates.io: boring-sys {package}")),
+            source: Some(format!("cargo package boring-sys {package}")),
             binary_sha256: None,
             note: Some("with the package's own patch boring-pq.patch".into()),
         })

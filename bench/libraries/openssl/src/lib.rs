@@ -58,7 +58,7 @@ impl TlsLibrary for OpenSsl {
             ),
             allocator: Some("system".into()),
             linkage: Some(binary::linkage("libssl")?),
-            source: package.map(|version| format!("crates.io: openssl-src {version}")),
+            source: package.map(|version| format!("cargo package openssl-src {version}")),
             binary_sha256: None,
             note: None,
         })

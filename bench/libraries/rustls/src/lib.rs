@@ -230,7 +230,7 @@ impl TlsLibrary for Rustls {
         Ok(Implementation {
             id: format!("rustls-{version}-{}", self.name),
             library: Library::Rustls,
-            source: Some(format!("crates.io: rustls {version}")),
+            source: Some(format!("cargo package rustls {version}")),
             version,
             commit: None,
             provider: Some(self.name.into()),
