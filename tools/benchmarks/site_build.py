@@ -10,6 +10,7 @@ busy machine too.
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shutil
@@ -38,7 +39,7 @@ def make_site(site: Path, reports: int) -> None:
         site / "content",
         ignore=lambda folder, names: (
             [n for n in names if n != "_index.md"]
-            if Path(folder).name in ("perf", "trends", "hosts", "libraries")
+            if Path(folder).name in ("perf", "blog", "trends", "hosts", "libraries")
             else []
         ),
     )
@@ -47,6 +48,8 @@ def make_site(site: Path, reports: int) -> None:
     page = files.pop("index.md").decode()
     # Links to other reports and a predecessor that is not there have no place in a copy.
     page = re.sub(r"\[([^]]*)\]\(@/[^)]*\)", r"\1", page)
+    listed = json.loads((ROOT / "data" / "reports.json").read_text(encoding="utf-8"))[MODEL]
+    copies = {}
     for number in range(reports):
         day = date(2026, 3, 7) - timedelta(days=number)
         folder = site / "content" / "perf" / f"{day}-x86-64"
@@ -55,6 +58,8 @@ def make_site(site: Path, reports: int) -> None:
         (folder / "index.md").write_text(text, encoding="utf-8")
         for name, data in files.items():
             (folder / name).write_bytes(data)
+        copies[folder.name] = listed
+    (site / "data" / "reports.json").write_text(json.dumps(copies), encoding="utf-8")
 
 
 def build(site: Path) -> tuple[float, float, float]:

@@ -758,6 +758,53 @@ class LibraryOverview(Model):
     standings: list[LibraryStandings]
 
 
+# --- what is read over all reports ----------------------------------------------------------------
+
+
+class IndexedResult(Model):
+    """One value of one report; what stands in the columns of `data/index.csv`."""
+
+    report: Identifier = Field(description="its page is /perf/<report>/")
+    date: date
+    hosts: list[Identifier] = Field(description="of the report; in CSV separated by spaces")
+    implementation: Identifier
+    library: str
+    version: str
+    label: str = Field(description="the implementation as readers see it")
+    anchor: Identifier = Field(description="the row's, on the page of the report")
+    name: str = Field(description="the scenario as readers see it")
+    phase: Phase
+    metric: Metric
+    statistic: Statistic
+    value: float
+    unit: Unit
+    low: float | None = Field(None, description="lower end of the 95 % interval")
+    high: float | None = None
+    rounds: int | None = Field(None, description="behind the value")
+    valid: bool
+    note: str | None = Field(None, description="why invalid")
+
+
+class Index(Model):
+    """`data/index.json`: all results of all reports, newest report first."""
+
+    schema_: Literal[1] = Field(1, alias="schema")
+    results: list[IndexedResult]
+
+
+class ListedRun(Model):
+    """A run of a report with its raw files."""
+
+    id: Identifier
+    files: list[RawFile]
+
+
+class ListedReport(Model):
+    """What the data page shows of a report: an entry of `data/reports.json`, under its id."""
+
+    runs: list[ListedRun]
+
+
 # --- names -----------------------------------------------------------------------------------
 
 _CIPHERS: Final = {

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 _PACKAGES: Final = ("numpy", "pandas", "pydantic", "scipy", "tomlkit", "vl-convert-python")
 _OVER_ALL: Final = ("trends", "hosts", "libraries")
+_INDEX: Final = ("index.json", "index.csv", "reports.json")
 _OVERVIEWS: Final = "pages over all reports"
 
 
@@ -161,32 +162,32 @@ def _outputs(page: Page, results: Results, histograms: Histograms) -> dict[Path,
 def _overviews(
     root: Path, pages: Sequence[Page], outputs: Mapping[Path, bytes | None]
 ) -> dict[Path, bytes | None]:
-    """The pages over all reports, of the results that are there or in `outputs`."""
+    """The pages and the index over all reports, of the results there are or in `outputs`."""
+    from tlsperf.index import index_files
     from tlsperf.notes import read_notes
     from tlsperf.overviews import overview_files
     from tlsperf.run import is_first_look
 
-    reports = []
+    reports, every = [], []
     for page in pages:
         path = page.path.parent / "results.json"
         text = outputs.get(path) or path.read_bytes()
         results = Results.model_validate_json(text)
+        every.append(results)
         if not is_first_look(run.suite for run in results.runs):
             reports.append((page.report, results))
     known = root / "data" / "notes.toml"
     files = overview_files(reports, read_notes(known) if known.exists() else [])
     made = {root / "content" / name: text.encode() for name, text in files.items()}
+    made |= {root / "data" / name: text.encode() for name, text in index_files(every).items()}
     return dict.fromkeys(set(_overview_paths(root)) - set(made), None) | made
 
 
 def _overview_paths(root: Path) -> list[Path]:
-    """The files that are there of pages over all reports; `_index.md` is a person's."""
-    return sorted(
-        path
-        for name in _OVER_ALL
-        for path in (root / "content" / name).glob("*/*")
-        if path.is_file()
-    )
+    """The files that are there over all reports; `_index.md` is a person's."""
+    pages = (path for name in _OVER_ALL for path in (root / "content" / name).glob("*/*"))
+    index = (root / "data" / name for name in _INDEX)
+    return sorted(path for path in (*pages, *index) if path.is_file())
 
 
 def results_json(results: Results) -> str:

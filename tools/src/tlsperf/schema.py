@@ -12,13 +12,14 @@ from typing import Any, Final
 
 from pydantic import TypeAdapter
 
-from tlsperf.model import Host, Record, Results, Run
+from tlsperf.model import Host, Index, Record, Results, Run
 
 SCHEMAS: Final[dict[str, TypeAdapter[Any]]] = {
     "record": TypeAdapter(Record),
     "run": TypeAdapter(Run),
     "host": TypeAdapter(Host),
     "results": TypeAdapter(Results),
+    "index": TypeAdapter(Index),
 }
 
 

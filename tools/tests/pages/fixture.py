@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from tlsperf.charts import describe_charts, draw_charts
+from tlsperf.index import index_files
 from tlsperf.model import Results
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -227,6 +228,10 @@ def make_site(site: Path) -> Path:
     _report(
         site, OLDER, "An older report", virtual=True, hosts=hosts, runs=[run], warnings=[warning]
     )
+    paths = sorted((site / "content" / "perf").glob("*/results.json"))
+    reports = [Results.model_validate_json(path.read_text(encoding="utf-8")) for path in paths]
+    for name, text in index_files(reports).items():
+        (site / "data" / name).write_text(text, encoding="utf-8")
     post = site / "content" / "blog" / "2026-10-01-clock.md"
     post.write_text(_POST, encoding="utf-8")
     return site

@@ -110,6 +110,17 @@ def test_raw_files_are_published_as_they_lie(build: Built, example_site: Path) -
     assert (build.public / "data" / "runs" / OLDER / "run.toml").exists()
 
 
+def test_the_index_of_all_results_is_published_and_linked(build: Built) -> None:
+    page = build.text("data/index.html")
+    for name in ("index.json", "index.csv"):
+        assert (build.public / "data" / name).stat().st_size > 1000
+        assert f'href="../data/{name}"' in page or f'href="{name}"' in page
+    assert f'id="{NEWER}-{NEWER}"' in page
+    assert f'data/runs/{OLDER}/run.toml"' in page
+    for file in example()["runs"][0]["files"]:
+        assert f'/{file["path"]}"' in page
+
+
 @pytest.mark.parametrize("name", ["current", "old"])
 def test_the_committed_site_builds(name: str, tmp_path: Path) -> None:
     run(getattr(zolas, name)(), ROOT, "build", output=tmp_path / "public")

@@ -1,0 +1,88 @@
+"""The index of all results: every value of every report, as its results.json has it."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from pathlib import Path
+
+import jsonschema
+import pytest
+
+from fixture_run import EXAMPLE
+from tlsperf.index import index_files
+from tlsperf.model import Index, IndexedResult, Results
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture(scope="module")
+def reports() -> list[Results]:
+    paths = [*sorted((ROOT / "content" / "perf").glob("*/results.json")), EXAMPLE]
+    return [Results.model_validate_json(path.read_text(encoding="utf-8")) for path in paths]
+
+
+@pytest.fixture(scope="module")
+def files(reports: list[Results]) -> dict[str, str]:
+    return index_files(reports)
+
+
+def test_the_index_is_valid_by_its_published_schema(files: dict[str, str]) -> None:
+    schema = json.loads((ROOT / "data/schema/index.schema.json").read_text(encoding="utf-8"))
+    jsonschema.Draft202012Validator(schema).validate(json.loads(files["index.json"]))
+
+
+def test_every_value_of_every_report_is_there(
+    files: dict[str, str], reports: list[Results]
+) -> None:
+    told = {
+        (r.report, r.anchor, r.phase, r.statistic, r.implementation): (r.value, r.unit, r.low)
+        for r in Index.model_validate_json(files["index.json"]).results
+    }
+    assert told == {
+        (report.id, row.anchor, row.phase, row.statistic, cell.implementation): (
+            *(cell.value, table.unit, cell.low),
+        )
+        for report in reports
+        for table in report.tables
+        for row in table.rows
+        for cell in row.cells
+        if cell.value is not None
+    }
+
+
+def test_an_invalid_value_says_so_and_why(reports: list[Results]) -> None:
+    table = json.loads(reports[-1].model_dump_json(by_alias=True))
+    cells = [c for t in table["tables"] for r in t["rows"] for c in r["cells"]]
+    reason = "a reason, with a comma"
+    next(c for c in cells if c["value"] is not None).update(valid=False, note=reason)
+    report = Results.model_validate(table)
+    files = index_files([report])
+    first = Index.model_validate_json(files["index.json"]).results
+    assert [r.note for r in first if not r.valid and r.note == reason] == [reason]
+    rows = [r for r in csv.DictReader(io.StringIO(files["index.csv"])) if r["note"] == reason]
+    assert [r["valid"] for r in rows] == ["false"]
+
+
+def test_csv_and_json_tell_the_same(files: dict[str, str]) -> None:
+    rows = list(csv.DictReader(io.StringIO(files["index.csv"])))
+    assert list(rows[0]) == list(IndexedResult.model_fields)
+    read = [
+        IndexedResult.model_validate_json(
+            json.dumps(
+                {k: v for k, v in row.items() if v}
+                | {k: float(row[k]) for k in ("value", "low", "high") if row[k]}
+                | ({"rounds": int(row["rounds"])} if row["rounds"] else {})
+                | {"hosts": row["hosts"].split(), "valid": row["valid"] == "true"}
+            )
+        )
+        for row in rows
+    ]
+    assert read == Index.model_validate_json(files["index.json"]).results
+
+
+def test_the_newest_report_comes_first(files: dict[str, str]) -> None:
+    dates = [r.date for r in Index.model_validate_json(files["index.json"]).results]
+    assert dates == sorted(dates, reverse=True)
+    assert len(set(dates)) > 2
