@@ -168,18 +168,17 @@ def _overviews(
     from tlsperf.overviews import overview_files
     from tlsperf.run import is_first_look
 
-    reports, every = [], []
+    reports = []
     for page in pages:
         path = page.path.parent / "results.json"
         text = outputs.get(path) or path.read_bytes()
         results = Results.model_validate_json(text)
-        every.append(results)
         if not is_first_look(run.suite for run in results.runs):
             reports.append((page.report, results))
     known = root / "data" / "notes.toml"
     files = overview_files(reports, read_notes(known) if known.exists() else [])
     made = {root / "content" / name: text.encode() for name, text in files.items()}
-    made |= {root / "data" / name: text.encode() for name, text in index_files(every).items()}
+    made |= {root / "data" / name: text.encode() for name, text in index_files([results for _, results in reports]).items()}
     return dict.fromkeys(set(_overview_paths(root)) - set(made), None) | made
 
 
