@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import UTC, datetime
 
 import numpy as np
 import pytest
@@ -220,6 +221,23 @@ def test_a_first_look_is_the_predecessor_of_none_but_another() -> None:
         "2026-01-01-first",
         "2026-03-01-now",
     ]
+
+
+def test_on_one_day_the_run_that_began_later_comes_after() -> None:
+    few = {"openssl-1": {TRANSFERS[0]: 1000.0}}
+    runs = [
+        loaded_run(
+            name,
+            few,
+            suite={"name": "standard", "family": "main"},
+            started=datetime(2026, 1, 1, hour, tzinfo=UTC),
+        ).run
+        for name, hour in (("2026-01-01-b", 8), ("2026-01-01-a", 9))
+    ]
+    by_id = {run.id: run for run in runs}
+    reports = [Report(id=r.id, title="", date=r.date, runs=[r.id], previous=None) for r in runs]
+    before = [predecessor(report, reports, by_id) for report in reports]
+    assert [report and report.id for report in before] == [None, "2026-01-01-b"]
 
 
 def test_predecessor_is_the_latest_on_the_same_host_of_the_same_family() -> None:

@@ -11,6 +11,7 @@ import math
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import date
 from itertools import combinations
 from typing import Final, NamedTuple
 
@@ -81,15 +82,20 @@ def predecessor(
     def libraries(report: Report) -> set[str]:
         return {i.library for r in report.runs for i in runs[r].implementations}
 
+    def when(report: Report) -> tuple[date, str, str]:
+        """By date, and on one day by when measuring began."""
+        begun = [started.isoformat() for r in report.runs if (started := runs[r].started)]
+        return report.date, max(begun, default=""), report.id
+
     earlier = [
         r
         for r in reports
-        if (r.date, r.id) < (of.date, of.id)
+        if when(r) < when(of)
         and (first_look(of) or not first_look(r))
         and settings(r) & settings(of)
         and libraries(r) & libraries(of)
     ]
-    return max(earlier, key=lambda r: (r.date, r.id), default=None)
+    return max(earlier, key=when, default=None)
 
 
 # --- which figures stand against each other --------------------------------------------------

@@ -178,7 +178,10 @@ def _overviews(
     known = root / "data" / "notes.toml"
     files = overview_files(reports, read_notes(known) if known.exists() else [])
     made = {root / "content" / name: text.encode() for name, text in files.items()}
-    made |= {root / "data" / name: text.encode() for name, text in index_files([results for _, results in reports]).items()}
+    made |= {
+        root / "data" / name: text.encode()
+        for name, text in index_files([results for _, results in reports]).items()
+    }
     return dict.fromkeys(set(_overview_paths(root)) - set(made), None) | made
 
 
