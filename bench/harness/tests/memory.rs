@@ -1,0 +1,12 @@
+//! Alone in its process, since what is counted is the whole process.
+
+use tls_harness::memory::keep;
+
+#[test]
+fn what_is_kept_is_counted() {
+    let growth = keep(100, || Ok(vec![1_u8; 10_000])).unwrap();
+    assert!(
+        growth.allocated >= 1_000_000 && growth.allocated < 1_200_000,
+        "{growth:?}"
+    );
+}
