@@ -11,8 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from tlsperf.charts.picture import Picture
-from tlsperf.charts.theme import WIDTH, text_width
-from tlsperf.figures import LIBRARY_COLOURS
+from tlsperf.charts.theme import WIDTH, colour_channel, text_width
 from tlsperf.histograms import Bin
 from tlsperf.model import Row, ShownImplementation
 
@@ -50,12 +49,7 @@ def latency(
     shown = [p for p in PERCENTILES if any(p in f for f in figures.values())]
     shapes = "; shapes: count, logarithmic" if histograms else ""
     colours = sorted({i.colour for i in present})
-    colour = {
-        "field": "colour",
-        "type": "nominal",
-        "legend": None,
-        "scale": {"domain": colours, "range": [LIBRARY_COLOURS[c] for c in colours]},
-    }
+    colour = colour_channel(colours)
     x = {
         "field": "x",
         "type": "quantitative",

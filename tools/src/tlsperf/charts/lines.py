@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from tlsperf.charts.picture import Picture
-from tlsperf.charts.theme import FONT_SIZE, GRID, TEXT, WIDTH, text_width
-from tlsperf.figures import LIBRARY_COLOURS
+from tlsperf.charts.theme import FONT_SIZE, GRID, TEXT, WIDTH, colour_channel, text_width
 
 HEIGHT: Final = 320
 TOP: Final = 22
@@ -72,12 +71,7 @@ def lines(
     top = max(max(p.y, p.high or 0) for p in points) * 1.04
     first, last = x_domain or (min(p.x for p in points), max(p.x for p in points))
     colours = sorted({line.colour for line in drawn})
-    colour = {
-        "field": "colour",
-        "type": "nominal",
-        "legend": None,
-        "scale": {"domain": colours, "range": [LIBRARY_COLOURS[c] for c in colours]},
-    }
+    colour = colour_channel(colours)
     x = {
         "field": "x",
         "type": "quantitative",

@@ -6,7 +6,7 @@ the site's style sheet can give it another value where the page is dark.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from tlsperf.figures import LIBRARY_COLOURS
@@ -62,3 +62,13 @@ CONFIG: Final[Mapping[str, Any]] = {
 def text_width(characters: int) -> int:
     """Room for a text in pixels, wide enough for the widest common sans-serif (Verdana)."""
     return round(characters * FONT_SIZE * 0.6)
+
+
+def colour_channel(colours: Sequence[str]) -> dict[str, Any]:
+    """The Vega-Lite channel that gives each of these colour classes its fixed colour."""
+    return {
+        "field": "colour",
+        "type": "nominal",
+        "legend": None,
+        "scale": {"domain": colours, "range": [LIBRARY_COLOURS[c] for c in colours]},
+    }
