@@ -1,5 +1,6 @@
 //! OpenSSL and BoringSSL share an API: this file is a module of both adapters. Where the two
-//! differ, it calls `crate::ffi`, which is each adapter's own.
+//! differ, it calls `crate::ffi`, which is each adapter's own; what the build is and what it can't
+//! do, the adapter says itself: `crate::implementation` and `crate::missing`.
 
 use std::{
     cell::Cell,
@@ -11,12 +12,61 @@ use std::{
 use anyhow::{Result, bail, ensure};
 use tls_harness::{
     certificates::Identity,
-    library::{Connection, Negotiated, Progress, Setup},
-    scenario::{Authentication, Certificate, CipherSuite, KeyExchange, Protocol, Resumption},
+    implementation::Implementation,
+    library::{Connection, Negotiated, Progress, Setup, TlsLibrary},
+    scenario::{
+        Authentication, Certificate, CipherSuite, KeyExchange, Operation, Protocol, Resumption,
+        Scenario,
+    },
     transport::Endpoint,
 };
 
 use crate::ffi;
+
+/// The library that the program is linked with.
+pub struct Ssl;
+
+impl TlsLibrary for Ssl {
+    type ClientConfig = Context;
+    type ServerConfig = ServerContext;
+    type Client<'a> = SslConnection<'a>;
+    type Server<'a> = SslConnection<'a>;
+
+    fn implementation(&self) -> Result<Implementation> {
+        crate::implementation()
+    }
+
+    fn missing(&self, scenario: &Scenario) -> Option<String> {
+        if scenario.operation == Operation::Primitive {
+            return Some("the harness does not measure primitives yet".into());
+        }
+        crate::missing(scenario)
+    }
+
+    fn client_config(&self, setup: &Setup) -> Result<Context> {
+        Context::client(setup)
+    }
+
+    fn server_config(&self, setup: &Setup) -> Result<ServerContext> {
+        Context::server(setup)
+    }
+
+    fn connect<'a>(
+        &self,
+        context: &'a Context,
+        endpoint: &'a Endpoint,
+    ) -> Result<SslConnection<'a>> {
+        context.connect(endpoint)
+    }
+
+    fn accept<'a>(
+        &self,
+        context: &'a ServerContext,
+        endpoint: &'a Endpoint,
+    ) -> Result<SslConnection<'a>> {
+        context.accept(endpoint)
+    }
+}
 
 /// Turns a C library's failure into an error with the reasons that it queued.
 pub fn check(ok: bool, what: &str) -> Result<()> {
@@ -192,7 +242,12 @@ impl Context {
         let groups = CString::new(ffi::group_list(&setup.groups, setup.key_shares))?;
         // SAFETY: the SSL_CTX lives, and the strings are copied by the library.
         unsafe {
-            check(ffi::set_version(context, version), "set_version")?;
+            let version = version as _; // an int in one, 16 bits in the other
+            check(
+                ffi::SSL_CTX_set_min_proto_version(context, version) == 1
+                    && ffi::SSL_CTX_set_max_proto_version(context, version) == 1,
+                "the version of the protocol",
+            )?;
             check(
                 ffi::set_cipher_suite(context, setup.cipher_suite),
                 "set_cipher_suite",
@@ -263,7 +318,7 @@ impl Context {
         // SAFETY: the slot is in a box that lives as long as the SSL_CTX's connections do.
         unsafe {
             ffi::SSL_CTX_set_verify(context, ffi::SSL_VERIFY_PEER, None);
-            ffi::set_cache_mode(
+            ffi::SSL_CTX_set_session_cache_mode(
                 context,
                 match this.resumes {
                     true => ffi::SSL_SESS_CACHE_CLIENT | ffi::SSL_SESS_CACHE_NO_INTERNAL,
@@ -311,7 +366,7 @@ impl Context {
             if setup.resumption != Resumption::Ticket {
                 ffi::SSL_CTX_set_options(context, ffi::SSL_OP_NO_TICKET as _);
             }
-            ffi::set_cache_mode(
+            ffi::SSL_CTX_set_session_cache_mode(
                 context,
                 match setup.resumption {
                     Resumption::SessionId => ffi::SSL_SESS_CACHE_SERVER,
@@ -386,7 +441,9 @@ fn bio_method() -> Result<*mut ffi::BIO_METHOD> {
             let method =
                 ffi::BIO_meth_new(ffi::BIO_TYPE_SOURCE_SINK, c"tls-harness endpoint".as_ptr());
             if !method.is_null() {
-                ffi::set_bio_functions(method, bio_write, bio_read, bio_ctrl);
+                ffi::BIO_meth_set_write(method, Some(bio_write));
+                ffi::BIO_meth_set_read(method, Some(bio_read));
+                ffi::BIO_meth_set_ctrl(method, Some(bio_ctrl));
             }
             Method(method)
         }
@@ -488,6 +545,16 @@ impl<'a> SslConnection<'a> {
     }
 }
 
+/// # Safety
+/// `ssl` is a connection that lives.
+unsafe fn has_peer_certificate(ssl: *mut ffi::SSL) -> bool {
+    // SAFETY: by the caller's promise; both look only at what the connection holds.
+    unsafe {
+        let session = ffi::SSL_get_session(ssl);
+        !session.is_null() && !ffi::SSL_SESSION_get0_peer(session).is_null()
+    }
+}
+
 impl Connection for SslConnection<'_> {
     fn handshake(&mut self) -> Result<Progress> {
         // SAFETY: the connection lives.
@@ -550,7 +617,7 @@ impl Connection for SslConnection<'_> {
                 key_exchange: ffi::negotiated_group(self.ssl)?,
                 resumed: ffi::SSL_session_reused(self.ssl) == 1,
                 peer_verified: ffi::SSL_get_verify_mode(self.ssl) & ffi::SSL_VERIFY_PEER != 0
-                    && ffi::has_peer_certificate(self.ssl)
+                    && has_peer_certificate(self.ssl)
                     && ffi::SSL_get_verify_result(self.ssl) == c_long::from(ffi::X509_V_OK),
                 tickets: match self.is_client {
                     true => self.context.slot.tickets.get(),

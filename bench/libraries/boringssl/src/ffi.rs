@@ -1,10 +1,6 @@
 //! BoringSSL's side of what OpenSSL and BoringSSL do differently.
 
-use std::{
-    ffi::{c_char, c_int, c_long, c_void},
-    ptr,
-    sync::OnceLock,
-};
+use std::{ffi::c_int, ptr, sync::OnceLock};
 
 use anyhow::Result;
 pub use boring_sys::*;
@@ -12,29 +8,7 @@ use tls_harness::scenario::{CipherSuite, KeyExchange};
 
 use crate::ssl;
 
-pub type Write = unsafe extern "C" fn(*mut BIO, *const c_char, c_int) -> c_int;
-pub type Read = unsafe extern "C" fn(*mut BIO, *mut c_char, c_int) -> c_int;
-pub type Ctrl = unsafe extern "C" fn(*mut BIO, c_int, c_long, *mut c_void) -> c_long;
-
 // SAFETY of all that follows: the caller passes living objects of the library.
-
-pub unsafe fn set_bio_functions(method: *mut BIO_METHOD, write: Write, read: Read, ctrl: Ctrl) {
-    unsafe {
-        BIO_meth_set_write(method, Some(write));
-        BIO_meth_set_read(method, Some(read));
-        BIO_meth_set_ctrl(method, Some(ctrl));
-    }
-}
-
-pub unsafe fn set_version(context: *mut SSL_CTX, version: c_int) -> bool {
-    let Ok(version) = version.try_into() else {
-        return false;
-    };
-    unsafe {
-        SSL_CTX_set_min_proto_version(context, version) == 1
-            && SSL_CTX_set_max_proto_version(context, version) == 1
-    }
-}
 
 pub unsafe fn set_cipher_suite(context: *mut SSL_CTX, suite: CipherSuite) -> bool {
     unsafe {
@@ -63,10 +37,6 @@ pub unsafe fn set_key_shares(ssl: *mut SSL, groups: &[KeyExchange]) -> bool {
 
 pub unsafe fn set_max_send_fragment(context: *mut SSL_CTX, size: u32) -> bool {
     unsafe { SSL_CTX_set_max_send_fragment(context, size as usize) == 1 }
-}
-
-pub unsafe fn set_cache_mode(context: *mut SSL_CTX, mode: c_int) {
-    unsafe { SSL_CTX_set_session_cache_mode(context, mode) };
 }
 
 /// What tickets are protected with: AES-256-CBC and HMAC-SHA256, as OpenSSL and rustls do it.
@@ -135,13 +105,6 @@ pub unsafe fn renew_tickets(context: *mut SSL_CTX) -> bool {
 pub unsafe fn flush_tickets(ssl: *mut SSL) -> Result<()> {
     let result = unsafe { SSL_write(ssl, ptr::null(), 0) };
     ssl::check(result == 0, "SSL_write of nothing")
-}
-
-pub unsafe fn has_peer_certificate(ssl: *mut SSL) -> bool {
-    unsafe {
-        let session = SSL_get_session(ssl);
-        !session.is_null() && !SSL_SESSION_get0_peer(session).is_null()
-    }
 }
 
 /// The group of the key exchange; none where a TLS1.2 session was resumed.

@@ -6,7 +6,11 @@ use std::{
 };
 
 use anyhow::{Context, Result, bail, ensure};
-pub use openssl_sys::*;
+pub use openssl_sys::{
+    BIO_meth_set_ctrl__fixed_rust as BIO_meth_set_ctrl,
+    BIO_meth_set_read__fixed_rust as BIO_meth_set_read,
+    BIO_meth_set_write__fixed_rust as BIO_meth_set_write, *,
+};
 use tls_harness::scenario::{CipherSuite, KeyExchange};
 
 use crate::ssl;
@@ -35,7 +39,7 @@ type DecryptTicket = unsafe extern "C" fn(
 
 unsafe extern "C" {
     pub fn SSL_set1_host(ssl: *mut SSL, name: *const c_char) -> c_int;
-    fn SSL_SESSION_get0_peer(session: *mut SSL_SESSION) -> *mut X509;
+    pub fn SSL_SESSION_get0_peer(session: *mut SSL_SESSION) -> *mut X509;
     fn SSL_CTX_set_session_ticket_cb(
         context: *mut SSL_CTX,
         generate: Option<GenerateTicket>,
@@ -44,26 +48,7 @@ unsafe extern "C" {
     ) -> c_int;
 }
 
-pub type Write = unsafe extern "C" fn(*mut BIO, *const c_char, c_int) -> c_int;
-pub type Read = unsafe extern "C" fn(*mut BIO, *mut c_char, c_int) -> c_int;
-pub type Ctrl = unsafe extern "C" fn(*mut BIO, c_int, c_long, *mut c_void) -> c_long;
-
 // SAFETY of all that follows: the caller passes living objects of the library.
-
-pub unsafe fn set_bio_functions(method: *mut BIO_METHOD, write: Write, read: Read, ctrl: Ctrl) {
-    unsafe {
-        BIO_meth_set_write__fixed_rust(method, Some(write));
-        BIO_meth_set_read__fixed_rust(method, Some(read));
-        BIO_meth_set_ctrl__fixed_rust(method, Some(ctrl));
-    }
-}
-
-pub unsafe fn set_version(context: *mut SSL_CTX, version: c_int) -> bool {
-    unsafe {
-        SSL_CTX_set_min_proto_version(context, version) == 1
-            && SSL_CTX_set_max_proto_version(context, version) == 1
-    }
-}
 
 pub unsafe fn set_cipher_suite(context: *mut SSL_CTX, suite: CipherSuite) -> bool {
     unsafe {
@@ -109,10 +94,6 @@ pub unsafe fn set_max_send_fragment(context: *mut SSL_CTX, size: u32) -> bool {
     }
 }
 
-pub unsafe fn set_cache_mode(context: *mut SSL_CTX, mode: c_long) {
-    unsafe { SSL_CTX_set_session_cache_mode(context, mode) };
-}
-
 /// Accepts every ticket that could be decrypted, and has a new one issued in its place.
 unsafe extern "C" fn renew(
     _: *mut SSL,
@@ -137,13 +118,6 @@ pub unsafe fn renew_tickets(context: *mut SSL_CTX) -> bool {
 /// Tickets were sent with the last flight.
 pub unsafe fn flush_tickets(_: *mut SSL) -> Result<()> {
     Ok(())
-}
-
-pub unsafe fn has_peer_certificate(ssl: *mut SSL) -> bool {
-    unsafe {
-        let session = SSL_get_session(ssl);
-        !session.is_null() && !SSL_SESSION_get0_peer(session).is_null()
-    }
 }
 
 /// The group of the last key exchange; none where a TLS1.2 session was resumed.

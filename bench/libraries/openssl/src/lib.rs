@@ -4,19 +4,14 @@ mod ffi;
 #[path = "../../ssl.rs"]
 mod ssl;
 
+pub use crate::ssl::Ssl as OpenSsl;
+
 use anyhow::{Context as _, Result};
 use tls_harness::{
     binary,
     implementation::{Implementation, Library},
-    library::{Setup, TlsLibrary},
-    scenario::{Operation, Scenario},
-    transport::Endpoint,
+    scenario::Scenario,
 };
-
-use crate::ssl::{Context, ServerContext, SslConnection};
-
-/// The OpenSSL that this program is linked with.
-pub struct OpenSsl;
 
 /// `OPENSSL_VERSION` and `OPENSSL_CFLAGS` of crypto.h.
 const OPENSSL_VERSION: i32 = 0;
@@ -27,69 +22,42 @@ fn told(kind: i32) -> Result<&'static str> {
     unsafe { ffi::text(ffi::OpenSSL_version(kind)) }
 }
 
-impl TlsLibrary for OpenSsl {
-    type ClientConfig = Context;
-    type ServerConfig = ServerContext;
-    type Client<'a> = SslConnection<'a>;
-    type Server<'a> = SslConnection<'a>;
+/// What this build is.
+///
+/// # Errors
+/// The program's own file can't be read, or the library does not name its version.
+fn implementation() -> Result<Implementation> {
+    // "OpenSSL 3.6.3 9 Jun 2026"
+    let name = told(OPENSSL_VERSION)?;
+    let version = name.split(' ').nth(1);
+    let version = version.with_context(|| format!("\"{name}\" names no version"))?;
+    let compilers = binary::compilers()?;
+    let package = binary::package_version(env!("PACKAGES"), "openssl-src");
+    let package = package.filter(|_| cfg!(feature = "vendored"));
+    Ok(Implementation {
+        id: format!("openssl-{version}"),
+        library: Library::OpenSsl,
+        version: version.into(),
+        commit: None,
+        provider: None,
+        provider_version: None,
+        build: None,
+        rust_compiler: compilers.rust,
+        c_compiler: compilers.c,
+        flags: Some(
+            told(OPENSSL_CFLAGS)?
+                .trim_start_matches("compiler: ")
+                .into(),
+        ),
+        allocator: Some("system".into()),
+        linkage: Some(binary::linkage("libssl")?),
+        source: package.map(|version| format!("cargo package openssl-src {version}")),
+        binary_sha256: None,
+        note: None,
+    })
+}
 
-    fn implementation(&self) -> Result<Implementation> {
-        // "OpenSSL 3.6.3 9 Jun 2026"
-        let name = told(OPENSSL_VERSION)?;
-        let version = name.split(' ').nth(1);
-        let version = version.with_context(|| format!("\"{name}\" names no version"))?;
-        let compilers = binary::compilers()?;
-        let package = binary::package_version(env!("PACKAGES"), "openssl-src");
-        let package = package.filter(|_| cfg!(feature = "vendored"));
-        Ok(Implementation {
-            id: format!("openssl-{version}"),
-            library: Library::OpenSsl,
-            version: version.into(),
-            commit: None,
-            provider: None,
-            provider_version: None,
-            build: None,
-            rust_compiler: compilers.rust,
-            c_compiler: compilers.c,
-            flags: Some(
-                told(OPENSSL_CFLAGS)?
-                    .trim_start_matches("compiler: ")
-                    .into(),
-            ),
-            allocator: Some("system".into()),
-            linkage: Some(binary::linkage("libssl")?),
-            source: package.map(|version| format!("cargo package openssl-src {version}")),
-            binary_sha256: None,
-            note: None,
-        })
-    }
-
-    fn missing(&self, scenario: &Scenario) -> Option<String> {
-        (scenario.operation == Operation::Primitive)
-            .then(|| "the harness does not measure primitives yet".into())
-    }
-
-    fn client_config(&self, setup: &Setup) -> Result<Context> {
-        Context::client(setup)
-    }
-
-    fn server_config(&self, setup: &Setup) -> Result<ServerContext> {
-        Context::server(setup)
-    }
-
-    fn connect<'a>(
-        &self,
-        context: &'a Context,
-        endpoint: &'a Endpoint,
-    ) -> Result<SslConnection<'a>> {
-        context.connect(endpoint)
-    }
-
-    fn accept<'a>(
-        &self,
-        context: &'a ServerContext,
-        endpoint: &'a Endpoint,
-    ) -> Result<SslConnection<'a>> {
-        context.accept(endpoint)
-    }
+/// OpenSSL can do all that the vocabulary has.
+fn missing(_: &Scenario) -> Option<String> {
+    None
 }
