@@ -86,9 +86,16 @@ pub fn own_cost(request: &Request) -> Result<Vec<Record>> {
     }
 }
 
-/// A span of time that the request gives in seconds.
-fn window(seconds: f64) -> Result<Duration> {
-    Duration::try_from_secs_f64(seconds).with_context(|| format!("{seconds} s is no span of time"))
+/// How long to warm up, and how long to measure.
+fn windows(request: &Request) -> Result<[Duration; 2]> {
+    let window = |seconds| {
+        Duration::try_from_secs_f64(seconds)
+            .with_context(|| format!("{seconds} s is no span of time"))
+    };
+    Ok([
+        window(request.warmup_seconds)?,
+        window(request.measure_seconds)?,
+    ])
 }
 
 fn measurement(
@@ -131,6 +138,34 @@ fn rate(value: f64, unit: Unit) -> Observation {
         statistic: Statistic::Value,
         value,
         unit,
+    }
+}
+
+/// What one thread has done in one role.
+struct Work {
+    operations: u64,
+    /// In what the unit of the rate counts.
+    amount: f64,
+    time: Duration,
+}
+
+/// The record of one role: the threads' rates, and their sum as first observation.
+fn role(
+    request: &Request,
+    side: Side,
+    unit: Unit,
+    threads: impl Iterator<Item = Work>,
+) -> Measurement {
+    let (mut operations, mut elapsed, mut rates) = (0, Duration::ZERO, Vec::new());
+    for work in threads {
+        operations += work.operations;
+        elapsed += work.time;
+        rates.push(work.amount / work.time.as_secs_f64());
+    }
+    let observations = vec![rate(rates.iter().sum(), unit)];
+    Measurement {
+        per_thread: (rates.len() > 1).then_some(rates),
+        ..measurement(request, side, operations, elapsed, observations)
     }
 }
 
@@ -260,10 +295,7 @@ impl Handshakes {
 
 fn handshakes<L: TlsLibrary>(library: &L, request: &Request) -> Result<Vec<Record>> {
     let scenario = &request.scenario;
-    let (measure, warmup) = (
-        window(request.measure_seconds)?,
-        window(request.warmup_seconds)?,
-    );
+    let [warmup, measure] = windows(request)?;
     handshake::prove_verification(library, scenario)?;
     let server_config = library.server_config(&Setup::server(scenario)?)?;
     let threads = on_threads(request, |gate| {
@@ -291,22 +323,23 @@ fn handshakes<L: TlsLibrary>(library: &L, request: &Request) -> Result<Vec<Recor
 }
 
 fn handshake_side(request: &Request, side: Side, threads: &[Handshakes]) -> Result<Record> {
-    let role = |thread: &Handshakes| match side {
+    let phases = |thread: &Handshakes| match side {
         Side::Client => thread.times.client.clone(),
         _ => thread.times.server.clone(),
     };
+    let work = threads.iter().map(|thread| Work {
+        operations: thread.operations,
+        amount: thread.operations as f64,
+        time: phases(thread).total(),
+    });
+    let mut record = role(request, side, Unit::HandshakesPerSecond, work);
     let mut sum = Phases::default();
     for thread in threads {
-        sum += &role(thread);
+        sum += &phases(thread);
     }
-    let operations: u64 = threads.iter().map(|thread| thread.operations).sum();
-    let rates: Vec<f64> = threads
-        .iter()
-        .map(|thread| thread.operations as f64 / role(thread).total().as_secs_f64())
-        .collect();
-    let mut observations = vec![rate(rates.iter().sum(), Unit::HandshakesPerSecond)];
-    let phases = sum.named().into_iter();
-    observations.extend(phases.map(|(phase, time)| duration(phase, time, operations)));
+    let named = sum.named().into_iter();
+    let durations = named.map(|(phase, time)| duration(phase, time, record.operations));
+    record.observations.extend(durations);
     let latencies = threads.iter().filter_map(|thread| {
         let [client, server] = thread.latencies.as_ref()?;
         Some(match side {
@@ -314,15 +347,11 @@ fn handshake_side(request: &Request, side: Side, threads: &[Handshakes]) -> Resu
             _ => server,
         })
     });
-    let latencies = Latencies::merged(latencies)?;
-    if let Some(latencies) = &latencies {
-        observations.extend(latencies.observations());
+    if let Some(latencies) = Latencies::merged(latencies)? {
+        record.observations.extend(latencies.observations());
+        record.histogram = Some(latencies.encode()?);
     }
-    Ok(Record::Measurement(Measurement {
-        per_thread: (rates.len() > 1).then_some(rates),
-        histogram: latencies.map(|it| it.encode()).transpose()?,
-        ..measurement(request, side, operations, sum.total(), observations)
-    }))
+    Ok(Record::Measurement(record))
 }
 
 /// What the harness itself costs in a handshake of this scenario, for client and server.
@@ -366,10 +395,7 @@ impl Transfers {
 
 fn transfers<L: TlsLibrary>(library: &L, request: &Request) -> Result<Vec<Record>> {
     let scenario = &request.scenario;
-    let (measure, warmup) = (
-        window(request.measure_seconds)?,
-        window(request.warmup_seconds)?,
-    );
+    let [warmup, measure] = windows(request)?;
     handshake::prove_verification(library, scenario)?;
     let server_config = library.server_config(&Setup::server(scenario)?)?;
     let threads = on_threads(request, |gate| {
@@ -396,38 +422,19 @@ fn transfers<L: TlsLibrary>(library: &L, request: &Request) -> Result<Vec<Record
         })?;
         Ok(sum)
     })?;
-    let mut records = Vec::new();
-    for (side, role) in [
-        (
-            Side::Sender,
-            (|times| times.sender) as fn(&transfer::Times) -> Duration,
-        ),
-        (Side::Receiver, |times| times.receiver),
-    ] {
-        records.push(Record::Measurement(transfer_side(
-            request, side, &threads, role,
-        )));
-    }
-    Ok(records)
-}
-
-fn transfer_side(
-    request: &Request,
-    side: Side,
-    threads: &[Transfers],
-    role: impl Fn(&transfer::Times) -> Duration,
-) -> Measurement {
-    let writes = threads.iter().map(|thread| thread.writes).sum();
-    let elapsed = threads.iter().map(|thread| role(&thread.times)).sum();
-    let rates: Vec<f64> = threads
-        .iter()
-        .map(|thread| thread.bytes as f64 / MEBIBYTE / role(&thread.times).as_secs_f64())
-        .collect();
-    let observations = vec![rate(rates.iter().sum(), Unit::MebibytesPerSecond)];
-    Measurement {
-        per_thread: (rates.len() > 1).then_some(rates),
-        ..measurement(request, side, writes, elapsed, observations)
-    }
+    Ok([Side::Sender, Side::Receiver]
+        .map(|side| {
+            let work = threads.iter().map(|thread| Work {
+                operations: thread.writes,
+                amount: thread.bytes as f64 / MEBIBYTE,
+                time: match side {
+                    Side::Sender => thread.times.sender,
+                    _ => thread.times.receiver,
+                },
+            });
+            Record::Measurement(role(request, side, Unit::MebibytesPerSecond, work))
+        })
+        .into())
 }
 
 /// What the harness itself costs in a write of this scenario, for sender and receiver.
@@ -474,10 +481,7 @@ impl ClientHellos {
 
 fn client_hellos<L: TlsLibrary>(library: &L, request: &Request) -> Result<Vec<Record>> {
     let scenario = &request.scenario;
-    let (measure, warmup) = (
-        window(request.measure_seconds)?,
-        window(request.warmup_seconds)?,
-    );
+    let [warmup, measure] = windows(request)?;
     let threads = on_threads(request, |gate| {
         let speaker = Speaker::new(library, scenario)?;
         repeat(warmup, LEAST_WARM_UP, || speaker.speak().map(drop))?;
@@ -489,29 +493,21 @@ fn client_hellos<L: TlsLibrary>(library: &L, request: &Request) -> Result<Vec<Re
         })?;
         Ok(sum)
     })?;
-    let mut sum = ClientHellos::default();
-    let mut rates = Vec::new();
-    for thread in &threads {
-        sum.operations += thread.operations;
-        sum.times.construction += thread.times.construction;
-        sum.times.flight += thread.times.flight;
-        rates.push(thread.operations as f64 / thread.total().as_secs_f64());
-    }
-    let observations = vec![
-        rate(rates.iter().sum(), Unit::OperationsPerSecond),
-        duration(Phase::Construction, sum.times.construction, sum.operations),
-        duration(Phase::Flight1, sum.times.flight, sum.operations),
-    ];
-    Ok(vec![Record::Measurement(Measurement {
-        per_thread: (rates.len() > 1).then_some(rates),
-        ..measurement(
-            request,
-            Side::Client,
-            sum.operations,
-            sum.total(),
-            observations,
-        )
-    })])
+    let work = threads.iter().map(|thread| Work {
+        operations: thread.operations,
+        amount: thread.operations as f64,
+        time: thread.times.construction + thread.times.flight,
+    });
+    let mut record = role(request, Side::Client, Unit::OperationsPerSecond, work);
+    let sum = |pick: fn(&client_hello::Times) -> Duration| {
+        threads.iter().map(|thread| pick(&thread.times)).sum()
+    };
+    let operations = record.operations;
+    record.observations.extend([
+        duration(Phase::Construction, sum(|it| it.construction), operations),
+        duration(Phase::Flight1, sum(|it| it.flight), operations),
+    ]);
+    Ok(vec![Record::Measurement(record)])
 }
 
 /// What the harness itself costs in a ClientHello.
