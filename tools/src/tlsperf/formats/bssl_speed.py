@@ -15,8 +15,14 @@ import re
 from typing import Final
 
 from tlsperf.errors import FormatError
-from tlsperf.formats.rows import Format, Parsed, Remark, Row, Source, file_by_file, text_of
-from tlsperf.model import Scenario
+from tlsperf.formats.rows import (
+    Format,
+    Parsed,
+    Source,
+    each_line,
+    file_by_file,
+    primitive_row,
+)
 
 _LINE: Final = re.compile(
     r"Did ([0-9]{1,18}) (.+?) operations in ([0-9]{1,18})us \(([0-9]+\.[0-9]) ops/sec\)"
@@ -43,16 +49,12 @@ def parse(source: Source) -> Parsed:
     """One row a line: bytes per second where the tool gives them, else operations."""
     parsed = Parsed()
     names: dict[str, tuple[str, int]] = {}
-    lines = text_of(source).split("\n")
-    for number, line in enumerate(lines, start=1):
-        if not line.strip() or _COMMAND.fullmatch(line.strip()):
-            continue
+
+    def read(number: int, line: str, last: bool) -> None:
+        if _COMMAND.fullmatch(line.strip()):
+            return
         found = _LINE.fullmatch(" ".join(line.split()))
         if not found or (_SIZE.search(found[2]) and not found[5]):
-            if number == len(lines):
-                message = f"the output was interrupted at {line.strip()!r}"
-                parsed.remarks.append(Remark(source.name, number, message))
-                continue
             expected = "Did N NAME operations in Nus (N ops/sec): N MB/s"
             raise FormatError(source.name, number, repr(line[:200]), expected)
         printed, operations, megabytes = found[2], found[4], found[5]
@@ -68,20 +70,10 @@ def parse(source: Source) -> Parsed:
         else:
             names[name] = (printed, number)
         value = float(megabytes) * MEGABYTE_IN_MIB if megabytes else float(operations)
-        parsed.rows.append(
-            Row(
-                file=source.name,
-                line=number,
-                implementation=source.implementation,
-                round=source.round,
-                scenario=Scenario(operation="primitive", variant=name),
-                metric="rate",
-                value=value,
-                unit="MiB/s" if megabytes else "operations/s",
-                valid=note is None,
-                note=note,
-            )
-        )
+        unit = "MiB/s" if megabytes else "operations/s"
+        parsed.rows.append(primitive_row(source, number, name, value, unit, note))
+
+    each_line(source, parsed.remarks, read)
     return parsed
 
 

@@ -22,7 +22,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from tlsperf.formats.rows import Format, Source, file_by_file
+from tlsperf.formats.rows import Source
 from tlsperf.formats.suites import GROUPS, OPENSSL_SUITES, Suite
 from tlsperf.formats.transcript import (
     GENERAL,
@@ -31,7 +31,7 @@ from tlsperf.formats.transcript import (
     Command,
     Grammar,
     Measured,
-    parse,
+    transcript,
 )
 
 _CONNECTS: Final = re.compile(
@@ -189,26 +189,17 @@ class _OpensslBench2024(_OpensslBench):
         self.keep(line, mode, suite, sides[words[1]], rate, threads, unit)
 
 
-def _searches(pattern: str) -> re.Pattern[str]:
-    return re.compile(pattern, re.MULTILINE)
-
-
-_LINE_2023: Final = _searches(r"^(?:(?:send|recv):\s|handshakes\s+(?:client|server)\s+[0-9t])")
-_LINE_2024: Final = _searches(
-    r"^(?:bulk\s+(?:send|recv)\s|handshake(?:s|-resume|-ticket)\s+(?:client|server)\s+TLSv)"
-)
-
 FORMATS: Final = (
-    Format(
+    transcript(
         "openssl-bench/2023",
         "openssl-bench",
-        lambda text, name: _LINE_2023.search(text) is not None,
-        file_by_file(lambda source: parse(source, _OpensslBench2023)),
+        r"(?:send|recv):\s|handshakes\s+(?:client|server)\s+[0-9t]",
+        _OpensslBench2023,
     ),
-    Format(
+    transcript(
         "openssl-bench/2024",
         "openssl-bench",
-        lambda text, name: _LINE_2024.search(text) is not None,
-        file_by_file(lambda source: parse(source, _OpensslBench2024)),
+        r"bulk\s+(?:send|recv)\s|handshake(?:s|-resume|-ticket)\s+(?:client|server)\s+TLSv",
+        _OpensslBench2024,
     ),
 )

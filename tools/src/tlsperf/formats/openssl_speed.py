@@ -14,8 +14,14 @@ import re
 from typing import Final
 
 from tlsperf.errors import FormatError
-from tlsperf.formats.rows import Format, Parsed, Remark, Row, Source, file_by_file, text_of
-from tlsperf.model import Scenario
+from tlsperf.formats.rows import (
+    Format,
+    Parsed,
+    Source,
+    each_line,
+    file_by_file,
+    primitive_row,
+)
 
 _HEADER: Final = re.compile(r"type((?: +[0-9]{1,18} bytes)+)")
 _FIGURES: Final = re.compile(r"(\S.*?)((?: +[0-9]+\.[0-9]{2}k)+)")
@@ -35,24 +41,21 @@ def parse(source: Source) -> Parsed:
     sizes: list[int] = []
     direction: str | None = None
     seen: dict[str, int] = {}
-    lines = text_of(source).split("\n")
-    for number, line in enumerate(lines, start=1):
+
+    def read(number: int, line: str, last: bool) -> None:
+        nonlocal sizes, direction
         line = " ".join(line.split())
-        if not line or _NOISE.fullmatch(line):
-            continue
+        if _NOISE.fullmatch(line):
+            return
         if command := _COMMAND.fullmatch(line):
             direction = "open" if "-decrypt" in (command[1] or "").split() else "seal"
-            continue
+            return
         if header := _HEADER.fullmatch(line):
             sizes = [int(size) for size in re.findall(r"[0-9]+", header[1])]
-            continue
+            return
         figures = _FIGURES.fullmatch(line)
         values = figures[2].split() if figures else []
         if not figures or not sizes or len(values) != len(sizes):
-            if number == len(lines):
-                message = f"the output was interrupted at {line!r}"
-                parsed.remarks.append(Remark(source.name, number, message))
-                continue
             expected = "`type N bytes …`, then a name and a figure in k for each size"
             raise FormatError(source.name, number, repr(line[:200]), expected)
         for size, value in zip(sizes, values, strict=True):
@@ -63,20 +66,10 @@ def parse(source: Source) -> Parsed:
                 note = f"repeats line {seen[variant]}; one file must hold one round"
                 variant = f"{variant}-line-{number}"
             seen.setdefault(variant, number)
-            parsed.rows.append(
-                Row(
-                    file=source.name,
-                    line=number,
-                    implementation=source.implementation,
-                    round=source.round,
-                    scenario=Scenario(operation="primitive", variant=variant),
-                    metric="rate",
-                    value=float(value[:-1]) * 1000 / (1 << 20),
-                    unit="MiB/s",
-                    valid=note is None,
-                    note=note,
-                )
-            )
+            rate = float(value[:-1]) * 1000 / (1 << 20)
+            parsed.rows.append(primitive_row(source, number, variant, rate, "MiB/s", note))
+
+    each_line(source, parsed.remarks, read)
     return parsed
 
 

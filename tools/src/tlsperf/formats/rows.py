@@ -86,6 +86,46 @@ def file_by_file(parse: Callable[[Source], Parsed]) -> Callable[[Sequence[Source
     return parse_all
 
 
+def each_line(
+    source: Source, remarks: list[Remark], read: Callable[[int, str, bool], None]
+) -> None:
+    """Calls `read` with number and text of each line that is not blank, and whether it is the last.
+
+    What `read` refuses (a FormatError) is an error, but for the last line: that one may be cut off
+    where the run was interrupted, which becomes a remark.
+    """
+    lines = text_of(source).split("\n")
+    for number, line in enumerate(lines, start=1):
+        if not line.strip():
+            continue
+        last = number == len(lines)
+        try:
+            read(number, line, last)
+        except FormatError:
+            if not last:
+                raise
+            message = f"the output was interrupted at {line.strip()!r}"
+            remarks.append(Remark(source.name, number, message))
+
+
+def primitive_row(
+    source: Source, line: int, name: str, rate: float, unit: str, note: str | None
+) -> Row:
+    """The rate of a primitive called `name`; a note makes it invalid."""
+    return Row(
+        file=source.name,
+        line=line,
+        implementation=source.implementation,
+        round=source.round,
+        scenario=Scenario(operation="primitive", variant=name),
+        metric="rate",
+        value=rate,
+        unit=unit,
+        valid=note is None,
+        note=note,
+    )
+
+
 def frame_of(rows: Iterable[Row]) -> pd.DataFrame:
     """The checked tidy frame of rows; FormatError names the file and line of a wrong one."""
     rows = list(rows)

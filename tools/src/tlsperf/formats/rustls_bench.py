@@ -20,7 +20,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from tlsperf.formats.rows import Format, Source, file_by_file
+from tlsperf.formats.rows import Source
 from tlsperf.formats.suites import KEY_TYPES, RUSTLS_SUITES, Suite
 from tlsperf.formats.transcript import (
     DEFAULT_SIZE,
@@ -28,7 +28,7 @@ from tlsperf.formats.transcript import (
     TRANSFER_SIDES,
     Grammar,
     Measured,
-    parse,
+    transcript,
 )
 
 _VERSIONS: Final = {"TLSv1_2": "1.2", "TLSv1_3": "1.3"}
@@ -178,30 +178,19 @@ class _RustlsBench2023(_RustlsBench):
         self.keep_handshake(line, words, suite, certificate, 4)
 
 
-def _searches(pattern: str) -> re.Pattern[str]:
-    return re.compile(pattern, re.MULTILINE)
-
-
-_LINE_2019: Final = _searches(
-    r"^(?:bulk\s+TLSv1_[23]\s+\S+\s+(?:send|recv)\s"
-    r"|handshakes\s+TLSv1_[23]\s+TLS\S+\s+(?:client|server)\s)"
-)
-_LINE_2023: Final = _searches(
-    r"^(?:bulk(?:-unbuffered)?\s+TLSv1_[23]\s+\S+\s+max_fragment_size:"
-    r"|handshakes(?:-unbuffered)?\s+TLSv1_[23]\s+\w+\s+TLS\S+\s+(?:client|server)\s)"
-)
-
 FORMATS: Final = (
-    Format(
+    transcript(
         "rustls-bench/2019",
         "rustls' bench",
-        lambda text, name: _LINE_2019.search(text) is not None,
-        file_by_file(lambda source: parse(source, _RustlsBench2019)),
+        r"bulk\s+TLSv1_[23]\s+\S+\s+(?:send|recv)\s"
+        r"|handshakes\s+TLSv1_[23]\s+TLS\S+\s+(?:client|server)\s",
+        _RustlsBench2019,
     ),
-    Format(
+    transcript(
         "rustls-bench/2023",
         "rustls' bench",
-        lambda text, name: _LINE_2023.search(text) is not None,
-        file_by_file(lambda source: parse(source, _RustlsBench2023)),
+        r"bulk(?:-unbuffered)?\s+TLSv1_[23]\s+\S+\s+max_fragment_size:"
+        r"|handshakes(?:-unbuffered)?\s+TLSv1_[23]\s+\w+\s+TLS\S+\s+(?:client|server)\s",
+        _RustlsBench2023,
     ),
 )

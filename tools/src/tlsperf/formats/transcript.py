@@ -13,11 +13,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Final, NamedTuple, cast
 
 from tlsperf.errors import FormatError
-from tlsperf.formats.rows import Parsed, Remark, Row, Source, text_of
+from tlsperf.formats.rows import Format, Parsed, Remark, Row, Source, each_line, file_by_file
 from tlsperf.formats.suites import Suite
 from tlsperf.model import Operation, Protocol, Resumption, Scenario, Side
 
@@ -205,29 +205,27 @@ GENERAL: Final = re.compile(r"[0-9]+(?:\.[0-9]+)?(?:e[+-][0-9]{2,3})?")
 _EXAMPLES: Final = {FIXED.pattern: "6496.10", GENERAL.pattern: "6368.22 or 2.1e+06"}
 
 
+def transcript(name: str, tool: str, line: str, grammar: type[Grammar]) -> Format:
+    """The format that a file has if some line begins as the regular expression `line` says."""
+    begins = re.compile(f"^(?:{line})", re.MULTILINE)
+    return Format(
+        name,
+        tool,
+        lambda text, _: begins.search(text) is not None,
+        file_by_file(lambda source: parse(source, grammar)),
+    )
+
+
 def parse(source: Source, grammar: type[Grammar]) -> Parsed:
     """Rows of one file of `grammar`'s tool; see Parsed. Raises FormatError."""
     tool = grammar(source)
-    text = text_of(source)
-    lines = text.split("\n")
-    for number, line in enumerate(lines, start=1):
-        words = line.split()
-        if not words:
-            continue
-        cut_off = number == len(lines)
-        try:
-            _read_line(tool, number, line, words, cut_off)
-        except FormatError:
-            if not cut_off:
-                raise
-            tool.remarks.append(
-                Remark(source.name, number, f"the output was interrupted at {line.strip()!r}")
-            )
+    each_line(source, tool.remarks, partial(_read_line, tool))
     _end_command(tool)
     return Parsed(list(_rows(tool)), tool.remarks)
 
 
-def _read_line(tool: Grammar, number: int, line: str, words: list[str], cut_off: bool) -> None:
+def _read_line(tool: Grammar, number: int, line: str, last: bool) -> None:
+    words = line.split()
     reader = tool.words.get(words[0])
     if reader:
         reader(number, words)
@@ -237,7 +235,7 @@ def _read_line(tool: Grammar, number: int, line: str, words: list[str], cut_off:
     elif command := _command(tool, number, words):
         _begin_command(tool, number, command)
     elif _is_memory_figure(tool, words):
-        _add_memory(tool, number, int(words[0]), cut_off)
+        _add_memory(tool, number, int(words[0]), last)
     elif tool.explain(number, line) or _NOISE.fullmatch(line):
         pass
     elif _FAILED_MAKE.fullmatch(line):
@@ -307,7 +305,7 @@ def _is_memory_figure(tool: Grammar, words: list[str]) -> bool:
     )
 
 
-def _add_memory(tool: Grammar, line: int, kibibytes: int, cut_off: bool) -> None:
+def _add_memory(tool: Grammar, line: int, kibibytes: int, last: bool) -> None:
     command = cast(Command, tool.command)
     if len(command.numbers) != 1:
         raise tool.fail(line, f"memory {command.suite} {command.numbers}", "a number of sessions")
@@ -318,7 +316,7 @@ def _add_memory(tool: Grammar, line: int, kibibytes: int, cut_off: bool) -> None
         cipher_suite=suite.iana,
         variant=f"sessions-{command.numbers[0]}",
     )
-    note = "the file ends within this line, so digits may be missing" if cut_off else None
+    note = "the file ends within this line, so digits may be missing" if last else None
     tool.figures.append(
         Figure(line, len(tool.commands), measured, None, kibibytes * 1024.0, "bytes", note)
     )
