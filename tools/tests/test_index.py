@@ -11,7 +11,7 @@ import jsonschema
 import pytest
 
 from fixture_run import EXAMPLE
-from tlsperf.index import index_files
+from tlsperf.index import explored, index_files
 from tlsperf.model import Index, IndexedResult, Results
 
 ROOT = Path(__file__).parents[2]
@@ -86,3 +86,35 @@ def test_the_newest_report_comes_first(files: dict[str, str]) -> None:
     dates = [r.date for r in Index.model_validate_json(files["index.json"]).results]
     assert dates == sorted(dates, reverse=True)
     assert len(set(dates)) > 2
+
+
+def test_explore_has_every_figure_as_its_report_shows_it(reports: list[Results]) -> None:
+    explore = explored(reports)
+    told = [
+        (f.report, f.anchor, table.unit, scenario.name, f.label, f.text, f.interval, f.valid)
+        for table in explore.tables
+        for scenario in table.scenarios
+        for f in scenario.figures
+    ]
+    expected = [
+        (
+            *(r.id, None if table.by_phase else row.anchor, table.unit, row.name),
+            *(label, cell.text, cell.interval, cell.valid),
+        )
+        for r in reports
+        for table in r.tables
+        for row in table.rows
+        for cell in row.cells
+        for label in [i.label for i in r.implementations if i.id == cell.implementation]
+        if cell.value is not None
+    ]
+    assert sorted(told, key=str) == sorted(expected, key=str)
+    assert explore.figures == len(expected) > 1000
+    assert explore.older == []
+
+
+def test_explore_keeps_whole_reports_and_names_the_older_ones(reports: list[Results]) -> None:
+    of_first = explored(reports[:1]).figures
+    explore = explored(reports, most=of_first + 1)
+    assert (explore.figures, list(explore.reports)) == (of_first, [reports[0].id])
+    assert explore.older == [report.id for report in reports[1:]]

@@ -1,8 +1,8 @@
-"""The index of all results for machines, and the list of reports that the data page shows.
+"""The index of all results for machines, and what the pages over all reports are built from.
 
 Pure functions of the reports' results.json. The index is published as `/data/index.json` and
-`/data/index.csv`; the list is apart, since no template can load all results of all reports in the
-time that a site may take.
+`/data/index.csv`. The list of reports and the figures of Explore's table are apart, since no
+template can load all results of all reports in the time that a site may take.
 """
 
 from __future__ import annotations
@@ -11,8 +11,23 @@ import csv
 import io
 import json
 from collections.abc import Iterator, Sequence
+from typing import Final
 
-from tlsperf.model import Index, IndexedResult, ListedReport, ListedRun, Results
+from tlsperf.model import (
+    Explore,
+    ExploredFigure,
+    ExploredReport,
+    ExploredScenario,
+    ExploredTable,
+    Index,
+    IndexedResult,
+    ListedReport,
+    ListedRun,
+    Results,
+)
+
+MOST_FIGURES: Final = 4_000
+"""In Explore's table, which is one page: about 200 bytes each. Older reports are links alone."""
 
 
 def index_files(reports: Sequence[Results]) -> dict[str, str]:
@@ -23,7 +38,63 @@ def index_files(reports: Sequence[Results]) -> dict[str, str]:
         "index.json": _index_json(results),
         "index.csv": _index_csv(results),
         "reports.json": _reports_json(ordered),
+        "explore.json": _explore_json(explored(ordered)),
     }
+
+
+def explored(ordered: Sequence[Results], most: int = MOST_FIGURES) -> Explore:
+    """The figures of whole reports, the first of `ordered` first, as long as they are `most`."""
+    tables: dict[tuple[str, str], ExploredTable] = {}
+    reports: dict[str, ExploredReport] = {}
+    count = 0
+    for report in ordered:
+        found = list(_figures(report))
+        if count + len(found) > most:
+            break
+        count += len(found)
+        host = ", ".join(host.cpu for host in report.hosts)
+        reports[report.id] = ExploredReport(date=report.date, host=host)
+        for table, name, figure in found:
+            known = tables.setdefault((table.anchor, table.unit), table)
+            scenario = next((s for s in known.scenarios if s.name == name), None)
+            if scenario is None:
+                scenario = ExploredScenario(name=name, figures=[])
+                known.scenarios.append(scenario)
+            scenario.figures.append(figure)
+    return Explore(
+        figures=count,
+        reports=reports,
+        tables=list(tables.values()),
+        older=[report.id for report in ordered[len(reports) :]],
+    )
+
+
+def _figures(report: Results) -> Iterator[tuple[ExploredTable, str, ExploredFigure]]:
+    """Each value of a report, with its table (still empty) and its scenario's name."""
+    shown = {i.id: i for i in report.implementations}
+    for table in report.tables:
+        for row in table.rows:
+            for cell in row.cells:
+                if cell.value is None:
+                    continue
+                empty = ExploredTable(
+                    anchor=table.anchor,
+                    title=table.title,
+                    unit=table.unit,
+                    better=table.better,
+                    scenarios=[],
+                )
+                figure = ExploredFigure(
+                    report=report.id,
+                    anchor=None if table.by_phase else row.anchor,
+                    label=shown[cell.implementation].label,
+                    colour=shown[cell.implementation].colour,
+                    text=cell.text,
+                    interval=cell.interval,
+                    valid=cell.valid,
+                    note=cell.note,
+                )
+                yield empty, row.name, figure
 
 
 def indexed(report: Results) -> Iterator[IndexedResult]:
@@ -57,6 +128,12 @@ def indexed(report: Results) -> Iterator[IndexedResult]:
                     valid=cell.valid,
                     note=cell.note,
                 )
+
+
+def _explore_json(explore: Explore) -> str:
+    """A scenario a line; only a figure that is not valid says so."""
+    text = explore.model_dump_json(exclude_defaults=True)
+    return text.replace('{"name":', '\n{"name":') + "\n"
 
 
 def _index_json(results: Sequence[IndexedResult]) -> str:

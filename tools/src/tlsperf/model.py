@@ -805,6 +805,54 @@ class ListedReport(Model):
     runs: list[ListedRun]
 
 
+class ExploredFigure(Model):
+    """A figure of Explore's table, without JavaScript."""
+
+    report: Identifier
+    anchor: Identifier | None = Field(
+        None, description="the row's, on the page of the report; absent where only files have it"
+    )
+    label: str
+    colour: Identifier
+    text: str
+    interval: str | None = None
+    valid: bool = True
+    note: str | None = None
+
+
+class ExploredScenario(Model):
+    """A scenario with all its figures, of the newest report first."""
+
+    name: str
+    figures: list[ExploredFigure]
+
+
+class ExploredTable(Model):
+    """What can be compared: tables of one anchor and unit, of several reports."""
+
+    anchor: Identifier
+    title: str
+    unit: Unit
+    better: Literal["higher", "lower"]
+    scenarios: list[ExploredScenario]
+
+
+class ExploredReport(Model):
+    """Where and when figures of Explore's table were measured."""
+
+    date: date
+    host: str
+
+
+class Explore(Model):
+    """`data/explore.json`: all figures of the newest reports, and which reports are older."""
+
+    figures: int = Field(ge=0)
+    reports: dict[Identifier, ExploredReport]
+    tables: list[ExploredTable]
+    older: list[Identifier] = Field(description="of these the table holds nothing")
+
+
 # --- names -----------------------------------------------------------------------------------
 
 _CIPHERS: Final = {

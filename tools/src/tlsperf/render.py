@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 _PACKAGES: Final = ("numpy", "pandas", "pydantic", "scipy", "tomlkit", "vl-convert-python")
 _OVER_ALL: Final = ("trends", "hosts", "libraries")
-_INDEX: Final = ("index.json", "index.csv", "reports.json")
+_INDEX: Final = ("index.json", "index.csv", "reports.json", "explore.json")
 _OVERVIEWS: Final = "pages over all reports"
 
 

@@ -19,6 +19,7 @@ TEMPLATES = (
     *PAGES,
     f"perf/{OLDER}/",
     "perf/",
+    "explore/",
     "blog/",
     "feeds/",
     "feeds/performance/",
