@@ -323,6 +323,7 @@ fn request(scenario: Scenario) -> Request {
         warmup_seconds: 0.001,
         latency: false,
         pinned: false,
+        throughput: false,
     }
 }
 

@@ -74,6 +74,7 @@ fn main() -> Result<()> {
             warmup_seconds: 0.0,
             latency: false,
             pinned: false,
+            throughput: false,
         };
         for (record, phases) in measure::own_cost(&request)?.into_iter().zip(phases) {
             let Record::Overhead(overhead) = record else {

@@ -23,7 +23,7 @@ use crate::{
         Status, Unit,
     },
     request::Request,
-    scenario::{Operation, Side},
+    scenario::{Operation, Scenario, Side},
     transfer::{self, Batch},
     transport::Transport,
 };
@@ -100,7 +100,7 @@ fn windows(request: &Request) -> Result<[Duration; 2]> {
 
 fn measurement(
     request: &Request,
-    side: Side,
+    side: impl Into<Option<Side>>,
     operations: u64,
     elapsed: Duration,
     observations: Vec<Observation>,
@@ -110,7 +110,10 @@ fn measurement(
         time: Timestamp::now(),
         round: request.round,
         implementation: request.implementation.clone(),
-        scenario: request.scenario.on(side),
+        scenario: Scenario {
+            side: side.into(),
+            ..request.scenario.clone()
+        },
         observations,
         operations,
         elapsed_seconds: elapsed.as_secs_f64(),
@@ -271,6 +274,8 @@ struct Handshakes {
     times: handshake::Times,
     /// Client and server, if asked for.
     latencies: Option<[Latencies; 2]>,
+    /// From the gate to the end of the last handshake.
+    window: Option<(Instant, Instant)>,
 }
 
 impl Handshakes {
@@ -311,15 +316,46 @@ fn handshakes<L: TlsLibrary>(library: &L, request: &Request) -> Result<Vec<Recor
         })?;
         drop(gate);
         let mut sum = Handshakes::new(request.latency)?;
+        let start = Instant::now();
         repeat(measure, 1, || {
             sum.add(&stage.handshake(stage.resumes())?.times)
         })?;
+        sum.window = Some((start, Instant::now()));
         Ok(sum)
     })?;
-    [Side::Client, Side::Server]
+    let mut records: Vec<_> = [Side::Client, Side::Server]
         .into_iter()
         .map(|side| handshake_side(request, side, &threads))
-        .collect()
+        .collect::<Result<_>>()?;
+    if request.throughput {
+        records.push(throughput(request, &threads)?);
+    }
+    Ok(records)
+}
+
+/// What all threads together did by the wall clock: handshakes from the barrier to the end of the
+/// last thread, with both roles and the harness' checks in them.
+fn throughput(request: &Request, threads: &[Handshakes]) -> Result<Record> {
+    let windows: Vec<_> = threads.iter().filter_map(|thread| thread.window).collect();
+    let start = windows.iter().map(|(start, _)| *start).min();
+    let end = windows.iter().map(|(_, end)| *end).max();
+    let wall = start.zip(end).map(|(start, end)| end - start);
+    let wall = wall.context("no thread measured")?;
+    let operations: u64 = threads.iter().map(|thread| thread.operations).sum();
+    let rates = threads.iter().zip(&windows);
+    let rates = rates
+        .map(|(thread, (start, end))| thread.operations as f64 / (*end - *start).as_secs_f64());
+    let value = operations as f64 / wall.as_secs_f64();
+    Ok(Record::Measurement(Measurement {
+        per_thread: (threads.len() > 1).then(|| rates.collect()),
+        ..measurement(
+            request,
+            None,
+            operations,
+            wall,
+            vec![rate(value, Unit::HandshakesPerSecond)],
+        )
+    }))
 }
 
 fn handshake_side(request: &Request, side: Side, threads: &[Handshakes]) -> Result<Record> {
@@ -527,17 +563,21 @@ fn empty_client_hellos(request: &Request) -> Result<Vec<Record>> {
 
 fn memory<L: TlsLibrary>(library: &L, request: &Request) -> Result<Vec<Record>> {
     handshake::prove_verification(library, &request.scenario)?;
-    [Side::Client, Side::Server]
-        .into_iter()
-        .map(|side| {
-            let found = memory::measure(&request.scenario, side)?;
-            Ok(Record::Measurement(measurement(
-                request,
-                side,
-                found.connections,
-                found.elapsed,
-                found.observations,
-            )))
-        })
-        .collect()
+    let one = |side| -> Result<Record> {
+        let found = memory::measure(&request.scenario, side)?;
+        Ok(Record::Measurement(measurement(
+            request,
+            side,
+            found.connections,
+            found.elapsed,
+            found.observations,
+        )))
+    };
+    // No time is taken, so both may have the host at once.
+    thread::scope(|scope| {
+        let server = scope.spawn(|| one(Side::Server));
+        let client = one(Side::Client);
+        let server = server.join().map_err(|_| anyhow!("a thread panicked"))?;
+        Ok(vec![client?, server?])
+    })
 }

@@ -24,6 +24,9 @@ pub struct Request {
     /// Bind each thread to a logical processor of its own.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub pinned: bool,
+    /// Also tell the handshakes of all threads by the wall clock, in a measurement without a side.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub throughput: bool,
 }
 
 #[cfg(test)]
@@ -37,7 +40,7 @@ mod tests {
             "measure_seconds":0.5,"warmup_seconds":0.1}"#;
         let request: Request = serde_json::from_str(text).unwrap();
         assert_eq!((request.round, request.block), (3, 7));
-        assert!(!request.latency && !request.pinned);
+        assert!(!request.latency && !request.pinned && !request.throughput);
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Runs suites of TLS measurements: each library's program measures, the runner keeps order, time
 //! and journal, and watches the host.
 
+mod entry;
 mod files;
 mod history;
 pub mod host;

@@ -26,7 +26,7 @@ struct Arguments {
 enum Command {
     /// Measure a suite into the folder of a run, or go on with a run that was stopped
     Run(RunArguments),
-    /// What a suite will run, and how long it will take
+    /// What a suite will run on this host, and how long it will take
     List {
         #[arg(long, value_name = "FILE")]
         suite: PathBuf,
@@ -108,7 +108,10 @@ fn execute(command: Command) -> Result<ExitCode> {
             };
             println!("{}", run::run(&ordered, &root)?.display());
         }
-        Command::List { suite } => print!("{}", SuiteFile::read(&suite)?.suite.to_text()),
+        Command::List { suite } => {
+            let cores = facts::capture(&root).cores;
+            print!("{}", SuiteFile::read(&suite, cores)?.suite.to_text());
+        }
         Command::Pack { run, out } => {
             let (archive, checksum) = pack(&run, &out)?;
             println!("{}\n{}", archive.display(), checksum.display());

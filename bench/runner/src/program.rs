@@ -210,10 +210,10 @@ fn check(lines: Vec<u8>, request: &Request) -> std::result::Result<Kept, String>
         let record: Record = serde_json::from_str(line).map_err(|error| at(error.to_string()))?;
         let (round, implementation) = match &record {
             Record::Measurement(measurement) => {
-                let asked = measurement
-                    .scenario
-                    .side
-                    .map(|side| request.scenario.on(side));
+                let asked = match measurement.scenario.side {
+                    Some(side) => Some(request.scenario.on(side)),
+                    None => request.throughput.then(|| request.scenario.clone()),
+                };
                 if asked.as_ref() != Some(&measurement.scenario) {
                     return Err(at(format!(
                         "measured {}, asked for {}",

@@ -60,13 +60,13 @@ pub fn run(ordered: &Order, root: &Root) -> Result<PathBuf> {
         eprintln!("{} is complete: nothing to do", ordered.out.display());
         return Ok(finished);
     }
-    let SuiteFile { mut suite, sha256 } = SuiteFile::read(&ordered.suite)?;
+    let facts = facts::capture(root);
+    let SuiteFile { mut suite, sha256 } = SuiteFile::read(&ordered.suite, facts.cores)?;
     if let Some(rounds) = ordered.rounds {
         ensure!(rounds > 0, "--rounds 0: expected at least 1");
         suite.rounds = rounds;
     }
     let programs = describe(&suite, &ordered.programs)?;
-    let facts = facts::capture(root);
     let facts = facts::identified(
         facts,
         ordered.host_id.as_deref(),
@@ -95,7 +95,6 @@ pub fn run(ordered: &Order, root: &Root) -> Result<PathBuf> {
         programs: &programs,
         root,
         seed: plan.seed.context("run.partial.toml has no seed")?,
-        timeout: suite.timeout(),
         until_precise: ordered.until_precise,
         journal,
         history: History::of(&records),
@@ -287,7 +286,6 @@ struct Session<'a> {
     programs: &'a [Program],
     root: &'a Root,
     seed: u64,
-    timeout: Duration,
     until_precise: Option<f64>,
     journal: Journal,
     history: History,
@@ -362,6 +360,7 @@ impl Session<'_> {
                     warmup_seconds: self.suite.warmup_seconds,
                     latency: self.suite.latency,
                     pinned: self.suite.pinned,
+                    throughput: self.suite.throughput,
                 };
                 let (elapsed, cpu) = self.block(program, &request)?;
                 measuring += elapsed;
@@ -434,7 +433,7 @@ impl Session<'_> {
             self.append_one(failed(reason, Duration::ZERO))?;
             return Ok((Duration::ZERO, Duration::ZERO));
         }
-        let measured = program.measure(request, self.timeout)?;
+        let measured = program.measure(request, self.suite.timeout(&request.scenario))?;
         match measured.outcome {
             Ok(kept) => self.append(&kept.lines, &kept.records)?,
             Err(reason) => {
@@ -469,16 +468,18 @@ impl Session<'_> {
     /// What the rounds to come will take, after `done` blocks of the one in flight: for each
     /// block the mean of what its like took so far.
     fn remaining(&self, done: usize) -> Duration {
-        let expected = |block: u32, program: &Program| {
+        let expected = |block: u32, scenario, program: &Program| {
             self.history
                 .mean_block(block, &program.implementation.id)
-                .unwrap_or_else(|| self.suite.expected_block())
+                .unwrap_or_else(|| self.suite.expected_block(scenario))
         };
-        let blocks = (0..).zip(&self.suite.scenarios).flat_map(|(block, _)| {
-            self.programs
-                .iter()
-                .map(move |program| expected(block, program))
-        });
+        let blocks = (0..)
+            .zip(&self.suite.scenarios)
+            .flat_map(|(block, scenario)| {
+                self.programs
+                    .iter()
+                    .map(move |program| expected(block, scenario, program))
+            });
         let blocks: Vec<Duration> = blocks.collect();
         let round: Duration = blocks.iter().sum();
         let over: Duration = blocks.iter().take(done).sum();

@@ -10,11 +10,16 @@ use indicatif::HumanDuration;
 use serde::Deserialize;
 use sha2::{Digest, Sha256};
 use tls_harness::record::Schema;
-use tls_harness::scenario::Scenario;
+use tls_harness::scenario::{Operation, Scenario};
+
+use crate::entry::Entry;
 
 /// Start and end of a library's process, with its certificates and configuration; used only until
 /// a block of its kind has been measured.
 const PROCESS_SECONDS: f64 = 0.1;
+
+/// A block of memory takes the time of its handshakes, whatever the suite says.
+const MEMORY_SECONDS: f64 = 9.0;
 
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -36,10 +41,16 @@ pub struct Suite {
     /// Bind each thread to a logical processor of its own.
     #[serde(default)]
     pub pinned: bool,
+    /// Also tell what all threads together do by the wall clock.
+    #[serde(default)]
+    pub throughput: bool,
     /// Names of programs beside `tlsbench`. One that stands twice is measured twice, as two
     /// implementations: the harness against itself.
     pub implementations: Vec<String>,
-    /// Each without its side: a block measures both.
+    #[serde(rename = "scenarios")]
+    entries: Vec<Entry>,
+    /// What the entries mean on this host, each without its side: a block measures both.
+    #[serde(skip)]
     pub scenarios: Vec<Scenario>,
 }
 
@@ -50,11 +61,15 @@ pub struct SuiteFile {
 }
 
 impl SuiteFile {
-    pub fn read(path: &Path) -> Result<Self> {
+    /// `cores`: of the host that measures, if it tells.
+    pub fn read(path: &Path, cores: Option<u32>) -> Result<Self> {
         let bytes = std::fs::read(path).with_context(|| path.display().to_string())?;
         let text = std::str::from_utf8(&bytes).with_context(|| path.display().to_string())?;
-        let suite: Suite = toml::from_str(text).with_context(|| path.display().to_string())?;
-        suite.check().with_context(|| path.display().to_string())?;
+        let mut suite: Suite = toml::from_str(text).with_context(|| path.display().to_string())?;
+        suite
+            .expand(cores)
+            .and_then(|()| suite.check())
+            .with_context(|| path.display().to_string())?;
         Ok(Self {
             suite,
             sha256: hex(&Sha256::digest(&bytes)),
@@ -63,6 +78,13 @@ impl SuiteFile {
 }
 
 impl Suite {
+    fn expand(&mut self, cores: Option<u32>) -> Result<()> {
+        for entry in &self.entries {
+            self.scenarios.extend(entry.scenarios(cores)?);
+        }
+        Ok(())
+    }
+
     fn check(&self) -> Result<()> {
         ensure!(self.rounds > 0, "rounds = 0, expected at least 1");
         ensure!(
@@ -93,6 +115,11 @@ impl Suite {
                 "scenario {index} stands twice: {}",
                 scenario.name()
             );
+            ensure!(
+                !self.throughput || scenario.operation == Operation::Handshake,
+                "scenario {index}: throughput is told of handshakes alone, found a {}",
+                scenario.operation
+            );
         }
         Ok(())
     }
@@ -108,22 +135,26 @@ impl Suite {
     }
 
     /// What a block is expected to take before one of its kind was measured.
-    pub fn expected_block(&self) -> Duration {
-        Duration::from_secs_f64(self.measure_seconds + self.warmup_seconds + PROCESS_SECONDS)
+    pub fn expected_block(&self, scenario: &Scenario) -> Duration {
+        Duration::from_secs_f64(match scenario.operation {
+            Operation::Memory => MEMORY_SECONDS,
+            _ => self.measure_seconds + self.warmup_seconds + PROCESS_SECONDS,
+        })
     }
 
     /// When a block's process is taken to hang: a minute and ten times what it should take.
-    pub fn timeout(&self) -> Duration {
+    pub fn timeout(&self, scenario: &Scenario) -> Duration {
         self.timeout_seconds.map_or_else(
-            || Duration::from_secs(60) + self.expected_block() * 10,
+            || Duration::from_secs(60) + self.expected_block(scenario) * 10,
             Duration::from_secs_f64,
         )
     }
 
     /// The expected wall time of one round.
     pub fn expected_round(&self) -> Duration {
-        let blocks = u32::try_from(self.blocks_per_round()).unwrap_or(u32::MAX);
-        self.expected_block() * blocks
+        let blocks = self.scenarios.iter().map(|it| self.expected_block(it));
+        let implementations = u32::try_from(self.implementations.len()).unwrap_or(u32::MAX);
+        blocks.sum::<Duration>() * implementations
     }
 
     /// For people: what will run, in its order, and how long it will take.
