@@ -25,7 +25,7 @@ _BUILD: Final = tuple(
 )
 
 
-class _Pair(NamedTuple):
+class Pair(NamedTuple):
     """Two series of the same implementation in the same row."""
 
     row: Series
@@ -36,6 +36,11 @@ class _Pair(NamedTuple):
 
 def same_binary_twice(run: LoadedRun) -> Noise | None:
     """From implementations of one binary (equal checksums) in a run; None if there are none."""
+    return _within(run, "same binary twice", twin_pairs(run))
+
+
+def twin_pairs(run: LoadedRun) -> list[Pair]:
+    """The rounds that two implementations of one binary have in common, row by row."""
     twins = [
         (a.id, b.id)
         for a, b in combinations(run.run.implementations, 2)
@@ -47,8 +52,8 @@ def same_binary_twice(run: LoadedRun) -> Noise | None:
             left, right = (row.samples[i].valid if i in row.samples else {} for i in (one, other))
             common = [key for key in left if key in right]
             if common and run.rounds_are_pairs:
-                pairs.append(_Pair(row, one, [left[k] for k in common], [right[k] for k in common]))
-    return _within(run, "same binary twice", pairs)
+                pairs.append(Pair(row, one, [left[k] for k in common], [right[k] for k in common]))
+    return pairs
 
 
 def alternate_rounds(run: LoadedRun) -> Noise | None:
@@ -60,7 +65,7 @@ def alternate_rounds(run: LoadedRun) -> Noise | None:
             if len(rounds) > 1:
                 half = len(rounds) // 2
                 left, right = rounds[: 2 * half : 2], rounds[1 : 2 * half : 2]
-                pairs.append(_Pair(row, implementation, left, right))
+                pairs.append(Pair(row, implementation, left, right))
     return _within(run, "alternate rounds", pairs)
 
 
@@ -175,7 +180,7 @@ def _in_order(run: LoadedRun, row: Series) -> list[tuple[str, Sample]]:
     return [(i.id, row.samples[i.id]) for i in run.run.implementations if i.id in row.samples]
 
 
-def _within(run: LoadedRun, source: str, pairs: Sequence[_Pair]) -> Noise | None:
+def _within(run: LoadedRun, source: str, pairs: Sequence[Pair]) -> Noise | None:
     """Noise of pairs of rounds within a run, corrected for their number as a report is."""
     usable = [p for p in pairs if min(*p.left, *p.right) > 0]
     if not usable:
