@@ -97,6 +97,51 @@ def test_measurements_of_a_failed_block_do_not_count() -> None:
     assert frame["note"].iloc[0] == "the block is marked failed: wrong byte"
 
 
+HANDSHAKES = {"operation": "handshake", "protocol": "1.3", "threads": 3}
+
+
+def test_both_sides_together_also_tell_what_the_median_thread_does() -> None:
+    rate = [{"metric": "rate", "value": 60.0, "unit": "handshakes/s"}]
+    together = measurement(scenario=HANDSHAKES, observations=rate, per_thread=[10.0, 20.0, 30.0])
+    alone = measurement(scenario=HANDSHAKES | {"threads": 1}, observations=rate)
+    side = measurement(
+        scenario=HANDSHAKES | {"side": "client"}, observations=rate, per_thread=[1.0, 2.0, 3.0]
+    )
+    frame = parse(lines(together, alone, side, block()), "records.jsonl").frame
+    each = frame[frame["unit"] == "handshakes/s/thread"]
+    assert list(each["value"]) == [20.0, 60.0]
+    assert set(each["statistic"]) == {"p50"}
+    assert list(frame[frame["unit"] == "handshakes/s"]["value"]) == [60.0, 60.0, 60.0]
+
+
+def test_only_histograms_that_count_are_handed_on() -> None:
+    disturbed = {
+        "schema": 1,
+        "kind": "round",
+        "time": "2026-11-21T08:00:03Z",
+        "round": 1,
+        "elapsed_seconds": 1.0,
+        "disturbed": True,
+        "reasons": ["hot"],
+    }
+    data = lines(
+        measurement(histogram="one"),
+        block(),
+        disturbed,
+        measurement(histogram="two", round=2),
+        block(round=2),
+        measurement(round=3),
+        block(round=3),
+    )
+    [found] = parse(data, "records.jsonl").histograms
+    assert (found.line, found.implementation, found.scenario, found.text) == (
+        4,
+        "openssl-3.6.1",
+        SCENARIO,
+        "two",
+    )
+
+
 NAN = lines(measurement()).replace(b"6000.0", b"NaN")
 
 

@@ -1,15 +1,18 @@
-"""Latency histograms of published charts: kept out of the tidy frame, drawn from their raw file."""
+"""Latency histograms: kept out of the tidy frame, read from the raw files again."""
 
 from __future__ import annotations
 
 import csv
 import io
+import math
+from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from tlsperf.errors import FormatError
+from tlsperf.formats import hdr, tlsbench
 from tlsperf.formats.bench_latency import MAKEFILE_SCENARIOS
 from tlsperf.model import Identifier, Run, Scenario, scenario_name
 from tlsperf.run import raw_bytes
@@ -28,13 +31,18 @@ class Bin:
 
 
 Histograms = Mapping[tuple[Scenario, Identifier], list[Bin]]
-"""Ascending bins of an implementation in a scenario, which has no threads: the files tell none."""
+"""Ascending bins of an implementation in a scenario, without threads where a file tells none."""
+
+BINS_A_DECADE: Final = 60
+"""A bin of a chart is 3.9 % wide, where our records tell a tenth of a per cent apart."""
 
 
 def read_histograms(folder: Path, run: Run) -> dict[tuple[Scenario, Identifier], list[Bin]]:
     """The histograms among the raw files of a run, which `load_run` has checked line by line."""
     found: dict[tuple[Scenario, Identifier], list[Bin]] = {}
     for file in run.files:
+        if file.format == tlsbench.FORMAT:
+            found |= _recorded(raw_bytes(folder, file), str(folder / file.path))
         if file.format != "published":
             continue
         text = raw_bytes(folder, file).decode()
@@ -51,6 +59,36 @@ def read_histograms(folder: Path, run: Run) -> dict[tuple[Scenario, Identifier],
             low, high = float(row["bin_low_ms"]) * 1000, float(row["bin_high_ms"]) * 1000
             found.setdefault((scenario, ids[0]), []).append(Bin(low, high, int(row["count"])))
     return {key: sorted(bins) for key, bins in found.items()}
+
+
+def _recorded(data: bytes, file: str) -> dict[tuple[Scenario, Identifier], list[Bin]]:
+    """The histograms of our own records, all rounds that count together."""
+    if b'"histogram":' not in data:
+        return {}
+    found: defaultdict[tuple[Scenario, Identifier], defaultdict[int, int]]
+    found = defaultdict(lambda: defaultdict(int))
+    for encoded in tlsbench.parse(data, file).histograms:
+        counts = found[encoded.scenario, encoded.implementation]
+        try:
+            bins = hdr.decode(encoded.text)
+        except ValueError as error:
+            raise FormatError(file, encoded.line, str(error), "a histogram in V2") from None
+        for low, high, count in bins:
+            counts[_number((low + high) / 2000)] += count
+    return {
+        key: [Bin(_edge(number), _edge(number + 1), counts[number]) for number in sorted(counts)]
+        for key, counts in found.items()
+    }
+
+
+def _number(microseconds: float) -> int:
+    """The logarithmic bin that a time is in."""
+    return math.floor(math.log10(microseconds) * BINS_A_DECADE)
+
+
+def _edge(number: int) -> float:
+    """Where a bin begins, in µs."""
+    return float(10 ** (number / BINS_A_DECADE))
 
 
 def histograms_csv(histograms: Histograms) -> str:

@@ -98,7 +98,13 @@ def _table_key(row: Series, scaled: bool) -> _TableKey:
         case "primitive":
             order, anchor, title = 6, "primitives", "Primitives"
     if row.metric == "rate":
-        if scaled:
+        if row.statistic == "p50":
+            order, anchor = order + 10, f"{anchor}-per-thread"
+            title = f"{title} by threads, of the median thread"
+        elif scaled and s.side is None:
+            order, anchor = order + 10, f"{anchor}-both-sides-threads"
+            title = f"{title} by threads, both sides together"
+        elif scaled:
             order, anchor, title = order + 10, f"{anchor}-threads", f"{title} by threads"
         if s.operation == "primitive" and row.unit == "MiB/s":
             order, anchor, title = order + 1, "primitives-throughput", "Primitives, throughput"

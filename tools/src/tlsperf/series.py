@@ -218,7 +218,7 @@ def _row_name(row: Series, name: str, anchor: str) -> tuple[str, str]:
     if row.phase != "total":
         parts.append(row.phase)
     if row.statistic != "value":
-        parts.append(row.statistic)
+        parts.append("median-thread" if row.metric == "rate" else row.statistic)
     shown = [part.replace("-", " ") for part in parts]
     # A rate, and a duration that is a part of it, are what their row is about.
     if not (row.metric == "rate" or (row.metric == "duration" and parts)):

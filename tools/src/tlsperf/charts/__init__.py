@@ -52,7 +52,7 @@ def _pictures(results: Results, histograms: Histograms) -> Iterator[tuple[Chart,
     for table in results.tables:
         if table.by_phase:
             continue
-        if table.anchor.endswith("-threads"):
+        if table.anchor.endswith(("-threads", "-per-thread")):
             yield from _threads(table, implementations, cores)
         elif table.anchor.endswith("-latency"):
             yield from _latencies(table, implementations, histograms)
@@ -101,8 +101,8 @@ def _latencies(
     table: Table, implementations: Implementations, histograms: Histograms
 ) -> Iterator[tuple[Chart, Picture]]:
     for scenario, rows in _groups(table).items():
-        plain = scenario.model_copy(update={"threads": None})
-        shapes = {i: bins for (s, i), bins in histograms.items() if s == plain}
+        untold = scenario.model_copy(update={"threads": None})
+        shapes = {i: bins for (s, i), bins in histograms.items() if s in (scenario, untold)}
         told = [
             f"{label.label}: "
             + ", ".join(

@@ -18,6 +18,7 @@ from tlsperf.model import Row, ShownImplementation
 BAND: Final = 76
 SHAPE: Final = 44
 AXIS: Final = 46
+RIGHT: Final = 28
 PERCENTILES: Final = ("p5", "p50", "p90", "p99", "p99.9", "max")
 
 
@@ -56,6 +57,7 @@ def latency(
         "scale": {"type": "log", "domain": list(domain), "nice": False},
         "axis": {
             "title": f"{unit}, lower is better; dots: {', '.join(shown)}{shapes}",
+            "titleAnchor": "end",
             "values": ticks(*domain),
             "format": ",~f",
             "grid": True,
@@ -115,8 +117,8 @@ def latency(
     specification = {
         "$schema": "https://vega.github.io/schema/vega-lite/v6.json",
         "autosize": "none",
-        "padding": {"left": left, "right": 16, "top": 0, "bottom": AXIS},
-        "width": WIDTH - left - 16,
+        "padding": {"left": left, "right": RIGHT, "top": 0, "bottom": AXIS},
+        "width": WIDTH - left - RIGHT,
         "height": height,
         "layer": layers,
     }

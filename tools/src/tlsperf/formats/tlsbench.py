@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import dataclass
+from statistics import median
 from typing import Any, Final
 
 import pandas as pd
@@ -20,10 +21,12 @@ from tlsperf.model import (
     SCHEMA_VERSION,
     Block,
     Measurement,
+    Observation,
     Overhead,
     Record,
     RoundState,
     Scenario,
+    Unit,
 )
 
 FORMAT: Final = "tlsbench/1"
@@ -42,13 +45,25 @@ class Gap:
 
 
 @dataclass(frozen=True)
+class EncodedHistogram:
+    """The times of single handshakes in one round, as the record in `line` has them."""
+
+    line: int
+    implementation: str
+    scenario: Scenario
+    text: str
+
+
+@dataclass(frozen=True)
 class Records:
-    """What a file holds. Rows of failed blocks and disturbed rounds are in `frame`, invalid."""
+    """What a file holds. Rows of failed blocks and disturbed rounds are in `frame`, invalid;
+    `histograms` are only those that count."""
 
     frame: pd.DataFrame
     gaps: list[Gap]
     rounds: list[RoundState]
     overheads: list[Overhead]
+    histograms: list[EncodedHistogram]
 
 
 def parse(data: bytes, file: str) -> Records:
@@ -118,8 +133,33 @@ def parse(data: bytes, file: str) -> Records:
             "a measurement that no block mark follows (the run was interrupted)",
             "a whole block; resume the run, which cuts off what was in flight",
         )
-    frame = _frame(measurements, failures, rounds, file)
-    return Records(frame, _gaps(blocks, scenarios, measurements), list(rounds.values()), overheads)
+    notes = {line: _note(line, m, failures, rounds) for line, m in measurements}
+    histograms = [
+        EncodedHistogram(line, m.implementation, m.scenario, m.histogram)
+        for line, m in measurements
+        if m.histogram is not None and notes[line] is None
+    ]
+    return Records(
+        _frame(measurements, notes, file),
+        _gaps(blocks, scenarios, measurements),
+        list(rounds.values()),
+        overheads,
+        histograms,
+    )
+
+
+def _note(
+    line: int, measurement: Measurement, failures: dict[int, str], rounds: dict[int, RoundState]
+) -> str | None:
+    """Why a measurement must not count, if it must not."""
+    if line in failures:
+        return failures[line]
+    if not measurement.valid:
+        return measurement.note or "marked invalid without a reason"
+    state = rounds.get(measurement.round)
+    if state is not None and state.disturbed:
+        return f"round {state.round} was disturbed: {'; '.join(state.reasons)}"
+    return None
 
 
 def _records(data: bytes, file: str) -> Any:
@@ -150,10 +190,7 @@ def _mismatch(error: ValidationError, file: str, number: int) -> FormatError:
 
 
 def _frame(
-    measurements: list[tuple[int, Measurement]],
-    failures: dict[int, str],
-    rounds: dict[int, RoundState],
-    file: str,
+    measurements: list[tuple[int, Measurement]], notes: dict[int, str | None], file: str
 ) -> pd.DataFrame:
     columns: dict[str, list[Any]] = {
         name: []
@@ -169,13 +206,8 @@ def _frame(
         )
     }
     for line, measurement in measurements:
-        note = None if measurement.valid else measurement.note or "marked invalid without a reason"
-        state = rounds.get(measurement.round)
-        if line in failures:
-            note = failures[line]
-        elif note is None and state is not None and state.disturbed:
-            note = f"round {state.round} was disturbed: {'; '.join(state.reasons)}"
-        for observation in measurement.observations:
+        note = notes[line]
+        for observation in (*measurement.observations, *_per_thread(measurement)):
             columns["file"].append(file)
             columns["line"].append(line)
             columns["implementation"].append(measurement.implementation)
@@ -187,6 +219,15 @@ def _frame(
             columns["valid"].append(note is None)
             columns["note"].append(note)
     return tidy_frame(columns)
+
+
+def _per_thread(measurement: Measurement) -> list[Observation]:
+    """What the median thread did by the wall clock, of a measurement of both sides together."""
+    if measurement.scenario.operation != "handshake" or measurement.scenario.side is not None:
+        return []
+    rates = measurement.per_thread or [o.value for o in measurement.observations]
+    unit: Unit = "handshakes/s/thread"
+    return [Observation(metric="rate", statistic="p50", value=median(rates), unit=unit)]
 
 
 def _gaps(

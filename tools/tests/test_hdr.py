@@ -1,0 +1,88 @@
+"""HdrHistogram V2: what the Rust crate writes is read, and what is not that is refused."""
+
+from __future__ import annotations
+
+import base64
+import struct
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tlsperf.formats.hdr import decode
+
+WRITTEN = (
+    "HISTEwAAAOkAAAAAAAAAAwAAAAAAAAABAAAADfhHWAA/8AAAAAAAAPtzBAwWHFZ+9gGGAuQC/gL0Au4CsgK0AtAB"
+    "sgFuckBEKiAiFAwKBBYSDBgiDjAgHiQyHBYSCgoODAYGAAIFCgQAAgACAAIABAQEAAgCBAYGEAIMCAwOBgwEBhgK"
+    "BggABAYEAgACAAICAgICBAAEAgAEAgQAAgIRBAACEQIEAAQNAgMEuwECWQIAAgICAwIAAj0CEQICAgMCAgQECQIA"
+    "AgMCAAYFAgAECwIABAUCAAIAAgkEAgUCBAICCwIHAgAEEwIABAUCAgMCBwILAgACDQIRAgcCOwIAAiECAwIJAg0C"
+    "awIfAlkCpRUC"
+)
+"""Of a record of `tlsbench`: 2312 handshakes, in nanoseconds."""
+
+
+def test_what_tlsbench_writes_is_read() -> None:
+    bins = decode(WRITTEN)
+    assert sum(count for _, _, count in bins) == 2312
+    assert bins == sorted(bins)
+    # The percentiles that the record gives beside it, in µs, as the crate found them.
+    below = 0
+    for low, high, count in bins:
+        for share, microseconds in ((0.5, 82.623), (0.9, 84.479), (0.99, 107.903)):
+            if below < share * 2312 <= below + count:
+                assert low <= microseconds * 1000 < high
+        below += count
+    low, high, _ = bins[-1]
+    assert low <= 318.975 * 1000 < high
+
+
+def encoded(values: dict[int, int], digits: int = 3) -> str:
+    """Written anew from the description of the format: counts by index of their bin."""
+    counts = bytearray()
+    last = -1
+    for index, count in sorted(values.items()):
+        if index > last + 1:
+            counts += zigzag(-(index - last - 1))
+        counts += zigzag(count)
+        last = index
+    header = struct.pack(">iiiiqqd", 0x1C849313, len(counts), 0, digits, 1, 60 * 10**9, 1.0)
+    return base64.b64encode(header + bytes(counts)).decode()
+
+
+def zigzag(number: int) -> bytes:
+    value = (number << 1 ^ number >> 63) & (1 << 64) - 1
+    out = bytearray()
+    while len(out) < 8 and value > 0x7F:
+        out.append(value & 0x7F | 0x80)
+        value >>= 7
+    out.append(value)
+    return bytes(out)
+
+
+@given(st.dictionaries(st.integers(0, 26_000), st.integers(1, 2**62), max_size=40))
+def test_every_count_is_read_at_its_place(values: dict[int, int]) -> None:
+    bins = decode(encoded(values))
+    assert [count for _, _, count in bins] == [values[index] for index in sorted(values)]
+    for (low, high, _), index in zip(bins, sorted(values), strict=True):
+        if index < 2048:
+            assert (low, high) == (index, index + 1)
+        else:
+            assert (high - low) * 1024 <= low < (high - low) * 2048
+    for (_, high, _), (low, _, _) in pairwise(bins):
+        assert high <= low
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("?", "base64"),
+        ("AAAA", "3 bytes, fewer than a header has"),
+        (base64.b64encode(bytes(40)).decode(), "cookie 0x0, not HdrHistogram V2"),
+        (encoded({1: 2, 9: 2, 90: 2})[:-4], "bytes of counts, not"),
+        (encoded({1: 2}, digits=9), "9 digits"),
+    ],
+)
+def test_what_is_no_histogram_is_refused(text: str, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        decode(text)
