@@ -48,8 +48,9 @@ def make_site(site: Path, reports: int) -> None:
     page = files.pop("index.md").decode()
     # Links to other reports and a predecessor that is not there have no place in a copy.
     page = re.sub(r"\[([^]]*)\]\(@/[^)]*\)", r"\1", page)
-    listed = json.loads((ROOT / "data" / "reports.json").read_text(encoding="utf-8"))[MODEL]
-    copies = {}
+    listed = json.loads((ROOT / "data" / "reports.json").read_text(encoding="utf-8"))
+    entry = next(report for report in listed if report["id"] == MODEL)
+    copies = []
     for number in range(reports):
         day = date(2026, 3, 7) - timedelta(days=number)
         folder = site / "content" / "perf" / f"{day}-x86-64"
@@ -58,7 +59,7 @@ def make_site(site: Path, reports: int) -> None:
         (folder / "index.md").write_text(text, encoding="utf-8")
         for name, data in files.items():
             (folder / name).write_bytes(data)
-        copies[folder.name] = listed
+        copies.append({**entry, "id": folder.name, "date": str(day)})
     (site / "data" / "reports.json").write_text(json.dumps(copies), encoding="utf-8")
 
 

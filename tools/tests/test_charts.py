@@ -8,9 +8,11 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from fixture_run import RUN, write_report
-from tlsperf.charts.svg import draw
+from tlsperf.charts.svg import draw, moved_path
 from tlsperf.charts.theme import CLASSES, FONT_SIZE
 from tlsperf.model import Chart, Results
 
@@ -38,6 +40,13 @@ def elements(drawings: dict[str, ElementTree.Element]) -> Iterator[ElementTree.E
         yield from drawing.iter()
 
 
+def texts_of(drawing: ElementTree.Element) -> Iterator[tuple[ElementTree.Element, str]]:
+    """Each text of a drawing with its anchor, its own or that of its group."""
+    parents = {child: parent for parent in drawing.iter() for child in parent}
+    for text in drawing.iter(f"{SVG}text"):
+        yield text, text.get("text-anchor") or parents[text].get("text-anchor") or "start"
+
+
 def test_each_main_table_has_a_chart(results: Results) -> None:
     assert [(c.anchor, c.file, c.table) for c in results.charts] == [
         (f"chart-{name}", f"{name}.svg", name)
@@ -59,7 +68,12 @@ def test_every_figure_of_the_table_is_text_in_the_chart(
                 shown = cell.text if cell.valid else f"{cell.text} (not counted)"
                 assert shown in texts
                 assert f"{labels[cell.implementation]} {shown}" in chart.description
-        bars = [e for e in drawings[chart.anchor].iter() if "library-" in e.get("class", "")]
+        bars = [
+            e
+            for group in drawings[chart.anchor].iter()
+            if "library-" in group.get("class", "")
+            for e in (list(group) or [group])
+        ]
         assert len(bars) == sum(len(row.cells) for row in tables[chart.table].rows) - sum(
             cell.value is None for row in tables[chart.table].rows for cell in row.cells
         )
@@ -88,7 +102,10 @@ def test_colours_are_attributes_with_the_class_that_recolours_them(
     drawings: dict[str, ElementTree.Element],
 ) -> None:
     for element in elements(drawings):
-        assert element.tag.removeprefix(SVG) in {"svg", "title", "desc", "path", "line", "text"}
+        assert element.tag.removeprefix(SVG) in {
+            *("svg", "title", "desc", "g"),
+            *("path", "circle", "text"),
+        }
         assert "style" not in element.attrib
         colours = {element.get(a) for a in ("fill", "stroke")} - {None, "none"}
         assert {CLASSES[c] for c in colours if c} == set(element.get("class", "").split())
@@ -99,12 +116,10 @@ def test_no_text_leaves_the_drawing_even_in_a_wide_font(
 ) -> None:
     for drawing in drawings.values():
         width, height = float(drawing.get("width", 0)), float(drawing.get("height", 0))
-        for text in drawing.iter(f"{SVG}text"):
+        for text, anchor in texts_of(drawing):
             x, y = float(text.get("x", 0)), float(text.get("y", 0))
             length = len(text.text or "") * FONT_SIZE * 0.58
-            start = {"start": x, "middle": x - length / 2, "end": x - length}[
-                text.get("text-anchor", "start")
-            ]
+            start = {"start": x, "middle": x - length / 2, "end": x - length}[anchor]
             assert start >= -1, text.text
             assert start + length <= width + 1, text.text
             assert FONT_SIZE * 0.7 <= y <= height, text.text
@@ -115,6 +130,38 @@ def test_charts_are_small_and_their_numbers_short(report: Path, results: Results
         text = (report / chart.file).read_text(encoding="utf-8")
         assert len(text.encode()) <= 15_000
         assert not re.search(r"\d\.\d\d", re.sub(r"<(title|desc|text).*?</\1>", "", text))
+
+
+@pytest.mark.parametrize(
+    ("shape", "moved"),
+    [
+        ("M0,0h300v15h-300Z", "M10,1h300v15h-300Z"),
+        ("M.04,0L.24,0L.44,0L.44,3", "M10,1h.4v3"),
+        ("M0,0L4,0L4,0L-2,0", "M10,1h4h-6"),
+        ("M0,0L1,-1L2.26,2M5,5L5,6", "M10,1l1-1l1.3,3M15,6v1"),
+        ("M2,0A2,2,0,1,1,-2,0", None),
+    ],
+)
+def test_a_path_is_written_in_steps_that_end_where_it_ended(shape: str, moved: str | None) -> None:
+    assert moved_path(shape, 10, 1) == moved
+
+
+@given(st.lists(st.tuples(st.floats(-999, 999), st.floats(-999, 999)), min_size=2))
+def test_no_corner_of_a_path_is_off_by_more_than_its_rounding(
+    corners: list[tuple[float, float]],
+) -> None:
+    written = moved_path("M" + "L".join(f"{x:f},{y:f}" for x, y in corners), 0, 0) or ""
+    ends, at = [], (0.0, 0.0)
+    for command, numbers in re.findall(r"([MLhvl])([^A-Za-z]*)", written):
+        n = [float(x) for x in re.findall(r"-?(?:\d+\.?\d*|\.\d+)", numbers)]
+        dx, dy = {"h": (n[0], 0.0), "v": (0.0, n[0])}.get(command) or (n[0], n[1])
+        at = (dx, dy) if command == "M" else (at[0] + dx, at[1] + dy)
+        ends.append(at)
+    last = corners[-1]
+    assert ends[-1] == pytest.approx(last, abs=0.0501)
+    assert all(
+        any(abs(x - a) < 0.0501 and abs(y - b) < 0.0501 for a, b in corners) for x, y in ends
+    )
 
 
 def test_a_colour_that_is_not_the_themes_is_refused(results: Results) -> None:

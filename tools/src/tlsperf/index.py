@@ -159,9 +159,14 @@ def _index_csv(results: Sequence[IndexedResult]) -> str:
 
 
 def _reports_json(ordered: Sequence[Results]) -> str:
-    listed = {
-        report.id: ListedReport(runs=[ListedRun(id=run.id, files=run.files) for run in report.runs])
+    listed = [
+        ListedReport(
+            id=report.id,
+            title=report.title,
+            date=report.date,
+            runs=[ListedRun(id=run.id, files=run.files) for run in report.runs],
+        )
         for report in ordered
-    }
-    table = {name: one.model_dump(mode="json", exclude_none=True) for name, one in listed.items()}
+    ]
+    table = [report.model_dump(mode="json", exclude_none=True) for report in listed]
     return json.dumps(table, indent=1, ensure_ascii=False) + "\n"

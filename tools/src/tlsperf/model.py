@@ -408,14 +408,12 @@ class Table(Model):
     caption: str
     unit: Unit
     better: Literal["higher", "lower"]
+    by_phase: bool = Field(
+        False, description="its rows are the parts of what another table has as a whole"
+    )
     baseline: Identifier | None = None
     implementations: list[Identifier]
     rows: list[Row]
-
-    @property
-    def by_phase(self) -> bool:
-        """Whether its rows are the parts of what another table has as a whole."""
-        return all(row.metric == "duration" and row.phase != "total" for row in self.rows)
 
 
 class Chart(Model):
@@ -799,8 +797,8 @@ class ListedRun(Model):
     files: list[RawFile]
 
 
-class ListedReport(Model):
-    """What the data page shows of a report: an entry of `data/reports.json`, under its id."""
+class ListedReport(ReportReference):
+    """An entry of `data/reports.json`, newest first: what a page of a list shows of a report."""
 
     runs: list[ListedRun]
 

@@ -54,7 +54,6 @@ from tlsperf.statistics import (
 )
 
 HEADLINES: Final = 3
-_PHASES: Final = "-phases"
 
 
 # --- which table a row belongs to ----------------------------------------------------------------
@@ -66,10 +65,7 @@ class _TableKey:
     anchor: str
     title: str
     unit: Unit
-
-    @property
-    def with_ratios(self) -> bool:
-        return not self.anchor.endswith(_PHASES)
+    by_phase: bool = False
 
 
 _MEMORY_TITLES: Final = {
@@ -82,6 +78,7 @@ _MEMORY_TITLES: Final = {
 def _table_key(row: Series, scaled: bool) -> _TableKey:
     """The table of a row; `scaled` if its scenario was measured at several thread counts."""
     s = row.scenario
+    by_phase = row.metric == "duration" and row.phase != "total"
     match s.operation:
         case "transfer":
             order, anchor, title = 0, "transfer", "Transfer"
@@ -109,8 +106,8 @@ def _table_key(row: Series, scaled: bool) -> _TableKey:
         if s.operation == "primitive" and row.unit == "MiB/s":
             order, anchor, title = order + 1, "primitives-throughput", "Primitives, throughput"
     elif row.metric == "duration":
-        if row.phase != "total":
-            order, anchor, title = order + 40, f"{anchor}{_PHASES}", f"{title} by phase"
+        if by_phase:
+            order, anchor, title = order + 40, f"{anchor}-phases", f"{title} by phase"
         elif row.statistic == "value":
             order, anchor, title = order + 20, f"{anchor}-duration", f"{title}, duration"
         else:
@@ -124,7 +121,7 @@ def _table_key(row: Series, scaled: bool) -> _TableKey:
         title = name[0].upper() + name[1:]
         if s.operation != "memory":
             anchor, title = f"{s.operation}-{anchor}", f"{title}, {s.operation}"
-    return _TableKey(order, anchor, title, row.unit)
+    return _TableKey(order, anchor, title, row.unit, by_phase)
 
 
 def _without_threads(scenario: Scenario) -> Scenario:
@@ -244,7 +241,7 @@ def _tables(
     comparisons = sum(
         1
         for key, members in grouped.items()
-        if key.with_ratios and baseline
+        if baseline and not key.by_phase
         for s in members
         if baseline in s.samples and s.samples[baseline].valid and s.samples[baseline].has_rounds
         for other, sample in s.samples.items()
@@ -266,7 +263,7 @@ def _tables(
                 _cell(i, s.samples.get(i), s, better, most, gaps.get((i, s.scenario)))
                 for i in involved
             ]
-            if key.with_ratios and baseline:
+            if baseline and not key.by_phase:
                 cells = _with_ratios(cells, s, baseline, pairs, comparisons, better, between)
             name, anchor = names[s.key]
             rows.append(
@@ -289,6 +286,7 @@ def _tables(
                 caption=_caption(rows, against if has_ratios else None, comparisons, estimators),
                 unit=key.unit,
                 better=better,
+                by_phase=key.by_phase,
                 baseline=baseline if has_ratios else None,
                 implementations=involved,
                 rows=rows,

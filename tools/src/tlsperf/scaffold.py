@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from datetime import date
 from pathlib import Path
@@ -59,7 +60,7 @@ def new_report(
     results = completer(root, [*others, report], all_runs)(report)
     folder.mkdir(parents=True)
     path = folder / "index.md"
-    path.write_text(_page(report, results), encoding="utf-8")
+    path.write_text(report_page(report, results), encoding="utf-8")
     return path
 
 
@@ -90,13 +91,19 @@ def _baseline(implementations: Sequence[Implementation]) -> Identifier | None:
 
 def _description(results: Results) -> str:
     labels = [implementation_label(i) for i in results.implementations]
+    if len(labels) > MOST_IN_TITLE:
+        counts = Counter(LIBRARY_NAMES[i.library] for i in results.implementations)
+        labels = [
+            f"{count} builds of {name}" if count > 1 else name for name, count in counts.items()
+        ]
     libraries = " and ".join([", ".join(labels[:-1]), labels[-1]]) if labels[1:] else labels[0]
     hosts = ", ".join(h.cpu + (" (virtual machine)" if h.virtual else "") for h in results.hosts)
     kinds = ", ".join(t.title.lower() for t in results.tables if not t.by_phase)
     return f"{libraries} on {hosts}: {kinds}."
 
 
-def _page(report: Report, results: Results) -> str:
+def report_page(report: Report, results: Results) -> str:
+    """The text of `index.md` of a report that nobody has written to yet."""
     document = tomlkit.document()
     document.add("title", tomlkit.item(report.title))
     document.add("date", tomlkit.item(report.date))

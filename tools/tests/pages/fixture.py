@@ -1,7 +1,8 @@
 """A copy of the site with reports made from the contract's example, for tests alone.
 
 Two reports share their slug on different dates and hold every shortcode; one of them was measured
-in a virtual machine, carries a warning and was published elsewhere. A post stands in the blog.
+in a virtual machine, carries a warning and was published elsewhere. A third compares more builds
+than a page is wide. A post stands in the blog.
 """
 
 from __future__ import annotations
@@ -11,12 +12,16 @@ import shutil
 from pathlib import Path
 from typing import Any
 
+from synthetic import HANDSHAKES, loaded_run, side
 from tlsperf.charts import describe_charts, draw_charts
 from tlsperf.index import index_files
-from tlsperf.model import Results
+from tlsperf.model import Report, Results, Scenario
+from tlsperf.render import results_csv, results_json
+from tlsperf.scaffold import report_page
 
 ROOT = Path(__file__).resolve().parents[3]
 NEWER, OLDER = "2026-11-21-example", "2026-03-07-example"
+WIDE = "2026-01-15-history"
 
 _REPORT = """\
 +++
@@ -194,6 +199,49 @@ def _report(site: Path, name: str, title: str, **changes: Any) -> None:
         (raw / "records.jsonl").write_text("", encoding="utf-8")
 
 
+def _wide_report(site: Path) -> None:
+    """Thirteen builds in 18 scenarios: a table of more rows than builds, and one of fewer."""
+    openssl = [f"openssl-3.{minor}.0" for minor in range(7)]
+    rustls = [f"rustls-0.{minor}.0-aws-lc-rs" for minor in range(19, 24)]
+    builds = [*openssl, *rustls, "boringssl-0.20260101"]
+    transfers = [
+        Scenario(
+            operation="transfer",
+            protocol="1.3",
+            cipher_suite="TLS_CHACHA20_POLY1305_SHA256",
+            side=side,
+            size=size,
+        )
+        for size in (16, 64, 256, 1024, 4096, 16384, 65536)
+        for side in ("sender", "receiver")
+    ]
+    resumed = [s for s in HANDSHAKES if s.resumption == "ticket"]
+    rates = {
+        build: {
+            scenario: [
+                (90 + 7 * b + 11 * s % 40) * 30 * (1 + 0.004 * ((b + s + 3 * number) % 7))
+                for number in range(12)
+            ]
+            for s, scenario in enumerate([*transfers, *resumed])
+        }
+        for b, build in enumerate(builds)
+    }
+    made = side(loaded_run(WIDE, rates), baseline="openssl-3.6.0").results
+    made = made.model_copy(update={"title": "Thirteen builds", "charts": describe_charts(made)})
+    folder = site / "content" / "perf" / WIDE
+    folder.mkdir(parents=True)
+    for file, drawing in draw_charts(made, {}).items():
+        (folder / file).write_text(drawing, encoding="utf-8")
+    (folder / "results.json").write_text(results_json(made), encoding="utf-8")
+    (folder / "results.csv").write_text(results_csv(made), encoding="utf-8")
+    report = Report(id=WIDE, title=made.title, date=made.date, runs=[WIDE])
+    (folder / "index.md").write_text(report_page(report, made), encoding="utf-8")
+    run = site / "data" / "runs" / WIDE
+    (run / "raw").mkdir(parents=True)
+    (run / "run.toml").write_text("schema = 1\n", encoding="utf-8")
+    (run / "raw" / "a").write_text("", encoding="utf-8")
+
+
 def make_site(site: Path) -> Path:
     """Copies the site to `site`, with the example's reports in place of the committed ones."""
     for name in ("templates", "static", "content"):
@@ -228,6 +276,7 @@ def make_site(site: Path) -> Path:
     _report(
         site, OLDER, "An older report", virtual=True, hosts=hosts, runs=[run], warnings=[warning]
     )
+    _wide_report(site)
     paths = sorted((site / "content" / "perf").glob("*/results.json"))
     reports = [Results.model_validate_json(path.read_text(encoding="utf-8")) for path in paths]
     for name, text in index_files(reports).items():

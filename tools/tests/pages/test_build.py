@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
 import subprocess
@@ -13,7 +14,7 @@ import pytest
 
 from pages import zolas
 from pages.conftest import BASE_URL, Built
-from pages.fixture import NEWER, OLDER, ROOT, example
+from pages.fixture import NEWER, OLDER, ROOT, WIDE, example
 from tlsperf.site import SiteError, run
 
 pytestmark = pytest.mark.zola
@@ -77,6 +78,23 @@ def test_charts_are_drawn_in_the_page_and_images_in_the_feed(build: Built) -> No
     assert f"{BASE_URL}/perf/{NEWER}/transfer.svg" in text_of(feed)
     assert "<svg" not in feed
     assert "&lt;svg" not in feed
+
+
+def test_more_builds_than_scenarios_stand_below_each_other(build: Built) -> None:
+    page = build.text(f"perf/{WIDE}/index.html")
+    results = json.loads((build.public / "perf" / WIDE / "results.json").read_text("utf-8"))
+    tables = re.findall(r'<table class="results many">.*?</table>', page, re.DOTALL)
+    assert len(tables) == len(results["tables"])
+    for html, table in zip(tables, results["tables"], strict=True):
+        rows, builds = len(table["rows"]), len(table["implementations"])
+        assert html.count("<tr") - 1 == max(rows, builds)
+        assert html.count('<th scope="col"') - 1 == min(rows, builds)
+        shown = re.findall(r'<data value="([^"]*)">', html)
+        cells = [[c["value"] for c in row["cells"]] for row in table["rows"]]
+        if builds > rows:
+            cells = [list(column) for column in zip(*cells, strict=True)]
+        assert [float(value) for value in shown] == [value for row in cells for value in row]
+        assert [row["anchor"] for row in table["rows"] if f'id="{row["anchor"]}"' not in html] == []
 
 
 def test_what_must_not_count_says_why(build: Built) -> None:

@@ -243,4 +243,4 @@ def test_the_feed_of_reports_holds_reports_alone(current_build: Built) -> None:
         reports = current_build.text(f"feeds/performance/{name}")
         assert f"{BASE_URL}/blog/2026-10-01-clock/" in everything
         assert "/blog/" not in reports
-        assert len(re.findall(r"<(?:item|entry)>", reports)) == 2
+        assert len(re.findall(r"<(?:item|entry)>", reports)) == 3

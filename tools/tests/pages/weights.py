@@ -27,10 +27,6 @@ RUSTLS_DEV: Final = (
 """Measured on rustls.dev, in KB."""
 
 
-STANDARD_COLUMNS: Final = 4
-"""A standard report compares at most so many implementations; a wider one weighs what it weighs."""
-
-
 @dataclass(frozen=True)
 class Weight:
     """A page and all that a browser loads for it, in bytes, uncompressed."""
@@ -40,11 +36,6 @@ class Weight:
     loaded: int
     figures: int
     histograms: int
-    columns: int
-
-    @property
-    def standard(self) -> bool:
-        return self.columns <= STANDARD_COLUMNS
 
     @property
     def total(self) -> int:
@@ -67,7 +58,7 @@ def weigh(public: Path, page: str) -> Weight:
     )
     files = {(path.parent / name).resolve() for name in names}
     files |= {(public / name).resolve() for name in loads}
-    figures = re.findall(r'<figure class="chart" id="([^"]*)"', html)
+    figures = re.findall(r'<figure class="chart[^"]*" id="([^"]*)"', html)
     histograms = [figure for figure in figures if "latenc" in figure]
     return Weight(
         page,
@@ -75,16 +66,16 @@ def weigh(public: Path, page: str) -> Weight:
         sum(file.stat().st_size for file in files),
         len(figures) - len(histograms),
         len(histograms),
-        html.count('<section class="version"'),
     )
 
 
 def table(weights: list[Weight]) -> str:
     """The weights as lines of text, in KB of 1000 bytes, rustls.dev's last."""
     lines = [f"{'page':58} {'HTML':>7} {'all':>7} {'limit':>7}"]
-    for w in weights:
-        limit = f"{w.limit / KILO:7.0f}" if w.standard else f"{w.columns} builds"
-        lines.append(f"{w.page:58} {w.html / KILO:7.1f} {w.total / KILO:7.1f} {limit}")
+    lines += [
+        f"{w.page:58} {w.html / KILO:7.1f} {w.total / KILO:7.1f} {w.limit / KILO:7.0f}"
+        for w in weights
+    ]
     return "\n".join([*lines, *(f"{name:58} {'':7} {kilo:7.1f}" for name, kilo in RUSTLS_DEV)])
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from tlsperf.charts.bars import MOST_BARS, bars
-from tlsperf.charts.heatmap import heatmap
+from tlsperf.charts.heatmap import factor_text, heatmap
 from tlsperf.charts.key_exchange import by_key_exchange
 from tlsperf.charts.latency import latency
 from tlsperf.charts.memory import memory
@@ -59,24 +59,50 @@ def _pictures(results: Results, histograms: Histograms) -> Iterator[tuple[Chart,
         elif table.unit == "KiB":
             yield from _memory(table, implementations)
         elif _compares_key_exchanges(table):
-            turned, columns = by_key_exchange(table, implementations)
-            yield _bars(turned, columns)
-        elif table.baseline and len(table.implementations) > MOST_COLUMNS:
-            label = implementations[table.baseline].label
-            yield _chart(
-                table,
-                heatmap(table, implementations),
-                f"Matrix of factors against {label}; above 1 is better. "
-                + _figures(table, implementations),
-            )
-        elif sum(len(row.cells) for row in table.rows) <= MOST_BARS:
-            yield _bars(table, implementations)
+            yield from _key_exchanges(table, implementations)
+        else:
+            yield from _compared(table, implementations)
 
 
-def _bars(table: Table, implementations: Implementations) -> tuple[Chart, Picture]:
+def _cells(table: Table) -> int:
+    return sum(len(row.cells) for row in table.rows)
+
+
+def _bars(
+    table: Table, implementations: Implementations, scenario: Scenario | None = None
+) -> tuple[Chart, Picture]:
     told = f"Grouped bars in {table.unit}, {table.better} is better. "
     picture = bars(table, implementations)
-    return _chart(table, picture, told + _figures(table, implementations))
+    return _chart(table, picture, told + _figures(table, implementations), scenario)
+
+
+def _key_exchanges(
+    table: Table, implementations: Implementations
+) -> Iterator[tuple[Chart, Picture]]:
+    """One chart; where it would have too many bars, one for each handshake that compares key
+    exchanges, and one of the rest."""
+    turned, columns = by_key_exchange(table, implementations)
+    if _cells(turned) <= MOST_BARS:
+        yield _bars(turned, columns)
+        return
+    rest = []
+    for scenario, rows in _groups(table, "key_exchange", "variant").items():
+        if len(rows) > 1:
+            part = table.model_copy(update={"rows": rows})
+            yield _bars(*by_key_exchange(part, implementations), scenario)
+        else:
+            rest += rows
+    if rest:
+        yield from _compared(table.model_copy(update={"rows": rest}), implementations)
+
+
+def _compared(table: Table, implementations: Implementations) -> Iterator[tuple[Chart, Picture]]:
+    """Implementations beside each other: bars, or a matrix of factors where they are many."""
+    cells = _cells(table)
+    if table.baseline and (len(table.implementations) > MOST_COLUMNS or cells > MOST_BARS):
+        yield _chart(table, heatmap(table, implementations), _factors(table, implementations))
+    elif cells <= MOST_BARS:
+        yield _bars(table, implementations)
 
 
 def _threads(
@@ -161,6 +187,25 @@ def _chart(
         table=table.anchor,
     )
     return chart, picture
+
+
+def _factors(table: Table, implementations: Implementations) -> str:
+    """The text alternative of a matrix: the lowest and highest factor of each implementation.
+
+    Every figure would be minutes of listening; the table has them all.
+    """
+    told = []
+    for i in table.implementations:
+        cells = [c for row in table.rows for c in row.cells if c.implementation == i]
+        factors = [cell.ratio.value for cell in cells if cell.ratio]
+        if factors:
+            ends = f"{factor_text(min(factors))} to {factor_text(max(factors))}"
+            told.append(f"{implementations[i].label} {ends}")
+    baseline = implementations[table.baseline].label if table.baseline else ""
+    return (
+        f"Matrix of the factors of {len(table.rows)} scenarios against {baseline}; above 1 is "
+        f"better. {'; '.join(told)}."
+    )
 
 
 def _figures(table: Table, implementations: Implementations) -> str:

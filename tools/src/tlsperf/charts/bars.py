@@ -46,8 +46,9 @@ def bars(table: Table, implementations: Mapping[str, ShownImplementation]) -> Pi
             "high": cell.high,
             "end": max(cell.value or 0, cell.high or 0),
         }
+        for column in range(len(present))  # neighbours of one colour are written together
         for number, row in zip(rows, table.rows, strict=True)
-        for cell in row.cells
+        for cell in row.cells[column : column + 1]
     ]
     # A band is a group of bars; what is between bands has room for the title of the next.
     between = (ROW_TITLE + GAP) / step

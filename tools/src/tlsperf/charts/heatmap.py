@@ -5,6 +5,7 @@ The colour repeats what each cell says in figures; it is never the only sign.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping
 from typing import Final
 
@@ -27,8 +28,9 @@ def heat(factor: float) -> str:
 def heatmap(table: Table, implementations: Mapping[str, ShownImplementation]) -> Picture:
     """The Vega-Lite specification of a table with ratios, and its size in pixels."""
     present = [implementations[i] for i in table.implementations]
-    left = text_width(max(len(row.name) for row in table.rows))
-    values = [
+    names = _names(table)
+    left = text_width(max(map(len, names))) + 6
+    cells = [
         {
             "row": str(number),
             "column": str(position),
@@ -39,7 +41,7 @@ def heatmap(table: Table, implementations: Mapping[str, ShownImplementation]) ->
         for position, cell in enumerate(row.cells)
     ]
     lines = [_head(i) for i in present]
-    written = [*(text for texts in lines for text in texts), *(v["text"] for v in values)]
+    written = [*(text for texts in lines for text in texts), *(c["text"] for c in cells)]
     column = text_width(max(map(len, written)))
     width = max(WIDTH - left, column * len(present))
     height = CELL * len(table.rows)
@@ -55,7 +57,6 @@ def heatmap(table: Table, implementations: Mapping[str, ShownImplementation]) ->
         "axis": None,
         "scale": {"domain": [str(n) for n in range(len(table.rows))], "padding": 0},
     }
-    names = [{"row": str(n), "name": row.name} for n, row in enumerate(table.rows)]
     head = LINE * max(len(texts) for texts in lines) + 6
     heads = [
         {"column": str(n), "at": -LINE * up - 6, "head": text}
@@ -70,7 +71,8 @@ def heatmap(table: Table, implementations: Mapping[str, ShownImplementation]) ->
         "height": height,
         "layer": [
             {
-                "data": {"values": values},
+                # Neighbours of one colour are written together.
+                "data": {"values": sorted(cells, key=lambda cell: cell["heat"])},
                 "mark": {
                     "type": "rect",
                     "width": round(width / len(present)) - 2,
@@ -88,12 +90,12 @@ def heatmap(table: Table, implementations: Mapping[str, ShownImplementation]) ->
                 },
             },
             {
-                "data": {"values": values},
+                "data": {"values": cells},
                 "mark": {"type": "text", "align": "center", "baseline": "middle", "color": TEXT},
                 "encoding": {"x": x, "y": y, "text": {"field": "text"}},
             },
             {
-                "data": {"values": names},
+                "data": {"values": [{"row": str(n), "name": name} for n, name in enumerate(names)]},
                 "mark": {"type": "text", "align": "left", "baseline": "middle", "color": TEXT},
                 "encoding": {"x": {"value": -left}, "y": y, "text": {"field": "name"}},
             },
@@ -111,6 +113,15 @@ def heatmap(table: Table, implementations: Mapping[str, ShownImplementation]) ->
     return Picture(specification, head + height + 4, left + width)
 
 
+def _names(table: Table) -> list[str]:
+    """The names of the rows without the words that all of them begin with: the title says them."""
+    names = [row.name for row in table.rows]
+    words = [name.split(" ") for name in names]
+    positions = zip(*words, strict=False)
+    shared = len(list(itertools.takewhile(lambda found: len(set(found)) == 1, positions)))
+    return [" ".join(w[shared:]) or name for name, w in zip(names, words, strict=True)]
+
+
 def _head(shown: ShownImplementation) -> list[str]:
     """Name, version, provider and build, a line each."""
     label, _, details = shown.label.partition(" (")
@@ -121,8 +132,13 @@ def _text(cell: Cell, baseline: str | None) -> str:
     if cell.implementation == baseline:
         return cell.text if cell.valid else "not counted"
     if cell.ratio is not None:
-        return f"{cell.ratio.value:.2f}x"
+        return factor_text(cell.ratio.value)
     return "–" if cell.value is None or cell.valid else "not counted"
+
+
+def factor_text(factor: float) -> str:
+    """A factor as a cell of the matrix says it: 1.03x."""
+    return f"{factor:.2f}x"
 
 
 def _heat(cell: Cell, baseline: str | None) -> str:

@@ -65,6 +65,8 @@ def lines(
     height: int = HEIGHT,
 ) -> Picture:
     """The Vega-Lite specification of lines from zero upwards, and its height in pixels."""
+    ends = [len(line.label) for line in drawn if line.label]
+    height = max(height, LABEL_STEP * max(ends) * len(ends))
     right = text_width(max(len(text) for line in drawn for text in line.label)) + 30
     width = WIDTH - LEFT - right
     points = [p for line in drawn for p in line.points]
