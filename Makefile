@@ -47,6 +47,10 @@ generate: render ## everything that is generated and committed
 	$(PYTHON) -m tlsperf.schema
 	$(PYTHON) tools/tests/fixture_run.py
 
+.PHONY: bundle
+bundle: node_modules/.installed ## make the chart of Explore again, of the packages in package.json
+	node explore/bundle.mjs
+
 .PHONY: site
 site: doctor-site zola ## build public/ from committed data alone
 	$(SITE) build
@@ -72,12 +76,15 @@ screenshots: $(VENV)/.dev node_modules/.installed chromium ## take the pictures 
 	cd tools && ../$(PYTHON) -m pytest tests/pages/test_browser.py -k look_as --update-pictures
 
 .PHONY: check
-check: $(VENV)/.dev $(VENV)/.build ## format, lint, types, generated files in step
+check: $(VENV)/.dev $(VENV)/.build node_modules/.installed ## format, lint, types, generated files in step
 	cd bench && cargo fmt --all --check
 	cd bench && cargo clippy --release --workspace --all-targets -- -D warnings
 	$(VENV)/bin/ruff format --check tools
 	$(VENV)/bin/ruff check tools
 	cd tools && ../$(VENV)/bin/mypy
+	node_modules/.bin/biome ci explore static/explore
+	node_modules/.bin/tsc --project explore
+	node explore/bundle.mjs --check
 	$(PYTHON) -m tlsperf.schema --check
 	$(TLSPERF) validate
 	$(TLSPERF) render --check

@@ -45,15 +45,12 @@ def index_files(reports: Sequence[Results]) -> dict[str, str]:
 def explored(ordered: Sequence[Results], most: int = MOST_FIGURES) -> Explore:
     """The figures of whole reports, the first of `ordered` first, as long as they are `most`."""
     tables: dict[tuple[str, str], ExploredTable] = {}
-    reports: dict[str, ExploredReport] = {}
-    count = 0
+    count, whole = 0, 0
     for report in ordered:
         found = list(_figures(report))
         if count + len(found) > most:
             break
-        count += len(found)
-        host = ", ".join(host.cpu for host in report.hosts)
-        reports[report.id] = ExploredReport(date=report.date, host=host)
+        count, whole = count + len(found), whole + 1
         for table, name, figure in found:
             known = tables.setdefault((table.anchor, table.unit), table)
             scenario = next((s for s in known.scenarios if s.name == name), None)
@@ -63,9 +60,16 @@ def explored(ordered: Sequence[Results], most: int = MOST_FIGURES) -> Explore:
             scenario.figures.append(figure)
     return Explore(
         figures=count,
-        reports=reports,
+        reports={report.id: _place(report) for report in ordered},
         tables=list(tables.values()),
-        older=[report.id for report in ordered[len(reports) :]],
+        older=[report.id for report in ordered[whole:]],
+    )
+
+
+def _place(report: Results) -> ExploredReport:
+    host = ", ".join(host.cpu for host in report.hosts)
+    return ExploredReport(
+        date=report.date, host=f"{host} (virtual machine)" if report.virtual else host
     )
 
 

@@ -836,7 +836,7 @@ class ExploredTable(Model):
 
 
 class ExploredReport(Model):
-    """Where and when figures of Explore's table were measured."""
+    """Where and when a report's figures were measured."""
 
     date: date
     host: str

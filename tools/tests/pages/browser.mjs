@@ -71,6 +71,11 @@ for (const [width, scheme] of request.views) {
 await browser.close();
 console.log(JSON.stringify(seen));
 
+// The page that a script fills is looked at when it is filled.
+async function settled(page) {
+  if (await page.$("#explore")) await page.waitForSelector("#explore:not([hidden]) .explore-output:not([aria-busy])");
+}
+
 async function picture(page, path, view) {
   // The typeface is optional, so a page may be shown without it; here it never is, so that
   // pictures are alike.
@@ -80,6 +85,7 @@ async function picture(page, path, view) {
     await route.fulfill({ response, body });
   });
   await page.goto(new URL(path, request.base).href, { waitUntil: "load" });
+  await settled(page);
   await page.evaluate(() => document.fonts.ready);
   const name = path.replace(/index\.html$/, "").replaceAll("/", " ").trim().replaceAll(" ", "-") || "home";
   const shot = join(request.shots, `${name}-${view}.png`);
@@ -102,6 +108,7 @@ async function look(page, path) {
     }).observe({ type: "layout-shift", buffered: true });
   });
   await page.goto(new URL(path, request.base).href, { waitUntil: "load" });
+  await settled(page);
   const seen = await page.evaluate(() => ({
     shift: globalThis.shift,
     scrolling: getComputedStyle(document.documentElement).scrollBehavior,

@@ -12,7 +12,10 @@ from pages.fixture import NEWER
 
 HERE = Path(__file__).parent
 KEPT = HERE / "pictures"
-PAGES = ("index.html", f"perf/{NEWER}/", "blog/2026-10-01-clock/", "methodology/", "data/")
+PAGES = (
+    *("index.html", f"perf/{NEWER}/", "explore/"),
+    *("blog/2026-10-01-clock/", "methodology/", "data/"),
+)
 VIEWS = ((320, "light"), (1280, "light"), (1280, "dark"))
 HEIGHT = 1600
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from pages.conftest import Built
-from pages.fixture import OLDER, WIDE
+from pages.fixture import NEWER, OLDER, WIDE
 from pages.pictures import KEPT, PAGES, TOLERANCE, VIEWS, differences, node, take
 from pages.weights import STYLE_LIMIT, reports, table, weigh
 
@@ -20,7 +20,8 @@ TEMPLATES = (
     f"perf/{OLDER}/",
     f"perf/{WIDE}/",
     "perf/",
-    "explore/",
+    f"explore/?reports={NEWER},{OLDER}&table=transfer",
+    "explore/?reports=none&other=1",
     "blog/",
     "feeds/",
     "feeds/performance/",

@@ -1,0 +1,199 @@
+// What a reader picked: read from the address, written to it, applied to figures. All pure.
+
+/**
+ * A list is what is picked, null is everything there is (of reports: the newest).
+ *
+ * @typedef {object} View
+ * @property {string[] | null} reports ids
+ * @property {string | null} table its anchor
+ * @property {string[] | null} libraries ids of implementations
+ * @property {string[] | null} scenarios anchors of rows
+ *
+ * @typedef {object} Option
+ * @property {string} id
+ * @property {string} text
+ * @property {string} [colour]
+ */
+
+/**
+ * A value of a table of a report, as its page shows it.
+ *
+ * @typedef {object} Figure
+ * @property {string} report
+ * @property {string} date 2026-11-21
+ * @property {string} host
+ * @property {string} table anchor
+ * @property {string} scenario anchor of the row
+ * @property {boolean} linked whether the report's page has this row
+ * @property {string} name of the scenario
+ * @property {string} library id of the implementation
+ * @property {string} label
+ * @property {string} colour
+ * @property {number} value
+ * @property {string} text
+ * @property {number} [low]
+ * @property {number} [high]
+ * @property {string} [interval]
+ * @property {boolean} valid
+ * @property {string} [note]
+ */
+
+/**
+ * Tables of one anchor in several reports; they have one unit.
+ *
+ * @typedef {object} Table
+ * @property {string} anchor
+ * @property {string} title
+ * @property {string} unit
+ * @property {string} better higher or lower
+ * @property {Figure[]} figures
+ */
+
+const LISTS = /** @type {const} */ (["reports", "libraries", "scenarios"]);
+
+/**
+ * The view that an address asks for, and the names of its parameters that mean nothing here.
+ *
+ * @param {string} search the address from its question mark on
+ * @returns {{ view: View, unknown: string[] }}
+ */
+export function read(search) {
+  const parameters = new URLSearchParams(search);
+  /** @param {string} name */
+  const list = (name) => parameters.get(name)?.split(",").filter(Boolean) ?? null;
+  return {
+    view: {
+      reports: list("reports"),
+      table: parameters.get("table"),
+      libraries: list("libraries"),
+      scenarios: list("scenarios"),
+    },
+    unknown: [...new Set(parameters.keys())].filter(
+      (name) => name !== "table" && !LISTS.some((known) => known === name),
+    ),
+  };
+}
+
+/**
+ * The address of a view, from its question mark on. Ids need no escapes; what is no id gets them.
+ *
+ * @param {View} view
+ */
+export function write(view) {
+  const said = ["reports", "table", "libraries", "scenarios"].flatMap((name) => {
+    const picked = view[/** @type {keyof View} */ (name)];
+    return picked === null ? [] : [`${name}=${[picked].flat().map(encodeURIComponent).join(",")}`];
+  });
+  return said.length ? `?${said.join("&")}` : "";
+}
+
+/**
+ * The tables of reports (each a results.json), in the order in which they come.
+ *
+ * @param {any[]} reports
+ * @returns {Table[]}
+ */
+export function tables(reports) {
+  /** @type {Map<string, Table>} */
+  const found = new Map();
+  for (const report of reports) {
+    const host = report.hosts.map((/** @type {any} */ one) => one.cpu).join(", ");
+    for (const table of report.tables) {
+      const { anchor, title, unit, better } = table;
+      if (!found.has(anchor)) found.set(anchor, { anchor, title, unit, better, figures: [] });
+      const known = /** @type {Table} */ (found.get(anchor));
+      if (known.unit !== unit) throw new Error(`${report.id}: ${anchor} is in ${unit}`);
+      known.figures.push(
+        ...figures(report, table, report.virtual ? `${host} (virtual machine)` : host),
+      );
+    }
+  }
+  return [...found.values()];
+}
+
+/**
+ * @param {any} report
+ * @param {any} table
+ * @param {string} host
+ * @returns {Figure[]}
+ */
+function figures(report, table, host) {
+  const byPhase = table.rows.every(
+    (/** @type {any} */ row) => row.metric === "duration" && row.phase !== "total",
+  );
+  return table.rows.flatMap((/** @type {any} */ row) =>
+    row.cells
+      .filter((/** @type {any} */ cell) => cell.value !== undefined)
+      .map((/** @type {any} */ cell) => {
+        const shown = report.implementations.find(
+          (/** @type {any} */ one) => one.id === cell.implementation,
+        );
+        return {
+          report: report.id,
+          date: report.date,
+          host,
+          table: table.anchor,
+          scenario: row.anchor,
+          linked: !byPhase,
+          name: row.name,
+          library: shown.id,
+          label: shown.label,
+          colour: shown.colour,
+          value: cell.value,
+          text: cell.text,
+          low: cell.low,
+          high: cell.high,
+          interval: cell.interval,
+          valid: cell.valid,
+          note: cell.note,
+        };
+      }),
+  );
+}
+
+/**
+ * What can be picked of figures: each library or each scenario once.
+ *
+ * @param {Figure[]} all
+ * @param {"library" | "scenario"} key
+ * @returns {Option[]}
+ */
+export function options(all, key) {
+  /** @type {Map<string, Option>} */
+  const found = new Map();
+  for (const figure of all) {
+    const { label, colour, name } = figure;
+    const option = key === "library" ? { text: label, colour } : { text: name };
+    if (!found.has(figure[key])) found.set(figure[key], { id: figure[key], ...option });
+  }
+  return [...found.values()];
+}
+
+/**
+ * A scenario's figures, together by host: what stands together can be compared.
+ *
+ * @typedef {{ name: string, figures: Figure[] }} Group
+ * @param {Figure[]} picked
+ * @returns {Group[]}
+ */
+export function groups(picked) {
+  /** @type {Map<string, Figure[]>} */
+  const found = new Map();
+  for (const figure of picked) found.set(figure.name, [...(found.get(figure.name) ?? []), figure]);
+  const order = hosts(picked);
+  return [...found].map(([name, of]) => ({
+    name,
+    figures: of.sort((a, b) => order.indexOf(a.host) - order.indexOf(b.host)),
+  }));
+}
+
+/** @param {Figure[]} picked */
+export function hosts(picked) {
+  return [...new Set(picked.map((figure) => figure.host))];
+}
+
+/** A date as the pages write it: 21 November 2026. @param {string} date */
+export function day(date) {
+  const parts = /** @type {const} */ ({ day: "numeric", month: "long", year: "numeric" });
+  return new Date(date).toLocaleDateString("en-GB", { ...parts, timeZone: "UTC" });
+}
