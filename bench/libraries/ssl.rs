@@ -1,6 +1,7 @@
 //! OpenSSL and BoringSSL share an API: this file is a module of both adapters. Where the two
-//! differ, it calls `crate::ffi`, which is each adapter's own; what the build is and what it can't
-//! do, the adapter says itself: `crate::implementation` and `crate::missing`.
+//! differ, it calls `crate::ffi`, which is each adapter's own; what the build is, what it can't do and
+//! its cryptography, the adapter says itself: `crate::implementation`, `crate::missing` and
+//! `crate::cryptography`.
 
 use std::{
     cell::Cell,
@@ -14,9 +15,9 @@ use tls_harness::{
     certificates::Identity,
     implementation::Implementation,
     library::{Connection, Negotiated, Progress, Setup, TlsLibrary},
+    primitive::Cryptography,
     scenario::{
-        Authentication, Certificate, CipherSuite, KeyExchange, Operation, Protocol, Resumption,
-        Scenario,
+        Authentication, Certificate, CipherSuite, KeyExchange, Protocol, Resumption, Scenario,
     },
     transport::Endpoint,
 };
@@ -37,10 +38,11 @@ impl TlsLibrary for Ssl {
     }
 
     fn missing(&self, scenario: &Scenario) -> Option<String> {
-        if scenario.operation == Operation::Primitive {
-            return Some("the harness does not measure primitives yet".into());
-        }
         crate::missing(scenario)
+    }
+
+    fn cryptography(&self) -> Result<&dyn Cryptography> {
+        Ok(crate::cryptography())
     }
 
     fn client_config(&self, setup: &Setup) -> Result<Context> {
@@ -215,6 +217,19 @@ fn certificates(pem: &str) -> Result<Vec<*mut ffi::X509>> {
     Ok(certificates)
 }
 
+/// The key of a PEM text; the caller frees it.
+pub fn private_key(pem: &str) -> Result<*mut ffi::EVP_PKEY> {
+    // SAFETY: the BIO reads `pem`, which outlives it.
+    unsafe {
+        let bio = ffi::BIO_new_mem_buf(pem.as_ptr().cast(), pem.len().try_into()?);
+        check(!bio.is_null(), "BIO_new_mem_buf")?;
+        let key = ffi::PEM_read_bio_PrivateKey(bio, ptr::null_mut(), None, ptr::null_mut());
+        ffi::BIO_free_all(bio);
+        check(!key.is_null(), "PEM_read_bio_PrivateKey")?;
+        Ok(key)
+    }
+}
+
 impl Context {
     fn new(setup: &Setup) -> Result<Self> {
         let version = match setup.protocol {
@@ -285,7 +300,6 @@ impl Context {
 
     fn use_identity(&self, identity: &Identity) -> Result<()> {
         let context = self.context;
-        let key = identity.key;
         // SAFETY: the SSL_CTX takes references of its own to leaf and key, and takes over the
         // certificates of the chain.
         unsafe {
@@ -299,11 +313,7 @@ impl Context {
                 };
                 check(used, "the chain of certificates")?;
             }
-            let bio = ffi::BIO_new_mem_buf(key.as_ptr().cast(), key.len().try_into()?);
-            check(!bio.is_null(), "BIO_new_mem_buf")?;
-            let key = ffi::PEM_read_bio_PrivateKey(bio, ptr::null_mut(), None, ptr::null_mut());
-            ffi::BIO_free_all(bio);
-            check(!key.is_null(), "PEM_read_bio_PrivateKey")?;
+            let key = private_key(identity.key)?;
             let used = ffi::SSL_CTX_use_PrivateKey(context, key) == 1;
             ffi::EVP_PKEY_free(key);
             check(used, "SSL_CTX_use_PrivateKey")

@@ -4,13 +4,21 @@
 use std::{fs, path::Path};
 
 use anyhow::Result;
-use aws_lc_rs::signature::Ed25519KeyPair;
+use aws_lc_rs::{
+    rand::SystemRandom,
+    signature::{
+        ECDSA_P256_SHA256_ASN1_SIGNING, EcdsaKeyPair, Ed25519KeyPair, RSA_PSS_SHA256, RsaKeyPair,
+    },
+};
 use rcgen::{
     BasicConstraints, CertificateParams, CertifiedIssuer, DnType, ExtendedKeyUsagePurpose, IsCa,
     KeyPair, KeyUsagePurpose, PKCS_ECDSA_P256_SHA256, PKCS_ECDSA_P384_SHA384, PKCS_RSA_SHA256,
     RsaKeySize, date_time_ymd,
 };
-use tls_harness::{certificates::HOST_NAME, scenario::Certificate};
+use tls_harness::{
+    certificates::{HOST_NAME, SIGNED},
+    scenario::Certificate,
+};
 
 fn key(certificate: Certificate) -> Result<KeyPair> {
     Ok(match certificate {
@@ -23,6 +31,24 @@ fn key(certificate: Certificate) -> Result<KeyPair> {
             let key = Ed25519KeyPair::generate()?.to_pkcs8v1()?;
             KeyPair::try_from(key.as_ref())?
         }
+    })
+}
+
+/// A signature of `SIGNED`; none for the types of key that are no primitive.
+fn signature(certificate: Certificate, key: &KeyPair) -> Result<Option<Vec<u8>>> {
+    let (key, random) = (key.serialized_der(), SystemRandom::new());
+    Ok(match certificate {
+        Certificate::Rsa2048 => {
+            let key = RsaKeyPair::from_pkcs8(key)?;
+            let mut signature = vec![0; key.public_modulus_len()];
+            key.sign(&RSA_PSS_SHA256, &random, SIGNED, &mut signature)?;
+            Some(signature)
+        }
+        Certificate::EcdsaP256 => {
+            let key = EcdsaKeyPair::from_pkcs8(&ECDSA_P256_SHA256_ASN1_SIGNING, key)?;
+            Some(key.sign(&random, SIGNED)?.as_ref().to_vec())
+        }
+        _ => None,
     })
 }
 
@@ -78,6 +104,11 @@ fn main() -> Result<()> {
             let chain = leaf.signed_by(&key, &intermediate)?.pem() + &intermediate.pem();
             fs::write(folder.join(role).with_extension("pem"), chain)?;
             fs::write(folder.join(role).with_extension("key"), key.serialize_pem())?;
+            if role == "server"
+                && let Some(signature) = signature(certificate, &key)?
+            {
+                fs::write(folder.join("server.sig"), signature)?;
+            }
         }
     }
     Ok(())

@@ -21,6 +21,14 @@ pub struct Authority {
     pub client: Identity,
 }
 
+/// What a server signs in a handshake of TLS1.3 (RFC 8446, 4.4.3), with some hash of SHA-384.
+pub const SIGNED: &[u8] = concat!(
+    "                                                                ",
+    "TLS 1.3, server CertificateVerify\0",
+    "0123456789abcdef0123456789abcdef0123456789abcdef",
+)
+.as_bytes();
+
 macro_rules! authority {
     ($folder:literal) => {
         Authority {
@@ -46,4 +54,14 @@ pub fn authority(certificate: Certificate) -> Authority {
         Certificate::EcdsaP384 => authority!("ecdsa-p384"),
         Certificate::Ed25519 => authority!("ed25519"),
     }
+}
+
+/// A signature of `SIGNED` with the server's key, as `primitive::Signature` has it, made by
+/// `examples/certificates.rs`; absent for the types of key that are no primitive.
+pub fn signature(certificate: Certificate) -> Option<&'static [u8]> {
+    Some(match certificate {
+        Certificate::Rsa2048 => include_bytes!("../certificates/rsa-2048/server.sig"),
+        Certificate::EcdsaP256 => include_bytes!("../certificates/ecdsa-p256/server.sig"),
+        _ => return None,
+    })
 }

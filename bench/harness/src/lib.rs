@@ -14,6 +14,7 @@ pub mod latency;
 pub mod library;
 pub mod measure;
 pub mod memory;
+pub mod primitive;
 pub mod program;
 pub mod record;
 pub mod request;

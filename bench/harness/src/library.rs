@@ -5,6 +5,7 @@ use anyhow::{Context, Result, bail};
 use crate::{
     certificates::{self, HOST_NAME, Identity},
     implementation::Implementation,
+    primitive::Cryptography,
     scenario::{
         Authentication, Certificate, CipherSuite, KeyExchange, Operation, Protocol, Resumption,
         Scenario,
@@ -162,6 +163,14 @@ pub trait TlsLibrary: Sync {
 
     /// Why this library can't do the scenario, if it can't.
     fn missing(&self, scenario: &Scenario) -> Option<String>;
+
+    /// The cryptography below, which is measured as primitives.
+    ///
+    /// # Errors
+    /// The library has none of its own, or the adapter does not reach it.
+    fn cryptography(&self) -> Result<&dyn Cryptography> {
+        bail!("the library has no cryptography of its own")
+    }
 
     /// # Errors
     /// The library refuses the set-up.

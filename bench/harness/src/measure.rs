@@ -18,6 +18,7 @@ use crate::{
     latency::Latencies,
     library::{Setup, TlsLibrary},
     memory,
+    primitive::Primitive,
     record::{
         Block, Measurement, Metric, Observation, Overhead, Phase, Record, Schema, Statistic,
         Status, Unit,
@@ -53,7 +54,7 @@ pub fn block<L: TlsLibrary>(library: &L, request: &Request) -> Result<Vec<Record
             Operation::Transfer => transfers(library, request),
             Operation::ClientHello => client_hellos(library, request),
             Operation::Memory => memory(library, request),
-            Operation::Primitive => Err(anyhow!("primitives can't be measured")),
+            Operation::Primitive => primitives(library, request),
         }?);
     }
     records.push(Record::Block(Block {
@@ -72,7 +73,7 @@ pub fn block<L: TlsLibrary>(library: &L, request: &Request) -> Result<Vec<Record
     Ok(records)
 }
 
-/// What the harness itself costs in this scenario, for each side: the driver run with a library
+/// What the harness itself costs in this scenario, for each side that it has: the driver run with a library
 /// that does nothing. None for memory, where no time is taken.
 ///
 /// # Errors
@@ -82,7 +83,8 @@ pub fn own_cost(request: &Request) -> Result<Vec<Record>> {
         Operation::Handshake => empty_handshakes(request),
         Operation::Transfer => empty_transfers(request),
         Operation::ClientHello => empty_client_hellos(request),
-        Operation::Memory | Operation::Primitive => Ok(Vec::new()),
+        Operation::Primitive => empty_primitives(request),
+        Operation::Memory => Ok(Vec::new()),
     }
 }
 
@@ -144,7 +146,7 @@ fn rate(value: f64, unit: Unit) -> Observation {
     }
 }
 
-/// What one thread has done in one role.
+/// What one thread has done in one role, or without one.
 struct Work {
     operations: u64,
     /// In what the unit of the rate counts.
@@ -155,7 +157,7 @@ struct Work {
 /// The record of one role: the threads' rates, and their sum as first observation.
 fn role(
     request: &Request,
-    side: Side,
+    side: impl Into<Option<Side>>,
     unit: Unit,
     threads: impl Iterator<Item = Work>,
 ) -> Measurement {
@@ -177,7 +179,7 @@ fn role(
 /// host can only add to it.
 fn overheads<const N: usize>(
     request: &Request,
-    sides: [Side; N],
+    sides: [impl Into<Option<Side>>; N],
     mut window: impl FnMut() -> Result<[f64; N]>,
 ) -> Result<Vec<Record>> {
     let mut least = [f64::INFINITY; N];
@@ -579,5 +581,54 @@ fn memory<L: TlsLibrary>(library: &L, request: &Request) -> Result<Vec<Record>> 
         let client = one(Side::Client);
         let server = server.join().map_err(|_| anyhow!("a thread panicked"))?;
         Ok(vec![client?, server?])
+    })
+}
+
+fn primitives<L: TlsLibrary>(library: &L, request: &Request) -> Result<Vec<Record>> {
+    let [warmup, measure] = windows(request)?;
+    let primitive = Primitive::of(&request.scenario)?;
+    let cryptography = library.cryptography()?;
+    primitive.prove(cryptography)?;
+    let (amount, unit) = match primitive.bytes() {
+        Some(bytes) => (bytes as f64 / MEBIBYTE, Unit::MebibytesPerSecond),
+        None => (1.0, Unit::OperationsPerSecond),
+    };
+    let threads = on_threads(request, |gate| {
+        let mut batch = primitive.batch(cryptography)?;
+        let mut run = || -> Result<Duration> {
+            let time = batch.run()?;
+            batch.check()?;
+            Ok(time)
+        };
+        repeat(warmup, LEAST_WARM_UP, || run().map(drop))?;
+        drop(gate);
+        let (mut batches, mut time) = (0, Duration::ZERO);
+        repeat(measure, 1, || {
+            time += run()?;
+            batches += 1;
+            Ok(())
+        })?;
+        let operations = batches * batch.operations() as u64;
+        Ok(Work {
+            operations,
+            amount: operations as f64 * amount,
+            time,
+        })
+    })?;
+    let record = role(request, None, unit, threads.into_iter());
+    Ok(vec![Record::Measurement(record)])
+}
+
+/// What the harness itself costs in one operation of a primitive.
+fn empty_primitives(request: &Request) -> Result<Vec<Record>> {
+    let mut batch = Primitive::of(&request.scenario)?.batch(&Empty)?;
+    overheads(request, [None::<Side>], || {
+        let (mut operations, mut time) = (0, Duration::ZERO);
+        repeat(OVERHEAD_WINDOW, 1, || {
+            time += batch.run()?;
+            operations += batch.operations() as u64;
+            Ok(())
+        })?;
+        Ok([mean(time, operations)])
     })
 }

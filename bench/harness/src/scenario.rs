@@ -213,10 +213,10 @@ impl Scenario {
         }
     }
 
-    /// The same scenario, seen from one side.
-    pub fn on(&self, side: Side) -> Self {
+    /// The same scenario, seen from one side, or from none if it has no sides.
+    pub fn on(&self, side: impl Into<Option<Side>>) -> Self {
         Self {
-            side: Some(side),
+            side: side.into(),
             ..self.clone()
         }
     }

@@ -17,6 +17,7 @@ use sha2::{Digest, Sha256};
 use tls_harness::implementation::Implementation;
 use tls_harness::record::{Record, Status};
 use tls_harness::request::Request;
+use tls_harness::scenario::Operation;
 
 use crate::suite::hex;
 
@@ -210,9 +211,11 @@ fn check(lines: Vec<u8>, request: &Request) -> std::result::Result<Kept, String>
         let record: Record = serde_json::from_str(line).map_err(|error| at(error.to_string()))?;
         let (round, implementation) = match &record {
             Record::Measurement(measurement) => {
+                let sideless =
+                    request.throughput || request.scenario.operation == Operation::Primitive;
                 let asked = match measurement.scenario.side {
                     Some(side) => Some(request.scenario.on(side)),
-                    None => request.throughput.then(|| request.scenario.clone()),
+                    None => sideless.then(|| request.scenario.clone()),
                 };
                 if asked.as_ref() != Some(&measurement.scenario) {
                     return Err(at(format!(

@@ -114,3 +114,9 @@ pub unsafe fn negotiated_group(ssl: *mut SSL) -> Result<Option<KeyExchange>> {
         number => KeyExchange::from_number(number).map(Some),
     }
 }
+
+/// The hash of all signatures that are measured.
+pub fn sha256() -> Result<*const EVP_MD> {
+    // SAFETY: it is static.
+    Ok(unsafe { EVP_sha256() })
+}

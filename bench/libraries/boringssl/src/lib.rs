@@ -1,6 +1,9 @@
 //! BoringSSL, as the package boring-sys brings it.
 
+#[path = "../../evp.rs"]
+mod evp;
 mod ffi;
+mod primitives;
 #[path = "../../ssl.rs"]
 mod ssl;
 
@@ -10,6 +13,7 @@ use anyhow::{Context as _, Result};
 use tls_harness::{
     binary,
     implementation::{Implementation, Library},
+    primitive::Cryptography,
     scenario::{Protocol, Resumption, Scenario},
 };
 
@@ -46,4 +50,9 @@ fn missing(scenario: &Scenario) -> Option<String> {
     let by_id = (scenario.protocol, scenario.resumption)
         == (Some(Protocol::Tls13), Some(Resumption::SessionId));
     by_id.then(|| "BoringSSL resumes TLS1.3 sessions by self-contained tickets only".into())
+}
+
+/// What is measured as primitives.
+fn cryptography() -> &'static dyn Cryptography {
+    &primitives::Boring
 }

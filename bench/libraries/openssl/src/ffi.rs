@@ -148,3 +148,12 @@ pub unsafe fn text(text: *const c_char) -> Result<&'static str> {
         .to_str()
         .context("the library's text is not UTF-8")
 }
+
+/// The hash of all signatures that are measured, fetched once: `EVP_sha256` would be each time it
+/// is used. It is never freed; a process makes only a few.
+pub fn sha256() -> Result<*const EVP_MD> {
+    // SAFETY: the name is a C string.
+    let hash = unsafe { EVP_MD_fetch(ptr::null_mut(), c"SHA256".as_ptr(), ptr::null()) };
+    ssl::check(!hash.is_null(), "EVP_MD_fetch")?;
+    Ok(hash)
+}

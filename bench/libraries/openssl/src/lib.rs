@@ -1,6 +1,9 @@
 //! OpenSSL.
 
+#[path = "../../evp.rs"]
+mod evp;
 mod ffi;
+mod primitives;
 #[path = "../../ssl.rs"]
 mod ssl;
 
@@ -10,6 +13,7 @@ use anyhow::{Context as _, Result};
 use tls_harness::{
     binary,
     implementation::{Implementation, Library},
+    primitive::{Cryptography, Group, Primitive},
     scenario::Scenario,
 };
 
@@ -57,7 +61,14 @@ fn implementation() -> Result<Implementation> {
     })
 }
 
-/// OpenSSL can do all that the vocabulary has.
-fn missing(_: &Scenario) -> Option<String> {
-    None
+/// An OpenSSL that is old enough has no ML-KEM; all else can be done.
+fn missing(scenario: &Scenario) -> Option<String> {
+    let ml_kem = Primitive::of(scenario).is_ok_and(Primitive::is_ml_kem);
+    (ml_kem && !primitives::has_group(Group::MlKem768))
+        .then(|| "OpenSSL has ML-KEM since 3.5".into())
+}
+
+/// What is measured as primitives.
+fn cryptography() -> &'static dyn Cryptography {
+    &primitives::Evp
 }

@@ -35,3 +35,8 @@ fn the_main_report_is_measured() {
 fn threads_measure_at_once() {
     conformance::threads_measure_at_once(&OpenSsl);
 }
+
+#[test]
+fn every_primitive_is_right() {
+    assert_eq!(conformance::every_primitive_is_right(&OpenSsl), 0);
+}

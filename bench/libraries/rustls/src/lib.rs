@@ -1,5 +1,10 @@
 //! rustls, with whichever provider does its cryptography.
 
+#[cfg(feature = "aws-lc-rs")]
+mod aws_lc_rs;
+#[cfg(feature = "ring")]
+mod ring;
+
 use std::{
     fmt,
     ops::DerefMut,
@@ -27,9 +32,9 @@ use tls_harness::{
     certificates::Identity,
     implementation::{Implementation, Library, Linkage},
     library::{Connection, Negotiated, Progress, Setup, TlsLibrary},
+    primitive::{Cryptography, Primitive},
     scenario::{
-        Authentication, Certificate, CipherSuite, KeyExchange, Operation, Protocol, Resumption,
-        Scenario,
+        Authentication, Certificate, CipherSuite, KeyExchange, Protocol, Resumption, Scenario,
     },
     transport::Endpoint,
 };
@@ -41,6 +46,7 @@ const SESSION_CACHE: usize = 20_480;
 pub struct Rustls {
     name: &'static str,
     provider: CryptoProvider,
+    cryptography: &'static dyn Cryptography,
     ticketer: fn() -> Result<Arc<dyn ProducesTickets>, rustls::Error>,
 }
 
@@ -50,6 +56,7 @@ impl Rustls {
         Self {
             name: "aws-lc-rs",
             provider: rustls::crypto::aws_lc_rs::default_provider(),
+            cryptography: &aws_lc_rs::AwsLcRs,
             ticketer: rustls::crypto::aws_lc_rs::Ticketer::new,
         }
     }
@@ -59,6 +66,7 @@ impl Rustls {
         Self {
             name: "ring",
             provider: rustls::crypto::ring::default_provider(),
+            cryptography: &ring::Ring,
             ticketer: rustls::crypto::ring::Ticketer::new,
         }
     }
@@ -252,8 +260,13 @@ impl TlsLibrary for Rustls {
         if let Some(group) = groups.into_iter().find(|group| !self.has_group(*group)) {
             return Some(format!("{} has no {group}", self.name));
         }
-        (scenario.operation == Operation::Primitive)
-            .then(|| "the harness does not measure primitives yet".into())
+        let ml_kem = Primitive::of(scenario).is_ok_and(Primitive::is_ml_kem);
+        (ml_kem && !self.has_group(KeyExchange::X25519MlKem768))
+            .then(|| format!("{} has no ML-KEM", self.name))
+    }
+
+    fn cryptography(&self) -> Result<&dyn Cryptography> {
+        Ok(self.cryptography)
     }
 
     fn client_config(&self, setup: &Setup) -> Result<Client> {

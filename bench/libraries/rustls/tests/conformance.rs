@@ -42,6 +42,14 @@ mod aws_lc_rs {
     fn threads_measure_at_once() {
         conformance::threads_measure_at_once(&Rustls::aws_lc_rs());
     }
+
+    #[test]
+    fn every_primitive_is_right() {
+        assert_eq!(
+            conformance::every_primitive_is_right(&Rustls::aws_lc_rs()),
+            0
+        );
+    }
 }
 
 #[cfg(feature = "ring")]
@@ -79,5 +87,10 @@ mod ring {
     #[test]
     fn threads_measure_at_once() {
         conformance::threads_measure_at_once(&Rustls::ring());
+    }
+
+    #[test]
+    fn every_primitive_is_right() {
+        assert_eq!(conformance::every_primitive_is_right(&Rustls::ring()), 3);
     }
 }

@@ -2,6 +2,9 @@
 
 #![cfg(feature = "ring")]
 
+#[path = "liars/primitives.rs"]
+mod primitives;
+
 use std::sync::Arc;
 
 use anyhow::Result;
@@ -14,6 +17,7 @@ use tls_harness::{
     handshake::{self, Stage},
     implementation::Implementation,
     library::{Connection, Negotiated, Progress, Setup, TlsLibrary},
+    primitive::Cryptography,
     scenario::{
         Authentication, Certificate, CipherSuite, KeyExchange, Operation, Protocol, Resumption,
         Scenario,
@@ -44,6 +48,7 @@ enum Lie {
 struct Liar {
     library: Rustls,
     lie: Lie,
+    cryptography: primitives::Liar,
 }
 
 impl Liar {
@@ -51,6 +56,7 @@ impl Liar {
         Self {
             library: Rustls::ring(),
             lie,
+            cryptography: primitives::Liar::new(primitives::Lie::None),
         }
     }
 
@@ -162,6 +168,10 @@ impl TlsLibrary for Liar {
 
     fn missing(&self, _: &Scenario) -> Option<String> {
         None
+    }
+
+    fn cryptography(&self) -> Result<&dyn Cryptography> {
+        Ok(&self.cryptography)
     }
 
     fn client_config(&self, setup: &Setup) -> Result<Self::ClientConfig> {

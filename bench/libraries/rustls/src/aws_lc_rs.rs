@@ -1,0 +1,105 @@
+//! Primitives of aws-lc-rs.
+
+#[allow(
+    clippy::duplicate_mod,
+    reason = "the same source on two crates with one API"
+)]
+#[path = "provider.rs"]
+mod provider;
+
+use ::aws_lc_rs::{
+    self as crypto,
+    agreement::{self, EphemeralPrivateKey},
+    error::{KeyRejected, Unspecified},
+    kem::{DecapsulationKey, EncapsulationKey, ML_KEM_768},
+    signature::{
+        ECDSA_P256_SHA256_ASN1_SIGNING, EcdsaKeyPair, ParsedPublicKey as PublicKey, RsaKeyPair,
+        VerificationAlgorithm,
+    },
+};
+use anyhow::{Result, anyhow};
+use provider::{ProviderAead, ProviderSignature, ProviderX25519};
+use tls_harness::{
+    primitive::{Aead, Cipher, Cryptography, Group, KeyExchange, PrivateKey, Secret, Signature},
+    scenario::Certificate,
+};
+
+pub struct AwsLcRs;
+
+impl Cryptography for AwsLcRs {
+    fn aead(&self, cipher: Cipher, key: &[u8]) -> Result<Box<dyn Aead>> {
+        Ok(Box::new(ProviderAead::new(cipher, key)?))
+    }
+
+    fn signature(&self, certificate: Certificate, key: &str) -> Result<Box<dyn Signature>> {
+        Ok(Box::new(ProviderSignature::new(certificate, key)?))
+    }
+
+    fn key_exchange(&self, group: Group) -> Result<Box<dyn KeyExchange>> {
+        Ok(match group {
+            Group::X25519 => Box::new(ProviderX25519::new()),
+            Group::MlKem768 => Box::new(MlKem768),
+        })
+    }
+}
+
+fn public_key(
+    algorithm: &'static dyn VerificationAlgorithm,
+    key: impl AsRef<[u8]>,
+) -> Result<PublicKey> {
+    PublicKey::new(algorithm, key).map_err(|error| anyhow!("the key is refused: {error}"))
+}
+
+fn verify(key: &PublicKey, message: &[u8], signature: &[u8]) -> Result<(), Unspecified> {
+    key.verify_sig(message, signature)
+}
+
+fn ecdsa_key(pkcs8: &[u8]) -> Result<EcdsaKeyPair, KeyRejected> {
+    EcdsaKeyPair::from_pkcs8(&ECDSA_P256_SHA256_ASN1_SIGNING, pkcs8)
+}
+
+fn signature_length(key: &RsaKeyPair) -> usize {
+    key.public_modulus_len()
+}
+
+fn agree(key: EphemeralPrivateKey, peer: &[u8], secret: &mut Secret) -> Result<(), Unspecified> {
+    let peer = agreement::UnparsedPublicKey::new(&agreement::X25519, peer);
+    agreement::agree_ephemeral(key, peer, Unspecified, |agreed| {
+        secret.copy_from_slice(agreed);
+        Ok(())
+    })
+}
+
+struct MlKem768;
+
+struct MlKem768Key(DecapsulationKey);
+
+impl KeyExchange for MlKem768 {
+    fn generate(&self, share: &mut [u8]) -> Result<Box<dyn PrivateKey>> {
+        let failed = |_| anyhow!("generating a key failed");
+        let key = DecapsulationKey::generate(&ML_KEM_768).map_err(failed)?;
+        let public = key.encapsulation_key().map_err(failed)?;
+        share.copy_from_slice(public.key_bytes().map_err(failed)?.as_ref());
+        Ok(Box::new(MlKem768Key(key)))
+    }
+
+    fn encapsulate(&self, share: &[u8], answer: &mut [u8], secret: &mut Secret) -> Result<()> {
+        let key = EncapsulationKey::new(&ML_KEM_768, share);
+        let key = key.map_err(|error| anyhow!("the peer's key is refused: {error}"))?;
+        let (ciphertext, agreed) = key
+            .encapsulate()
+            .map_err(|_| anyhow!("encapsulating failed"))?;
+        answer.copy_from_slice(ciphertext.as_ref());
+        secret.copy_from_slice(agreed.as_ref());
+        Ok(())
+    }
+}
+
+impl PrivateKey for MlKem768Key {
+    fn agree(&mut self, answer: &[u8], secret: &mut Secret) -> Result<()> {
+        let agreed = self.0.decapsulate(answer.into());
+        let agreed = agreed.map_err(|_| anyhow!("decapsulating failed"))?;
+        secret.copy_from_slice(agreed.as_ref());
+        Ok(())
+    }
+}

@@ -1,0 +1,148 @@
+//! Primitives of a provider: a module of both, whose API is nearly the same. Where the two differ,
+//! this calls `super`, which is each provider's own.
+
+use anyhow::{Result, anyhow, bail};
+use rustls::pki_types::{PrivateKeyDer, pem::PemObject};
+use tls_harness::{
+    primitive::{Aead, Cipher, KeyExchange, NONCE, PrivateKey, Secret, Signature, TAG},
+    scenario::Certificate,
+};
+
+use super::crypto::{
+    aead::{AES_128_GCM, AES_256_GCM, Aad, CHACHA20_POLY1305, LessSafeKey, Nonce, UnboundKey},
+    agreement::{EphemeralPrivateKey, X25519},
+    rand::SystemRandom,
+    signature::{
+        ECDSA_P256_SHA256_ASN1, EcdsaKeyPair, KeyPair, RSA_PSS_2048_8192_SHA256, RSA_PSS_SHA256,
+        RsaKeyPair,
+    },
+};
+
+pub struct ProviderAead(LessSafeKey);
+
+impl ProviderAead {
+    pub fn new(cipher: Cipher, key: &[u8]) -> Result<Self> {
+        let cipher = match cipher {
+            Cipher::Aes128Gcm => &AES_128_GCM,
+            Cipher::Aes256Gcm => &AES_256_GCM,
+            Cipher::ChaCha20Poly1305 => &CHACHA20_POLY1305,
+        };
+        let key = UnboundKey::new(cipher, key).map_err(|_| anyhow!("the key is refused"))?;
+        Ok(Self(LessSafeKey::new(key)))
+    }
+}
+
+impl Aead for ProviderAead {
+    fn seal(&mut self, nonce: &[u8; NONCE], additional: &[u8], record: &mut [u8]) -> Result<()> {
+        let Some((data, tag)) = record.split_last_chunk_mut::<TAG>() else {
+            bail!("a record without room for a tag");
+        };
+        let nonce = Nonce::assume_unique_for_key(*nonce);
+        let sealed = (self.0).seal_in_place_separate_tag(nonce, Aad::from(additional), data);
+        let sealed = sealed.map_err(|_| anyhow!("sealing failed"))?;
+        tag.copy_from_slice(sealed.as_ref());
+        Ok(())
+    }
+
+    fn open(&mut self, nonce: &[u8; NONCE], additional: &[u8], record: &mut [u8]) -> Result<()> {
+        let nonce = Nonce::assume_unique_for_key(*nonce);
+        let opened = self.0.open_in_place(nonce, Aad::from(additional), record);
+        opened.map(drop).map_err(|_| anyhow!("the tag is wrong"))
+    }
+}
+
+enum SigningKey {
+    Rsa(Box<RsaKeyPair>),
+    Ecdsa(Box<EcdsaKeyPair>),
+}
+
+/// A key with its public half, as near to parsed as the provider allows.
+pub struct ProviderSignature {
+    key: SigningKey,
+    public: super::PublicKey,
+    random: SystemRandom,
+}
+
+impl ProviderSignature {
+    pub fn new(certificate: Certificate, key: &str) -> Result<Self> {
+        let der = PrivateKeyDer::from_pem_slice(key.as_bytes())?;
+        let refused = |error| anyhow!("the key is refused: {error}");
+        let (key, public) = match certificate {
+            Certificate::Rsa2048 => {
+                let key = RsaKeyPair::from_pkcs8(der.secret_der()).map_err(refused)?;
+                let public = super::public_key(&RSA_PSS_2048_8192_SHA256, key.public_key())?;
+                (SigningKey::Rsa(Box::new(key)), public)
+            }
+            Certificate::EcdsaP256 => {
+                let key = super::ecdsa_key(der.secret_der()).map_err(refused)?;
+                let public = super::public_key(&ECDSA_P256_SHA256_ASN1, key.public_key())?;
+                (SigningKey::Ecdsa(Box::new(key)), public)
+            }
+            other => bail!("{other} is no primitive"),
+        };
+        Ok(Self {
+            key,
+            public,
+            random: SystemRandom::new(),
+        })
+    }
+}
+
+impl Signature for ProviderSignature {
+    fn sign(&mut self, message: &[u8], signature: &mut [u8]) -> Result<usize> {
+        let failed = |_| anyhow!("signing failed");
+        match &self.key {
+            SigningKey::Rsa(key) => {
+                let length = super::signature_length(key);
+                let signature = &mut signature[..length];
+                key.sign(&RSA_PSS_SHA256, &self.random, message, signature)
+                    .map_err(failed)?;
+                Ok(length)
+            }
+            SigningKey::Ecdsa(key) => {
+                let made = key.sign(&self.random, message).map_err(failed)?;
+                let made = made.as_ref();
+                signature[..made.len()].copy_from_slice(made);
+                Ok(made.len())
+            }
+        }
+    }
+
+    fn verify(&mut self, message: &[u8], signature: &[u8]) -> Result<()> {
+        super::verify(&self.public, message, signature)
+            .map_err(|_| anyhow!("the signature is wrong"))
+    }
+}
+
+pub struct ProviderX25519 {
+    random: SystemRandom,
+}
+
+impl ProviderX25519 {
+    pub fn new() -> Self {
+        Self {
+            random: SystemRandom::new(),
+        }
+    }
+}
+
+/// Is gone once it is used.
+struct X25519Key(Option<EphemeralPrivateKey>);
+
+impl KeyExchange for ProviderX25519 {
+    fn generate(&self, share: &mut [u8]) -> Result<Box<dyn PrivateKey>> {
+        let failed = |_| anyhow!("generating a key failed");
+        let key = EphemeralPrivateKey::generate(&X25519, &self.random).map_err(failed)?;
+        share.copy_from_slice(key.compute_public_key().map_err(failed)?.as_ref());
+        Ok(Box::new(X25519Key(Some(key))))
+    }
+}
+
+impl PrivateKey for X25519Key {
+    fn agree(&mut self, answer: &[u8], secret: &mut Secret) -> Result<()> {
+        let Some(key) = self.0.take() else {
+            bail!("the key was used before");
+        };
+        super::agree(key, answer, secret).map_err(|_| anyhow!("the peer's key is refused"))
+    }
+}

@@ -1,0 +1,71 @@
+//! Primitives of ring.
+
+#[allow(
+    clippy::duplicate_mod,
+    reason = "the same source on two crates with one API"
+)]
+#[path = "provider.rs"]
+mod provider;
+
+use ::ring::{
+    self as crypto,
+    agreement::{self, EphemeralPrivateKey},
+    error::{KeyRejected, Unspecified},
+    rand::SystemRandom,
+    signature::{
+        ECDSA_P256_SHA256_ASN1_SIGNING, EcdsaKeyPair, RsaKeyPair, UnparsedPublicKey,
+        VerificationAlgorithm,
+    },
+};
+use anyhow::{Result, bail};
+use provider::{ProviderAead, ProviderSignature, ProviderX25519};
+use tls_harness::{
+    primitive::{Aead, Cipher, Cryptography, Group, KeyExchange, Secret, Signature},
+    scenario::Certificate,
+};
+
+pub struct Ring;
+
+impl Cryptography for Ring {
+    fn aead(&self, cipher: Cipher, key: &[u8]) -> Result<Box<dyn Aead>> {
+        Ok(Box::new(ProviderAead::new(cipher, key)?))
+    }
+
+    fn signature(&self, certificate: Certificate, key: &str) -> Result<Box<dyn Signature>> {
+        Ok(Box::new(ProviderSignature::new(certificate, key)?))
+    }
+
+    fn key_exchange(&self, group: Group) -> Result<Box<dyn KeyExchange>> {
+        match group {
+            Group::X25519 => Ok(Box::new(ProviderX25519::new())),
+            Group::MlKem768 => bail!("ring has no ML-KEM"),
+        }
+    }
+}
+
+/// ring parses a public key each time that it verifies.
+type PublicKey = UnparsedPublicKey<Vec<u8>>;
+
+fn public_key(
+    algorithm: &'static dyn VerificationAlgorithm,
+    key: impl AsRef<[u8]>,
+) -> Result<PublicKey> {
+    Ok(UnparsedPublicKey::new(algorithm, key.as_ref().to_vec()))
+}
+
+fn verify(key: &PublicKey, message: &[u8], signature: &[u8]) -> Result<(), Unspecified> {
+    key.verify(message, signature)
+}
+
+fn ecdsa_key(pkcs8: &[u8]) -> Result<EcdsaKeyPair, KeyRejected> {
+    EcdsaKeyPair::from_pkcs8(&ECDSA_P256_SHA256_ASN1_SIGNING, pkcs8, &SystemRandom::new())
+}
+
+fn signature_length(key: &RsaKeyPair) -> usize {
+    key.public().modulus_len()
+}
+
+fn agree(key: EphemeralPrivateKey, peer: &[u8], secret: &mut Secret) -> Result<(), Unspecified> {
+    let peer = agreement::UnparsedPublicKey::new(&agreement::X25519, peer);
+    agreement::agree_ephemeral(key, &peer, |agreed| secret.copy_from_slice(agreed))
+}

@@ -1,0 +1,225 @@
+//! Primitives that are wrong on purpose: no figure of them is taken.
+
+use anyhow::Result;
+use tls_harness::{
+    library::TlsLibrary,
+    measure,
+    primitive::{
+        Aead, Cipher, Cryptography, Group, KeyExchange, NONCE, PrivateKey, Secret, Signature,
+    },
+    record::{Record, Schema},
+    request::Request,
+    scenario::{Certificate, Operation, Scenario},
+};
+use tls_rustls::Rustls;
+
+use super::noticed;
+
+/// What a primitive does wrong.
+#[derive(Clone, Copy, PartialEq)]
+pub enum Lie {
+    None,
+    /// Seals with a shorter key than it is given.
+    OtherCipher,
+    /// Leaves the data as it is.
+    Plaintext,
+    /// Opens whatever it is given.
+    Unauthenticated,
+    /// Signs something else.
+    OtherMessage,
+    /// Signs and verifies something else.
+    OtherMessages,
+    /// Takes every signature for a right one.
+    Unverified,
+    /// Agrees on the same secret with everybody.
+    SameSecret,
+    /// Agrees on a secret that is not the peer's.
+    OtherSecret,
+}
+
+pub struct Liar {
+    library: Rustls,
+    lie: Lie,
+}
+
+impl Liar {
+    pub fn new(lie: Lie) -> Self {
+        Self {
+            library: Rustls::ring(),
+            lie,
+        }
+    }
+}
+
+/// Something of a library, with a lie.
+struct Lying<T: ?Sized> {
+    truth: Box<T>,
+    lie: Lie,
+}
+
+impl Cryptography for Liar {
+    fn aead(&self, cipher: Cipher, key: &[u8]) -> Result<Box<dyn Aead>> {
+        let library = self.library.cryptography()?;
+        let truth = match self.lie {
+            Lie::OtherCipher => library.aead(Cipher::Aes128Gcm, &key[..16])?,
+            _ => library.aead(cipher, key)?,
+        };
+        let lie = self.lie;
+        Ok(Box::new(Lying { truth, lie }))
+    }
+
+    fn signature(&self, certificate: Certificate, key: &str) -> Result<Box<dyn Signature>> {
+        let truth = self.library.cryptography()?.signature(certificate, key)?;
+        let lie = self.lie;
+        Ok(Box::new(Lying { truth, lie }))
+    }
+
+    fn key_exchange(&self, group: Group) -> Result<Box<dyn KeyExchange>> {
+        let truth = self.library.cryptography()?.key_exchange(group)?;
+        let lie = self.lie;
+        Ok(Box::new(Lying { truth, lie }))
+    }
+}
+
+impl Aead for Lying<dyn Aead> {
+    fn seal(&mut self, nonce: &[u8; NONCE], additional: &[u8], record: &mut [u8]) -> Result<()> {
+        match self.lie {
+            Lie::Plaintext => Ok(()),
+            _ => self.truth.seal(nonce, additional, record),
+        }
+    }
+
+    fn open(&mut self, nonce: &[u8; NONCE], additional: &[u8], record: &mut [u8]) -> Result<()> {
+        match (self.lie, self.truth.open(nonce, additional, record)) {
+            (Lie::Plaintext | Lie::Unauthenticated, _) => Ok(()),
+            (_, result) => result,
+        }
+    }
+}
+
+impl Signature for Lying<dyn Signature> {
+    fn sign(&mut self, message: &[u8], signature: &mut [u8]) -> Result<usize> {
+        match self.lie {
+            Lie::OtherMessage | Lie::OtherMessages => self.truth.sign(&message[1..], signature),
+            _ => self.truth.sign(message, signature),
+        }
+    }
+
+    fn verify(&mut self, message: &[u8], signature: &[u8]) -> Result<()> {
+        match self.lie {
+            Lie::OtherMessages => self.truth.verify(&message[1..], signature),
+            Lie::Unverified => Ok(()),
+            _ => self.truth.verify(message, signature),
+        }
+    }
+}
+
+impl KeyExchange for Lying<dyn KeyExchange> {
+    fn generate(&self, share: &mut [u8]) -> Result<Box<dyn PrivateKey>> {
+        let truth = self.truth.generate(share)?;
+        let lie = self.lie;
+        Ok(Box::new(Lying { truth, lie }))
+    }
+
+    fn encapsulate(&self, share: &[u8], answer: &mut [u8], secret: &mut Secret) -> Result<()> {
+        self.truth.encapsulate(share, answer, secret)?;
+        if self.lie == Lie::SameSecret {
+            *secret = [7; 32];
+        }
+        Ok(())
+    }
+}
+
+impl PrivateKey for Lying<dyn PrivateKey> {
+    fn agree(&mut self, answer: &[u8], secret: &mut Secret) -> Result<()> {
+        self.truth.agree(answer, secret)?;
+        match self.lie {
+            Lie::SameSecret => *secret = [7; 32],
+            Lie::OtherSecret => secret[0] ^= 1,
+            _ => {}
+        }
+        Ok(())
+    }
+}
+
+fn measured(lie: Lie, variant: &str) -> Result<Vec<Record>> {
+    let liar = super::Liar {
+        cryptography: Liar::new(lie),
+        ..super::Liar::new(super::Lie::None)
+    };
+    let request = Request {
+        schema: Schema,
+        round: 1,
+        block: 0,
+        implementation: "test-1.0".into(),
+        scenario: Scenario {
+            variant: Some(variant.into()),
+            ..Scenario::new(Operation::Primitive)
+        },
+        measure_seconds: 0.001,
+        warmup_seconds: 0.0,
+        latency: false,
+        pinned: false,
+    };
+    measure::block(&liar, &request)
+}
+
+#[test]
+fn an_honest_primitive_passes() {
+    for variant in ["aes-256-gcm-open-1350", "rsa-2048-verify", "x25519-agree"] {
+        assert_eq!(measured(Lie::None, variant).unwrap().len(), 3);
+    }
+}
+
+#[test]
+fn a_wrong_primitive_is_noticed() {
+    for (lie, variant, expected) in [
+        (
+            Lie::OtherCipher,
+            "aes-256-gcm-seal-1350",
+            "a test vector of aes-256-gcm wrongly",
+        ),
+        (
+            Lie::Plaintext,
+            "aes-128-gcm-seal-1350",
+            "sealed a test vector of aes-128-gcm wrongly",
+        ),
+        (
+            Lie::Unauthenticated,
+            "aes-256-gcm-open-1350",
+            "opened a record with another tag",
+        ),
+        (
+            Lie::Unauthenticated,
+            "chacha20-poly1305-open-16384",
+            "opened a record with another tag",
+        ),
+        (
+            Lie::OtherMessage,
+            "ecdsa-p256-sign",
+            "ecdsa-p256: a signature does not verify",
+        ),
+        (
+            Lie::OtherMessages,
+            "rsa-2048-sign",
+            "rsa-2048: a known signature does not verify",
+        ),
+        (
+            Lie::Unverified,
+            "rsa-2048-verify",
+            "rsa-2048: a changed signature verifies",
+        ),
+        (
+            Lie::SameSecret,
+            "x25519-agree",
+            "X25519: a key or a secret came twice",
+        ),
+        (
+            Lie::OtherSecret,
+            "x25519-generate",
+            "the two roles did not agree on a secret",
+        ),
+    ] {
+        noticed(measured(lie, variant).map(drop), expected);
+    }
+}
