@@ -160,6 +160,7 @@ fn measured(lie: Lie, variant: &str) -> Result<Vec<Record>> {
         warmup_seconds: 0.0,
         latency: false,
         pinned: false,
+        throughput: false,
     };
     measure::block(&liar, &request)
 }
