@@ -1,4 +1,4 @@
-"""Finds a Zola and runs it on the site: `python3 -m tlsperf.site build|serve [--base-url URL]`.
+"""Finds a Zola and runs it: `python3 -m tlsperf.site build|serve [--base-url URL] [--port N]`.
 
 Nothing but the standard library, so that `make site` needs no Python packages. `config.toml` is
 written for current Zola; one older than 0.19 is handed a translated copy.
@@ -106,6 +106,7 @@ def run(
     action: str,
     base_url: str | None = None,
     output: Path | None = None,
+    port: int | None = None,
 ) -> None:
     """Builds the site in `root`, or serves it and does not return.
 
@@ -116,6 +117,8 @@ def run(
         command += ["--base-url", base_url]
     if output is not None:
         command += ["--output-dir", str(output), "--force"]
+    if port is not None:
+        command += ["--port", str(port)]
     if action == "serve":
         os.execv(command[0], command)  # Zola takes this process over, and its signals
     result = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
@@ -130,12 +133,13 @@ def main(arguments: list[str]) -> int:
     parser.add_argument(
         "--base-url", help="where the site will live, if not where config.toml says"
     )
+    parser.add_argument("--port", type=int, help="to serve at, if 1111 is taken")
     options = parser.parse_args(arguments)
     root = Path.cwd()
     try:
         if not (root / "config.toml").exists():
             raise SiteError(f"{root}: no config.toml here; run this from the top of the repository")
-        run(find_zola(root), root, options.action, options.base_url)
+        run(find_zola(root), root, options.action, options.base_url, port=options.port)
     except SiteError as error:
         print(f"tlsperf.site: {error}", file=sys.stderr)
         return 1

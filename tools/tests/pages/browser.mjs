@@ -123,8 +123,16 @@ async function look(page, path) {
   const unreachable = await page.evaluate(() =>
     [...document.querySelectorAll("a[href], summary")].filter((e) => e.tabIndex < 0).map((e) => e.textContent),
   );
+  await page.emulateMedia({ media: "print" });
+  const printed = await page.evaluate(() => ({
+    navigation: [...document.querySelectorAll("nav, .skip, footer.site")].filter((e) => e.checkVisibility()).length,
+    heads: [...new Set([...document.querySelectorAll("thead")].map((e) => getComputedStyle(e).display))],
+    cut: [...document.querySelectorAll(".scroll")].filter((e) => getComputedStyle(e).overflowX !== "visible").length,
+    broken: [...document.querySelectorAll("figure, tr")].filter((e) => getComputedStyle(e).breakInside !== "avoid").length,
+  }));
+  await page.emulateMedia({ media: "screen" });
   const heard = [...messages]; // before axe adds what looking makes the page say
-  const answer = { ...seen, overflow, skip, unreachable, requests, messages: heard };
+  const answer = { ...seen, printed, overflow, skip, unreachable, requests, messages: heard };
   if (!request.axe) return answer;
   // Evaluated through the debugger, which the page's policy does not bind.
   await page.evaluate(axe);

@@ -111,6 +111,14 @@ def test_the_keyboard_skips_to_the_content_and_reaches_every_link(seen: list[See
     assert problems(seen, "unreachable") == []
 
 
+def test_paper_has_the_tables_and_no_navigation(served: str, tmp_path: Path) -> None:
+    """The heads of tables repeat on each page, nothing is cut off or broken in two."""
+    pages = [f"perf/{OLDER}/", f"perf/{WIDE}/"]
+    request = {"base": served, "pages": pages, "views": [[1280, "dark"]]}
+    expected = {"navigation": 0, "heads": ["table-header-group"], "cut": 0, "broken": 0}
+    assert [s["printed"] for s in node("browser.mjs", request, tmp_path)] == [expected] * 2
+
+
 def test_pages_look_as_they_did(
     served: str, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:
