@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 import sys
 import tomllib
@@ -98,9 +99,18 @@ def test_the_raw_format_of_the_guide_is_one(
         import_files([file], "openssl-3.6.1", tmp_path / "2026-11-21-other")
 
 
-def test_the_scenario_of_the_guide_is_one() -> None:
+def test_the_scenarios_of_the_guide_are_some() -> None:
     guide = GUIDES["docs/add-a-scenario.md"]
-    (table,) = re.findall(r"^ +(\[\[scenarios\]\]\n(?: +\S.*\n)+)", guide, re.MULTILINE)
-    (scenario,) = tomllib.loads(re.sub(r"^ +", "", table, flags=re.MULTILINE))["scenarios"]
-    name = scenario_name(Scenario.model_validate(scenario))
-    assert name == "transfer 1.3, CHACHA20-POLY1305"
+    tables = re.findall(r"^ +(\[\[scenarios\]\]\n(?: +\S.*\n)+)", guide, re.MULTILINE)
+    entries = tomllib.loads(re.sub(r"^ +", "", "".join(tables), flags=re.MULTILINE))["scenarios"]
+    names = []
+    for entry in entries:  # a list stands for each of its values
+        values = [value if isinstance(value, list) else [value] for value in entry.values()]
+        for scenario in itertools.product(*values):
+            named = dict(zip(entry, scenario, strict=True))
+            names.append(scenario_name(Scenario.model_validate(named)))
+    assert names == [
+        "transfer 1.3, CHACHA20-POLY1305",
+        "primitive, aes-256-gcm-seal-16384",
+        "primitive, ml-kem-768-decapsulate",
+    ]
