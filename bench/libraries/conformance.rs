@@ -1,14 +1,16 @@
 //! What every adapter must do, and what the driver must notice: a module of each adapter's tests.
 
+use std::process::{Command, Stdio};
+
 use tls_harness::{
     handshake::{self, Stage},
     library::{HELLO_RETRY, Setup, TlsLibrary},
     measure,
-    record::{Record, Schema, Status},
+    record::{Metric, Phase, Record, Schema, Status},
     request::Request,
     scenario::{
         Authentication, Certificate, CipherSuite, KeyExchange, Operation, Protocol, Resumption,
-        Scenario,
+        Scenario, Side,
     },
     transfer::Batch,
     transport::Transport,
@@ -278,6 +280,127 @@ pub fn a_ticket_is_used_once<L: TlsLibrary>(library: &L) {
     }
 }
 
+/// A server that resumes by id forgets the oldest session when it has as many as the set-up says;
+/// "rough" is what rustls calls its capacity.
+pub fn the_session_cache_holds_what_it_is_told<L: TlsLibrary>(library: &L) {
+    let scenario = Scenario {
+        key_exchange: None,
+        resumption: Some(Resumption::SessionId),
+        ..handshake_12()
+    };
+    for (others, is_kept) in [(4, true), (16, false)] {
+        let mut setup = Setup::server(&scenario).unwrap();
+        setup.session_cache = 8;
+        let server = library.server_config(&setup).unwrap();
+        let first = stage(library, &server, &scenario);
+        first.handshake(false).unwrap();
+        for _ in 0..others {
+            stage(library, &server, &scenario).handshake(false).unwrap();
+        }
+        if let Err(error) = first.handshake(is_kept) {
+            panic!("after {others} other sessions in a cache of 8: {error:#}");
+        }
+    }
+}
+
+/// Construction and the reading of tickets are timed, each as a phase of its own, and with the
+/// flights they are all that the rate is made of.
+pub fn construction_and_tickets_are_phases<L: TlsLibrary>(library: &L) {
+    let resumed = Scenario {
+        resumption: Some(Resumption::Ticket),
+        ..handshake_13()
+    };
+    for scenario in [handshake_12(), handshake_13(), resumed] {
+        let resumes = scenario.resumption == Some(Resumption::Ticket);
+        let records = measure::block(library, &request(scenario)).unwrap();
+        let measured = records.iter().filter_map(|record| match record {
+            Record::Measurement(measurement) => Some(measurement),
+            _ => None,
+        });
+        for measurement in measured {
+            let name = measurement.scenario.name();
+            let microseconds: Vec<_> = measurement
+                .observations
+                .iter()
+                .filter(|it| it.metric == Metric::Duration)
+                .map(|it| (it.phase, it.value))
+                .collect();
+            assert_eq!(microseconds[0].0, Phase::Construction, "{name}");
+            assert!(microseconds.iter().all(|it| it.1 > 0.0), "{name}");
+            let reads = resumes && measurement.scenario.side == Some(Side::Client);
+            let last = microseconds.last().unwrap().0;
+            assert_eq!(last == Phase::Tickets, reads, "{name}: {last:?} is last");
+            let sum: f64 = microseconds.iter().map(|it| it.1).sum();
+            let total = 1e6 / measurement.observations[0].value;
+            assert!((sum - total).abs() < 1e-6 * total, "{name}: {sum}, {total}");
+        }
+    }
+}
+
+/// What the program was built with is told: compilers, flags, linkage, allocator.
+pub fn the_build_is_described<L: TlsLibrary>(library: &L) {
+    let it = library.implementation().unwrap();
+    let rust = it.rust_compiler.unwrap();
+    assert!(rust.starts_with("rustc version"), "{rust}");
+    let c = it.c_compiler.unwrap();
+    assert!(c.contains("GCC") || c.contains("clang"), "{c}");
+    let flags = it.flags.unwrap();
+    assert!(
+        flags.contains("-O") || flags.contains("opt-level"),
+        "{flags}"
+    );
+    assert!(it.linkage.is_some());
+    assert_eq!(it.allocator.as_deref(), Some("system"));
+}
+
+/// A program counts its connections' memory by the allocator that it names, and the harness is
+/// little of it.
+pub fn memory_is_counted_by_the_allocator_that_is_named(program: &str) {
+    let scenario = Scenario {
+        operation: Operation::Memory,
+        variant: Some("sessions-100".into()),
+        ..handshake_13()
+    };
+    let mut child = Command::new(program)
+        .arg("measure")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    serde_json::to_writer(child.stdin.take().unwrap(), &request(scenario)).unwrap();
+    let output = child.wait_with_output().unwrap();
+    assert!(output.status.success());
+    let text = String::from_utf8(output.stdout).unwrap();
+    let records: Vec<Record> = text
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    let mut sides = 0;
+    for record in &records {
+        let Record::Measurement(measurement) = record else {
+            continue;
+        };
+        let own = records.iter().find_map(|record| match record {
+            Record::Overhead(it) if it.scenario == measurement.scenario => it.bytes,
+            _ => None,
+        });
+        let name = measurement.scenario.name();
+        let own = own.unwrap_or_else(|| panic!("{name}: what does the harness take?"));
+        for observation in &measurement.observations {
+            if (observation.metric, observation.phase) == (Metric::Allocated, Phase::Handshake) {
+                let bytes = observation.value;
+                assert!(
+                    bytes > 100_000.0,
+                    "{name}: {bytes} bytes of 100 connections"
+                );
+                assert!(own > 0.0 && own < bytes / 10.0, "{name}: {own} of {bytes}");
+                sides += 1;
+            }
+        }
+    }
+    assert_eq!(sides, 2);
+}
+
 /// The scenarios of the main report, as blocks of a suite.
 fn main_report() -> Vec<Scenario> {
     let transfer = |base: Scenario, suite| Scenario {
@@ -341,8 +464,12 @@ fn the_harness_costs_little(records: &[Record]) -> usize {
         });
         let measured = measured.unwrap();
         let nanoseconds = measured.elapsed_seconds * 1e9 / measured.operations as f64;
-        let share = overhead.nanoseconds / nanoseconds;
+        let share = overhead.nanoseconds.unwrap() / nanoseconds;
         let name = overhead.scenario.name();
+        assert!(
+            overhead.clock_nanoseconds > 0.0,
+            "{name}: the clock is free"
+        );
         assert!(
             share <= 0.02,
             "{name}: {share:.4} of the time is the harness (are these tests run with --release?)"

@@ -383,6 +383,7 @@ impl Context {
                     _ => ffi::SSL_SESS_CACHE_OFF,
                 },
             );
+            ffi::SSL_CTX_sess_set_cache_size(context, setup.session_cache as _);
             check(
                 ffi::SSL_CTX_set_num_tickets(context, usize::from(this.issues_tickets)) == 1,
                 "SSL_CTX_set_num_tickets",

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 
 import pytest
 
 from fixture_run import DISTURBED, write_run
-from synthetic import SIXTEEN, loaded_run
 from tlsperf.errors import UserError
-from tlsperf.overhead import overhead_text
 from tlsperf.run import load_run, read_hosts
 
 
@@ -51,19 +48,6 @@ def test_what_is_wrong_is_named(
     with pytest.raises(UserError) as caught:
         load_run(folder)
     assert str(caught.value).removeprefix(f"{folder}/").startswith(message)
-
-
-def test_the_harness_own_cost_is_the_largest_share_of_any_figure(tmp_path: Path) -> None:
-    text = overhead_text(load_run(write_run(tmp_path)))
-    # 100 ns of a resumed handshake at about 72,481 a second: 13.8 µs.
-    assert text is not None
-    assert re.fullmatch(
-        r".* at most 0\.7[123] % of a figure \(a handshake\); one read .* 25 ns\.", text
-    )
-
-
-def test_a_run_without_overheads_says_nothing_of_them() -> None:
-    assert overhead_text(loaded_run("2026-11-21-run", {"openssl-3": {SIXTEEN[0]: 1.0}})) is None
 
 
 def test_a_run_that_is_not_there(tmp_path: Path) -> None:

@@ -5,7 +5,7 @@
 
 use std::{hint::black_box, time::Instant};
 
-use anyhow::Result;
+use anyhow::{Context, Result};
 use tls_harness::{
     clock, measure,
     record::{Record, Schema},
@@ -80,11 +80,11 @@ fn main() -> Result<()> {
             let Record::Overhead(overhead) = record else {
                 continue;
             };
+            let nanoseconds = overhead.nanoseconds.context("no time was taken")?;
             println!(
-                "{}: {:.1} ns, {:.1} ns per phase",
+                "{}: {nanoseconds:.1} ns, {:.1} ns per phase",
                 overhead.scenario.name(),
-                overhead.nanoseconds,
-                overhead.nanoseconds / f64::from(phases)
+                nanoseconds / f64::from(phases)
             );
         }
     }

@@ -309,19 +309,27 @@ impl<'a, L: TlsLibrary + ?Sized> Stage<'a, L> {
         })
     }
 
-    /// One handshake, checked. `resumed`: whether it must be a resumption.
+    /// One handshake, of which anything may have come.
     ///
     /// # Errors
-    /// It failed, or came to something else.
-    pub fn handshake(&self, resumed: bool) -> Result<Pair<'_, L>> {
+    /// It failed.
+    pub fn unchecked(&self) -> Result<Pair<'_, L>> {
         self.transport.clear();
-        let pair = run(
+        run(
             self.library,
             &self.client_config,
             self.server_config,
             &self.transport,
             self.expected.awaits_tickets(),
-        )?;
+        )
+    }
+
+    /// One handshake, checked. `resumed`: whether it must be a resumption.
+    ///
+    /// # Errors
+    /// It failed, or came to something else.
+    pub fn handshake(&self, resumed: bool) -> Result<Pair<'_, L>> {
+        let pair = self.unchecked()?;
         self.expected.check(&pair, &self.transport, resumed)?;
         Ok(pair)
     }

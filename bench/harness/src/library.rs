@@ -27,6 +27,8 @@ pub struct Setup {
     /// `None`: the server issues no tickets and has no cache. Otherwise every session that a
     /// handshake yields is kept by the client and used once.
     pub resumption: Resumption,
+    /// Sessions that a server keeps at the most, where it resumes them by id.
+    pub session_cache: u32,
     /// Largest record, in bytes of plaintext; absent: the protocol's 16 KiB.
     pub record_size: Option<u32>,
     /// The root that the peer is verified with, as PEM.
@@ -67,6 +69,7 @@ impl Setup {
                 Resumption::Resumed => bail!("resumption \"resumed\" is for foreign sources"),
                 resumption => resumption,
             },
+            session_cache: SESSION_CACHE,
             record_size: scenario.record_size,
             trusted: certificates::authority(certificate).root,
             identity: None,
@@ -112,6 +115,9 @@ impl Setup {
         Ok(setup)
     }
 }
+
+/// More sessions than are ever waiting to be resumed: what OpenSSL and BoringSSL keep by default.
+const SESSION_CACHE: u32 = 20_480;
 
 /// The variant whose client first sends a key share that the server does not want.
 pub const HELLO_RETRY: &str = "hello-retry";

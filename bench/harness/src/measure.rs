@@ -73,8 +73,8 @@ pub fn block<L: TlsLibrary>(library: &L, request: &Request) -> Result<Vec<Record
     Ok(records)
 }
 
-/// What the harness itself costs in this scenario, for each side that it has: the driver run with a library
-/// that does nothing. None for memory, where no time is taken.
+/// What the harness itself costs in this scenario, for each side that it has: the driver run with a
+/// library that does nothing, on as many threads.
 ///
 /// # Errors
 /// The scenario can't be understood.
@@ -84,7 +84,7 @@ pub fn own_cost(request: &Request) -> Result<Vec<Record>> {
         Operation::Transfer => empty_transfers(request),
         Operation::ClientHello => empty_client_hellos(request),
         Operation::Primitive => empty_primitives(request),
-        Operation::Memory => Ok(Vec::new()),
+        Operation::Memory => empty_memory(request),
     }
 }
 
@@ -174,32 +174,47 @@ fn role(
     }
 }
 
-/// Records of the harness' own cost, for each side: `window` drives the empty library for a while
-/// and returns the mean nanoseconds of each. The least mean counts, since whatever else runs on the
-/// host can only add to it.
+/// Records of the harness' own cost, for each side. On every thread of the scenario, `drive` gets
+/// the empty library ready, lets go of the gate and tells the nanoseconds of each side; the mean
+/// of the threads counts.
 fn overheads<const N: usize>(
     request: &Request,
     sides: [impl Into<Option<Side>>; N],
-    mut window: impl FnMut() -> Result<[f64; N]>,
+    drive: impl Fn(Gate<'_>) -> Result<[f64; N]> + Sync,
 ) -> Result<Vec<Record>> {
+    let threads = on_threads(request, drive)?;
+    let records = sides.into_iter().enumerate().map(|(index, side)| {
+        let sum: f64 = threads.iter().map(|thread| thread[index]).sum();
+        Record::Overhead(Overhead {
+            nanoseconds: Some(sum / threads.len() as f64),
+            ..overhead(request, side)
+        })
+    });
+    Ok(records.collect())
+}
+
+fn overhead(request: &Request, side: impl Into<Option<Side>>) -> Overhead {
+    Overhead {
+        schema: Schema,
+        time: Timestamp::now(),
+        round: request.round,
+        implementation: request.implementation.clone(),
+        clock_nanoseconds: clock::cost(),
+        scenario: request.scenario.on(side),
+        nanoseconds: None,
+        bytes: None,
+    }
+}
+
+/// The least of several windows' means, since whatever else runs on the host can only add to it.
+fn least<const N: usize>(mut window: impl FnMut() -> Result<[f64; N]>) -> Result<[f64; N]> {
     let mut least = [f64::INFINITY; N];
     for _ in 0..OVERHEAD_WINDOWS {
         for (least, mean) in least.iter_mut().zip(window()?) {
             *least = least.min(mean);
         }
     }
-    let record = |(side, nanoseconds)| {
-        Record::Overhead(Overhead {
-            schema: Schema,
-            time: Timestamp::now(),
-            round: request.round,
-            implementation: request.implementation.clone(),
-            clock_nanoseconds: clock::cost(),
-            scenario: request.scenario.on(side),
-            nanoseconds,
-        })
-    };
-    Ok(sides.into_iter().zip(least).map(record).collect())
+    Ok(least)
 }
 
 /// Nanoseconds per operation.
@@ -395,22 +410,17 @@ fn handshake_side(request: &Request, side: Side, threads: &[Handshakes]) -> Resu
 /// What the harness itself costs in a handshake of this scenario, for client and server.
 fn empty_handshakes(request: &Request) -> Result<Vec<Record>> {
     let scenario = &request.scenario;
-    let (client, server) = (
-        Empty.client_config(&Setup::client(scenario)?)?,
-        Empty.server_config(&Setup::server(scenario)?)?,
-    );
-    let transport = Transport::new(Transport::HANDSHAKE_CAPACITY);
-    let awaits_tickets = handshake::Expected::new(scenario)?.awaits_tickets();
-    overheads(request, [Side::Client, Side::Server], || {
-        let mut sum = Handshakes::default();
-        repeat(OVERHEAD_WINDOW, 1, || {
-            transport.clear();
-            sum.add(&handshake::run(&Empty, &client, &server, &transport, awaits_tickets)?.times)
-        })?;
-        let Handshakes {
-            operations, times, ..
-        } = sum;
-        Ok([&times.client, &times.server].map(|role| mean(role.total(), operations)))
+    overheads(request, [Side::Client, Side::Server], |gate| {
+        let server = Empty.server_config(&Setup::server(scenario)?)?;
+        let stage = Stage::new(&Empty, &server, scenario, Transport::HANDSHAKE_CAPACITY)?;
+        let mut sum = Handshakes::new(request.latency)?;
+        drop(gate);
+        least(|| {
+            (sum.operations, sum.times) = Default::default();
+            repeat(OVERHEAD_WINDOW, 1, || sum.add(&stage.unchecked()?.times))?;
+            Ok([&sum.times.client, &sum.times.server]
+                .map(|role| mean(role.total(), sum.operations)))
+        })
     })
 }
 
@@ -478,23 +488,22 @@ fn transfers<L: TlsLibrary>(library: &L, request: &Request) -> Result<Vec<Record
 /// What the harness itself costs in a write of this scenario, for sender and receiver.
 fn empty_transfers(request: &Request) -> Result<Vec<Record>> {
     let scenario = &request.scenario;
-    let mut batch = Batch::new(scenario)?;
-    let transport = Transport::new(batch.capacity());
-    let (client, server) = (
-        Empty.client_config(&Setup::client(scenario)?)?,
-        Empty.server_config(&Setup::server(scenario)?)?,
-    );
-    let mut pair = handshake::run(&Empty, &client, &server, &transport, false)?;
-    overheads(request, [Side::Sender, Side::Receiver], || {
-        let mut sum = Transfers::default();
-        repeat(OVERHEAD_WINDOW, 1, || {
-            transport.clear();
-            let times = batch.run(&mut pair)?;
-            sum.add(&batch, times);
-            Ok(())
-        })?;
-        let Transfers { writes, times, .. } = sum;
-        Ok([times.sender, times.receiver].map(|role| mean(role, writes)))
+    overheads(request, [Side::Sender, Side::Receiver], |gate| {
+        let mut batch = Batch::new(scenario)?;
+        let server = Empty.server_config(&Setup::server(scenario)?)?;
+        let stage = Stage::new(&Empty, &server, scenario, batch.capacity())?;
+        let mut pair = stage.unchecked()?;
+        drop(gate);
+        least(|| {
+            let mut sum = Transfers::default();
+            repeat(OVERHEAD_WINDOW, 1, || {
+                stage.transport.clear();
+                let times = batch.run(&mut pair)?;
+                sum.add(&batch, times);
+                Ok(())
+            })?;
+            Ok([sum.times.sender, sum.times.receiver].map(|role| mean(role, sum.writes)))
+        })
     })
 }
 
@@ -550,16 +559,19 @@ fn client_hellos<L: TlsLibrary>(library: &L, request: &Request) -> Result<Vec<Re
 
 /// What the harness itself costs in a ClientHello.
 fn empty_client_hellos(request: &Request) -> Result<Vec<Record>> {
-    let empty = Empty.client_config(&Setup::client(&request.scenario)?)?;
-    let transport = Transport::new(Transport::HANDSHAKE_CAPACITY);
-    overheads(request, [Side::Client], || {
-        let mut sum = ClientHellos::default();
-        repeat(OVERHEAD_WINDOW, 1, || {
-            transport.clear();
-            sum.add(client_hello::run(&Empty, &empty, &transport)?);
-            Ok(())
-        })?;
-        Ok([mean(sum.total(), sum.operations)])
+    overheads(request, [Side::Client], |gate| {
+        let empty = Empty.client_config(&Setup::client(&request.scenario)?)?;
+        let transport = Transport::new(Transport::HANDSHAKE_CAPACITY);
+        drop(gate);
+        least(|| {
+            let mut sum = ClientHellos::default();
+            repeat(OVERHEAD_WINDOW, 1, || {
+                transport.clear();
+                sum.add(client_hello::run(&Empty, &empty, &transport)?);
+                Ok(())
+            })?;
+            Ok([mean(sum.total(), sum.operations)])
+        })
     })
 }
 
@@ -621,14 +633,31 @@ fn primitives<L: TlsLibrary>(library: &L, request: &Request) -> Result<Vec<Recor
 
 /// What the harness itself costs in one operation of a primitive.
 fn empty_primitives(request: &Request) -> Result<Vec<Record>> {
-    let mut batch = Primitive::of(&request.scenario)?.batch(&Empty)?;
-    overheads(request, [None::<Side>], || {
-        let (mut operations, mut time) = (0, Duration::ZERO);
-        repeat(OVERHEAD_WINDOW, 1, || {
-            time += batch.run()?;
-            operations += batch.operations() as u64;
-            Ok(())
-        })?;
-        Ok([mean(time, operations)])
+    let primitive = Primitive::of(&request.scenario)?;
+    overheads(request, [None::<Side>], |gate| {
+        let mut batch = primitive.batch(&Empty)?;
+        drop(gate);
+        least(|| {
+            let (mut operations, mut time) = (0, Duration::ZERO);
+            repeat(OVERHEAD_WINDOW, 1, || {
+                time += batch.run()?;
+                operations += batch.operations() as u64;
+                Ok(())
+            })?;
+            Ok([mean(time, operations)])
+        })
     })
+}
+
+/// Bytes of a connection that does nothing, or of all of them where the variant names a number.
+fn empty_memory(request: &Request) -> Result<Vec<Record>> {
+    [Side::Client, Side::Server]
+        .into_iter()
+        .map(|side| {
+            Ok(Record::Overhead(Overhead {
+                bytes: Some(memory::own_cost(&request.scenario, side)?),
+                ..overhead(request, side)
+            }))
+        })
+        .collect()
 }

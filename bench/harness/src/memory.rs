@@ -15,6 +15,7 @@ use anyhow::{Context, Result, bail, ensure};
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
 use crate::{
+    empty::Empty,
     handshake::{Pair, Stage},
     library::{Connection, Setup, TlsLibrary},
     record::{Metric, Observation, Phase, Statistic, Unit},
@@ -39,6 +40,9 @@ const MOMENTS: [Phase; 3] = [Phase::Construction, Phase::Handshake, Phase::Data]
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Holding {
+    /// Connections of the library that does nothing.
+    #[serde(default)]
+    empty: bool,
     scenario: Scenario,
     side: Side,
     moment: Phase,
@@ -117,6 +121,17 @@ fn exchange<L: TlsLibrary>(pair: &mut Pair<'_, L>) -> Result<()> {
 /// # Errors
 /// A handshake failed or came to something else than the scenario says.
 pub fn hold<L: TlsLibrary>(library: &L, holding: &Holding) -> Result<Growth> {
+    match holding.empty {
+        true => hold_pairs(&Empty, holding, |stage| stage.unchecked()),
+        false => hold_pairs(library, holding, |stage| stage.handshake(false)),
+    }
+}
+
+fn hold_pairs<L: TlsLibrary>(
+    library: &L,
+    holding: &Holding,
+    handshake: impl for<'a> Fn(&'a Stage<'_, L>) -> Result<Pair<'a, L>>,
+) -> Result<Growth> {
     let scenario = &holding.scenario;
     let server_config = library.server_config(&Setup::server(scenario)?)?;
     let stage = Stage::new(
@@ -126,7 +141,7 @@ pub fn hold<L: TlsLibrary>(library: &L, holding: &Holding) -> Result<Growth> {
         Transport::HANDSHAKE_CAPACITY,
     )?;
     let complete = || -> Result<_> {
-        let mut pair = stage.handshake(false)?;
+        let mut pair = handshake(&stage)?;
         if holding.moment == Phase::Data {
             exchange(&mut pair)?;
         }
@@ -197,6 +212,56 @@ pub struct Measured {
     pub elapsed: Duration,
 }
 
+/// One count of a growth.
+type Count = fn(&Growth) -> u64;
+
+const COUNTS: [(Metric, Count); 2] = [
+    (Metric::Allocated, |it| it.allocated),
+    (Metric::Resident, |it| it.resident),
+];
+
+/// Numbers of connections to be held.
+fn numbers(scenario: &Scenario) -> Result<Vec<u32>> {
+    Ok(match scenario.variant.as_deref() {
+        Some(variant) => vec![sessions(variant)?],
+        None => SESSIONS.to_vec(),
+    })
+}
+
+/// How much a fresh process grows with each number of connections.
+fn growths(numbers: &[u32], holding: impl Fn(u32) -> Holding) -> Result<Vec<(f64, Growth)>> {
+    let growth = |&sessions| Ok((f64::from(sessions), in_fresh_process(&holding(sessions))?));
+    numbers.iter().map(growth).collect()
+}
+
+/// Bytes in all where there is one number of connections, or else per connection.
+fn figure(growths: &[(f64, Growth)], pick: Count) -> (f64, Unit) {
+    let points = growths
+        .iter()
+        .map(|(number, growth)| (*number, pick(growth) as f64));
+    let points: Vec<_> = points.collect();
+    match points[..] {
+        [(_, bytes)] => (bytes, Unit::Bytes),
+        _ => (slope(&points), Unit::BytesPerConnection),
+    }
+}
+
+/// What the harness itself adds to the figures of one role by the allocator's count (the kernel's
+/// goes by whole pages): connections of a library that does nothing, held in the same way.
+///
+/// # Errors
+/// A process failed, or the variant can't be understood.
+pub fn own_cost(scenario: &Scenario, side: Side) -> Result<f64> {
+    let growths = growths(&numbers(scenario)?, |sessions| Holding {
+        empty: true,
+        scenario: scenario.clone(),
+        side,
+        moment: Phase::Handshake,
+        sessions,
+    })?;
+    Ok(figure(&growths, |it| it.allocated).0)
+}
+
 /// Memory of one role at each moment: bytes at the number of sessions that the variant names, or
 /// else bytes per connection.
 ///
@@ -204,35 +269,18 @@ pub struct Measured {
 /// A process failed, or the variant can't be understood.
 pub fn measure(scenario: &Scenario, side: Side) -> Result<Measured> {
     let start = Instant::now();
-    let variant = scenario.variant.as_deref();
-    let numbers = match variant {
-        Some(variant) => vec![sessions(variant)?],
-        None => SESSIONS.to_vec(),
-    };
+    let numbers = numbers(scenario)?;
     let mut observations = Vec::new();
     for moment in MOMENTS {
-        let growths = numbers.iter().map(|&sessions| {
-            let holding = Holding {
-                scenario: scenario.clone(),
-                side,
-                moment,
-                sessions,
-            };
-            Ok((f64::from(sessions), in_fresh_process::<Growth>(&holding)?))
-        });
-        let growths: Vec<(f64, Growth)> = growths.collect::<Result<_>>()?;
-        for (metric, pick) in [
-            (Metric::Allocated, (|it| it.allocated) as fn(&Growth) -> u64),
-            (Metric::Resident, |it| it.resident),
-        ] {
-            let points = growths
-                .iter()
-                .map(|(number, it)| (*number, pick(it) as f64));
-            let points: Vec<_> = points.collect();
-            let (value, unit) = match points[..] {
-                [(_, bytes)] => (bytes, Unit::Bytes),
-                _ => (slope(&points), Unit::BytesPerConnection),
-            };
+        let growths = growths(&numbers, |sessions| Holding {
+            empty: false,
+            scenario: scenario.clone(),
+            side,
+            moment,
+            sessions,
+        })?;
+        for (metric, pick) in COUNTS {
+            let (value, unit) = figure(&growths, pick);
             observations.push(Observation {
                 phase: moment,
                 metric,

@@ -52,6 +52,24 @@ mod figure {
     }
 }
 
+/// The same, where it may be absent.
+mod optional_figure {
+    use super::*;
+
+    #[derive(Serialize, Deserialize)]
+    struct Figure(#[serde(with = "figure")] f64);
+
+    pub fn serialize<S: Serializer>(value: &Option<f64>, serializer: S) -> Result<S::Ok, S::Error> {
+        value.map(Figure).serialize(serializer)
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<Option<f64>, D::Error> {
+        Ok(Some(Figure::deserialize(deserializer)?.0))
+    }
+}
+
 /// What kind of figure an observation is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -210,9 +228,20 @@ pub struct Overhead {
     #[serde(with = "figure")]
     pub clock_nanoseconds: f64,
     pub scenario: Scenario,
-    /// Per handshake or per write.
-    #[serde(with = "figure")]
-    pub nanoseconds: f64,
+    /// Per handshake, write or operation; absent for memory.
+    #[serde(
+        default,
+        with = "optional_figure",
+        skip_serializing_if = "Option::is_none"
+    )]
+    pub nanoseconds: Option<f64>,
+    /// For memory: by the allocator's count, per connection or in all as its figures are.
+    #[serde(
+        default,
+        with = "optional_figure",
+        skip_serializing_if = "Option::is_none"
+    )]
+    pub bytes: Option<f64>,
 }
 
 /// State of the host over one round; a disturbed round does not count and is repeated.

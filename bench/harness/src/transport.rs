@@ -175,6 +175,21 @@ mod tests {
     }
 
     #[test]
+    fn a_transport_is_one_buffer_that_is_neither_moved_nor_wiped() {
+        let transport = Transport::new(8);
+        let place = || transport.client.outgoing.borrow().bytes.as_ptr();
+        let before = place();
+        for _ in 0..3 {
+            assert!(transport.client.send(b"abcdefgh"));
+            transport.clear();
+            assert_eq!(place(), before);
+            // Still there: wiping what the next handshake overwrites would be work.
+            assert_eq!(&*transport.client.outgoing.borrow().bytes, b"abcdefgh");
+            assert!(!transport.server.has_arrived());
+        }
+    }
+
+    #[test]
     fn an_empty_pipe_would_block() {
         let transport = Transport::new(4);
         let error = (&transport.client).read(&mut [0; 1]).unwrap_err();

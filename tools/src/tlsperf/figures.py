@@ -5,6 +5,7 @@ Ratios have theirs in `statistics.ratio_text`, scenarios in `model.scenario_name
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
 
 from tlsperf.model import Implementation, ShownImplementation, Unit
@@ -51,6 +52,11 @@ def value_text(value: float, unit: Unit, like: float | None = None) -> str:
 def interval_text(low: float, high: float, value: float, unit: Unit) -> str:
     """The interval of a value, with the value's decimals: 8,053 to 8,215."""
     return f"{value_text(low, unit, value)} to {value_text(high, unit, value)}"
+
+
+def listed(parts: Sequence[str]) -> str:
+    """One or more parts in a sentence: `a, b and c`."""
+    return " and ".join([", ".join(parts[:-1]), parts[-1]] if len(parts) > 1 else parts)
 
 
 def implementation_label(implementation: Implementation) -> str:

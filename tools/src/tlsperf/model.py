@@ -11,9 +11,9 @@ A field that a source does not tell is absent (None here), never guessed.
 from __future__ import annotations
 
 from datetime import date, datetime
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Any, Final, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
 
 SCHEMA_VERSION: Final = 1
 """The number in every record, run and results file; raised when their meaning changes."""
@@ -140,7 +140,20 @@ class Overhead(_Record):
     implementation: Identifier
     clock_nanoseconds: float = Field(ge=0, description="one read of the clock")
     scenario: Scenario
-    nanoseconds: float = Field(ge=0, description="per handshake or per write")
+    nanoseconds: float | None = Field(
+        None, ge=0, description="per handshake, write or operation; absent for memory"
+    )
+    bytes: float | None = Field(
+        None,
+        ge=0,
+        description="for memory: by the allocator's count, per connection or in all",
+    )
+
+    @model_validator(mode="after")
+    def _check_cost(self) -> Self:
+        if (self.nanoseconds is None) == (self.bytes is None):
+            raise ValueError("either nanoseconds or bytes")
+        return self
 
 
 class RoundState(_Record):

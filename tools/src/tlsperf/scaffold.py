@@ -12,7 +12,7 @@ import tomlkit
 
 from tlsperf.changes import predecessor
 from tlsperf.errors import UserError
-from tlsperf.figures import LIBRARY_NAMES, implementation_label
+from tlsperf.figures import LIBRARY_NAMES, implementation_label, listed
 from tlsperf.model import Identifier, Implementation, Report, Results, Run
 from tlsperf.page import read_page
 from tlsperf.render import completer
@@ -96,7 +96,7 @@ def _description(results: Results) -> str:
         labels = [
             f"{count} builds of {name}" if count > 1 else name for name, count in counts.items()
         ]
-    libraries = " and ".join([", ".join(labels[:-1]), labels[-1]]) if labels[1:] else labels[0]
+    libraries = listed(labels)
     hosts = ", ".join(h.cpu + (" (virtual machine)" if h.virtual else "") for h in results.hosts)
     kinds = ", ".join(t.title.lower() for t in results.tables if not t.by_phase)
     return f"{libraries} on {hosts}: {kinds}."
@@ -165,6 +165,6 @@ _PHASES: Final = (
 
 def _measured(results: Results) -> str:
     kinds = [t.title.lower() for t in results.tables if not t.by_phase]
-    listed = " and ".join([", ".join(kinds[:-1]), kinds[-1]]) if kinds[1:] else kinds[0]
+    figures = listed(kinds)
     tools = " and ".join(dict.fromkeys(run.tool.name for run in results.runs))
-    return f"{listed[0].upper()}{listed[1:]}, each side of a connection by itself, by {tools}."
+    return f"{figures[0].upper()}{figures[1:]}, each side of a connection by itself, by {tools}."

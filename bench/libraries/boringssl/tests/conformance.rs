@@ -40,3 +40,25 @@ fn threads_measure_at_once() {
 fn every_primitive_is_right() {
     assert_eq!(conformance::every_primitive_is_right(&BoringSsl), 0);
 }
+
+#[test]
+fn the_session_cache_holds_what_it_is_told() {
+    conformance::the_session_cache_holds_what_it_is_told(&BoringSsl);
+}
+
+#[test]
+fn construction_and_tickets_are_phases() {
+    conformance::construction_and_tickets_are_phases(&BoringSsl);
+}
+
+#[test]
+fn the_build_is_described() {
+    conformance::the_build_is_described(&BoringSsl);
+}
+
+#[test]
+fn memory_is_counted_by_the_allocator_that_is_named() {
+    conformance::memory_is_counted_by_the_allocator_that_is_named(env!(
+        "CARGO_BIN_EXE_tls-boringssl"
+    ));
+}

@@ -39,9 +39,6 @@ use tls_harness::{
     transport::Endpoint,
 };
 
-/// Sessions that a server keeps for resumption by session id: more than are ever waiting.
-const SESSION_CACHE: usize = 20_480;
-
 /// rustls with one provider.
 pub struct Rustls {
     name: &'static str,
@@ -315,7 +312,8 @@ impl TlsLibrary for Rustls {
             Resumption::None => config.send_tls13_tickets = 0,
             Resumption::Ticket => config.ticketer = (self.ticketer)()?,
             Resumption::SessionId => {
-                config.session_storage = ServerSessionMemoryCache::new(SESSION_CACHE);
+                config.session_storage =
+                    ServerSessionMemoryCache::new(setup.session_cache as usize);
             }
             Resumption::Resumed => bail!("\"resumed\" is no way to resume"),
         }

@@ -50,6 +50,28 @@ mod aws_lc_rs {
             0
         );
     }
+
+    #[test]
+    fn the_session_cache_holds_what_it_is_told() {
+        conformance::the_session_cache_holds_what_it_is_told(&Rustls::aws_lc_rs());
+    }
+
+    #[test]
+    fn construction_and_tickets_are_phases() {
+        conformance::construction_and_tickets_are_phases(&Rustls::aws_lc_rs());
+    }
+
+    #[test]
+    fn the_build_is_described() {
+        conformance::the_build_is_described(&Rustls::aws_lc_rs());
+    }
+
+    #[test]
+    fn memory_is_counted_by_the_allocator_that_is_named() {
+        conformance::memory_is_counted_by_the_allocator_that_is_named(env!(
+            "CARGO_BIN_EXE_tls-rustls-aws-lc-rs"
+        ));
+    }
 }
 
 #[cfg(feature = "ring")]
@@ -92,5 +114,27 @@ mod ring {
     #[test]
     fn every_primitive_is_right() {
         assert_eq!(conformance::every_primitive_is_right(&Rustls::ring()), 3);
+    }
+
+    #[test]
+    fn the_session_cache_holds_what_it_is_told() {
+        conformance::the_session_cache_holds_what_it_is_told(&Rustls::ring());
+    }
+
+    #[test]
+    fn construction_and_tickets_are_phases() {
+        conformance::construction_and_tickets_are_phases(&Rustls::ring());
+    }
+
+    #[test]
+    fn the_build_is_described() {
+        conformance::the_build_is_described(&Rustls::ring());
+    }
+
+    #[test]
+    fn memory_is_counted_by_the_allocator_that_is_named() {
+        conformance::memory_is_counted_by_the_allocator_that_is_named(env!(
+            "CARGO_BIN_EXE_tls-rustls-ring"
+        ));
     }
 }

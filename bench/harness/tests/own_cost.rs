@@ -1,0 +1,62 @@
+//! What the harness itself costs is told for each kind of scenario that is timed; for memory it
+//! takes a library's program: the conformance tests have it.
+
+use serde_json::json;
+use tls_harness::{measure, record::Record};
+
+#[test]
+fn every_kind_that_is_timed_tells_the_harness_own_cost() {
+    let handshake = json!({"operation": "handshake", "protocol": "1.3",
+        "cipher_suite": "TLS_AES_256_GCM_SHA384", "key_exchange": "X25519",
+        "certificate": "rsa-2048", "authentication": "server", "resumption": "none"});
+    let with = |more: serde_json::Value| {
+        let mut scenario = handshake.clone();
+        for (key, value) in more.as_object().unwrap() {
+            scenario[key] = value.clone();
+        }
+        scenario
+    };
+    for (scenario, latency, sides) in [
+        (handshake.clone(), false, 2),
+        (handshake.clone(), true, 2),
+        (with(json!({"threads": 3})), false, 2),
+        (with(json!({"resumption": "ticket"})), false, 2),
+        (
+            with(json!({"operation": "transfer", "size": 1024})),
+            false,
+            2,
+        ),
+        (
+            with(json!({"operation": "transfer", "size": 1024, "threads": 2})),
+            false,
+            2,
+        ),
+        (
+            with(json!({"operation": "client-hello", "variant": "X25519"})),
+            false,
+            1,
+        ),
+        (
+            json!({"operation": "primitive", "variant": "aes-256-gcm-seal-16384", "threads": 1}),
+            false,
+            1,
+        ),
+    ] {
+        let request = serde_json::from_value(json!({
+            "schema": 1, "round": 1, "block": 0, "implementation": "empty-1.0",
+            "scenario": scenario, "latency": latency,
+            "measure_seconds": 0.0, "warmup_seconds": 0.0,
+        }))
+        .unwrap();
+        let records = measure::own_cost(&request).unwrap();
+        assert_eq!(records.len(), sides, "{scenario}");
+        for record in records {
+            let Record::Overhead(overhead) = record else {
+                panic!("{record:?} is no overhead");
+            };
+            let cost = overhead.nanoseconds.unwrap();
+            assert!(cost > 0.0 && overhead.clock_nanoseconds > 0.0, "{scenario}");
+            assert!(overhead.bytes.is_none());
+        }
+    }
+}

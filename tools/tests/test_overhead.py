@@ -1,0 +1,124 @@
+"""What the harness costs is told for each kind of figure, as the largest share of one."""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from fixture_run import write_run
+from synthetic import SIXTEEN, loaded_run
+from tlsperf.formats.frame import tidy_frame
+from tlsperf.model import Overhead, Scenario
+from tlsperf.overhead import overhead_text
+from tlsperf.run import LoadedRun, load_run
+
+
+def test_the_largest_share_of_each_kind(tmp_path: Path) -> None:
+    text = overhead_text(load_run(write_run(tmp_path)))
+    # 100 ns of a write of 1 MiB at 9 GiB a second, and of a resumed handshake of 13.8 µs
+    assert text is not None
+    assert re.fullmatch(
+        r"The harness itself, driving a library that does nothing, takes at most 0\.\d\d % of a "
+        r"transfer and 0\.7[123] % of a handshake; one read of the clock takes 25 ns\.",
+        text,
+    ), text
+
+
+def test_a_run_without_overheads_says_nothing_of_them() -> None:
+    assert overhead_text(loaded_run("2026-11-21-run", {"openssl-3": {SIXTEEN[0]: 1.0}})) is None
+
+
+def run_of(scenario: dict[str, Any], figure: dict[str, Any], cost: dict[str, float]) -> LoadedRun:
+    """A run of one figure with what the harness cost in it."""
+    row = {"implementation": "openssl-3", "round": 1, "file": "synthetic", "line": 1}
+    columns = {key: [value] for key, value in {**row, **scenario, **figure}.items()}
+    run = loaded_run("2026-11-21-run", {"openssl-3": {SIXTEEN[0]: 1.0}})
+    overhead = Overhead(
+        time=datetime(2026, 11, 21, tzinfo=UTC),
+        round=1,
+        implementation="openssl-3",
+        clock_nanoseconds=25,
+        scenario=Scenario.model_validate(scenario),
+        **cost,
+    )
+    return LoadedRun(run.run, tidy_frame(columns), overheads=[overhead])
+
+
+RATE = {"metric": "rate", "unit": "operations/s"}
+HANDSHAKES = {"metric": "rate", "unit": "handshakes/s"}
+
+
+@pytest.mark.parametrize(
+    ("scenario", "figure", "cost", "told"),
+    [
+        (
+            {"operation": "transfer", "size": 1024},
+            {"metric": "rate", "value": 1000.0, "unit": "MiB/s"},  # 977 ns a write
+            {"nanoseconds": 97.7},
+            "10.0 % of a transfer;",
+        ),
+        (
+            {"operation": "handshake", "threads": 4},
+            {**HANDSHAKES, "value": 4000.0},  # 1 ms each
+            {"nanoseconds": 1000},
+            "0.10 % of a handshake on several threads;",
+        ),
+        (
+            {"operation": "handshake"},
+            {"metric": "duration", "statistic": "p5", "value": 10.0, "unit": "µs"},
+            {"nanoseconds": 100},
+            "1.0 % of a handshake's latency;",
+        ),
+        (
+            {"operation": "client-hello"},
+            {**RATE, "value": 10000.0},
+            {"nanoseconds": 100},
+            "0.10 % of a ClientHello;",
+        ),
+        (
+            {"operation": "primitive", "variant": "x25519-agree"},
+            {**RATE, "value": 10000.0},
+            {"nanoseconds": 100},
+            "0.10 % of a primitive;",
+        ),
+        (
+            {"operation": "primitive", "variant": "aes-256-gcm-seal-1024"},
+            {"metric": "rate", "value": 1000.0, "unit": "MiB/s"},
+            {"nanoseconds": 9.77},
+            "1.0 % of a primitive;",
+        ),
+        (
+            {"operation": "memory"},
+            {
+                "metric": "allocated",
+                "phase": "handshake",
+                "value": 8000.0,
+                "unit": "bytes/connection",
+            },
+            {"bytes": 16},
+            "0.20 % of a connection's memory;",
+        ),
+        (
+            {"operation": "memory", "variant": "sessions-100"},
+            {"metric": "allocated", "phase": "data", "value": 100 * 1024.0, "unit": "bytes"},
+            {"bytes": 1024},
+            "1.0 % of a connection's memory;",
+        ),
+    ],
+)
+def test_every_kind_of_figure_has_its_share(
+    scenario: dict[str, Any], figure: dict[str, Any], cost: dict[str, float], told: str
+) -> None:
+    text = overhead_text(run_of(scenario, figure, cost))
+    assert text is not None
+    assert f"takes at most {told}" in text
+
+
+def test_a_cost_is_time_or_memory() -> None:
+    for cost in ({}, {"nanoseconds": 1.0, "bytes": 1.0}):
+        with pytest.raises(ValueError, match="either nanoseconds or bytes"):
+            run_of({"operation": "memory"}, {**RATE, "value": 1.0}, cost)
