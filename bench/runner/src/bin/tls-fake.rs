@@ -12,7 +12,7 @@ use tls_harness::record::{
     Block, Measurement, Metric, Observation, Phase, Record, Schema, Statistic, Status, Unit,
 };
 use tls_harness::request::Request;
-use tls_harness::scenario::{Scenario, Side};
+use tls_harness::scenario::{Operation, Scenario, Side};
 
 fn main() -> Result<()> {
     let mut arguments = std::env::args();
@@ -97,10 +97,15 @@ fn measure() -> Result<()> {
     Ok(())
 }
 
-/// Both sides, as lines. The figure is put into the text, so that it may be a wrong one.
+/// Both sides, as lines; one line without a side for a primitive, which has none. The figure is put into the text, so that it may be a wrong one.
 fn measurement(request: &Request, scenario: &Scenario, rate: f64) -> Result<String> {
     let mut lines = String::new();
-    for side in [Side::Client, Side::Server] {
+    let sides = match scenario.operation {
+        _ if scenario.variant.as_deref() == Some("without-side") => vec![None],
+        Operation::Primitive => vec![None],
+        _ => vec![Some(Side::Client), Some(Side::Server)],
+    };
+    for side in sides {
         let record = Record::Measurement(Measurement {
             schema: Schema,
             time: Timestamp::now(),

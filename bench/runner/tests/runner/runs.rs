@@ -119,6 +119,10 @@ fn a_block_that_goes_wrong_is_marked_failed_with_its_reason_and_the_rest_goes_on
             "output, line 1: measured handshake, client, asked for",
         ),
         (
+            "without-side",
+            "output, line 1: measured handshake, without-side, asked for",
+        ),
+        (
             "no-mark",
             "output: expected one block mark, as the last line",
         ),
@@ -149,6 +153,25 @@ fn a_block_that_goes_wrong_is_marked_failed_with_its_reason_and_the_rest_goes_on
             2
         );
     }
+}
+
+#[test]
+fn a_primitive_is_measured_without_a_side() {
+    let bench = Bench::new();
+    let suite = bench.suite(1, NO_TIME, &["rsa-2048-sign"]);
+    let text = fs::read_to_string(&suite).unwrap();
+    fs::write(&suite, text.replace("\"handshake\"", "\"primitive\"")).unwrap();
+    bench.run(&silent_host(&bench)).unwrap();
+    check_finished(&bench.path("run"), 1, 2, 1);
+    let measured = read_records(&bench.path("run"));
+    let measured = measured.iter().filter_map(|record| match record {
+        Record::Measurement(it) => Some(it.scenario.name()),
+        _ => None,
+    });
+    assert_eq!(
+        measured.collect::<Vec<_>>(),
+        ["primitive, rsa-2048-sign"; 2]
+    );
 }
 
 #[test]
