@@ -30,7 +30,7 @@ report: doctor-report libraries $(VENV)/.tools ## measure this host and publish 
 	@echo "report: public/perf/$(RUN)/index.html   (make serve shows it)"
 
 .PHONY: test
-test: doctor-test test-bench test-tools ## every test
+test: doctor-test test-bench test-tools test-suites ## every test
 
 # --- parts -----------------------------------------------------------------------------------
 
@@ -66,6 +66,10 @@ test-bench: $(VENV)/.build
 .PHONY: test-tools
 test-tools: $(VENV)/.dev node_modules/.installed chromium
 	cd tools && ../$(PYTHON) -m pytest
+
+.PHONY: test-suites
+test-suites: libraries $(VENV)/.dev ## run every suite in a shortened form, and render it
+	$(PYTHON) tools/automation/suites.py
 
 .PHONY: fuzz
 fuzz: $(VENV)/.dev ## every raw format with 5,000 documents a test; takes most of an hour

@@ -5,6 +5,8 @@ mod conformance;
 
 use tls_openssl::OpenSsl;
 
+const PROGRAM: &str = env!("CARGO_BIN_EXE_tls-openssl");
+
 #[test]
 fn every_handshake_negotiates_what_it_claims() {
     let missing = conformance::every_handshake_negotiates_what_it_claims(&OpenSsl);
@@ -61,4 +63,19 @@ fn memory_is_counted_by_the_allocator_that_is_named() {
     conformance::memory_is_counted_by_the_allocator_that_is_named(env!(
         "CARGO_BIN_EXE_tls-openssl"
     ));
+}
+
+#[test]
+fn threads_and_latencies_are_those_of_every_handshake() {
+    conformance::threads_and_latencies_are_those_of_every_handshake(PROGRAM);
+}
+
+#[test]
+fn memory_grows_with_the_sessions() {
+    conformance::memory_grows_with_the_sessions(PROGRAM);
+}
+
+#[test]
+fn client_hellos_carry_their_key_shares() {
+    conformance::client_hellos_carry_their_key_shares(&OpenSsl, PROGRAM);
 }

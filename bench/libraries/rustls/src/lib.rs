@@ -13,8 +13,8 @@ use std::{
 
 use anyhow::{Context, Result, bail, ensure};
 use rustls::{
-    ClientConfig, ClientConnection, ConnectionCommon, HandshakeKind, NamedGroup, ProtocolVersion,
-    RootCertStore, ServerConfig, ServerConnection, SideData, SignatureScheme,
+    ClientConfig, ClientConnection, CommonState, ConnectionCommon, HandshakeKind, NamedGroup,
+    ProtocolVersion, RootCertStore, ServerConfig, ServerConnection, SideData, SignatureScheme,
     SupportedProtocolVersion,
     client::{
         ClientSessionStore, Resumption as ClientResumption, Tls12ClientSessionValue,
@@ -38,6 +38,9 @@ use tls_harness::{
     },
     transport::Endpoint,
 };
+
+#[cfg(feature = "unbuffered")]
+pub mod unbuffered;
 
 /// rustls with one provider.
 pub struct Rustls {
@@ -430,24 +433,28 @@ where
     }
 
     fn negotiated(&self) -> Result<Negotiated> {
-        let connection = &*self.connection;
-        let suite = connection.negotiated_cipher_suite();
-        let suite = suite.context("no cipher suite was negotiated")?;
-        let group = connection.negotiated_key_exchange_group();
-        Ok(Negotiated {
-            protocol: match connection.protocol_version() {
-                Some(ProtocolVersion::TLSv1_2) => Protocol::Tls12,
-                Some(ProtocolVersion::TLSv1_3) => Protocol::Tls13,
-                other => bail!("protocol {other:?} is not in the vocabulary"),
-            },
-            cipher_suite: CipherSuite::from_number(suite.suite().into())?,
-            key_exchange: group
-                .map(|group| KeyExchange::from_number(group.name().into()))
-                .transpose()?,
-            resumed: connection.handshake_kind() == Some(HandshakeKind::Resumed),
-            // A verifier is always in place, and refuses what it can't verify.
-            peer_verified: connection.peer_certificates().is_some(),
-            tickets: self.connection.tickets(),
-        })
+        negotiated(&self.connection, self.connection.tickets())
     }
+}
+
+/// What a connection of either role and either API tells.
+fn negotiated(connection: &CommonState, tickets: u32) -> Result<Negotiated> {
+    let suite = connection.negotiated_cipher_suite();
+    let suite = suite.context("no cipher suite was negotiated")?;
+    let group = connection.negotiated_key_exchange_group();
+    Ok(Negotiated {
+        protocol: match connection.protocol_version() {
+            Some(ProtocolVersion::TLSv1_2) => Protocol::Tls12,
+            Some(ProtocolVersion::TLSv1_3) => Protocol::Tls13,
+            other => bail!("protocol {other:?} is not in the vocabulary"),
+        },
+        cipher_suite: CipherSuite::from_number(suite.suite().into())?,
+        key_exchange: group
+            .map(|group| KeyExchange::from_number(group.name().into()))
+            .transpose()?,
+        resumed: connection.handshake_kind() == Some(HandshakeKind::Resumed),
+        // A verifier is always in place, and refuses what it can't verify.
+        peer_verified: connection.peer_certificates().is_some(),
+        tickets,
+    })
 }

@@ -1,0 +1,332 @@
+//! rustls through its unbuffered API: the connection keeps no buffers, and its user encodes into
+//! and decodes from buffers of his own.
+
+use std::{ops::DerefMut, sync::Arc};
+
+use anyhow::{Context, Result, bail, ensure};
+use rustls::{
+    ServerConfig,
+    client::{ClientConnectionData, UnbufferedClientConnection},
+    pki_types::ServerName,
+    server::{ServerConnectionData, UnbufferedServerConnection},
+    unbuffered::{
+        ConnectionState, EncodeError, EncryptError, InsufficientSizeError,
+        UnbufferedConnectionCommon, UnbufferedStatus,
+    },
+};
+use tls_harness::{
+    implementation::Implementation,
+    library::{Connection, Negotiated, Progress, Setup, TlsLibrary},
+    primitive::Cryptography,
+    scenario::Scenario,
+    transport::Endpoint,
+};
+
+use crate::{Client, Role, Rustls, negotiated};
+
+/// Buffers begin with this size.
+const LEAST_BUFFER: usize = 4096;
+
+/// Largest record on the wire: header, 16 KiB and the most that TLS1.2 allows to be added (RFC
+/// 5246, 6.2.3).
+const LARGEST_RECORD: usize = 5 + (1 << 14) + 2048;
+
+/// Plaintext that is encrypted at once: as much as the buffers of the other API take.
+const MOST_PLAINTEXT: usize = 64 * 1024;
+
+/// rustls with one provider, by the unbuffered API.
+pub struct Unbuffered(pub Rustls);
+
+impl TlsLibrary for Unbuffered {
+    type ClientConfig = Client;
+    type ServerConfig = Arc<ServerConfig>;
+    type Client<'a> = UnbufferedConnection<'a, UnbufferedClientConnection>;
+    type Server<'a> = UnbufferedConnection<'a, UnbufferedServerConnection>;
+
+    fn implementation(&self) -> Result<Implementation> {
+        let buffered = self.0.implementation()?;
+        Ok(Implementation {
+            id: format!("{}-unbuffered", buffered.id),
+            build: Some("unbuffered".into()),
+            note: Some("Driven by the unbuffered API.".into()),
+            ..buffered
+        })
+    }
+
+    fn missing(&self, scenario: &Scenario) -> Option<String> {
+        self.0.missing(scenario)
+    }
+
+    fn cryptography(&self) -> Result<&dyn Cryptography> {
+        self.0.cryptography()
+    }
+
+    fn client_config(&self, setup: &Setup) -> Result<Client> {
+        self.0.client_config(setup)
+    }
+
+    fn server_config(&self, setup: &Setup) -> Result<Arc<ServerConfig>> {
+        self.0.server_config(setup)
+    }
+
+    fn connect<'a>(&self, client: &'a Client, endpoint: &'a Endpoint) -> Result<Self::Client<'a>> {
+        let name = ServerName::try_from(client.host_name)?;
+        let connection = UnbufferedClientConnection::new(Arc::clone(&client.config), name)?;
+        Ok(UnbufferedConnection::new(connection, endpoint))
+    }
+
+    fn accept<'a>(
+        &self,
+        config: &'a Arc<ServerConfig>,
+        endpoint: &'a Endpoint,
+    ) -> Result<Self::Server<'a>> {
+        let connection = UnbufferedServerConnection::new(Arc::clone(config))?;
+        Ok(UnbufferedConnection::new(connection, endpoint))
+    }
+}
+
+/// Both roles have this function, but no trait of rustls' tells so.
+pub trait Process {
+    type Data;
+
+    fn process<'c, 'i>(
+        connection: &'c mut UnbufferedConnectionCommon<Self::Data>,
+        incoming: &'i mut [u8],
+    ) -> UnbufferedStatus<'c, 'i, Self::Data>;
+}
+
+impl Process for UnbufferedClientConnection {
+    type Data = ClientConnectionData;
+
+    fn process<'c, 'i>(
+        connection: &'c mut UnbufferedConnectionCommon<Self::Data>,
+        incoming: &'i mut [u8],
+    ) -> UnbufferedStatus<'c, 'i, Self::Data> {
+        connection.process_tls_records(incoming)
+    }
+}
+
+impl Process for UnbufferedServerConnection {
+    type Data = ServerConnectionData;
+
+    fn process<'c, 'i>(
+        connection: &'c mut UnbufferedConnectionCommon<Self::Data>,
+        incoming: &'i mut [u8],
+    ) -> UnbufferedStatus<'c, 'i, Self::Data> {
+        connection.process_tls_records(incoming)
+    }
+}
+
+impl Role for UnbufferedClientConnection {
+    fn tickets(&self) -> u32 {
+        self.tls13_tickets_received()
+    }
+}
+
+impl Role for UnbufferedServerConnection {
+    fn tickets(&self) -> u32 {
+        0
+    }
+}
+
+/// Bytes that have arrived and are not yet processed.
+#[derive(Default)]
+struct Incoming {
+    bytes: Vec<u8>,
+    start: usize,
+    end: usize,
+}
+
+impl Incoming {
+    fn arrived(&mut self) -> &mut [u8] {
+        &mut self.bytes[self.start..self.end]
+    }
+
+    /// Takes in what fits of what waits in the transport; false if nothing does.
+    fn fill(&mut self, endpoint: &Endpoint) -> Result<bool> {
+        if !endpoint.has_arrived() {
+            return Ok(false);
+        }
+        self.bytes.copy_within(self.start..self.end, 0);
+        self.end -= self.start;
+        self.start = 0;
+        if self.end == self.bytes.len() {
+            let size = (2 * self.end).clamp(LEAST_BUFFER, 4 * LARGEST_RECORD);
+            ensure!(size > self.end, "{size} bytes make no whole message");
+            self.bytes.resize(size, 0);
+        }
+        self.end += endpoint.receive(&mut self.bytes[self.end..]);
+        Ok(true)
+    }
+}
+
+/// Bytes to be sent.
+#[derive(Default)]
+struct Outgoing {
+    bytes: Vec<u8>,
+    end: usize,
+}
+
+impl Outgoing {
+    /// Has `write` append, in more room if it asks for that.
+    fn append<E>(
+        &mut self,
+        mut write: impl FnMut(&mut [u8]) -> Result<usize, E>,
+        more: impl Fn(&E) -> Option<usize>,
+    ) -> Result<()>
+    where
+        E: std::error::Error + Send + Sync + 'static,
+    {
+        loop {
+            match write(&mut self.bytes[self.end..]) {
+                Ok(written) => {
+                    self.end += written;
+                    return Ok(());
+                }
+                Err(error) => {
+                    let room = more(&error).ok_or(error)?;
+                    self.bytes.resize((self.end + room).max(LEAST_BUFFER), 0);
+                }
+            }
+        }
+    }
+
+    fn flush(&mut self, endpoint: &Endpoint) -> Result<()> {
+        ensure!(
+            endpoint.send(&self.bytes[..self.end]),
+            "the transport's buffer is full"
+        );
+        self.end = 0;
+        Ok(())
+    }
+}
+
+fn room_to_encode(error: &EncodeError) -> Option<usize> {
+    match error {
+        EncodeError::InsufficientSize(InsufficientSizeError { required_size }) => {
+            Some(*required_size)
+        }
+        EncodeError::AlreadyEncoded => None,
+    }
+}
+
+fn room_to_encrypt(error: &EncryptError) -> Option<usize> {
+    match error {
+        EncryptError::InsufficientSize(InsufficientSizeError { required_size }) => {
+            Some(*required_size)
+        }
+        EncryptError::EncryptExhausted => None,
+    }
+}
+
+/// A connection of either role with its buffers and its end of the transport.
+pub struct UnbufferedConnection<'a, C> {
+    connection: C,
+    endpoint: &'a Endpoint,
+    incoming: Incoming,
+    outgoing: Outgoing,
+}
+
+impl<'a, C> UnbufferedConnection<'a, C>
+where
+    C: Process + DerefMut<Target = UnbufferedConnectionCommon<<C as Process>::Data>>,
+{
+    fn new(connection: C, endpoint: &'a Endpoint) -> Self {
+        Self {
+            connection,
+            endpoint,
+            incoming: Incoming::default(),
+            outgoing: Outgoing::default(),
+        }
+    }
+
+    /// Processes handshake messages and sends what follows from them, until nothing more has
+    /// arrived.
+    fn advance(&mut self) -> Result<()> {
+        loop {
+            let UnbufferedStatus { discard, state } =
+                C::process(&mut self.connection, self.incoming.arrived());
+            let mut waits = false;
+            match state? {
+                ConnectionState::EncodeTlsData(mut data) => self
+                    .outgoing
+                    .append(|room| data.encode(room), room_to_encode)?,
+                ConnectionState::TransmitTlsData(data) => {
+                    self.outgoing.flush(self.endpoint)?;
+                    data.done();
+                }
+                ConnectionState::BlockedHandshake | ConnectionState::WriteTraffic(_) => {
+                    waits = true;
+                }
+                other => bail!("{other:?} is no state of a handshake"),
+            }
+            self.incoming.start += discard;
+            if waits && !self.incoming.fill(self.endpoint)? {
+                return Ok(());
+            }
+        }
+    }
+}
+
+impl<C> Connection for UnbufferedConnection<'_, C>
+where
+    C: Process + DerefMut<Target = UnbufferedConnectionCommon<<C as Process>::Data>> + Role,
+{
+    fn handshake(&mut self) -> Result<Progress> {
+        self.advance()?;
+        Ok(match self.connection.is_handshaking() {
+            true => Progress::Waiting,
+            false => Progress::Done,
+        })
+    }
+
+    fn receive_tickets(&mut self) -> Result<()> {
+        self.advance()
+    }
+
+    fn send(&mut self, data: &[u8]) -> Result<()> {
+        for part in data.chunks(MOST_PLAINTEXT) {
+            let status = C::process(&mut self.connection, self.incoming.arrived());
+            ensure!(status.discard == 0, "the peer sent something meanwhile");
+            let ConnectionState::WriteTraffic(mut traffic) = status.state? else {
+                bail!("the connection is not ready to send");
+            };
+            self.outgoing
+                .append(|room| traffic.encrypt(part, room), room_to_encrypt)?;
+            self.outgoing.flush(self.endpoint)?;
+        }
+        Ok(())
+    }
+
+    fn receive(&mut self, buffer: &mut [u8]) -> Result<usize> {
+        loop {
+            let UnbufferedStatus { discard, state } =
+                C::process(&mut self.connection, self.incoming.arrived());
+            let (mut received, mut discarded) = (None, discard);
+            match state? {
+                ConnectionState::ReadTraffic(mut traffic) => {
+                    let record = traffic.next_record().context("no record of data")??;
+                    let (length, room) = (record.payload.len(), buffer.len());
+                    let space = buffer.get_mut(..length).with_context(|| {
+                        format!("a record of {length} bytes, expected at most {room}")
+                    })?;
+                    space.copy_from_slice(record.payload);
+                    received = Some(length);
+                    discarded += record.discard;
+                }
+                ConnectionState::WriteTraffic(_) => {}
+                other => bail!("{other:?} is no state of a transfer"),
+            }
+            self.incoming.start += discarded;
+            match received {
+                Some(length) if length > 0 => return Ok(length),
+                Some(_) => {}
+                None => ensure!(self.incoming.fill(self.endpoint)?, "nothing has arrived"),
+            }
+        }
+    }
+
+    fn negotiated(&self) -> Result<Negotiated> {
+        negotiated(&self.connection, self.connection.tickets())
+    }
+}

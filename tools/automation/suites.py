@@ -1,0 +1,100 @@
+"""Runs every suite in a shortened form and renders a report of each.
+
+`python tools/automation/suites.py`: each suite of bench/suites is run for one round of short
+blocks, with the programs in bench/target/release, into a scratch folder; there `tlsperf` makes,
+renders and validates its report. No block may fail. What is measured is not kept.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+import tomllib
+from pathlib import Path
+from typing import Final
+
+ROOT: Final = Path(__file__).parents[2]
+TLSBENCH: Final = ROOT / "bench" / "target" / "release" / "tlsbench"
+TLSPERF: Final = Path(sys.executable).with_name("tlsperf")
+SHORT: Final = {"rounds": "1", "measure_seconds": "0.02", "warmup_seconds": "0.0"}
+MEMORY: Final = 'operation = "memory"'
+EXPECTED: Final = {
+    "latency": ("latency-histogram.csv", "*-latency.svg"),
+    "memory": ("*-allocated.svg", "*-resident.svg"),
+    "post-quantum": ("full-handshakes.svg", "client-hello.svg"),
+    "threads": ("*-threads.svg", "*-thread.svg"),
+}
+"""Files that the report of a suite has, besides those that every report has."""
+
+
+class SuiteError(Exception):
+    """What did not go as it must."""
+
+
+def shortened(text: str) -> str:
+    """The text of a suite that takes as little time as it can, with all its scenarios."""
+    for name, value in SHORT.items():
+        text, count = re.subn(rf"^{name} = .*$", f"{name} = {value}", text, flags=re.MULTILINE)
+        if count != 1:
+            raise SuiteError(f"{name} stands {count} times, expected once")
+    # Instead of the slope over ten thousand sessions.
+    return text.replace(MEMORY, f'{MEMORY}\nvariant = ["sessions-100", "sessions-200"]')
+
+
+def run(command: list[str], folder: Path) -> None:
+    """Runs a command in the scratch folder."""
+    environment = {**os.environ, "PYTHONPATH": str(ROOT / "tools" / "src")}
+    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True)
+    if done.returncode != 0:
+        raise SuiteError(f"{' '.join(command)}: {done.stdout}{done.stderr}")
+
+
+def play(suite: Path, folder: Path) -> None:
+    """Measures, drafts, renders."""
+    name = suite.stem
+    short = folder / "bench" / "suites" / suite.name
+    short.write_text(shortened(suite.read_text(encoding="utf-8")), encoding="utf-8")
+    run_folder = folder / "data" / "runs" / f"shortened-{name}"
+    run([str(TLSBENCH), "run", "--suite", str(short), "--out", str(run_folder)], folder)
+    measured = tomllib.loads((run_folder / "run.toml").read_text(encoding="utf-8"))
+    failed = [w["message"] for w in measured["warnings"] if w["code"] == "failed-blocks"]
+    if failed:
+        raise SuiteError(f"{name}: {'; '.join(failed)}")
+    run([str(TLSPERF), "new", run_folder.name], folder)
+
+
+def main() -> int:
+    started = time.monotonic()
+    suites = sorted((ROOT / "bench" / "suites").glob("*.toml"))
+    with tempfile.TemporaryDirectory(prefix="suites-") as scratch:
+        folder = Path(scratch)
+        for part in ("bench/suites", "content/perf", "data/runs", "data/comparisons"):
+            (folder / part).mkdir(parents=True)
+        for part in ("hosts", "schema"):
+            shutil.copytree(ROOT / "data" / part, folder / "data" / part)
+        try:
+            for suite in suites:
+                before = time.monotonic()
+                play(suite, folder)
+                print(f"{suite.stem}: {time.monotonic() - before:.1f} s", flush=True)
+            run([str(TLSPERF), "render"], folder)
+            run([str(TLSPERF), "validate"], folder)
+            for suite in suites:
+                [report] = (folder / "content" / "perf").glob(f"*shortened-{suite.stem}")
+                for pattern in ("results.json", "results.csv", *EXPECTED.get(suite.stem, ())):
+                    if not list(report.glob(pattern)):
+                        raise SuiteError(f"{suite.stem}: its report has no {pattern}")
+        except SuiteError as error:
+            print(f"suites: {error}", file=sys.stderr)
+            return 1
+    print(f"{len(suites)} suites measured and rendered in {time.monotonic() - started:.0f} s")
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
