@@ -20,6 +20,7 @@ from tlsperf.published_tables import differences, read_definition
 from tlsperf.run import LoadedRun, load_run, read_hosts
 from tlsperf.series import Sample, Series, series
 
+EXTREMES: Final = frozenset({"p99.9", "max"})
 IMPLAUSIBLE: Final = 8.0
 """A figure so many times its neighbours, or as little, is a mistake until someone explains it:
 a misplaced decimal point, less what neighbours differ by."""
@@ -89,10 +90,13 @@ def _implausible(folder: Path, run: LoadedRun) -> Iterator[str]:
     """Figures that are far from their neighbours (IMPLAUSIBLE) and are not marked invalid.
 
     Neighbours are the other rounds of the same implementation; where there are none, the same
-    implementation with one more or one less of what the scenarios count (threads, sessions).
+    implementation with one more or one less of what the scenarios count (threads, sessions). Not
+    looked at are extremes and phases: one pause of a thread, of milliseconds, is many times what
+    most of them take, and is no error.
     """
-    rows = series([run])
-    for row in rows:
+    for row in series([run]):
+        if row.is_part or row.statistic in EXTREMES:
+            continue
         for identifier, sample in row.samples.items():
             yield from _off_in_rounds(folder, row, identifier, sample)
     yield from _off_in_sequences(folder, run.frame)
