@@ -119,3 +119,11 @@ def test_explore_keeps_whole_reports_and_names_the_older_ones(reports: list[Resu
     assert explore.figures == of_first
     assert list(explore.reports) == [report.id for report in reports]
     assert explore.older == [report.id for report in reports[1:]]
+
+
+def test_an_anchor_of_a_table_means_one_unit_in_all_reports(reports: list[Results]) -> None:
+    units: dict[str, set[str]] = {}
+    for report in reports:
+        for table in report.tables:
+            units.setdefault(table.anchor, set()).add(table.unit)
+    assert {anchor: found for anchor, found in units.items() if len(found) > 1} == {}

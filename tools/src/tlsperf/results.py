@@ -98,6 +98,9 @@ def _table_key(row: Series, scaled: bool) -> _TableKey:
         if row.statistic == "p50":
             order, anchor = order + 10, f"{anchor}-per-thread"
             title = f"{title} by threads, of the median thread"
+        elif scaled and row.unit == "handshakes/s/thread":
+            order, anchor = order + 10, f"{anchor}-per-thread"
+            title = f"{title} by threads, of one thread"
         elif scaled and s.side is None:
             order, anchor = order + 10, f"{anchor}-both-sides-threads"
             title = f"{title} by threads, both sides together"
