@@ -18,6 +18,74 @@ use tls_harness::{
     transport::Transport,
 };
 
+/// The tests that every adapter has, of `$library` and its built program. `missing`: handshakes that
+/// it can't do; `measured`: scenarios of the main report that it can.
+macro_rules! conformance_tests {
+    ($library:expr, $program:expr, missing: $missing:literal, measured: $measured:literal) => {
+        #[test]
+        fn every_handshake_negotiates_what_it_claims() {
+            let missing = crate::conformance::every_handshake_negotiates_what_it_claims(&$library);
+            assert_eq!(missing, $missing);
+        }
+
+        #[test]
+        fn every_transfer_arrives() {
+            crate::conformance::every_transfer_arrives(&$library);
+        }
+
+        #[test]
+        fn what_is_wrong_is_noticed() {
+            crate::conformance::what_is_wrong_is_noticed(&$library);
+        }
+
+        #[test]
+        fn a_ticket_is_used_once() {
+            crate::conformance::a_ticket_is_used_once(&$library);
+        }
+
+        #[test]
+        fn the_main_report_is_measured() {
+            let measured = crate::conformance::the_main_report_is_measured(&$library);
+            assert_eq!(measured, $measured);
+        }
+
+        #[test]
+        fn threads_measure_at_once() {
+            crate::conformance::threads_measure_at_once(&$library);
+        }
+
+        #[test]
+        fn the_session_cache_holds_what_it_is_told() {
+            crate::conformance::the_session_cache_holds_what_it_is_told(&$library);
+        }
+
+        #[test]
+        fn construction_and_tickets_are_phases() {
+            crate::conformance::construction_and_tickets_are_phases(&$library);
+        }
+
+        #[test]
+        fn the_build_is_described() {
+            crate::conformance::the_build_is_described(&$library);
+        }
+
+        #[test]
+        fn memory_is_counted_by_the_allocator_that_is_named() {
+            crate::conformance::memory_is_counted_by_the_allocator_that_is_named($program);
+        }
+
+        #[test]
+        fn threads_and_latencies_are_those_of_every_handshake() {
+            crate::conformance::threads_and_latencies_are_those_of_every_handshake($program);
+        }
+
+        #[test]
+        fn memory_grows_with_the_sessions() {
+            crate::conformance::memory_grows_with_the_sessions($program);
+        }
+    };
+}
+
 /// A full handshake of TLS1.3 with an RSA certificate.
 pub fn handshake_13() -> Scenario {
     Scenario {

@@ -118,9 +118,6 @@ export function tables(reports) {
  * @returns {Figure[]}
  */
 function figures(report, table, host) {
-  const byPhase = table.rows.every(
-    (/** @type {any} */ row) => row.metric === "duration" && row.phase !== "total",
-  );
   return table.rows.flatMap((/** @type {any} */ row) =>
     row.cells
       .filter((/** @type {any} */ cell) => cell.value !== undefined)
@@ -134,7 +131,7 @@ function figures(report, table, host) {
           host,
           table: table.anchor,
           scenario: row.anchor,
-          linked: !byPhase,
+          linked: !table.by_phase,
           name: row.name,
           library: shown.id,
           label: shown.label,

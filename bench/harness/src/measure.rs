@@ -24,7 +24,7 @@ use crate::{
         Status, Unit,
     },
     request::Request,
-    scenario::{Operation, Scenario, Side},
+    scenario::{Operation, Side},
     transfer::{self, Batch},
     transport::Transport,
 };
@@ -112,10 +112,7 @@ fn measurement(
         time: Timestamp::now(),
         round: request.round,
         implementation: request.implementation.clone(),
-        scenario: Scenario {
-            side: side.into(),
-            ..request.scenario.clone()
-        },
+        scenario: request.scenario.on(side),
         observations,
         operations,
         elapsed_seconds: elapsed.as_secs_f64(),

@@ -14,6 +14,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from tlsperf.model import (
+    Cell,
     Explore,
     ExploredFigure,
     ExploredReport,
@@ -24,6 +25,9 @@ from tlsperf.model import (
     ListedReport,
     ListedRun,
     Results,
+    Row,
+    ShownImplementation,
+    Table,
 )
 
 MOST_FIGURES: Final = 4_000
@@ -44,20 +48,40 @@ def index_files(reports: Sequence[Results]) -> dict[str, str]:
 
 def explored(ordered: Sequence[Results], most: int = MOST_FIGURES) -> Explore:
     """The figures of whole reports, the first of `ordered` first, as long as they are `most`."""
-    tables: dict[tuple[str, str], ExploredTable] = {}
+    tables: dict[str, ExploredTable] = {}
     count, whole = 0, 0
     for report in ordered:
-        found = list(_figures(report))
-        if count + len(found) > most:
+        values = list(_values(report))
+        if count + len(values) > most:
             break
-        count, whole = count + len(found), whole + 1
-        for table, name, figure in found:
-            known = tables.setdefault((table.anchor, table.unit), table)
-            scenario = next((s for s in known.scenarios if s.name == name), None)
+        count, whole = count + len(values), whole + 1
+        for table, row, cell, shown in values:
+            known = tables.setdefault(
+                table.anchor,
+                ExploredTable(
+                    anchor=table.anchor,
+                    title=table.title,
+                    unit=table.unit,
+                    better=table.better,
+                    scenarios=[],
+                ),
+            )
+            scenario = next((s for s in known.scenarios if s.name == row.name), None)
             if scenario is None:
-                scenario = ExploredScenario(name=name, figures=[])
+                scenario = ExploredScenario(name=row.name, figures=[])
                 known.scenarios.append(scenario)
-            scenario.figures.append(figure)
+            scenario.figures.append(
+                ExploredFigure(
+                    report=report.id,
+                    anchor=None if table.by_phase else row.anchor,
+                    label=shown.label,
+                    colour=shown.colour,
+                    text=cell.text,
+                    interval=cell.interval,
+                    valid=cell.valid,
+                    note=cell.note,
+                )
+            )
     return Explore(
         figures=count,
         reports={report.id: _place(report) for report in ordered},
@@ -73,65 +97,42 @@ def _place(report: Results) -> ExploredReport:
     )
 
 
-def _figures(report: Results) -> Iterator[tuple[ExploredTable, str, ExploredFigure]]:
-    """Each value of a report, with its table (still empty) and its scenario's name."""
+def _values(report: Results) -> Iterator[tuple[Table, Row, Cell, ShownImplementation]]:
+    """Each value of a report, in the order of its page."""
     shown = {i.id: i for i in report.implementations}
     for table in report.tables:
         for row in table.rows:
             for cell in row.cells:
-                if cell.value is None:
-                    continue
-                empty = ExploredTable(
-                    anchor=table.anchor,
-                    title=table.title,
-                    unit=table.unit,
-                    better=table.better,
-                    scenarios=[],
-                )
-                figure = ExploredFigure(
-                    report=report.id,
-                    anchor=None if table.by_phase else row.anchor,
-                    label=shown[cell.implementation].label,
-                    colour=shown[cell.implementation].colour,
-                    text=cell.text,
-                    interval=cell.interval,
-                    valid=cell.valid,
-                    note=cell.note,
-                )
-                yield empty, row.name, figure
+                if cell.value is not None:
+                    yield table, row, cell, shown[cell.implementation]
 
 
 def indexed(report: Results) -> Iterator[IndexedResult]:
     """A result for each value of each table of a report, in the order of its page."""
-    shown = {i.id: i for i in report.implementations}
     hosts = [host.id for host in report.hosts]
-    for table in report.tables:
-        for row in table.rows:
-            for cell in row.cells:
-                if cell.value is None:
-                    continue
-                implementation = shown[cell.implementation]
-                yield IndexedResult(
-                    report=report.id,
-                    date=report.date,
-                    hosts=hosts,
-                    implementation=implementation.id,
-                    library=implementation.library,
-                    version=implementation.version,
-                    label=implementation.label,
-                    anchor=row.anchor,
-                    name=row.name,
-                    phase=row.phase,
-                    metric=row.metric,
-                    statistic=row.statistic,
-                    value=cell.value,
-                    unit=table.unit,
-                    low=cell.low,
-                    high=cell.high,
-                    rounds=cell.count,
-                    valid=cell.valid,
-                    note=cell.note,
-                )
+    for table, row, cell, implementation in _values(report):
+        assert cell.value is not None
+        yield IndexedResult(
+            report=report.id,
+            date=report.date,
+            hosts=hosts,
+            implementation=implementation.id,
+            library=implementation.library,
+            version=implementation.version,
+            label=implementation.label,
+            anchor=row.anchor,
+            name=row.name,
+            phase=row.phase,
+            metric=row.metric,
+            statistic=row.statistic,
+            value=cell.value,
+            unit=table.unit,
+            low=cell.low,
+            high=cell.high,
+            rounds=cell.count,
+            valid=cell.valid,
+            note=cell.note,
+        )
 
 
 def _explore_json(explore: Explore) -> str:

@@ -78,7 +78,6 @@ _MEMORY_TITLES: Final = {
 def _table_key(row: Series, scaled: bool) -> _TableKey:
     """The table of a row; `scaled` if its scenario was measured at several thread counts."""
     s = row.scenario
-    by_phase = row.metric == "duration" and row.phase != "total"
     match s.operation:
         case "transfer":
             order, anchor, title = 0, "transfer", "Transfer"
@@ -109,7 +108,7 @@ def _table_key(row: Series, scaled: bool) -> _TableKey:
         if s.operation == "primitive" and row.unit == "MiB/s":
             order, anchor, title = order + 1, "primitives-throughput", "Primitives, throughput"
     elif row.metric == "duration":
-        if by_phase:
+        if row.is_part:
             order, anchor, title = order + 40, f"{anchor}-phases", f"{title} by phase"
         elif row.statistic == "value":
             order, anchor, title = order + 20, f"{anchor}-duration", f"{title}, duration"
@@ -124,7 +123,7 @@ def _table_key(row: Series, scaled: bool) -> _TableKey:
         title = name[0].upper() + name[1:]
         if s.operation != "memory":
             anchor, title = f"{s.operation}-{anchor}", f"{title}, {s.operation}"
-    return _TableKey(order, anchor, title, row.unit, by_phase)
+    return _TableKey(order, anchor, title, row.unit, row.is_part)
 
 
 def _without_threads(scenario: Scenario) -> Scenario:

@@ -20,10 +20,12 @@ from tlsperf.published_tables import differences, read_definition
 from tlsperf.run import LoadedRun, load_run, read_hosts
 from tlsperf.series import Sample, Series, series
 
-EXTREMES: Final = frozenset({"p99.9", "max"})
 IMPLAUSIBLE: Final = 8.0
 """A figure so many times its neighbours, or as little, is a mistake until someone explains it:
 a misplaced decimal point, less what neighbours differ by."""
+
+EXTREMES: Final = frozenset({"p99.9", "max"})
+"""Statistics that one pause of a thread decides."""
 
 
 def problems(data: Path) -> list[str]:
@@ -91,8 +93,8 @@ def _implausible(folder: Path, run: LoadedRun) -> Iterator[str]:
 
     Neighbours are the other rounds of the same implementation; where there are none, the same
     implementation with one more or one less of what the scenarios count (threads, sessions). Not
-    looked at are extremes and phases: one pause of a thread, of milliseconds, is many times what
-    most of them take, and is no error.
+    looked at are EXTREMES and phases: a pause of milliseconds is many times what most of them
+    take, and is no error.
     """
     for row in series([run]):
         if row.is_part or row.statistic in EXTREMES:
