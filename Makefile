@@ -17,7 +17,7 @@ RUN ?= $(shell date -u +%F)-$(SUITE)-$(shell date -u +%H%M)
 
 .PHONY: help
 help: ## what there is to make
-	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-15s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 # --- the two commands ------------------------------------------------------------------------
 
@@ -35,8 +35,19 @@ test: doctor-test test-bench test-tools test-suites ## every test
 # --- parts -----------------------------------------------------------------------------------
 
 .PHONY: libraries
-libraries: $(VENV)/.build ## build tlsbench and the programs of all libraries
+libraries: $(VENV)/.build $(if $(filter libraries,$(SUITE)),more-libraries) ## build tlsbench and the programs of rustls, OpenSSL and BoringSSL
 	cd bench && cargo build --release --workspace
+
+# Each is a workspace of its own: together with rustls, Cargo would build its AWS-LC otherwise.
+MORE_LIBRARIES := aws-lc s2n-tls gnutls
+define in_each_library
+@for library in $(MORE_LIBRARIES); do \
+  echo "$$library: $(1)"; (cd bench/libraries/$$library && $(1)) || exit 1; done
+endef
+
+.PHONY: more-libraries
+more-libraries: $(VENV)/.build ## build the programs of AWS-LC, s2n-tls and GnuTLS (SUITE=libraries measures all six)
+	$(call in_each_library,cargo build --release --locked --target-dir ../../target)
 
 .PHONY: render
 render: $(VENV)/.tools ## write results, charts and front matter of every report
@@ -62,6 +73,12 @@ serve: doctor-site zola ## the site on http://127.0.0.1:1111, rebuilt when a fil
 .PHONY: test-bench
 test-bench: $(VENV)/.build
 	cd bench && cargo test --release --workspace
+
+.PHONY: test-libraries
+test-libraries: $(VENV)/.build ## what `test` and `check` do, for AWS-LC, s2n-tls and GnuTLS
+	$(call in_each_library,cargo fmt --check)
+	$(call in_each_library,cargo clippy --release --locked --all-targets --target-dir ../../target -- -D warnings)
+	$(call in_each_library,cargo test --release --locked --target-dir ../../target)
 
 .PHONY: test-tools
 test-tools: $(VENV)/.dev node_modules/.installed chromium

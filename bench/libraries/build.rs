@@ -2,14 +2,14 @@
 //!
 //! `PACKAGES`: versions of the library's packages as locked, `name version` separated by commas;
 //! `FLAGS`: how the Rust code was optimized;
-//! `BORINGSSL_FLAGS`: how CMake was told to compile BoringSSL, where that is a dependency.
+//! `BORINGSSL_FLAGS`, `AWS_LC_FLAGS`: how CMake was told to compile it, where that is a dependency.
 
 use std::{env, error::Error, fs, path::Path};
 
 use toml::{Table, Value};
 
 /// Packages that may be part of a measured library.
-const PACKAGES: [&str; 7] = [
+const PACKAGES: [&str; 8] = [
     "aws-lc-rs",
     "aws-lc-sys",
     "boring-sys",
@@ -17,10 +17,16 @@ const PACKAGES: [&str; 7] = [
     "ring",
     "rustls",
     "rustls-webpki",
+    "s2n-tls-sys",
 ];
 
-fn main() -> Result<(), Box<dyn Error>> {
-    let workspace = Path::new(&env::var("CARGO_MANIFEST_DIR")?).join("../..");
+pub fn main() -> Result<(), Box<dyn Error>> {
+    let manifest = env::var("CARGO_MANIFEST_DIR")?;
+    // An adapter that is no part of the workspace is one of its own.
+    let workspace = Path::new(&manifest)
+        .ancestors()
+        .find(|folder| folder.join("Cargo.lock").exists())
+        .ok_or("there is no Cargo.lock")?;
     let read = |file: &str| -> Result<Table, Box<dyn Error>> {
         let path = workspace.join(file);
         println!("cargo::rerun-if-changed={}", path.display());
@@ -68,9 +74,17 @@ fn main() -> Result<(), Box<dyn Error>> {
         }
     }
     println!("cargo::rustc-env=FLAGS={}", flags.join(" "));
-    if let Ok(root) = env::var("DEP_BORINGSSL_ROOT") {
-        let cache = fs::read_to_string(Path::new(&root).join("build/CMakeCache.txt"))?;
-        println!("cargo::rustc-env=BORINGSSL_FLAGS={}", cmake_flags(&cache)?);
+    // AWS-LC's variable has its version in its name.
+    for library in ["BORINGSSL", "AWS_LC"] {
+        let root = env::vars().find(|(name, _)| {
+            name.starts_with(&format!("DEP_{library}_")) && name.ends_with("_ROOT")
+        });
+        let cache = root.map(|(_, root)| Path::new(&root).join("build/CMakeCache.txt"));
+        // Without its libssl AWS-LC takes no CMake.
+        if let Some(cache) = cache.filter(|cache| cache.exists()) {
+            let flags = cmake_flags(&fs::read_to_string(cache)?)?;
+            println!("cargo::rustc-env={library}_FLAGS={flags}");
+        }
     }
     Ok(())
 }
@@ -86,10 +100,17 @@ fn cmake_flags(cache: &str) -> Result<String, Box<dyn Error>> {
         Ok(value.trim().to_owned())
     };
     let build = value("CMAKE_BUILD_TYPE")?;
-    Ok([
+    let flags = [
         format!("CMake {build}:"),
         value("CMAKE_C_FLAGS")?,
         value(&format!("CMAKE_C_FLAGS_{}", build.to_uppercase()))?,
     ]
-    .join(" "))
+    .join(" ");
+    // Names a folder of this machine, and compiles nothing differently.
+    let compiles = |flag: &&str| !flag.starts_with("-ffile-prefix-map=");
+    Ok(flags
+        .split(' ')
+        .filter(compiles)
+        .collect::<Vec<_>>()
+        .join(" "))
 }

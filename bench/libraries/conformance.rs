@@ -331,11 +331,13 @@ pub fn what_is_wrong_is_noticed<L: TlsLibrary>(library: &L) {
 
 /// A session is resumed once: the second of two connections made from one ticket is a full one.
 pub fn a_ticket_is_used_once<L: TlsLibrary>(library: &L) {
-    for base in [handshake_12(), handshake_13()] {
-        let scenario = Scenario {
-            resumption: Some(Resumption::Ticket),
-            ..base
-        };
+    let scenarios = [handshake_12(), handshake_13()].map(|base| Scenario {
+        resumption: Some(Resumption::Ticket),
+        ..base
+    });
+    let found = |scenario: &Scenario| library.missing(scenario).is_none();
+    assert!(scenarios.iter().any(found), "no tickets at all");
+    for scenario in scenarios.into_iter().filter(found) {
         let server = server(library, &scenario);
         let stage = stage(library, &server, &scenario);
         stage.prepare().unwrap();

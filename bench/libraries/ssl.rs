@@ -42,7 +42,7 @@ impl TlsLibrary for Ssl {
     }
 
     fn cryptography(&self) -> Result<&dyn Cryptography> {
-        Ok(crate::cryptography())
+        crate::cryptography()
     }
 
     fn client_config(&self, setup: &Setup) -> Result<Context> {

@@ -2,9 +2,20 @@
 
 from __future__ import annotations
 
+import itertools
+import math
+import re
+from pathlib import Path
+
 import pytest
 
-from tlsperf.figures import colour_of, implementation_label, interval_text, value_text
+from tlsperf.figures import (
+    LIBRARY_COLOURS,
+    colour_of,
+    implementation_label,
+    interval_text,
+    value_text,
+)
 from tlsperf.model import Implementation, Unit
 
 
@@ -39,3 +50,62 @@ def test_labels_and_colours() -> None:
     assert implementation_label(ring) == "rustls 0.23.40 (ring, jemalloc)"
     assert implementation_label(openssl) == "OpenSSL 3.6.1"
     assert [colour_of(i) for i in (rustls, ring, openssl)] == ["rustls", "rustls-ring", "openssl"]
+
+
+def linear(colour: str) -> list[float]:
+    """Red, green and blue of `#rrggbb` in linear light (IEC 61966-2-1)."""
+    parts = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+    return [p / 12.92 if p <= 0.04045 else ((p + 0.055) / 1.055) ** 2.4 for p in parts]
+
+
+def luminance(rgb: list[float]) -> float:
+    return sum(weight * part for weight, part in zip((0.2126, 0.7152, 0.0722), rgb, strict=True))
+
+
+def lab(rgb: list[float]) -> list[float]:
+    """CIE L*a*b* under D65."""
+    rows = ((0.4124, 0.3576, 0.1805), (0.2126, 0.7152, 0.0722), (0.0193, 0.1192, 0.9505))
+    xyz = [sum(w * p for w, p in zip(row, rgb, strict=True)) for row in rows]
+    scaled = [max(v, 0) / white for v, white in zip(xyz, (0.9505, 1, 1.089), strict=True)]
+    x, y, z = (v ** (1 / 3) if v > 0.008856 else 7.787 * v + 16 / 116 for v in scaled)
+    return [116 * y - 16, 500 * (x - y), 200 * (y - z)]
+
+
+def seen(colour: str, eyes: tuple[tuple[float, ...], ...]) -> list[float]:
+    rgb = [sum(w * p for w, p in zip(row, linear(colour), strict=True)) for row in eyes]
+    return lab([min(1.0, max(0.0, part)) for part in rgb])
+
+
+EYES = {
+    "all cones": ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)),
+    "no L cones": ((0.152, 1.053, -0.205), (0.115, 0.786, 0.099), (-0.004, -0.048, 1.052)),
+    "no M cones": ((0.367, 0.861, -0.228), (0.280, 0.673, 0.047), (-0.012, 0.043, 0.969)),
+    "no S cones": ((1.256, -0.077, -0.179), (-0.078, 0.931, 0.148), (0.005, 0.691, 0.304)),
+}
+"""Machado, Oliveira and Fernandes, "A Physiologically-based Model for Simulation of Color Vision
+Deficiency", 2009, severity 1."""
+
+STYLE = (Path(__file__).parents[2] / "static" / "style.css").read_text()
+LIGHT, DARK = (
+    dict(re.findall(r"--([a-z0-9-]+): (#[0-9a-f]{6});", part))
+    for part in STYLE.split("prefers-color-scheme: dark")[:2]
+)
+OF_A_LIBRARY = [name for name in LIBRARY_COLOURS if name not in ("rustls-ring", "other")]
+"""Two rustls are told apart by their labels, and "other" stands for all that have no colour."""
+
+
+def test_the_style_sheet_has_the_colours_of_charts() -> None:
+    assert {name: LIGHT[name] for name in LIBRARY_COLOURS} == LIBRARY_COLOURS
+    for name in LIBRARY_COLOURS:
+        assert f".library-{name} {{ --library: var(--{name}); }}" in STYLE
+
+
+@pytest.mark.parametrize("page", [LIGHT, DARK], ids=["light", "dark"])
+def test_libraries_are_told_apart_by_colour_blind_readers(page: dict[str, str]) -> None:
+    for name in LIBRARY_COLOURS:
+        pair = sorted(luminance(linear(page[key])) for key in (name, "paper"))
+        assert (pair[1] + 0.05) / (pair[0] + 0.05) >= 3, name  # WCAG 2.2, 1.4.11
+    for eyes, matrix in EYES.items():
+        for one, other in itertools.combinations(OF_A_LIBRARY, 2):
+            distance = math.dist(seen(page[one], matrix), seen(page[other], matrix))
+            assert distance >= 10, f"{one} and {other} with {eyes}: {distance:.1f}"

@@ -30,6 +30,7 @@ RIGHTS = {
     ("pages", "deploy"): {"pages": "write", "id-token": "write"},
     ("bench", "measure"): {"contents": "read"},
     ("bench", "publish"): {"contents": "write", "pull-requests": "write", "actions": "write"},
+    ("libraries", "conformance"): {"contents": "read"},
     ("new-versions", "propose"): {"contents": "read", "issues": "write"},
 }
 """Every job with every right it has: one more is a decision, to be made here too."""

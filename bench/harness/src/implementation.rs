@@ -4,11 +4,19 @@ use serde::{Deserialize, Serialize};
 
 /// Which TLS library.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
 pub enum Library {
+    #[serde(rename = "rustls")]
     Rustls,
+    #[serde(rename = "openssl")]
     OpenSsl,
+    #[serde(rename = "boringssl")]
     BoringSsl,
+    #[serde(rename = "aws-lc")]
+    AwsLc,
+    #[serde(rename = "s2n-tls")]
+    S2nTls,
+    #[serde(rename = "gnutls")]
+    GnuTls,
 }
 
 /// How the library is linked into its program.
@@ -61,10 +69,26 @@ mod tests {
 
     #[test]
     fn libraries_are_spelled_as_in_the_contract() {
-        let names: Vec<_> = [Library::Rustls, Library::OpenSsl, Library::BoringSsl]
+        let all = [
+            Library::Rustls,
+            Library::OpenSsl,
+            Library::BoringSsl,
+            Library::AwsLc,
+            Library::S2nTls,
+            Library::GnuTls,
+        ];
+        let names: Vec<_> = all
             .iter()
             .map(|library| serde_json::to_value(library).unwrap())
             .collect();
-        assert_eq!(names, ["rustls", "openssl", "boringssl"]);
+        let expected = [
+            "rustls",
+            "openssl",
+            "boringssl",
+            "aws-lc",
+            "s2n-tls",
+            "gnutls",
+        ];
+        assert_eq!(names, expected);
     }
 }

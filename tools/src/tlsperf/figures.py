@@ -30,7 +30,8 @@ LIBRARY_COLOURS: Final = {
     "openssl": "#0072b2",
     "boringssl": "#007a5a",
     "aws-lc": "#a8508c",
-    "s2n-tls": "#3d7ea6",
+    "s2n-tls": "#2a2470",
+    "gnutls": "#5c1a0e",
     "other": "#6b7280",
 }
 """On a light page, by colour class; the style sheet has those for a dark one."""

@@ -1,11 +1,12 @@
 //! BoringSSL's side of what OpenSSL and BoringSSL do differently.
 
-use std::{ffi::c_int, ptr, sync::OnceLock};
+use std::ptr;
 
 use anyhow::Result;
 pub use boring_sys::*;
 use tls_harness::scenario::{CipherSuite, KeyExchange};
 
+pub use crate::bssl::*;
 use crate::ssl;
 
 // SAFETY of all that follows: the caller passes living objects of the library.
@@ -22,97 +23,10 @@ pub unsafe fn set_cipher_suite(context: *mut SSL_CTX, suite: CipherSuite) -> boo
     }
 }
 
-/// A list of groups. A client sends a key share for the first, and a second one so that there is
-/// one that is post-quantum and one that is not.
-pub fn group_list(groups: &[KeyExchange], _: usize) -> String {
-    let names: Vec<_> = groups.iter().copied().map(ssl::group_name).collect();
-    names.join(":")
-}
-
 /// Sends key shares for these groups alone: BoringSSL would add a second one.
 pub unsafe fn set_key_shares(ssl: *mut SSL, groups: &[KeyExchange]) -> bool {
     let numbers: Vec<u16> = groups.iter().map(|group| group.number()).collect();
     unsafe { SSL_set1_client_key_shares(ssl, numbers.as_ptr(), numbers.len()) == 1 }
-}
-
-pub unsafe fn set_max_send_fragment(context: *mut SSL_CTX, size: u32) -> bool {
-    unsafe { SSL_CTX_set_max_send_fragment(context, size as usize) == 1 }
-}
-
-/// What tickets are protected with: AES-256-CBC and HMAC-SHA256, as OpenSSL and rustls do it.
-struct TicketKey {
-    name: [u8; 16],
-    cipher: [u8; 32],
-    mac: [u8; 32],
-}
-
-fn ticket_key() -> &'static TicketKey {
-    static KEY: OnceLock<TicketKey> = OnceLock::new();
-    KEY.get_or_init(|| {
-        let mut key = TicketKey {
-            name: [0; 16],
-            cipher: [0; 32],
-            mac: [0; 32],
-        };
-        for part in [&mut key.name[..], &mut key.cipher, &mut key.mac] {
-            // SAFETY: so many bytes may be written. It cannot fail: it aborts.
-            unsafe { RAND_bytes(part.as_mut_ptr(), part.len()) };
-        }
-        key
-    })
-}
-
-/// Seals a ticket (1: done) or opens it (2: done, and issue a new one; 0: not ours).
-unsafe extern "C" fn ticket(
-    _: *mut SSL,
-    key_name: *mut u8,
-    iv: *mut u8,
-    cipher: *mut EVP_CIPHER_CTX,
-    mac: *mut HMAC_CTX,
-    seal: c_int,
-) -> c_int {
-    const IV: usize = 16;
-    let key = ticket_key();
-    let no_engine = ptr::null_mut();
-    // SAFETY: the library passes room for a name of 16 bytes and an IV, and contexts to be set up.
-    unsafe {
-        let aes = EVP_aes_256_cbc();
-        let ready = if seal == 1 {
-            ptr::copy_nonoverlapping(key.name.as_ptr(), key_name, key.name.len());
-            RAND_bytes(iv, IV) == 1
-                && EVP_EncryptInit_ex(cipher, aes, no_engine, key.cipher.as_ptr(), iv) == 1
-        } else {
-            if std::slice::from_raw_parts(key_name, key.name.len()) != key.name {
-                return 0;
-            }
-            EVP_DecryptInit_ex(cipher, aes, no_engine, key.cipher.as_ptr(), iv) == 1
-        };
-        let mac_key = key.mac.as_ptr().cast();
-        if !ready || HMAC_Init_ex(mac, mac_key, key.mac.len(), EVP_sha256(), no_engine) != 1 {
-            return -1;
-        }
-    }
-    if seal == 1 { 1 } else { 2 }
-}
-
-/// Each resumption by ticket issues one new ticket, as rustls does; BoringSSL alone would not in
-/// TLS1.2.
-pub unsafe fn renew_tickets(context: *mut SSL_CTX) -> bool {
-    unsafe { SSL_CTX_set_tlsext_ticket_key_cb(context, Some(ticket)) == 1 }
-}
-
-/// BoringSSL keeps tickets back until the next write; an empty one will do.
-pub unsafe fn flush_tickets(ssl: *mut SSL) -> Result<()> {
-    let result = unsafe { SSL_write(ssl, ptr::null(), 0) };
-    ssl::check(result == 0, "SSL_write of nothing")
-}
-
-/// The group of the key exchange; none where a TLS1.2 session was resumed.
-pub unsafe fn negotiated_group(ssl: *mut SSL) -> Result<Option<KeyExchange>> {
-    match unsafe { SSL_get_group_id(ssl) } {
-        0 => Ok(None),
-        number => KeyExchange::from_number(number).map(Some),
-    }
 }
 
 /// The hash of all signatures that are measured.

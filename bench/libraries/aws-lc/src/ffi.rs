@@ -1,0 +1,26 @@
+//! AWS-LC's side of what OpenSSL, BoringSSL and AWS-LC do differently.
+
+use std::ffi::CString;
+
+pub use aws_lc_sys::*;
+use tls_harness::scenario::{CipherSuite, KeyExchange};
+
+pub use crate::bssl::*;
+use crate::ssl;
+
+// SAFETY of all that follows: the caller passes living objects of the library.
+
+pub unsafe fn set_cipher_suite(context: *mut SSL_CTX, suite: CipherSuite) -> bool {
+    unsafe {
+        match ssl::cipher_list_name(suite) {
+            Some(name) => SSL_CTX_set_strict_cipher_list(context, name.as_ptr()) == 1,
+            None => CString::new(suite.as_str())
+                .is_ok_and(|name| SSL_CTX_set_ciphersuites(context, name.as_ptr()) == 1),
+        }
+    }
+}
+
+/// AWS-LC chooses by itself: `crate::missing` knows what.
+pub unsafe fn set_key_shares(_: *mut SSL, _: &[KeyExchange]) -> bool {
+    true
+}

@@ -1,0 +1,87 @@
+//! AWS-LC's libssl, as the package aws-lc-sys brings it.
+
+#[path = "../../bssl.rs"]
+mod bssl;
+mod ffi;
+#[path = "../../ssl.rs"]
+mod ssl;
+
+pub use crate::ssl::Ssl as AwsLc;
+
+use std::ffi::CStr;
+
+use anyhow::{Context as _, Result, bail};
+use tls_harness::{
+    binary,
+    implementation::{Implementation, Library},
+    library::Setup,
+    primitive::Cryptography,
+    scenario::{KeyExchange, Operation, Protocol, Resumption, Scenario},
+};
+
+/// Why there are none.
+const PRIMITIVES: &str = "AWS-LC's cryptography is measured with rustls, as aws-lc-rs";
+
+/// What this build is.
+///
+/// # Errors
+/// The program's own file can't be read.
+fn implementation() -> Result<Implementation> {
+    let package = binary::package_version(env!("PACKAGES"), "aws-lc-sys");
+    let package = package.context("Cargo.lock has no aws-lc-sys")?;
+    let version = CStr::from_bytes_with_nul(ffi::AWSLC_VERSION_NUMBER_STRING)?.to_str()?;
+    let compilers = binary::compilers()?;
+    Ok(Implementation {
+        id: format!("aws-lc-{version}"),
+        library: Library::AwsLc,
+        version: version.into(),
+        commit: None,
+        provider: None,
+        provider_version: None,
+        build: None,
+        rust_compiler: compilers.rust,
+        c_compiler: compilers.c,
+        flags: Some(env!("AWS_LC_FLAGS").into()),
+        allocator: Some("system".into()),
+        linkage: Some(binary::linkage("libssl")?),
+        source: Some(format!("cargo package aws-lc-sys {package}")),
+        binary_sha256: None,
+        note: None,
+    })
+}
+
+/// Why AWS-LC can't do the scenario, if it can't.
+fn missing(scenario: &Scenario) -> Option<String> {
+    if scenario.operation == Operation::Primitive {
+        return Some(PRIMITIVES.into());
+    }
+    let by_id = (scenario.protocol, scenario.resumption)
+        == (Some(Protocol::Tls13), Some(Resumption::SessionId));
+    if by_id {
+        return Some("AWS-LC resumes TLS1.3 sessions by self-contained tickets only".into());
+    }
+    // A scenario that can't be set up is an error, which the set-up will tell.
+    let setup = Setup::client(scenario).ok()?;
+    let pinned = setup.protocol == Protocol::Tls12
+        || chosen_key_shares(&setup.groups) == setup.groups[..setup.key_shares];
+    (!pinned).then(|| {
+        "AWS-LC sends key shares for its first group and the first of the other kind, \
+         post-quantum or not: no others can be chosen"
+            .into()
+    })
+}
+
+/// What is measured as primitives.
+fn cryptography() -> Result<&'static dyn Cryptography> {
+    bail!(PRIMITIVES)
+}
+
+/// The groups that a client sends key shares for.
+fn chosen_key_shares(groups: &[KeyExchange]) -> Vec<KeyExchange> {
+    let is_hybrid = |group: &KeyExchange| *group == KeyExchange::X25519MlKem768;
+    let first = groups.first();
+    let other = groups
+        .iter()
+        .find(|group| first.is_some_and(|first| is_hybrid(first) != is_hybrid(group)));
+    first.into_iter().chain(other).copied().collect()
+}

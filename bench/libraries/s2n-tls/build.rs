@@ -1,0 +1,57 @@
+//! Build script: besides what every adapter's does, compiles policy.c with the headers of the very
+//! s2n-tls that is linked.
+
+#[path = "../build.rs"]
+mod adapter;
+
+use std::{
+    env,
+    error::Error,
+    path::{Path, PathBuf},
+    process::Command,
+};
+
+use serde_json::Value;
+
+fn main() -> Result<(), Box<dyn Error>> {
+    adapter::main()?;
+    println!("cargo::rerun-if-changed=policy.c");
+    let sources = sources()?.join("lib");
+    cc::Build::new()
+        .file("policy.c")
+        .include(&sources)
+        .include(sources.join("api"))
+        .include(crypto_headers()?)
+        .flag("-include")
+        .flag(sources.join("utils/s2n_prelude.h"))
+        .warnings(false) // of the headers
+        .compile("policy");
+    Ok(())
+}
+
+/// Where Cargo keeps the package s2n-tls-sys, whose own build script tells only the public header.
+fn sources() -> Result<PathBuf, Box<dyn Error>> {
+    let output = Command::new(env::var("CARGO")?)
+        .args(["metadata", "--format-version=1", "--offline"])
+        .args(["--filter-platform", &env::var("TARGET")?])
+        .output()?;
+    if !output.status.success() {
+        return Err(String::from_utf8_lossy(&output.stderr).into());
+    }
+    let metadata: Value = serde_json::from_slice(&output.stdout)?;
+    let package = metadata["packages"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .find(|package| package["name"] == "s2n-tls-sys")
+        .and_then(|package| Path::new(package["manifest_path"].as_str()?).parent());
+    Ok(package.ok_or("cargo metadata has no s2n-tls-sys")?.into())
+}
+
+/// The headers of AWS-LC, from the variable with its version in its name.
+fn crypto_headers() -> Result<String, Box<dyn Error>> {
+    env::vars()
+        .find(|(name, _)| name.starts_with("DEP_AWS_LC_") && name.ends_with("_INCLUDE"))
+        .map(|(_, value)| value)
+        .ok_or_else(|| "no variable DEP_AWS_LC_…_INCLUDE".into())
+}

@@ -1,0 +1,117 @@
+/* Makes security policies of s2n-tls. Its applications choose one of those that it names, none of
+ * which pins what a scenario pins; s2n-tls' own tests build policies as it is done here. */
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "tls/s2n_cipher_preferences.h"
+#include "tls/s2n_config.h"
+#include "tls/s2n_ecc_preferences.h"
+#include "tls/s2n_kem_preferences.h"
+#include "tls/s2n_security_policies.h"
+#include "tls/s2n_signature_scheme.h"
+
+/* Not declared by any header. */
+int s2n_config_set_security_policy(struct s2n_config *config, const struct s2n_security_policy *policy);
+
+#define MOST_GROUPS 8
+
+struct policy {
+    struct s2n_security_policy policy;
+    struct s2n_cipher_preferences suites;
+    struct s2n_cipher_suite *suite;
+    struct s2n_signature_preferences signatures;
+    const struct s2n_signature_scheme *signature;
+    struct s2n_ecc_preferences curves;
+    const struct s2n_ecc_named_curve *curve[MOST_GROUPS];
+    const struct s2n_kem_group *hybrid[MOST_GROUPS];
+    uint8_t hybrid_count;
+};
+
+static struct s2n_cipher_suite *find_suite(uint16_t number)
+{
+    for (size_t i = 0; i < cipher_preferences_test_all.count; i++) {
+        struct s2n_cipher_suite *suite = cipher_preferences_test_all.suites[i];
+        if ((suite->iana_value[0] << 8 | suite->iana_value[1]) == number) {
+            return suite;
+        }
+    }
+    return NULL;
+}
+
+static const struct s2n_signature_scheme *find_signature(uint16_t number)
+{
+    const struct s2n_signature_scheme *all[] = {
+        &s2n_rsa_pss_rsae_sha256,
+        &s2n_ecdsa_sha256,
+        &s2n_ecdsa_sha384,
+    };
+    for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
+        if (all[i]->iana_value == number) {
+            return all[i];
+        }
+    }
+    return NULL;
+}
+
+/* Adds a group to the policy; false if s2n-tls has none of this number. */
+static bool add_group(struct policy *policy, uint16_t number)
+{
+    for (size_t i = 0; i < s2n_all_supported_curves_list_len; i++) {
+        if (s2n_all_supported_curves_list[i]->iana_id == number) {
+            policy->curve[policy->curves.count++] = s2n_all_supported_curves_list[i];
+            return true;
+        }
+    }
+    for (size_t i = 0; i < S2N_KEM_GROUPS_COUNT; i++) {
+        if (ALL_SUPPORTED_KEM_GROUPS[i]->iana_id == number) {
+            policy->hybrid[policy->hybrid_count++] = ALL_SUPPORTED_KEM_GROUPS[i];
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Has `config` use a policy with nothing in it but this. All numbers are IANA's; `version` is
+ * S2N_TLS12 or S2N_TLS13. Returns 0, or -1 where s2n-tls lacks something or refuses it. The policy
+ * is never freed: a process makes only a few. */
+int tls_harness_pin(struct s2n_config *config, uint8_t version, uint16_t suite, uint16_t signature,
+        const uint16_t *groups, size_t group_count)
+{
+    struct policy *it = calloc(1, sizeof(*it));
+    if (it == NULL || group_count > MOST_GROUPS) {
+        return -1;
+    }
+    it->suite = find_suite(suite);
+    it->signature = find_signature(signature);
+    if (it->suite == NULL || it->signature == NULL) {
+        return -1;
+    }
+    for (size_t i = 0; i < group_count; i++) {
+        if (!add_group(it, groups[i])) {
+            return -1;
+        }
+    }
+    it->suites.count = 1;
+    it->suites.suites = &it->suite;
+    it->signatures.count = 1;
+    it->signatures.signature_schemes = &it->signature;
+    it->curves.ecc_curves = it->curve;
+    /* Its fields can be set only where it is declared. */
+    const struct s2n_kem_preferences hybrids = {
+        .tls13_kem_group_count = it->hybrid_count,
+        .tls13_kem_groups = it->hybrid,
+        .tls13_pq_hybrid_draft_revision = 5, /* as in all policies that s2n-tls names */
+    };
+    struct s2n_kem_preferences *kept = malloc(sizeof(hybrids));
+    if (kept == NULL) {
+        return -1;
+    }
+    memcpy(kept, &hybrids, sizeof(hybrids));
+    it->policy.minimum_protocol_version = version;
+    it->policy.cipher_preferences = &it->suites;
+    it->policy.kem_preferences = kept;
+    it->policy.signature_preferences = &it->signatures;
+    it->policy.ecc_preferences = &it->curves;
+    return s2n_config_set_security_policy(config, &it->policy);
+}

@@ -1,0 +1,603 @@
+//! s2n-tls with the cryptography of AWS-LC, as the package s2n-tls-sys brings them.
+//!
+//! An application of s2n-tls chooses a policy by name. `policy.c` makes policies that pin what a
+//! scenario pins; all else is the public API, which recommends to use a connection object again
+//! and again: here each handshake makes a new one, as with every library.
+
+use std::{
+    cell::{Cell, RefCell},
+    ffi::{CStr, CString, c_char, c_int, c_void},
+    ptr,
+    sync::OnceLock,
+};
+
+use anyhow::{Context as _, Result, bail, ensure};
+use s2n_tls_sys::*;
+use tls_harness::{
+    binary,
+    implementation::{Implementation, Library},
+    library::{Connection, Negotiated, Progress, Setup, TlsLibrary},
+    scenario::{
+        Authentication, Certificate, CipherSuite, KeyExchange, Operation, Protocol, Resumption,
+        Scenario,
+    },
+    transport::Endpoint,
+};
+
+unsafe extern "C" {
+    /// See policy.c.
+    fn tls_harness_pin(
+        config: *mut s2n_config,
+        version: u8,
+        suite: u16,
+        signature: u16,
+        groups: *const u16,
+        group_count: usize,
+    ) -> c_int;
+}
+
+/// The s2n-tls that this program is linked with.
+pub struct S2nTls;
+
+/// Turns a failure of s2n-tls into an error with its reason.
+fn check(ok: bool, what: &str) -> Result<()> {
+    ensure!(ok, "{what}: {}", reason()?);
+    Ok(())
+}
+
+/// What failed last in this thread.
+fn reason() -> Result<String> {
+    // SAFETY: s2n-tls keeps its error per thread, and returns a static string for it.
+    let text = unsafe {
+        let text = s2n_strerror_debug(*s2n_errno_location(), c"EN".as_ptr());
+        ensure!(!text.is_null(), "s2n-tls gives no reason");
+        CStr::from_ptr(text)
+    };
+    // "Error encountered in lib/tls/s2n_x.c:123": the place within s2n-tls' own sources.
+    Ok(text.to_string_lossy().into_owned())
+}
+
+/// True if the last call failed for want of something to read.
+fn is_blocked() -> bool {
+    // SAFETY: as above.
+    let kind = unsafe { s2n_error_get_type(*s2n_errno_location()) };
+    kind == s2n_error_type::BLOCKED as c_int
+}
+
+unsafe extern "C" fn nothing_to_do() -> c_int {
+    s2n_status_code::SUCCESS
+}
+
+unsafe extern "C" fn allocate(
+    memory: *mut *mut c_void,
+    requested: u32,
+    allocated: *mut u32,
+) -> c_int {
+    // SAFETY: s2n-tls passes places for pointer and size.
+    unsafe {
+        *memory = libc::malloc(requested as usize);
+        *allocated = requested;
+        match (*memory).is_null() {
+            true => s2n_status_code::FAILURE,
+            false => s2n_status_code::SUCCESS,
+        }
+    }
+}
+
+unsafe extern "C" fn release(memory: *mut c_void, _: u32) -> c_int {
+    // SAFETY: what `allocate` returned, once.
+    unsafe { libc::free(memory) };
+    s2n_status_code::SUCCESS
+}
+
+/// Once in a process. By default s2n-tls locks each piece of its memory in whole pages; with
+/// callbacks it takes it from the allocator like the others, as its own Rust binding does.
+fn initialize() -> Result<()> {
+    static READY: OnceLock<bool> = OnceLock::new();
+    let ready = READY.get_or_init(|| {
+        // SAFETY: called before anything else of s2n-tls, with functions as it wants them.
+        unsafe {
+            s2n_mem_set_callbacks(
+                Some(nothing_to_do),
+                Some(nothing_to_do),
+                Some(allocate),
+                Some(release),
+            ) == s2n_status_code::SUCCESS
+                && s2n_init() == s2n_status_code::SUCCESS
+        }
+    });
+    ensure!(*ready, "s2n_init failed");
+    Ok(())
+}
+
+/// The IANA number of the signature algorithm; none where s2n-tls has none.
+fn signature_algorithm(certificate: Certificate) -> Option<u16> {
+    match certificate {
+        Certificate::Rsa2048 | Certificate::Rsa4096 => Some(0x0804), // rsa_pss_rsae_sha256
+        Certificate::EcdsaP256 => Some(0x0403),                      // ecdsa_secp256r1_sha256
+        Certificate::EcdsaP384 => Some(0x0503),                      // ecdsa_secp384r1_sha384
+        Certificate::Ed25519 => None,
+    }
+}
+
+/// The largest fragment as clients ask for it (RFC 6066, 4): the only sizes that can be chosen.
+fn fragment_code(size: u32) -> Option<s2n_max_frag_len::Type> {
+    match size {
+        512 => Some(s2n_max_frag_len::LEN_512),
+        1024 => Some(s2n_max_frag_len::LEN_1024),
+        2048 => Some(s2n_max_frag_len::LEN_2048),
+        4096 => Some(s2n_max_frag_len::LEN_4096),
+        _ => None,
+    }
+}
+
+/// The session that a client's next connection resumes.
+#[derive(Default)]
+struct Slot {
+    session: RefCell<Option<Vec<u8>>>,
+    /// Tickets that arrived since the last connection was made.
+    tickets: Cell<u32>,
+}
+
+/// Called with each ticket that arrives.
+unsafe extern "C" fn keep_session(
+    _: *mut s2n_connection,
+    slot: *mut c_void,
+    ticket: *mut s2n_session_ticket,
+) -> c_int {
+    // SAFETY: `client` stored the address of a slot that outlives the connections, and it belongs
+    // to this thread; the ticket says how many bytes it needs.
+    unsafe {
+        let slot = &*slot.cast::<Slot>();
+        let mut length = 0;
+        if s2n_session_ticket_get_data_len(ticket, &raw mut length) != s2n_status_code::SUCCESS {
+            return s2n_status_code::FAILURE;
+        }
+        let mut session = vec![0; length];
+        slot.tickets.set(slot.tickets.get() + 1);
+        let copied = s2n_session_ticket_get_data(ticket, length, session.as_mut_ptr());
+        slot.session.replace(Some(session));
+        copied
+    }
+}
+
+/// The names in clients' certificates mean nothing here; their chains are verified all the same.
+unsafe extern "C" fn any_name(_: *const c_char, _: usize, _: *mut c_void) -> u8 {
+    1
+}
+
+/// An `s2n_config`.
+pub struct Context {
+    config: *mut s2n_config,
+    host_name: CString,
+    mutual: bool,
+    /// In a box: the `s2n_config` keeps its address.
+    slot: Box<Slot>,
+}
+
+/// What several threads may share: the `s2n_config` of a server.
+pub struct ServerContext(Context);
+
+// SAFETY: connections of several threads may share an `s2n_config` that no longer changes, and a
+// server never touches its slot.
+unsafe impl Sync for ServerContext {}
+
+impl Drop for Context {
+    fn drop(&mut self) {
+        // SAFETY: owned, and every connection borrows from this.
+        unsafe { s2n_config_free(self.config) };
+    }
+}
+
+impl Context {
+    fn new(setup: &Setup) -> Result<Self> {
+        initialize()?;
+        let version = match setup.protocol {
+            Protocol::Tls12 => s2n_tls_version::TLS12,
+            Protocol::Tls13 => s2n_tls_version::TLS13,
+        };
+        // SAFETY: the new config, without the system's certificates, is owned by what is returned.
+        let config = unsafe { s2n_config_new_minimal() };
+        check(!config.is_null(), "s2n_config_new_minimal")?;
+        let this = Self {
+            config,
+            host_name: CString::new(setup.host_name)?,
+            mutual: setup.authentication == Authentication::Mutual,
+            slot: Box::default(),
+        };
+        let signature = signature_algorithm(setup.certificate);
+        let signature =
+            signature.with_context(|| format!("s2n-tls has no {}", setup.certificate))?;
+        let groups: Vec<u16> = setup.groups.iter().map(|group| group.number()).collect();
+        let trusted = CString::new(setup.trusted)?;
+        // SAFETY: the config lives, and what is passed is copied.
+        unsafe {
+            check(
+                tls_harness_pin(
+                    config,
+                    version.try_into()?,
+                    setup.cipher_suite.number(),
+                    signature,
+                    groups.as_ptr(),
+                    groups.len(),
+                ) == s2n_status_code::SUCCESS,
+                "the security policy",
+            )?;
+            check(
+                s2n_config_add_pem_to_trust_store(config, trusted.as_ptr())
+                    == s2n_status_code::SUCCESS,
+                "s2n_config_add_pem_to_trust_store",
+            )?;
+            if let Some(identity) = &setup.identity {
+                let (chain, key) = (CString::new(identity.chain)?, CString::new(identity.key)?);
+                check(
+                    s2n_config_add_cert_chain_and_key(config, chain.as_ptr(), key.as_ptr())
+                        == s2n_status_code::SUCCESS,
+                    "s2n_config_add_cert_chain_and_key",
+                )?;
+            }
+            if this.mutual {
+                check(
+                    s2n_config_set_client_auth_type(config, s2n_cert_auth_type::REQUIRED)
+                        == s2n_status_code::SUCCESS,
+                    "s2n_config_set_client_auth_type",
+                )?;
+            }
+            if setup.resumption == Resumption::Ticket {
+                check(
+                    s2n_config_set_session_tickets_onoff(config, 1) == s2n_status_code::SUCCESS,
+                    "s2n_config_set_session_tickets_onoff",
+                )?;
+            }
+        }
+        Ok(this)
+    }
+
+    fn client(setup: &Setup) -> Result<Self> {
+        let this = Self::new(setup)?;
+        let slot = ptr::from_ref(&*this.slot).cast_mut().cast();
+        // SAFETY: the slot is in a box that lives as long as the config's connections do.
+        unsafe {
+            check(
+                s2n_config_set_session_ticket_cb(this.config, Some(keep_session), slot)
+                    == s2n_status_code::SUCCESS,
+                "s2n_config_set_session_ticket_cb",
+            )?;
+            if let Some(code) = setup.record_size.and_then(fragment_code) {
+                check(
+                    s2n_config_send_max_fragment_length(this.config, code)
+                        == s2n_status_code::SUCCESS,
+                    "s2n_config_send_max_fragment_length",
+                )?;
+            }
+        }
+        Ok(this)
+    }
+
+    fn server(setup: &Setup) -> Result<ServerContext> {
+        let this = Self::new(setup)?;
+        let config = this.config;
+        // SAFETY: the config lives, and name and key of the ticket key are copied.
+        unsafe {
+            check(
+                s2n_config_set_verify_host_callback(config, Some(any_name), ptr::null_mut())
+                    == s2n_status_code::SUCCESS,
+                "s2n_config_set_verify_host_callback",
+            )?;
+            check(
+                s2n_config_accept_max_fragment_length(config) == s2n_status_code::SUCCESS,
+                "s2n_config_accept_max_fragment_length",
+            )?;
+            if setup.resumption == Resumption::Ticket {
+                let (name, mut key) = (b"tls-harness", [0x5a_u8; 32]);
+                check(
+                    s2n_config_add_ticket_crypto_key(
+                        config,
+                        name.as_ptr(),
+                        name.len().try_into()?,
+                        key.as_mut_ptr(),
+                        key.len().try_into()?,
+                        0, // valid from now on
+                    ) == s2n_status_code::SUCCESS,
+                    "s2n_config_add_ticket_crypto_key",
+                )?;
+                check(
+                    s2n_config_set_initial_ticket_count(config, 1) == s2n_status_code::SUCCESS,
+                    "s2n_config_set_initial_ticket_count",
+                )?;
+            }
+        }
+        Ok(ServerContext(this))
+    }
+}
+
+unsafe extern "C" fn receive(endpoint: *mut c_void, buffer: *mut u8, length: u32) -> c_int {
+    // SAFETY: `S2nConnection::new` passed an endpoint that outlives the connection; `length` bytes
+    // can be written, and errno belongs to this thread.
+    unsafe {
+        let endpoint = &*endpoint.cast::<Endpoint>();
+        let buffer = std::slice::from_raw_parts_mut(buffer, length as usize);
+        match endpoint.receive(buffer) {
+            0 => {
+                *libc::__errno_location() = libc::EAGAIN;
+                -1
+            }
+            read => read as c_int,
+        }
+    }
+}
+
+unsafe extern "C" fn send(endpoint: *mut c_void, data: *const u8, length: u32) -> c_int {
+    // SAFETY: as above; `length` bytes can be read.
+    unsafe {
+        let endpoint = &*endpoint.cast::<Endpoint>();
+        let data = std::slice::from_raw_parts(data, length as usize);
+        match endpoint.send(data) {
+            true => length as c_int,
+            false => {
+                *libc::__errno_location() = libc::ENOSPC;
+                -1
+            }
+        }
+    }
+}
+
+/// An `s2n_connection` with its end of the transport.
+pub struct S2nConnection<'a> {
+    connection: *mut s2n_connection,
+    context: &'a Context,
+    is_client: bool,
+}
+
+impl Drop for S2nConnection<'_> {
+    fn drop(&mut self) {
+        // SAFETY: owned.
+        unsafe { s2n_connection_free(self.connection) };
+    }
+}
+
+impl<'a> S2nConnection<'a> {
+    fn new(context: &'a Context, endpoint: &'a Endpoint, mode: s2n_mode::Type) -> Result<Self> {
+        let endpoint = ptr::from_ref(endpoint).cast_mut().cast();
+        // SAFETY: config and endpoint outlive the connection, which is owned.
+        unsafe {
+            let connection = s2n_connection_new(mode);
+            check(!connection.is_null(), "s2n_connection_new")?;
+            let this = Self {
+                connection,
+                context,
+                is_client: mode == s2n_mode::CLIENT,
+            };
+            let ready = s2n_connection_set_config(connection, context.config)
+                | s2n_connection_set_recv_cb(connection, Some(receive))
+                | s2n_connection_set_send_cb(connection, Some(send))
+                | s2n_connection_set_recv_ctx(connection, endpoint)
+                | s2n_connection_set_send_ctx(connection, endpoint)
+                // The protocol's 16 KiB to a record, as the others do it by default.
+                | s2n_connection_prefer_throughput(connection)
+                // A handshake that fails must not sleep for half a minute.
+                | s2n_connection_set_blinding(connection, s2n_blinding::SELF_SERVICE_BLINDING);
+            check(
+                ready == s2n_status_code::SUCCESS,
+                "the set-up of a connection",
+            )?;
+            Ok(this)
+        }
+    }
+}
+
+impl Connection for S2nConnection<'_> {
+    fn handshake(&mut self) -> Result<Progress> {
+        let mut blocked = 0;
+        // SAFETY: the connection lives.
+        match unsafe { s2n_negotiate(self.connection, &raw mut blocked) } {
+            s2n_status_code::SUCCESS => Ok(Progress::Done),
+            _ if is_blocked() => Ok(Progress::Waiting),
+            _ => bail!("s2n_negotiate: {}", reason()?),
+        }
+    }
+
+    fn receive_tickets(&mut self) -> Result<()> {
+        let (mut nothing, mut blocked) = ([0_u8; 1], 0);
+        let buffer = nothing.as_mut_ptr().cast();
+        // SAFETY: one byte may be written. None will be: tickets are all that has arrived.
+        let result = unsafe { s2n_recv(self.connection, buffer, 1, &raw mut blocked) };
+        ensure!(result < 0, "data arrived instead of tickets");
+        check(is_blocked(), "s2n_recv")
+    }
+
+    fn send(&mut self, data: &[u8]) -> Result<()> {
+        let (length, mut blocked) = (data.len().try_into()?, 0);
+        let data = data.as_ptr().cast();
+        // SAFETY: `length` bytes can be read.
+        let result = unsafe { s2n_send(self.connection, data, length, &raw mut blocked) };
+        check(result == length, "s2n_send")
+    }
+
+    fn receive(&mut self, buffer: &mut [u8]) -> Result<usize> {
+        let (length, mut blocked) = (buffer.len().try_into()?, 0);
+        let buffer = buffer.as_mut_ptr().cast();
+        // SAFETY: `length` bytes can be written.
+        let result = unsafe { s2n_recv(self.connection, buffer, length, &raw mut blocked) };
+        check(result > 0, "s2n_recv")?;
+        Ok(result as usize)
+    }
+
+    fn negotiated(&self) -> Result<Negotiated> {
+        let (mut first, mut second, mut group) = (0, 0, ptr::null());
+        // SAFETY: the connection lives; the name of a group is a static string.
+        unsafe {
+            check(
+                s2n_connection_get_cipher_iana_value(
+                    self.connection,
+                    &raw mut first,
+                    &raw mut second,
+                ) == s2n_status_code::SUCCESS,
+                "s2n_connection_get_cipher_iana_value",
+            )?;
+            check(
+                s2n_connection_get_key_exchange_group(self.connection, &raw mut group)
+                    == s2n_status_code::SUCCESS,
+                "s2n_connection_get_key_exchange_group",
+            )?;
+            let version = s2n_connection_get_actual_protocol_version(self.connection);
+            Ok(Negotiated {
+                protocol: match version {
+                    s2n_tls_version::TLS12 => Protocol::Tls12,
+                    s2n_tls_version::TLS13 => Protocol::Tls13,
+                    other => bail!("protocol {other} is not in the vocabulary"),
+                },
+                cipher_suite: CipherSuite::from_number(u16::from_be_bytes([first, second]))?,
+                key_exchange: Some(named_group(CStr::from_ptr(group).to_str()?)?),
+                resumed: s2n_connection_is_session_resumed(self.connection) == 1,
+                // A client always verifies. A server does where it asks for a certificate, and
+                // tells whether the client had one.
+                peer_verified: self.is_client
+                    || s2n_connection_client_cert_used(self.connection) == 1,
+                tickets: match self.is_client {
+                    true => self.context.slot.tickets.get(),
+                    false => 0,
+                },
+            })
+        }
+    }
+}
+
+fn named_group(name: &str) -> Result<KeyExchange> {
+    let found = KeyExchange::ALL
+        .iter()
+        .find(|group| group.as_str().eq_ignore_ascii_case(name));
+    found
+        .copied()
+        .with_context(|| format!("group \"{name}\" is not in the vocabulary"))
+}
+
+/// The groups that a client sends key shares for: its first hybrid one and its first other one.
+fn chosen_key_shares(groups: &[KeyExchange]) -> Vec<KeyExchange> {
+    let is_hybrid = |group: &&KeyExchange| **group == KeyExchange::X25519MlKem768;
+    let hybrid = groups.iter().find(is_hybrid);
+    let other = groups.iter().find(|group| !is_hybrid(group));
+    hybrid.into_iter().chain(other).copied().collect()
+}
+
+impl TlsLibrary for S2nTls {
+    type ClientConfig = Context;
+    type ServerConfig = ServerContext;
+    type Client<'a> = S2nConnection<'a>;
+    type Server<'a> = S2nConnection<'a>;
+
+    fn implementation(&self) -> Result<Implementation> {
+        let package = |name| {
+            binary::package_version(env!("PACKAGES"), name)
+                .with_context(|| format!("Cargo.lock has no {name}"))
+        };
+        let version = package("s2n-tls-sys")?;
+        let compilers = binary::compilers()?;
+        Ok(Implementation {
+            id: format!("s2n-tls-{version}-aws-lc"),
+            library: Library::S2nTls,
+            source: Some(format!("cargo package s2n-tls-sys {version}")),
+            version,
+            commit: None,
+            provider: Some("aws-lc".into()),
+            provider_version: Some(package("aws-lc-sys")?),
+            build: None,
+            rust_compiler: compilers.rust,
+            c_compiler: compilers.c,
+            flags: Some(env!("FLAGS").into()),
+            allocator: Some("system".into()),
+            linkage: Some(binary::linkage("libs2n")?),
+            binary_sha256: None,
+            note: Some(
+                "version of its Rust package; security policies made for each scenario, since \
+                 none that s2n-tls names pins one"
+                    .into(),
+            ),
+        })
+    }
+
+    fn missing(&self, scenario: &Scenario) -> Option<String> {
+        let reason = |text: &str| Some(text.to_owned());
+        if scenario.operation == Operation::Primitive {
+            return reason(
+                "s2n-tls has no cryptography of its own: AWS-LC's is measured with rustls, as aws-lc-rs",
+            );
+        }
+        // A scenario that can't be set up is an error, which the set-up will tell.
+        let setup = Setup::client(scenario).ok()?;
+        if signature_algorithm(setup.certificate).is_none() {
+            return reason("s2n-tls has no Ed25519 certificates");
+        }
+        let sized = |size| size == 1 << 14 || fragment_code(size).is_some();
+        if !setup.record_size.is_none_or(sized) {
+            return reason("s2n-tls limits records to 512, 1024, 2048 or 4096 bytes alone");
+        }
+        let resumes = setup.resumption != Resumption::None;
+        if resumes && setup.authentication == Authentication::Mutual {
+            return reason("s2n-tls keeps no client certificate in a session");
+        }
+        match (setup.protocol, setup.resumption) {
+            (Protocol::Tls12, Resumption::Ticket) => {
+                return reason("s2n-tls issues no new ticket when it resumes a TLS1.2 session");
+            }
+            (Protocol::Tls12, Resumption::SessionId) => {
+                return reason("s2n-tls leaves the cache of TLS1.2 sessions to the application");
+            }
+            (Protocol::Tls13, Resumption::SessionId) => {
+                return reason("s2n-tls resumes TLS1.3 sessions by self-contained tickets only");
+            }
+            _ => {}
+        }
+        let pinned = setup.protocol == Protocol::Tls12
+            || chosen_key_shares(&setup.groups) == setup.groups[..setup.key_shares];
+        (!pinned).then(|| {
+            "s2n-tls sends key shares for its first hybrid group and its first other one: no \
+             others can be chosen"
+                .into()
+        })
+    }
+
+    fn client_config(&self, setup: &Setup) -> Result<Context> {
+        Context::client(setup)
+    }
+
+    fn server_config(&self, setup: &Setup) -> Result<ServerContext> {
+        Context::server(setup)
+    }
+
+    fn connect<'a>(
+        &self,
+        context: &'a Context,
+        endpoint: &'a Endpoint,
+    ) -> Result<S2nConnection<'a>> {
+        let connection = S2nConnection::new(context, endpoint, s2n_mode::CLIENT)?;
+        context.slot.tickets.set(0);
+        // SAFETY: the connection lives; name and session are copied.
+        unsafe {
+            check(
+                s2n_set_server_name(connection.connection, context.host_name.as_ptr())
+                    == s2n_status_code::SUCCESS,
+                "s2n_set_server_name",
+            )?;
+            if let Some(session) = context.slot.session.take() {
+                check(
+                    s2n_connection_set_session(
+                        connection.connection,
+                        session.as_ptr(),
+                        session.len(),
+                    ) == s2n_status_code::SUCCESS,
+                    "s2n_connection_set_session",
+                )?;
+            }
+        }
+        Ok(connection)
+    }
+
+    fn accept<'a>(
+        &self,
+        context: &'a ServerContext,
+        endpoint: &'a Endpoint,
+    ) -> Result<S2nConnection<'a>> {
+        S2nConnection::new(&context.0, endpoint, s2n_mode::SERVER)
+    }
+}
