@@ -75,10 +75,11 @@ test-bench: $(VENV)/.build
 	cd bench && cargo test --release --workspace
 
 .PHONY: test-libraries
-test-libraries: $(VENV)/.build ## what `test` and `check` do, for AWS-LC, s2n-tls and GnuTLS
+test-libraries: libraries more-libraries $(VENV)/.dev ## what `test` and `check` do, for AWS-LC, s2n-tls and GnuTLS
 	$(call in_each_library,cargo fmt --check)
 	$(call in_each_library,cargo clippy --release --locked --all-targets --target-dir ../../target -- -D warnings)
 	$(call in_each_library,cargo test --release --locked --target-dir ../../target)
+	$(PYTHON) tools/automation/suites.py libraries
 
 .PHONY: test-tools
 test-tools: $(VENV)/.dev node_modules/.installed chromium

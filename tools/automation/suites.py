@@ -1,8 +1,9 @@
 """Runs every suite in a shortened form and renders a report of each.
 
-`python tools/automation/suites.py`: each suite of bench/suites is run for one round of short
-blocks, with the programs in bench/target/release, into a scratch folder; there `tlsperf` makes,
-renders and validates its report. No block may fail. What is measured is not kept.
+`python tools/automation/suites.py [SUITE…]`: each suite of bench/suites is run for one round of
+short blocks, with the programs in bench/target/release, into a scratch folder; there `tlsperf`
+makes, renders and validates its report. No block may fail. What is measured is not kept. Without a
+name, all suites whose programs `make libraries` builds.
 """
 
 from __future__ import annotations
@@ -23,6 +24,8 @@ TLSBENCH: Final = ROOT / "bench" / "target" / "release" / "tlsbench"
 TLSPERF: Final = Path(sys.executable).with_name("tlsperf")
 SHORT: Final = {"rounds": "1", "measure_seconds": "0.02", "warmup_seconds": "0.0"}
 MEMORY: Final = 'operation = "memory"'
+BY_NAME_ALONE: Final = {"libraries"}
+"""Suites of programs that `make more-libraries` builds; `make test-libraries` plays them."""
 EXPECTED: Final = {
     "latency": ("latency-histogram.csv", "*-latency.svg"),
     "memory": ("*-allocated.svg", "*-resident.svg"),
@@ -68,9 +71,10 @@ def play(suite: Path, folder: Path) -> None:
     run([str(TLSPERF), "new", run_folder.name], folder)
 
 
-def main() -> int:
+def main(names: list[str]) -> int:
     started = time.monotonic()
-    suites = sorted((ROOT / "bench" / "suites").glob("*.toml"))
+    files = {path.stem: path for path in sorted((ROOT / "bench" / "suites").glob("*.toml"))}
+    suites = [files[name] for name in names or sorted(files.keys() - BY_NAME_ALONE)]
     with tempfile.TemporaryDirectory(prefix="suites-") as scratch:
         folder = Path(scratch)
         for part in ("bench/suites", "content/perf", "data/runs", "data/comparisons"):
@@ -97,4 +101,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    raise SystemExit(main())
+    raise SystemExit(main(sys.argv[1:]))
