@@ -1,9 +1,10 @@
 """`tlsperf render`: writes into each report what is drawn from data.
 
-Beside `index.md` stand results.json, results.csv and an SVG file a chart; in it the table
-`[extra.generated]`. The same data give the same bytes. A report whose inputs (its page, the
-run.toml of its runs with the checksums of their raw files, hosts, these tools) and outputs are as
-the last rendering left them is not rendered again; what that was is noted in build/, not in git.
+Beside `index.md` stand results.json, results.csv, an SVG file a chart and the picture that link
+previews show; in it the table `[extra.generated]`. The same data give the same bytes. A report
+whose inputs (its page, the run.toml of its runs with the checksums of their raw files, hosts, these
+tools) and outputs are as the last rendering left them is not rendered again; what that was is noted
+in build/, not in git.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import hashlib
 import io
 import json
 import sys
+import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from importlib.metadata import version
@@ -26,9 +28,13 @@ from tlsperf.page import Page, read_page, with_generated
 if TYPE_CHECKING:
     from tlsperf.histograms import Histograms
 
-_PACKAGES: Final = ("numpy", "pandas", "pydantic", "scipy", "tomlkit", "vl-convert-python")
+_PACKAGES: Final = (
+    *("numpy", "pandas", "pillow", "pydantic", "pyoxipng", "scipy", "tomlkit"),
+    "vl-convert-python",
+)
 _OVER_ALL: Final = ("trends", "hosts", "libraries")
 _INDEX: Final = ("index.json", "index.csv", "reports.json", "explore.json")
+_PREVIEW: Final = "static/preview.png"
 _OVERVIEWS: Final = "pages over all reports"
 
 
@@ -144,17 +150,24 @@ def completer(
 def _outputs(page: Page, results: Results, histograms: Histograms) -> dict[Path, bytes | None]:
     from tlsperf.charts import draw_charts
     from tlsperf.histograms import FILE, histograms_csv
+    from tlsperf.preview import FILE as PREVIEW
+    from tlsperf.preview import report_preview
 
     files = {"results.json": results_json(results), "results.csv": results_csv(results)}
     if histograms:
         files[FILE] = histograms_csv(histograms)
     files |= draw_charts(results, histograms)
+    made = {name: text.encode() for name, text in files.items()}
+    generated = _generated(results)
+    if preview := report_preview(results):
+        made[PREVIEW] = preview.png
+        generated["preview"] = preview.alt
     folder = page.path.parent
     outputs: dict[Path, bytes | None] = {
-        folder / name: None for name in page.generated.get("files", []) if name not in files
+        folder / name: None for name in page.generated.get("files", []) if name not in made
     }
-    outputs |= {folder / name: text.encode() for name, text in files.items()}
-    generated = {**_generated(results), "files": list(files)}
+    outputs |= {folder / name: data for name, data in made.items()}
+    generated["files"] = list(made)
     outputs[page.path] = with_generated(page, generated).encode()
     return outputs
 
@@ -162,10 +175,11 @@ def _outputs(page: Page, results: Results, histograms: Histograms) -> dict[Path,
 def _overviews(
     root: Path, pages: Sequence[Page], outputs: Mapping[Path, bytes | None]
 ) -> dict[Path, bytes | None]:
-    """The pages and the index over all reports, of the results there are or in `outputs`."""
+    """The pages, index and picture over all reports, of the results there are or in `outputs`."""
     from tlsperf.index import index_files
     from tlsperf.notes import read_notes
     from tlsperf.overviews import overview_files
+    from tlsperf.preview import site_preview
     from tlsperf.run import is_first_look
 
     reports = []
@@ -182,6 +196,10 @@ def _overviews(
         root / "data" / name: text.encode()
         for name, text in index_files([results for _, results in reports]).items()
     }
+    config = root / "config.toml"
+    if config.exists():
+        site = tomllib.loads(config.read_text(encoding="utf-8"))
+        made[root / _PREVIEW] = site_preview(site["title"], site["description"])
     return dict.fromkeys(set(_overview_paths(root)) - set(made), None) | made
 
 
@@ -189,7 +207,7 @@ def _overview_paths(root: Path) -> list[Path]:
     """The files that are there over all reports; `_index.md` is a person's."""
     pages = (path for name in _OVER_ALL for path in (root / "content" / name).glob("*/*"))
     index = (root / "data" / name for name in _INDEX)
-    return sorted(path for path in (*pages, *index) if path.is_file())
+    return sorted(path for path in (*pages, *index, root / _PREVIEW) if path.is_file())
 
 
 def results_json(results: Results) -> str:
@@ -273,7 +291,8 @@ def _overview_state(root: Path, pages: Sequence[Page]) -> str:
     """A checksum over all that the pages over all reports are made of, and over them."""
     digest = hashlib.sha256(_tools().encode())
     paths = [p for page in pages for p in (page.path, page.path.parent / "results.json")]
-    for path in [*paths, root / "data" / "notes.toml", *_overview_paths(root)]:
+    paths += [root / "data" / "notes.toml", root / "config.toml", *_overview_paths(root)]
+    for path in paths:
         data = path.read_bytes() if path.exists() else b""
         digest.update(f"{path.relative_to(root)} {len(data)}\n".encode())
         digest.update(data)

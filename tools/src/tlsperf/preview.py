@@ -1,0 +1,200 @@
+"""The picture of a report that link previews show: its title and its first headline, as a PNG.
+
+The same bytes on every machine: the typeface is the site's own file, laid out without the host's
+libraries; colours are a fixed palette; the compressor comes with its package (zlib's output would
+depend on the zlib of the host, and zlib-ng's on the processor).
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+from typing import Final, NamedTuple
+
+import oxipng
+from PIL import Image, ImageDraw, ImageFont
+
+from tlsperf.figures import LIBRARY_COLOURS, listed
+from tlsperf.model import Headline, HostFacts, Results
+
+FILE: Final = "preview.png"
+WIDTH: Final = 1200
+HEIGHT: Final = 630
+"""Pixels, as every reader of Open Graph takes them."""
+
+MOST_BARS: Final = 5
+MARGIN: Final = 64
+
+_PAPER: Final = "#fdfdfb"
+_INK: Final = "#1b1c1e"
+_SOFT: Final = "#5b5d61"
+_RULE: Final = "#dedcd4"
+_SHADES: Final = 16
+"""Steps between paper and a colour of text, for smooth edges."""
+
+_TYPEFACE: Final = Path(__file__).parents[3] / "static" / "fonts" / "public-sans.woff2"
+_NORMAL: Final = 400
+_BOLD: Final = 700
+
+
+class Preview(NamedTuple):
+    """A picture (PNG) and what it shows, in words."""
+
+    png: bytes
+    alt: str
+
+
+def report_preview(results: Results) -> Preview | None:
+    """The picture of a report's first headline; None where it has none."""
+    if not results.headlines:
+        return None
+    headline = results.headlines[0]
+    bars = headline.bars[:MOST_BARS]
+    hidden = len(headline.bars) - len(bars)
+    better = next(t.better for t in results.tables for r in t.rows if r.anchor == headline.anchor)
+    scale = f"{headline.unit}, {better} is better"
+    about = f"{results.date.day} {results.date:%B %Y} · {listed(list(map(_host, results.hosts)))}"
+
+    canvas = _Canvas()
+    canvas.text((MARGIN, 92), about, 25, colour=_SOFT)
+    below = canvas.title(results.title, 100)
+    canvas.rule(below)
+    canvas.text((MARGIN, below + 54), headline.title, 27, _BOLD)
+    foot = HEIGHT - MARGIN + 12
+    more = f"; {hidden} more in the report" if hidden else ""
+    canvas.text((MARGIN, foot), scale + more, 23, colour=_SOFT)
+    colours = {i.id: LIBRARY_COLOURS[i.colour] for i in results.implementations}
+    canvas.bars(headline, [colours[bar.implementation] for bar in bars], below + 76, foot - 44)
+    figures = "; ".join(f"{bar.label} {bar.text}" for bar in bars)
+    return Preview(canvas.png(), f"{headline.title}, in {scale}: {figures}{more}. {about}.")
+
+
+def site_preview(title: str, description: str) -> bytes:
+    """The picture of every page that is not a report's."""
+    canvas = _Canvas()
+    canvas.text((MARGIN, 250), title, 76, _BOLD)
+    for number, line in enumerate(_wrapped(description, _font(33, _NORMAL), 3)):
+        canvas.text((MARGIN, 330 + 48 * number), line, 33, colour=_SOFT)
+    left = MARGIN
+    for name in ("rustls", "openssl", "boringssl"):
+        canvas.box(left, HEIGHT - MARGIN - 12, 120, 12, LIBRARY_COLOURS[name])
+        left += 132
+    return canvas.png()
+
+
+def _host(host: HostFacts) -> str:
+    return host.cpu + (" (virtual machine)" if host.virtual else "")
+
+
+class _Canvas:
+    """An empty picture and how text and boxes look on it; sizes in pixels."""
+
+    def __init__(self) -> None:
+        self._image = Image.new("RGB", (WIDTH, HEIGHT), _PAPER)
+        self._draw = ImageDraw.Draw(self._image)
+
+    def text(
+        self,
+        at: tuple[float, float],
+        text: str,
+        size: int,
+        weight: int = _NORMAL,
+        *,
+        colour: str = _INK,
+        width: float = WIDTH - 2 * MARGIN,
+    ) -> None:
+        """One line with its left end on the base line at `at`, cut to `width`."""
+        font = _font(size, weight)
+        self._draw.text(at, _cut(text, font, width), colour, font, anchor="ls")
+
+    def box(self, x: float, y: float, width: float, height: float, colour: str) -> None:
+        self._draw.rectangle((x, y, x + max(width, 2) - 1, y + height - 1), colour)
+
+    def rule(self, y: float) -> None:
+        self.box(MARGIN, y, WIDTH - 2 * MARGIN, 2, _RULE)
+
+    def title(self, text: str, top: float) -> float:
+        """Up to three lines; where they end."""
+        for line in _wrapped(text, _font(46, _BOLD), 3):
+            top += 55
+            self.text((MARGIN, top - 5), line, 46, _BOLD)
+        return top + 22
+
+    def bars(self, headline: Headline, colours: list[str], top: float, bottom: float) -> None:
+        """A bar for each colour, each with its label before and its value behind."""
+        bars = headline.bars[: len(colours)]
+        step = min(72.0, (bottom - top) / len(bars))
+        size = round(min(27.0, step * 0.6))
+        label, value = _font(size, _NORMAL), _font(size, _BOLD)
+        left = MARGIN + 20 + min(540.0, max(label.getlength(bar.label) for bar in bars))
+        longest = WIDTH - MARGIN - 14 - max(value.getlength(bar.text) for bar in bars) - left
+        for number, (bar, colour) in enumerate(zip(bars, colours, strict=True)):
+            y = round(top + step * number)
+            line = y + round(step / 2 + size * 0.36)
+            thick = round(step * 0.62)
+            length = round(longest * bar.percent / 100)
+            self.text((MARGIN, line), bar.label, size, width=left - MARGIN - 20)
+            self.box(round(left), y + round((step - thick) / 2), length, thick, colour)
+            self.text((round(left) + length + 14, line), bar.text, size, _BOLD)
+
+    def png(self) -> bytes:
+        palette = _palette()
+        colours = Image.new("P", (1, 1))
+        colours.putpalette([value for colour in palette for value in colour])
+        flat = self._image.quantize(palette=colours, dither=Image.Dither.NONE)
+        kind = oxipng.ColorType.indexed([(*colour, 255) for colour in palette])
+        image = oxipng.RawImage(flat.tobytes(), WIDTH, HEIGHT, color_type=kind, bit_depth=8)
+        # More effort saves 2 KB of 24 and takes at least four times as long.
+        return bytes(
+            image.create_optimized_png(
+                level=0,
+                filter=[oxipng.RowFilter.NoOp],
+                deflate=oxipng.Deflaters.libdeflater(9),
+            )
+        )
+
+
+@cache
+def _palette() -> list[tuple[int, int, int]]:
+    flat = [_PAPER, _RULE, *LIBRARY_COLOURS.values()]
+    paper = _rgb(_PAPER)
+    shades = [
+        tuple(round(p + (c - p) * n / _SHADES) for p, c in zip(paper, _rgb(text), strict=True))
+        for text in (_INK, _SOFT)
+        for n in range(1, _SHADES + 1)
+    ]
+    return [*map(_rgb, flat), *((r, g, b) for r, g, b in shades)]
+
+
+def _rgb(colour: str) -> tuple[int, int, int]:
+    return int(colour[1:3], 16), int(colour[3:5], 16), int(colour[5:7], 16)
+
+
+@cache
+def _font(size: int, weight: int) -> ImageFont.FreeTypeFont:
+    font = ImageFont.truetype(_TYPEFACE, size, layout_engine=ImageFont.Layout.BASIC)
+    font.set_variation_by_axes([weight])
+    return font
+
+
+def _cut(text: str, font: ImageFont.FreeTypeFont, width: float) -> str:
+    """The text, or as much of it as fits before an ellipsis."""
+    if font.getlength(text) <= width:
+        return text
+    while text and font.getlength(f"{text}…") > width:
+        text = text[:-1]
+    return f"{text.rstrip()}…"
+
+
+def _wrapped(text: str, font: ImageFont.FreeTypeFont, most: int) -> list[str]:
+    """The text in at most `most` lines; the last may be too long and is cut when it is drawn."""
+    lines: list[str] = []
+    for word in text.split():
+        longer = f"{lines[-1]} {word}" if lines else word
+        if not lines:
+            lines.append(word)
+        elif font.getlength(longer) <= WIDTH - 2 * MARGIN or len(lines) == most:
+            lines[-1] = longer
+        else:
+            lines.append(word)
+    return lines
