@@ -6,7 +6,7 @@ import csv
 import io
 import math
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -14,8 +14,8 @@ from typing import Final
 from tlsperf.errors import FormatError
 from tlsperf.formats import hdr, tlsbench
 from tlsperf.formats.bench_latency import MAKEFILE_SCENARIOS
-from tlsperf.model import Identifier, Run, Scenario, scenario_name
-from tlsperf.run import raw_bytes
+from tlsperf.model import Identifier, Scenario, scenario_name
+from tlsperf.run import LoadedRun, raw_bytes
 
 HEADER: Final = "figure,implementation,version,bin_low_ms,bin_high_ms,count"
 FILE: Final = "latency-histogram.csv"
@@ -37,12 +37,15 @@ BINS_A_DECADE: Final = 60
 """A bin of a chart is 3.9 % wide, where our records tell a tenth of a per cent apart."""
 
 
-def read_histograms(folder: Path, run: Run) -> dict[tuple[Scenario, Identifier], list[Bin]]:
-    """The histograms among the raw files of a run, which `load_run` has checked line by line."""
+def read_histograms(
+    folder: Path, loaded: LoadedRun
+) -> dict[tuple[Scenario, Identifier], list[Bin]]:
+    """The histograms of the run in `folder`: of our own records, and among published files."""
+    run = loaded.run
     found: dict[tuple[Scenario, Identifier], list[Bin]] = {}
+    for name, encoded in loaded.histograms.items():
+        found |= _recorded(encoded, name)
     for file in run.files:
-        if file.format == tlsbench.FORMAT:
-            found |= _recorded(raw_bytes(folder, file), str(folder / file.path))
         if file.format != "published":
             continue
         text = raw_bytes(folder, file).decode()
@@ -61,13 +64,13 @@ def read_histograms(folder: Path, run: Run) -> dict[tuple[Scenario, Identifier],
     return {key: sorted(bins) for key, bins in found.items()}
 
 
-def _recorded(data: bytes, file: str) -> dict[tuple[Scenario, Identifier], list[Bin]]:
+def _recorded(
+    histograms: Iterable[tlsbench.EncodedHistogram], file: str
+) -> dict[tuple[Scenario, Identifier], list[Bin]]:
     """The histograms of our own records, all rounds that count together."""
-    if b'"histogram":' not in data:
-        return {}
     found: defaultdict[tuple[Scenario, Identifier], defaultdict[int, int]]
     found = defaultdict(lambda: defaultdict(int))
-    for encoded in tlsbench.parse(data, file).histograms:
+    for encoded in histograms:
         counts = found[encoded.scenario, encoded.implementation]
         try:
             bins = hdr.decode(encoded.text)

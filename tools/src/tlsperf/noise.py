@@ -17,7 +17,7 @@ from tlsperf.errors import UserError
 from tlsperf.figures import implementation_label
 from tlsperf.model import Implementation, Noise, NoiseRow, Run
 from tlsperf.run import LoadedRun, load_run, read_runs
-from tlsperf.series import Sample, Series, as_ratio, better_of, row_names, series
+from tlsperf.series import Sample, Series, as_ratio, better_of, row_names, rows_of
 from tlsperf.statistics import RatioEstimate, paired_ratio, reach, untested_ratio
 
 _BUILD: Final = tuple(
@@ -172,7 +172,7 @@ def noise_text(run: LoadedRun, found: Sequence[Noise]) -> str:
 
 def _rows(run: LoadedRun) -> list[Series]:
     """Rows of one figure a round."""
-    return [row for row in series([run]) if row.statistic == "value" and not row.is_part]
+    return [row for row in rows_of(run) if row.statistic == "value" and not row.is_part]
 
 
 def _in_order(run: LoadedRun, row: Series) -> list[tuple[str, Sample]]:
@@ -227,7 +227,7 @@ def _floor(estimates: Sequence[RatioEstimate]) -> float:
 def _noise_rows(
     run: LoadedRun, found: Sequence[tuple[Series, str, RatioEstimate]]
 ) -> list[NoiseRow]:
-    names = row_names(series([run]))
+    names = row_names(rows_of(run))
     return [
         NoiseRow(
             anchor=names[row.key][1],

@@ -11,6 +11,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from tlsperf.charts import Each
 from tlsperf.charts.theme import WIDTH
 from tlsperf.charts.trend import trend as trend_picture
 from tlsperf.figures import ABSENT, LIBRARY_NAMES
@@ -61,7 +62,7 @@ def reference(results: Results) -> ReportReference:
 
 
 def trends(
-    reports: Sequence[tuple[Report, Results]], notes: Sequence[Note]
+    reports: Sequence[tuple[Report, Results]], notes: Sequence[Note], each: Each = map
 ) -> list[tuple[Trend, dict[str, str]]]:
     """Each trend with the text of its charts, by file name."""
     groups: dict[tuple[str, str], list[Member]] = {}
@@ -71,7 +72,7 @@ def trends(
             suite, member = place
             groups.setdefault((results.hosts[0].id, suite), []).append(member)
     return [
-        _trend(host, suite, members, notes)
+        _trend(host, suite, members, notes, each)
         for (host, suite), members in sorted(groups.items())
         if len(members) >= FEWEST
     ]
@@ -96,12 +97,16 @@ def _place(report: Report, results: Results) -> tuple[Identifier, Member] | None
 
 
 def _trend(
-    host: Identifier, suite: Identifier, members: Sequence[Member], notes: Sequence[Note]
+    host: Identifier,
+    suite: Identifier,
+    members: Sequence[Member],
+    notes: Sequence[Note],
+    each: Each,
 ) -> tuple[Trend, dict[str, str]]:
     from tlsperf.charts.svg import draw
 
     newest = members[-1].results
-    rows, drawings = [], {}
+    rows, specifications = [], []
     for table in newest.tables:
         for row in table.rows:
             if table.by_phase or row.metric != "rate" or row.scenario.operation == "primitive":
@@ -118,7 +123,7 @@ def _trend(
                 height=picture.height,
                 table=row.anchor,
             )
-            drawings[chart.file] = draw(picture.specification, chart)
+            specifications.append(picture.specification)
             rows.append(
                 TrendRow(
                     anchor=row.anchor,
@@ -137,7 +142,9 @@ def _trend(
         reports=[reference(m.results) for m in members],
         rows=rows,
     )
-    return found, drawings
+    charts = [row.chart for row in rows]
+    drawn = each(draw, specifications, charts)
+    return found, dict(zip((chart.file for chart in charts), drawn, strict=True))
 
 
 def _lines(row: Row, members: Sequence[Member]) -> list[TrendLine]:
@@ -321,11 +328,11 @@ def _against(
 
 
 def overview_files(
-    reports: Sequence[tuple[Report, Results]], notes: Sequence[Note]
+    reports: Sequence[tuple[Report, Results]], notes: Sequence[Note], each: Each = map
 ) -> dict[str, str]:
     """The text of each file below content/, by its path there."""
     files: dict[str, str] = {}
-    found = trends(reports, notes)
+    found = trends(reports, notes, each)
     for trend, drawings in found:
         folder = f"trends/{trend.id}"
         title = f"{trend.host.cpu}, suite {trend.suite}"

@@ -15,9 +15,12 @@ import io
 import json
 import sys
 import tomllib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import contextmanager
 from functools import cache
 from importlib.metadata import version
+from multiprocessing import get_context
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -26,7 +29,9 @@ from tlsperf.model import SCENARIO_FIELDS, Identifier, Report, Results, Run
 from tlsperf.page import Page, read_page, with_generated
 
 if TYPE_CHECKING:
+    from tlsperf.charts import Each
     from tlsperf.histograms import Histograms
+    from tlsperf.run import LoadedRun
 
 _PACKAGES: Final = (
     *("numpy", "pandas", "pillow", "pydantic", "pyoxipng", "scipy", "tomlkit"),
@@ -35,6 +40,9 @@ _PACKAGES: Final = (
 _OVER_ALL: Final = ("trends", "hosts", "libraries")
 _INDEX: Final = ("index.json", "index.csv", "reports.json", "explore.json")
 _PREVIEW: Final = "static/preview.png"
+_MANY: Final = 4
+"""Reports from which charts are drawn in other processes."""
+
 _OVERVIEWS: Final = "pages over all reports"
 
 
@@ -50,10 +58,11 @@ def render_reports(root: Path, *, check: bool) -> int:
     around = _surroundings(root, pages)
     stale = [page for page in pages if known.get(page.report.id) != _state(root, page, around)]
     changed = 0
-    outputs = _render(root, stale, [page.report for page in pages])
     over_all = bool(stale) or known.get(_OVERVIEWS) != _overview_state(root, pages)
-    if over_all:
-        outputs |= _overviews(root, pages, outputs)
+    with _drawers(len(stale)) as each:
+        outputs = _render(root, stale, [page.report for page in pages], each)
+        if over_all:
+            outputs |= _overviews(root, pages, outputs, each)
     for path, data in outputs.items():
         if _is(path, data):
             continue
@@ -80,8 +89,22 @@ def render_reports(root: Path, *, check: bool) -> int:
     return 0
 
 
+@contextmanager
+def _drawers(reports: int) -> Iterator[Each]:
+    """What draws the charts of so many reports: beside this process where they are many.
+
+    A chart takes 40 ms, a process that draws a second to start. More than two would wait for what
+    is computed here.
+    """
+    if reports < _MANY:
+        yield map
+        return
+    with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as processes:
+        yield processes.map
+
+
 def _render(
-    root: Path, pages: Sequence[Page], reports: Sequence[Report]
+    root: Path, pages: Sequence[Page], reports: Sequence[Report], each: Each
 ) -> dict[Path, bytes | None]:
     """What the folders of pages must hold: bytes, or None for a file of ours that has no place now.
 
@@ -89,43 +112,51 @@ def _render(
     """
     if not pages:
         return {}
+    from tlsperf.charts import draw_charts
     from tlsperf.histograms import read_histograms
-    from tlsperf.run import read_runs
+    from tlsperf.run import loader, read_runs
 
-    all_runs = read_runs(root / "data" / "runs")
-    complete = completer(root, reports, all_runs)
-    outputs: dict[Path, bytes | None] = {}
+    folder = root / "data" / "runs"
+    load = loader(folder)
+    complete = completer(root, reports, read_runs(folder), load)
+    made = []
     for page in pages:
         results = complete(page.report)
         histograms = {
             key: bins
             for run in page.report.runs
-            for key, bins in read_histograms(root / "data" / "runs" / run, all_runs[run]).items()
+            for key, bins in read_histograms(folder / run, load(run)).items()
         }
-        outputs |= _outputs(page, results, histograms)
+        made.append((page, results, histograms, draw_charts(results, histograms, each)))
+    outputs: dict[Path, bytes | None] = {}
+    for page, results, histograms, charts in made:
+        outputs |= _outputs(page, results, histograms, charts)
     return outputs
 
 
 def completer(
-    root: Path, reports: Sequence[Report], all_runs: Mapping[Identifier, Run]
+    root: Path,
+    reports: Sequence[Report],
+    all_runs: Mapping[Identifier, Run],
+    load: Callable[[Identifier], LoadedRun],
 ) -> Callable[[Report], Results]:
     """A function that makes all that a report shows, of what lies below `root`.
 
-    `reports` and `all_runs` are all there are: a report is compared with an earlier one.
+    `reports` and `all_runs` are all there are: a report is compared with an earlier one. `load`
+    gives a run's figures by its id.
     """
     from tlsperf.as_published import as_published, read_definitions
     from tlsperf.charts import describe_charts
     from tlsperf.factors import quoted_factors
     from tlsperf.notes import notes_for, read_notes
     from tlsperf.results import make_results
-    from tlsperf.run import load_run, read_hosts
+    from tlsperf.run import read_hosts
     from tlsperf.sections import sections
 
     known = root / "data" / "notes.toml"
     notes = read_notes(known) if known.exists() else []
     definitions = read_definitions(root / "data" / "comparisons")
     hosts = read_hosts(root / "data" / "hosts")
-    load = cache(lambda run_id: load_run(root / "data" / "runs" / run_id))
     by_id = {report.id: report for report in reports}
 
     @cache
@@ -147,8 +178,9 @@ def completer(
     return complete
 
 
-def _outputs(page: Page, results: Results, histograms: Histograms) -> dict[Path, bytes | None]:
-    from tlsperf.charts import draw_charts
+def _outputs(
+    page: Page, results: Results, histograms: Histograms, charts: Iterable[tuple[str, str]]
+) -> dict[Path, bytes | None]:
     from tlsperf.histograms import FILE, histograms_csv
     from tlsperf.preview import FILE as PREVIEW
     from tlsperf.preview import report_preview
@@ -156,7 +188,7 @@ def _outputs(page: Page, results: Results, histograms: Histograms) -> dict[Path,
     files = {"results.json": results_json(results), "results.csv": results_csv(results)}
     if histograms:
         files[FILE] = histograms_csv(histograms)
-    files |= draw_charts(results, histograms)
+    files.update(charts)
     made = {name: text.encode() for name, text in files.items()}
     generated = _generated(results)
     if preview := report_preview(results):
@@ -173,7 +205,7 @@ def _outputs(page: Page, results: Results, histograms: Histograms) -> dict[Path,
 
 
 def _overviews(
-    root: Path, pages: Sequence[Page], outputs: Mapping[Path, bytes | None]
+    root: Path, pages: Sequence[Page], outputs: Mapping[Path, bytes | None], each: Each
 ) -> dict[Path, bytes | None]:
     """The pages, index and picture over all reports, of the results there are or in `outputs`."""
     from tlsperf.index import index_files
@@ -190,7 +222,7 @@ def _overviews(
         if not is_first_look(run.suite for run in results.runs):
             reports.append((page.report, results))
     known = root / "data" / "notes.toml"
-    files = overview_files(reports, read_notes(known) if known.exists() else [])
+    files = overview_files(reports, read_notes(known) if known.exists() else [], each)
     made = {root / "content" / name: text.encode() for name, text in files.items()}
     made |= {
         root / "data" / name: text.encode()

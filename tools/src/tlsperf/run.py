@@ -8,29 +8,23 @@ from __future__ import annotations
 import hashlib
 import re
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cache
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 import pandas as pd
 from pydantic import ValidationError
 
 from tlsperf.errors import FormatError, UserError, mismatch
 from tlsperf.formats import FOREIGN, tlsbench
-from tlsperf.formats.frame import concatenate, scenario_groups
+from tlsperf.formats.frame import concatenate
 from tlsperf.formats.rows import Parsed, Source, frame_of
-from tlsperf.model import Host, Identifier, Overhead, RawFile, Run, RunWarning, Scenario
-
-OBSERVATION: Final = (
-    *("phase", "metric", "statistic", "unit"),
-    *("implementation", "round", "value", "valid", "note"),
-)
-"""The columns of an observation besides its scenario, in the order of `LoadedRun.observations`."""
+from tlsperf.model import Host, Identifier, Overhead, RawFile, Run, RunWarning
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class LoadedRun:
     """A run with its tidy frame, what is missing in it and why, and what was found in the files."""
 
@@ -39,15 +33,8 @@ class LoadedRun:
     gaps: list[tlsbench.Gap] = field(default_factory=list)
     warnings: list[RunWarning] = field(default_factory=list)
     overheads: list[Overhead] = field(default_factory=list)
-
-    @cached_property
-    def observations(self) -> list[tuple[Scenario, list[tuple[Any, ...]]]]:
-        """The frame as plain rows of OBSERVATION by scenario, in the order of first appearance;
-        made once, since every section of a report goes through them."""
-        return [
-            (scenario, list(rows[list(OBSERVATION)].astype(object).itertuples(False, None)))
-            for scenario, rows in scenario_groups(self.frame)
-        ]
+    histograms: dict[str, list[tlsbench.EncodedHistogram]] = field(default_factory=dict)
+    """Of single handshakes, by the file that errors name."""
 
     @property
     def rounds_are_pairs(self) -> bool:
@@ -128,17 +115,24 @@ def load_run(folder: Path) -> LoadedRun:
     """Reads a run with all its raw files."""
     run = read_run(folder)
     data = {file.path: raw_bytes(folder, file) for file in run.files}
-    frames, gaps, warnings, overheads = [], [], [], []
+    frames, gaps, warnings, overheads, histograms = [], [], [], [], {}
     for file in run.files:
         if file.format == tlsbench.FORMAT:
-            records = tlsbench.parse(data[file.path], str(folder / file.path))
+            name = str(folder / file.path)
+            records = tlsbench.parse(data[file.path], name)
             frames.append(records.frame)
             gaps += records.gaps
             warnings += _disturbances(records)
             overheads += records.overheads
+            histograms[name] = records.histograms
     if len(frames) < len(run.files):
         frames.append(frame_of(foreign_rows(run, data, str(folder)).rows))
-    return LoadedRun(run, concatenate(frames), gaps, warnings, overheads)
+    return LoadedRun(run, concatenate(frames), gaps, warnings, overheads, histograms)
+
+
+def loader(folder: Path) -> Callable[[Identifier], LoadedRun]:
+    """A function that reads runs in `folder` by id, each once."""
+    return cache(lambda run_id: load_run(folder / run_id))
 
 
 def foreign_rows(run: Run, data: Mapping[str, bytes], folder: str) -> Parsed:

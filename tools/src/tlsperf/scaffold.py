@@ -16,7 +16,7 @@ from tlsperf.figures import LIBRARY_NAMES, implementation_label, listed
 from tlsperf.model import Identifier, Implementation, Report, Results, Run
 from tlsperf.page import read_page
 from tlsperf.render import completer
-from tlsperf.run import read_run, read_runs
+from tlsperf.run import loader, read_run, read_runs
 
 MOST_IN_TITLE: Final = 4
 _LIBRARY_ORDER: Final = ("rustls", "openssl", "boringssl")
@@ -46,7 +46,7 @@ def new_report(
         )
     implementations = list({i.id: i for run in runs for i in run.implementations}.values())
     others = [read_page(path).report for path in sorted(folder.parent.glob("*/index.md"))]
-    all_runs = read_runs(root / "data" / "runs")
+    all_runs, load = read_runs(root / "data" / "runs"), loader(root / "data" / "runs")
     report = Report(
         id=name,
         title=title or _title(implementations, runs),
@@ -57,7 +57,7 @@ def new_report(
     )
     before = predecessor(report, others, all_runs)
     report = report.model_copy(update={"previous": before.id if before else None})
-    results = completer(root, [*others, report], all_runs)(report)
+    results = completer(root, [*others, report], all_runs, load)(report)
     folder.mkdir(parents=True)
     path = folder / "index.md"
     path.write_text(report_page(report, results), encoding="utf-8")

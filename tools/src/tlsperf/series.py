@@ -9,11 +9,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Final
 
 import numpy as np
 import pandas as pd
 
+from tlsperf.formats.frame import scenario_groups
 from tlsperf.model import (
     SCENARIO_FIELDS,
     Identifier,
@@ -36,6 +38,12 @@ from tlsperf.statistics import (
     untested_ratio,
     wander,
 )
+
+_OBSERVATION: Final = (
+    *("phase", "metric", "statistic", "unit"),
+    *("implementation", "round", "value", "valid", "note"),
+)
+"""The columns of an observation besides its scenario, in the order of `rows_of`."""
 
 Key = tuple[Scenario, Phase, Metric, Statistic, Unit]
 
@@ -77,6 +85,13 @@ class Sample:
             if note not in self.notes:
                 self.notes.append(note)
 
+    def merge(self, other: Sample) -> None:
+        """Adds all observations of another sample."""
+        self.has_rounds = self.has_rounds and other.has_rounds
+        self.valid |= other.valid
+        self.invalid += other.invalid
+        self.notes += [note for note in other.notes if note not in self.notes]
+
 
 @dataclass(frozen=True)
 class Series:
@@ -102,31 +117,34 @@ class Series:
 
 def series(runs: Sequence[LoadedRun]) -> list[Series]:
     """The rows of runs, in the order of their first observation."""
-    found: dict[Key, dict[str, Sample]] = {}
+    found: dict[Key, dict[Identifier, Sample]] = {}
     for run in runs:
-        for scenario, rows in run.observations:
-            for (
-                phase,
-                metric,
-                statistic,
-                unit,
-                implementation,
-                in_round,
-                value,
-                valid,
-                note,
-            ) in rows:
-                if scenario.operation == "memory" and unit == "bytes":
-                    # Of a whole process: nobody reads nine digits.
-                    value, unit = value / 1024, "KiB"
-                samples = found.setdefault((scenario, phase, metric, statistic, unit), {})
-                samples.setdefault(implementation, Sample()).add(
-                    run.run.id,
-                    None if pd.isna(in_round) else int(in_round),
-                    float(value),
-                    None if valid else str(note),
-                )
+        for row in rows_of(run):
+            samples = found.setdefault(row.key, {})
+            for implementation, sample in row.samples.items():
+                samples.setdefault(implementation, Sample()).merge(sample)
     return [Series(*key, samples) for key, samples in found.items()]
+
+
+@lru_cache(maxsize=64)
+def rows_of(run: LoadedRun) -> tuple[Series, ...]:
+    """The rows of a run. Kept, since every section of a report goes through them: not to be
+    changed."""
+    found: dict[Key, dict[Identifier, Sample]] = {}
+    for scenario, rows in scenario_groups(run.frame):
+        plain = rows[list(_OBSERVATION)].astype(object).itertuples(False, None)
+        for phase, metric, statistic, unit, implementation, in_round, value, valid, note in plain:
+            if scenario.operation == "memory" and unit == "bytes":
+                # Of a whole process: nobody reads nine digits.
+                value, unit = value / 1024, "KiB"
+            samples = found.setdefault((scenario, phase, metric, statistic, unit), {})
+            samples.setdefault(implementation, Sample()).add(
+                run.run.id,
+                None if pd.isna(in_round) else int(in_round),
+                float(value),
+                None if valid else str(note),
+            )
+    return tuple(Series(*key, samples) for key, samples in found.items())
 
 
 def better_of(metric: Metric) -> Better:

@@ -176,7 +176,7 @@ def _report(site: Path, name: str, title: str, **changes: Any) -> None:
     folder.mkdir(parents=True)
     checked = Results.model_validate({**results, "charts": []})
     checked = checked.model_copy(update={"charts": describe_charts(checked)})
-    for file, drawing in draw_charts(checked, {}).items():
+    for file, drawing in draw_charts(checked, {}):
         (folder / file).write_text(drawing, encoding="utf-8")
     text = checked.model_dump_json(by_alias=True, exclude_none=True)
     (folder / "results.json").write_text(text, encoding="utf-8")
@@ -230,7 +230,7 @@ def _wide_report(site: Path) -> None:
     made = made.model_copy(update={"title": "Thirteen builds", "charts": describe_charts(made)})
     folder = site / "content" / "perf" / WIDE
     folder.mkdir(parents=True)
-    for file, drawing in draw_charts(made, {}).items():
+    for file, drawing in draw_charts(made, {}):
         (folder / file).write_text(drawing, encoding="utf-8")
     (folder / "results.json").write_text(results_json(made), encoding="utf-8")
     (folder / "results.csv").write_text(results_csv(made), encoding="utf-8")

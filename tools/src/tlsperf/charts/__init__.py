@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from tlsperf.charts.bars import MOST_BARS, bars
 from tlsperf.charts.heatmap import factor_text, heatmap
@@ -26,6 +26,9 @@ from tlsperf.model import (
 MOST_COLUMNS = 5
 """A table with ratios and more implementations is drawn as a matrix of factors."""
 
+Each = Callable[..., Iterable[str]]
+"""How a function that draws is called with the items of iterables: `map`, or that of processes."""
+
 Implementations = Mapping[str, ShownImplementation]
 
 
@@ -34,15 +37,16 @@ def describe_charts(results: Results) -> list[Chart]:
     return [chart for chart, _ in _pictures(results, {})]
 
 
-def draw_charts(results: Results, histograms: Histograms) -> dict[str, str]:
-    """The text of each SVG file of `results.charts`, by its name."""
+def draw_charts(
+    results: Results, histograms: Histograms, each: Each = map
+) -> Iterator[tuple[str, str]]:
+    """Name and text of each SVG file of `results.charts`."""
     from tlsperf.charts.svg import draw
 
     described = {chart.file: chart for chart in results.charts}
-    return {
-        chart.file: draw(picture.specification, described[chart.file])
-        for chart, picture in _pictures(results, histograms)
-    }
+    pictures = {chart.file: picture for chart, picture in _pictures(results, histograms)}
+    specifications = [picture.specification for picture in pictures.values()]
+    return zip(pictures, each(draw, specifications, map(described.get, pictures)), strict=True)
 
 
 def _pictures(results: Results, histograms: Histograms) -> Iterator[tuple[Chart, Picture]]:
