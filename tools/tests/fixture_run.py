@@ -203,6 +203,7 @@ def write_report(root: Path) -> Path:
     from tlsperf.scaffold import new_report
 
     write_run(root)
+    shutil.copy(ROOT / "config.toml", root)
     page = new_report(root, [RUN], title="Example report")
     render_reports(root, check=False)
     return page.parent

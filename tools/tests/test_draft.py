@@ -32,11 +32,12 @@ fix = "end what runs besides"
 
 @pytest.fixture
 def checkout(tmp_path: Path) -> Path:
-    """A checkout with a suite, a host, and nothing else."""
+    """A checkout with a suite, a host, the site's name, and nothing else."""
     root = tmp_path / "checkout"
     (root / "bench" / "suites").mkdir(parents=True)
     for name in ("standard", "quick"):
         (root / "bench" / "suites" / f"{name}.toml").write_text(f'name = "{name}"\n')
+    shutil.copy(ROOT / "config.toml", root)
     hosts = root / "data" / "hosts"
     hosts.mkdir(parents=True)
     shutil.copy(ROOT / "data" / "schema" / "host.example.toml", hosts / "example-host.toml")

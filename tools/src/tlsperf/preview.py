@@ -14,6 +14,7 @@ from typing import Final, NamedTuple
 import oxipng
 from PIL import Image, ImageDraw, ImageFont
 
+from tlsperf.errors import UserError
 from tlsperf.figures import LIBRARY_COLOURS, listed
 from tlsperf.model import Headline, HostFacts, Results
 
@@ -22,8 +23,9 @@ WIDTH: Final = 1200
 HEIGHT: Final = 630
 """Pixels, as every reader of Open Graph takes them."""
 
-MOST_BARS: Final = 5
-MARGIN: Final = 64
+MOST_BARS: Final = 6
+MARGIN: Final = 56
+FOOT: Final = HEIGHT - 46
 
 _PAPER: Final = "#fdfdfb"
 _INK: Final = "#1b1c1e"
@@ -33,6 +35,7 @@ _SHADES: Final = 16
 """Steps between paper and a colour of text, for smooth edges."""
 
 _TYPEFACE: Final = Path(__file__).parents[3] / "static" / "fonts" / "public-sans.woff2"
+_TITLE_SIZES: Final = (52, 48, 44, 40)
 _NORMAL: Final = 400
 _BOLD: Final = 700
 
@@ -44,8 +47,8 @@ class Preview(NamedTuple):
     alt: str
 
 
-def report_preview(results: Results) -> Preview | None:
-    """The picture of a report's first headline; None where it has none."""
+def report_preview(results: Results, site: str) -> Preview | None:
+    """The picture of a report's first headline, with the site's name; None where it has none."""
     if not results.headlines:
         return None
     headline = results.headlines[0]
@@ -56,15 +59,16 @@ def report_preview(results: Results) -> Preview | None:
     about = f"{results.date.day} {results.date:%B %Y} · {listed(list(map(_host, results.hosts)))}"
 
     canvas = _Canvas()
-    canvas.text((MARGIN, 92), about, 25, colour=_SOFT)
-    below = canvas.title(results.title, 100)
-    canvas.rule(below)
-    canvas.text((MARGIN, below + 54), headline.title, 27, _BOLD)
-    foot = HEIGHT - MARGIN + 12
-    more = f"; {hidden} more in the report" if hidden else ""
-    canvas.text((MARGIN, foot), scale + more, 23, colour=_SOFT)
+    below = canvas.title(results.title, MARGIN - 8)
+    canvas.text((MARGIN, below + 34), about, 30, colour=_SOFT)
+    canvas.rule(below + 56)
+    canvas.text((MARGIN, below + 102), headline.title, 32, _BOLD)
+    more = f"; {hidden} more" if hidden else ""
+    canvas.text((MARGIN, FOOT), scale + more, 28, colour=_SOFT, width=650)
+    canvas.signed(site)
     colours = {i.id: LIBRARY_COLOURS[i.colour] for i in results.implementations}
-    canvas.bars(headline, [colours[bar.implementation] for bar in bars], below + 76, foot - 44)
+    bars_top, bars_bottom = below + 120, FOOT - 46
+    canvas.bars(headline, [colours[bar.implementation] for bar in bars], bars_top, bars_bottom)
     figures = "; ".join(f"{bar.label} {bar.text}" for bar in bars)
     return Preview(canvas.png(), f"{headline.title}, in {scale}: {figures}{more}. {about}.")
 
@@ -72,13 +76,10 @@ def report_preview(results: Results) -> Preview | None:
 def site_preview(title: str, description: str) -> bytes:
     """The picture of every page that is not a report's."""
     canvas = _Canvas()
-    canvas.text((MARGIN, 250), title, 76, _BOLD)
-    for number, line in enumerate(_wrapped(description, _font(33, _NORMAL), 3)):
-        canvas.text((MARGIN, 330 + 48 * number), line, 33, colour=_SOFT)
-    left = MARGIN
-    for name in ("rustls", "openssl", "boringssl"):
-        canvas.box(left, HEIGHT - MARGIN - 12, 120, 12, LIBRARY_COLOURS[name])
-        left += 132
+    canvas.text((MARGIN, 250), title, 80, _BOLD)
+    for number, line in enumerate(_wrapped(description, _font(40, _NORMAL), 3)):
+        canvas.text((MARGIN, 336 + 58 * number), line, 40, colour=_SOFT)
+    canvas.icon(MARGIN, FOOT, 72)
     return canvas.png()
 
 
@@ -105,6 +106,7 @@ class _Canvas:
     ) -> None:
         """One line with its left end on the base line at `at`, cut to `width`."""
         font = _font(size, weight)
+        _check_glyphs(text, font)
         self._draw.text(at, _cut(text, font, width), colour, font, anchor="ls")
 
     def box(self, x: float, y: float, width: float, height: float, colour: str) -> None:
@@ -114,17 +116,36 @@ class _Canvas:
         self.box(MARGIN, y, WIDTH - 2 * MARGIN, 2, _RULE)
 
     def title(self, text: str, top: float) -> float:
-        """Up to three lines; where they end."""
-        for line in _wrapped(text, _font(46, _BOLD), 3):
-            top += 55
-            self.text((MARGIN, top - 5), line, 46, _BOLD)
-        return top + 22
+        """Two lines, as large as they fit; where they end."""
+        for size in _TITLE_SIZES:
+            font = _font(size, _BOLD)
+            lines = _wrapped(text, font, 2)
+            if font.getlength(lines[-1]) <= WIDTH - 2 * MARGIN:
+                break
+        for number, line in enumerate(lines, 1):
+            self.text((MARGIN, top + 1.14 * size * number - 0.2 * size), line, size, _BOLD)
+        return top + 1.14 * size * len(lines)
+
+    def icon(self, x: float, bottom: float, height: float) -> None:
+        """The site's icon, as static/icon.svg has it."""
+        top, unit = bottom - height, height / 16
+        corners = (x, top, x + height - 1, bottom - 1)
+        self._draw.rounded_rectangle(corners, 3 * unit, _INK)
+        for y, width in ((5, 10), (8, 7), (11, 4)):
+            thick = 1.8 * unit
+            self.box(x + 3 * unit, top + y * unit - thick / 2, width * unit, thick, _PAPER)
+
+    def signed(self, site: str) -> None:
+        """The site's name at the foot, on the right."""
+        left = WIDTH - MARGIN - _font(30, _BOLD).getlength(site)
+        self.text((left, FOOT), site, 30, _BOLD)
+        self.icon(left - 44, FOOT + 4, 32)
 
     def bars(self, headline: Headline, colours: list[str], top: float, bottom: float) -> None:
         """A bar for each colour, each with its label before and its value behind."""
         bars = headline.bars[: len(colours)]
-        step = min(72.0, (bottom - top) / len(bars))
-        size = round(min(27.0, step * 0.6))
+        step = min(84.0, (bottom - top) / len(bars))
+        size = round(min(32.0, step * 0.62))
         label, value = _font(size, _NORMAL), _font(size, _BOLD)
         left = MARGIN + 20 + min(540.0, max(label.getlength(bar.label) for bar in bars))
         longest = WIDTH - MARGIN - 14 - max(value.getlength(bar.text) for bar in bars) - left
@@ -175,6 +196,17 @@ def _font(size: int, weight: int) -> ImageFont.FreeTypeFont:
     font = ImageFont.truetype(_TYPEFACE, size, layout_engine=ImageFont.Layout.BASIC)
     font.set_variation_by_axes([weight])
     return font
+
+
+def _check_glyphs(text: str, font: ImageFont.FreeTypeFont) -> None:
+    """Raises UserError at a character that the typeface does not have: it would be left out."""
+    for character in dict.fromkeys(text):
+        if not character.isspace() and not font.getmask(character).getbbox():
+            raise UserError(
+                f"{text!r}: {_TYPEFACE.name} has no {character!r} (U+{ord(character):04X}), so the "
+                "report's picture cannot show it; write it with a character that is in "
+                "static/style.css, or cut the typeface again as is told there"
+            )
 
 
 def _cut(text: str, font: ImageFont.FreeTypeFont, width: float) -> str:

@@ -14,7 +14,6 @@ import hashlib
 import io
 import json
 import sys
-import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
@@ -39,6 +38,7 @@ _PACKAGES: Final = (
 )
 _OVER_ALL: Final = ("trends", "hosts", "libraries")
 _INDEX: Final = ("index.json", "index.csv", "reports.json", "explore.json")
+_CONFIG: Final = "config.toml"
 _PREVIEW: Final = "static/preview.png"
 _MANY: Final = 4
 """Reports from which charts are drawn in other processes."""
@@ -114,7 +114,7 @@ def _render(
         return {}
     from tlsperf.charts import draw_charts
     from tlsperf.histograms import read_histograms
-    from tlsperf.run import loader, read_runs
+    from tlsperf.run import loader, read_runs, read_toml
 
     folder = root / "data" / "runs"
     load = loader(folder)
@@ -129,8 +129,9 @@ def _render(
         }
         made.append((page, results, histograms, draw_charts(results, histograms, each)))
     outputs: dict[Path, bytes | None] = {}
+    site = read_toml(root / _CONFIG)["title"]
     for page, results, histograms, charts in made:
-        outputs |= _outputs(page, results, histograms, charts)
+        outputs |= _outputs(page, results, histograms, charts, site)
     return outputs
 
 
@@ -179,7 +180,11 @@ def completer(
 
 
 def _outputs(
-    page: Page, results: Results, histograms: Histograms, charts: Iterable[tuple[str, str]]
+    page: Page,
+    results: Results,
+    histograms: Histograms,
+    charts: Iterable[tuple[str, str]],
+    site: str,
 ) -> dict[Path, bytes | None]:
     from tlsperf.histograms import FILE, histograms_csv
     from tlsperf.preview import FILE as PREVIEW
@@ -191,7 +196,7 @@ def _outputs(
     files.update(charts)
     made = {name: text.encode() for name, text in files.items()}
     generated = _generated(results)
-    if preview := report_preview(results):
+    if preview := report_preview(results, site):
         made[PREVIEW] = preview.png
         generated["preview"] = preview.alt
     folder = page.path.parent
@@ -212,7 +217,7 @@ def _overviews(
     from tlsperf.notes import read_notes
     from tlsperf.overviews import overview_files
     from tlsperf.preview import site_preview
-    from tlsperf.run import is_first_look
+    from tlsperf.run import is_first_look, read_toml
 
     reports = []
     for page in pages:
@@ -228,10 +233,8 @@ def _overviews(
         root / "data" / name: text.encode()
         for name, text in index_files([results for _, results in reports]).items()
     }
-    config = root / "config.toml"
-    if config.exists():
-        site = tomllib.loads(config.read_text(encoding="utf-8"))
-        made[root / _PREVIEW] = site_preview(site["title"], site["description"])
+    site = read_toml(root / _CONFIG)
+    made[root / _PREVIEW] = site_preview(site["title"], site["description"])
     return dict.fromkeys(set(_overview_paths(root)) - set(made), None) | made
 
 
@@ -308,7 +311,7 @@ def _surroundings(root: Path, pages: Sequence[Page]) -> bytes:
 def _state(root: Path, page: Page, around: bytes) -> str:
     """A checksum over all that a report is made of, and over what was made of it."""
     digest = hashlib.sha256(_tools().encode() + around)
-    paths = [page.path]
+    paths = [page.path, root / _CONFIG]
     paths += sorted((root / "data" / "comparisons").glob("*.toml"))
     paths += [root / "data" / "notes.toml", *sorted((root / "data" / "hosts").glob("*.toml"))]
     paths += [page.path.parent / name for name in page.generated.get("files", [])]
@@ -323,7 +326,7 @@ def _overview_state(root: Path, pages: Sequence[Page]) -> str:
     """A checksum over all that the pages over all reports are made of, and over them."""
     digest = hashlib.sha256(_tools().encode())
     paths = [p for page in pages for p in (page.path, page.path.parent / "results.json")]
-    paths += [root / "data" / "notes.toml", root / "config.toml", *_overview_paths(root)]
+    paths += [root / "data" / "notes.toml", root / _CONFIG, *_overview_paths(root)]
     for path in paths:
         data = path.read_bytes() if path.exists() else b""
         digest.update(f"{path.relative_to(root)} {len(data)}\n".encode())

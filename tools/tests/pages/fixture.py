@@ -2,7 +2,7 @@
 
 Two reports share their slug on different dates and hold every shortcode; one of them was measured
 in a virtual machine, carries a warning and was published elsewhere. A third compares more builds
-than a page is wide. A post stands in the blog.
+than a page is wide, and has no picture for previews. A post stands in the blog.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from synthetic import HANDSHAKES, loaded_run, side
 from tlsperf.charts import describe_charts, draw_charts
 from tlsperf.index import index_files
 from tlsperf.model import Report, Results, Scenario
+from tlsperf.preview import FILE, report_preview
 from tlsperf.render import results_csv, results_json
 from tlsperf.scaffold import report_page
 
@@ -32,6 +33,8 @@ authors = ["A. Person", "B. Person"]
 [taxonomies]
 feeds = ["performance"]
 tags = ["rustls", "openssl", "boringssl"]
+[extra.generated]
+preview = "{alt}"
 +++
 
 {{{{ warnings() }}}}
@@ -181,8 +184,12 @@ def _report(site: Path, name: str, title: str, **changes: Any) -> None:
     text = checked.model_dump_json(by_alias=True, exclude_none=True)
     (folder / "results.json").write_text(text, encoding="utf-8")
     (folder / "results.csv").write_text("implementation,value\n", encoding="utf-8")
+    preview = report_preview(checked, "TLS performance reports")
+    assert preview is not None
+    (folder / FILE).write_bytes(preview.png)
     page = _REPORT.format(
         title=title,
+        alt=preview.alt,
         date=name[:10],
         tables="\n\n".join(f'{{{{ table(id="{t.anchor}") }}}}' for t in checked.tables),
         charts="\n\n".join(f'{{{{ chart(id="{c.anchor}") }}}}' for c in checked.charts),

@@ -14,6 +14,7 @@ from urllib.parse import unquote, urldefrag, urlsplit
 from xml.etree import ElementTree
 
 import pytest
+from PIL import Image
 
 from pages.conftest import BASE_URL, Built
 from pages.fixture import ROOT
@@ -74,6 +75,7 @@ class Links(HTMLParser):
         self.refused: list[str] = []
         self.properties: list[str] = []
         self.policy = ""
+        self.meta: dict[str, list[str]] = {}
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         values = {name: value or "" for name, value in attrs}
@@ -85,6 +87,9 @@ class Links(HTMLParser):
             self.refused.append(f"{tag} {values}")
         if tag == "script" and "src" not in values:
             self.refused.append(f"{tag} {values}")
+        if tag == "meta" and "content" in values:
+            name = values.get("property", values.get("name", ""))
+            self.meta.setdefault(name, []).append(values["content"])
         if values.get("http-equiv") == "Content-Security-Policy":
             self.policy = values["content"]
         if tag == "link" and values.get("rel") == "canonical":
@@ -178,6 +183,26 @@ def test_a_report_is_a_dataset_to_machines(site: Built) -> None:
         assert 'itemtype="https://schema.org/Dataset"' in site.text(page)
         required = {"name", "description", "url", "license", "creator", "distribution"}
         assert required <= set(links_of(site.text(page)).properties)
+
+
+def test_every_page_has_a_picture_for_previews(site: Built) -> None:
+    """One, at an absolute address, of the size that is told, described; a report's is its own."""
+    for page in site.pages():
+        meta = links_of(site.text(page)).meta
+        [address] = meta["og:image"]
+        assert address.startswith(f"{BASE_URL}/"), page
+        picture = site.public / address.removeprefix(f"{BASE_URL}/")
+        told = (*meta["og:image:width"], *meta["og:image:height"])
+        with Image.open(picture) as image:
+            assert image.format == "PNG"
+            assert tuple(map(str, image.size)) == told, page
+        assert meta["og:image:type"] == ["image/png"]
+        assert meta["twitter:card"] == ["summary_large_image"]
+        [alt] = meta["og:image:alt"]
+        of_all, own = site.public / "preview.png", (site.public / page).with_name("preview.png")
+        assert picture == (own if own.exists() else of_all), page
+        assert len(alt) > 40, page
+        assert ("is better" in alt) is (picture != of_all), page
 
 
 def rss_feeds(site: Built) -> list[Path]:

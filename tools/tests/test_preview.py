@@ -1,0 +1,139 @@
+"""The picture of a report: the same bytes everywhere, readable, and true to its results."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from PIL import Image
+
+from fixture_run import EXAMPLE, ROOT
+from tlsperf import preview
+from tlsperf.errors import UserError
+from tlsperf.figures import LIBRARY_COLOURS
+from tlsperf.model import Results
+from tlsperf.preview import HEIGHT, MOST_BARS, WIDTH, report_preview, site_preview
+
+SITE = "TLS performance reports"
+LIMIT = 40_000
+"""Bytes of a picture: what previews load over a telephone."""
+
+COMMITTED = sorted((ROOT / "content" / "perf").glob("*/results.json"))
+
+_AGAIN = """
+import hashlib, sys
+from pathlib import Path
+from tlsperf.model import Results
+from tlsperf.preview import report_preview
+for path in sys.argv[2:]:
+    made = report_preview(Results.model_validate_json(Path(path).read_bytes()), sys.argv[1])
+    print(hashlib.sha256(made.png).hexdigest() if made else "")
+"""
+
+
+def results(path: Path = EXAMPLE) -> Results:
+    return Results.model_validate_json(path.read_bytes())
+
+
+@pytest.fixture
+def written(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Every text that is drawn, as it is drawn."""
+    texts: list[str] = []
+    draw = preview._cut
+
+    def noted(*arguments: object) -> str:
+        texts.append(draw(*arguments))  # type: ignore[arg-type]
+        return texts[-1]
+
+    monkeypatch.setattr(preview, "_cut", noted)
+    return texts
+
+
+def test_another_process_draws_the_same_bytes() -> None:
+    """And those that are committed."""
+    command = [sys.executable, "-c", _AGAIN, SITE, *map(str, COMMITTED)]
+    environment = {**os.environ, "PYTHONHASHSEED": "7"}
+    again = subprocess.run(command, env=environment, check=True, capture_output=True, text=True)
+    pictures = [path.with_name(preview.FILE) for path in COMMITTED]
+    assert len(pictures) > 8
+    assert again.stdout.split() == [hashlib.sha256(p.read_bytes()).hexdigest() for p in pictures]
+
+
+@pytest.mark.parametrize("path", COMMITTED, ids=lambda path: path.parent.name)
+def test_a_picture_says_what_was_compared_where_and_when(path: Path, written: list[str]) -> None:
+    report = results(path)
+    made = report_preview(report, SITE)
+    assert made is not None
+    assert " ".join(written).startswith(report.title)
+    assert [text for text in written if "…" in text] == []
+    headline = report.headlines[0]
+    shown = headline.bars[:MOST_BARS]
+    said = "\n".join(written)
+    for text in (SITE, headline.title, headline.unit, f"{report.date:%B %Y}"):
+        assert text in said
+    for bar in shown:
+        assert bar.label in written
+        assert bar.text in written
+        assert f"{bar.label} {bar.text}" in made.alt
+    for host in report.hosts:
+        assert host.cpu in said
+    assert ("(virtual machine)" in said) is bool(report.virtual)
+    assert ("(virtual machine)" in made.alt) is bool(report.virtual)
+    hidden = len(headline.bars) - len(shown)
+    assert (f"; {hidden} more" in said) is (hidden > 0)
+
+
+@pytest.mark.parametrize("path", COMMITTED, ids=lambda path: path.parent.name)
+def test_a_picture_is_small_and_of_the_size_that_pages_say(path: Path) -> None:
+    made = report_preview(results(path), SITE)
+    assert made is not None
+    assert len(made.png) <= LIMIT
+    assert Image.open(io.BytesIO(made.png)).size == (WIDTH, HEIGHT)
+
+
+def test_the_sites_own_picture_is_small_too() -> None:
+    png = site_preview(SITE, "Measured comparisons, each figure one click from its raw output.")
+    assert len(png) <= LIMIT
+    assert Image.open(io.BytesIO(png)).size == (WIDTH, HEIGHT)
+
+
+def test_bars_are_as_long_as_their_values_say() -> None:
+    """Counts the pixels of a library's colour in the row of its bar."""
+    report = results()
+    headline = report.headlines[0]
+    made = report_preview(report, SITE)
+    assert made is not None
+    image = Image.open(io.BytesIO(made.png)).convert("RGB")
+    colours = {i.id: i.colour for i in report.implementations}
+    lengths = []
+    for bar in headline.bars:
+        red, green, blue = preview._rgb(LIBRARY_COLOURS[colours[bar.implementation]])
+        rows = [
+            sum(image.getpixel((x, y)) == (red, green, blue) for x in range(WIDTH))
+            for y in range(HEIGHT)
+        ]
+        lengths.append(max(rows))
+    longest = max(lengths)
+    for bar, length in zip(headline.bars, lengths, strict=True):
+        assert 100 * length / longest == pytest.approx(bar.percent, abs=0.5)
+
+
+def test_a_report_without_a_headline_has_no_picture() -> None:
+    assert report_preview(results().model_copy(update={"headlines": []}), SITE) is None
+
+
+def test_a_character_that_the_typeface_lacks_is_named() -> None:
+    for title, character in (("rustls → OpenSSL", "→"), ("Ω", "Ω"), ("a ½", "½")):
+        with pytest.raises(UserError, match=rf"public-sans.woff2 has no '{character}' \(U\+"):
+            report_preview(results().model_copy(update={"title": title}), SITE)
+
+
+def test_a_title_too_long_for_any_size_is_cut_where_it_ends(written: list[str]) -> None:
+    long = results().model_copy(update={"title": "rustls and OpenSSL " * 12})
+    assert report_preview(long, SITE) is not None
+    assert written[1].endswith("…")
