@@ -165,11 +165,17 @@ class _Canvas:
         flat = self._image.quantize(palette=colours, dither=Image.Dither.NONE)
         kind = oxipng.ColorType.indexed([(*colour, 255) for colour in palette])
         image = oxipng.RawImage(flat.tobytes(), WIDTH, HEIGHT, color_type=kind, bit_depth=8)
-        # More effort saves 2 KB of 24 and takes at least four times as long.
+        # One way to write it, not the best of several: oxipng tries them in threads, and which of
+        # two of one size it takes is chance. More effort saves 2 KB of 24 and takes four times as
+        # long.
         return bytes(
             image.create_optimized_png(
                 level=0,
                 filter=[oxipng.RowFilter.NoOp],
+                bit_depth_reduction=False,
+                color_type_reduction=False,
+                palette_reduction=False,
+                grayscale_reduction=False,
                 deflate=oxipng.Deflaters.libdeflater(9),
             )
         )

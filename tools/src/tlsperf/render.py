@@ -41,7 +41,7 @@ _INDEX: Final = ("index.json", "index.csv", "reports.json", "explore.json")
 _CONFIG: Final = "config.toml"
 _PREVIEW: Final = "static/preview.png"
 _MANY: Final = 4
-"""Reports from which charts are drawn in other processes."""
+"""Reports from which charts are drawn in another process."""
 
 _OVERVIEWS: Final = "pages over all reports"
 
@@ -59,7 +59,7 @@ def render_reports(root: Path, *, check: bool) -> int:
     stale = [page for page in pages if known.get(page.report.id) != _state(root, page, around)]
     changed = 0
     over_all = bool(stale) or known.get(_OVERVIEWS) != _overview_state(root, pages)
-    with _drawers(len(stale)) as each:
+    with _drawer(len(stale)) as each:
         outputs = _render(root, stale, [page.report for page in pages], each)
         if over_all:
             outputs |= _overviews(root, pages, outputs, each)
@@ -90,17 +90,17 @@ def render_reports(root: Path, *, check: bool) -> int:
 
 
 @contextmanager
-def _drawers(reports: int) -> Iterator[Each]:
+def _drawer(reports: int) -> Iterator[Each]:
     """What draws the charts of so many reports: beside this process where they are many.
 
-    A chart takes 40 ms, a process that draws a second to start. More than two would wait for what
-    is computed here.
+    A chart takes 40 ms, a process that draws a second to start; two would wait for what is
+    computed here.
     """
     if reports < _MANY:
         yield map
         return
-    with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as processes:
-        yield processes.map
+    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as process:
+        yield process.map
 
 
 def _render(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING
 
 from tlsperf.charts.bars import MOST_BARS, bars
 from tlsperf.charts.heatmap import factor_text, heatmap
@@ -11,7 +12,6 @@ from tlsperf.charts.latency import latency
 from tlsperf.charts.memory import memory
 from tlsperf.charts.picture import Picture
 from tlsperf.charts.threads import threads
-from tlsperf.histograms import Histograms
 from tlsperf.model import (
     Chart,
     Results,
@@ -22,6 +22,9 @@ from tlsperf.model import (
     scenario_anchor,
     scenario_name,
 )
+
+if TYPE_CHECKING:
+    from tlsperf.histograms import Histograms
 
 MOST_COLUMNS = 5
 """A table with ratios and more implementations is drawn as a matrix of factors."""

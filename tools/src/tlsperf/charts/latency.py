@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from tlsperf.charts.picture import Picture
 from tlsperf.charts.theme import WIDTH, colour_channel, text_width
-from tlsperf.histograms import Bin
 from tlsperf.model import Row, ShownImplementation
+
+if TYPE_CHECKING:
+    from tlsperf.histograms import Bin
 
 BAND: Final = 76
 SHAPE: Final = 44
