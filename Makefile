@@ -46,7 +46,7 @@ define in_each_library
 endef
 
 .PHONY: more-libraries
-more-libraries: $(VENV)/.build ## build the programs of AWS-LC, s2n-tls and GnuTLS (SUITE=libraries measures all six)
+more-libraries: doctor-more-libraries $(VENV)/.build ## build the programs of AWS-LC, s2n-tls and GnuTLS (SUITE=libraries measures all six)
 	$(call in_each_library,cargo build --release --locked --target-dir ../../target)
 
 .PHONY: render
@@ -113,10 +113,10 @@ check: $(VENV)/.dev $(VENV)/.build node_modules/.installed ## format, lint, type
 
 # --- set-up ----------------------------------------------------------------------------------
 
-.PHONY: doctor doctor-report doctor-site doctor-test
+.PHONY: doctor doctor-report doctor-site doctor-test doctor-more-libraries
 doctor: ## what this machine lacks, and how to get it
 	@scripts/doctor report site test
-doctor-report doctor-site doctor-test: doctor-%:
+doctor-report doctor-site doctor-test doctor-more-libraries: doctor-%:
 	@scripts/doctor --quiet $*
 
 $(VENV)/bin/python:

@@ -49,6 +49,22 @@ def desk(tmp_path: Path) -> Desk:
     return Desk(tmp_path)
 
 
+# --- doctor --------------------------------------------------------------------------------------
+
+
+def test_the_doctor_tells_how_to_get_gnutls(desk: Desk) -> None:
+    for answer in ("exit 1", 'echo "3.7.3"'):
+        desk.program("pkg-config", answer)
+        done = desk.run(SCRIPTS / "doctor", "--quiet", "more-libraries")
+        assert done.returncode == 1
+        assert "3.7.4 or later" in done.stderr
+        assert "apt-get install libgnutls28-dev" in done.stderr
+    desk.program("pkg-config", 'echo "3.10.0"')
+    done = desk.run(SCRIPTS / "doctor", "more-libraries")
+    assert "GnuTLS     3.10.0" in done.stdout
+    assert "libgnutls28-dev" not in done.stderr
+
+
 # --- pin-versions --------------------------------------------------------------------------------
 
 

@@ -13,6 +13,8 @@
 mod ffi {
     include!(concat!(env!("OUT_DIR"), "/gnutls.rs"));
 }
+#[path = "../../socket.rs"]
+mod socket;
 
 use std::{
     cell::{Cell, RefCell},
@@ -242,33 +244,13 @@ impl Context {
 
 /// The transport as GnuTLS calls it: `endpoint` is that of `GnuTlsConnection::new`.
 unsafe extern "C" fn pull(endpoint: *mut c_void, buffer: *mut c_void, length: usize) -> isize {
-    // SAFETY: the endpoint outlives the session; `length` bytes can be written, and errno belongs
-    // to this thread.
-    unsafe {
-        let endpoint = &*endpoint.cast::<Endpoint>();
-        let buffer = std::slice::from_raw_parts_mut(buffer.cast(), length);
-        match endpoint.receive(buffer) {
-            0 => {
-                *libc::__errno_location() = libc::EAGAIN;
-                -1
-            }
-            read => read as isize,
-        }
-    }
+    // SAFETY: the endpoint outlives the session; `length` bytes can be written.
+    unsafe { socket::receive(endpoint, buffer, length) }
 }
 
 unsafe extern "C" fn push(endpoint: *mut c_void, data: *const c_void, length: usize) -> isize {
     // SAFETY: as above; `length` bytes can be read.
-    unsafe {
-        let endpoint = &*endpoint.cast::<Endpoint>();
-        match endpoint.send(std::slice::from_raw_parts(data.cast(), length)) {
-            true => length as isize,
-            false => {
-                *libc::__errno_location() = libc::ENOSPC;
-                -1
-            }
-        }
-    }
+    unsafe { socket::send(endpoint, data, length) }
 }
 
 /// Asked whether there is something to read, without waiting.

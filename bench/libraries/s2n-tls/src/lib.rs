@@ -4,6 +4,9 @@
 //! scenario pins; all else is the public API, which recommends to use a connection object again
 //! and again: here each handshake makes a new one, as with every library.
 
+#[path = "../../socket.rs"]
+mod socket;
+
 use std::{
     cell::{Cell, RefCell},
     ffi::{CStr, CString, c_char, c_int, c_void},
@@ -313,33 +316,13 @@ impl Context {
 
 unsafe extern "C" fn receive(endpoint: *mut c_void, buffer: *mut u8, length: u32) -> c_int {
     // SAFETY: `S2nConnection::new` passed an endpoint that outlives the connection; `length` bytes
-    // can be written, and errno belongs to this thread.
-    unsafe {
-        let endpoint = &*endpoint.cast::<Endpoint>();
-        let buffer = std::slice::from_raw_parts_mut(buffer, length as usize);
-        match endpoint.receive(buffer) {
-            0 => {
-                *libc::__errno_location() = libc::EAGAIN;
-                -1
-            }
-            read => read as c_int,
-        }
-    }
+    // can be written.
+    unsafe { socket::receive(endpoint, buffer.cast(), length as usize) as c_int }
 }
 
 unsafe extern "C" fn send(endpoint: *mut c_void, data: *const u8, length: u32) -> c_int {
     // SAFETY: as above; `length` bytes can be read.
-    unsafe {
-        let endpoint = &*endpoint.cast::<Endpoint>();
-        let data = std::slice::from_raw_parts(data, length as usize);
-        match endpoint.send(data) {
-            true => length as c_int,
-            false => {
-                *libc::__errno_location() = libc::ENOSPC;
-                -1
-            }
-        }
-    }
+    unsafe { socket::send(endpoint, data.cast(), length as usize) as c_int }
 }
 
 /// An `s2n_connection` with its end of the transport.
