@@ -81,6 +81,7 @@ def main(names: list[str]) -> int:
             (folder / part).mkdir(parents=True)
         for part in ("hosts", "schema"):
             shutil.copytree(ROOT / "data" / part, folder / "data" / part)
+        shutil.copy(ROOT / "config.toml", folder)  # names the site in pictures for links
         try:
             for suite in suites:
                 before = time.monotonic()
