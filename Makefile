@@ -71,7 +71,7 @@ serve: doctor-site zola ## the site on http://127.0.0.1:1111, rebuilt when a fil
 	$(SITE) serve
 
 .PHONY: test-bench
-test-bench: $(VENV)/.build
+test-bench: $(VENV)/.build valgrind
 	cd bench && cargo test --release --workspace
 
 .PHONY: test-libraries
@@ -150,6 +150,13 @@ chromium:
 	  if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
 	    apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends chromium >/dev/null; \
 	  else echo "the page tests need Chromium: sudo apt-get install chromium" >&2; exit 1; fi; }
+
+.PHONY: valgrind
+valgrind:
+	@command -v valgrind >/dev/null || { \
+	  if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+	    apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends valgrind >/dev/null; \
+	  else echo "the counts of instructions need valgrind: sudo apt-get install valgrind" >&2; exit 1; fi; }
 
 .PHONY: lock
 lock: ## pin the Python packages again after a change of tools/*.in

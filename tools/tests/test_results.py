@@ -205,7 +205,7 @@ def test_every_kind_of_observation_has_a_table_of_its_own() -> None:
         extra("rate", "handshakes/s", handshake.model_copy(update={"threads": 4})),
         extra("duration", "µs", handshake, phase="flight-1"),
         extra("duration", "µs", handshake, statistic="p99.9"),
-        extra("instructions", "instructions", handshake),
+        extra("instructions", "instructions/handshake", handshake),
         extra("allocated", "bytes/connection", memory, phase="handshake"),
         extra("rate", "operations/s", Scenario(operation="client-hello")),
         extra("rate", "MiB/s", Scenario(operation="primitive", variant="aes-256-gcm-seal-16384")),
@@ -219,7 +219,7 @@ def test_every_kind_of_observation_has_a_table_of_its_own() -> None:
         ("full-handshakes-threads", "higher"),
         ("full-handshakes-latency", "lower"),
         ("full-handshakes-phases", "lower"),
-        ("full-handshakes-instructions", "lower"),
+        ("instructions-per-handshake", "lower"),
         ("allocated-per-connection", "lower"),
     ]
     anchors = [row.anchor for table in results.tables for row in table.rows]

@@ -75,6 +75,7 @@ fn main() -> Result<()> {
             latency: false,
             pinned: false,
             throughput: false,
+            counter: None,
         };
         for (record, phases) in measure::own_cost(&request)?.into_iter().zip(phases) {
             let Record::Overhead(overhead) = record else {

@@ -4,9 +4,11 @@
 //! This crate links no TLS library: each has an adapter and a program of its own in `libraries/`.
 
 pub mod binary;
+pub mod callgrind;
 pub mod certificates;
 pub mod client_hello;
 pub mod clock;
+pub mod count;
 pub mod empty;
 pub mod handshake;
 pub mod implementation;
@@ -15,6 +17,7 @@ pub mod library;
 pub mod measure;
 pub mod memory;
 pub mod primitive;
+mod process;
 pub mod program;
 pub mod record;
 pub mod request;

@@ -12,7 +12,7 @@ use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 
 use crate::{
     client_hello::{self, Speaker},
-    clock,
+    clock, count,
     empty::Empty,
     handshake::{self, Phases, Stage},
     latency::Latencies,
@@ -25,7 +25,7 @@ use crate::{
     },
     request::Request,
     scenario::{Operation, Side},
-    transfer::{self, Batch},
+    transfer::{self, Batch, MEBIBYTE},
     transport::Transport,
 };
 
@@ -36,8 +36,6 @@ const LEAST_WARM_UP: u32 = 4;
 const OVERHEAD_WINDOW: Duration = Duration::from_millis(1);
 const OVERHEAD_WINDOWS: u32 = 5;
 
-const MEBIBYTE: f64 = (1 << 20) as f64;
-
 /// Measures what `request` asks for; the block mark comes last.
 ///
 /// # Errors
@@ -45,9 +43,14 @@ const MEBIBYTE: f64 = (1 << 20) as f64;
 /// scenario says.
 pub fn block<L: TlsLibrary>(library: &L, request: &Request) -> Result<Vec<Record>> {
     let start = Instant::now();
-    let reason = library.missing(&request.scenario);
+    let counted = request.counter.is_some();
+    let reason = library
+        .missing(&request.scenario)
+        .or_else(|| counted.then(|| count::missing(request)).flatten());
     let mut records = Vec::new();
-    if reason.is_none() {
+    if reason.is_none() && counted {
+        records = instructions(request)?;
+    } else if reason.is_none() {
         records = own_cost(request)?;
         records.extend(match request.scenario.operation {
             Operation::Handshake => handshakes(library, request),
@@ -104,7 +107,7 @@ fn measurement(
     request: &Request,
     side: impl Into<Option<Side>>,
     operations: u64,
-    elapsed: Duration,
+    elapsed: impl Into<Option<Duration>>,
     observations: Vec<Observation>,
 ) -> Measurement {
     Measurement {
@@ -115,7 +118,7 @@ fn measurement(
         scenario: request.scenario.on(side),
         observations,
         operations,
-        elapsed_seconds: elapsed.as_secs_f64(),
+        elapsed_seconds: elapsed.into().map(|it| it.as_secs_f64()),
         per_thread: None,
         histogram: None,
         valid: true,
@@ -655,6 +658,23 @@ fn empty_memory(request: &Request) -> Result<Vec<Record>> {
                 bytes: Some(memory::own_cost(&request.scenario, side)?),
                 ..overhead(request, side)
             }))
+        })
+        .collect()
+}
+
+/// Instructions instead of time.
+fn instructions(request: &Request) -> Result<Vec<Record>> {
+    count::sides(&request.scenario)
+        .iter()
+        .map(|&side| {
+            let found = count::measure(&request.scenario, side)?;
+            Ok(Record::Measurement(measurement(
+                request,
+                side,
+                found.operations,
+                None,
+                found.observations,
+            )))
         })
         .collect()
 }

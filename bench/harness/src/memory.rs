@@ -6,18 +6,18 @@
 
 use std::{
     env, fs,
-    io::Write,
-    process::{Command, Stdio},
+    process::Command,
     time::{Duration, Instant},
 };
 
 use anyhow::{Context, Result, bail, ensure};
-use serde::{Deserialize, Serialize, de::DeserializeOwned};
+use serde::{Deserialize, Serialize};
 
 use crate::{
     empty::Empty,
     handshake::{Pair, Stage},
     library::{Connection, Setup, TlsLibrary},
+    process,
     record::{Metric, Observation, Phase, Statistic, Unit},
     scenario::{Scenario, Side},
     transport::Transport,
@@ -162,25 +162,10 @@ fn hold_pairs<L: TlsLibrary>(
 }
 
 /// Runs this program again as `hold`.
-fn in_fresh_process<R: DeserializeOwned>(holding: &Holding) -> Result<R> {
-    let mut child = Command::new(env::current_exe()?)
-        .arg("hold")
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .spawn()?;
-    let input = child
-        .stdin
-        .take()
-        .context("the process has no standard input")?;
-    serde_json::to_writer(&input, holding)?;
-    (&input).flush()?;
-    drop(input);
-    let output = child.wait_with_output()?;
-    ensure!(
-        output.status.success(),
-        "a process that held connections failed"
-    );
-    Ok(serde_json::from_slice(&output.stdout)?)
+fn in_fresh_process(holding: &Holding) -> Result<Growth> {
+    let mut command = Command::new(env::current_exe()?);
+    command.arg("hold");
+    Ok(serde_json::from_slice(&process::answer(command, holding)?)?)
 }
 
 /// The number of sessions of a variant such as `sessions-1000`.

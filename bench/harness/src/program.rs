@@ -1,5 +1,5 @@
 //! The program of a library: `describe` or `measure`, as `docs/design.md` has it. `hold` is what
-//! `measure` starts it as again to measure memory.
+//! `measure` starts it as again to measure memory, and `count` to count instructions.
 
 use std::{
     env,
@@ -10,6 +10,7 @@ use std::{
 use anyhow::{Context, Result, bail};
 
 use crate::{
+    count::{self, Counting},
     library::TlsLibrary,
     measure,
     memory::{self, Holding},
@@ -47,6 +48,11 @@ fn run<L: TlsLibrary>(library: &L) -> Result<()> {
                 .context("what to hold, on standard input, is not valid")?;
             let growth = memory::hold(library, &holding)?;
             writeln!(output, "{}", serde_json::to_string(&growth)?)?;
+        }
+        ["count"] => {
+            let counting: Counting = serde_json::from_reader(io::stdin().lock())
+                .context("what to count, on standard input, is not valid")?;
+            count::count(library, &counting)?;
         }
         _ => {
             bail!("expected the argument `describe`, or `measure` with a request on standard input")

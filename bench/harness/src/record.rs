@@ -117,8 +117,12 @@ pub enum Unit {
     Bytes,
     #[serde(rename = "bytes/connection")]
     BytesPerConnection,
-    #[serde(rename = "instructions")]
-    Instructions,
+    #[serde(rename = "instructions/handshake")]
+    InstructionsPerHandshake,
+    #[serde(rename = "instructions/MiB")]
+    InstructionsPerMebibyte,
+    #[serde(rename = "instructions/operation")]
+    InstructionsPerOperation,
 }
 
 /// `total`, or a part of it.
@@ -172,9 +176,13 @@ pub struct Measurement {
     pub observations: Vec<Observation>,
     /// Handshakes or writes measured in this round.
     pub operations: u64,
-    /// Time charged to this side, summed.
-    #[serde(with = "figure")]
-    pub elapsed_seconds: f64,
+    /// Time charged to this side, summed; absent where no time is measured.
+    #[serde(
+        default,
+        with = "optional_figure",
+        skip_serializing_if = "Option::is_none"
+    )]
+    pub elapsed_seconds: Option<f64>,
     /// Rate of each thread, in the unit of the total rate.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub per_thread: Option<Vec<f64>>,

@@ -4,6 +4,14 @@ use serde::{Deserialize, Serialize};
 
 use crate::{record::Schema, scenario::Scenario};
 
+/// What is counted instead of time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Counter {
+    /// Instructions, by valgrind's tool of this name.
+    Callgrind,
+}
+
 /// One block: a scenario (without its side: both sides are measured) of one implementation in
 /// one round.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -27,6 +35,9 @@ pub struct Request {
     /// Also tell the handshakes of all threads by the wall clock, in a measurement without a side.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub throughput: bool,
+    /// Count this for a fixed number of operations, and measure no time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub counter: Option<Counter>,
 }
 
 #[cfg(test)]
@@ -41,6 +52,7 @@ mod tests {
         let request: Request = serde_json::from_str(text).unwrap();
         assert_eq!((request.round, request.block), (3, 7));
         assert!(!request.latency && !request.pinned && !request.throughput);
+        assert_eq!(request.counter, None);
     }
 
     #[test]

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use toml::value::Datetime;
 
-use crate::{implementation::Implementation, record::Schema};
+use crate::{implementation::Implementation, record::Schema, request::Counter};
 
 /// What a host is and the state it was found in. What cannot be read is absent.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -115,6 +115,15 @@ pub struct SuiteReference {
     pub sha256: Option<String>,
 }
 
+/// What counted instead of a clock.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RunCounter {
+    pub name: Counter,
+    /// Of valgrind.
+    pub version: String,
+}
+
 /// Where a run was published, for runs that are not ours.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -143,6 +152,8 @@ pub struct Run {
     pub host_id: String,
     pub tool: Tool,
     pub suite: Option<SuiteReference>,
+    /// Absent: time was measured.
+    pub counter: Option<RunCounter>,
     pub source: Option<Source>,
     /// As captured when the run began.
     pub host: Option<HostFacts>,

@@ -14,6 +14,9 @@ use crate::{
     wire,
 };
 
+/// Bytes of a MiB.
+pub const MEBIBYTE: f64 = (1 << 20) as f64;
+
 /// Plaintext that every batch moves, unless one write is larger: the same amount of work for
 /// every size of write.
 const BATCH_BYTES: usize = 1 << 20;
@@ -81,6 +84,11 @@ impl Batch {
     /// Bytes of plaintext.
     pub fn bytes(&self) -> usize {
         self.sent.len()
+    }
+
+    /// Mebibytes of plaintext.
+    pub fn mebibytes(&self) -> f64 {
+        self.bytes() as f64 / MEBIBYTE
     }
 
     fn records(&self) -> usize {

@@ -5,6 +5,7 @@ use std::process::ExitCode;
 
 use anyhow::{Context, Result};
 use clap::{Parser, Subcommand};
+use tls_harness::request::Counter;
 use tls_harness::run::CheckStatus;
 use tlsbench::host::check::{self, check};
 use tlsbench::host::facts;
@@ -61,6 +62,9 @@ struct RunArguments {
     /// Go on until the 95 % interval of every median is within this half-width, e.g. 1%
     #[arg(long, value_name = "PERCENT", value_parser = percent)]
     until_precise: Option<f64>,
+    /// Count instructions under valgrind instead of measuring time; 6 rounds unless told
+    #[arg(long, value_name = "COUNTER", value_parser = ["callgrind"], conflicts_with = "until_precise")]
+    counter: Option<String>,
 }
 
 #[derive(Subcommand)]
@@ -105,6 +109,7 @@ fn execute(command: Command) -> Result<ExitCode> {
                 host_id: arguments.host,
                 rounds: arguments.rounds,
                 until_precise: arguments.until_precise,
+                counter: arguments.counter.map(|_| Counter::Callgrind),
             };
             println!("{}", run::run(&ordered, &root)?.display());
         }
@@ -164,6 +169,9 @@ fn recorded(arguments: &RunArguments) -> Result<String> {
     }
     if let Some(rounds) = arguments.rounds {
         command += &format!(" --rounds {rounds}");
+    }
+    if let Some(counter) = &arguments.counter {
+        command += &format!(" --counter {counter}");
     }
     if let Some(share) = arguments.until_precise {
         command += &format!(" --until-precise {}%", share * 100.0);

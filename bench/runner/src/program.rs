@@ -15,7 +15,7 @@ use rustix::fs::{MemfdFlags, memfd_create};
 use rustix::process::{Pid, PidfdFlags, Signal, kill_process_group, pidfd_open};
 use sha2::{Digest, Sha256};
 use tls_harness::implementation::Implementation;
-use tls_harness::record::{Record, Status};
+use tls_harness::record::{Metric, Observation, Record, Status};
 use tls_harness::request::Request;
 use tls_harness::scenario::Operation;
 
@@ -223,6 +223,14 @@ fn check(lines: Vec<u8>, request: &Request) -> std::result::Result<Kept, String>
                         measurement.scenario.name(),
                         request.scenario.name()
                     )));
+                }
+                let counts = |it: &Observation| it.metric == Metric::Instructions;
+                if !measurement
+                    .observations
+                    .iter()
+                    .all(|it| counts(it) == request.counter.is_some())
+                {
+                    return Err(at("time and instructions in one run".to_owned()));
                 }
                 (measurement.round, &measurement.implementation)
             }

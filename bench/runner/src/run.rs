@@ -9,10 +9,11 @@ use jiff::Timestamp;
 use nix::sys::resource::{UsageWho, getrusage};
 use nix::sys::time::TimeValLike as _;
 use sha2::{Digest, Sha256};
+use tls_harness::callgrind;
 use tls_harness::record::{Block, Record, RoundState, Schema, Status};
-use tls_harness::request::Request;
+use tls_harness::request::{Counter, Request};
 use tls_harness::run::{
-    CheckResult, CheckStatus, HostFacts, RawFile, Run, RunWarning, SuiteReference, Tool,
+    CheckResult, CheckStatus, HostFacts, RawFile, Run, RunCounter, RunWarning, SuiteReference, Tool,
 };
 
 use crate::history::History;
@@ -31,6 +32,12 @@ use crate::suite::{Suite, SuiteFile, hex};
 const DISK_TRIES: u32 = 180;
 const DISK_PAUSE: Duration = Duration::from_secs(10);
 
+/// Rounds of a run that counts, unless told: the fewest that have an interval.
+const COUNTED_ROUNDS: u32 = 6;
+
+/// When a process that counts is taken to hang: no scenario takes a minute, on any host an hour.
+const COUNTED_TIMEOUT: Duration = Duration::from_secs(3600);
+
 /// With `--until-precise`, rounds measured at most, in rounds of the suite.
 const MOST_PRECISE: u32 = 5;
 
@@ -46,6 +53,8 @@ pub struct Order {
     pub rounds: Option<u32>,
     /// Half-width of the 95 % interval of every median, as a share of it.
     pub until_precise: Option<f64>,
+    /// What to count instead of measuring time.
+    pub counter: Option<Counter>,
     /// As the run records it.
     pub command: String,
 }
@@ -57,6 +66,7 @@ pub fn run(ordered: &Order, root: &Root) -> Result<PathBuf> {
     if finished.exists() {
         // A kill between the last two steps of a run leaves its plan behind.
         remove(&partial)?;
+        same_measure(&finished, ordered.counter)?;
         eprintln!("{} is complete: nothing to do", ordered.out.display());
         return Ok(finished);
     }
@@ -65,7 +75,10 @@ pub fn run(ordered: &Order, root: &Root) -> Result<PathBuf> {
     if let Some(rounds) = ordered.rounds {
         ensure!(rounds > 0, "--rounds 0: expected at least 1");
         suite.rounds = rounds;
+    } else if ordered.counter.is_some() {
+        suite.rounds = COUNTED_ROUNDS;
     }
+    let counter = ordered.counter.map(versioned).transpose()?;
     let programs = describe(&suite, &ordered.programs)?;
     let facts = facts::identified(
         facts,
@@ -73,6 +86,7 @@ pub fn run(ordered: &Order, root: &Root) -> Result<PathBuf> {
         facts::KNOWN_HOSTS.as_ref(),
     )?;
     let mut plan = plan(ordered, &suite, sha256, &programs, facts, root)?;
+    plan.counter = counter;
 
     let raw = ordered.out.join("raw");
     std::fs::create_dir_all(&raw).with_context(|| raw.display().to_string())?;
@@ -96,6 +110,7 @@ pub fn run(ordered: &Order, root: &Root) -> Result<PathBuf> {
         root,
         seed: plan.seed.context("run.partial.toml has no seed")?,
         until_precise: ordered.until_precise,
+        counter: ordered.counter,
         journal,
         history: History::of(&records),
         progress: Progress::new(),
@@ -111,6 +126,15 @@ pub fn run(ordered: &Order, root: &Root) -> Result<PathBuf> {
         eprintln!("warning: {}", warning.message);
     }
     Ok(finished)
+}
+
+/// A counter with the version that this host has.
+fn versioned(counter: Counter) -> Result<RunCounter> {
+    let Counter::Callgrind = counter;
+    Ok(RunCounter {
+        name: counter,
+        version: callgrind::version()?,
+    })
 }
 
 /// Asks every program of a suite what it is. A program that stands again is another
@@ -166,7 +190,12 @@ fn plan(
         ordered.out.display()
     );
     let checks = check(&host, root);
-    let warnings = host_warnings(&host, &checks);
+    // What is wrong with the host's state disturbs a clock, and no count.
+    let troubling: &[CheckResult] = match ordered.counter {
+        Some(_) => &[],
+        None => &checks,
+    };
+    let warnings = host_warnings(&host, troubling);
     let allocators: Vec<_> = programs
         .iter()
         .map(|program| program.implementation.allocator.clone())
@@ -199,6 +228,7 @@ fn plan(
             family: suite.family.clone(),
             sha256: Some(sha256),
         }),
+        counter: None,
         source: None,
         host: Some(host),
         checks,
@@ -243,6 +273,21 @@ fn host_warnings(host: &HostFacts, checks: &[CheckResult]) -> Vec<RunWarning> {
     warnings
 }
 
+/// Refuses to take a finished run of one measure for one of another.
+fn same_measure(finished: &Path, ordered: Option<Counter>) -> Result<()> {
+    let name = finished.display().to_string();
+    let text = std::fs::read_to_string(finished).with_context(|| name.clone())?;
+    let run: Run = toml::from_str(&text).with_context(|| name.clone())?;
+    let of = |counter: Option<Counter>| counter.map_or("time", |_| "instructions");
+    let (found, asked) = (of(run.counter.map(|it| it.name)), of(ordered));
+    ensure!(
+        found == asked,
+        "{name}: the run is complete, and measured {found}, not {asked}; begin another with \
+         another --out"
+    );
+    Ok(())
+}
+
 /// The plan of a run that was begun, if what there is now can go on with it.
 fn resume(partial: &Path, now: Run) -> Result<Run> {
     let name = partial.display().to_string();
@@ -257,6 +302,12 @@ fn resume(partial: &Path, now: Run) -> Result<Run> {
     }
     if begun.tool.version != now.tool.version {
         differences.push("it was begun by another version of tlsbench".to_owned());
+    }
+    if begun.counter != now.counter {
+        differences.push(match (&begun.counter, &now.counter) {
+            (None, _) => "it measures time".to_owned(),
+            (Some(begun), _) => format!("it counts under valgrind {}", begun.version),
+        });
     }
     if begun.suite != now.suite {
         differences.push("the suite was changed".to_owned());
@@ -287,6 +338,7 @@ struct Session<'a> {
     root: &'a Root,
     seed: u64,
     until_precise: Option<f64>,
+    counter: Option<Counter>,
     journal: Journal,
     history: History,
     progress: Progress,
@@ -361,6 +413,7 @@ impl Session<'_> {
                     latency: self.suite.latency,
                     pinned: self.suite.pinned,
                     throughput: self.suite.throughput,
+                    counter: self.counter,
                 };
                 let (elapsed, cpu) = self.block(program, &request)?;
                 measuring += elapsed;
@@ -370,7 +423,11 @@ impl Session<'_> {
             }
         }
         let spent = Usage::now()?.since(&before);
-        let seen = watch.finish(spent.processor_seconds);
+        let mut seen = watch.finish(spent.processor_seconds);
+        if self.counter.is_some() {
+            // Whatever else runs on the host, a count stays the same.
+            seen.reasons.clear();
+        }
         let repeats = self.history.repeats();
         let disturbed = !seen.reasons.is_empty() && repeats < self.suite.most_repeats();
         let percent = |part: Duration, whole: Duration| {
@@ -433,7 +490,11 @@ impl Session<'_> {
             self.append_one(failed(reason, Duration::ZERO))?;
             return Ok((Duration::ZERO, Duration::ZERO));
         }
-        let measured = program.measure(request, self.suite.timeout(&request.scenario))?;
+        let timeout = match self.counter {
+            Some(_) => COUNTED_TIMEOUT,
+            None => self.suite.timeout(&request.scenario),
+        };
+        let measured = program.measure(request, timeout)?;
         match measured.outcome {
             Ok(kept) => self.append(&kept.lines, &kept.records)?,
             Err(reason) => {

@@ -37,7 +37,13 @@ from tlsperf.model import (
 )
 from tlsperf.run import is_first_look
 from tlsperf.series import Sample, Series, as_ratio, better_of, wander_of
-from tlsperf.statistics import RatioEstimate, factor_text, unpaired_ratio, untested_ratio
+from tlsperf.statistics import (
+    RatioEstimate,
+    counted_ratio,
+    factor_text,
+    unpaired_ratio,
+    untested_ratio,
+)
 
 SIZE: Final = 1.05
 """Ratio from which a change between single figures is listed. Single runs of a figure with the
@@ -325,6 +331,8 @@ class _Found(NamedTuple):
 def _estimate(
     then: Sample, now: Sample, row: Series, comparisons: int, between: float
 ) -> RatioEstimate:
+    if row.metric == "instructions":
+        return counted_ratio(now.rounds, then.rounds)
     if now.has_rounds and then.has_rounds:
         tested = unpaired_ratio(
             now.rounds, then.rounds, comparisons, better_of(row.metric), between

@@ -160,13 +160,12 @@ def compare(
         factor, estimate, verdict = None, None, ABSENT
         if pair in usable:
             factor = figures[1] / figures[0]
-            better = better_of(pair.left.metric)
             estimate = sample_ratio(
                 _with_invalid(theirs) if include_invalid else theirs,
                 _with_invalid(ours) if include_invalid else ours,
                 frozenset([left.run.run.id] if paired else []),
                 max(tested, 1),
-                better,
+                pair.left.metric,
                 between,
             )
             if estimate is not None:

@@ -36,7 +36,14 @@ LIBRARY_COLOURS: Final = {
 }
 """On a light page, by colour class; the style sheet has those for a dark one."""
 
-_WHOLE_UNITS: Final = ("bytes", "KiB", "bytes/connection", "instructions")
+_WHOLE_UNITS: Final = (
+    "bytes",
+    "KiB",
+    "bytes/connection",
+    "instructions/handshake",
+    "instructions/MiB",
+    "instructions/operation",
+)
 
 
 def value_text(value: float, unit: Unit, like: float | None = None) -> str:

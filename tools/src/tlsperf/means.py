@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from tlsperf.model import GroupMean, Results, Table
-from tlsperf.series import Key, Sample, Series, as_ratio, better_of, sample_ratio, wander_of
+from tlsperf.series import Key, Sample, Series, as_ratio, sample_ratio, wander_of
 from tlsperf.statistics import geometric_means
 
 
@@ -37,7 +37,7 @@ def group_means(
             _mean([row.samples[i] for row in members]) for i in (implementation, baseline)
         )
         metric = members[0].metric
-        estimate = sample_ratio(ours, theirs, pairs, len(groups), better_of(metric), between)
+        estimate = sample_ratio(ours, theirs, pairs, len(groups), metric, between)
         if estimate is not None:
             found.append(
                 GroupMean(

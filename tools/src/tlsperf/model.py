@@ -44,7 +44,9 @@ Unit = Literal[
     "bytes",
     "KiB",
     "bytes/connection",
-    "instructions",
+    "instructions/handshake",
+    "instructions/MiB",
+    "instructions/operation",
 ]
 
 
@@ -109,7 +111,11 @@ class Measurement(_Record):
     scenario: Scenario
     observations: list[Observation] = Field(min_length=1)
     operations: int = Field(ge=1, description="handshakes or writes measured in this round")
-    elapsed_seconds: float = Field(gt=0, description="time charged to this side, summed")
+    elapsed_seconds: float | None = Field(
+        None,
+        gt=0,
+        description="time charged to this side, summed; absent where no time is measured",
+    )
     per_thread: list[float] | None = Field(
         None, description="rate of each thread, in the unit of the total rate"
     )
@@ -293,6 +299,13 @@ class SuiteReference(Model):
     sha256: Sha256 | None = None
 
 
+class RunCounter(Model):
+    """What counted instead of a clock. A run holds counts or times, never both."""
+
+    name: Literal["callgrind"]
+    version: str = Field(description="of valgrind")
+
+
 class Source(Model):
     """Where a run was published, for runs that are not ours."""
 
@@ -317,6 +330,7 @@ class Run(Model):
     host_id: Identifier
     tool: Tool
     suite: SuiteReference | None = None
+    counter: RunCounter | None = Field(None, description="absent: time was measured")
     source: Source | None = None
     host: HostFacts | None = Field(None, description="as captured when the run began")
     checks: list[CheckResult] = []

@@ -45,6 +45,9 @@ from tlsperf.statistics import factor_text
 FEWEST = 2
 """Reports from which there is a trend."""
 
+TRENDS = ("rate", "instructions")
+"""Metrics that have trends; a row of one never joins with a row of another."""
+
 
 @dataclass(frozen=True)
 class Member:
@@ -109,11 +112,12 @@ def _trend(
     rows, specifications = [], []
     for table in newest.tables:
         for row in table.rows:
-            if table.by_phase or row.metric != "rate" or row.scenario.operation == "primitive":
+            if row.metric not in TRENDS or row.scenario.operation == "primitive":
                 continue
             lines = _lines(row, members)
             marks = _marks(row, members, notes)
-            picture = trend_picture(lines, [m.results.date for m in members], marks, table.unit)
+            dates = [m.results.date for m in members]
+            picture = trend_picture(lines, dates, marks, table.unit, table.better)
             chart = Chart(
                 anchor=f"chart-{row.anchor}",
                 file=f"{row.anchor}.svg",

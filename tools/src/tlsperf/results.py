@@ -75,6 +75,13 @@ _MEMORY_TITLES: Final = {
 }
 
 
+_INSTRUCTIONS: Final[Mapping[str, tuple[int, str, str]]] = {
+    "transfer": (50, "instructions-per-mib", "Instructions per MiB"),
+    "handshake": (51, "instructions-per-handshake", "Instructions per handshake"),
+    "client-hello": (52, "instructions-per-client-hello", "Instructions per ClientHello"),
+}
+
+
 def _table_key(row: Series, scaled: bool) -> _TableKey:
     """The table of a row; `scaled` if its scenario was measured at several thread counts."""
     s = row.scenario
@@ -115,7 +122,7 @@ def _table_key(row: Series, scaled: bool) -> _TableKey:
         else:
             order, anchor, title = order + 30, f"{anchor}-latency", f"{title}, latency"
     elif row.metric == "instructions":
-        order, anchor, title = order + 50, f"{anchor}-instructions", f"{title}, instructions"
+        order, anchor, title = _INSTRUCTIONS[s.operation]
     else:
         each = " per connection" if row.unit == "bytes/connection" else ""
         name = f"{_MEMORY_TITLES[row.metric]}{each}"
@@ -197,7 +204,8 @@ def _cell(
     figures = summary(list(sample.valid.values()), better)
     # What is said of a whole is not said again of each of its phases.
     whole = row.phase == "total" or row.metric != "duration"
-    warnings = stability_warnings(figures) if sample.has_rounds and whole else []
+    told = sample.has_rounds and whole and row.metric != "instructions"
+    warnings = stability_warnings(figures) if told else []
     if sample.has_rounds and figures.count < most_rounds:
         why = f": {'; '.join(sample.notes)}" if sample.notes else ""
         warnings.append(f"{figures.count} rounds count where others have {most_rounds}{why}")
@@ -245,7 +253,10 @@ def _tables(
         for key, members in grouped.items()
         if baseline and not key.by_phase
         for s in members
-        if baseline in s.samples and s.samples[baseline].valid and s.samples[baseline].has_rounds
+        if s.metric != "instructions"  # which are not tested
+        and baseline in s.samples
+        and s.samples[baseline].valid
+        and s.samples[baseline].has_rounds
         for other, sample in s.samples.items()
         if other != baseline and sample.valid and sample.has_rounds
     )
@@ -266,7 +277,7 @@ def _tables(
                 for i in involved
             ]
             if baseline and not key.by_phase:
-                cells = _with_ratios(cells, s, baseline, pairs, comparisons, better, between)
+                cells = _with_ratios(cells, s, baseline, pairs, comparisons, between)
             name, anchor = names[s.key]
             rows.append(
                 Row(
@@ -303,7 +314,6 @@ def _with_ratios(
     baseline: str,
     pairs: frozenset[str],
     comparisons: int,
-    better: Better,
     between: float,
 ) -> list[Cell]:
     against = row.samples.get(baseline)
@@ -313,7 +323,9 @@ def _with_ratios(
     for cell in cells:
         sample = row.samples.get(cell.implementation)
         if sample is not None and cell.implementation != baseline:
-            estimate = sample_ratio(sample, against, pairs, max(comparisons, 1), better, between)
+            estimate = sample_ratio(
+                sample, against, pairs, max(comparisons, 1), row.metric, between
+            )
             if estimate is not None:
                 cell = cell.model_copy(update={"ratio": as_ratio(estimate, row.metric)})
         result.append(cell)
@@ -335,6 +347,8 @@ def _caption(
     estimators: set[str | None],
 ) -> str:
     counts = sorted({c.count for row in rows for c in row.cells if c.valid and c.count})
+    if any(row.metric == "instructions" for row in rows):
+        return _counted_caption(counts, against)
     intervals = any(c.interval for row in rows for c in row.cells)
     if counts == [1] or not counts:
         told = "; ".join(sorted(e for e in estimators if e))
@@ -351,6 +365,19 @@ def _caption(
     if tested and comparisons > 1:
         return f"{text}; ratio to {label}, its interval corrected for {comparisons} comparisons."
     return f"{text}; ratio to {label}."
+
+
+def _counted_caption(counts: Sequence[int], against: Implementation | None) -> str:
+    span = " to ".join(str(count) for count in sorted({counts[0], counts[-1]}))
+    text = (
+        "Instructions in user space of the calls that are timed otherwise, counted on one thread "
+        f"by callgrind; median of {span} round{'s' if counts[-1] > 1 else ''}. "
+        "Under valgrind the libraries choose code without AVX-512"
+    )
+    if against is None:
+        return f"{text}."
+    label = implementation_label(against)
+    return f"{text}. Ratio to {label}, with its range over all rounds."
 
 
 # --- the rest of a page --------------------------------------------------------------------------
@@ -434,7 +461,14 @@ def _warnings(runs: Sequence[LoadedRun], tables: Sequence[Table]) -> list[RunWar
             message = f"Run {run.run.id} was interrupted before its last round."
             found.append(RunWarning(code="incomplete", message=message))
         found += run.warnings
-    cells = [c for t in tables for row in t.rows for c in row.cells if c.valid and c.value]
+    cells = [
+        c
+        for t in tables
+        for row in t.rows
+        if row.metric != "instructions"
+        for c in row.cells
+        if c.valid and c.value
+    ]
     fewest = Counter(c.count for c in cells if c.spread_percent is not None and not c.interval)
     if fewest:
         message = f"{fewest.total()} of {len(cells)} figures have too few rounds for an interval."

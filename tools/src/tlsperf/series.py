@@ -32,6 +32,7 @@ from tlsperf.run import LoadedRun
 from tlsperf.statistics import (
     Better,
     RatioEstimate,
+    counted_ratio,
     paired_ratio,
     ratio_text,
     unpaired_ratio,
@@ -162,6 +163,7 @@ def wander_of(rows: Iterable[Series]) -> float:
         for row in rows
         for sample in row.samples.values()
         if sample.has_rounds and sample.counts and not row.is_part
+        if row.metric != "instructions"  # which do not move with the host
     )
 
 
@@ -170,7 +172,7 @@ def sample_ratio(
     right: Sample,
     pairs: frozenset[str],
     comparisons: int,
-    better: Better,
+    metric: Metric,
     between: float,
 ) -> RatioEstimate | None:
     """Left over right; in pairs where they share rounds of a run whose rounds are pairs.
@@ -180,6 +182,9 @@ def sample_ratio(
     """
     if not (left.counts and right.counts):
         return None
+    if metric == "instructions":
+        return counted_ratio(left.rounds, right.rounds)
+    better = better_of(metric)
     if not (left.has_rounds and right.has_rounds):
         return untested_ratio(left.median, right.median, NO_ROUNDS, better)
     common = [key for key in left.valid if key[0] in pairs and key in right.valid]

@@ -234,6 +234,39 @@ def geometric_means(rows: ArrayLike) -> Floats:
     return np.asarray(np.exp(_logs(np.asarray(rows, dtype=np.float64)).mean(axis=0)))
 
 
+COUNTED_ALIKE: Final = 1.01
+"""Ratio up to which counts of instructions are taken for equal: those of one binary agree within
+1 % from run to run."""
+
+
+def counted_ratio(left: ArrayLike, right: ArrayLike) -> RatioEstimate:
+    """Right over left of counts, so that above 1 is fewer.
+
+    Counts have next to no noise and need no test: `low` to `high` is the range over all rounds of
+    both sides, and the verdict asks whether it excludes 1 and the medians differ by more than
+    counts of one binary do.
+    """
+    ours, theirs = _series(left), _series(right)
+    low, value, high = np.exp(
+        [
+            _logs(theirs).min() - _logs(ours).max(),
+            np.log(np.median(theirs)) - np.log(np.median(ours)),
+            _logs(theirs).max() - _logs(ours).min(),
+        ]
+    ).tolist()
+    alike = max(value, 1 / value) <= COUNTED_ALIKE
+    return RatioEstimate(
+        value=value,
+        low=low,
+        high=high,
+        verdict="no difference shown" if alike else _verdict(low, high),
+        paired=True,
+        rounds=min(len(ours), len(theirs)),
+        confidence=None,
+        note="counts, not samples: from the smallest to the largest over all rounds",
+    )
+
+
 def untested_ratio(
     left: float, right: float, note: str, better: Better = "higher"
 ) -> RatioEstimate:

@@ -120,7 +120,7 @@ fn measurement(request: &Request, scenario: &Scenario, rate: f64) -> Result<Stri
                 unit: Unit::HandshakesPerSecond,
             }],
             operations: 1,
-            elapsed_seconds: 1.0,
+            elapsed_seconds: Some(1.0),
             per_thread: None,
             histogram: None,
             valid: true,

@@ -53,6 +53,7 @@ impl Bench {
             host_id: Some("test-host".to_owned()),
             rounds: None,
             until_precise: None,
+            counter: None,
             command: "tlsbench run --suite suite.toml --out run".to_owned(),
         }
     }

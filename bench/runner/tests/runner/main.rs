@@ -1,6 +1,7 @@
 //! The runner as a whole, with libraries' programs that measure nothing.
 
 mod common;
+mod counts;
 mod hosts;
 mod kills;
 mod runs;

@@ -13,7 +13,11 @@ HEIGHT = 220
 
 
 def trend(
-    drawn: Sequence[TrendLine], dates: Sequence[date], marks: Sequence[TrendMark], unit: Unit
+    drawn: Sequence[TrendLine],
+    dates: Sequence[date],
+    marks: Sequence[TrendMark],
+    unit: Unit,
+    better: str,
 ) -> Picture:
     """The chart of lines whose cells stand at `dates`; a mark lies between its report and the one
     before it, as nobody knows when it came."""
@@ -41,7 +45,7 @@ def trend(
     return lines(
         pieces,
         x_title="date of the report",
-        y_title=f"{unit}, higher is better",
+        y_title=f"{unit}, {better} is better",
         x_axis={"values": days, "labelExpr": f"{{{names}}}[datum.value]"},
         x_domain=(days[0] - 0.06 * reach, days[-1] + 0.06 * reach),
         marks=[Mark(at[report], told) for report, told in texts.items()],

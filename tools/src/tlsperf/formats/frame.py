@@ -97,13 +97,15 @@ _UNITS: Final[Mapping[tuple[str, str], tuple[str, ...]]] = {
     ("handshake", "rate"): ("handshakes/s", "handshakes/s/thread"),
     ("client-hello", "rate"): ("operations/s",),
     ("primitive", "rate"): ("operations/s", "MiB/s"),
+    ("transfer", "instructions"): ("instructions/MiB",),
+    ("handshake", "instructions"): ("instructions/handshake",),
+    ("client-hello", "instructions"): ("instructions/operation",),
 }
 _METRIC_UNITS: Final[Mapping[str, tuple[str, ...]]] = {
     "duration": ("µs",),
     "allocated": ("bytes", "bytes/connection"),
     "resident": ("bytes", "bytes/connection"),
     "peak-resident": ("bytes", "bytes/connection"),
-    "instructions": ("instructions",),
 }
 
 

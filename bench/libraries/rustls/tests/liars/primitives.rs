@@ -161,6 +161,7 @@ fn measured(lie: Lie, variant: &str) -> Result<Vec<Record>> {
         latency: false,
         pinned: false,
         throughput: false,
+        counter: None,
     };
     measure::block(&liar, &request)
 }

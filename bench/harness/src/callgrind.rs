@@ -1,0 +1,295 @@
+//! Valgrind's tool callgrind: what a program asks of it from inside, and the profile it writes.
+//!
+//! The requests are those of `valgrind.h` and `callgrind.h`
+//! (<https://valgrind.org/docs/manual/cl-manual.html#cl-manual.clientrequests>): a sequence of
+//! instructions that changes nothing, which valgrind knows. Written here, since the packages that
+//! wrap them need valgrind's headers to build.
+
+use std::{
+    env,
+    process::{Command, Output},
+};
+
+use anyhow::{Context, Result, bail, ensure};
+
+/// `VG_USERREQ__RUNNING_ON_VALGRIND` of `valgrind.h`.
+const RUNNING_ON_VALGRIND: usize = 0x1001;
+/// `VG_USERREQ_TOOL_BASE('C', 'T')`, the first request of callgrind.
+const CALLGRIND: usize = (b'C' as usize) << 24 | (b'T' as usize) << 16;
+const TOGGLE_COLLECT: usize = CALLGRIND + 2;
+const START_INSTRUMENTATION: usize = CALLGRIND + 4;
+
+/// What installs valgrind.
+const HOW_TO_INSTALL: &str = "apt-get install valgrind";
+
+/// Makes a request without arguments; 0 where no valgrind listens.
+#[cfg(target_arch = "x86_64")]
+fn request(code: usize) -> usize {
+    let arguments = [code, 0, 0, 0, 0, 0];
+    let mut answer = 0;
+    // SAFETY: rdi is turned by 128 bits in all and is what it was; rbx is exchanged with itself.
+    // Valgrind reads the six arguments behind rax and writes rdx.
+    unsafe {
+        std::arch::asm!(
+            "rol rdi, 3", "rol rdi, 13", "rol rdi, 61", "rol rdi, 51",
+            "xchg rbx, rbx",
+            in("rax") &raw const arguments,
+            inout("rdx") answer,
+            options(nostack),
+        );
+    }
+    answer
+}
+
+/// Makes a request without arguments; 0 where no valgrind listens.
+#[cfg(target_arch = "aarch64")]
+fn request(code: usize) -> usize {
+    let arguments = [code, 0, 0, 0, 0, 0];
+    let mut answer = 0;
+    // SAFETY: x12 is turned by 128 bits in all and is what it was; x10 is or-ed with itself.
+    // Valgrind reads the six arguments behind x4 and writes x3.
+    unsafe {
+        std::arch::asm!(
+            "ror x12, x12, #3", "ror x12, x12, #13", "ror x12, x12, #51", "ror x12, x12, #61",
+            "orr x10, x10, x10",
+            in("x4") &raw const arguments,
+            inout("x3") answer,
+            options(nostack),
+        );
+    }
+    answer
+}
+
+/// Without a sequence of instructions that valgrind knows, it is never there.
+#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+fn request(_: usize) -> usize {
+    0
+}
+
+/// From now on instructions are followed, and counted while collection is on. Everything before
+/// runs much faster.
+///
+/// # Errors
+/// The program does not run under valgrind.
+pub fn start() -> Result<()> {
+    ensure!(
+        request(RUNNING_ON_VALGRIND) > 0,
+        "instructions can only be counted under valgrind, on x86_64 and aarch64"
+    );
+    request(START_INSTRUMENTATION);
+    Ok(())
+}
+
+/// Makes `call`, and has its instructions counted.
+#[inline(always)]
+pub fn collect<R>(call: impl FnOnce() -> R) -> R {
+    request(TOGGLE_COLLECT);
+    let result = call();
+    request(TOGGLE_COLLECT);
+    result
+}
+
+/// This program with an argument, to be run under callgrind: with collection and instrumentation
+/// off, and the profile written to standard output when it ends.
+///
+/// # Errors
+/// The program's own file can't be found.
+pub fn this_program(argument: &str) -> Result<Command> {
+    let mut command = Command::new("valgrind");
+    command
+        .args([
+            // What a user has set for other work must not change the counts.
+            "--command-line-only=yes",
+            "--tool=callgrind",
+            "--quiet",
+            // Nobody attaches a debugger.
+            "--vgdb=no",
+            "--collect-atstart=no",
+            "--instr-atstart=no",
+            "--callgrind-out-file=/proc/self/fd/1",
+        ])
+        .arg(env::current_exe()?)
+        .arg(argument);
+    Ok(command)
+}
+
+/// The version of valgrind on this host, such as `3.19.0`.
+///
+/// # Errors
+/// There is none; the error names what installs it.
+pub fn version() -> Result<String> {
+    let Output { status, stdout, .. } = Command::new("valgrind")
+        .arg("--version")
+        .output()
+        .with_context(|| {
+            format!("instructions are counted by valgrind, which is not here: {HOW_TO_INSTALL}")
+        })?;
+    let text = String::from_utf8_lossy(&stdout);
+    match text.trim().strip_prefix("valgrind-") {
+        Some(version) if status.success() => Ok(version.to_owned()),
+        _ => bail!("valgrind --version: found {text:?}, expected valgrind- and a number"),
+    }
+}
+
+/// All instructions that a profile counts: the event `Ir` of the line `totals:`, the last of a
+/// complete profile (<https://valgrind.org/docs/manual/cl-format.html>).
+///
+/// # Errors
+/// It is no profile, holds several, is cut off, or counts nothing.
+pub fn instructions(profile: &[u8]) -> Result<u64> {
+    let lines = || profile.split(|byte| *byte == b'\n');
+    ensure!(
+        lines().next() == Some(b"# callgrind format"),
+        "callgrind's profile: expected the first line \"# callgrind format\""
+    );
+    let [events] = valued(lines(), b"events:")?[..] else {
+        bail!("callgrind's profile: expected one line \"events:\"");
+    };
+    let column = events.split_whitespace().position(|event| event == "Ir");
+    let column = column.with_context(|| {
+        format!("callgrind's profile: events: found {events:?}, expected Ir among them")
+    })?;
+    let [totals] = valued(lines(), b"totals:")?[..] else {
+        bail!("callgrind's profile: expected one line \"totals:\": is it cut off?");
+    };
+    // Behind the last line's end there is nothing more: else its number may be cut off.
+    ensure!(
+        profile.ends_with(format!("\ntotals:{totals}\n").as_bytes()),
+        "callgrind's profile: expected \"totals:\" as the last line: is it cut off?"
+    );
+    let total = totals.split_whitespace().nth(column).unwrap_or("0");
+    let total: u64 = total
+        .parse()
+        .with_context(|| format!("callgrind's profile: totals: found {total:?}"))?;
+    ensure!(total > 0, "callgrind counted no instructions");
+    Ok(total)
+}
+
+/// What follows `key` on the lines that begin with it.
+fn valued<'a>(lines: impl Iterator<Item = &'a [u8]>, key: &[u8]) -> Result<Vec<&'a str>> {
+    lines
+        .filter_map(|line| line.strip_prefix(key))
+        .map(|value| std::str::from_utf8(value).context("callgrind's profile: not UTF-8"))
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// As callgrind 3.19.0 writes it.
+    const PROFILE: &str = "# callgrind format
+version: 1
+creator: callgrind-3.19.0
+pid: 27336
+cmd:  tls-openssl count
+part: 1
+
+
+desc: I1 cache: 
+desc: Timerange: Basic block 0 - 15252974
+desc: Trigger: Program termination
+
+positions: line
+events: Ir
+summary: 1234567
+
+
+ob=(1) tls-openssl
+fl=(1) ???
+fn=(1) totals: of main
+0 1234567
+totals: 1234567
+";
+
+    #[test]
+    fn the_total_is_that_of_the_last_line() {
+        assert_eq!(instructions(PROFILE.as_bytes()).unwrap(), 1_234_567);
+    }
+
+    #[test]
+    fn the_event_may_stand_anywhere() {
+        let profile = PROFILE
+            .replace("events: Ir", "events: Dr Dw Ir sysCount")
+            .replace("\ntotals: 1234567", "\ntotals: 7 8 42");
+        assert_eq!(instructions(profile.as_bytes()).unwrap(), 42);
+        let others = PROFILE.replace("events: Ir", "events: Dr");
+        let error = instructions(others.as_bytes()).unwrap_err().to_string();
+        assert!(error.contains("expected Ir"), "{error}");
+    }
+
+    #[test]
+    fn cut_at_any_byte_it_is_refused() {
+        for end in 0..PROFILE.len() {
+            assert!(instructions(&PROFILE.as_bytes()[..end]).is_err(), "{end}");
+        }
+    }
+
+    #[test]
+    fn several_profiles_or_none_are_refused() {
+        let twice = PROFILE.repeat(2);
+        for bytes in [
+            twice.as_bytes(),
+            b"",
+            b"\n",
+            b"\0\xff\xfe",
+            b"totals: 1\n",
+            b"{\"kind\":\"block\"}\n",
+        ] {
+            assert!(instructions(bytes).is_err());
+        }
+    }
+
+    #[test]
+    fn a_total_that_is_no_number_or_nothing_is_refused() {
+        for total in [
+            "0",
+            "-1",
+            "1.5",
+            "many",
+            "",
+            "18446744073709551616",
+            "\u{661}",
+        ] {
+            let profile = PROFILE.replace("\ntotals: 1234567", &format!("\ntotals: {total}"));
+            assert!(instructions(profile.as_bytes()).is_err(), "{total}");
+        }
+    }
+
+    /// Whatever single byte is changed, the total is the right one, another number in its own
+    /// place, or refused: never a panic.
+    #[test]
+    fn any_changed_byte_is_survived() {
+        let start = PROFILE.rfind("totals:").unwrap();
+        for position in 0..PROFILE.len() {
+            for put in [0, b'\n', b' ', b':', b'9', 0x80, 0xff] {
+                let mut bytes = PROFILE.as_bytes().to_vec();
+                bytes[position] = put;
+                if let Ok(total) = instructions(&bytes) {
+                    assert!(
+                        total == 1_234_567 || position > start,
+                        "{position}: {total}"
+                    );
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn binary_function_names_and_huge_profiles_are_read() {
+        let mut bytes = Vec::new();
+        let (head, tail) = PROFILE.split_at(PROFILE.find("fn=").unwrap());
+        bytes.extend(head.as_bytes());
+        for _ in 0..1 << 20 {
+            bytes.extend(b"fn=(2) \xff\xfe\0name\n16 3\n");
+        }
+        bytes.extend(tail.as_bytes());
+        assert_eq!(instructions(&bytes).unwrap(), 1_234_567);
+    }
+
+    #[test]
+    fn outside_of_valgrind_nothing_is_counted_and_calls_are_made() {
+        assert!(start().is_err());
+        assert_eq!(collect(|| 42), 42);
+    }
+}

@@ -1,0 +1,34 @@
+//! A fresh process that is asked for one thing.
+
+use std::{
+    io::Write,
+    process::{Command, Stdio},
+};
+
+use anyhow::{Context, Result, ensure};
+use serde::Serialize;
+
+/// Runs a command with `input` as JSON on its standard input; what it writes to its standard
+/// output. Its standard error is this program's.
+///
+/// # Errors
+/// It can't be started, or fails.
+pub fn answer(mut command: Command, input: &impl Serialize) -> Result<Vec<u8>> {
+    let name = command.get_program().to_string_lossy().into_owned();
+    let name = name.rsplit('/').next().unwrap_or_default();
+    let mut child = command
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .with_context(|| format!("{name} can't be started"))?;
+    let stdin = child
+        .stdin
+        .take()
+        .context("the process has no standard input")?;
+    serde_json::to_writer(&stdin, input)?;
+    (&stdin).flush()?;
+    drop(stdin);
+    let output = child.wait_with_output()?;
+    ensure!(output.status.success(), "{name}: {}", output.status);
+    Ok(output.stdout)
+}

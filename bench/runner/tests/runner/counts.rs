@@ -1,0 +1,214 @@
+//! Runs that count instructions, with the real libraries' programs under valgrind.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use tls_harness::record::{Measurement, Metric, Record, Status, Unit};
+use tls_harness::request::Counter;
+use tlsbench::run::{Order, run};
+
+use crate::common::{Bench, check_finished, read_records, read_run, silent_host};
+
+/// The cheapest of what can be counted, and three things that cannot.
+const SUITE: &str = r#"
+schema = 1
+name = "counts"
+family = "counts"
+description = ""
+rounds = 30
+measure_seconds = 1.0
+warmup_seconds = 1.0
+implementations = ["tls-openssl", "tls-rustls-ring"]
+
+[[scenarios]]
+operation = "client-hello"
+protocol = "1.3"
+cipher_suite = "TLS_AES_256_GCM_SHA384"
+certificate = "ecdsa-p256"
+authentication = "server"
+resumption = "none"
+variant = "X25519"
+
+[[scenarios]]
+operation = "transfer"
+protocol = "1.3"
+cipher_suite = "TLS_AES_256_GCM_SHA384"
+key_exchange = "X25519"
+certificate = "ecdsa-p256"
+authentication = "server"
+resumption = "none"
+size = 1048576
+
+[[scenarios]]
+operation = "handshake"
+protocol = "1.3"
+cipher_suite = "TLS_AES_256_GCM_SHA384"
+key_exchange = "X25519"
+certificate = "ecdsa-p256"
+authentication = "server"
+resumption = "none"
+threads = 2
+
+[[scenarios]]
+operation = "memory"
+protocol = "1.3"
+cipher_suite = "TLS_AES_256_GCM_SHA384"
+key_exchange = "X25519"
+certificate = "ecdsa-p256"
+authentication = "server"
+resumption = "none"
+"#;
+
+/// The folder in which Cargo puts every program of the workspace.
+fn programs() -> PathBuf {
+    let folder = Path::new(env!("CARGO_BIN_EXE_tlsbench")).parent().unwrap();
+    for name in ["tls-openssl", "tls-rustls-ring"] {
+        assert!(
+            folder.join(name).exists(),
+            "no program {name}; build it: cargo build --release --workspace in bench/"
+        );
+    }
+    folder.to_owned()
+}
+
+fn counting(bench: &Bench) -> Order {
+    Order {
+        counter: Some(Counter::Callgrind),
+        ..bench.order()
+    }
+}
+
+#[test]
+fn instructions_are_counted_alone_and_are_the_same_in_every_round() {
+    let bench = Bench::new();
+    fs::write(bench.path("suite.toml"), SUITE).unwrap();
+    let order = Order {
+        programs: programs(),
+        rounds: Some(2),
+        ..counting(&bench)
+    };
+    run(&order, &silent_host(&bench)).unwrap();
+    let folder = bench.path("run");
+    check_finished(&folder, 4, 2, 2);
+    let counter = read_run(&folder).counter.unwrap();
+    assert_eq!(counter.name, Counter::Callgrind);
+    assert!(counter.version.starts_with("3."), "{}", counter.version);
+    let records = read_records(&folder);
+    let mut counts: Vec<&Measurement> = Vec::new();
+    for record in &records {
+        match record {
+            Record::Measurement(measurement) => {
+                assert_eq!(measurement.elapsed_seconds, None);
+                let [observation] = &measurement.observations[..] else {
+                    panic!("{measurement:?}");
+                };
+                assert_eq!(observation.metric, Metric::Instructions);
+                counts.push(measurement);
+            }
+            Record::Block(block) if block.block < 2 => {
+                assert_eq!(block.status, Status::Measured, "{:?}", block.reason);
+            }
+            Record::Block(block) => {
+                assert_eq!(block.status, Status::Absent);
+                let reason = block.reason.as_deref().unwrap();
+                assert!(reason.starts_with("instructions are counted"), "{reason}");
+            }
+            Record::Overhead(_) => panic!("a time in a run that counts"),
+            Record::RoundState(state) => assert!(!state.disturbed),
+        }
+    }
+    // Two rounds of two libraries: a ClientHello, and both sides of a transfer.
+    assert_eq!(counts.len(), 12);
+    for count in &counts {
+        let again = |other: &&&Measurement| {
+            (&other.implementation, &other.scenario) == (&count.implementation, &count.scenario)
+                && other.round != count.round
+        };
+        let other = counts.iter().find(again).unwrap();
+        let (one, two) = (&count.observations[0], &other.observations[0]);
+        let limit = if count.implementation.starts_with("openssl") {
+            1e-3
+        } else {
+            1e-2
+        };
+        assert!(
+            (one.value / two.value - 1.0).abs() <= limit,
+            "{}, {}: {} and {}",
+            count.implementation,
+            count.scenario.name(),
+            one.value,
+            two.value
+        );
+        match one.unit {
+            // At least one instruction for 16 bytes of AES-GCM, and not a hundred for each.
+            Unit::InstructionsPerMebibyte => {
+                assert!((65_536.0..1e8).contains(&one.value), "{}", one.value);
+            }
+            // A key of X25519 takes some tens of thousands.
+            Unit::InstructionsPerOperation => {
+                assert!(count.operations >= 200);
+                assert!((1e4..1e6).contains(&one.value), "{}", one.value);
+            }
+            other => panic!("{other:?}"),
+        }
+    }
+}
+
+#[test]
+fn a_time_in_a_run_that_counts_is_refused() {
+    let bench = Bench::new();
+    bench.suite(1, 0.001, &["one"]);
+    run(&counting(&bench), &silent_host(&bench)).unwrap();
+    for record in read_records(&bench.path("run")) {
+        match record {
+            Record::Block(block) => {
+                assert_eq!(block.status, Status::Failed);
+                let reason = block.reason.unwrap();
+                assert!(reason.contains("time and instructions"), "{reason}");
+            }
+            Record::RoundState(_) => {}
+            other => panic!("{other:?}"),
+        }
+    }
+}
+
+#[test]
+fn a_run_of_one_measure_does_not_go_on_with_another() {
+    let bench = Bench::new();
+    bench.suite(1, 0.001, &["one"]);
+    bench.run(&silent_host(&bench)).unwrap();
+    let refused = || {
+        run(&counting(&bench), &silent_host(&bench))
+            .unwrap_err()
+            .to_string()
+    };
+    let error = refused();
+    assert!(error.contains("measured time, not instr"), "{error}");
+    // As it is when a kill has left it behind.
+    fs::rename(
+        bench.path("run/run.toml"),
+        bench.path("run/run.partial.toml"),
+    )
+    .unwrap();
+    let error = refused();
+    assert!(error.contains("it measures time"), "{error}");
+}
+
+#[test]
+fn without_valgrind_the_error_names_what_installs_it() {
+    let bench = Bench::new();
+    bench.suite(1, 0.001, &["one"]);
+    let output = Command::new(bench.path("tlsbench"))
+        .args(["run", "--counter", "callgrind", "--suite"])
+        .arg(bench.path("suite.toml"))
+        .arg("--out")
+        .arg(bench.path("run"))
+        .env("PATH", bench.folder.path())
+        .output()
+        .unwrap();
+    assert!(!output.status.success());
+    let error = String::from_utf8_lossy(&output.stderr);
+    assert!(error.contains("apt-get install valgrind"), "{error}");
+    assert!(!bench.path("run").exists());
+}

@@ -1,0 +1,200 @@
+"""Instructions: read, compared without tests, shown apart from time."""
+
+from __future__ import annotations
+
+from datetime import date
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from synthetic import HANDSHAKES, TRANSFERS, implementation, loaded_run, side
+from test_tlsbench import block, lines, measurement
+from tlsperf.changes import Side
+from tlsperf.errors import FormatError
+from tlsperf.formats import tlsbench
+from tlsperf.formats.frame import tidy_frame
+from tlsperf.model import HostFacts, RawFile, Report, Results, Run, RunCounter, Scenario
+from tlsperf.overviews import trends
+from tlsperf.results import make_results
+from tlsperf.run import LoadedRun
+from tlsperf.statistics import counted_ratio, ratio_text
+
+UNITS = {"transfer": "instructions/MiB", "handshake": "instructions/handshake"}
+OPENSSL, RUSTLS = "openssl-3.6.3", "rustls-0.23.41"
+
+
+def counted_run(
+    run: str, counts: dict[str, float], scenarios: list[Scenario], rounds: int = 2, **more: Any
+) -> LoadedRun:
+    """Counts that grow by one instruction a round."""
+    rows = [
+        {
+            "implementation": name,
+            **scenario.model_dump(),
+            "metric": "instructions",
+            "unit": UNITS[scenario.operation],
+            "round": number,
+            "value": count + number,
+        }
+        for name, count in counts.items()
+        for scenario in scenarios
+        for number in range(1, rounds + 1)
+    ]
+    columns: dict[str, list[Any]] = {k: [row[k] for row in rows] for k in rows[0]}
+    columns |= {"file": ["f"] * len(rows), "line": list(range(len(rows)))}
+    fields = {
+        "schema": 1,
+        "id": run,
+        "date": date.fromisoformat(run[:10]),
+        "host_id": "a-host",
+        "tool": {"name": "tlsbench"},
+        "suite": {"name": "instructions", "family": "instructions"},
+        "counter": RunCounter(name="callgrind", version="3.19.0"),
+        "implementations": [implementation(name) for name in counts],
+        "files": [RawFile(path="raw/a", sha256="0" * 64, bytes=0, format="tlsbench/1")],
+    }
+    return LoadedRun(Run.model_validate(fields | more), tidy_frame(columns))
+
+
+def report(run: str = "2026-11-21-a", openssl: float = 3e6, rounds: int = 2) -> Side:
+    counts = {OPENSSL: openssl, RUSTLS: 1e6}
+    scenarios = [TRANSFERS[2], HANDSHAKES[0]]
+    return side(counted_run(run, counts, scenarios, rounds), baseline=OPENSSL)
+
+
+counts_of_rounds = st.lists(st.integers(1, 10**12), min_size=1, max_size=8)
+
+
+@given(counts_of_rounds, counts_of_rounds)
+def test_fewer_is_more_than_1_and_the_range_holds_the_ratio(
+    ours: list[int], theirs: list[int]
+) -> None:
+    ratio = counted_ratio(ours, theirs)
+    assert ratio.low is not None
+    assert ratio.high is not None
+    assert ratio.low <= ratio.value * (1 + 1e-9)
+    assert ratio.value <= ratio.high * (1 + 1e-9)
+    assert np.isclose(ratio.value, np.median(theirs) / np.median(ours))
+    other = counted_ratio(theirs, ours)
+    turned = {"faster": "slower", "slower": "faster"}
+    assert other.verdict == turned.get(ratio.verdict, ratio.verdict)
+    if max(ours) * 1.02 < min(theirs):
+        assert ratio.verdict == "faster"
+    if max(ours) >= min(theirs):
+        assert ratio.verdict != "faster"
+
+
+def test_counts_as_far_apart_as_those_of_one_binary_are_no_difference() -> None:
+    assert counted_ratio([1_000_000], [1_009_000]).verdict == "no difference shown"
+    ratio = counted_ratio([1_000_000], [1_011_000])
+    assert ratio_text(ratio, "instructions") == "1.01x fewer (1.01 to 1.01)"
+
+
+def test_the_tables_are_those_of_instructions_and_less_is_better() -> None:
+    results = report().results
+    assert [(t.anchor, t.title, t.unit, t.better) for t in results.tables] == [
+        ("instructions-per-mib", "Instructions per MiB", "instructions/MiB", "lower"),
+        (
+            "instructions-per-handshake",
+            "Instructions per handshake",
+            "instructions/handshake",
+            "lower",
+        ),
+    ]
+    for table in results.tables:
+        assert "without AVX-512" in table.caption
+        assert "callgrind" in table.caption
+        assert "comparisons" not in table.caption
+        for row in table.rows:
+            openssl, rustls = row.cells
+            assert rustls.best
+            assert not openssl.best
+            assert (openssl.text, rustls.text) == ("3,000,002", "1,000,002")
+            assert rustls.ratio
+            assert rustls.ratio.text == "3.00x fewer (3.00 to 3.00)"
+            assert not openssl.warnings
+            assert not rustls.warnings
+            assert row.anchor.endswith("-instructions")
+    assert not results.warnings
+
+
+def test_one_round_is_enough_for_a_count() -> None:
+    cell = report(rounds=1).results.tables[0].rows[0].cells[1]
+    assert cell.ratio
+    assert cell.ratio.verdict == "faster"
+
+
+def test_a_handshake_that_is_full_and_one_that_resumes_share_the_table() -> None:
+    run = counted_run("2026-11-21-a", {RUSTLS: 1e6}, [HANDSHAKES[0], HANDSHAKES[-1]])
+    (table,) = side(run).results.tables
+    assert len(table.rows) == 2
+
+
+def rates_run() -> LoadedRun:
+    rounds = list(range(100, 130))
+    return loaded_run(
+        "2026-11-21-t", {i: {TRANSFERS[2]: [float(r) for r in rounds]} for i in (OPENSSL, RUSTLS)}
+    )
+
+
+def results_of(*runs: LoadedRun) -> Results:
+    decided = Report.model_validate(
+        {
+            "id": "2026-11-21-both",
+            "title": "Both",
+            "date": date(2026, 11, 21),
+            "runs": [run.run.id for run in runs],
+            "baseline": OPENSSL,
+        }
+    )
+    return make_results(
+        decided, runs, {"a-host": HostFacts(id="a-host", cpu="A CPU", architecture="x86_64")}
+    )
+
+
+def test_beside_time_nothing_of_time_changes() -> None:
+    counted = counted_run("2026-11-21-a", {OPENSSL: 3e6, RUSTLS: 1e6}, [TRANSFERS[2]])
+    alone, both = results_of(rates_run()), results_of(rates_run(), counted)
+    assert [t.anchor for t in both.tables] == ["transfer", "instructions-per-mib"]
+    assert both.tables[0].rows[0].cells[1].ratio is not None
+    cells = [table.rows[0].cells for table in (alone.tables[0], both.tables[0])]
+    assert [c.value for c in cells[0]] == [c.value for c in cells[1]]
+    assert alone.tables[0].caption == both.tables[0].caption
+
+
+def test_the_trend_of_counts_holds_counts_alone() -> None:
+    first, second = report("2026-10-01-a"), report("2026-11-21-a", openssl=2e6)
+    decided = [
+        Report(id=s.results.id, title="t", date=s.results.date, runs=[s.results.runs[0].id])
+        for s in (first, second)
+    ]
+    ((trend, drawings),) = trends(
+        list(zip(decided, (first.results, second.results), strict=True)), []
+    )
+    assert trend.suite == "instructions"
+    assert [row.anchor.endswith("-instructions") for row in trend.rows] == [True, True]
+    assert all("lower is better" in drawing for drawing in drawings.values())
+    openssl = next(line for line in trend.rows[0].lines if line.library == "openssl")
+    assert [cell.text for cell in openssl.cells] == ["3,000,002", "2,000,002"]
+
+
+def test_a_record_of_counts_has_no_time() -> None:
+    record = measurement()
+    del record["elapsed_seconds"]
+    record["observations"] = [
+        {"metric": "instructions", "value": 5067038.25, "unit": "instructions/MiB"}
+    ]
+    frame = tlsbench.parse(lines(record, block()), "records.jsonl").frame
+    assert list(frame["value"]) == [5067038.25]
+    assert list(frame["metric"]) == ["instructions"]
+
+
+@pytest.mark.parametrize("unit", ["instructions", "instructions/handshake", "MiB/s"])
+def test_counts_of_another_unit_are_refused(unit: str) -> None:
+    record = measurement()
+    record["observations"] = [{"metric": "instructions", "value": 1.0, "unit": unit}]
+    with pytest.raises(FormatError):
+        tlsbench.parse(lines(record, block()), "records.jsonl")
