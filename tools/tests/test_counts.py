@@ -17,6 +17,7 @@ from tlsperf.errors import FormatError
 from tlsperf.formats import tlsbench
 from tlsperf.formats.frame import tidy_frame
 from tlsperf.model import HostFacts, RawFile, Report, Results, Run, RunCounter, Scenario
+from tlsperf.noise import alternate_rounds
 from tlsperf.overviews import trends
 from tlsperf.results import make_results
 from tlsperf.run import LoadedRun
@@ -106,7 +107,7 @@ def test_the_tables_are_those_of_instructions_and_less_is_better() -> None:
     ]
     for table in results.tables:
         assert "without AVX-512" in table.caption
-        assert "callgrind" in table.caption
+        assert "callgrind (valgrind 3.19.0); median of 2 rounds" in table.caption
         assert "comparisons" not in table.caption
         for row in table.rows:
             openssl, rustls = row.cells
@@ -198,3 +199,11 @@ def test_counts_of_another_unit_are_refused(unit: str) -> None:
     record["observations"] = [{"metric": "instructions", "value": 1.0, "unit": unit}]
     with pytest.raises(FormatError):
         tlsbench.parse(lines(record, block()), "records.jsonl")
+
+
+def test_rounds_of_counts_against_each_other_show_no_difference() -> None:
+    run = counted_run("2026-11-21-a", {OPENSSL: 3e6, RUSTLS: 1e6}, [TRANSFERS[2]], rounds=6)
+    noise = alternate_rounds(run)
+    assert noise is not None
+    assert noise.false_verdicts == 0
+    assert "within 0.000 % of 1" in noise.statement

@@ -18,7 +18,7 @@ from tlsperf.figures import implementation_label
 from tlsperf.model import Implementation, Noise, NoiseRow, Run
 from tlsperf.run import LoadedRun, load_run, read_runs
 from tlsperf.series import Sample, Series, as_ratio, better_of, row_names, rows_of
-from tlsperf.statistics import RatioEstimate, paired_ratio, reach, untested_ratio
+from tlsperf.statistics import RatioEstimate, counted_ratio, paired_ratio, reach, untested_ratio
 
 _BUILD: Final = tuple(
     f for f in Implementation.model_fields if f not in {"binary_sha256", "source", "note"}
@@ -103,7 +103,7 @@ def other_runs(run: LoadedRun, others: Sequence[LoadedRun]) -> Noise | None:
         floor_percent=floor,
         comparisons=len(found),
         statement=f"The same builds in other runs on this host: 19 of 20 of {len(found)} medians "
-        f"lie within {floor:.1f} % of each other.",
+        f"lie within {_per_cent(floor)} % of each other.",
         rows=_noise_rows(run, found),
     )
 
@@ -189,7 +189,9 @@ def _within(run: LoadedRun, source: str, pairs: Sequence[Pair]) -> Noise | None:
         (
             p.row,
             p.implementation,
-            paired_ratio(p.left, p.right, len(usable), better_of(p.row.metric)),
+            counted_ratio(p.left, p.right)
+            if p.row.metric == "instructions"
+            else paired_ratio(p.left, p.right, len(usable), better_of(p.row.metric)),
         )
         for p in usable
     ]
@@ -212,8 +214,8 @@ def _within(run: LoadedRun, source: str, pairs: Sequence[Pair]) -> Noise | None:
             "floor_percent": floor,
             "comparisons": len(found),
             "false_verdicts": false if tested else None,
-            "statement": f"{what}: 19 of 20 of {len(found)} ratios lie within {floor:.1f} % of 1; "
-            f"{told}.",
+            "statement": f"{what}: 19 of 20 of {len(found)} ratios lie within "
+            f"{_per_cent(floor)} % of 1; {told}.",
             "rows": _noise_rows(run, found),
         }
     )
@@ -222,6 +224,11 @@ def _within(run: LoadedRun, source: str, pairs: Sequence[Pair]) -> Noise | None:
 def _floor(estimates: Sequence[RatioEstimate]) -> float:
     """Per cent within which 19 of 20 of the ratios lie."""
     return round(100 * (reach(estimate.value for estimate in estimates) - 1), 3)
+
+
+def _per_cent(floor: float) -> str:
+    """One decimal; of what is less, as with counts, three."""
+    return f"{floor:.{1 if floor >= 0.1 else 3}f}"
 
 
 def _noise_rows(

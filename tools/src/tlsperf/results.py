@@ -261,6 +261,7 @@ def _tables(
         if other != baseline and sample.valid and sample.has_rounds
     )
     estimators = {run.run.source.estimator for run in runs if run.run.source}
+    counters = {run.run.counter.version for run in runs if run.run.counter}
     tables = []
     for key, members in sorted(grouped.items()):
         better = better_of(members[0].metric)
@@ -296,7 +297,9 @@ def _tables(
             Table(
                 anchor=key.anchor,
                 title=key.title,
-                caption=_caption(rows, against if has_ratios else None, comparisons, estimators),
+                caption=_counted_caption(rows, against if has_ratios else None, counters)
+                if members[0].metric == "instructions"
+                else _caption(rows, against if has_ratios else None, comparisons, estimators),
                 unit=key.unit,
                 better=better,
                 by_phase=key.by_phase,
@@ -347,8 +350,6 @@ def _caption(
     estimators: set[str | None],
 ) -> str:
     counts = sorted({c.count for row in rows for c in row.cells if c.valid and c.count})
-    if any(row.metric == "instructions" for row in rows):
-        return _counted_caption(counts, against)
     intervals = any(c.interval for row in rows for c in row.cells)
     if counts == [1] or not counts:
         told = "; ".join(sorted(e for e in estimators if e))
@@ -367,17 +368,20 @@ def _caption(
     return f"{text}; ratio to {label}."
 
 
-def _counted_caption(counts: Sequence[int], against: Implementation | None) -> str:
-    span = " to ".join(str(count) for count in sorted({counts[0], counts[-1]}))
+def _counted_caption(
+    rows: Sequence[Row], against: Implementation | None, valgrinds: set[str]
+) -> str:
+    counts = sorted({c.count for row in rows for c in row.cells if c.count})
+    rounds = " to ".join(str(count) for count in sorted({counts[0], counts[-1]}))
     text = (
         "Instructions in user space of the calls that are timed otherwise, counted on one thread "
-        f"by callgrind; median of {span} round{'s' if counts[-1] > 1 else ''}. "
+        f"by callgrind (valgrind {', '.join(sorted(valgrinds))}); median of {rounds} "
+        f"round{'s' if counts[-1] > 1 else ''}. "
         "Under valgrind the libraries choose code without AVX-512"
     )
     if against is None:
         return f"{text}."
-    label = implementation_label(against)
-    return f"{text}. Ratio to {label}, with its range over all rounds."
+    return f"{text}. Ratio to {implementation_label(against)}, with its range over all rounds."
 
 
 # --- the rest of a page --------------------------------------------------------------------------

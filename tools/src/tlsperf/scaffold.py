@@ -98,7 +98,7 @@ def _description(results: Results) -> str:
         ]
     libraries = listed(labels)
     hosts = ", ".join(h.cpu + (" (virtual machine)" if h.virtual else "") for h in results.hosts)
-    kinds = ", ".join(t.title.lower() for t in results.tables if not t.by_phase)
+    kinds = ", ".join(_within(t.title) for t in results.tables if not t.by_phase)
     return f"{libraries} on {hosts}: {kinds}."
 
 
@@ -163,8 +163,13 @@ _PHASES: Final = (
 )
 
 
+def _within(title: str) -> str:
+    """A title within a sentence; the rest of it may hold a unit."""
+    return title[0].lower() + title[1:]
+
+
 def _measured(results: Results) -> str:
-    kinds = [t.title.lower() for t in results.tables if not t.by_phase]
+    kinds = [_within(t.title) for t in results.tables if not t.by_phase]
     figures = listed(kinds)
     tools = " and ".join(dict.fromkeys(run.tool.name for run in results.runs))
     return f"{figures[0].upper()}{figures[1:]}, each side of a connection by itself, by {tools}."
