@@ -81,6 +81,10 @@ test-libraries: libraries more-libraries $(VENV)/.dev ## what `test` and `check`
 	$(call in_each_library,cargo test --release --locked --target-dir ../../target)
 	$(PYTHON) tools/automation/suites.py libraries
 
+.PHONY: test-matrix
+test-matrix: libraries ## conformance of the oldest and newest version of each library
+	$(RELEASE)/tlsbench test --suite bench/suites/history.toml
+
 .PHONY: test-tools
 test-tools: $(VENV)/.dev node_modules/.installed chromium
 	cd tools && ../$(PYTHON) -m pytest

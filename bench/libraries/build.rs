@@ -4,7 +4,7 @@
 //! `FLAGS`: how the Rust code was optimized;
 //! `BORINGSSL_FLAGS`, `AWS_LC_FLAGS`: how CMake was told to compile it, where that is a dependency.
 
-use std::{env, error::Error, fs, path::Path};
+use std::{collections::BTreeMap, env, error::Error, fs, path::Path};
 
 use toml::{Table, Value};
 
@@ -20,9 +20,20 @@ const PACKAGES: [&str; 8] = [
     "s2n-tls-sys",
 ];
 
+/// What adapters use only where their library has it: the name of a `cfg`, and the package with its
+/// first version that is known to have it. (A later one than the first that has it does no harm.)
+const ABILITIES: [(&str, &str, [u64; 3]); 6] = [
+    ("rustls_handshake_kind", "rustls", [0, 23, 5]),
+    ("rustls_key_exchange_group", "rustls", [0, 23, 13]),
+    ("rustls_hybrid", "rustls", [0, 23, 24]),
+    ("rustls_counts_tickets", "rustls", [0, 23, 28]),
+    ("boringssl_groups", "boring-sys", [5, 0, 0]),
+    ("boringssl_tls13_ciphers", "boring-sys", [5, 4, 0]),
+];
+
 pub fn main() -> Result<(), Box<dyn Error>> {
     let manifest = env::var("CARGO_MANIFEST_DIR")?;
-    // An adapter that is no part of the workspace is one of its own.
+    // An adapter that is no part of the workspace is one of its own, and so is a build of the matrix.
     let workspace = Path::new(&manifest)
         .ancestors()
         .find(|folder| folder.join("Cargo.lock").exists())
@@ -35,16 +46,48 @@ pub fn main() -> Result<(), Box<dyn Error>> {
 
     let text = |value: &Value, key: &str| Some(value.get(key)?.as_str()?.to_owned());
     let lock = read("Cargo.lock")?;
-    let packages: Vec<String> = lock
+    let all = lock
         .get("package")
         .and_then(Value::as_array)
-        .ok_or("Cargo.lock has no packages")?
+        .ok_or("Cargo.lock has no packages")?;
+    let mut packages = BTreeMap::new();
+    for package in all {
+        let (Some(name), Some(version)) = (text(package, "name"), text(package, "version")) else {
+            continue;
+        };
+        if PACKAGES.contains(&name.as_str()) {
+            packages.insert(name, version);
+        }
+    }
+    let told: Vec<_> = packages
         .iter()
-        .filter_map(|package| Some((text(package, "name")?, text(package, "version")?)))
-        .filter(|(name, _)| PACKAGES.contains(&name.as_str()))
         .map(|(name, version)| format!("{name} {version}"))
         .collect();
-    println!("cargo::rustc-env=PACKAGES={}", packages.join(","));
+    println!("cargo::rustc-env=PACKAGES={}", told.join(","));
+    for (name, package, since) in ABILITIES {
+        println!("cargo::rustc-check-cfg=cfg({name})");
+        let version = packages
+            .get(package)
+            .map(|version| numbers(version))
+            .transpose()?;
+        if version >= Some(since) {
+            println!("cargo::rustc-cfg={name}");
+        }
+    }
+
+    // OpenSSL may come without a package: openssl-sys tells the version of its headers.
+    let number = env::var("DEP_OPENSSL_VERSION_NUMBER").ok();
+    let number = number.map(|it| u64::from_str_radix(&it, 16)).transpose()?;
+    for (name, since) in [
+        ("openssl_3", 0x3000_0000),
+        ("openssl_group_name", 0x3020_0000),
+        ("openssl_hybrid", 0x3050_0000),
+    ] {
+        println!("cargo::rustc-check-cfg=cfg({name})");
+        if number >= Some(since) {
+            println!("cargo::rustc-cfg={name}");
+        }
+    }
 
     let mut flags = vec![format!("opt-level={}", env::var("OPT_LEVEL")?)];
     let profile = env::var("PROFILE")?;
@@ -113,4 +156,16 @@ fn cmake_flags(cache: &str) -> Result<String, Box<dyn Error>> {
         .filter(compiles)
         .collect::<Vec<_>>()
         .join(" "))
+}
+
+/// Major, minor and patch version.
+fn numbers(version: &str) -> Result<[u64; 3], Box<dyn Error>> {
+    let number = version.split(['+', '-']).next().unwrap_or_default();
+    let numbers: Vec<u64> = number
+        .split('.')
+        .map(str::parse)
+        .collect::<Result<_, _>>()?;
+    numbers
+        .try_into()
+        .map_err(|_| format!("version {version}: expected three numbers").into())
 }

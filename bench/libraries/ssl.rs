@@ -626,7 +626,7 @@ impl Connection for SslConnection<'_> {
                 },
                 cipher_suite: CipherSuite::from_number(ffi::SSL_CIPHER_get_protocol_id(suite))?,
                 key_exchange: ffi::negotiated_group(self.ssl)?,
-                resumed: ffi::SSL_session_reused(self.ssl) == 1,
+                resumed: Some(ffi::SSL_session_reused(self.ssl) == 1),
                 peer_verified: ffi::SSL_get_verify_mode(self.ssl) & ffi::SSL_VERIFY_PEER != 0
                     && has_peer_certificate(self.ssl)
                     && ffi::SSL_get_verify_result(self.ssl) == c_long::from(ffi::X509_V_OK),

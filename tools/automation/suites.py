@@ -24,8 +24,9 @@ TLSBENCH: Final = ROOT / "bench" / "target" / "release" / "tlsbench"
 TLSPERF: Final = Path(sys.executable).with_name("tlsperf")
 SHORT: Final = {"rounds": "1", "measure_seconds": "0.02", "warmup_seconds": "0.0"}
 MEMORY: Final = 'operation = "memory"'
-BY_NAME_ALONE: Final = {"libraries"}
-"""Suites of programs that `make more-libraries` builds; `make test-libraries` plays them."""
+BY_NAME_ALONE: Final = {"libraries", "history", "configurations"}
+"""Suites of programs that `make more-libraries` builds (`make test-libraries` plays them) and of
+builds of the matrix, which take longer (`make test-matrix` tests them)."""
 EXPECTED: Final = {
     "latency": ("latency-histogram.csv", "*-latency.svg"),
     "memory": ("*-allocated.svg", "*-resident.svg"),

@@ -26,6 +26,7 @@ RIGHTS = {
     ("ci", "test"): {"contents": "read"},
     ("ci", "site"): {"contents": "read"},
     ("ci", "data"): {"contents": "read"},
+    ("nightly", "matrix"): {"contents": "read"},
     ("pages", "build"): {"contents": "read", "pages": "read"},
     ("pages", "deploy"): {"pages": "write", "id-token": "write"},
     ("bench", "measure"): {"contents": "read"},

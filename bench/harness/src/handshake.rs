@@ -210,7 +210,9 @@ impl Expected {
     fn check_negotiated(&self, negotiated: &Negotiated, resumed: bool) -> Result<()> {
         same("protocol", negotiated.protocol, self.protocol)?;
         same("cipher suite", negotiated.cipher_suite, self.cipher_suite)?;
-        same("resumed", negotiated.resumed, resumed)?;
+        if let Some(found) = negotiated.resumed {
+            same("resumed", found, resumed)?;
+        }
         if let (Some(found), Some(expected)) = (negotiated.key_exchange, self.key_exchange) {
             same("key exchange", found, expected)?;
         }

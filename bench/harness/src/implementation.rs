@@ -52,6 +52,9 @@ pub struct Implementation {
     pub flags: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub allocator: Option<String>,
+    /// What hides features of the processor from the library: `OPENSSL_ia32cap`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cpu_mask: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub linkage: Option<Linkage>,
     /// Package or address the source came from.

@@ -3,6 +3,7 @@
 //!
 //! This crate links no TLS library: each has an adapter and a program of its own in `libraries/`.
 
+pub mod allocator;
 pub mod binary;
 pub mod callgrind;
 pub mod certificates;

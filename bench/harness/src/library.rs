@@ -161,7 +161,7 @@ pub trait TlsLibrary: Sync {
     type Client<'a>: Connection;
     type Server<'a>: Connection;
 
-    /// What this build is.
+    /// What this build is; `describe` adds the allocator and the CPU mask.
     ///
     /// # Errors
     /// The program's own file can't be read.
@@ -223,7 +223,8 @@ pub struct Negotiated {
     pub cipher_suite: CipherSuite,
     /// Absent where none took place, or where the library does not tell.
     pub key_exchange: Option<KeyExchange>,
-    pub resumed: bool,
+    /// Absent where the library does not tell.
+    pub resumed: Option<bool>,
     /// The peer's chain was verified with the configured root (for a resumed session: when it
     /// was made), and for a client the peer's name too.
     pub peer_verified: bool,

@@ -14,6 +14,7 @@ use anyhow::{Context, Result, bail, ensure};
 use serde::{Deserialize, Serialize};
 
 use crate::{
+    allocator,
     empty::Empty,
     handshake::{Pair, Stage},
     library::{Connection, Setup, TlsLibrary},
@@ -61,15 +62,13 @@ pub struct Growth {
 
 /// Bytes in use by this process, as allocator and kernel count them.
 fn usage() -> Result<Growth> {
-    // SAFETY: it only reads the allocator's counters.
-    let counted = unsafe { libc::mallinfo2() };
     let statm = fs::read_to_string("/proc/self/statm").context("/proc/self/statm")?;
     let pages = statm.split(' ').nth(1);
     let pages: u64 = pages
         .context("/proc/self/statm has no second field")?
         .parse()?;
     Ok(Growth {
-        allocated: (counted.uordblks + counted.hblkhd) as u64,
+        allocated: allocator::in_use()?,
         resident: pages * rustix::param::page_size() as u64,
     })
 }

@@ -10,6 +10,7 @@ use std::{
 use anyhow::{Context, Result, bail};
 
 use crate::{
+    allocator,
     count::{self, Counting},
     library::TlsLibrary,
     measure,
@@ -33,7 +34,9 @@ fn run<L: TlsLibrary>(library: &L) -> Result<()> {
     let mut output = io::stdout().lock();
     match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
         ["describe"] => {
-            let implementation = library.implementation()?;
+            let mut implementation = library.implementation()?;
+            implementation.allocator = Some(allocator::found()?);
+            implementation.cpu_mask = env::var("OPENSSL_ia32cap").ok();
             writeln!(output, "{}", serde_json::to_string(&implementation)?)?;
         }
         ["measure"] => {

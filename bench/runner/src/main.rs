@@ -11,6 +11,7 @@ use tlsbench::host::check::{self, check};
 use tlsbench::host::facts;
 use tlsbench::host::knob::{self, Report};
 use tlsbench::host::root::Root;
+use tlsbench::implementations::{self, Places};
 use tlsbench::pack::pack;
 use tlsbench::run::{self, Order};
 use tlsbench::suite::SuiteFile;
@@ -27,6 +28,18 @@ struct Arguments {
 enum Command {
     /// Measure a suite into the folder of a run, or go on with a run that was stopped
     Run(RunArguments),
+    /// Build what a suite asks for and is not there yet; `run` does so too
+    Build {
+        /// What to build for, e.g. bench/suites/history.toml
+        #[arg(long, value_name = "FILE")]
+        suite: PathBuf,
+    },
+    /// Run the conformance tests for the oldest and the newest build of each library in a suite
+    Test {
+        /// E.g. bench/suites/history.toml
+        #[arg(long, value_name = "FILE")]
+        suite: PathBuf,
+    },
     /// What a suite will run on this host, and how long it will take
     List {
         #[arg(long, value_name = "FILE")]
@@ -100,10 +113,9 @@ fn execute(command: Command) -> Result<ExitCode> {
     let root = Root::host();
     match command {
         Command::Run(arguments) => {
-            let own = std::env::current_exe().context("where is tlsbench?")?;
             let ordered = Order {
                 command: recorded(&arguments)?,
-                programs: own.parent().unwrap_or(Path::new(".")).to_owned(),
+                places: places()?,
                 suite: arguments.suite,
                 out: arguments.out,
                 host_id: arguments.host,
@@ -113,9 +125,22 @@ fn execute(command: Command) -> Result<ExitCode> {
             };
             println!("{}", run::run(&ordered, &root)?.display());
         }
+        Command::Build { suite } => {
+            let suite = SuiteFile::read(&suite, cores())?.suite;
+            let built = implementations::build_all(&suite, &places()?)?;
+            let failed = built.iter().flatten().any(std::result::Result::is_err);
+            return Ok(ExitCode::from(u8::from(failed)));
+        }
+        Command::Test { suite } => {
+            let suite = SuiteFile::read(&suite, cores())?.suite;
+            implementations::test(&suite, &places()?)?;
+        }
         Command::List { suite } => {
-            let cores = facts::capture(&root).cores;
-            print!("{}", SuiteFile::read(&suite, cores)?.suite.to_text());
+            let (suite, places) = (SuiteFile::read(&suite, cores())?.suite, places()?);
+            print!(
+                "{}",
+                suite.to_text(|entry| implementations::state(entry, &places))
+            );
         }
         Command::Pack { run, out } => {
             let (archive, checksum) = pack(&run, &out)?;
@@ -148,6 +173,21 @@ fn execute(command: Command) -> Result<ExitCode> {
         }
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Physical cores of this host, where it tells: what a suite measures may depend on them.
+fn cores() -> Option<u32> {
+    facts::capture(&Root::host()).cores
+}
+
+/// Programs are beside `tlsbench`; builds are made from the checkout that this is run in.
+fn places() -> Result<Places> {
+    let own = std::env::current_exe().context("where is tlsbench?")?;
+    Ok(Places {
+        programs: own.parent().unwrap_or(Path::new(".")).to_owned(),
+        bench: "bench".into(),
+        cache: "build/matrix".into(),
+    })
 }
 
 /// What was done to the host, and whether all of it worked.

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, bail, ensure};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{MemfdFlags, memfd_create};
 use rustix::process::{Pid, PidfdFlags, Signal, kill_process_group, pidfd_open};
@@ -27,6 +27,8 @@ const DESCRIBE_TIMEOUT: Duration = Duration::from_secs(30);
 /// The program of one implementation.
 pub struct Program {
     path: PathBuf,
+    /// What it finds in its environment, besides what is there.
+    environment: Vec<(String, String)>,
     pub implementation: Implementation,
 }
 
@@ -59,10 +61,21 @@ impl Program {
     /// Asks the program of this name in `folder` what it is.
     pub fn describe(folder: &Path, name: &str) -> Result<Self> {
         let path = folder.join(name);
-        let binary = std::fs::read(&path).with_context(|| {
-            format!("no program {name} beside tlsbench; build it: cargo build --release in bench/")
-        })?;
-        let ended = run(&path, "describe", b"", DESCRIBE_TIMEOUT)
+        ensure!(
+            path.exists(),
+            "no program {name} beside tlsbench; build it: cargo build --release in bench/"
+        );
+        Self::describe_at(path, name, Vec::new())
+    }
+
+    /// Asks the program at `path`, which people know as `name`, what it is.
+    pub fn describe_at(
+        path: PathBuf,
+        name: &str,
+        environment: Vec<(String, String)>,
+    ) -> Result<Self> {
+        let binary = std::fs::read(&path).with_context(|| path.display().to_string())?;
+        let ended = run(&path, &environment, "describe", b"", DESCRIBE_TIMEOUT)
             .with_context(|| format!("{name} describe"))?;
         if let Some(reason) = ended.failure(DESCRIBE_TIMEOUT) {
             bail!("{name} describe: {reason}");
@@ -72,6 +85,7 @@ impl Program {
         implementation.binary_sha256 = Some(hex(&Sha256::digest(&binary)));
         Ok(Self {
             path,
+            environment,
             implementation,
         })
     }
@@ -79,7 +93,7 @@ impl Program {
     /// Measures one block in a fresh process, which is killed after `timeout`.
     pub fn measure(&self, request: &Request, timeout: Duration) -> Result<Measured> {
         let text = serde_json::to_vec(request)?;
-        let ended = run(&self.path, "measure", &text, timeout)
+        let ended = run(&self.path, &self.environment, "measure", &text, timeout)
             .with_context(|| format!("{} measure", self.implementation.id))?;
         let outcome = match ended.failure(timeout) {
             Some(reason) => Err(reason),
@@ -118,7 +132,13 @@ impl Ended {
 /// Runs a program with `input` on its standard input until it ends or `timeout` passes. What it
 /// writes goes to memory that the kernel keeps, so that the runner sleeps until the end: nothing
 /// to drain, no thread, no load besides the measurement.
-fn run(path: &Path, argument: &str, input: &[u8], timeout: Duration) -> Result<Ended> {
+fn run(
+    path: &Path,
+    environment: &[(String, String)],
+    argument: &str,
+    input: &[u8],
+    timeout: Duration,
+) -> Result<Ended> {
     let mut stdout = File::from(memfd_create("stdout", MemfdFlags::CLOEXEC)?);
     let mut stderr = File::from(memfd_create("stderr", MemfdFlags::CLOEXEC)?);
     let mut stdin = File::from(memfd_create("stdin", MemfdFlags::CLOEXEC)?);
@@ -127,6 +147,7 @@ fn run(path: &Path, argument: &str, input: &[u8], timeout: Duration) -> Result<E
     let mut command = Command::new(path);
     command
         .arg(argument)
+        .envs(environment.iter().map(|(name, value)| (name, value)))
         // A program's last words become a reason in the records: no places of this machine.
         .env("RUST_BACKTRACE", "0")
         .env("RUST_LIB_BACKTRACE", "0")

@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Context, Result, ensure};
 use jiff::Timestamp;
 use nix::sys::resource::{UsageWho, getrusage};
 use nix::sys::time::TimeValLike as _;
@@ -16,11 +16,13 @@ use tls_harness::run::{
     CheckResult, CheckStatus, HostFacts, RawFile, Run, RunCounter, RunWarning, SuiteReference, Tool,
 };
 
+use crate::files::replace;
 use crate::history::History;
 use crate::host::check::check;
 use crate::host::facts;
 use crate::host::root::Root;
 use crate::host::watch::Watch;
+use crate::implementations::{Places, Ready, prepare};
 use crate::journal::Journal;
 use crate::precision::half_width;
 use crate::program::Program;
@@ -46,8 +48,7 @@ pub struct Order {
     pub suite: PathBuf,
     /// The folder of the run; its name is the run's id.
     pub out: PathBuf,
-    /// Where the libraries' programs are.
-    pub programs: PathBuf,
+    pub places: Places,
     pub host_id: Option<String>,
     /// Instead of the suite's.
     pub rounds: Option<u32>,
@@ -79,7 +80,11 @@ pub fn run(ordered: &Order, root: &Root) -> Result<PathBuf> {
         suite.rounds = COUNTED_ROUNDS;
     }
     let counter = ordered.counter.map(versioned).transpose()?;
-    let programs = describe(&suite, &ordered.programs)?;
+    let Ready {
+        programs,
+        locks,
+        warnings,
+    } = prepare(&mut suite, &ordered.places)?;
     let facts = facts::identified(
         facts,
         ordered.host_id.as_deref(),
@@ -87,6 +92,7 @@ pub fn run(ordered: &Order, root: &Root) -> Result<PathBuf> {
     )?;
     let mut plan = plan(ordered, &suite, sha256, &programs, facts, root)?;
     plan.counter = counter;
+    plan.warnings.extend(warnings);
 
     let raw = ordered.out.join("raw");
     std::fs::create_dir_all(&raw).with_context(|| raw.display().to_string())?;
@@ -119,7 +125,24 @@ pub fn run(ordered: &Order, root: &Root) -> Result<PathBuf> {
     session.measure()?;
     let mut run = plan;
     session.conclude(&mut run);
-    run.files = vec![raw_file(&ordered.out, "raw/records.jsonl")?];
+    run.files = vec![raw_file(
+        &ordered.out,
+        "raw/records.jsonl",
+        "tlsbench/1",
+        None,
+    )?];
+    for lock in locks {
+        let path = format!("raw/builds/{}.lock", lock.name);
+        let bytes = std::fs::read(&lock.path).with_context(|| lock.path.display().to_string())?;
+        std::fs::create_dir_all(raw.join("builds"))?;
+        replace(&ordered.out.join(&path), &bytes)?;
+        run.files.push(raw_file(
+            &ordered.out,
+            &path,
+            CARGO_LOCK,
+            Some(lock.implementation),
+        )?);
+    }
     write(&finished, &run)?;
     remove(&partial)?;
     for warning in &run.warnings {
@@ -135,38 +158,6 @@ fn versioned(counter: Counter) -> Result<RunCounter> {
         name: counter,
         version: callgrind::version()?,
     })
-}
-
-/// Asks every program of a suite what it is. A program that stands again is another
-/// implementation, of the build `repeat-2`, `repeat-3`, …
-fn describe(suite: &Suite, folder: &Path) -> Result<Vec<Program>> {
-    let mut programs: Vec<Program> = Vec::new();
-    for (index, name) in suite.implementations.iter().enumerate() {
-        let mut program = Program::describe(folder, name)?;
-        let before = &suite.implementations[..index];
-        let times = before.iter().filter(|other| *other == name).count() + 1;
-        if times > 1 {
-            let implementation = &mut program.implementation;
-            let repeat = format!("repeat-{times}");
-            implementation.id = format!("{}-{repeat}", implementation.id);
-            implementation.build = Some(match implementation.build.take() {
-                Some(build) => format!("{build}-{repeat}"),
-                None => repeat,
-            });
-        }
-        let id = &program.implementation.id;
-        if let Some(other) = programs
-            .iter()
-            .position(|other| other.implementation.id == *id)
-        {
-            bail!(
-                "{} and {name} both call themselves {id}",
-                suite.implementations[other]
-            );
-        }
-        programs.push(program);
-    }
-    Ok(programs)
 }
 
 /// What is known of a run before it begins.
@@ -677,16 +668,24 @@ fn seconds(time: Timestamp) -> Result<toml::value::Datetime> {
     Ok(time.strftime("%Y-%m-%dT%H:%M:%SZ").to_string().parse()?)
 }
 
-/// A raw file with its checksum.
-fn raw_file(folder: &Path, path: &str) -> Result<RawFile> {
+/// The format of a build's Cargo.lock, which holds no measurements.
+const CARGO_LOCK: &str = "cargo-lock";
+
+/// A raw file with its checksum; of one implementation, if it is told.
+fn raw_file(
+    folder: &Path,
+    path: &str,
+    format: &str,
+    implementation: Option<String>,
+) -> Result<RawFile> {
     let full = folder.join(path);
     let bytes = std::fs::read(&full).with_context(|| full.display().to_string())?;
     Ok(RawFile {
         path: path.to_owned(),
         sha256: hex(&Sha256::digest(&bytes)),
         bytes: bytes.len() as u64,
-        format: "tlsbench/1".to_owned(),
-        implementation: None,
+        format: format.to_owned(),
+        implementation,
         round: None,
     })
 }

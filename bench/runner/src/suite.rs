@@ -13,6 +13,7 @@ use tls_harness::record::Schema;
 use tls_harness::scenario::{Operation, Scenario};
 
 use crate::entry::Entry;
+use crate::matrix::{Build, Subject};
 
 /// Start and end of a library's process, with its certificates and configuration; used only until
 /// a block of its kind has been measured.
@@ -44,9 +45,9 @@ pub struct Suite {
     /// Also tell what all threads together do by the wall clock.
     #[serde(default)]
     pub throughput: bool,
-    /// Names of programs beside `tlsbench`. One that stands twice is measured twice, as two
-    /// implementations: the harness against itself.
-    pub implementations: Vec<String>,
+    /// Programs beside `tlsbench`, and builds of the matrix. One that stands twice is measured
+    /// twice, as two implementations: the harness against itself.
+    pub implementations: Vec<Subject>,
     #[serde(rename = "scenarios")]
     entries: Vec<Entry>,
     /// What the entries mean on this host, each without its side: a block measures both.
@@ -124,6 +125,16 @@ impl Suite {
         Ok(())
     }
 
+    /// What is to be built.
+    pub fn builds(&self) -> impl Iterator<Item = &Build> {
+        self.implementations
+            .iter()
+            .filter_map(|subject| match subject {
+                Subject::Build(build) => Some(build),
+                Subject::Program(_) => None,
+            })
+    }
+
     /// Blocks of one round: each scenario of each implementation.
     pub fn blocks_per_round(&self) -> usize {
         self.scenarios.len() * self.implementations.len()
@@ -157,8 +168,9 @@ impl Suite {
         blocks.sum::<Duration>() * implementations
     }
 
-    /// For people: what will run, in its order, and how long it will take.
-    pub fn to_text(&self) -> String {
+    /// For people: what will run, in its order, and how long it will take. `state` tells of each
+    /// implementation whether it is there.
+    pub fn to_text(&self, state: impl Fn(&Subject) -> String) -> String {
         let mut text = format!(
             "{} (family {}): {}\n",
             self.name, self.family, self.description
@@ -166,7 +178,9 @@ impl Suite {
         for (block, scenario) in self.scenarios.iter().enumerate() {
             let _ = writeln!(text, "{block:>4}  {}", scenario.name());
         }
-        let _ = writeln!(text, "libraries: {}", self.implementations.join(", "));
+        for subject in &self.implementations {
+            let _ = writeln!(text, "      {subject}: {}", state(subject));
+        }
         let round = self.expected_round();
         let _ = writeln!(
             text,

@@ -207,6 +207,9 @@ class Implementation(Model):
     c_compiler: str | None = None
     flags: str | None = None
     allocator: str | None = None
+    cpu_mask: str | None = Field(
+        None, description="what hides features of the processor from it: OPENSSL_ia32cap"
+    )
     linkage: Literal["static", "shared"] | None = None
     source: str | None = Field(None, description="package or address the source came from")
     binary_sha256: Sha256 | None = None
@@ -252,6 +255,10 @@ class Host(HostFacts):
 
     schema_: Literal[1] = Field(1, alias="schema")
     name: str = Field(description="how readers know it, e.g. Xeon E-2386G")
+
+
+LOCK_FORMAT: Final = "cargo-lock"
+"""Format of a raw file without figures: the Cargo.lock of a build, kept with what it measured."""
 
 
 class RawFile(Model):

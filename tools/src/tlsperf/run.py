@@ -21,7 +21,7 @@ from tlsperf.errors import FormatError, UserError, mismatch
 from tlsperf.formats import FOREIGN, tlsbench
 from tlsperf.formats.frame import concatenate
 from tlsperf.formats.rows import Parsed, Source, frame_of
-from tlsperf.model import Host, Identifier, Overhead, RawFile, Run, RunWarning
+from tlsperf.model import LOCK_FORMAT, Host, Identifier, Overhead, RawFile, Run, RunWarning
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,7 +39,7 @@ class LoadedRun:
     @property
     def rounds_are_pairs(self) -> bool:
         """Whether a round measured all implementations side by side, as only `tlsbench` does."""
-        return all(file.format == tlsbench.FORMAT for file in self.run.files)
+        return all(file.format == tlsbench.FORMAT for file in _files_of_figures(self.run))
 
 
 def is_first_look(suites: Iterable[Identifier | None]) -> bool:
@@ -125,7 +125,7 @@ def load_run(folder: Path) -> LoadedRun:
             warnings += _disturbances(records)
             overheads += records.overheads
             histograms[name] = records.histograms
-    if len(frames) < len(run.files):
+    if len(frames) < len(_files_of_figures(run)):
         frames.append(frame_of(foreign_rows(run, data, str(folder)).rows))
     return LoadedRun(run, concatenate(frames), gaps, warnings, overheads, histograms)
 
@@ -135,13 +135,17 @@ def loader(folder: Path) -> Callable[[Identifier], LoadedRun]:
     return cache(lambda run_id: load_run(folder / run_id))
 
 
+def _files_of_figures(run: Run) -> list[RawFile]:
+    return [file for file in run.files if file.format != LOCK_FORMAT]
+
+
 def foreign_rows(run: Run, data: Mapping[str, bytes], folder: str) -> Parsed:
     """What the raw files of other tools hold, all files of a format read together.
 
     `data` is the bytes of each file by its path in the run, `folder` what errors call the run's.
     """
     sources: dict[str, list[Source]] = {}
-    for file in run.files:
+    for file in _files_of_figures(run):
         if file.format == tlsbench.FORMAT:
             continue
         if file.format not in FOREIGN:

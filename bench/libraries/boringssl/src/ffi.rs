@@ -3,6 +3,8 @@
 use std::ptr;
 
 use anyhow::Result;
+#[cfg(not(boringssl_groups))]
+pub use boring_sys::SSL_get_curve_id as SSL_get_group_id;
 pub use boring_sys::*;
 use tls_harness::scenario::{CipherSuite, KeyExchange};
 
@@ -15,21 +17,41 @@ pub unsafe fn set_cipher_suite(context: *mut SSL_CTX, suite: CipherSuite) -> boo
     unsafe {
         match ssl::cipher_list_name(suite) {
             Some(name) => SSL_CTX_set_strict_cipher_list(context, name.as_ptr()) == 1,
-            None => {
-                let number = suite.number();
-                SSL_CTX_set1_tls13_ciphers(context, &number, ptr::null(), 1) == 1
-            }
+            None => set_tls13_cipher_suite(context, suite),
         }
     }
 }
 
+#[cfg(boringssl_tls13_ciphers)]
+unsafe fn set_tls13_cipher_suite(context: *mut SSL_CTX, suite: CipherSuite) -> bool {
+    let number = suite.number();
+    unsafe { SSL_CTX_set1_tls13_ciphers(context, &number, ptr::null(), 1) == 1 }
+}
+
+/// Before it could be chosen, the one suite could only be had by a policy. What else that sets,
+/// groups and signature algorithms, is set anew after it.
+#[cfg(not(boringssl_tls13_ciphers))]
+unsafe fn set_tls13_cipher_suite(context: *mut SSL_CTX, suite: CipherSuite) -> bool {
+    let policy = ssl_compliance_policy_t::ssl_compliance_policy_wpa3_192_202304;
+    suite == CipherSuite::Aes256Gcm
+        && unsafe { SSL_CTX_set_compliance_policy(context, policy) == 1 }
+}
+
+/// It sends one key share only.
+#[cfg(not(boringssl_groups))]
+pub unsafe fn set_key_shares(_: *mut SSL, _: &[KeyExchange]) -> bool {
+    true
+}
+
 /// Sends key shares for these groups alone: BoringSSL would add a second one.
+#[cfg(boringssl_groups)]
 pub unsafe fn set_key_shares(ssl: *mut SSL, groups: &[KeyExchange]) -> bool {
     let numbers: Vec<u16> = groups.iter().map(|group| group.number()).collect();
     unsafe { SSL_set1_client_key_shares(ssl, numbers.as_ptr(), numbers.len()) == 1 }
 }
 
 /// The hash of all signatures that are measured.
+#[cfg(boringssl_groups)]
 pub fn sha256() -> Result<*const EVP_MD> {
     // SAFETY: it is static.
     Ok(unsafe { EVP_sha256() })

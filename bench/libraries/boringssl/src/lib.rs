@@ -2,9 +2,11 @@
 
 #[path = "../../bssl.rs"]
 mod bssl;
+#[cfg(boringssl_groups)]
 #[path = "../../evp.rs"]
 mod evp;
 mod ffi;
+#[cfg(boringssl_groups)]
 mod primitives;
 #[path = "../../ssl.rs"]
 mod ssl;
@@ -15,9 +17,13 @@ use anyhow::{Context as _, Result};
 use tls_harness::{
     binary,
     implementation::{Implementation, Library},
+    library::Setup,
     primitive::Cryptography,
-    scenario::{Protocol, Resumption, Scenario},
+    scenario::{CipherSuite, KeyExchange, Operation, Protocol, Resumption, Scenario},
 };
+
+/// Why an older one measures none.
+const PRIMITIVES: &str = "primitives are measured in newer BoringSSL only";
 
 /// What this build is.
 ///
@@ -39,7 +45,8 @@ fn implementation() -> Result<Implementation> {
         rust_compiler: compilers.rust,
         c_compiler: compilers.c,
         flags: Some(env!("BORINGSSL_FLAGS").into()),
-        allocator: Some("system".into()),
+        allocator: None,
+        cpu_mask: None,
         linkage: Some(binary::linkage("libssl")?),
         source: Some(format!("cargo package boring-sys {package}")),
         binary_sha256: None,
@@ -51,10 +58,31 @@ fn implementation() -> Result<Implementation> {
 fn missing(scenario: &Scenario) -> Option<String> {
     let by_id = (scenario.protocol, scenario.resumption)
         == (Some(Protocol::Tls13), Some(Resumption::SessionId));
-    by_id.then(|| "BoringSSL resumes TLS1.3 sessions by self-contained tickets only".into())
+    if !cfg!(boringssl_groups) && scenario.operation == Operation::Primitive {
+        return Some(PRIMITIVES.into());
+    }
+    if by_id {
+        return Some("BoringSSL resumes TLS1.3 sessions by self-contained tickets only".into());
+    }
+    // A scenario that can't be set up is an error, which the set-up will tell.
+    let setup = Setup::client(scenario).ok()?;
+    if !cfg!(boringssl_groups) {
+        if setup.groups.contains(&KeyExchange::X25519MlKem768) {
+            return Some("this BoringSSL has no X25519MLKEM768".into());
+        }
+        if setup.key_shares > 1 {
+            return Some("this BoringSSL sends one key share only".into());
+        }
+    }
+    let pinned = setup.protocol == Protocol::Tls12 || setup.cipher_suite == CipherSuite::Aes256Gcm;
+    (!cfg!(boringssl_tls13_ciphers) && !pinned)
+        .then(|| "of TLS1.3 only TLS_AES_256_GCM_SHA384 can be pinned in this BoringSSL".into())
 }
 
 /// What is measured as primitives.
 fn cryptography() -> Result<&'static dyn Cryptography> {
-    Ok(&primitives::Boring)
+    #[cfg(boringssl_groups)]
+    return Ok(&primitives::Boring);
+    #[cfg(not(boringssl_groups))]
+    anyhow::bail!(PRIMITIVES)
 }

@@ -414,7 +414,7 @@ impl Connection for GnuTlsConnection<'_> {
                     GNUTLS_GROUP_INVALID => None,
                     group => Some(named_group(text(gnutls_group_get_name(group))?)?),
                 },
-                resumed,
+                resumed: Some(resumed),
                 peer_verified: known && (verified || resumed),
                 tickets: match self.is_client {
                     true => self.context.slot.tickets.get(),
@@ -465,7 +465,8 @@ impl TlsLibrary for GnuTls {
             // Compiler and flags of a shared library can't be told from this program.
             c_compiler: None,
             flags: None,
-            allocator: Some("system".into()),
+            allocator: None,
+            cpu_mask: None,
             linkage: Some(binary::linkage("libgnutls")?),
             source: Some("the host's own package".into()),
             binary_sha256: None,

@@ -121,6 +121,7 @@ pub unsafe fn flush_tickets(_: *mut SSL) -> Result<()> {
 }
 
 /// The group of the last key exchange; none where a TLS1.2 session was resumed.
+#[cfg(openssl_group_name)]
 pub unsafe fn negotiated_group(ssl: *mut SSL) -> Result<Option<KeyExchange>> {
     let name = unsafe {
         match SSL_get0_group_name(ssl) {
@@ -134,6 +135,30 @@ pub unsafe fn negotiated_group(ssl: *mut SSL) -> Result<Option<KeyExchange>> {
         "secp384r1" => KeyExchange::Secp384r1,
         "X25519MLKEM768" => KeyExchange::X25519MlKem768,
         other => bail!("group \"{other}\" is not in the vocabulary"),
+    }))
+}
+
+/// The group of the last key exchange, as the peer's share of it shows: before 3.2 OpenSSL has no
+/// name for it. None where a TLS1.2 session was resumed.
+#[cfg(not(openssl_group_name))]
+pub unsafe fn negotiated_group(ssl: *mut SSL) -> Result<Option<KeyExchange>> {
+    /// `SSL_CTRL_GET_PEER_TMP_KEY` of ssl.h.
+    const SSL_CTRL_GET_PEER_TMP_KEY: c_int = 109;
+    let mut key: *mut EVP_PKEY = ptr::null_mut();
+    let out = (&raw mut key).cast();
+    let (kind, bits) = unsafe {
+        if SSL_ctrl(ssl, SSL_CTRL_GET_PEER_TMP_KEY, 0, out) != 1 || key.is_null() {
+            return Ok(None);
+        }
+        let found = (EVP_PKEY_id(key), EVP_PKEY_bits(key));
+        EVP_PKEY_free(key);
+        found
+    };
+    Ok(Some(match (kind, bits) {
+        (NID_X25519, _) => KeyExchange::X25519,
+        (EVP_PKEY_EC, 256) => KeyExchange::Secp256r1,
+        (EVP_PKEY_EC, 384) => KeyExchange::Secp384r1,
+        other => bail!("a key share of kind {} with {} bits", other.0, other.1),
     }))
 }
 
@@ -151,6 +176,7 @@ pub unsafe fn text(text: *const c_char) -> Result<&'static str> {
 
 /// The hash of all signatures that are measured, fetched once: `EVP_sha256` would be each time it
 /// is used. It is never freed; a process makes only a few.
+#[cfg(openssl_3)]
 pub fn sha256() -> Result<*const EVP_MD> {
     // SAFETY: the name is a C string.
     let hash = unsafe { EVP_MD_fetch(ptr::null_mut(), c"SHA256".as_ptr(), ptr::null()) };

@@ -1,8 +1,10 @@
 //! OpenSSL.
 
+#[cfg(openssl_3)]
 #[path = "../../evp.rs"]
 mod evp;
 mod ffi;
+#[cfg(openssl_3)]
 mod primitives;
 #[path = "../../ssl.rs"]
 mod ssl;
@@ -13,8 +15,9 @@ use anyhow::{Context as _, Result};
 use tls_harness::{
     binary,
     implementation::{Implementation, Library},
-    primitive::{Cryptography, Group, Primitive},
-    scenario::Scenario,
+    library::Setup,
+    primitive::{Cryptography, Primitive},
+    scenario::{KeyExchange, Scenario},
 };
 
 /// `OPENSSL_VERSION` and `OPENSSL_CFLAGS` of crypto.h.
@@ -53,7 +56,8 @@ fn implementation() -> Result<Implementation> {
                 .trim_start_matches("compiler: ")
                 .into(),
         ),
-        allocator: Some("system".into()),
+        allocator: None,
+        cpu_mask: None,
         linkage: Some(binary::linkage("libssl")?),
         source: package.map(|version| format!("cargo package openssl-src {version}")),
         binary_sha256: None,
@@ -61,14 +65,33 @@ fn implementation() -> Result<Implementation> {
     })
 }
 
-/// An OpenSSL that is old enough has no ML-KEM; all else can be done.
+/// Why an older one measures none.
+const PRIMITIVES: &str = "primitives are measured by an API that OpenSSL has since 3.0";
+
+/// Why this OpenSSL can't do the scenario, if it can't.
 fn missing(scenario: &Scenario) -> Option<String> {
-    let ml_kem = Primitive::of(scenario).is_ok_and(Primitive::is_ml_kem);
-    (ml_kem && !primitives::has_group(Group::MlKem768))
-        .then(|| "OpenSSL has ML-KEM since 3.5".into())
+    if cfg!(openssl_hybrid) {
+        return None;
+    }
+    if let Ok(primitive) = Primitive::of(scenario) {
+        return match (cfg!(openssl_3), primitive.is_ml_kem()) {
+            (false, _) => Some(PRIMITIVES.into()),
+            (true, true) => Some("OpenSSL has ML-KEM since 3.5".into()),
+            (true, false) => None,
+        };
+    }
+    // A scenario that can't be set up is an error, which the set-up will tell.
+    let setup = Setup::client(scenario).ok()?;
+    if setup.groups.contains(&KeyExchange::X25519MlKem768) {
+        return Some("OpenSSL has X25519MLKEM768 since 3.5".into());
+    }
+    (setup.key_shares > 1).then(|| "OpenSSL sends more than one key share since 3.5".into())
 }
 
 /// What is measured as primitives.
 fn cryptography() -> Result<&'static dyn Cryptography> {
-    Ok(&primitives::Evp)
+    #[cfg(openssl_3)]
+    return Ok(&primitives::Evp);
+    #[cfg(not(openssl_3))]
+    anyhow::bail!(PRIMITIVES)
 }

@@ -32,14 +32,6 @@ impl Cryptography for Evp {
     }
 }
 
-/// Whether this OpenSSL has the group: ML-KEM came with 3.5.
-pub fn has_group(group: Group) -> bool {
-    let found = EvpKeyExchange::new(group).is_ok();
-    // SAFETY: only touches the error queue of this thread.
-    unsafe { ffi::ERR_clear_error() };
-    found
-}
-
 /// A key, set up once for each direction.
 struct EvpAead {
     sealer: *mut ffi::EVP_CIPHER_CTX,

@@ -12,16 +12,16 @@ use std::{
 };
 
 use anyhow::{Context, Result, bail, ensure};
+use pki_types::{CertificateDer, PrivateKeyDer, ServerName, pem::PemObject};
 use rustls::{
-    ClientConfig, ClientConnection, CommonState, ConnectionCommon, HandshakeKind, NamedGroup,
-    ProtocolVersion, RootCertStore, ServerConfig, ServerConnection, SideData, SignatureScheme,
+    ClientConfig, ClientConnection, CommonState, ConnectionCommon, NamedGroup, ProtocolVersion,
+    RootCertStore, ServerConfig, ServerConnection, SideData, SignatureScheme,
     SupportedProtocolVersion,
     client::{
         ClientSessionStore, Resumption as ClientResumption, Tls12ClientSessionValue,
         Tls13ClientSessionValue, WebPkiServerVerifier,
     },
     crypto::{CryptoProvider, WebPkiSupportedAlgorithms},
-    pki_types::{CertificateDer, PrivateKeyDer, ServerName, pem::PemObject},
     server::{
         NoServerSessionStorage, ProducesTickets, ServerSessionMemoryCache, WebPkiClientVerifier,
     },
@@ -78,12 +78,21 @@ impl Rustls {
             .any(|found| found.name() == named_group(group))
     }
 
+    /// That the provider, or what this rustls takes of it, does not have something.
+    fn lacks(&self, what: &str) -> String {
+        let name = match cfg!(rustls_hybrid) {
+            true => self.name,
+            false => "this rustls",
+        };
+        format!("{name} has no {what}")
+    }
+
     /// The provider with nothing in it but what the set-up names.
     fn pinned(&self, setup: &Setup) -> Result<Arc<CryptoProvider>> {
         let mut provider = self.provider.clone();
-        provider.cipher_suites.retain(|suite| {
-            CipherSuite::from_number(suite.suite().into()).is_ok_and(|it| it == setup.cipher_suite)
-        });
+        provider
+            .cipher_suites
+            .retain(|suite| cipher_suite(suite.suite()).is_ok_and(|it| it == setup.cipher_suite));
         ensure!(
             provider.cipher_suites.len() == 1,
             "{} has no {}",
@@ -120,13 +129,16 @@ impl Rustls {
     }
 }
 
+/// A suite of rustls in the harness's vocabulary. Old versions do not give away its number.
+fn cipher_suite(found: rustls::CipherSuite) -> Result<CipherSuite> {
+    let same = |it: &&CipherSuite| rustls::CipherSuite::from(it.number()) == found;
+    let suite = CipherSuite::ALL.iter().find(same).copied();
+    suite.with_context(|| format!("{found:?} is not in the vocabulary"))
+}
+
+/// By its number: old versions have no name for every group.
 fn named_group(group: KeyExchange) -> NamedGroup {
-    match group {
-        KeyExchange::X25519 => NamedGroup::X25519,
-        KeyExchange::Secp256r1 => NamedGroup::secp256r1,
-        KeyExchange::Secp384r1 => NamedGroup::secp384r1,
-        KeyExchange::X25519MlKem768 => NamedGroup::X25519MLKEM768,
-    }
+    NamedGroup::from(group.number())
 }
 
 fn signature_scheme(certificate: Certificate) -> SignatureScheme {
@@ -208,6 +220,8 @@ impl ClientSessionStore for SessionSlot {
     }
 
     fn insert_tls13_ticket(&self, _: ServerName<'static>, session: Tls13ClientSessionValue) {
+        #[cfg(not(rustls_counts_tickets))]
+        TICKETS.set(TICKETS.get() + 1);
         Self::put(&self.tls13, Some(session));
     }
 
@@ -247,7 +261,8 @@ impl TlsLibrary for Rustls {
             rust_compiler: compilers.rust,
             c_compiler: compilers.c,
             flags: Some(env!("FLAGS").into()),
-            allocator: Some("system".into()),
+            allocator: None,
+            cpu_mask: None,
             linkage: Some(Linkage::Static),
             binary_sha256: None,
             note: None,
@@ -258,11 +273,10 @@ impl TlsLibrary for Rustls {
         // A scenario that can't be set up is an error, which the set-up will tell.
         let groups = Setup::client(scenario).map_or_else(|_| Vec::new(), |setup| setup.groups);
         if let Some(group) = groups.into_iter().find(|group| !self.has_group(*group)) {
-            return Some(format!("{} has no {group}", self.name));
+            return Some(self.lacks(&group.to_string()));
         }
         let ml_kem = Primitive::of(scenario).is_ok_and(Primitive::is_ml_kem);
-        (ml_kem && !self.has_group(KeyExchange::X25519MlKem768))
-            .then(|| format!("{} has no ML-KEM", self.name))
+        (ml_kem && !self.has_group(KeyExchange::X25519MlKem768)).then(|| self.lacks("ML-KEM"))
     }
 
     fn cryptography(&self) -> Result<&dyn Cryptography> {
@@ -325,6 +339,8 @@ impl TlsLibrary for Rustls {
 
     fn connect<'a>(&self, client: &'a Client, endpoint: &'a Endpoint) -> Result<Self::Client<'a>> {
         let name = ServerName::try_from(client.host_name)?;
+        #[cfg(not(rustls_counts_tickets))]
+        TICKETS.set(0);
         Ok(RustlsConnection {
             connection: ClientConnection::new(Arc::clone(&client.config), name)?,
             endpoint,
@@ -372,14 +388,54 @@ where
     }
 }
 
+/// The group of the key exchange; none where there was none, or where this rustls does not tell.
+#[cfg(rustls_key_exchange_group)]
+fn negotiated_group(connection: &CommonState) -> Result<Option<KeyExchange>> {
+    let group = connection.negotiated_key_exchange_group();
+    let found = group.map(|group| {
+        let same = |it: &&KeyExchange| named_group(**it) == group.name();
+        let group_of = KeyExchange::ALL.iter().find(same).copied();
+        group_of.with_context(|| format!("{:?} is not in the vocabulary", group.name()))
+    });
+    found.transpose()
+}
+
+#[cfg(not(rustls_key_exchange_group))]
+fn negotiated_group(_: &CommonState) -> Result<Option<KeyExchange>> {
+    Ok(None)
+}
+
+/// Whether a session was resumed, where this rustls tells.
+#[cfg(rustls_handshake_kind)]
+fn is_resumed(connection: &CommonState) -> Option<bool> {
+    Some(connection.handshake_kind() == Some(rustls::HandshakeKind::Resumed))
+}
+
+#[cfg(not(rustls_handshake_kind))]
+fn is_resumed(_: &CommonState) -> Option<bool> {
+    None
+}
+
+#[cfg(not(rustls_counts_tickets))]
+thread_local! {
+    /// Tickets that were put into this thread's store since its last connection was made.
+    static TICKETS: std::cell::Cell<u32> = const { std::cell::Cell::new(0) };
+}
+
 /// What only a client can tell.
 pub trait Role {
     fn tickets(&self) -> u32;
 }
 
 impl Role for ClientConnection {
+    #[cfg(rustls_counts_tickets)]
     fn tickets(&self) -> u32 {
         self.tls13_tickets_received()
+    }
+
+    #[cfg(not(rustls_counts_tickets))]
+    fn tickets(&self) -> u32 {
+        TICKETS.get()
     }
 }
 
@@ -441,18 +497,15 @@ where
 fn negotiated(connection: &CommonState, tickets: u32) -> Result<Negotiated> {
     let suite = connection.negotiated_cipher_suite();
     let suite = suite.context("no cipher suite was negotiated")?;
-    let group = connection.negotiated_key_exchange_group();
     Ok(Negotiated {
         protocol: match connection.protocol_version() {
             Some(ProtocolVersion::TLSv1_2) => Protocol::Tls12,
             Some(ProtocolVersion::TLSv1_3) => Protocol::Tls13,
             other => bail!("protocol {other:?} is not in the vocabulary"),
         },
-        cipher_suite: CipherSuite::from_number(suite.suite().into())?,
-        key_exchange: group
-            .map(|group| KeyExchange::from_number(group.name().into()))
-            .transpose()?,
-        resumed: connection.handshake_kind() == Some(HandshakeKind::Resumed),
+        cipher_suite: cipher_suite(suite.suite())?,
+        key_exchange: negotiated_group(connection)?,
+        resumed: is_resumed(connection),
         // A verifier is always in place, and refuses what it can't verify.
         peer_verified: connection.peer_certificates().is_some(),
         tickets,

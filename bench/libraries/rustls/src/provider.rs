@@ -2,7 +2,7 @@
 //! this calls `super`, which is each provider's own.
 
 use anyhow::{Result, anyhow, bail};
-use rustls::pki_types::{PrivateKeyDer, pem::PemObject};
+use pki_types::{PrivateKeyDer, pem::PemObject};
 use tls_harness::{
     primitive::{Aead, Cipher, KeyExchange, NONCE, PrivateKey, Secret, Signature, TAG},
     scenario::Certificate,

@@ -4,10 +4,10 @@
 use std::{ops::DerefMut, sync::Arc};
 
 use anyhow::{Context, Result, bail, ensure};
+use pki_types::ServerName;
 use rustls::{
     ServerConfig,
     client::{ClientConnectionData, UnbufferedClientConnection},
-    pki_types::ServerName,
     server::{ServerConnectionData, UnbufferedServerConnection},
     unbuffered::{
         ConnectionState, EncodeError, EncryptError, InsufficientSizeError,

@@ -157,7 +157,7 @@ impl<C: Connection> Connection for LyingConnection<C> {
         let truth = self.connection.negotiated()?;
         Ok(match self.lie {
             Lie::Resumption => Negotiated {
-                resumed: self.ordinal > 1, // the first is not meant to be
+                resumed: Some(self.ordinal > 1), // the first is not meant to be
                 tickets: 1,
                 ..truth
             },

@@ -432,7 +432,7 @@ impl Connection for S2nConnection<'_> {
                 },
                 cipher_suite: CipherSuite::from_number(u16::from_be_bytes([first, second]))?,
                 key_exchange: Some(named_group(CStr::from_ptr(group).to_str()?)?),
-                resumed: s2n_connection_is_session_resumed(self.connection) == 1,
+                resumed: Some(s2n_connection_is_session_resumed(self.connection) == 1),
                 // A client always verifies. A server does where it asks for a certificate, and
                 // tells whether the client had one.
                 peer_verified: self.is_client
@@ -488,7 +488,8 @@ impl TlsLibrary for S2nTls {
             rust_compiler: compilers.rust,
             c_compiler: compilers.c,
             flags: Some(env!("FLAGS").into()),
-            allocator: Some("system".into()),
+            allocator: None,
+            cpu_mask: None,
             linkage: Some(binary::linkage("libs2n")?),
             binary_sha256: None,
             note: Some(

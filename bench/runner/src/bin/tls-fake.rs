@@ -38,6 +38,7 @@ fn describe(name: &str) -> Result<()> {
         c_compiler: None,
         flags: None,
         allocator: Some("system".to_owned()),
+        cpu_mask: std::env::var("OPENSSL_ia32cap").ok(),
         linkage: None,
         source: None,
         binary_sha256: None,

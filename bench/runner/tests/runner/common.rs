@@ -7,6 +7,7 @@ use tempfile::TempDir;
 use tls_harness::record::Record;
 use tls_harness::run::Run;
 use tlsbench::host::root::Root;
+use tlsbench::implementations::Places;
 use tlsbench::run::{Order, run};
 
 pub struct Bench {
@@ -49,7 +50,11 @@ impl Bench {
         Order {
             suite: self.path("suite.toml"),
             out: self.path("run"),
-            programs: self.folder.path().to_owned(),
+            places: Places {
+                programs: self.folder.path().to_owned(),
+                bench: Path::new(env!("CARGO_MANIFEST_DIR")).join(".."),
+                cache: self.path("cache"),
+            },
             host_id: Some("test-host".to_owned()),
             rounds: None,
             until_precise: None,

@@ -83,11 +83,11 @@ fn counting(bench: &Bench) -> Order {
 fn instructions_are_counted_alone_and_are_the_same_in_every_round() {
     let bench = Bench::new();
     fs::write(bench.path("suite.toml"), SUITE).unwrap();
-    let order = Order {
-        programs: programs(),
+    let mut order = Order {
         rounds: Some(2),
         ..counting(&bench)
     };
+    order.places.programs = programs();
     run(&order, &silent_host(&bench)).unwrap();
     let folder = bench.path("run");
     check_finished(&folder, 4, 2, 2);

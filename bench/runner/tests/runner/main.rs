@@ -4,4 +4,5 @@ mod common;
 mod counts;
 mod hosts;
 mod kills;
+mod matrix;
 mod runs;

@@ -1,0 +1,260 @@
+//! What a suite measures, made ready: every build built, every program asked what it is.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Result, bail, ensure};
+use tls_harness::run::RunWarning;
+
+use crate::matrix::{Build, Built, Installed, Matrix, Subject, differences};
+use crate::program::Program;
+use crate::suite::Suite;
+
+/// Where programs are, and where they are made.
+pub struct Places {
+    /// Programs that are there.
+    pub programs: PathBuf,
+    /// The workspace of the harness, from which builds are made.
+    pub bench: PathBuf,
+    /// Where builds are kept.
+    pub cache: PathBuf,
+}
+
+/// What there is to be measured, in the suite's order.
+pub struct Ready {
+    pub programs: Vec<Program>,
+    pub locks: Vec<Lock>,
+    /// Builds that failed: they are not measured.
+    pub warnings: Vec<RunWarning>,
+}
+
+/// A Cargo.lock that went into a build.
+pub struct Lock {
+    /// Id of the build's implementation.
+    pub implementation: String,
+    /// What the run calls it.
+    pub name: String,
+    pub path: PathBuf,
+}
+
+/// Builds and asks all that a suite names. What fails to build is taken out of the suite, with a
+/// warning. A program that stands again is another implementation, of the build `repeat-2`,
+/// `repeat-3`, …
+///
+/// # Errors
+/// Nothing is left, a program is not there, or one is not what was asked for.
+pub fn prepare(suite: &mut Suite, places: &Places) -> Result<Ready> {
+    let mut ready = Ready {
+        programs: Vec::new(),
+        locks: Vec::new(),
+        warnings: Vec::new(),
+    };
+    let mut asked: Vec<Subject> = Vec::new();
+    let builds = build_all(suite, places)?;
+    for (subject, built) in suite.implementations.iter().zip(builds) {
+        let (mut program, built) = match (subject, built) {
+            (Subject::Program(name), _) => (Program::describe(&places.programs, name)?, None),
+            (Subject::Build(_), None) => bail!("{subject} was not built"),
+            (Subject::Build(_), Some(Err(reason))) => {
+                ready.warnings.push(RunWarning {
+                    code: "failed-build".to_owned(),
+                    message: format!(
+                        "{subject} could not be built, and was not measured: {reason}."
+                    ),
+                });
+                continue;
+            }
+            (Subject::Build(build), Some(Ok(built))) => {
+                let path = built.program.clone();
+                let program = Program::describe_at(path, &subject.to_string(), build.mask())?;
+                let found = &program.implementation;
+                let differences = differences(build, &built.compilers, found);
+                ensure!(
+                    differences.is_empty(),
+                    "{subject} is not what was asked for: {}",
+                    differences.join("; ")
+                );
+                (labelled(program, build, &built), Some(built))
+            }
+        };
+        let times = asked.iter().filter(|other| *other == subject).count() + 1;
+        if times > 1 {
+            add_label(&mut program, &format!("repeat-{times}"));
+        }
+        let id = &program.implementation.id;
+        if let Some(other) = ready
+            .programs
+            .iter()
+            .position(|other| other.implementation.id == *id)
+        {
+            bail!("{} and {subject} both call themselves {id}", asked[other]);
+        }
+        ready
+            .locks
+            .extend(built.into_iter().flat_map(|it| locks(id, it)));
+        ready.programs.push(program);
+        asked.push(subject.clone());
+    }
+    ensure!(
+        !asked.is_empty(),
+        "nothing is left to be measured: every build failed"
+    );
+    suite.implementations = asked;
+    Ok(ready)
+}
+
+/// A build that is ready, or why it is not.
+type Outcome = std::result::Result<Built, String>;
+
+/// Builds all that a suite asks for; for each subject what came of it, if it is a build.
+///
+/// # Errors
+/// A compiler is missing, or what is asked for cannot be understood.
+pub fn build_all(suite: &Suite, places: &Places) -> Result<Vec<Option<Outcome>>> {
+    let builds: Vec<&Build> = suite.builds().collect();
+    if builds.is_empty() {
+        return Ok(suite.implementations.iter().map(|_| None).collect());
+    }
+    let matrix = Matrix::new(&places.bench, &places.cache)?;
+    // What is wrong with the suite, or not installed, is told before anything is built.
+    for build in &builds {
+        matrix.is_built(build)?;
+    }
+    let mut number = 0;
+    suite
+        .implementations
+        .iter()
+        .map(|subject| {
+            let Subject::Build(build) = subject else {
+                return Ok(None);
+            };
+            number += 1;
+            let say = |text: &str| eprintln!("{subject} ({number} of {}): {text}", builds.len());
+            let built = matrix.build(build, say);
+            Ok(Some(built.map_err(|error| {
+                say(&format!("{error:#}"));
+                without_places(&format!("{:#}", error.root_cause()), places)
+            })))
+        })
+        .collect()
+}
+
+/// Whether what an subject names is there, for people.
+pub fn state(subject: &Subject, places: &Places) -> String {
+    let built = match subject {
+        Subject::Program(name) => Ok(places.programs.join(name).exists()),
+        Subject::Build(build) => {
+            Matrix::new(&places.bench, &places.cache).and_then(|matrix| matrix.is_built(build))
+        }
+    };
+    match built {
+        Ok(true) => "built".to_owned(),
+        Ok(false) => "not built yet".to_owned(),
+        Err(error) => format!("cannot be built: {error:#}"),
+    }
+}
+
+/// Runs the conformance tests for the first and the last build of each library in a suite.
+///
+/// # Errors
+/// A test failed: names all that did.
+pub fn test(suite: &Suite, places: &Places) -> Result<()> {
+    let matrix = Matrix::new(&places.bench, &places.cache)?;
+    let mut failed = Vec::new();
+    for build in ends(&suite.builds().collect::<Vec<_>>()) {
+        let name = build.name();
+        eprintln!("{name}: conformance tests");
+        if let Err(error) = matrix.test(build, |line| eprintln!("{name}: {line}")) {
+            eprintln!("{name}: {error:#}");
+            failed.push(name);
+        }
+    }
+    ensure!(
+        failed.is_empty(),
+        "conformance tests failed: {}",
+        failed.join(", ")
+    );
+    Ok(())
+}
+
+/// The first and the last of each library.
+fn ends<'a>(builds: &[&'a Build]) -> Vec<&'a Build> {
+    builds
+        .iter()
+        .enumerate()
+        .filter(|(index, build)| {
+            let same = |other: &&Build| other.library == build.library;
+            !builds[..*index].iter().any(same) || !builds[index + 1..].iter().any(same)
+        })
+        .map(|(_, build)| *build)
+        .collect()
+}
+
+/// A reason as readers see it: where on this machine the checkout is concerns nobody else.
+fn without_places(reason: &str, places: &Places) -> String {
+    let (reason, _) = reason.split_once("; log: ").unwrap_or((reason, ""));
+    let here = std::env::current_dir().unwrap_or_default();
+    let here = format!("{}/", here.display());
+    let cache = places.cache.canonicalize().unwrap_or_default();
+    let cache = format!("{}/", cache.display());
+    reason.replace(&cache, "").replace(&here, "")
+}
+
+/// Says what tells a build from others of its version.
+fn labelled(mut program: Program, build: &Build, built: &Built) -> Program {
+    if let Some(label) = build.label() {
+        add_label(&mut program, &label);
+    }
+    let implementation = &mut program.implementation;
+    if let Some(Installed {
+        package, version, ..
+    }) = &built.installed
+    {
+        implementation.source = Some(format!("cargo package {package} {version}"));
+    }
+    if let Some(source) = &build.source {
+        implementation.source = Some("local tree".to_owned());
+        implementation.commit = commit(Path::new(source));
+    }
+    program
+}
+
+/// The locks of a build: its own, and that of the library's installation.
+fn locks(id: &str, built: Built) -> Vec<Lock> {
+    let lock = |name: String, path| Lock {
+        implementation: id.to_owned(),
+        name,
+        path,
+    };
+    let mut all = vec![lock(id.to_owned(), built.lock)];
+    let installed = built.installed;
+    all.extend(installed.map(|it| lock(format!("{id}-{}", it.package), it.lock)));
+    all
+}
+
+fn add_label(program: &mut Program, label: &str) {
+    let implementation = &mut program.implementation;
+    implementation.id = format!("{}-{label}", implementation.id);
+    implementation.build = Some(match implementation.build.take() {
+        Some(build) => format!("{build}-{label}"),
+        None => label.to_owned(),
+    });
+}
+
+/// The commit that is checked out in a tree, `-dirty` if more than that, where git knows one.
+fn commit(tree: &Path) -> Option<String> {
+    let told = Command::new("git")
+        .arg("-C")
+        .arg(tree)
+        .args([
+            "describe",
+            "--always",
+            "--dirty",
+            "--abbrev=40",
+            "--exclude=*",
+        ])
+        .output()
+        .ok()
+        .filter(|output| output.status.success())?;
+    Some(String::from_utf8_lossy(&told.stdout).trim().to_owned())
+}

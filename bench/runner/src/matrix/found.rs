@@ -1,0 +1,187 @@
+//! What was asked of a build, compared with what its program tells about itself.
+
+use tls_harness::implementation::Implementation;
+
+use crate::matrix::build::Compilers;
+use crate::matrix::subject::{Build, Compiler};
+
+/// Every difference, for people; none if the program is what was asked for.
+pub fn differences(asked: &Build, compilers: &Compilers, found: &Implementation) -> Vec<String> {
+    let mut differences = Vec::new();
+    let mut expect = |what: &str, holds: bool, found: Option<&str>, asked: &str| {
+        if !holds {
+            let found = found.unwrap_or("nothing");
+            differences.push(format!("{what}: found {found}, asked for {asked}"));
+        }
+    };
+    if let Some(version) = asked.library_version() {
+        // BoringSSL: "boring-sys 5.4.0, API 44".
+        let mut words = found.version.split([' ', ',']);
+        let holds = words.any(|word| word == version);
+        expect("version", holds, Some(&found.version), version);
+    }
+    if let Some(provider) = &asked.provider {
+        let own = found.provider.as_deref();
+        expect("provider", own == Some(provider), own, provider);
+    }
+    let allocator = found.allocator.as_deref();
+    let first = allocator.and_then(|it| it.split(' ').next());
+    let name = asked.allocator.name();
+    expect("allocator", first == Some(name), allocator, name);
+
+    // "rustc version 1.95.0 (59807616e 2026-04-14)" in the program, without "version" as told.
+    let rust = found.rust_compiler.as_deref();
+    let told = compilers.rust.trim_start_matches("rustc ");
+    let holds = rust.is_some_and(|rust| rust.trim_start_matches("rustc version ") == told);
+    expect("Rust compiler", holds, rust, &compilers.rust);
+
+    // "GCC: (Debian 12.2.0-14) 12.2.0; Debian clang version 14.0.6": the first is that of the C
+    // library's own start-up code too.
+    let c = found.c_compiler.as_deref();
+    let mut names = c.unwrap_or_default().split("; ");
+    let told = names.any(|name| compilers.c.contains(name.trim_start_matches("GCC: ")));
+    let foreign = c.unwrap_or_default().contains("clang") && !compilers.c.contains("clang");
+    expect("C compiler", told && !foreign, c, &compilers.c);
+
+    let flags = found.flags.as_deref();
+    let has = |flag: &str| {
+        let mut words = flags.unwrap_or_default().split_whitespace();
+        words.any(|word| word.trim_start_matches("CFLAGS=") == flag)
+    };
+    let march = asked.target_cpu.as_ref().map(|cpu| format!("-march={cpu}"));
+    let asked_flags = asked.flags.as_deref().unwrap_or_default();
+    for flag in asked_flags.split_whitespace().chain(march.as_deref()) {
+        expect("flags", has(flag), flags, flag);
+    }
+    // What the build itself says it was compiled by, where it does: `compiler: clang -fPIC`.
+    if asked.compiler == Some(Compiler::Gcc) {
+        let holds = !flags.unwrap_or_default().contains("clang");
+        expect("flags", holds, flags, "gcc");
+    }
+    let mask = asked.mask_value();
+    let own = found.cpu_mask.as_deref();
+    expect(
+        "CPU mask",
+        own == mask.as_deref(),
+        own,
+        mask.as_deref().unwrap_or("none"),
+    );
+    differences
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::matrix::subject::{Allocator, CpuFeature};
+
+    fn asked() -> Build {
+        Build {
+            library: "openssl".into(),
+            version: Some("300.0.13+3.0.8".into()),
+            ..Build::default()
+        }
+    }
+
+    fn gcc() -> Compilers {
+        Compilers {
+            rust: "rustc 1.95.0 (59807616e 2026-04-14)".into(),
+            c: "gcc (Debian 12.2.0-14+deb12u1) 12.2.0".into(),
+            cxx: "g++ (Debian 12.2.0-14+deb12u1) 12.2.0".into(),
+            named: None,
+        }
+    }
+
+    fn found() -> Implementation {
+        serde_json::from_value(serde_json::json!({
+            "id": "openssl-3.0.8", "library": "openssl", "version": "3.0.8",
+            "rust_compiler": "rustc version 1.95.0 (59807616e 2026-04-14)",
+            "c_compiler": "GCC: (Debian 12.2.0-14+deb12u1) 12.2.0",
+            "flags": "cc -fPIC -O3", "allocator": "system",
+        }))
+        .unwrap()
+    }
+
+    fn told(asked: &Build, compilers: &Compilers, found: &Implementation) -> String {
+        differences(asked, compilers, found).join("; ")
+    }
+
+    #[test]
+    fn a_build_that_is_what_was_asked_for_has_no_differences() {
+        assert_eq!(told(&asked(), &gcc(), &found()), "");
+        let clang = Compilers {
+            c: "Debian clang version 14.0.6".into(),
+            ..gcc()
+        };
+        let found = Implementation {
+            c_compiler: Some(
+                "Debian clang version 14.0.6; GCC: (Debian 12.2.0-14+deb12u1) 12.2.0".into(),
+            ),
+            allocator: Some("jemalloc 5.3.1".into()),
+            flags: Some("opt-level=3 CC=clang CFLAGS=-O2 -march=native".into()),
+            cpu_mask: Some("~0x200000200000000:~0x60000000000".into()),
+            ..found()
+        };
+        let asked = Build {
+            allocator: Allocator::Jemalloc,
+            compiler: Some(Compiler::Clang),
+            flags: Some("-O2".into()),
+            target_cpu: Some("native".into()),
+            cpu_mask: vec![CpuFeature::Aes],
+            ..asked()
+        };
+        assert_eq!(told(&asked, &clang, &found), "");
+    }
+
+    #[test]
+    fn each_axis_that_is_not_as_asked_is_named() {
+        let differs = |change: &dyn Fn(&mut Build, &mut Implementation), expected: &str| {
+            let (mut asked, mut found) = (asked(), found());
+            change(&mut asked, &mut found);
+            let told = told(&asked, &gcc(), &found);
+            assert!(told.starts_with(expected), "{told}, expected {expected}");
+        };
+        differs(
+            &|_, found| found.version = "3.0.9".into(),
+            "version: found 3.0.9, asked for 3.0.8",
+        );
+        differs(
+            &|asked, _| asked.provider = Some("ring".into()),
+            "provider: found nothing, asked for ring",
+        );
+        differs(
+            &|asked, _| asked.allocator = Allocator::Jemalloc,
+            "allocator: found system, asked for jemalloc",
+        );
+        differs(
+            &|_, found| found.allocator = Some("jemalloc 5.3.1".into()),
+            "allocator: found jemalloc 5.3.1, asked for system",
+        );
+        differs(
+            &|_, found| found.rust_compiler = Some("rustc version 1.94.0 (x)".into()),
+            "Rust compiler: found rustc version 1.94.0",
+        );
+        differs(
+            &|_, found| found.c_compiler = Some("GCC: (Debian 11.1.0) 11.1.0".into()),
+            "C compiler: found GCC: (Debian 11.1.0) 11.1.0, asked for gcc (Debian 12",
+        );
+        differs(
+            &|_, found| {
+                let both = "GCC: (Debian 12.2.0-14+deb12u1) 12.2.0; Debian clang version 14.0.6";
+                found.c_compiler = Some(both.into());
+            },
+            "C compiler: found",
+        );
+        differs(
+            &|asked, _| asked.flags = Some("-O2".into()),
+            "flags: found cc -fPIC -O3, asked for -O2",
+        );
+        differs(
+            &|asked, _| asked.target_cpu = Some("native".into()),
+            "flags: found cc -fPIC -O3, asked for -march=native",
+        );
+        differs(
+            &|_, found| found.cpu_mask = Some("~0x1".into()),
+            "CPU mask: found ~0x1, asked for none",
+        );
+    }
+}

@@ -1,0 +1,320 @@
+//! What a suite's `implementations` ask for: a program that is there, or a build.
+
+use std::fmt;
+
+use anyhow::{Result, ensure};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer};
+
+/// One of a suite's `implementations`.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Subject {
+    /// The name of a program beside `tlsbench`.
+    Program(String),
+    Build(Build),
+}
+
+/// A library in one version and build. What is not told is as in the workspace of `bench/`.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Build {
+    /// Folder of the adapter below `bench/libraries/`.
+    pub library: String,
+    /// Of the package that brings the library, as Cargo has it: `0.23.46`, `300.0.13+3.0.8`.
+    pub version: Option<String>,
+    /// Feature of the adapter that does the cryptography, where there are several.
+    pub provider: Option<String>,
+    #[serde(default)]
+    pub allocator: Allocator,
+    pub compiler: Option<Compiler>,
+    /// Flags of the C compiler, separated by spaces.
+    pub flags: Option<String>,
+    /// What both compilers may assume of the processor: `-march=` and `-C target-cpu=`.
+    pub target_cpu: Option<String>,
+    /// Features of the processor that the library is told it does not have.
+    #[serde(default)]
+    pub cpu_mask: Vec<CpuFeature>,
+    /// A local tree or an installed prefix, instead of a package's version.
+    pub source: Option<String>,
+}
+
+/// Whose `malloc` the whole process uses.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Allocator {
+    #[default]
+    System,
+    Jemalloc,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Compiler {
+    Gcc,
+    Clang,
+}
+
+impl Allocator {
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::System => "system",
+            Self::Jemalloc => "jemalloc",
+        }
+    }
+}
+
+impl Compiler {
+    /// The C compiler's command, also the name of its Debian package.
+    pub fn c(self) -> &'static str {
+        match self {
+            Self::Gcc => "gcc",
+            Self::Clang => "clang",
+        }
+    }
+
+    pub fn cxx(self) -> &'static str {
+        match self {
+            Self::Gcc => "g++",
+            Self::Clang => "clang++",
+        }
+    }
+}
+
+/// What libraries that come from OpenSSL can be told not to use, by the environment variable
+/// `OPENSSL_ia32cap` (the manual page of that name).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum CpuFeature {
+    /// AES and carry-less multiplication, in vectors of any width.
+    Aes,
+    Avx2,
+    Avx512,
+}
+
+/// The variable that `CpuFeature` goes by.
+const MASK_VARIABLE: &str = "OPENSSL_ia32cap";
+
+impl CpuFeature {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Aes => "aes",
+            Self::Avx2 => "avx2",
+            Self::Avx512 => "avx512",
+        }
+    }
+
+    /// Bits of the two words of the variable: CPUID.1 EDX and ECX, CPUID.7 EBX and ECX, each pair
+    /// with EDX or EBX in the lower half (Intel's Software Developer's Manual, volume 2, CPUID).
+    fn bits(self) -> [&'static [u32]; 2] {
+        match self {
+            // PCLMULQDQ, AESNI; VAES, VPCLMULQDQ
+            Self::Aes => [&[32 + 1, 32 + 25], &[32 + 9, 32 + 10]],
+            Self::Avx2 => [&[], &[5]],
+            // F, DQ, IFMA, PF, ER, CD, BW, VL; VBMI, VBMI2, VNNI, BITALG, VPOPCNTDQ
+            Self::Avx512 => [&[], &[16, 17, 21, 26, 27, 28, 30, 31, 33, 38, 43, 44, 46]],
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Subject {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        match toml::Value::deserialize(deserializer)? {
+            toml::Value::String(name) => Ok(Self::Program(name)),
+            toml::Value::Table(table) => {
+                let build: Build = table.try_into().map_err(D::Error::custom)?;
+                build.check().map_err(D::Error::custom)?;
+                Ok(Self::Build(build))
+            }
+            other => Err(D::Error::custom(format!(
+                "found {other}, expected the name of a program, or a table such as \
+                 {{ library = \"rustls\", version = \"0.22.4\" }}"
+            ))),
+        }
+    }
+}
+
+impl fmt::Display for Subject {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Program(name) => f.write_str(name),
+            Self::Build(build) => f.write_str(&build.name()),
+        }
+    }
+}
+
+impl Build {
+    fn check(&self) -> Result<()> {
+        ensure!(
+            self.version.is_some() != self.source.is_some(),
+            "{}: expected either a version or a source",
+            self.library
+        );
+        let word = |text: &str| {
+            let plain = |c: char| c.is_ascii_alphanumeric() || "+-._".contains(c);
+            !text.is_empty() && text.chars().all(plain) && !text.starts_with('.')
+        };
+        let named = [&Some(self.library.clone()), &self.version, &self.provider];
+        for text in named.into_iter().chain([&self.target_cpu]).flatten() {
+            ensure!(
+                word(text),
+                "found \"{text}\", expected letters, digits, +, -, . and _"
+            );
+        }
+        Ok(())
+    }
+
+    /// What the library calls its version: of `300.0.13+3.0.8`, the part after the plus.
+    pub fn library_version(&self) -> Option<&str> {
+        let version = self.version.as_deref()?;
+        Some(version.split_once('+').map_or(version, |(_, own)| own))
+    }
+
+    /// What tells this build from the workspace's of the same version; the last part of its id.
+    pub fn label(&self) -> Option<String> {
+        let mut parts = Vec::new();
+        parts.extend(self.compiler.map(|compiler| compiler.c().to_owned()));
+        if self.allocator != Allocator::System {
+            parts.push(self.allocator.name().to_owned());
+        }
+        parts.extend(self.flags.as_deref().map(slug));
+        parts.extend(
+            self.target_cpu
+                .as_deref()
+                .map(|cpu| format!("cpu-{}", slug(cpu))),
+        );
+        parts.extend(self.cpu_mask.iter().map(|it| format!("no-{}", it.name())));
+        if self.source.is_some() {
+            parts.push("local".to_owned());
+        }
+        (!parts.is_empty()).then(|| parts.join("-"))
+    }
+
+    /// How it is called before it is built: as its id, where the library's version is its
+    /// package's.
+    pub fn name(&self) -> String {
+        let label = self.label();
+        let parts = [
+            Some(self.library.as_str()),
+            self.library_version(),
+            self.provider.as_deref(),
+            label.as_deref(),
+        ];
+        parts.into_iter().flatten().collect::<Vec<_>>().join("-")
+    }
+
+    /// What masks features of the processor, as the variable's value, if any are masked.
+    pub fn mask_value(&self) -> Option<String> {
+        let word = |index: usize| {
+            let bits = self.cpu_mask.iter().flat_map(|it| it.bits()[index]);
+            format!("~{:#x}", bits.fold(0_u64, |word, bit| word | 1 << bit))
+        };
+        (!self.cpu_mask.is_empty()).then(|| format!("{}:{}", word(0), word(1)))
+    }
+
+    /// What its program finds in its environment, besides what is there.
+    pub fn mask(&self) -> Vec<(String, String)> {
+        let value = self.mask_value();
+        value
+            .map(|value| (MASK_VARIABLE.to_owned(), value))
+            .into_iter()
+            .collect()
+    }
+}
+
+/// Lower-case letters and digits with single hyphens between them: `-O2 -g` becomes `o2-g`.
+fn slug(text: &str) -> String {
+    let lower = text.to_ascii_lowercase();
+    let words = lower.split(|c: char| !c.is_ascii_alphanumeric());
+    words
+        .filter(|word| !word.is_empty())
+        .collect::<Vec<_>>()
+        .join("-")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[derive(Deserialize)]
+    struct Suite {
+        implementations: Vec<Subject>,
+    }
+
+    fn read(entry: &str) -> Result<Subject, String> {
+        let text = format!("implementations = [{entry}]");
+        let suite: Result<Suite, _> = toml::from_str(&text);
+        suite
+            .map(|mut suite| suite.implementations.remove(0))
+            .map_err(|error| error.to_string())
+    }
+
+    fn name(entry: &str) -> String {
+        read(entry).unwrap().to_string()
+    }
+
+    #[test]
+    fn an_entry_is_a_program_or_a_build() {
+        assert_eq!(
+            read("\"tls-openssl\""),
+            Ok(Subject::Program("tls-openssl".into()))
+        );
+        for (entry, expected) in [
+            (
+                "{ library = \"rustls\" }",
+                "expected either a version or a source",
+            ),
+            ("{ library = \"rustls\", versoin = \"1\" }", "versoin"),
+            (
+                "{ library = \"rustls\", version = \"1\", allocator = \"mimalloc\" }",
+                "mimalloc",
+            ),
+            ("{ library = \"../rustls\", version = \"1\" }", "../rustls"),
+            ("7", "expected the name of a program"),
+        ] {
+            let error = read(entry).unwrap_err();
+            assert!(error.contains(expected), "{entry}: {error}");
+        }
+    }
+
+    #[test]
+    fn a_name_tells_what_differs() {
+        for (entry, expected) in [
+            (
+                "{ library = \"openssl\", version = \"300.0.13+3.0.8\" }",
+                "openssl-3.0.8",
+            ),
+            (
+                "{ library = \"rustls\", version = \"0.22.4\", provider = \"ring\", \
+                 compiler = \"gcc\", allocator = \"jemalloc\" }",
+                "rustls-0.22.4-ring-gcc-jemalloc",
+            ),
+            (
+                "{ library = \"openssl\", version = \"1\", flags = \"-O2 -march=native\", \
+                 cpu_mask = [\"aes\", \"avx512\"], target_cpu = \"x86-64-v3\" }",
+                "openssl-1-o2-march-native-cpu-x86-64-v3-no-aes-no-avx512",
+            ),
+            (
+                "{ library = \"rustls\", source = \"../rustls\" }",
+                "rustls-local",
+            ),
+        ] {
+            assert_eq!(name(entry), expected);
+        }
+    }
+
+    #[test]
+    fn a_mask_turns_off_the_bits_of_its_features() {
+        let build = |cpu_mask| Build {
+            cpu_mask,
+            ..Build::default()
+        };
+        assert_eq!(build(vec![]).mask_value(), None);
+        // The first word is the example of OPENSSL_ia32cap(3) for AES-NI and PCLMULQDQ.
+        let aes = build(vec![CpuFeature::Aes]).mask_value().unwrap();
+        assert_eq!(aes, "~0x200000200000000:~0x60000000000");
+        let both = build(vec![CpuFeature::Aes, CpuFeature::Avx2])
+            .mask_value()
+            .unwrap();
+        assert_eq!(both, "~0x200000200000000:~0x60000000020");
+    }
+}

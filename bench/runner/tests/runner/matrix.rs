@@ -1,0 +1,310 @@
+//! The build matrix: a miniature checkout for what needs no TLS library, and one real build.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use tempfile::TempDir;
+use tls_harness::implementation::Library;
+use tlsbench::implementations::Places;
+use tlsbench::matrix::{Build, Matrix, Subject, differences};
+
+use crate::common::{Bench, check_finished, read_run, silent_host};
+
+const ADAPTER: &str = r#"[package]
+name = "tls-toy"
+edition.workspace = true
+[package.metadata.matrix]
+package = "toy"
+[dependencies]
+tls-harness.workspace = true
+toy = { version = "1.0.0", path = "../../toy" }
+"#;
+
+const WORKSPACE: &str = r#"[workspace]
+resolver = "3"
+members = ["harness", "libraries/toy", "toy"]
+[workspace.package]
+edition = "2024"
+[workspace.dependencies]
+tls-harness = { path = "harness" }
+"#;
+
+/// A checkout with one adapter, `toy`, of a library that is a package by path.
+struct Checkout {
+    folder: TempDir,
+}
+
+impl Checkout {
+    fn new() -> Self {
+        let checkout = Self {
+            folder: tempfile::tempdir().unwrap(),
+        };
+        let package = |name: &str, features: &str| {
+            format!(
+                "[package]\nname = \"{name}\"\nversion = \"1.0.0\"\nedition = \"2024\"\n{features}"
+            )
+        };
+        checkout.write("Cargo.toml", WORKSPACE);
+        checkout.write("Cargo.lock", "version = 4\n");
+        checkout.write(
+            "harness/Cargo.toml",
+            &package("tls-harness", "[features]\njemalloc = []\n"),
+        );
+        checkout.write("harness/src/lib.rs", "");
+        checkout.write("harness/certificates/root.pem", "");
+        checkout.write("libraries/build.rs", "");
+        checkout.write("libraries/toy/Cargo.toml", ADAPTER);
+        checkout.write("libraries/toy/src/lib.rs", "");
+        checkout.write(
+            "libraries/toy/src/main.rs",
+            "fn main() { println!(\"{}\", toy::NAME) }",
+        );
+        checkout.write("libraries/toy/tests/conformance.rs", "#[test] fn toy() {}");
+        checkout.write("toy/Cargo.toml", &package("toy", ""));
+        checkout.write("toy/src/lib.rs", "pub const NAME: &str = \"toy\";");
+        checkout
+    }
+
+    fn write(&self, path: &str, text: &str) {
+        let path = self.folder.path().join("bench").join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+
+    fn matrix(&self) -> Matrix {
+        let at = |name: &str| self.folder.path().join(name);
+        Matrix::new(&at("bench"), &at("cache")).unwrap()
+    }
+
+    fn build(&self, build: &Build) -> anyhow::Result<PathBuf> {
+        self.matrix()
+            .build(build, |_| ())
+            .map(|built| built.program)
+    }
+}
+
+/// The build of a table as a suite has it.
+fn asked(table: &str) -> Build {
+    #[derive(serde::Deserialize)]
+    struct Suite {
+        implementations: Vec<Subject>,
+    }
+    let suite: Suite = toml::from_str(&format!("implementations = [{{ {table} }}]")).unwrap();
+    match suite.implementations.into_iter().next() {
+        Some(Subject::Build(build)) => build,
+        other => panic!("{other:?} is no build"),
+    }
+}
+
+const TOY: &str = "library = \"toy\", version = \"1.0.0\"";
+
+#[test]
+fn a_build_is_made_once_and_never_used_for_other_inputs() {
+    let checkout = Checkout::new();
+    let toy = asked(TOY);
+    assert!(!checkout.matrix().is_built(&toy).unwrap());
+    let program = checkout.build(&toy).unwrap();
+    let output = std::process::Command::new(&program).output().unwrap();
+    assert_eq!(String::from_utf8_lossy(&output.stdout), "toy\n");
+
+    // The same inputs: the program that is there, untouched.
+    fs::write(&program, "as it was").unwrap();
+    assert_eq!(checkout.build(&toy).unwrap(), program);
+    assert_eq!(fs::read_to_string(&program).unwrap(), "as it was");
+
+    // Each axis that goes into a build.
+    for more in [
+        "flags = \"-O2\"",
+        "compiler = \"clang\"",
+        "allocator = \"jemalloc\"",
+        "target_cpu = \"native\"",
+    ] {
+        let other = asked(&format!("{TOY}, {more}"));
+        assert!(!checkout.matrix().is_built(&other).unwrap(), "{more}");
+    }
+    let version = asked("library = \"toy\", version = \"1.0.1\"");
+    assert!(!checkout.matrix().is_built(&version).unwrap());
+    // A mask is no part of the program.
+    let masked = asked(&format!("{TOY}, cpu_mask = [\"aes\"]"));
+    assert!(checkout.matrix().is_built(&masked).unwrap());
+
+    // Each file that goes into a build, and back.
+    for (path, text) in [
+        ("Cargo.lock", "version = 4\n# other\n"),
+        ("harness/src/lib.rs", "// other"),
+        ("harness/certificates/root.pem", "other"),
+        ("libraries/build.rs", "// other"),
+        ("libraries/toy/src/lib.rs", "// other"),
+    ] {
+        let whole = checkout.folder.path().join("bench").join(path);
+        let before = fs::read_to_string(&whole).unwrap();
+        checkout.write(path, text);
+        assert!(!checkout.matrix().is_built(&toy).unwrap(), "{path}");
+        checkout.write(path, &before);
+        assert!(checkout.matrix().is_built(&toy).unwrap(), "{path}");
+    }
+    // What is of no concern to it.
+    checkout.write("libraries/other/src/lib.rs", "");
+    assert!(checkout.matrix().is_built(&toy).unwrap());
+}
+
+#[test]
+fn a_compiler_of_another_version_makes_another_build() {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    // Compilers of the test's own: in a process of its own, since the path is the process's.
+    let checkout = Checkout::new();
+    let state = |version: &str| {
+        let folder = checkout.folder.path().join("bin");
+        for name in ["cc", "c++"] {
+            let path = folder.join(name);
+            fs::create_dir_all(&folder).unwrap();
+            fs::write(&path, format!("#!/bin/sh\necho '{name} {version}'\n")).unwrap();
+            fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+        }
+        let suite = checkout.folder.path().join("suite.toml");
+        let text = format!(
+            "schema = 1\nname = \"t\"\nfamily = \"t\"\ndescription = \"\"\nrounds = 1\n\
+             measure_seconds = 0.1\nwarmup_seconds = 0.0\nimplementations = [{{ {TOY} }}]\n\
+             [[scenarios]]\noperation = \"handshake\"\n"
+        );
+        fs::write(&suite, text).unwrap();
+        let path = format!("{}:{}", folder.display(), std::env::var("PATH").unwrap());
+        let output = std::process::Command::new(env!("CARGO_BIN_EXE_tlsbench"))
+            .args(["list", "--suite"])
+            .arg(&suite)
+            .current_dir(checkout.folder.path())
+            .env("PATH", path)
+            .output()
+            .unwrap();
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let places = Path::new("build/matrix");
+    let here = checkout.folder.path().join(places);
+    Matrix::new(&checkout.folder.path().join("bench"), &here)
+        .unwrap()
+        .build(&asked(TOY), |_| ())
+        .unwrap();
+    assert!(state("1.0").contains("toy-1.0.0: not built yet"));
+    // With the host's own compilers it is there.
+    fs::remove_dir_all(checkout.folder.path().join("bin")).unwrap();
+    assert!(
+        Matrix::new(&checkout.folder.path().join("bench"), &here)
+            .unwrap()
+            .is_built(&asked(TOY))
+            .unwrap()
+    );
+}
+
+#[test]
+fn a_build_that_fails_names_its_command_and_its_log() {
+    let checkout = Checkout::new();
+    checkout.write("toy/src/lib.rs", "this is no Rust");
+    let error = format!("{:#}", checkout.build(&asked(TOY)).unwrap_err());
+    assert!(
+        error.contains("`cargo build` of") && error.contains("failed: error"),
+        "{error}"
+    );
+    let (_, log) = error.split_once("log: ").unwrap();
+    assert!(fs::read_to_string(log).unwrap().contains("this is no Rust"));
+    // A library or a version that is not there.
+    let error = checkout
+        .build(&asked("library = \"none\", version = \"1.0.0\""))
+        .unwrap_err();
+    assert!(
+        error
+            .to_string()
+            .contains("there is no bench/libraries/none"),
+        "{error}"
+    );
+}
+
+/// The cheapest real build: rustls 0.22 with ring. Kept from one run of the tests to the next.
+fn real_places(bench: &Bench) -> Places {
+    Places {
+        programs: bench.folder.path().to_owned(),
+        bench: Path::new(env!("CARGO_MANIFEST_DIR")).join(".."),
+        cache: Path::new(env!("CARGO_TARGET_TMPDIR")).join("matrix"),
+    }
+}
+
+#[test]
+fn an_old_version_is_built_measured_and_told_as_found() {
+    let bench = Bench::new();
+    let failing = "{ library = \"rustls\", version = \"0.22.99\", provider = \"ring\" }";
+    let suite = format!(
+        "schema = 1\nname = \"test\"\nfamily = \"test\"\ndescription = \"\"\nrounds = 1\n\
+         measure_seconds = 0.02\nwarmup_seconds = 0.01\nimplementations = [\n\
+         {{ library = \"rustls\", version = \"0.22.4\", provider = \"ring\" }}, {failing}, \
+         \"fake-a\"]\n\
+         [[scenarios]]\noperation = \"handshake\"\nprotocol = \"1.3\"\n\
+         cipher_suite = \"TLS_AES_256_GCM_SHA384\"\nkey_exchange = \"X25519\"\n\
+         certificate = \"ecdsa-p256\"\nauthentication = \"server\"\nresumption = \"ticket\"\n\
+         threads = 1\n"
+    );
+    fs::write(bench.path("suite.toml"), suite).unwrap();
+    let mut order = bench.order();
+    order.places = real_places(&bench);
+    tlsbench::run::run(&order, &silent_host(&bench)).unwrap();
+
+    check_finished(&bench.path("run"), 1, 2, 1);
+    let run = read_run(&bench.path("run"));
+    let found = &run.implementations[0];
+    assert_eq!(found.id, "rustls-0.22.4-ring");
+    assert_eq!(
+        (found.library, &*found.version),
+        (Library::Rustls, "0.22.4")
+    );
+    assert_eq!(found.allocator.as_deref(), Some("system"));
+
+    // What was locked is kept with the run.
+    let lock = &run.files[1];
+    assert_eq!(lock.path, "raw/builds/rustls-0.22.4-ring.lock");
+    assert_eq!(lock.implementation.as_deref(), Some(&*found.id));
+    let text = fs::read_to_string(bench.path("run").join(&lock.path)).unwrap();
+    assert!(text.contains("name = \"rustls\"\nversion = \"0.22.4\""));
+
+    // What could not be built is told, without a place of this machine.
+    let warning = run
+        .warnings
+        .iter()
+        .find(|it| it.code == "failed-build")
+        .unwrap();
+    let message = &warning.message;
+    assert!(
+        message.starts_with("rustls-0.22.99-ring could not be built"),
+        "{message}"
+    );
+    let checkout = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .canonicalize()
+        .unwrap();
+    let above = checkout.parent().unwrap().parent().unwrap();
+    assert!(!message.contains(above.to_str().unwrap()), "{message}");
+
+    // Asked for something else, the same program is refused.
+    let same = asked("library = \"rustls\", version = \"0.22.4\", provider = \"ring\"");
+    let matrix = Matrix::new(&order.places.bench, &order.places.cache).unwrap();
+    let built = matrix.build(&same, |_| ()).unwrap();
+    let other = asked(
+        "library = \"rustls\", version = \"0.22.3\", provider = \"aws-lc-rs\", \
+         allocator = \"jemalloc\", flags = \"-O1\"",
+    );
+    assert_eq!(differences(&other, &built.compilers, found).len(), 4);
+}
+
+#[test]
+fn a_run_whose_every_build_fails_is_an_error() {
+    let bench = Bench::new();
+    bench.suite(1, 0.001, &["one"]);
+    let text = fs::read_to_string(bench.path("suite.toml")).unwrap();
+    let entry = "{ library = \"rustls\", version = \"0.22.99\", provider = \"ring\" }";
+    fs::write(
+        bench.path("suite.toml"),
+        text.replace("\"fake-a\", \"fake-b\"", entry),
+    )
+    .unwrap();
+    let mut order = bench.order();
+    order.places = real_places(&bench);
+    let error = tlsbench::run::run(&order, &silent_host(&bench)).unwrap_err();
+    assert!(error.to_string().contains("every build failed"), "{error}");
+}
