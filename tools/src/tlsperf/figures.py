@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from tlsperf.model import Implementation, ShownImplementation, Unit
+from tlsperf.model import HostFacts, Implementation, ShownImplementation, Unit
 
 ABSENT: Final = "–"
 
@@ -79,6 +79,11 @@ def colour_of(implementation: Implementation) -> str:
     if implementation.library == "rustls" and implementation.provider == "ring":
         return "rustls-ring"
     return implementation.library if implementation.library in LIBRARY_COLOURS else "other"
+
+
+def host_label(host: HostFacts) -> str:
+    """A host's name for readers, which says that it is virtual."""
+    return host.cpu + (" (virtual machine)" if host.virtual else "")
 
 
 def shown(implementation: Implementation) -> ShownImplementation:

@@ -13,6 +13,7 @@ import json
 from collections.abc import Iterator, Sequence
 from typing import Final
 
+from tlsperf.figures import host_label
 from tlsperf.model import (
     Cell,
     Explore,
@@ -29,6 +30,7 @@ from tlsperf.model import (
     ShownImplementation,
     Table,
 )
+from tlsperf.overviews import newest_first
 
 MOST_FIGURES: Final = 4_000
 """In Explore's table, which is one page: about 200 bytes each. Older reports are links alone."""
@@ -36,7 +38,7 @@ MOST_FIGURES: Final = 4_000
 
 def index_files(reports: Sequence[Results]) -> dict[str, str]:
     """The text of each file below data/, by its name there; newest report first."""
-    ordered = sorted(reports, key=lambda r: (r.date, r.id), reverse=True)
+    ordered = newest_first(reports)
     results = [result for report in ordered for result in indexed(report)]
     return {
         "index.json": _index_json(results),
@@ -91,10 +93,7 @@ def explored(ordered: Sequence[Results], most: int = MOST_FIGURES) -> Explore:
 
 
 def _place(report: Results) -> ExploredReport:
-    host = ", ".join(host.cpu for host in report.hosts)
-    return ExploredReport(
-        date=report.date, host=f"{host} (virtual machine)" if report.virtual else host
-    )
+    return ExploredReport(date=report.date, host=", ".join(map(host_label, report.hosts)))
 
 
 def _values(report: Results) -> Iterator[tuple[Table, Row, Cell, ShownImplementation]]:

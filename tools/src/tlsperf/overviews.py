@@ -8,13 +8,13 @@ stands in none; one that compares builds of a library stands in a trend with the
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from tlsperf.charts import Each
 from tlsperf.charts.theme import WIDTH
 from tlsperf.charts.trend import trend as trend_picture
-from tlsperf.figures import ABSENT, LIBRARY_NAMES
+from tlsperf.figures import ABSENT, LIBRARY_NAMES, host_label
 from tlsperf.model import (
     Cell,
     Chart,
@@ -55,6 +55,16 @@ class Member:
 
     results: Results
     implementations: Mapping[str, ShownImplementation]
+
+
+def newest_first(reports: Iterable[Results]) -> list[Results]:
+    """The newest report first; of one day the one of the main series, the others by their ids."""
+
+    def place(report: Results) -> tuple[int, bool, str]:
+        main = {run.family for run in report.runs} == {"main"}
+        return -report.date.toordinal(), not main, report.id
+
+    return sorted(reports, key=place)
 
 
 def reference(results: Results) -> ReportReference:
@@ -223,7 +233,7 @@ def hosts(results: Sequence[Results], trend_list: Sequence[Trend]) -> list[HostO
     """Each host of a report, with its reports, newest first."""
     facts: dict[Identifier, HostFacts] = {}
     reports: dict[Identifier, list[Results]] = {}
-    for report in sorted(results, key=lambda r: r.date, reverse=True):
+    for report in newest_first(results):
         for host in report.hosts:
             facts.setdefault(host.id, host)
             reports.setdefault(host.id, []).append(report)
@@ -243,7 +253,7 @@ def hosts(results: Sequence[Results], trend_list: Sequence[Trend]) -> list[HostO
 def libraries(results: Sequence[Results]) -> list[LibraryOverview]:
     """Each library of a report: its versions, newest first, and where it leads and trails in the
     newest report of a suite on each host that compares it with another one."""
-    ordered = sorted(results, key=lambda r: (r.date, r.id), reverse=True)
+    ordered = newest_first(results)
     names = sorted({i.library for r in ordered for i in r.implementations})
     return [
         LibraryOverview(
@@ -348,8 +358,9 @@ def overview_files(
     every = [results for _, results in reports]
     for host in hosts(every, [trend for trend, _ in found]):
         folder = f"hosts/{host.host.id}"
-        about = host.host.description or f"Reports measured on {host.host.cpu}."
-        files[f"{folder}/index.md"] = _page(host.host.cpu, about, "host.html")
+        name = host_label(host.host)
+        about = host.host.description or f"Reports measured on {name}."
+        files[f"{folder}/index.md"] = _page(name, about, "host.html")
         files[f"{folder}/host.json"] = _json(host)
     for library in libraries(every):
         folder = f"libraries/{library.library}"

@@ -15,8 +15,8 @@ import oxipng
 from PIL import Image, ImageDraw, ImageFont
 
 from tlsperf.errors import UserError
-from tlsperf.figures import LIBRARY_COLOURS, listed
-from tlsperf.model import Headline, HostFacts, Results
+from tlsperf.figures import LIBRARY_COLOURS, host_label, listed
+from tlsperf.model import Headline, Results
 
 FILE: Final = "preview.png"
 WIDTH: Final = 1200
@@ -56,7 +56,9 @@ def report_preview(results: Results, site: str) -> Preview | None:
     hidden = len(headline.bars) - len(bars)
     better = next(t.better for t in results.tables for r in t.rows if r.anchor == headline.anchor)
     scale = f"{headline.unit}, {better} is better"
-    about = f"{results.date.day} {results.date:%B %Y} · {listed(list(map(_host, results.hosts)))}"
+    about = (
+        f"{results.date.day} {results.date:%B %Y} · {listed(list(map(host_label, results.hosts)))}"
+    )
 
     canvas = _Canvas()
     below = canvas.title(results.title, MARGIN - 8)
@@ -81,10 +83,6 @@ def site_preview(title: str, description: str) -> bytes:
         canvas.text((MARGIN, 336 + 58 * number), line, 40, colour=_SOFT)
     canvas.icon(MARGIN, FOOT, 72)
     return canvas.png()
-
-
-def _host(host: HostFacts) -> str:
-    return host.cpu + (" (virtual machine)" if host.virtual else "")
 
 
 class _Canvas:

@@ -24,6 +24,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from tlsperf.errors import UserError
+from tlsperf.figures import host_label
 from tlsperf.model import SCENARIO_FIELDS, Identifier, Report, Results, Run
 from tlsperf.page import Page, read_page, with_generated
 
@@ -291,7 +292,7 @@ def _generated(results: Results) -> dict[str, Any]:
         "headlines": [f"{h.title}: {h.statement}" for h in results.headlines],
         "versions": [i.label for i in results.implementations],
         "libraries": list(dict.fromkeys(i.library for i in results.implementations)),
-        "hosts": [h.cpu + (" (virtual machine)" if h.virtual else "") for h in results.hosts],
+        "hosts": [host_label(host) for host in results.hosts],
     }
 
 

@@ -12,7 +12,7 @@ import tomlkit
 
 from tlsperf.changes import predecessor
 from tlsperf.errors import UserError
-from tlsperf.figures import LIBRARY_NAMES, implementation_label, listed
+from tlsperf.figures import LIBRARY_NAMES, host_label, implementation_label, listed
 from tlsperf.model import Identifier, Implementation, Report, Results, Run
 from tlsperf.page import read_page
 from tlsperf.render import completer
@@ -97,7 +97,7 @@ def _description(results: Results) -> str:
             f"{count} builds of {name}" if count > 1 else name for name, count in counts.items()
         ]
     libraries = listed(labels)
-    hosts = ", ".join(h.cpu + (" (virtual machine)" if h.virtual else "") for h in results.hosts)
+    hosts = ", ".join(map(host_label, results.hosts))
     kinds = ", ".join(_within(t.title) for t in results.tables if not t.by_phase)
     return f"{libraries} on {hosts}: {kinds}."
 

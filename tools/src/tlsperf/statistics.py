@@ -142,7 +142,7 @@ def stability_warnings(of: Summary) -> list[str]:
             f"too few rounds for an interval: {of.count}, {_fewest_for_median()} needed"
         )
     elif needed > of.count:
-        warnings.append(f"too few rounds for a 1 % interval: {of.count}, about {needed} needed")
+        warnings.append(f"about {needed} rounds for ±1 %")
     return warnings
 
 

@@ -13,6 +13,7 @@ from typing import Final, NamedTuple
 from pydantic import ValidationError
 
 from tlsperf.errors import UserError
+from tlsperf.figures import host_label
 from tlsperf.model import Cell, Results
 
 MOST_ROWS: Final = 200
@@ -63,9 +64,7 @@ def summary_since(root: Path, reference: str) -> str:
 
 def introduction(results: Results) -> str:
     """A new report: headline figures, what changed since the last one, what to beware of."""
-    hosts = ", ".join(
-        host.cpu + (" (virtual machine)" if host.virtual else "") for host in results.hosts
-    )
+    hosts = ", ".join(map(host_label, results.hosts))
     lines = [f"## {_plain(results.title)}", "", f"{results.date}, {_plain(hosts)}", ""]
     if results.headlines:
         lines += [*_row("headline", "unit", "figures", ""), "|---|---|---|---|"]

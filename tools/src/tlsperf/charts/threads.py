@@ -45,7 +45,7 @@ def threads(
         drawn,
         x_title="threads",
         y_title=f"{unit}, higher is better",
-        x_axis={"tickCount": 6, "format": "d"},
+        x_axis={"tickCount": 6, "tickMinStep": 1, "format": "d"},
         x_domain=(0, most),
         marks=marks,
     )
