@@ -261,7 +261,7 @@ def libraries(results: Sequence[Results]) -> list[LibraryOverview]:
             name=LIBRARY_NAMES[name],
             versions=[
                 MeasuredVersion(
-                    label=i.label, report=reference(r), host=", ".join(h.cpu for h in r.hosts)
+                    label=i.label, report=reference(r), host=", ".join(map(host_label, r.hosts))
                 )
                 for r in ordered
                 for i in r.implementations
@@ -308,7 +308,7 @@ def _standing(library: str, results: Results) -> LibraryStandings | None:
     labels = [i.label for i in results.implementations if i.library == library]
     return LibraryStandings(
         report=reference(results),
-        host=results.hosts[0].cpu,
+        host=host_label(results.hosts[0]),
         label=labels[0] if len(labels) == 1 else f"{LIBRARY_NAMES[library]}, best of its builds",
         leads=leads,
         trails=trails,

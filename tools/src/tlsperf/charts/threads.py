@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Final
 
 from tlsperf.charts.lines import Line, Mark, Point, dashes, end_label, lines
 from tlsperf.charts.picture import Picture
 from tlsperf.model import Row, ShownImplementation, Unit
+
+_FEW: Final = 8
+"""Threads up to which each number has its tick: fewer ticks than six would fall between them."""
 
 
 def threads(
@@ -39,13 +43,16 @@ def threads(
         )
         for i, dash in zip(present, dashes([i.colour for i in present]), strict=True)
     ]
-    most = max(p.x for line in drawn for p in line.points)
+    most = round(max(p.x for line in drawn for p in line.points))
     marks = [Mark(cores, [f"{cores} cores"])] if cores and cores <= most else []
     return lines(
         drawn,
         x_title="threads",
         y_title=f"{unit}, higher is better",
-        x_axis={"tickCount": 6, "tickMinStep": 1, "format": "d"},
+        x_axis={
+            "format": "d",
+            **({"values": list(range(most + 1))} if most <= _FEW else {"tickCount": 6}),
+        },
         x_domain=(0, most),
         marks=marks,
     )
