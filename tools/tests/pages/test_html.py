@@ -7,6 +7,7 @@ import json
 import re
 import shutil
 import subprocess
+from datetime import datetime
 from email.utils import parsedate_to_datetime
 from html.parser import HTMLParser
 from pathlib import Path
@@ -260,6 +261,31 @@ def test_atom_follows_its_grammar(current_build: Built, committed_build: Built) 
             for entry in root.iter(f"{ATOM}entry"):
                 assert entry.find(f"{ATOM}author") is not None
                 assert content_problems(site, entry.findtext(f"{ATOM}content") or "") == []
+
+
+def test_json_feeds_follow_their_rules(current_build: Built, committed_build: Built) -> None:
+    """JSON Feed 1.1, with the entries of the Atom feed beside it."""
+    for site in (current_build, committed_build):
+        feeds = sorted(site.public.rglob("feed.json"))
+        assert {feed.parent for feed in feeds} == {f.parent for f in site.public.rglob("atom.xml")}
+        for path in feeds:
+            feed = json.loads(path.read_text(encoding="utf-8"))
+            assert feed["version"] == "https://jsonfeed.org/version/1.1"
+            assert feed["title"]
+            assert feed["feed_url"] == f"{BASE_URL}/{path.relative_to(site.public)}"
+            assert resolve(site, "index.html", feed["home_page_url"]) is None
+            atom = ElementTree.parse(path.with_name("atom.xml")).getroot()
+            ids = [entry.findtext(f"{ATOM}id") for entry in atom.iter(f"{ATOM}entry")]
+            texts = [entry.findtext(f"{ATOM}content") for entry in atom.iter(f"{ATOM}entry")]
+            assert [item["id"] for item in feed["items"]] == ids
+            assert [item["content_html"] for item in feed["items"]] == texts
+            for item in feed["items"]:
+                assert item["url"] == item["id"]
+                assert item["title"]
+                assert datetime.fromisoformat(item["date_published"]).utcoffset() is not None
+                assert all(author["name"] for author in item["authors"])
+                assert all(isinstance(tag, str) for tag in item["tags"])
+                assert content_problems(site, item["content_html"]) == []
 
 
 def test_the_feed_of_reports_holds_reports_alone(current_build: Built) -> None:
