@@ -1,0 +1,126 @@
+"""Do counts of instructions stay the same? The rounds of a committed run, in callgrind.md.
+
+    python tools/benchmarks/callgrind.py            write the table
+
+Every round counts each figure anew, in fresh processes: rounds are runs of one binary. The spread
+of a figure is how far its largest round lies above its smallest.
+"""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from tlsperf.figures import implementation_label, value_text
+from tlsperf.model import Unit
+from tlsperf.run import LoadedRun, load_run
+from tlsperf.series import row_names, series
+
+ROOT: Final = Path(__file__).resolve().parents[2]
+RUN: Final = ROOT / "data/runs/2026-11-21-instructions-vm"
+TABLE: Final = Path(__file__).with_name("callgrind.md")
+
+FEWEST: Final = 5
+"""Rounds."""
+
+_HEAD: Final = """\
+# Spread of counts
+
+Written by `python tools/benchmarks/callgrind.py` from run `{run}`: {rounds} rounds of
+each program under valgrind {valgrind}, while others used the machine. A count is that of the
+instructions in user space of one side's calls into its library: of 256 handshakes in four fresh
+processes, or of 16 MiB of plaintext in one, after 20 that are not counted. The spread of a figure
+is how far the largest of its rounds lies above the smallest. Limits: 0.1 % for the C libraries, 1 %
+for rustls, whose hash maps are seeded at random.
+
+| library | figures | largest spread | limit |
+|---|---:|---:|---:|
+"""
+
+
+@dataclass(frozen=True)
+class Spread:
+    """How far the rounds of one figure lie apart."""
+
+    percent: float
+    least: float
+    unit: Unit
+    rounds: int
+
+
+def limit_percent(library: str) -> float:
+    """What the rounds of a figure may differ by."""
+    return 1.0 if library == "rustls" else 0.1
+
+
+def spreads(run: LoadedRun) -> dict[tuple[str, str], Spread]:
+    """By the row's name and the implementation."""
+    rows = series([run])
+    names = row_names(rows)
+    return {
+        (names[row.key][0], implementation): Spread(
+            100 * (max(sample.rounds) / min(sample.rounds) - 1),
+            min(sample.rounds),
+            row.unit,
+            len(sample.rounds),
+        )
+        for row in rows
+        for implementation, sample in row.samples.items()
+    }
+
+
+def failures(run: LoadedRun) -> list[str]:
+    """What is further apart than it may be, or was not counted often enough."""
+    libraries = {i.id: i.library for i in run.run.implementations}
+    found = []
+    for (name, implementation), spread in spreads(run).items():
+        limit = limit_percent(libraries[implementation])
+        if spread.percent > limit:
+            found.append(f"{name}, {implementation}: {spread.percent:.3f} %, at most {limit} %")
+        if spread.rounds < FEWEST:
+            found.append(f"{name}, {implementation}: {spread.rounds} rounds, at least {FEWEST}")
+    return found
+
+
+def table(run: LoadedRun) -> str:
+    counter = run.run.counter
+    text = _HEAD.format(
+        run=run.run.id, rounds=run.run.rounds, valgrind=counter.version if counter else "?"
+    )
+    found = spreads(run)
+    implementations = sorted(run.run.implementations, key=lambda i: i.id)
+    for i in implementations:
+        own = [spread.percent for (_, of), spread in found.items() if of == i.id]
+        limit = limit_percent(i.library)
+        text += f"| {implementation_label(i)} | {len(own)} | {max(own):.3f} % | {limit} % |\n"
+    broken = failures(run)
+    text += "\nBeyond its limit:\n\n" if broken else "\nNone is beyond its limit.\n"
+    text += "".join(f"- {failure}\n" for failure in broken)
+    labels = " | ".join(implementation_label(i) for i in implementations)
+    text += "\nEach figure: the smallest of its rounds, and its spread.\n"
+    text += f"\n| scenario | {labels} |\n|---|{'---:|' * len(implementations)}\n"
+    for name in dict.fromkeys(name for name, _ in found):
+        cells = [_cell(found.get((name, i.id))) for i in implementations]
+        text += f"| {name} | {' | '.join(cells)} |\n"
+    return text
+
+
+def _cell(spread: Spread | None) -> str:
+    if spread is None:
+        return "–"
+    return f"{value_text(spread.least, spread.unit)}, {spread.percent:.3f} %"
+
+
+def main() -> int:
+    run = load_run(RUN)
+    TABLE.write_text(table(run), encoding="utf-8")
+    broken = failures(run)
+    for failure in broken:
+        print(failure, file=sys.stderr)
+    return 1 if broken else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

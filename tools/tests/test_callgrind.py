@@ -1,0 +1,57 @@
+"""The committed table of how far counts lie apart follows from the run it names."""
+
+from __future__ import annotations
+
+import pytest
+
+import callgrind
+from synthetic import TRANSFERS
+from test_counts import OPENSSL, RUSTLS, counted_run
+from tlsperf.run import LoadedRun, load_run
+
+COMMITTED = load_run(callgrind.RUN)
+
+
+def run(difference: float, rounds: int = 5) -> LoadedRun:
+    """Counts of each library that grow by `difference` per cent over the rounds."""
+    one = 100 * (rounds - 1) / difference
+    return counted_run("2026-11-21-a", {OPENSSL: one, RUSTLS: one}, [TRANSFERS[2]], rounds)
+
+
+def test_committed_counts_are_five_rounds_that_agree_but_for_what_the_table_names() -> None:
+    for failure in callgrind.failures(COMMITTED):
+        assert "rounds" not in failure
+        assert f"\n- {failure}\n" in callgrind.TABLE.read_text(encoding="utf-8")
+
+
+def test_committed_table_is_reproduced() -> None:
+    assert callgrind.table(COMMITTED) == callgrind.TABLE.read_text(encoding="utf-8")
+
+
+def test_every_library_was_counted_in_full_and_resumed_handshakes_and_in_transfers() -> None:
+    names = {name for name, _ in callgrind.spreads(COMMITTED)}
+    implementations = {i.id for i in COMMITTED.run.implementations}
+    for kind in ("transfer", "full handshake", "resumed handshake"):
+        of_kind = {i for name, i in callgrind.spreads(COMMITTED) if name.startswith(kind)}
+        assert of_kind == implementations
+        assert any(name.startswith(f"{kind} 1.3") for name in names)
+
+
+@pytest.mark.parametrize(
+    ("percent", "broken"), [(0.05, []), (0.5, [OPENSSL]), (1.5, [OPENSSL, RUSTLS])]
+)
+def test_what_lies_further_apart_than_its_library_may_is_named(
+    percent: float, broken: list[str]
+) -> None:
+    found = callgrind.failures(run(percent))
+    assert [
+        implementation
+        for implementation in (OPENSSL, RUSTLS)
+        if any(implementation in f for f in found)
+    ] == broken
+
+
+def test_four_rounds_are_too_few() -> None:
+    failures = callgrind.failures(run(0.05, 4))
+    assert len(failures) == 2
+    assert all("4 rounds, at least 5" in failure for failure in failures)
