@@ -71,7 +71,7 @@ serve: doctor-site zola ## the site on http://127.0.0.1:1111, rebuilt when a fil
 	$(SITE) serve
 
 .PHONY: test-bench
-test-bench: $(VENV)/.build valgrind
+test-bench: $(VENV)/.build clang valgrind
 	cd bench && cargo test --release --workspace
 
 .PHONY: test-libraries
@@ -148,19 +148,13 @@ node_modules/.installed: package-lock.json
 zola:
 	@command -v zola >/dev/null || $(MAKE) --no-print-directory node_modules/.installed
 
-.PHONY: chromium
-chromium:
-	@command -v chromium >/dev/null || { \
+# What tests need besides, from the packages of Debian that bear the same names.
+.PHONY: chromium clang valgrind
+chromium clang valgrind:
+	@command -v $@ >/dev/null || { \
 	  if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
-	    apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends chromium >/dev/null; \
-	  else echo "the page tests need Chromium: sudo apt-get install chromium" >&2; exit 1; fi; }
-
-.PHONY: valgrind
-valgrind:
-	@command -v valgrind >/dev/null || { \
-	  if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
-	    apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends valgrind >/dev/null; \
-	  else echo "the counts of instructions need valgrind: sudo apt-get install valgrind" >&2; exit 1; fi; }
+	    apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $@ >/dev/null; \
+	  else echo "the tests need $@: sudo apt-get install $@" >&2; exit 1; fi; }
 
 .PHONY: lock
 lock: ## pin the Python packages again after a change of tools/*.in

@@ -10,11 +10,12 @@ from xml.etree import ElementTree
 import pytest
 
 from test_charts import texts_of
-from tlsperf.charts.heatmap import heat
+from tlsperf.charts.heatmap import factor_text, heat, heatmap
 from tlsperf.charts.latency import ticks
 from tlsperf.charts.lines import LABEL_STEP, Point, apart, dashes
 from tlsperf.charts.memory import slope
 from tlsperf.charts.theme import CLASSES, HEAT, text_width
+from tlsperf.model import Results
 
 ROOT = Path(__file__).parents[2]
 SVG = "{http://www.w3.org/2000/svg}"
@@ -95,6 +96,28 @@ def test_a_factor_has_the_colour_of_its_step(factor: float, colour: str) -> None
     assert heat(factor) == colour
     mirrored = tuple(HEAT)[::-1]
     assert heat(1 / factor) == mirrored[tuple(HEAT).index(colour)]
+
+
+@pytest.mark.parametrize(
+    ("report", "table", "rows"),
+    [("2026-11-21-history-vm", "transfer", 16), ("2023-12-13-configurations", "transfer", 10)],
+)
+def test_many_implementations_are_the_rows_of_a_matrix(report: str, table: str, rows: int) -> None:
+    text = (ROOT / "content" / "perf" / report / "results.json").read_text(encoding="utf-8")
+    results = Results.model_validate_json(text)
+    drawn = next(found for found in results.tables if found.anchor == table)
+    picture = heatmap(drawn, {i.id: i for i in results.implementations})
+    marks, texts, names, _ = picture.specification["layer"]
+    assert len(names["data"]["values"]) == rows
+    # Each cell stands where its row and column meet.
+    shown = {(c["row"], c["column"]): c["text"] for c in texts["data"]["values"]}
+    turned = rows == len(drawn.implementations)
+    for number, row in enumerate(drawn.rows):
+        for position, cell in enumerate(row.cells):
+            place = (position, number) if turned else (number, position)
+            if cell.ratio:
+                assert shown[str(place[0]), str(place[1])] == factor_text(cell.ratio.value)
+    assert len(marks["data"]["values"]) == len(drawn.rows) * len(drawn.implementations)
 
 
 def test_the_slope_is_what_one_session_more_costs() -> None:

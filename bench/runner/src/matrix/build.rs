@@ -139,28 +139,10 @@ impl Matrix {
         let inputs = self.inputs(build)?;
         let place = self.place(&inputs);
         let installed = self.install(&inputs, &say)?;
-        let _lock = lock(&self.target(&inputs))?;
         if !place.exists() {
-            let beside = self.begin(&inputs)?;
-            say(&format!("building, log: {}", beside.join(LOG).display()));
-            let start = Instant::now();
             let target = self.target(&inputs);
-            let program = cargo(
-                &self.bench,
-                &beside,
-                &target,
-                &["build"],
-                &all_of(&inputs),
-                &say,
-            )?;
-            let program = program.context("cargo told of no program")?;
-            ensure!(
-                self.inputs(build)?.checksum == inputs.checksum,
-                "sources changed while they were built; run it again"
-            );
-            fs::copy(&program, beside.join(PROGRAM))?;
-            fs::rename(&beside, &place).with_context(|| place.display().to_string())?;
-            say(&format!("built in {:.0} s", start.elapsed().as_secs_f64()));
+            let _lock = lock(&target, &say)?;
+            self.make(&inputs, &target, &say)?;
         }
         Ok(Built {
             program: place.join(PROGRAM),
@@ -170,6 +152,28 @@ impl Matrix {
         })
     }
 
+    /// Builds a program, unless another process did while this one waited for the lock.
+    fn make(&self, inputs: &Inputs, target: &Path, say: &impl Fn(&str)) -> Result<()> {
+        let place = self.place(inputs);
+        if place.exists() {
+            return Ok(());
+        }
+        let beside = self.begin(inputs)?;
+        say(&format!("building, log: {}", beside.join(LOG).display()));
+        let start = Instant::now();
+        let environment = all_of(inputs);
+        let program = cargo(&self.bench, &beside, target, &["build"], &environment, say)?;
+        let program = program.context("cargo told of no program")?;
+        ensure!(
+            self.inputs(inputs.build)?.checksum == inputs.checksum,
+            "sources changed while they were built; run it again"
+        );
+        fs::copy(&program, beside.join(PROGRAM))?;
+        fs::rename(&beside, &place).with_context(|| place.display().to_string())?;
+        say(&format!("built in {:.0} s", start.elapsed().as_secs_f64()));
+        Ok(())
+    }
+
     /// Runs the conformance tests of the harness against a build.
     ///
     /// # Errors
@@ -177,7 +181,7 @@ impl Matrix {
     pub fn test(&self, build: &Build, say: impl Fn(&str)) -> Result<()> {
         let inputs = self.inputs(build)?;
         self.install(&inputs, &say)?;
-        let _lock = lock(&self.target(&inputs))?;
+        let _lock = lock(&self.target(&inputs), &say)?;
         let beside = self.begin(&inputs)?;
         let arguments = ["test", "--test", "conformance"];
         let target = self.target(&inputs);
@@ -198,25 +202,9 @@ impl Matrix {
             return Ok(None);
         };
         let (place, package) = (&prefix.place, &prefix.package.package);
-        let _lock = lock(&self.cache.join(PREFIXES))?;
         if !place.exists() {
-            let beside = prefix.begin()?;
-            say(&format!(
-                "building {package}, log: {}",
-                beside.join(LOG).display()
-            ));
-            let start = Instant::now();
-            let target = beside.join("target");
-            let mut environment = environment(inputs);
-            let here = beside.join(PREFIX).display().to_string();
-            environment.push(("PREFIX".to_owned(), here));
-            cargo(&self.bench, &beside, &target, &["build"], &environment, say)?;
-            fs::remove_dir_all(&target)?;
-            fs::rename(&beside, place).with_context(|| place.display().to_string())?;
-            say(&format!(
-                "built {package} in {:.0} s",
-                start.elapsed().as_secs_f64()
-            ));
+            let _lock = lock(&self.cache.join(PREFIXES), say)?;
+            self.fill(inputs, prefix, say)?;
         }
         let lock = place.join(LOCK);
         let text = fs::read_to_string(&lock).with_context(|| lock.display().to_string())?;
@@ -225,6 +213,28 @@ impl Matrix {
             version: package::locked_version(&text, package)?,
             lock,
         }))
+    }
+
+    /// Fills a prefix, unless another process did while this one waited for the lock.
+    fn fill(&self, inputs: &Inputs, prefix: &Prefix, say: &impl Fn(&str)) -> Result<()> {
+        let (place, package) = (&prefix.place, &prefix.package.package);
+        if place.exists() {
+            return Ok(());
+        }
+        let beside = prefix.begin()?;
+        let log = beside.join(LOG);
+        say(&format!("building {package}, log: {}", log.display()));
+        let start = Instant::now();
+        let target = beside.join("target");
+        let mut environment = environment(inputs);
+        let here = beside.join(PREFIX).display().to_string();
+        environment.push(("PREFIX".to_owned(), here));
+        cargo(&self.bench, &beside, &target, &["build"], &environment, say)?;
+        fs::remove_dir_all(&target)?;
+        fs::rename(&beside, place).with_context(|| place.display().to_string())?;
+        let seconds = start.elapsed().as_secs_f64();
+        say(&format!("built {package} in {seconds:.0} s"));
+        Ok(())
     }
 
     fn place(&self, inputs: &Inputs) -> PathBuf {
@@ -324,10 +334,14 @@ impl Matrix {
 }
 
 /// One build at a time in one folder: a target directory holds only the last program.
-fn lock(folder: &Path) -> Result<File> {
+fn lock(folder: &Path, say: &impl Fn(&str)) -> Result<File> {
     fs::create_dir_all(folder)?;
-    let file = File::create(folder.join("lock"))?;
-    file.lock()?;
+    let path = folder.join("lock");
+    let file = File::create(&path).with_context(|| path.display().to_string())?;
+    if file.try_lock().is_err() {
+        say(&format!("waiting for another build: {}", path.display()));
+        file.lock()?;
+    }
     Ok(file)
 }
 

@@ -67,6 +67,8 @@ def bars(table: Table, implementations: Mapping[str, ShownImplementation]) -> Pi
         "title": f"{table.unit}, {table.better} is better",
         "format": ",~f",
         "tickCount": 5,
+        "labelOverlap": "parity",
+        "labelSeparation": 12,
         "grid": True,
     }
     scale = {"domainMin": 0, "nice": False}

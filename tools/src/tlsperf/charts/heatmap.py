@@ -26,41 +26,46 @@ def heat(factor: float) -> str:
 
 
 def heatmap(table: Table, implementations: Mapping[str, ShownImplementation]) -> Picture:
-    """The Vega-Lite specification of a table with ratios, and its size in pixels."""
-    present = [implementations[i] for i in table.implementations]
-    names = _names(table)
-    left = text_width(max(map(len, names))) + 6
+    """The Vega-Lite specification of a table with ratios, and its size in pixels.
+
+    Implementations are its columns, or its rows where they are more than the scenarios and too many
+    to stand beside each other.
+    """
+    names, columns = _names(table), [_head(implementations[i]) for i in table.implementations]
+    turned = len(names) < len(columns) and _left(names) + _across(columns) > WIDTH
+    if turned:
+        columns = [name.split(", ") for name in names]
+        names = [implementations[i].label for i in table.implementations]
+    left = _left(names)
     cells = [
         {
-            "row": str(number),
-            "column": str(position),
+            "row": str(position if turned else number),
+            "column": str(number if turned else position),
             "text": _text(cell, table.baseline),
             "heat": _heat(cell, table.baseline),
         }
         for number, row in enumerate(table.rows)
         for position, cell in enumerate(row.cells)
     ]
-    lines = [_head(i) for i in present]
-    written = [*(text for texts in lines for text in texts), *(c["text"] for c in cells)]
-    column = text_width(max(map(len, written)))
-    width = max(WIDTH - left, column * len(present))
-    height = CELL * len(table.rows)
+    widest = max(len(cell["text"]) for cell in cells)
+    width = max(WIDTH - left, _across(columns), text_width(widest) * len(columns))
+    height = CELL * len(names)
     x = {
         "field": "column",
         "type": "nominal",
         "axis": None,
-        "scale": {"domain": [str(n) for n in range(len(present))], "padding": 0},
+        "scale": {"domain": [str(n) for n in range(len(columns))], "padding": 0},
     }
     y = {
         "field": "row",
         "type": "nominal",
         "axis": None,
-        "scale": {"domain": [str(n) for n in range(len(table.rows))], "padding": 0},
+        "scale": {"domain": [str(n) for n in range(len(names))], "padding": 0},
     }
-    head = LINE * max(len(texts) for texts in lines) + 6
+    head = LINE * max(map(len, columns)) + 6
     heads = [
         {"column": str(n), "at": -LINE * up - 6, "head": text}
-        for n, texts in enumerate(lines)
+        for n, texts in enumerate(columns)
         for up, text in enumerate(reversed(texts))
     ]
     specification = {
@@ -75,7 +80,7 @@ def heatmap(table: Table, implementations: Mapping[str, ShownImplementation]) ->
                 "data": {"values": sorted(cells, key=lambda cell: cell["heat"])},
                 "mark": {
                     "type": "rect",
-                    "width": round(width / len(present)) - 2,
+                    "width": round(width / len(columns)) - 2,
                     "height": CELL - 2,
                 },
                 "encoding": {
@@ -111,6 +116,16 @@ def heatmap(table: Table, implementations: Mapping[str, ShownImplementation]) ->
         ],
     }
     return Picture(specification, head + height + 4, left + width)
+
+
+def _left(names: list[str]) -> int:
+    """Room for the names of the rows, in pixels."""
+    return text_width(max(map(len, names))) + 6
+
+
+def _across(columns: list[list[str]]) -> int:
+    """Room for the columns with their heads, in pixels."""
+    return text_width(max(len(text) for texts in columns for text in texts)) * len(columns)
 
 
 def _names(table: Table) -> list[str]:
