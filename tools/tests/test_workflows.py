@@ -26,12 +26,12 @@ RIGHTS = {
     ("ci", "test"): {"contents": "read"},
     ("ci", "site"): {"contents": "read"},
     ("ci", "data"): {"contents": "read"},
+    ("nightly", "libraries"): {"contents": "read"},
     ("nightly", "matrix"): {"contents": "read"},
     ("pages", "build"): {"contents": "read", "pages": "read"},
     ("pages", "deploy"): {"pages": "write", "id-token": "write"},
     ("bench", "measure"): {"contents": "read"},
     ("bench", "publish"): {"contents": "write", "pull-requests": "write", "actions": "write"},
-    ("libraries", "conformance"): {"contents": "read"},
     ("new-versions", "propose"): {"contents": "read", "issues": "write"},
 }
 """Every job with every right it has: one more is a decision, to be made here too."""

@@ -47,6 +47,8 @@ pub struct Matrix {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Compilers {
     pub rust: String,
+    /// Version of Rust's LLVM: its standard library holds C code by a clang of that.
+    pub llvm: String,
     pub c: String,
     pub cxx: String,
     /// The one to name to the build, where it is not the host's own anyway.
@@ -469,11 +471,17 @@ fn environment(inputs: &Inputs) -> Vec<(String, String)> {
 /// Asks the compilers of a build what they are.
 fn compilers(build: &Build) -> Result<Compilers> {
     let rust = version("rustc", "rustc")?;
+    let llvm = told("rustc", "-vV", "rustc")?;
+    let llvm = llvm
+        .lines()
+        .find_map(|line| line.strip_prefix("LLVM version: "));
+    let llvm = llvm.context("rustc -vV tells no LLVM version")?.to_owned();
     let own = version("cc", "g++").and_then(|c| Ok((c, version("c++", "g++")?)));
     let Some(compiler) = build.compiler else {
         let (c, cxx) = own?;
         return Ok(Compilers {
             rust,
+            llvm,
             c,
             cxx,
             named: None,
@@ -495,6 +503,7 @@ fn compilers(build: &Build) -> Result<Compilers> {
     };
     Ok(Compilers {
         rust,
+        llvm,
         c,
         cxx,
         named,
@@ -503,12 +512,17 @@ fn compilers(build: &Build) -> Result<Compilers> {
 
 /// The first line of what a compiler tells about itself; `package` is Debian's that brings it.
 fn version(name: &str, package: &str) -> Result<String> {
-    let told = Command::new(name).arg("--version").output();
+    let told = told(name, "--version", package)?;
+    Ok(told.lines().next().unwrap_or_default().to_owned())
+}
+
+/// What a compiler answers.
+fn told(name: &str, question: &str, package: &str) -> Result<String> {
+    let told = Command::new(name).arg(question).output();
     let told =
         told.with_context(|| format!("no {name} here; install it: apt-get install -y {package}"))?;
-    ensure!(told.status.success(), "{name} --version failed");
-    let text = String::from_utf8_lossy(&told.stdout);
-    Ok(text.lines().next().unwrap_or_default().to_owned())
+    ensure!(told.status.success(), "{name} {question} failed");
+    Ok(String::from_utf8_lossy(&told.stdout).into_owned())
 }
 
 /// Adds a part with its name and length, so that no two lists of parts are alike.

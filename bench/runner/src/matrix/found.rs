@@ -35,12 +35,14 @@ pub fn differences(asked: &Build, compilers: &Compilers, found: &Implementation)
     let holds = rust.is_some_and(|rust| rust.trim_start_matches("rustc version ") == told);
     expect("Rust compiler", holds, rust, &compilers.rust);
 
-    // "GCC: (Debian 12.2.0-14) 12.2.0; Debian clang version 14.0.6": the first is that of the C
-    // library's own start-up code too.
+    // "GCC: (Debian 12.2.0-14) 12.2.0; Debian clang version 14.0.6; clang version 22.1.0-rc2": the
+    // first is that of the C library's own start-up code too, the last that of Rust's.
     let c = found.c_compiler.as_deref();
-    let mut names = c.unwrap_or_default().split("; ");
-    let told = names.any(|name| compilers.c.contains(name.trim_start_matches("GCC: ")));
-    let foreign = c.unwrap_or_default().contains("clang") && !compilers.c.contains("clang");
+    let names = c.unwrap_or_default().split("; ");
+    let mut names = names.filter(|name| !is_rusts(name, &compilers.llvm));
+    let is_asked = |name: &str| compilers.c.contains(name.trim_start_matches("GCC: "));
+    let told = names.clone().any(is_asked);
+    let foreign = names.any(|name| name.contains("clang") && !is_asked(name));
     expect("C compiler", told && !foreign, c, &compilers.c);
 
     let flags = found.flags.as_deref();
@@ -69,6 +71,18 @@ pub fn differences(asked: &Build, compilers: &Compilers, found: &Implementation)
     differences
 }
 
+/// Whether a C compiler is the one that made the C code of Rust's standard library: a clang of the
+/// version of Rust's LLVM, as far as a release candidate has it.
+fn is_rusts(name: &str, llvm: &str) -> bool {
+    let series = |version: &str| {
+        version
+            .rsplit_once('.')
+            .map(|(series, _)| series.to_owned())
+    };
+    let found = name.strip_prefix("clang version ").and_then(series);
+    found.is_some() && found == series(llvm)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -85,6 +99,7 @@ mod tests {
     fn gcc() -> Compilers {
         Compilers {
             rust: "rustc 1.95.0 (59807616e 2026-04-14)".into(),
+            llvm: "22.1.2".into(),
             c: "gcc (Debian 12.2.0-14+deb12u1) 12.2.0".into(),
             cxx: "g++ (Debian 12.2.0-14+deb12u1) 12.2.0".into(),
             named: None,
@@ -130,6 +145,22 @@ mod tests {
             ..asked()
         };
         assert_eq!(told(&asked, &clang, &found), "");
+    }
+
+    #[test]
+    fn a_clang_is_rusts_own_or_asked_for() {
+        let with = |clang: &str| Implementation {
+            c_compiler: Some(format!("GCC: (Debian 12.2.0-14+deb12u1) 12.2.0; {clang}")),
+            ..found()
+        };
+        assert_eq!(
+            told(&asked(), &gcc(), &with("clang version 22.1.0-rc2")),
+            ""
+        );
+        for clang in ["clang version 14.0.6", "Debian clang version 22.1.2"] {
+            let told = told(&asked(), &gcc(), &with(clang));
+            assert!(told.starts_with("C compiler: found GCC"), "{told}");
+        }
     }
 
     #[test]
