@@ -5,7 +5,6 @@ The colour repeats what each cell says in figures; it is never the only sign.
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Mapping
 from typing import Final
 
@@ -129,12 +128,16 @@ def _across(columns: list[list[str]]) -> int:
 
 
 def _names(table: Table) -> list[str]:
-    """The names of the rows without the words that all of them begin with: the title says them."""
+    """The names of the rows without the words that all of them begin with and the title says."""
     names = [row.name for row in table.rows]
     words = [name.split(" ") for name in names]
-    positions = zip(*words, strict=False)
-    shared = len(list(itertools.takewhile(lambda found: len(set(found)) == 1, positions)))
-    return [" ".join(w[shared:]) or name for name, w in zip(names, words, strict=True)]
+    said = [
+        count
+        for count in range(1, min(map(len, words)))
+        if len({" ".join(w[:count]) for w in words}) == 1
+        and table.title.lower().startswith(" ".join(words[0][:count]))
+    ]
+    return [" ".join(w[max(said, default=0) :]) for w in words]
 
 
 def _head(shown: ShownImplementation) -> list[str]:
