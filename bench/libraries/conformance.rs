@@ -795,8 +795,12 @@ pub fn memory_grows_with_the_sessions(program: &str) {
             for bytes in [made, shaken, used] {
                 assert!((500.0..200_000.0).contains(&bytes), "{told}");
             }
-            // The kernel counts whole pages, and some of them by chance.
-            assert!(shaken <= 1.1 * used, "{told}");
+            // The kernel counts whole pages, and takes some of them back by itself.
+            let by_chance = match metric {
+                Metric::Resident => 64.0 * 4096.0 / 200.0,
+                _ => 0.0,
+            };
+            assert!(shaken <= 1.1 * used + by_chance, "{told}");
             if side == Side::Client {
                 assert!(made < shaken, "{told}");
             }
