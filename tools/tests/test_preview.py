@@ -16,8 +16,8 @@ from fixture_run import EXAMPLE, ROOT
 from tlsperf import preview
 from tlsperf.errors import UserError
 from tlsperf.figures import LIBRARY_COLOURS
-from tlsperf.model import Results
-from tlsperf.preview import HEIGHT, MOST_BARS, WIDTH, report_preview, site_preview
+from tlsperf.model import Bar, Headline, Results
+from tlsperf.preview import HEIGHT, WIDTH, report_preview, shown_bars, site_preview
 
 SITE = "TLS performance reports"
 LIMIT = 40_000
@@ -73,7 +73,7 @@ def test_a_picture_says_what_was_compared_where_and_when(path: Path, written: li
     assert " ".join(written).startswith(report.title)
     assert [text for text in written if "…" in text] == []
     headline = report.headlines[0]
-    shown = headline.bars[:MOST_BARS]
+    shown = shown_bars(headline, {i.id: i.library for i in report.implementations})
     said = "\n".join(written)
     for text in (SITE, headline.title, headline.unit, f"{report.date:%B %Y}"):
         assert text in said
@@ -95,6 +95,16 @@ def test_a_picture_is_small_and_of_the_size_that_pages_say(path: Path) -> None:
     assert made is not None
     assert len(made.png) <= LIMIT
     assert Image.open(io.BytesIO(made.png)).size == (WIDTH, HEIGHT)
+
+
+def test_of_many_bars_the_ends_of_each_library_are_drawn() -> None:
+    bars = [
+        Bar(implementation=name, label=name, text="1", percent=1)
+        for name in ("a-1", "a-2", "a-3", "b-1", "b-2", "c-1", "b-3")
+    ]
+    headline = Headline(anchor="row", title="row", unit="MiB/s", bars=bars, statement="")
+    shown = shown_bars(headline, {bar.label: bar.label[0] for bar in bars})
+    assert [bar.label for bar in shown] == ["a-1", "a-3", "b-1", "c-1", "b-3"]
 
 
 def test_the_sites_own_picture_is_small_too() -> None:

@@ -7,6 +7,7 @@ depend on the zlib of the host, and zlib-ng's on the processor).
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -16,7 +17,7 @@ from PIL import Image, ImageDraw, ImageFont
 
 from tlsperf.errors import UserError
 from tlsperf.figures import LIBRARY_COLOURS, host_label, listed
-from tlsperf.model import Headline, Results
+from tlsperf.model import Bar, Headline, Results
 
 FILE: Final = "preview.png"
 WIDTH: Final = 1200
@@ -24,6 +25,9 @@ HEIGHT: Final = 630
 """Pixels, as every reader of Open Graph takes them."""
 
 MOST_BARS: Final = 6
+MOST_LABEL: Final = 540
+"""Pixels for the labels of bars, whose letters are smaller where they need more."""
+
 MARGIN: Final = 56
 FOOT: Final = HEIGHT - 46
 
@@ -52,7 +56,8 @@ def report_preview(results: Results, site: str) -> Preview | None:
     if not results.headlines:
         return None
     headline = results.headlines[0]
-    bars = headline.bars[:MOST_BARS]
+    libraries = {i.id: i.library for i in results.implementations}
+    bars = shown_bars(headline, libraries)
     hidden = len(headline.bars) - len(bars)
     better = next(t.better for t in results.tables for r in t.rows if r.anchor == headline.anchor)
     scale = f"{headline.unit}, {better} is better"
@@ -70,9 +75,22 @@ def report_preview(results: Results, site: str) -> Preview | None:
     canvas.signed(site)
     colours = {i.id: LIBRARY_COLOURS[i.colour] for i in results.implementations}
     bars_top, bars_bottom = below + 120, FOOT - 46
-    canvas.bars(headline, [colours[bar.implementation] for bar in bars], bars_top, bars_bottom)
+    canvas.bars(bars, [colours[bar.implementation] for bar in bars], bars_top, bars_bottom)
     figures = "; ".join(f"{bar.label} {bar.text}" for bar in bars)
     return Preview(canvas.png(), f"{headline.title}, in {scale}: {figures}{more}. {about}.")
+
+
+def shown_bars(headline: Headline, libraries: Mapping[str, str]) -> list[Bar]:
+    """All bars of a headline; of too many, the first and the last of each library."""
+    if len(headline.bars) <= MOST_BARS:
+        return headline.bars
+    found = [libraries[bar.implementation] for bar in headline.bars]
+    ends = [
+        bar
+        for number, (bar, library) in enumerate(zip(headline.bars, found, strict=True))
+        if library not in found[:number] or library not in found[number + 1 :]
+    ]
+    return ends[:MOST_BARS]
 
 
 def site_preview(title: str, description: str) -> bytes:
@@ -139,13 +157,14 @@ class _Canvas:
         self.text((left, FOOT), site, 30, _BOLD)
         self.icon(left - 44, FOOT + 4, 32)
 
-    def bars(self, headline: Headline, colours: list[str], top: float, bottom: float) -> None:
-        """A bar for each colour, each with its label before and its value behind."""
-        bars = headline.bars[: len(colours)]
+    def bars(self, bars: Sequence[Bar], colours: Sequence[str], top: float, bottom: float) -> None:
+        """Bars in their colours, each with its label before and its value behind."""
         step = min(84.0, (bottom - top) / len(bars))
         size = round(min(32.0, step * 0.62))
-        label, value = _font(size, _NORMAL), _font(size, _BOLD)
-        left = MARGIN + 20 + min(540.0, max(label.getlength(bar.label) for bar in bars))
+        while (widest := self._widest(bars, size)) > MOST_LABEL:
+            size -= 1
+        value = _font(size, _BOLD)
+        left = MARGIN + 20 + widest
         longest = WIDTH - MARGIN - 14 - max(value.getlength(bar.text) for bar in bars) - left
         for number, (bar, colour) in enumerate(zip(bars, colours, strict=True)):
             y = round(top + step * number)
@@ -155,6 +174,10 @@ class _Canvas:
             self.text((MARGIN, line), bar.label, size, width=left - MARGIN - 20)
             self.box(round(left), y + round((step - thick) / 2), length, thick, colour)
             self.text((round(left) + length + 14, line), bar.text, size, _BOLD)
+
+    @staticmethod
+    def _widest(bars: Sequence[Bar], size: int) -> float:
+        return max(_font(size, _NORMAL).getlength(bar.label) for bar in bars)
 
     def png(self) -> bytes:
         palette = _palette()
