@@ -555,3 +555,55 @@ fn sorted(folder: &Path) -> Result<Vec<PathBuf>> {
     paths.sort();
     Ok(paths)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::matrix::subject::{Allocator, CpuFeature};
+
+    #[test]
+    fn a_prefix_is_for_one_version_by_one_compiler_with_one_set_of_flags() {
+        let bench = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+        let cache = tempfile::tempdir().unwrap();
+        let matrix = Matrix::new(&bench, cache.path()).unwrap();
+        let prefix = |build: &Build| matrix.inputs(build).unwrap().prefix.unwrap().place;
+        let base = Build {
+            library: "openssl".into(),
+            version: Some("300.5.5+3.5.5".into()),
+            ..Build::default()
+        };
+        // What is no part of the library: the same prefix, for a program of its own or the same.
+        let jemalloc = Build {
+            allocator: Allocator::Jemalloc,
+            ..base.clone()
+        };
+        let masked = Build {
+            cpu_mask: vec![CpuFeature::Aes],
+            ..base.clone()
+        };
+        let place = |build: &Build| matrix.place(&matrix.inputs(build).unwrap());
+        assert_eq!(prefix(&jemalloc), prefix(&base));
+        assert_ne!(place(&jemalloc), place(&base));
+        assert_eq!(prefix(&masked), prefix(&base));
+        for other in [
+            Build {
+                version: Some("300.4.2+3.4.1".into()),
+                ..base.clone()
+            },
+            Build {
+                compiler: Some(Compiler::Clang),
+                ..base.clone()
+            },
+            Build {
+                flags: Some("-O2".into()),
+                ..base.clone()
+            },
+            Build {
+                target_cpu: Some("native".into()),
+                ..base.clone()
+            },
+        ] {
+            assert_ne!(prefix(&other), prefix(&base), "{other:?}");
+        }
+    }
+}

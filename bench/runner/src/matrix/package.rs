@@ -459,6 +459,7 @@ fn array_of(table: Table) -> Item {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::matrix::subject::{Compiler, CpuFeature};
 
     const WORKSPACE: &str = include_str!("../../../Cargo.toml");
     const RUSTLS: &str = include_str!("../../../libraries/rustls/Cargo.toml");
@@ -588,6 +589,49 @@ mod tests {
         assert_eq!(ours, others);
         assert_eq!(with["path"], plain["path"]);
         assert_eq!(with["features"], vec!["jemalloc"].into());
+    }
+
+    #[test]
+    fn builds_that_differ_in_one_axis_differ_in_nothing_else() {
+        let base = rustls("0.23.46", "aws-lc-rs");
+        // Compiler, flags and processor are told by the environment, the mask when it runs.
+        for other in [
+            Build {
+                compiler: Some(Compiler::Clang),
+                ..base.clone()
+            },
+            Build {
+                flags: Some("-O2".into()),
+                ..base.clone()
+            },
+            Build {
+                target_cpu: Some("native".into()),
+                ..base.clone()
+            },
+            Build {
+                cpu_mask: vec![CpuFeature::Aes],
+                ..base.clone()
+            },
+        ] {
+            assert_eq!(table_of(RUSTLS, &other), table_of(RUSTLS, &base));
+        }
+        let without = |build: &Build, parts: &[(&str, &str)]| {
+            let mut table = table_of(RUSTLS, build);
+            for (section, key) in parts {
+                let found = table[*section].as_table_mut().unwrap().remove(*key);
+                assert!(found.is_some(), "no {section}.{key}");
+            }
+            table
+        };
+        let older = rustls("0.23.45", "aws-lc-rs");
+        let library = [("dependencies", "rustls")];
+        assert_ne!(table_of(RUSTLS, &older), table_of(RUSTLS, &base));
+        assert_eq!(without(&older, &library), without(&base, &library));
+        let ring = rustls("0.23.46", "ring");
+        let provider = [("features", "default")];
+        let (mut other, mut own) = (without(&ring, &provider), without(&base, &provider));
+        assert_ne!(other.remove("bin"), own.remove("bin"));
+        assert_eq!(other, own);
     }
 
     #[test]
