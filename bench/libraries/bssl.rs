@@ -4,11 +4,18 @@
 use std::{ffi::c_int, ptr, sync::OnceLock};
 
 use anyhow::Result;
-use tls_harness::scenario::KeyExchange;
+use tls_harness::scenario::{KeyExchange, Protocol, Resumption, Scenario};
 
 use crate::{ffi::*, ssl};
 
 // SAFETY of all that follows: the caller passes living objects of the library.
+
+/// Why neither resumes a session of TLS1.3 by its id.
+pub fn missing_session_id(scenario: &Scenario, name: &str) -> Option<String> {
+    let by_id = (scenario.protocol, scenario.resumption)
+        == (Some(Protocol::Tls13), Some(Resumption::SessionId));
+    by_id.then(|| format!("{name} resumes TLS1.3 sessions by self-contained tickets only"))
+}
 
 /// A list of groups. A client sends a key share for the first, and a second one so that there is
 /// one that is post-quantum and one that is not.

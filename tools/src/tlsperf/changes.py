@@ -331,7 +331,7 @@ class _Found(NamedTuple):
 def _estimate(
     then: Sample, now: Sample, row: Series, comparisons: int, between: float
 ) -> RatioEstimate:
-    if row.metric == "instructions":
+    if row.is_count:
         return counted_ratio(now.rounds, then.rounds)
     if now.has_rounds and then.has_rounds:
         tested = unpaired_ratio(

@@ -33,7 +33,7 @@ from tlsperf.model import (
 from tlsperf.overviews import newest_first
 
 MOST_FIGURES: Final = 6_000
-"""In Explore's table, which is one page: about 200 bytes each. Older reports are links alone."""
+"""In Explore's table, which is one page: about 270 bytes each. Older reports are links alone."""
 
 
 def index_files(reports: Sequence[Results]) -> dict[str, str]:

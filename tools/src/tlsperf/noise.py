@@ -190,7 +190,7 @@ def _within(run: LoadedRun, source: str, pairs: Sequence[Pair]) -> Noise | None:
             p.row,
             p.implementation,
             counted_ratio(p.left, p.right)
-            if p.row.metric == "instructions"
+            if p.row.is_count
             else paired_ratio(p.left, p.right, len(usable), better_of(p.row.metric)),
         )
         for p in usable

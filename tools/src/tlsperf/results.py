@@ -203,8 +203,7 @@ def _cell(
         )
     figures = summary(list(sample.valid.values()), better)
     # What is said of a whole is not said again of each of its phases.
-    whole = row.phase == "total" or row.metric != "duration"
-    told = sample.has_rounds and whole and row.metric != "instructions"
+    told = sample.has_rounds and not row.is_part and not row.is_count
     warnings = stability_warnings(figures) if told else []
     if sample.has_rounds and figures.count < most_rounds:
         why = f": {'; '.join(sample.notes)}" if sample.notes else ""
@@ -253,7 +252,7 @@ def _tables(
         for key, members in grouped.items()
         if baseline and not key.by_phase
         for s in members
-        if s.metric != "instructions"  # which are not tested
+        if not s.is_count
         and baseline in s.samples
         and s.samples[baseline].valid
         and s.samples[baseline].has_rounds
@@ -298,7 +297,7 @@ def _tables(
                 anchor=key.anchor,
                 title=key.title,
                 caption=_counted_caption(rows, against if has_ratios else None, counters)
-                if members[0].metric == "instructions"
+                if members[0].is_count
                 else _caption(rows, against if has_ratios else None, comparisons, estimators),
                 unit=key.unit,
                 better=better,

@@ -115,6 +115,11 @@ class Series:
         """Whether it is a part of another row: a phase of a handshake, which its total holds."""
         return self.phase != "total" and self.scenario.operation != "memory"
 
+    @property
+    def is_count(self) -> bool:
+        """Whether its figures are counts: they do not move with the host, and need no test."""
+        return self.metric == "instructions"
+
 
 def series(runs: Sequence[LoadedRun]) -> list[Series]:
     """The rows of runs, in the order of their first observation."""
@@ -162,8 +167,7 @@ def wander_of(rows: Iterable[Series]) -> float:
         sample.rounds
         for row in rows
         for sample in row.samples.values()
-        if sample.has_rounds and sample.counts and not row.is_part
-        if row.metric != "instructions"  # which do not move with the host
+        if sample.has_rounds and sample.counts and not row.is_part and not row.is_count
     )
 
 

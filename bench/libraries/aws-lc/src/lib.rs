@@ -16,7 +16,7 @@ use tls_harness::{
     implementation::{Implementation, Library},
     library::Setup,
     primitive::Cryptography,
-    scenario::{KeyExchange, Operation, Protocol, Resumption, Scenario},
+    scenario::{KeyExchange, Operation, Protocol, Scenario},
 };
 
 /// Why there are none.
@@ -56,10 +56,8 @@ fn missing(scenario: &Scenario) -> Option<String> {
     if scenario.operation == Operation::Primitive {
         return Some(PRIMITIVES.into());
     }
-    let by_id = (scenario.protocol, scenario.resumption)
-        == (Some(Protocol::Tls13), Some(Resumption::SessionId));
-    if by_id {
-        return Some("AWS-LC resumes TLS1.3 sessions by self-contained tickets only".into());
+    if let Some(reason) = bssl::missing_session_id(scenario, "AWS-LC") {
+        return Some(reason);
     }
     // A scenario that can't be set up is an error, which the set-up will tell.
     let setup = Setup::client(scenario).ok()?;

@@ -19,7 +19,7 @@ use tls_harness::{
     implementation::{Implementation, Library},
     library::Setup,
     primitive::Cryptography,
-    scenario::{CipherSuite, KeyExchange, Operation, Protocol, Resumption, Scenario},
+    scenario::{CipherSuite, KeyExchange, Operation, Protocol, Scenario},
 };
 
 /// Why an older one measures none.
@@ -56,13 +56,11 @@ fn implementation() -> Result<Implementation> {
 
 /// Why BoringSSL can't do the scenario, if it can't.
 fn missing(scenario: &Scenario) -> Option<String> {
-    let by_id = (scenario.protocol, scenario.resumption)
-        == (Some(Protocol::Tls13), Some(Resumption::SessionId));
     if !cfg!(boringssl_groups) && scenario.operation == Operation::Primitive {
         return Some(PRIMITIVES.into());
     }
-    if by_id {
-        return Some("BoringSSL resumes TLS1.3 sessions by self-contained tickets only".into());
+    if let Some(reason) = bssl::missing_session_id(scenario, "BoringSSL") {
+        return Some(reason);
     }
     // A scenario that can't be set up is an error, which the set-up will tell.
     let setup = Setup::client(scenario).ok()?;

@@ -477,29 +477,24 @@ fn compilers(build: &Build) -> Result<Compilers> {
         .find_map(|line| line.strip_prefix("LLVM version: "));
     let llvm = llvm.context("rustc -vV tells no LLVM version")?.to_owned();
     let own = version("cc", "g++").and_then(|c| Ok((c, version("c++", "g++")?)));
-    let Some(compiler) = build.compiler else {
-        let (c, cxx) = own?;
-        return Ok(Compilers {
-            rust,
-            llvm,
-            c,
-            cxx,
-            named: None,
-        });
-    };
-    let package = match compiler {
-        Compiler::Gcc => "g++",
-        Compiler::Clang => "clang",
-    };
-    let asked = (
-        version(compiler.c(), package)?,
-        version(compiler.cxx(), package)?,
-    );
-    // What a compiler tells begins with the name that it was called by, if it is GCC.
-    let unnamed = |text: &str| text.split_once(' ').map(|(_, rest)| rest.to_owned());
-    let ((c, cxx), named) = match own {
-        Ok(own) if unnamed(&own.0) == unnamed(&asked.0) => (own, None),
-        _ => (asked, Some(compiler)),
+    let ((c, cxx), named) = match build.compiler {
+        None => (own?, None),
+        Some(compiler) => {
+            let package = match compiler {
+                Compiler::Gcc => "g++",
+                Compiler::Clang => "clang",
+            };
+            let asked = (
+                version(compiler.c(), package)?,
+                version(compiler.cxx(), package)?,
+            );
+            // What a compiler tells begins with the name that it was called by, if it is GCC.
+            let unnamed = |text: &str| text.split_once(' ').map(|(_, rest)| rest.to_owned());
+            match own {
+                Ok(own) if unnamed(&own.0) == unnamed(&asked.0) => (own, None),
+                _ => (asked, Some(compiler)),
+            }
+        }
     };
     Ok(Compilers {
         rust,
@@ -559,7 +554,7 @@ fn sorted(folder: &Path) -> Result<Vec<PathBuf>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::matrix::subject::{Allocator, CpuFeature};
+    use crate::matrix::subject::{Allocator, CpuFeature, compiled_otherwise};
 
     #[test]
     fn a_prefix_is_for_one_version_by_one_compiler_with_one_set_of_flags() {
@@ -585,24 +580,11 @@ mod tests {
         assert_eq!(prefix(&jemalloc), prefix(&base));
         assert_ne!(place(&jemalloc), place(&base));
         assert_eq!(prefix(&masked), prefix(&base));
-        for other in [
-            Build {
-                version: Some("300.4.2+3.4.1".into()),
-                ..base.clone()
-            },
-            Build {
-                compiler: Some(Compiler::Clang),
-                ..base.clone()
-            },
-            Build {
-                flags: Some("-O2".into()),
-                ..base.clone()
-            },
-            Build {
-                target_cpu: Some("native".into()),
-                ..base.clone()
-            },
-        ] {
+        let older = Build {
+            version: Some("300.4.2+3.4.1".into()),
+            ..base.clone()
+        };
+        for other in compiled_otherwise(&base).into_iter().chain([older]) {
             assert_ne!(prefix(&other), prefix(&base), "{other:?}");
         }
     }

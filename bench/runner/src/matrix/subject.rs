@@ -231,6 +231,16 @@ fn slug(text: &str) -> String {
         .join("-")
 }
 
+/// A build by another compiler, with other flags, and for another processor.
+#[cfg(test)]
+pub fn compiled_otherwise(base: &Build) -> [Build; 3] {
+    let (mut compiler, mut flags, mut cpu) = (base.clone(), base.clone(), base.clone());
+    compiler.compiler = Some(Compiler::Clang);
+    flags.flags = Some("-O2".into());
+    cpu.target_cpu = Some("native".into());
+    [compiler, flags, cpu]
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
