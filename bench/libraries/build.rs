@@ -9,10 +9,11 @@ use std::{collections::BTreeMap, env, error::Error, fs, path::Path};
 use toml::{Table, Value};
 
 /// Packages that may be part of a measured library.
-const PACKAGES: [&str; 8] = [
+const PACKAGES: [&str; 9] = [
     "aws-lc-rs",
     "aws-lc-sys",
     "boring-sys",
+    "graviola",
     "openssl-src",
     "ring",
     "rustls",

@@ -45,11 +45,17 @@ def test_an_interval_has_the_decimals_of_its_value() -> None:
 def test_labels_and_colours() -> None:
     rustls = Implementation(id="r", library="rustls", version="0.23.40", provider="aws-lc-rs")
     ring = rustls.model_copy(update={"provider": "ring", "build": "jemalloc"})
+    graviola = rustls.model_copy(update={"provider": "graviola"})
     openssl = Implementation(id="o", library="openssl", version="3.6.1")
     assert implementation_label(rustls) == "rustls 0.23.40 (aws-lc-rs)"
     assert implementation_label(ring) == "rustls 0.23.40 (ring, jemalloc)"
     assert implementation_label(openssl) == "OpenSSL 3.6.1"
-    assert [colour_of(i) for i in (rustls, ring, openssl)] == ["rustls", "rustls-ring", "openssl"]
+    assert [colour_of(i) for i in (rustls, ring, graviola, openssl)] == [
+        "rustls",
+        "rustls-ring",
+        "rustls-graviola",
+        "openssl",
+    ]
 
 
 def linear(colour: str) -> list[float]:
@@ -90,8 +96,8 @@ LIGHT, DARK = (
     dict(re.findall(r"--([a-z0-9-]+): (#[0-9a-f]{6});", part))
     for part in STYLE.split("prefers-color-scheme: dark")[:2]
 )
-OF_A_LIBRARY = [name for name in LIBRARY_COLOURS if name not in ("rustls-ring", "other")]
-"""Two rustls are told apart by their labels, and "other" stands for all that have no colour."""
+OF_A_LIBRARY = [n for n in LIBRARY_COLOURS if n != "other" and not n.startswith("rustls-")]
+"""Those of rustls are told apart by their labels, "other" stands for all that have no colour."""
 
 
 def test_the_style_sheet_has_the_colours_of_charts() -> None:

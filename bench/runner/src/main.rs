@@ -5,6 +5,7 @@ use std::process::ExitCode;
 
 use anyhow::{Context, Result};
 use clap::{Parser, Subcommand};
+use jiff::Timestamp;
 use tls_harness::request::Counter;
 use tls_harness::run::CheckStatus;
 use tlsbench::host::check::{self, check};
@@ -63,9 +64,9 @@ struct RunArguments {
     /// What to measure, e.g. bench/suites/quick.toml
     #[arg(long, value_name = "FILE")]
     suite: PathBuf,
-    /// Folder of the run, e.g. data/runs/2026-11-21-quick
+    /// Folder of the run; otherwise data/runs/<today>-<suite>, e.g. data/runs/2026-11-21-quick
     #[arg(long, value_name = "FOLDER")]
-    out: PathBuf,
+    out: Option<PathBuf>,
     /// Id of this host; otherwise that of the known host it is, or one made from its facts
     #[arg(long, value_name = "ID")]
     host: Option<String>,
@@ -113,11 +114,13 @@ fn execute(command: Command) -> Result<ExitCode> {
     let root = Root::host();
     match command {
         Command::Run(arguments) => {
+            let out = arguments.out.clone();
+            let out = out.unwrap_or_else(|| of_today(&arguments.suite));
             let ordered = Order {
-                command: recorded(&arguments)?,
+                command: recorded(&arguments, &out)?,
                 places: places()?,
                 suite: arguments.suite,
-                out: arguments.out,
+                out,
                 host_id: arguments.host,
                 rounds: arguments.rounds,
                 until_precise: arguments.until_precise,
@@ -196,13 +199,20 @@ fn told(report: &Report) -> ExitCode {
     ExitCode::from(u8::from(report.failed))
 }
 
+/// Where a run goes that was told no folder: one a day for each suite.
+fn of_today(suite: &Path) -> PathBuf {
+    let today = Timestamp::now().strftime("%Y-%m-%d");
+    let suite = suite.file_stem().unwrap_or_default().display();
+    Path::new("data/runs").join(format!("{today}-{suite}"))
+}
+
 /// The command as a run records it: with relative paths only, and the same again when it resumes.
-fn recorded(arguments: &RunArguments) -> Result<String> {
+fn recorded(arguments: &RunArguments, out: &Path) -> Result<String> {
     let here = std::env::current_dir()?;
     let mut command = format!(
         "tlsbench run --suite {} --out {}",
         relative(&arguments.suite, &here).display(),
-        relative(&arguments.out, &here).display()
+        relative(out, &here).display()
     );
     if let Some(host) = &arguments.host {
         command += &format!(" --host {host}");

@@ -27,6 +27,7 @@ LIBRARY_NAMES: Final = {
 LIBRARY_COLOURS: Final = {
     "rustls": "#d55e00",
     "rustls-ring": "#8c6d00",
+    "rustls-graviola": "#c2255c",
     "openssl": "#0072b2",
     "boringssl": "#007a5a",
     "aws-lc": "#a8508c",
@@ -75,10 +76,11 @@ def implementation_label(implementation: Implementation) -> str:
 
 
 def colour_of(implementation: Implementation) -> str:
-    """The class of its colour, without the prefix `library-`; one a library, rustls' ring apart."""
-    if implementation.library == "rustls" and implementation.provider == "ring":
-        return "rustls-ring"
-    return implementation.library if implementation.library in LIBRARY_COLOURS else "other"
+    """The class of its colour, without the prefix `library-`: one a library, and one for each
+    provider of rustls but the first."""
+    library = implementation.library
+    names = (f"{library}-{implementation.provider}", library)
+    return next((name for name in names if name in LIBRARY_COLOURS), "other")
 
 
 def host_label(host: HostFacts) -> str:

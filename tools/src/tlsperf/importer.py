@@ -38,7 +38,7 @@ UNKNOWN_HOST: Final = "unknown"
 _DATED: Final = re.compile(r"([0-9]{4}-[0-9]{2}-[0-9]{2})-[a-z0-9._-]+")
 _CODES: Final = ("missing-figure", "invalid", "missing-scenario")
 """Of the warnings that an import writes."""
-_PROVIDERS: Final = ("aws-lc-rs", "ring")
+_PROVIDERS: Final = ("aws-lc-rs", "ring", "graviola")
 _ONE_ROUND: Final = (bench_latency.FORMATS[0].name, published.FORMATS[0].name)
 """Formats whose files are parts of one measurement, not rounds."""
 

@@ -297,8 +297,8 @@ _WORDS: Final[dict[Metric, tuple[str, str]]] = {
 def ratio_text(ratio: RatioEstimate, metric: Metric = "rate") -> str:
     """A ratio as readers see it, everywhere: `1.70x faster (1.68 to 1.72)`.
 
-    A worse one is turned round with its interval (`1.45x slower (1.41 to 1.49)`). Two decimals,
-    or as many as it takes to see that the interval excludes 1.
+    A worse one is turned round with its interval (`1.45x slower (1.41 to 1.49)`). Two decimals, or
+    in each number as many as it takes to see that it is above 1.
     """
     faster, slower = _WORDS[metric]
     value, low, high = ratio.value, ratio.low, ratio.high
@@ -313,10 +313,14 @@ def ratio_text(ratio: RatioEstimate, metric: Metric = "rate") -> str:
     word = faster
     if ratio.verdict == "slower":
         value, low, high, word = 1 / value, 1 / high, 1 / low, slower
+    return f"{_above_one(value)}x {word} ({_above_one(low)} to {_above_one(high)})"
+
+
+def _above_one(value: float) -> str:
     digits = 2
-    while digits < 15 and float(f"{low:.{digits}f}") <= 1:
+    while digits < 15 and float(f"{value:.{digits}f}") <= 1:
         digits += 1
-    return f"{value:.{digits}f}x {word} ({low:.{digits}f} to {high:.{digits}f})"
+    return f"{value:.{digits}f}"
 
 
 def factor_text(value: float) -> str:

@@ -2,6 +2,8 @@
 
 #[cfg(feature = "aws-lc-rs")]
 mod aws_lc_rs;
+#[cfg(feature = "graviola")]
+mod graviola;
 #[cfg(feature = "ring")]
 mod ring;
 
@@ -15,7 +17,7 @@ use anyhow::{Context, Result, bail, ensure};
 use pki_types::{CertificateDer, PrivateKeyDer, ServerName, pem::PemObject};
 use rustls::{
     ClientConfig, ClientConnection, CommonState, ConnectionCommon, NamedGroup, ProtocolVersion,
-    RootCertStore, ServerConfig, ServerConnection, SideData, SignatureScheme,
+    RootCertStore, ServerConfig, ServerConnection, SideData, SignatureScheme, SupportedCipherSuite,
     SupportedProtocolVersion,
     client::{
         ClientSessionStore, Resumption as ClientResumption, Tls12ClientSessionValue,
@@ -71,11 +73,33 @@ impl Rustls {
         }
     }
 
+    #[cfg(feature = "graviola")]
+    pub fn graviola() -> Self {
+        Self {
+            name: "graviola",
+            provider: rustls_graviola::default_provider(),
+            cryptography: &graviola::Graviola,
+            ticketer: rustls_graviola::Ticketer::new,
+        }
+    }
+
     fn has_group(&self, group: KeyExchange) -> bool {
         let groups = &self.provider.kx_groups;
         groups
             .iter()
             .any(|found| found.name() == named_group(group))
+    }
+
+    /// Whether the cipher suite goes with the certificate: those of TLS1.2 name their signatures.
+    fn signs(&self, setup: &Setup) -> bool {
+        let scheme = signature_scheme(setup.certificate);
+        self.provider.cipher_suites.iter().all(|suite| match suite {
+            SupportedCipherSuite::Tls12(inner) => {
+                !cipher_suite(suite.suite()).is_ok_and(|it| it == setup.cipher_suite)
+                    || inner.sign.contains(&scheme)
+            }
+            SupportedCipherSuite::Tls13(_) => true,
+        })
     }
 
     /// That the provider, or what this rustls takes of it, does not have something.
@@ -271,9 +295,13 @@ impl TlsLibrary for Rustls {
 
     fn missing(&self, scenario: &Scenario) -> Option<String> {
         // A scenario that can't be set up is an error, which the set-up will tell.
-        let groups = Setup::client(scenario).map_or_else(|_| Vec::new(), |setup| setup.groups);
-        if let Some(group) = groups.into_iter().find(|group| !self.has_group(*group)) {
-            return Some(self.lacks(&group.to_string()));
+        if let Ok(setup) = Setup::client(scenario) {
+            if let Some(group) = setup.groups.iter().find(|group| !self.has_group(**group)) {
+                return Some(self.lacks(&group.to_string()));
+            }
+            if !self.signs(&setup) {
+                return Some(self.lacks(&format!("{} in TLS1.2", setup.certificate)));
+            }
         }
         let ml_kem = Primitive::of(scenario).is_ok_and(Primitive::is_ml_kem);
         (ml_kem && !self.has_group(KeyExchange::X25519MlKem768)).then(|| self.lacks("ML-KEM"))

@@ -1,4 +1,4 @@
-//! rustls does, with either provider, what the harness asks of it.
+//! rustls does, with every provider, what the harness asks of it.
 
 #[macro_use]
 #[path = "../../conformance.rs"]
@@ -66,5 +66,30 @@ mod ring {
     #[test]
     fn every_primitive_is_right() {
         assert_eq!(conformance::every_primitive_is_right(&Rustls::ring()), 3);
+    }
+}
+
+#[cfg(feature = "graviola")]
+mod graviola {
+    use tls_rustls::Rustls;
+
+    use crate::conformance;
+
+    const PROGRAM: &str = env!("CARGO_BIN_EXE_tls-rustls-graviola");
+
+    // Its cipher suites of TLS1.2 do not go with Ed25519.
+    conformance_tests!(Rustls::graviola(), PROGRAM, missing: 6, measured: 16);
+
+    #[test]
+    fn every_primitive_is_right() {
+        assert_eq!(
+            conformance::every_primitive_is_right(&Rustls::graviola()),
+            0
+        );
+    }
+
+    #[test]
+    fn client_hellos_carry_their_key_shares() {
+        conformance::client_hellos_carry_their_key_shares(&Rustls::graviola(), PROGRAM);
     }
 }

@@ -123,6 +123,9 @@ pub fn derive(adapter: &str, workspace: &str, bench: &Path, build: &Build) -> Re
     }
 
     features(&mut manifest, build, metadata.prefix.as_ref())?;
+    if let Some(provider) = &build.provider {
+        without_other_providers(&mut manifest, provider)?;
+    }
     let mut environment = Vec::new();
     let mut prefix = None;
     match (&build.version, &build.source, &metadata.prefix) {
@@ -343,6 +346,32 @@ fn features(
         (None, None) => return Ok(()),
     };
     features["default"] = value(Array::from_iter(default));
+    Ok(())
+}
+
+/// Leaves out the packages of all providers but one: those of another may ask for another version
+/// of the library, and Cargo wants a version of them even where it does not build them.
+fn without_other_providers(manifest: &mut DocumentMut, provider: &str) -> Result<()> {
+    let features = table(manifest, "features")?;
+    let mut kept = BTreeSet::new();
+    for (name, item) in features.iter_mut() {
+        let all = item.as_array_mut();
+        let all = all.with_context(|| format!("features.{name}: expected an array"))?;
+        if name.get() == provider {
+            let needed = all.iter().filter_map(Value::as_str);
+            let needed = needed.filter_map(|it| it.strip_prefix("dep:"));
+            kept.extend(needed.map(str::to_owned));
+        } else if name.get() != "default" {
+            // A feature still, which the sources may ask about, but one that brings nothing.
+            all.clear();
+        }
+    }
+    for (name, item) in table(manifest, "dependencies")?.iter_mut() {
+        let optional = item.get("optional").and_then(Item::as_bool) == Some(true);
+        if optional && !kept.contains(name.get()) {
+            *item = Item::None;
+        }
+    }
     Ok(())
 }
 
@@ -614,11 +643,26 @@ mod tests {
         let library = [("dependencies", "rustls")];
         assert_ne!(table_of(RUSTLS, &older), table_of(RUSTLS, &base));
         assert_eq!(without(&older, &library), without(&base, &library));
-        let ring = rustls("0.23.46", "ring");
-        let provider = [("features", "default")];
-        let (mut other, mut own) = (without(&ring, &provider), without(&base, &provider));
-        assert_ne!(other.remove("bin"), own.remove("bin"));
-        assert_eq!(other, own);
+        let packages = |name: &str, of: &[&str]| {
+            let mut parts = vec![("features", "default"), ("features", name)];
+            parts.extend(of.iter().map(|package| ("dependencies", *package)));
+            let mut table = without(&rustls("0.23.46", name), &parts);
+            // Of the others there is the name, and nothing that it brings.
+            let features = table.remove("features").unwrap();
+            for (feature, brings) in features.as_table().unwrap() {
+                assert_eq!(brings.as_array().unwrap().len(), 0, "{feature}");
+            }
+            (table.remove("bin").unwrap(), table)
+        };
+        let found = [
+            packages("aws-lc-rs", &["aws-lc-rs"]),
+            packages("ring", &["ring"]),
+            packages("graviola", &["graviola", "rustls-graviola"]),
+        ];
+        for (one, other) in [(0, 1), (0, 2), (1, 2)] {
+            assert_ne!(found[one].0, found[other].0);
+            assert_eq!(found[one].1, found[other].1);
+        }
     }
 
     #[test]
@@ -653,12 +697,12 @@ mod tests {
             (
                 RUSTLS,
                 build("rustls", "0.23.46"),
-                "found the provider none, expected aws-lc-rs or ring",
+                "found the provider none, expected aws-lc-rs or ring or graviola",
             ),
             (
                 RUSTLS,
                 rustls("0.23.46", "openssl"),
-                "found the provider openssl, expected aws-lc-rs or ring",
+                "found the provider openssl, expected aws-lc-rs or ring or graviola",
             ),
             (
                 BORINGSSL,

@@ -1,6 +1,8 @@
 //! Schedule, failures, time-outs and resumption.
 
 use std::fs;
+use std::path::Path;
+use std::process::Command;
 use std::time::Duration;
 
 use serde_json::Value;
@@ -328,6 +330,27 @@ fn records_without_a_plan_are_not_taken_for_a_run() {
     fs::write(bench.path("run/raw/records.jsonl"), line).unwrap();
     let error = bench.run(&silent_host(&bench)).unwrap_err().to_string();
     assert!(error.contains("holds records, but there is no"), "{error}");
+}
+
+#[test]
+fn a_run_without_a_folder_goes_to_that_of_the_day_and_the_suite() {
+    let bench = Bench::new();
+    bench.suite(1, NO_TIME, &["one"]);
+    let output = Command::new(bench.path("tlsbench"))
+        .args(["run", "--suite", "suite.toml", "--rounds", "2"])
+        .current_dir(bench.folder.path())
+        .output()
+        .unwrap();
+    let told = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{told}");
+    let finished = String::from_utf8(output.stdout).unwrap();
+    let folder = Path::new(finished.trim()).parent().unwrap();
+    let run = read_run(&bench.path(folder.to_str().unwrap()));
+    let expected = format!("data/runs/{}-suite", run.date);
+    assert_eq!(folder, Path::new(&expected));
+    let command = format!("tlsbench run --suite suite.toml --out {expected} --rounds 2");
+    assert_eq!(run.tool.commands, [command]);
+    check_finished(&bench.path(&expected), 1, 2, 2);
 }
 
 #[test]
