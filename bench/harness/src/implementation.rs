@@ -66,6 +66,12 @@ pub struct Implementation {
     pub note: Option<String>,
 }
 
+/// What hides features of the processor from a library that heeds it: OpenSSL and those that come
+/// from it. A library that does not leaves `cpu_mask` empty.
+pub fn cpu_mask() -> Option<String> {
+    std::env::var("OPENSSL_ia32cap").ok()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -36,7 +36,6 @@ fn run<L: TlsLibrary>(library: &L) -> Result<()> {
         ["describe"] => {
             let mut implementation = library.implementation()?;
             implementation.allocator = Some(allocator::found()?);
-            implementation.cpu_mask = env::var("OPENSSL_ia32cap").ok();
             writeln!(output, "{}", serde_json::to_string(&implementation)?)?;
         }
         ["measure"] => {

@@ -13,7 +13,7 @@ use std::ffi::CStr;
 use anyhow::{Context as _, Result, bail};
 use tls_harness::{
     binary,
-    implementation::{Implementation, Library},
+    implementation::{self, Implementation, Library},
     library::Setup,
     primitive::Cryptography,
     scenario::{KeyExchange, Operation, Protocol, Scenario},
@@ -43,7 +43,7 @@ fn implementation() -> Result<Implementation> {
         c_compiler: compilers.c,
         flags: Some(env!("AWS_LC_FLAGS").into()),
         allocator: None,
-        cpu_mask: None,
+        cpu_mask: implementation::cpu_mask(),
         linkage: Some(binary::linkage("libssl")?),
         source: Some(format!("cargo package aws-lc-sys {package}")),
         binary_sha256: None,

@@ -16,7 +16,7 @@ pub use crate::ssl::Ssl as BoringSsl;
 use anyhow::{Context as _, Result};
 use tls_harness::{
     binary,
-    implementation::{Implementation, Library},
+    implementation::{self, Implementation, Library},
     library::Setup,
     primitive::Cryptography,
     scenario::{CipherSuite, KeyExchange, Operation, Protocol, Scenario},
@@ -46,7 +46,7 @@ fn implementation() -> Result<Implementation> {
         c_compiler: compilers.c,
         flags: Some(env!("BORINGSSL_FLAGS").into()),
         allocator: None,
-        cpu_mask: None,
+        cpu_mask: implementation::cpu_mask(),
         linkage: Some(binary::linkage("libssl")?),
         source: Some(format!("cargo package boring-sys {package}")),
         binary_sha256: None,

@@ -14,7 +14,7 @@ pub use crate::ssl::Ssl as OpenSsl;
 use anyhow::{Context as _, Result};
 use tls_harness::{
     binary,
-    implementation::{Implementation, Library},
+    implementation::{self, Implementation, Library},
     library::Setup,
     primitive::{Cryptography, Primitive},
     scenario::{KeyExchange, Scenario},
@@ -57,7 +57,7 @@ fn implementation() -> Result<Implementation> {
                 .into(),
         ),
         allocator: None,
-        cpu_mask: None,
+        cpu_mask: implementation::cpu_mask(),
         linkage: Some(binary::linkage("libssl")?),
         source: package.map(|version| format!("cargo package openssl-src {version}")),
         binary_sha256: None,

@@ -32,7 +32,7 @@ use rustls::{
 use tls_harness::{
     binary,
     certificates::Identity,
-    implementation::{Implementation, Library, Linkage},
+    implementation::{self, Implementation, Library, Linkage},
     library::{Connection, Negotiated, Progress, Setup, TlsLibrary},
     primitive::{Cryptography, Primitive},
     scenario::{
@@ -50,6 +50,8 @@ pub struct Rustls {
     provider: CryptoProvider,
     cryptography: &'static dyn Cryptography,
     ticketer: fn() -> Result<Arc<dyn ProducesTickets>, rustls::Error>,
+    /// Whether features of the processor can be hidden from it.
+    heeds_mask: bool,
 }
 
 impl Rustls {
@@ -60,6 +62,7 @@ impl Rustls {
             provider: rustls::crypto::aws_lc_rs::default_provider(),
             cryptography: &aws_lc_rs::AwsLcRs,
             ticketer: rustls::crypto::aws_lc_rs::Ticketer::new,
+            heeds_mask: true,
         }
     }
 
@@ -70,6 +73,7 @@ impl Rustls {
             provider: rustls::crypto::ring::default_provider(),
             cryptography: &ring::Ring,
             ticketer: rustls::crypto::ring::Ticketer::new,
+            heeds_mask: false,
         }
     }
 
@@ -80,6 +84,7 @@ impl Rustls {
             provider: rustls_graviola::default_provider(),
             cryptography: &graviola::Graviola,
             ticketer: rustls_graviola::Ticketer::new,
+            heeds_mask: false,
         }
     }
 
@@ -286,7 +291,7 @@ impl TlsLibrary for Rustls {
             c_compiler: compilers.c,
             flags: Some(env!("FLAGS").into()),
             allocator: None,
-            cpu_mask: None,
+            cpu_mask: implementation::cpu_mask().filter(|_| self.heeds_mask),
             linkage: Some(Linkage::Static),
             binary_sha256: None,
             note: None,

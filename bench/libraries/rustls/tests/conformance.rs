@@ -93,3 +93,21 @@ mod graviola {
         conformance::client_hellos_carry_their_key_shares(&Rustls::graviola(), PROGRAM);
     }
 }
+
+#[cfg(all(feature = "aws-lc-rs", feature = "ring", feature = "graviola"))]
+#[test]
+fn a_mask_is_told_by_the_provider_that_heeds_it_alone() {
+    let told = |program: &str| {
+        let mut command = std::process::Command::new(program);
+        let output = command.arg("describe").env("OPENSSL_ia32cap", "~0x0");
+        let output = output.output().unwrap();
+        let told: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+        told["cpu_mask"].as_str().map(str::to_owned)
+    };
+    assert_eq!(
+        told(env!("CARGO_BIN_EXE_tls-rustls-aws-lc-rs")).as_deref(),
+        Some("~0x0")
+    );
+    assert_eq!(told(env!("CARGO_BIN_EXE_tls-rustls-ring")), None);
+    assert_eq!(told(env!("CARGO_BIN_EXE_tls-rustls-graviola")), None);
+}

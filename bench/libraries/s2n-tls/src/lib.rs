@@ -18,7 +18,7 @@ use anyhow::{Context as _, Result, bail, ensure};
 use s2n_tls_sys::*;
 use tls_harness::{
     binary,
-    implementation::{Implementation, Library},
+    implementation::{self, Implementation, Library},
     library::{Connection, Negotiated, Progress, Setup, TlsLibrary},
     scenario::{
         Authentication, Certificate, CipherSuite, KeyExchange, Operation, Protocol, Resumption,
@@ -489,7 +489,7 @@ impl TlsLibrary for S2nTls {
             c_compiler: compilers.c,
             flags: Some(env!("FLAGS").into()),
             allocator: None,
-            cpu_mask: None,
+            cpu_mask: implementation::cpu_mask(),
             linkage: Some(binary::linkage("libs2n")?),
             binary_sha256: None,
             note: Some(
