@@ -23,8 +23,8 @@ use crate::{
     transport::{Endpoint, Transport},
 };
 
-/// Fresh processes that count handshakes or ClientHellos. What random numbers a process has drawn
-/// decides how its heap lies, and so what malloc costs in it for ever after: several are asked.
+/// Fresh processes that count handshakes or ClientHellos: what a process draws at random when it
+/// begins, such as the seed of a hash map, holds for all that it counts.
 const PROCESSES: u32 = 4;
 
 /// Operations that each of them counts: a multiple of 32, since the libraries make new blinding
