@@ -200,8 +200,11 @@ pub fn count<L: TlsLibrary>(library: &L, counting: &Counting) -> Result<()> {
 }
 
 /// Why nothing is counted for a request, if so.
-pub fn missing(request: &Request) -> Option<String> {
+pub fn missing<L: TlsLibrary>(library: &L, request: &Request) -> Option<String> {
     let scenario = &request.scenario;
+    if let Some(reason) = library.uncountable() {
+        return Some(reason.into());
+    }
     let reason = match scenario.operation {
         Operation::Memory | Operation::Primitive => {
             "instructions are counted of handshakes, transfers and ClientHellos"

@@ -170,6 +170,11 @@ pub trait TlsLibrary: Sync {
     /// Why this library can't do the scenario, if it can't.
     fn missing(&self, scenario: &Scenario) -> Option<String>;
 
+    /// Why its instructions can't be counted, if so: valgrind's processor is not every library's.
+    fn uncountable(&self) -> Option<&'static str> {
+        None
+    }
+
     /// The cryptography below, which is measured as primitives.
     ///
     /// # Errors

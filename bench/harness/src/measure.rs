@@ -46,7 +46,7 @@ pub fn block<L: TlsLibrary>(library: &L, request: &Request) -> Result<Vec<Record
     let counted = request.counter.is_some();
     let reason = library
         .missing(&request.scenario)
-        .or_else(|| counted.then(|| count::missing(request)).flatten());
+        .or_else(|| counted.then(|| count::missing(library, request)).flatten());
     let mut records = Vec::new();
     if reason.is_none() && counted {
         records = instructions(request)?;

@@ -312,6 +312,11 @@ impl TlsLibrary for Rustls {
         (ml_kem && !self.has_group(KeyExchange::X25519MlKem768)).then(|| self.lacks("ML-KEM"))
     }
 
+    fn uncountable(&self) -> Option<&'static str> {
+        let asks = self.name == "graviola" && cfg!(target_arch = "x86_64");
+        asks.then_some("graviola asks for ADX, which valgrind's processor has not")
+    }
+
     fn cryptography(&self) -> Result<&dyn Cryptography> {
         Ok(self.cryptography)
     }

@@ -63,7 +63,7 @@ resumption = "none"
 /// The folder in which Cargo puts every program of the workspace.
 fn programs() -> PathBuf {
     let folder = Path::new(env!("CARGO_BIN_EXE_tlsbench")).parent().unwrap();
-    for name in ["tls-openssl", "tls-rustls-ring"] {
+    for name in ["tls-openssl", "tls-rustls-ring", "tls-rustls-graviola"] {
         assert!(
             folder.join(name).exists(),
             "no program {name}; build it: cargo build --release --workspace in bench/"
@@ -153,6 +153,37 @@ fn instructions_are_counted_alone_and_are_the_same_in_every_round() {
             other => panic!("{other:?}"),
         }
     }
+}
+
+#[cfg(target_arch = "x86_64")]
+#[test]
+fn a_library_that_valgrinds_processor_does_not_suit_is_absent_with_the_reason() {
+    let bench = Bench::new();
+    let suite = SUITE.replace(
+        r#""tls-openssl", "tls-rustls-ring""#,
+        r#""tls-rustls-graviola""#,
+    );
+    fs::write(bench.path("suite.toml"), suite).unwrap();
+    let mut order = Order {
+        rounds: Some(1),
+        ..counting(&bench)
+    };
+    order.places.programs = programs();
+    run(&order, &silent_host(&bench)).unwrap();
+    let mut blocks = 0;
+    for record in read_records(&bench.path("run")) {
+        match record {
+            Record::Block(block) => {
+                assert_eq!(block.status, Status::Absent);
+                let reason = block.reason.unwrap();
+                assert!(reason.starts_with("graviola asks for ADX"), "{reason}");
+                blocks += 1;
+            }
+            Record::RoundState(_) => {}
+            other => panic!("{other:?}"),
+        }
+    }
+    assert_eq!(blocks, 4);
 }
 
 #[test]
