@@ -16,7 +16,7 @@ from typing import Final
 from tlsperf.figures import implementation_label, value_text
 from tlsperf.model import Unit
 from tlsperf.run import LoadedRun, load_run
-from tlsperf.series import row_names, series
+from tlsperf.series import row_names, rows_of
 
 ROOT: Final = Path(__file__).resolve().parents[2]
 RUN: Final = ROOT / "data/runs/2026-11-21-instructions-vm"
@@ -57,7 +57,7 @@ def limit_percent(library: str) -> float:
 
 def spreads(run: LoadedRun) -> dict[tuple[str, str], Spread]:
     """By the row's name and the implementation."""
-    rows = series([run])
+    rows = rows_of(run)
     names = row_names(rows)
     return {
         (names[row.key][0], implementation): Spread(

@@ -66,10 +66,12 @@ pub struct Implementation {
     pub note: Option<String>,
 }
 
-/// What hides features of the processor from a library that heeds it: OpenSSL and those that come
-/// from it. A library that does not leaves `cpu_mask` empty.
+/// The variable that hides features of the processor from OpenSSL and what comes from it.
+pub const MASK_VARIABLE: &str = "OPENSSL_ia32cap";
+
+/// The mask that a library heeds. One that does not leaves `cpu_mask` empty.
 pub fn cpu_mask() -> Option<String> {
-    std::env::var("OPENSSL_ia32cap").ok()
+    std::env::var(MASK_VARIABLE).ok()
 }
 
 #[cfg(test)]

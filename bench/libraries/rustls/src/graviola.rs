@@ -11,10 +11,12 @@ use graviola::{
 use pki_types::{PrivateKeyDer, pem::PemObject};
 use tls_harness::{
     primitive::{
-        Aead, Cipher, Cryptography, Group, KeyExchange, NONCE, PrivateKey, Secret, Signature, TAG,
+        Aead, Cipher, Cryptography, Group, KeyExchange, NONCE, PrivateKey, Secret, Signature,
     },
     scenario::Certificate,
 };
+
+use crate::primitive::{Once, data_and_tag};
 
 pub struct Graviola;
 
@@ -69,9 +71,7 @@ enum Key {
 
 impl Aead for Key {
     fn seal(&mut self, nonce: &[u8; NONCE], additional: &[u8], record: &mut [u8]) -> Result<()> {
-        let Some((data, tag)) = record.split_last_chunk_mut::<TAG>() else {
-            bail!("a record without room for a tag");
-        };
+        let (data, tag) = data_and_tag(record)?;
         match self {
             Self::Aes(key) => key.encrypt(nonce, additional, data, tag),
             Self::ChaCha20(key) => key.encrypt(nonce, additional, data, tag),
@@ -80,9 +80,7 @@ impl Aead for Key {
     }
 
     fn open(&mut self, nonce: &[u8; NONCE], additional: &[u8], record: &mut [u8]) -> Result<()> {
-        let Some((data, tag)) = record.split_last_chunk_mut::<TAG>() else {
-            bail!("a record without a tag");
-        };
+        let (data, tag) = data_and_tag(record)?;
         let opened = match self {
             Self::Aes(key) => key.decrypt(nonce, additional, data, tag),
             Self::ChaCha20(key) => key.decrypt(nonce, additional, data, tag),
@@ -125,23 +123,13 @@ impl Signature for Ecdsa {
     }
 }
 
-/// A private key that is gone once it is used.
-struct Once<K>(Option<K>);
-
-impl<K> Once<K> {
-    fn take(&mut self) -> Result<K> {
-        let key = self.0.take();
-        key.ok_or_else(|| anyhow!("the key was used before"))
-    }
-}
-
 struct X25519;
 
 impl KeyExchange for X25519 {
     fn generate(&self, share: &mut [u8]) -> Result<Box<dyn PrivateKey>> {
         let key = x25519::PrivateKey::new_random().map_err(failed)?;
         share.copy_from_slice(&key.public_key().as_bytes());
-        Ok(Box::new(Once(Some(key))))
+        Ok(Box::new(Once::new(key)))
     }
 }
 
@@ -160,7 +148,7 @@ impl KeyExchange for MlKem768 {
     fn generate(&self, share: &mut [u8]) -> Result<Box<dyn PrivateKey>> {
         let key = mlkem768::DecapKey::generate().map_err(failed)?;
         share.copy_from_slice(&key.encapsulation_key().as_bytes());
-        Ok(Box::new(Once(Some(key))))
+        Ok(Box::new(Once::new(key)))
     }
 
     fn encapsulate(&self, share: &[u8], answer: &mut [u8], secret: &mut Secret) -> Result<()> {

@@ -4,6 +4,7 @@
 mod aws_lc_rs;
 #[cfg(feature = "graviola")]
 mod graviola;
+mod primitive;
 #[cfg(feature = "ring")]
 mod ring;
 
@@ -52,6 +53,8 @@ pub struct Rustls {
     ticketer: fn() -> Result<Arc<dyn ProducesTickets>, rustls::Error>,
     /// Whether features of the processor can be hidden from it.
     heeds_mask: bool,
+    /// Why its instructions can't be counted, if so.
+    uncountable: Option<&'static str>,
 }
 
 impl Rustls {
@@ -63,6 +66,7 @@ impl Rustls {
             cryptography: &aws_lc_rs::AwsLcRs,
             ticketer: rustls::crypto::aws_lc_rs::Ticketer::new,
             heeds_mask: true,
+            uncountable: None,
         }
     }
 
@@ -74,6 +78,7 @@ impl Rustls {
             cryptography: &ring::Ring,
             ticketer: rustls::crypto::ring::Ticketer::new,
             heeds_mask: false,
+            uncountable: None,
         }
     }
 
@@ -85,6 +90,8 @@ impl Rustls {
             cryptography: &graviola::Graviola,
             ticketer: rustls_graviola::Ticketer::new,
             heeds_mask: false,
+            uncountable: cfg!(target_arch = "x86_64")
+                .then_some("graviola asks for ADX, which valgrind's processor has not"),
         }
     }
 
@@ -98,13 +105,12 @@ impl Rustls {
     /// Whether the cipher suite goes with the certificate: those of TLS1.2 name their signatures.
     fn signs(&self, setup: &Setup) -> bool {
         let scheme = signature_scheme(setup.certificate);
-        self.provider.cipher_suites.iter().all(|suite| match suite {
-            SupportedCipherSuite::Tls12(inner) => {
-                !cipher_suite(suite.suite()).is_ok_and(|it| it == setup.cipher_suite)
-                    || inner.sign.contains(&scheme)
-            }
-            SupportedCipherSuite::Tls13(_) => true,
-        })
+        let mut suites = self.provider.cipher_suites.iter();
+        let found = suites.find(|suite| is_suite(suite, setup.cipher_suite));
+        match found {
+            Some(SupportedCipherSuite::Tls12(suite)) => suite.sign.contains(&scheme),
+            _ => true,
+        }
     }
 
     /// That the provider, or what this rustls takes of it, does not have something.
@@ -121,7 +127,7 @@ impl Rustls {
         let mut provider = self.provider.clone();
         provider
             .cipher_suites
-            .retain(|suite| cipher_suite(suite.suite()).is_ok_and(|it| it == setup.cipher_suite));
+            .retain(|suite| is_suite(suite, setup.cipher_suite));
         ensure!(
             provider.cipher_suites.len() == 1,
             "{} has no {}",
@@ -163,6 +169,10 @@ fn cipher_suite(found: rustls::CipherSuite) -> Result<CipherSuite> {
     let same = |it: &&CipherSuite| rustls::CipherSuite::from(it.number()) == found;
     let suite = CipherSuite::ALL.iter().find(same).copied();
     suite.with_context(|| format!("{found:?} is not in the vocabulary"))
+}
+
+fn is_suite(found: &SupportedCipherSuite, wanted: CipherSuite) -> bool {
+    cipher_suite(found.suite()).is_ok_and(|it| it == wanted)
 }
 
 /// By its number: old versions have no name for every group.
@@ -313,8 +323,7 @@ impl TlsLibrary for Rustls {
     }
 
     fn uncountable(&self) -> Option<&'static str> {
-        let asks = self.name == "graviola" && cfg!(target_arch = "x86_64");
-        asks.then_some("graviola asks for ADX, which valgrind's processor has not")
+        self.uncountable
     }
 
     fn cryptography(&self) -> Result<&dyn Cryptography> {

@@ -4,7 +4,7 @@
 use anyhow::{Result, anyhow, bail};
 use pki_types::{PrivateKeyDer, pem::PemObject};
 use tls_harness::{
-    primitive::{Aead, Cipher, KeyExchange, NONCE, PrivateKey, Secret, Signature, TAG},
+    primitive::{Aead, Cipher, KeyExchange, NONCE, PrivateKey, Secret, Signature},
     scenario::Certificate,
 };
 
@@ -17,6 +17,7 @@ use super::crypto::{
         RsaKeyPair,
     },
 };
+use crate::primitive::{Once, data_and_tag};
 
 pub struct ProviderAead(LessSafeKey);
 
@@ -34,9 +35,7 @@ impl ProviderAead {
 
 impl Aead for ProviderAead {
     fn seal(&mut self, nonce: &[u8; NONCE], additional: &[u8], record: &mut [u8]) -> Result<()> {
-        let Some((data, tag)) = record.split_last_chunk_mut::<TAG>() else {
-            bail!("a record without room for a tag");
-        };
+        let (data, tag) = data_and_tag(record)?;
         let nonce = Nonce::assume_unique_for_key(*nonce);
         let sealed = (self.0).seal_in_place_separate_tag(nonce, Aad::from(additional), data);
         let sealed = sealed.map_err(|_| anyhow!("sealing failed"))?;
@@ -126,23 +125,17 @@ impl ProviderX25519 {
     }
 }
 
-/// Is gone once it is used.
-struct X25519Key(Option<EphemeralPrivateKey>);
-
 impl KeyExchange for ProviderX25519 {
     fn generate(&self, share: &mut [u8]) -> Result<Box<dyn PrivateKey>> {
         let failed = |_| anyhow!("generating a key failed");
         let key = EphemeralPrivateKey::generate(&X25519, &self.random).map_err(failed)?;
         share.copy_from_slice(key.compute_public_key().map_err(failed)?.as_ref());
-        Ok(Box::new(X25519Key(Some(key))))
+        Ok(Box::new(Once::new(key)))
     }
 }
 
-impl PrivateKey for X25519Key {
+impl PrivateKey for Once<EphemeralPrivateKey> {
     fn agree(&mut self, answer: &[u8], secret: &mut Secret) -> Result<()> {
-        let Some(key) = self.0.take() else {
-            bail!("the key was used before");
-        };
-        super::agree(key, answer, secret).map_err(|_| anyhow!("the peer's key is refused"))
+        super::agree(self.take()?, answer, secret).map_err(|_| anyhow!("the peer's key is refused"))
     }
 }

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, bail};
 use jiff::Timestamp;
-use tls_harness::implementation::{Implementation, Library};
+use tls_harness::implementation::{self, Implementation, Library};
 use tls_harness::record::{
     Block, Measurement, Metric, Observation, Phase, Record, Schema, Statistic, Status, Unit,
 };
@@ -38,7 +38,7 @@ fn describe(name: &str) -> Result<()> {
         c_compiler: None,
         flags: None,
         allocator: Some("system".to_owned()),
-        cpu_mask: std::env::var("OPENSSL_ia32cap").ok(),
+        cpu_mask: implementation::cpu_mask(),
         linkage: None,
         source: None,
         binary_sha256: None,

@@ -5,6 +5,7 @@ use std::fmt;
 use anyhow::{Result, ensure};
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
+use tls_harness::implementation::MASK_VARIABLE;
 
 /// One of a suite's `implementations`.
 #[derive(Clone, Debug, PartialEq)]
@@ -90,9 +91,6 @@ pub enum CpuFeature {
     Avx2,
     Avx512,
 }
-
-/// The variable that `CpuFeature` goes by.
-const MASK_VARIABLE: &str = "OPENSSL_ia32cap";
 
 impl CpuFeature {
     fn name(self) -> &'static str {

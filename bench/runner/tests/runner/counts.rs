@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use tls_harness::record::{Measurement, Metric, Record, Status, Unit};
+use tls_harness::record::{Block, Measurement, Metric, Record, Status, Unit};
 use tls_harness::request::Counter;
 use tlsbench::run::{Order, run};
 
@@ -79,16 +79,34 @@ fn counting(bench: &Bench) -> Order {
     }
 }
 
+/// Counts with the programs of the workspace.
+fn count(bench: &Bench, suite: &str, rounds: u32) {
+    fs::write(bench.path("suite.toml"), suite).unwrap();
+    let mut order = Order {
+        rounds: Some(rounds),
+        ..counting(bench)
+    };
+    order.places.programs = programs();
+    run(&order, &silent_host(bench)).unwrap();
+}
+
+/// The marks of a run in which nothing was counted.
+fn marks(bench: &Bench) -> Vec<Block> {
+    let mut marks = Vec::new();
+    for record in read_records(&bench.path("run")) {
+        match record {
+            Record::Block(block) => marks.push(block),
+            Record::RoundState(_) => {}
+            other => panic!("{other:?}"),
+        }
+    }
+    marks
+}
+
 #[test]
 fn instructions_are_counted_alone_and_are_the_same_in_every_round() {
     let bench = Bench::new();
-    fs::write(bench.path("suite.toml"), SUITE).unwrap();
-    let mut order = Order {
-        rounds: Some(2),
-        ..counting(&bench)
-    };
-    order.places.programs = programs();
-    run(&order, &silent_host(&bench)).unwrap();
+    count(&bench, SUITE, 2);
     let folder = bench.path("run");
     check_finished(&folder, 4, 2, 2);
     let counter = read_run(&folder).counter.unwrap();
@@ -163,27 +181,14 @@ fn a_library_that_valgrinds_processor_does_not_suit_is_absent_with_the_reason() 
         r#""tls-openssl", "tls-rustls-ring""#,
         r#""tls-rustls-graviola""#,
     );
-    fs::write(bench.path("suite.toml"), suite).unwrap();
-    let mut order = Order {
-        rounds: Some(1),
-        ..counting(&bench)
-    };
-    order.places.programs = programs();
-    run(&order, &silent_host(&bench)).unwrap();
-    let mut blocks = 0;
-    for record in read_records(&bench.path("run")) {
-        match record {
-            Record::Block(block) => {
-                assert_eq!(block.status, Status::Absent);
-                let reason = block.reason.unwrap();
-                assert!(reason.starts_with("graviola asks for ADX"), "{reason}");
-                blocks += 1;
-            }
-            Record::RoundState(_) => {}
-            other => panic!("{other:?}"),
-        }
+    count(&bench, &suite, 1);
+    let marks = marks(&bench);
+    assert_eq!(marks.len(), 4);
+    for mark in marks {
+        assert_eq!(mark.status, Status::Absent);
+        let reason = mark.reason.unwrap();
+        assert!(reason.starts_with("graviola asks for ADX"), "{reason}");
     }
-    assert_eq!(blocks, 4);
 }
 
 #[test]
@@ -191,16 +196,10 @@ fn a_time_in_a_run_that_counts_is_refused() {
     let bench = Bench::new();
     bench.suite(1, 0.001, &["one"]);
     run(&counting(&bench), &silent_host(&bench)).unwrap();
-    for record in read_records(&bench.path("run")) {
-        match record {
-            Record::Block(block) => {
-                assert_eq!(block.status, Status::Failed);
-                let reason = block.reason.unwrap();
-                assert!(reason.contains("time and instructions"), "{reason}");
-            }
-            Record::RoundState(_) => {}
-            other => panic!("{other:?}"),
-        }
+    for mark in marks(&bench) {
+        assert_eq!(mark.status, Status::Failed);
+        let reason = mark.reason.unwrap();
+        assert!(reason.contains("time and instructions"), "{reason}");
     }
 }
 
