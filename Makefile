@@ -55,7 +55,7 @@ render: $(VENV)/.tools ## write results, charts and front matter of every report
 
 .PHONY: generate
 generate: render ## everything that is generated and committed
-	$(PYTHON) -m tlsperf.schema
+	$(PYTHON) -m tlsperf.publish.schema
 	$(PYTHON) tools/tests/fixture_run.py
 
 .PHONY: bundle
@@ -111,7 +111,7 @@ check: $(VENV)/.dev $(VENV)/.build node_modules/.installed ## format, lint, type
 	node_modules/.bin/biome ci explore static/explore
 	node_modules/.bin/tsc --project explore
 	node explore/bundle.mjs --check
-	$(PYTHON) -m tlsperf.schema --check
+	$(PYTHON) -m tlsperf.publish.schema --check
 	$(TLSPERF) validate
 	$(TLSPERF) render --check
 

@@ -24,12 +24,12 @@ from typing import Any, Final, NamedTuple
 
 from scipy import stats
 
-from tlsperf.figures import implementation_label
-from tlsperf.model import Scenario
-from tlsperf.noise import twin_pairs
-from tlsperf.run import LoadedRun, load_run
-from tlsperf.series import row_names, series
-from tlsperf.statistics import RatioEstimate, paired_ratio, reach
+from tlsperf.analysis.noise import twin_pairs
+from tlsperf.analysis.series import row_names, series
+from tlsperf.analysis.statistics import RatioEstimate, paired_ratio, reach
+from tlsperf.contract.names import Scenario
+from tlsperf.contract.text import implementation_label
+from tlsperf.load.run import LoadedRun, load_run
 
 ROUNDS: Final = 15
 MEASURE_SECONDS: Final = 0.08

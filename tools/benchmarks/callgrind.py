@@ -13,10 +13,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from tlsperf.figures import implementation_label, value_text
-from tlsperf.model import Unit
-from tlsperf.run import LoadedRun, load_run
-from tlsperf.series import row_names, rows_of
+from tlsperf.analysis.series import row_names, rows_of
+from tlsperf.contract.names import Unit
+from tlsperf.contract.text import implementation_label, value_text
+from tlsperf.load.run import LoadedRun, load_run
 
 ROOT: Final = Path(__file__).resolve().parents[2]
 RUN: Final = ROOT / "data/runs/2026-11-21-instructions-vm"

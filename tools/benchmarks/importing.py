@@ -17,10 +17,10 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from tlsperf.importer import import_files
-from tlsperf.run import load_run, read_run
-from tlsperf.series import series
-from tlsperf.statistics import summary
+from tlsperf.analysis.series import series
+from tlsperf.analysis.statistics import summary
+from tlsperf.load.importer import import_files
+from tlsperf.load.run import load_run, read_run
 
 DECEMBER = Path("data/runs/2023-12-13-configurations")
 

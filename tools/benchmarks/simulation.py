@@ -22,9 +22,16 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 from scipy import stats
 
-from tlsperf.run import load_run
-from tlsperf.series import series
-from tlsperf.statistics import ALPHA, RatioEstimate, paired_ratio, summary, unpaired_ratio, wander
+from tlsperf.analysis.series import series
+from tlsperf.analysis.statistics import (
+    ALPHA,
+    RatioEstimate,
+    paired_ratio,
+    summary,
+    unpaired_ratio,
+    wander,
+)
+from tlsperf.load.run import load_run
 
 Floats = NDArray[np.float64]
 

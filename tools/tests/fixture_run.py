@@ -199,8 +199,8 @@ def write_run(root: Path) -> Path:
 
 def write_report(root: Path) -> Path:
     """Writes the run and a rendered report on it below `root`; the report's folder."""
-    from tlsperf.render import render_reports
-    from tlsperf.scaffold import new_report
+    from tlsperf.publish.render import render_reports
+    from tlsperf.publish.scaffold import new_report
 
     write_run(root)
     shutil.copy(ROOT / "config.toml", root)

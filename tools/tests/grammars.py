@@ -9,10 +9,10 @@ from datetime import date
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn, SearchStrategy, composite
 
-from tlsperf.formats import FOREIGN
-from tlsperf.formats.rows import Parsed, Source
-from tlsperf.formats.suites import OPENSSL_SUITES, RUSTLS_SUITES
-from tlsperf.model import HostFacts, Implementation, RawFile, Run, Scenario, Tool
+from tlsperf.contract.names import HostFacts, Implementation, RawFile, Run, Scenario, Tool
+from tlsperf.load.formats import FOREIGN
+from tlsperf.load.formats.rows import Parsed, Source
+from tlsperf.load.formats.suites import OPENSSL_SUITES, RUSTLS_SUITES
 
 RUN = Run(
     id="2026-01-01-test",

@@ -6,12 +6,12 @@ from collections.abc import Mapping, Sequence
 from datetime import date
 from typing import Any
 
-from tlsperf.changes import Side
-from tlsperf.formats.frame import tidy_frame
-from tlsperf.model import HostFacts, Implementation, RawFile, Report, Run, Scenario, Tool
-from tlsperf.results import make_results
-from tlsperf.run import LoadedRun
-from tlsperf.series import series
+from tlsperf.analysis.changes import Side
+from tlsperf.analysis.series import series
+from tlsperf.contract.names import HostFacts, Implementation, RawFile, Report, Run, Scenario, Tool
+from tlsperf.load.formats.frame import tidy_frame
+from tlsperf.load.run import LoadedRun
+from tlsperf.report.results import make_results
 
 Rates = Mapping[str, Mapping[Scenario, Sequence[float] | float]]
 """Rates of each round, or a single figure, by implementation id and scenario."""

@@ -10,7 +10,7 @@ import pytest
 import aa
 from fixture_run import ROOT
 from synthetic import SIXTEEN, implementation, loaded_run
-from tlsperf.model import HostFacts, Scenario
+from tlsperf.contract.names import HostFacts, Scenario
 
 MEASURED = aa.from_json(aa.MEASURED.read_text(encoding="utf-8"))
 

@@ -16,8 +16,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import fixture_run
-from tlsperf.archive import SUMS, import_archive
-from tlsperf.errors import FormatError, UserError
+from tlsperf.contract.errors import FormatError, UserError
+from tlsperf.load.archive import SUMS, import_archive
 
 RUN = fixture_run.RUN
 Members = dict[str, bytes]

@@ -7,7 +7,7 @@ import pytest
 import callgrind
 from synthetic import TRANSFERS
 from test_counts import OPENSSL, RUSTLS, counted_run
-from tlsperf.run import LoadedRun, load_run
+from tlsperf.load.run import LoadedRun, load_run
 
 COMMITTED = load_run(callgrind.RUN)
 

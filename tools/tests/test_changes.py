@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from synthetic import HANDSHAKES, SIXTEEN, TRANSFERS, Rates, implementation, loaded_run, side
-from tlsperf.changes import Side, changes, predecessor
-from tlsperf.errors import UserError
-from tlsperf.model import Changes, HostFacts, Noise, Report, Run, Scenario
+from tlsperf.analysis.changes import Side, changes, predecessor
+from tlsperf.contract.errors import UserError
+from tlsperf.contract.names import Changes, HostFacts, Noise, Report, Run, Scenario
 
 Factor = Callable[[Scenario], float]
 

@@ -12,9 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fixture_run import RUN, write_report
-from tlsperf.charts.svg import draw, moved_path
-from tlsperf.charts.theme import CLASSES, FONT_SIZE
-from tlsperf.model import Chart, Results
+from tlsperf.contract.names import Chart, Results
+from tlsperf.report.charts.svg import draw, moved_path
+from tlsperf.report.charts.theme import CLASSES, FONT_SIZE
 
 SVG = "{http://www.w3.org/2000/svg}"
 

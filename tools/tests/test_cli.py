@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from tlsperf import cli
-from tlsperf.errors import FormatError
+from tlsperf.contract.errors import FormatError
 
 
 def test_an_error_is_one_message_and_exit_code_1(

@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+from tlsperf.analysis.compare import compare, find_side, matching, pairs_of
 from tlsperf.cli import app
-from tlsperf.compare import compare, find_side, matching, pairs_of
-from tlsperf.errors import UserError
-from tlsperf.published_tables import differences, lines_of, read_definition
-from tlsperf.run import LoadedRun, load_run
+from tlsperf.contract.errors import UserError
+from tlsperf.load.run import LoadedRun, load_run
+from tlsperf.published.published_tables import differences, lines_of, read_definition
 
 DATA = Path(__file__).parents[2] / "data"
 RUNS = DATA / "runs"

@@ -12,16 +12,16 @@ from hypothesis import strategies as st
 
 from synthetic import HANDSHAKES, TRANSFERS, implementation, loaded_run, side
 from test_tlsbench import block, lines, measurement
-from tlsperf.changes import Side
-from tlsperf.errors import FormatError
-from tlsperf.formats import tlsbench
-from tlsperf.formats.frame import tidy_frame
-from tlsperf.model import HostFacts, RawFile, Report, Results, Run, RunCounter, Scenario
-from tlsperf.noise import alternate_rounds
-from tlsperf.overviews import trends
-from tlsperf.results import make_results
-from tlsperf.run import LoadedRun
-from tlsperf.statistics import counted_ratio, ratio_text
+from tlsperf.analysis.changes import Side
+from tlsperf.analysis.noise import alternate_rounds
+from tlsperf.analysis.statistics import counted_ratio, ratio_text
+from tlsperf.contract.errors import FormatError
+from tlsperf.contract.names import HostFacts, RawFile, Report, Results, Run, RunCounter, Scenario
+from tlsperf.load.formats import tlsbench
+from tlsperf.load.formats.frame import tidy_frame
+from tlsperf.load.run import LoadedRun
+from tlsperf.publish.overviews import trends
+from tlsperf.report.results import make_results
 
 UNITS = {"transfer": "instructions/MiB", "handshake": "instructions/handshake"}
 OPENSSL, RUSTLS = "openssl-3.6.3", "rustls-0.23.41"

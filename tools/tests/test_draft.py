@@ -12,9 +12,9 @@ import pytest
 import fixture_run
 from fixture_run import ROOT, RUN
 from test_archive import Members, archive_of, packed
-from tlsperf import draft
-from tlsperf.draft import draft_report
-from tlsperf.errors import UserError
+from tlsperf.contract.errors import UserError
+from tlsperf.publish import draft
+from tlsperf.publish.draft import draft_report
 
 FAILED_CHECK = """
 [[checks]]

@@ -10,12 +10,12 @@ from xml.etree import ElementTree
 import pytest
 
 from test_charts import texts_of
-from tlsperf.charts.heatmap import factor_text, heat, heatmap
-from tlsperf.charts.latency import ticks
-from tlsperf.charts.lines import LABEL_STEP, Point, apart, dashes
-from tlsperf.charts.memory import slope
-from tlsperf.charts.theme import CLASSES, HEAT, text_width
-from tlsperf.model import Results
+from tlsperf.contract.names import Results
+from tlsperf.report.charts.heatmap import factor_text, heat, heatmap
+from tlsperf.report.charts.latency import ticks
+from tlsperf.report.charts.lines import LABEL_STEP, Point, apart, dashes
+from tlsperf.report.charts.memory import slope
+from tlsperf.report.charts.theme import CLASSES, HEAT, text_width
 
 ROOT = Path(__file__).parents[2]
 SVG = "{http://www.w3.org/2000/svg}"

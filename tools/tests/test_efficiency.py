@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from synthetic import TRANSFERS, Rates, implementation, loaded_run, side
-from tlsperf.efficiency import efficiency
-from tlsperf.model import Efficiency, Implementation, Scenario
+from tlsperf.analysis.efficiency import efficiency
+from tlsperf.contract.names import Efficiency, Implementation, Scenario
 
 SEAL = Scenario(operation="primitive", variant="aes-128-gcm-seal-16384")
 OPEN = Scenario(operation="primitive", variant="aes-256-gcm-open-16384")

@@ -9,14 +9,14 @@ from pathlib import Path
 
 import pytest
 
-from tlsperf.figures import (
+from tlsperf.contract.names import Implementation, Unit
+from tlsperf.contract.text import (
     LIBRARY_COLOURS,
     colour_of,
     implementation_label,
     interval_text,
     value_text,
 )
-from tlsperf.model import Implementation, Unit
 
 
 @pytest.mark.parametrize(

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from grammars import RUN, Document
-from tlsperf.errors import FormatError, UserError
-from tlsperf.formats import FOREIGN, detect
-from tlsperf.formats.rows import Parsed, Row, Source, frame_of
-from tlsperf.model import scenario_name
+from tlsperf.contract.errors import FormatError, UserError
+from tlsperf.contract.names import scenario_name
+from tlsperf.load.formats import FOREIGN, detect
+from tlsperf.load.formats.rows import Parsed, Row, Source, frame_of
 
 MISSES = """\
 env LD_LIBRARY_PATH=../openssl ./bench handshake-resume TLS_AES_256_GCM_SHA384

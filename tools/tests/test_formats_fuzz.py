@@ -13,9 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from grammars import GRAMMARS, NAMES, Document, found
-from tlsperf.errors import FormatError
-from tlsperf.formats import FOREIGN, detect
-from tlsperf.formats.rows import frame_of
+from tlsperf.contract.errors import FormatError
+from tlsperf.load.formats import FOREIGN, detect
+from tlsperf.load.formats.rows import frame_of
 
 every_format = pytest.mark.parametrize("grammar", GRAMMARS, ids=NAMES)
 

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from tlsperf.errors import FormatError
-from tlsperf.formats.frame import COLUMNS, concatenate, scenario_groups, tidy_frame
-from tlsperf.model import Scenario
+from tlsperf.contract.errors import FormatError
+from tlsperf.contract.names import Scenario
+from tlsperf.load.formats.frame import COLUMNS, concatenate, scenario_groups, tidy_frame
 
 
 def columns(**changes: Any) -> dict[str, list[Any]]:

@@ -13,13 +13,13 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from tlsperf import formats
 from tlsperf.cli import app
-from tlsperf.errors import FormatError
-from tlsperf.formats import detect
-from tlsperf.importer import import_files
-from tlsperf.model import Scenario, scenario_name
-from tlsperf.run import load_run
+from tlsperf.contract.errors import FormatError
+from tlsperf.contract.names import Scenario, scenario_name
+from tlsperf.load import formats
+from tlsperf.load.formats import detect
+from tlsperf.load.importer import import_files
+from tlsperf.load.run import load_run
 
 ROOT = Path(__file__).parents[2]
 GUIDES = {

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from tlsperf.model import scenario_name
-from tlsperf.run import LoadedRun, load_run
-from tlsperf.series import series
+from tlsperf.analysis.series import series
+from tlsperf.contract.names import scenario_name
+from tlsperf.load.run import LoadedRun, load_run
 
 RUNS = Path(__file__).parents[2] / "data" / "runs"
 SIXTEEN = ("2024-10-18-x86-64", "2024-10-31-arm64", "2025-07-31-x86-64", "2026-03-07-x86-64")

@@ -11,8 +11,8 @@ import jsonschema
 import pytest
 
 from fixture_run import EXAMPLE
-from tlsperf.index import explored, index_files
-from tlsperf.model import Index, IndexedResult, Results
+from tlsperf.contract.names import Index, IndexedResult, Results
+from tlsperf.publish.index import explored, index_files
 
 ROOT = Path(__file__).parents[2]
 

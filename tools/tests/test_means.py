@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from synthetic import TRANSFERS, Rates, loaded_run, side
-from tlsperf.means import group_means
-from tlsperf.model import GroupMean
+from tlsperf.analysis.means import group_means
+from tlsperf.contract.names import GroupMean
 
 RUN = "2026-11-21-a"
 ROUNDS = list(np.linspace(1000, 1100, 30))

@@ -11,8 +11,7 @@ import pytest
 
 from fixture_run import ROOT, RUN, write_run
 from synthetic import SIXTEEN, TRANSFERS, Rates, implementation, loaded_run
-from tlsperf.errors import UserError
-from tlsperf.noise import (
+from tlsperf.analysis.noise import (
     alternate_rounds,
     measure_noise,
     noise_of,
@@ -20,7 +19,8 @@ from tlsperf.noise import (
     other_runs,
     same_binary_twice,
 )
-from tlsperf.run import LoadedRun
+from tlsperf.contract.errors import UserError
+from tlsperf.load.run import LoadedRun
 
 
 def noisy(ids: list[str], percent: float, seed: int = 1, rounds: int = 30) -> Rates:

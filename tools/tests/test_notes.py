@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from tlsperf.errors import FormatError
-from tlsperf.model import Note, Results
-from tlsperf.notes import read_notes
+from tlsperf.contract.errors import FormatError
+from tlsperf.contract.names import Note, Results
+from tlsperf.load.notes import read_notes
 
 ROOT = Path(__file__).parents[2]
 RUNS = ROOT / "data" / "runs"

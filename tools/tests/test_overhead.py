@@ -11,10 +11,10 @@ import pytest
 
 from fixture_run import write_run
 from synthetic import SIXTEEN, loaded_run
-from tlsperf.formats.frame import tidy_frame
-from tlsperf.model import Overhead, Scenario
-from tlsperf.overhead import overhead_text
-from tlsperf.run import LoadedRun, load_run
+from tlsperf.analysis.overhead import overhead_text
+from tlsperf.contract.names import Overhead, Scenario
+from tlsperf.load.formats.frame import tidy_frame
+from tlsperf.load.run import LoadedRun, load_run
 
 
 def test_the_largest_share_of_each_kind(tmp_path: Path) -> None:

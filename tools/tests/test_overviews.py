@@ -10,8 +10,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from tlsperf.figures import shown, value_text
-from tlsperf.model import (
+from tlsperf.contract.names import (
     Cell,
     HostFacts,
     Implementation,
@@ -27,9 +26,10 @@ from tlsperf.model import (
     scenario_anchor,
     scenario_name,
 )
-from tlsperf.notes import read_notes
-from tlsperf.overviews import hosts, libraries, overview_files, trends
-from tlsperf.page import read_page
+from tlsperf.contract.text import shown, value_text
+from tlsperf.load.notes import read_notes
+from tlsperf.publish.overviews import hosts, libraries, overview_files, trends
+from tlsperf.report.page import read_page
 
 ROOT = Path(__file__).parents[2]
 SCENARIO = Scenario(operation="transfer", protocol="1.3", side="sender")

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tlsperf.errors import FormatError, UserError
-from tlsperf.page import read_page, with_generated
+from tlsperf.contract.errors import FormatError, UserError
+from tlsperf.report.page import read_page, with_generated
 
 FRONT = """\
 title = 'One "quoted" title'   # kept

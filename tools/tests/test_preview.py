@@ -13,11 +13,11 @@ import pytest
 from PIL import Image
 
 from fixture_run import EXAMPLE, ROOT
-from tlsperf import preview
-from tlsperf.errors import UserError
-from tlsperf.figures import LIBRARY_COLOURS
-from tlsperf.model import Bar, Headline, Results
-from tlsperf.preview import HEIGHT, WIDTH, report_preview, shown_bars, site_preview
+from tlsperf.contract.errors import UserError
+from tlsperf.contract.names import Bar, Headline, Results
+from tlsperf.contract.text import LIBRARY_COLOURS
+from tlsperf.report import preview
+from tlsperf.report.preview import HEIGHT, WIDTH, report_preview, shown_bars, site_preview
 
 SITE = "TLS performance reports"
 LIMIT = 40_000
@@ -28,8 +28,8 @@ COMMITTED = sorted((ROOT / "content" / "perf").glob("*/results.json"))
 _AGAIN = """
 import hashlib, sys
 from pathlib import Path
-from tlsperf.model import Results
-from tlsperf.preview import report_preview
+from tlsperf.contract.names import Results
+from tlsperf.report.preview import report_preview
 for path in sys.argv[2:]:
     results = Results.model_validate_json(Path(path).read_bytes())
     made = {report_preview(results, sys.argv[1]).png for _ in range(5)}

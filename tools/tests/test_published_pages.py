@@ -15,8 +15,8 @@ from pathlib import Path
 import pytest
 
 from pages import zolas
-from tlsperf.figures import value_text
-from tlsperf.model import Unit
+from tlsperf.contract.names import Unit
+from tlsperf.contract.text import value_text
 from tlsperf.site import run
 
 ROOT = Path(__file__).parents[2]

@@ -13,10 +13,10 @@ import jsonschema
 import pytest
 
 from fixture_run import EXAMPLE, ROOT, RUN, write_report, write_run
-from tlsperf.errors import UserError
-from tlsperf.model import Results
-from tlsperf.render import render_reports
-from tlsperf.scaffold import new_report
+from tlsperf.contract.errors import UserError
+from tlsperf.contract.names import Results
+from tlsperf.publish.render import render_reports
+from tlsperf.publish.scaffold import new_report
 
 
 @pytest.fixture(scope="module")

@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 
 from synthetic import HANDSHAKES, SIXTEEN, TRANSFERS, Rates, implementation, loaded_run
-from tlsperf.errors import UserError
-from tlsperf.formats.frame import concatenate, tidy_frame
-from tlsperf.formats.tlsbench import Gap
-from tlsperf.model import Cell, HostFacts, Report, Results, Row, Scenario
-from tlsperf.results import make_results
-from tlsperf.run import LoadedRun
+from tlsperf.contract.errors import UserError
+from tlsperf.contract.names import Cell, HostFacts, Report, Results, Row, Scenario
+from tlsperf.load.formats.frame import concatenate, tidy_frame
+from tlsperf.load.formats.tlsbench import Gap
+from tlsperf.load.run import LoadedRun
+from tlsperf.report.results import make_results
 
 RUN = "2026-11-21-run"
 HOST = HostFacts(id="a-host", cpu="A CPU", architecture="x86_64")

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from fixture_run import DISTURBED, write_run
-from tlsperf.errors import UserError
-from tlsperf.run import load_run, read_hosts
+from tlsperf.contract.errors import UserError
+from tlsperf.load.run import load_run, read_hosts
 
 
 def replace(path: Path, old: str, new: str) -> None:

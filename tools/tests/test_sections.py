@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from synthetic import SIXTEEN, loaded_run, side
-from tlsperf.model import Report
-from tlsperf.sections import sections
+from tlsperf.contract.names import Report
+from tlsperf.report.sections import sections
 
 SUITE = {"name": "standard", "family": "main"}
 

@@ -7,7 +7,7 @@ import pytest
 
 import simulation
 from simulation import Rate
-from tlsperf import statistics
+from tlsperf.analysis import statistics
 
 
 @pytest.mark.parametrize("noise", ["bimodal", "random walk"])

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from tlsperf import statistics
-from tlsperf.statistics import (
+from tlsperf.analysis import statistics
+from tlsperf.analysis.statistics import (
     geometric_means,
     paired_ratio,
     ratio_text,

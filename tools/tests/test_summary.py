@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from tlsperf.errors import UserError
-from tlsperf.model import (
+from tlsperf.contract.errors import UserError
+from tlsperf.contract.names import (
     Change,
     ChangeGroup,
     Changes,
@@ -21,7 +21,7 @@ from tlsperf.model import (
     Results,
     RunWarning,
 )
-from tlsperf.summary import MOST_ROWS, comparison, introduction, summary_since
+from tlsperf.publish.summary import MOST_ROWS, comparison, introduction, summary_since
 
 EXAMPLE = Path(__file__).parents[2] / "data" / "schema" / "results.example.json"
 

@@ -12,10 +12,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tlsperf.errors import FormatError
-from tlsperf.formats.frame import CERTIFICATES
-from tlsperf.formats.tlsbench import Gap, parse
-from tlsperf.model import Scenario
+from tlsperf.contract.errors import FormatError
+from tlsperf.contract.names import Scenario
+from tlsperf.load.formats.frame import CERTIFICATES
+from tlsperf.load.formats.tlsbench import Gap, parse
 
 EXAMPLE = Path(__file__).parents[2] / "data/schema/record.example.jsonl"
 

@@ -221,7 +221,7 @@ impl Scenario {
         }
     }
 
-    /// The readable name, made by the rules of `scenario_name` in `tlsperf.model`.
+    /// The readable name, made by the rules of `scenario_name` in `tlsperf.contract.names`.
     pub fn name(&self) -> String {
         let handshake = self.operation == Operation::Handshake;
         let transfer = self.operation == Operation::Transfer;

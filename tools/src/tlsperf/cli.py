@@ -13,7 +13,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from tlsperf.errors import UserError
+from tlsperf.contract.errors import UserError
 
 app = typer.Typer(
     help="From raw benchmark output of TLS libraries to reports.",
@@ -33,7 +33,7 @@ def new(
     ] = None,
 ) -> None:
     """Makes the folder of a report on runs, with prose to go on from."""
-    from tlsperf.scaffold import new_report
+    from tlsperf.publish.scaffold import new_report
 
     print(f"wrote {new_report(Path(), runs, slug, title, date.date() if date else None)}")
 
@@ -45,7 +45,7 @@ def render(
     ] = False,
 ) -> None:
     """Writes what is drawn from data into each report."""
-    from tlsperf.render import render_reports
+    from tlsperf.publish.render import render_reports
 
     raise typer.Exit(render_reports(Path(), check=check))
 
@@ -55,7 +55,7 @@ def summary(
     since: Annotated[str, typer.Argument(help="Commit to compare with, such as origin/main.")],
 ) -> None:
     """Prints, as Markdown, what became of the reports since a commit."""
-    from tlsperf.summary import summary_since
+    from tlsperf.publish.summary import summary_since
 
     print(summary_since(Path(), since), end="")
 
@@ -66,7 +66,7 @@ def draft(
     suite: Annotated[Path, typer.Option(help="The suite it must be of, in bench/suites.")],
 ) -> None:
     """Imports the run of a bench host and drafts its report and pull request."""
-    from tlsperf.draft import draft_report
+    from tlsperf.publish.draft import draft_report
 
     print(f"wrote {draft_report(Path(), archive, suite)}")
 
@@ -88,8 +88,8 @@ def import_(
     host: Annotated[str, typer.Option(help="Where, as in data/hosts.")] = "unknown",
 ) -> None:
     """Makes a run of raw files of other tools, or adds them to one; or unpacks a packed run."""
-    from tlsperf.archive import SUFFIX, import_archive
-    from tlsperf.importer import import_files
+    from tlsperf.load.archive import SUFFIX, import_archive
+    from tlsperf.load.importer import import_files
 
     if all(file.name.endswith(SUFFIX) for file in files):
         for file in files:
@@ -124,8 +124,8 @@ def compare(
     ] = False,
 ) -> None:
     """Prints two implementations of any runs side by side: medians, factor, verdict."""
-    from tlsperf import published_tables
-    from tlsperf.compare import comparison_text
+    from tlsperf.analysis.compare import comparison_text
+    from tlsperf.published import published_tables
 
     if tables is not None and left is None and output != "json":
         print(published_tables.tables_text(tables, Path("data/runs"), output), end="")
@@ -143,7 +143,7 @@ def compare(
 @app.command()
 def validate() -> None:
     """Checks everything below data/, and says what is wrong."""
-    from tlsperf.validate import problems
+    from tlsperf.publish.validate import problems
 
     found = problems(Path("data"))
     for problem in found:
@@ -156,7 +156,7 @@ def validate() -> None:
 @app.command()
 def noise(run: Annotated[str, typer.Argument(help="A run below data/runs, by id.")]) -> None:
     """Tells how far two measurements of the same thing lie apart in a run."""
-    from tlsperf.noise import measure_noise
+    from tlsperf.analysis.noise import measure_noise
 
     print(measure_noise(Path("data/runs") / run))
 

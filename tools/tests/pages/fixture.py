@@ -13,12 +13,12 @@ from pathlib import Path
 from typing import Any
 
 from synthetic import HANDSHAKES, loaded_run, side
-from tlsperf.charts import describe_charts, draw_charts
-from tlsperf.index import index_files
-from tlsperf.model import Report, Results, Scenario
-from tlsperf.preview import FILE, report_preview
-from tlsperf.render import results_csv, results_json
-from tlsperf.scaffold import report_page
+from tlsperf.contract.names import Report, Results, Scenario
+from tlsperf.publish.index import index_files
+from tlsperf.publish.render import results_csv, results_json
+from tlsperf.publish.scaffold import report_page
+from tlsperf.report.charts import describe_charts, draw_charts
+from tlsperf.report.preview import FILE, report_preview
 
 ROOT = Path(__file__).resolve().parents[3]
 NEWER, OLDER = "2026-11-21-example", "2026-03-07-example"

@@ -1,0 +1,1 @@
+"""From checked rows to series, ratios, verdicts and comparisons."""

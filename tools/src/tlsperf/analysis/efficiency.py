@@ -1,0 +1,138 @@
+"""How near a bulk transfer gets to its ceiling: the AEAD underneath, in the same library.
+
+A sender seals and a receiver opens records of at most 16 KiB, so the ceiling is the rate at which
+the library itself seals or opens 16 KiB (`aes-256-gcm-seal-16384`), and the efficiency is the
+transfer's rate over it. What is missing to 100 % is copying, framing and the calls themselves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from tlsperf.analysis.series import Sample, Series, rounded
+from tlsperf.analysis.statistics import RatioEstimate, paired_ratio, unpaired_ratio, untested_ratio
+from tlsperf.contract.names import Efficiency, Results, ShownImplementation, cipher_name
+from tlsperf.contract.text import value_text
+
+RECORD_BYTES: Final = 16384
+"""The largest TLS record (RFC 8446, 5.1), which bulk transfers fill."""
+
+_DIRECTIONS: Final = {"sender": "seal", "receiver": "open"}
+_PROVIDERS: Final = {"aws-lc-rs": "aws-lc"}
+"""Whose cryptography a provider of rustls is, where that is a library of its own."""
+
+
+def efficiency(
+    results: Results, series: Sequence[Series], paired_runs: frozenset[str]
+) -> list[Efficiency]:
+    """Each transfer of a report whose primitive was measured too, in the order of the tables.
+
+    `paired_runs` are the runs whose rounds measured both side by side. A primitive of another
+    version of the library serves if there is no other; the note says so.
+    """
+    rows = {s.key: s for s in series}
+    primitives = {
+        s.scenario.variant: s
+        for s in series
+        if s.scenario.operation == "primitive" and (s.metric, s.unit) == ("rate", "MiB/s")
+    }
+    found = []
+    for table in results.tables:
+        for row in table.rows:
+            key = (row.scenario, row.phase, row.metric, row.statistic, table.unit)
+            name = _primitive(rows[key])
+            ceilings = primitives.get(name)
+            if name is None or ceilings is None:
+                continue
+            for implementation in results.implementations:
+                transfer = rows[key].samples.get(implementation.id)
+                source = _source(implementation, results.implementations, ceilings)
+                if source is None or transfer is None:
+                    continue
+                ceiling = ceilings.samples[source.id]
+                if transfer.counts and ceiling.counts:
+                    found.append(
+                        _efficiency(
+                            row.anchor,
+                            row.name,
+                            implementation,
+                            name,
+                            source,
+                            (transfer, ceiling),
+                            _estimate(transfer, ceiling, paired_runs),
+                        )
+                    )
+    return found
+
+
+def _primitive(transfer: Series) -> str | None:
+    """The variant of the primitive below a transfer on one thread; None if it is no such."""
+    s = transfer.scenario
+    direction = _DIRECTIONS.get(s.side or "")
+    one_thread = s.threads in (None, 1)
+    whole = (transfer.metric, transfer.phase, s.operation) == ("rate", "total", "transfer")
+    if not (whole and one_thread and direction and s.cipher_suite):
+        return None
+    size = s.record_size or RECORD_BYTES
+    return f"{cipher_name(s.cipher_suite).lower()}-{direction}-{size}"
+
+
+def _source(
+    of: ShownImplementation, among: Sequence[ShownImplementation], ceilings: Series
+) -> ShownImplementation | None:
+    """Whose primitive is its ceiling: its own, else the only one of its cryptography's library."""
+    if of.id in ceilings.samples:
+        return of
+    library = _PROVIDERS.get(of.provider or "", of.library)
+    others = [i for i in among if i.library == library and i.id in ceilings.samples]
+    return others[0] if len(others) == 1 else None
+
+
+def _estimate(transfer: Sample, ceiling: Sample, paired_runs: frozenset[str]) -> RatioEstimate:
+    if not (transfer.has_rounds and ceiling.has_rounds):
+        return untested_ratio(transfer.median, ceiling.median, "without rounds on both sides")
+    common = [k for k in transfer.valid if k[0] in paired_runs and k in ceiling.valid]
+    if common:
+        return paired_ratio([transfer.valid[k] for k in common], [ceiling.valid[k] for k in common])
+    return unpaired_ratio(transfer.rounds, ceiling.rounds)
+
+
+def _efficiency(
+    anchor: str,
+    name: str,
+    implementation: ShownImplementation,
+    primitive: str,
+    source: ShownImplementation,
+    samples: tuple[Sample, Sample],
+    estimate: RatioEstimate,
+) -> Efficiency:
+    percent = 100 * estimate.value
+    low, high = (None if b is None else 100 * b for b in (estimate.low, estimate.high))
+    notes = []
+    if source.id != implementation.id:
+        notes.append(f"primitive of {source.label}")
+    if not estimate.paired:
+        notes.append("primitive and transfer measured apart")
+    if percent > 100:
+        notes.append("above its ceiling, so the two were not measured alike")
+    return Efficiency(
+        anchor=anchor,
+        name=name,
+        implementation=implementation.id,
+        primitive=primitive,
+        primitive_of=source.id,
+        rate=value_text(samples[0].median, "MiB/s"),
+        ceiling=value_text(samples[1].median, "MiB/s"),
+        percent=rounded(percent, 6),
+        low=None if low is None else rounded(low, 6),
+        high=None if high is None else rounded(high, 6),
+        text=_text(percent, low, high),
+        note="; ".join(notes) or None,
+    )
+
+
+def _text(percent: float, low: float | None, high: float | None) -> str:
+    if low is None or high is None:
+        return f"{percent:.0f} %"
+    return f"{percent:.1f} % ({low:.1f} to {high:.1f} %)"

@@ -1,0 +1,72 @@
+"""The rows of a table together: the geometric mean of an implementation's ratios.
+
+A group's figure in a round is the geometric mean of its rows in that round, and these are
+compared like any other samples: whatever the rows of a round share is in the spread of the ratio.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from tlsperf.analysis.series import Key, Sample, Series, as_ratio, sample_ratio, wander_of
+from tlsperf.analysis.statistics import geometric_means
+from tlsperf.contract.names import GroupMean, Results, Table
+
+
+def group_means(
+    results: Results, series: Sequence[Series], pairs: frozenset[str]
+) -> list[GroupMean]:
+    """Each implementation over the baseline, table by table, of two rows and more.
+
+    `pairs` are the runs whose rounds measured all implementations side by side. The intervals are
+    corrected for the number of means.
+    """
+    rows = {row.key: row for row in series}
+    between = 1.0 if len(results.runs) == len(pairs) == 1 else wander_of(series)
+    groups = [
+        (table, table.baseline, implementation, members)
+        for table in results.tables
+        if table.baseline is not None
+        for implementation in table.implementations
+        if implementation != table.baseline
+        and len(members := _members(table, rows, table.baseline, implementation)) > 1
+    ]
+    found = []
+    for table, baseline, implementation, members in groups:
+        ours, theirs = (
+            _mean([row.samples[i] for row in members]) for i in (implementation, baseline)
+        )
+        metric = members[0].metric
+        estimate = sample_ratio(ours, theirs, pairs, len(groups), metric, between)
+        if estimate is not None:
+            found.append(
+                GroupMean(
+                    table=table.anchor,
+                    title=table.title,
+                    implementation=implementation,
+                    baseline=baseline,
+                    rows=len(members),
+                    ratio=as_ratio(estimate, metric),
+                )
+            )
+    return found
+
+
+def _members(table: Table, rows: Mapping[Key, Series], *implementations: str) -> list[Series]:
+    """Rows of a table that count on both sides."""
+    keyed = [rows[r.scenario, r.phase, r.metric, r.statistic, table.unit] for r in table.rows]
+    return [
+        row
+        for row in keyed
+        if all(i in row.samples and row.samples[i].counts for i in implementations)
+    ]
+
+
+def _mean(samples: Sequence[Sample]) -> Sample:
+    """Geometric means of samples by round, in the rounds that all of them have."""
+    common = [key for key in samples[0].valid if all(key in s.valid for s in samples)]
+    mean = Sample(has_rounds=all(s.has_rounds for s in samples))
+    if common:
+        values = geometric_means([[s.valid[key] for key in common] for s in samples])
+        mean.valid.update(zip(common, values.tolist(), strict=True))
+    return mean

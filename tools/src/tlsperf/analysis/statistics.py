@@ -1,0 +1,472 @@
+"""What a series of rounds says, and how far it can be trusted. Pure functions over arrays.
+
+A round gives one observation per implementation and scenario; an array here holds the
+observations of one of them, one element a round, all above zero, in any one unit. Ratios are
+taken of rates (`better="higher"`) or of durations, bytes and instructions (`better="lower"`) and
+always read the same way: above 1 the left side is better.
+
+One rule gives every verdict (`_verdict`): better or worse if the interval shown excludes 1. The
+interval shown beside a verdict is therefore the corrected one: with `comparisons` ratios looked
+at together each has the confidence 1 - 0.05 / comparisons (Bonferroni), so that a report in which
+nothing differs shows a difference in at most 5 of 100 cases. Bonferroni, because it holds
+whatever the dependence between scenarios (they share rounds, so they are dependent) and because
+it has intervals that cannot contradict the verdicts; step-down tests (Holm) and false discovery
+rates (Benjamini-Hochberg) have none.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from functools import cache
+from typing import Final, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import special
+
+from tlsperf.contract.names import Metric, Verdict
+
+Better = Literal["higher", "lower"]
+Floats = NDArray[np.float64]
+
+ALPHA: Final = 0.05
+"""How often a report in which nothing differs may claim a difference."""
+
+UNSTABLE_SPREAD_PERCENT: Final = 10.0
+"""Relative standard deviation from which a series counts as unstable (pyperf's threshold)."""
+
+OUTLIER_DEVIATIONS: Final = 14.826
+"""Median absolute deviations off, from which a round is an outlier: ten robust standard
+deviations (hyperfine's threshold; Iglewicz and Hoaglin 1993)."""
+
+_HALF: Final = 5
+"""Fewest rounds in half a series that tell how it moved."""
+
+PRECISION: Final = 0.01
+"""An interval that reaches further than this from its median, relatively, gets a warning."""
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """One series of rounds. `low` and `high` are None where the interval does not exist."""
+
+    median: float
+    low: float | None
+    high: float | None
+    count: int
+    spread_percent: float | None
+    """Relative standard deviation (n - 1); None with a single round."""
+    upper_median: float
+    """The higher of the two middle values of an even count: the estimator of the 2023 tables."""
+    best: float
+    outliers: tuple[int, ...]
+    """Positions in the series of rounds more than 14.8 median absolute deviations off."""
+
+
+@dataclass(frozen=True, slots=True)
+class RatioEstimate:
+    """How many times better left is than right, with its simultaneous interval."""
+
+    value: float
+    low: float | None
+    high: float | None
+    verdict: Verdict
+    paired: bool
+    rounds: int
+    """Rounds behind it: pairs, or the smaller of two sides without common rounds."""
+    confidence: float | None
+    """Of `low` to `high` by itself, e.g. 0.996875 when one of 16 comparisons; None without."""
+    note: str | None = None
+
+    def untested(self, note: str) -> RatioEstimate:
+        """The same ratio and interval without the verdict, which `note` says why."""
+        return replace(self, verdict="not tested", note=note)
+
+
+# --- one series --------------------------------------------------------------------------------
+
+
+def summary(values: ArrayLike, better: Better = "higher") -> Summary:
+    """Median with its 95 % order-statistic interval, spread and outliers of one series.
+
+    The interval runs from the k-th smallest to the k-th largest value with the largest k for
+    which a binomial(n, 1/2) count falls below k with probability 0.025 at most (David and
+    Nagaraja, Order Statistics, 7.1): distribution-free, at least 95 %, absent below 6 rounds.
+    """
+    series = np.sort(_series(values))
+    count = len(series)
+    middle = float((series[(count - 1) // 2] + series[count // 2]) / 2)
+    rank = _median_rank(count)
+    spread = None
+    if count > 1 and (mean := float(series.mean())) > 0:
+        spread = 100 * math.sqrt(float(((series - mean) ** 2).sum()) / (count - 1)) / mean
+    return Summary(
+        median=middle,
+        low=float(series[rank - 1]) if rank else None,
+        high=float(series[count - rank]) if rank else None,
+        count=count,
+        spread_percent=spread,
+        upper_median=float(series[count // 2]),
+        best=float(series[-1] if better == "higher" else series[0]),
+        outliers=_outliers(np.asarray(values, dtype=np.float64), middle),
+    )
+
+
+def required_rounds(of: Summary, precision: float = PRECISION) -> int | None:
+    """Rounds for a median interval within ±`precision`; None without an interval to go by.
+
+    The width of an order-statistic interval falls with the square root of the rounds, so this
+    is the present count times the square of how many times too wide the interval is.
+    """
+    if of.low is None or of.high is None or of.median == 0:
+        return None
+    reach = max(of.high - of.median, of.median - of.low) / of.median
+    if reach <= precision:
+        return of.count
+    return max(of.count + 1, math.ceil(of.count * (reach / precision) ** 2))
+
+
+def stability_warnings(of: Summary) -> list[str]:
+    """What a reader must know beside the number, in words; empty if it is stable."""
+    warnings = []
+    if of.spread_percent is not None and of.spread_percent >= UNSTABLE_SPREAD_PERCENT:
+        warnings.append(f"unstable: relative standard deviation of {of.spread_percent:.0f} %")
+    if of.outliers:
+        count = len(of.outliers)
+        warnings.append(f"{count} outlier{'s' if count > 1 else ''} in {of.count} rounds")
+    needed = required_rounds(of)
+    if needed is None:
+        warnings.append(
+            f"too few rounds for an interval: {of.count}, {_fewest_for_median()} needed"
+        )
+    elif needed > of.count:
+        warnings.append(f"about {needed} rounds for ±1 %")
+    return warnings
+
+
+# --- two series --------------------------------------------------------------------------------
+
+
+def paired_ratio(
+    left: ArrayLike, right: ArrayLike, comparisons: int = 1, better: Better = "higher"
+) -> RatioEstimate:
+    """Left over right within one run: element i of both is the same round.
+
+    A round missing on a side is NaN and left out. The log ratio of each round is free of what
+    the round did to both; the estimate is the Hodges-Lehmann median of their Walsh averages and
+    the interval the one whose inversion is Wilcoxon's signed-rank test, exact at any count
+    (Hollander, Wolfe and Chicken, Nonparametric Statistical Methods, 3.2-3.3).
+    """
+    ours, theirs = np.asarray(left, dtype=np.float64), np.asarray(right, dtype=np.float64)
+    if ours.shape != theirs.shape:
+        raise ValueError(f"paired series of {ours.shape} and {theirs.shape} rounds")
+    both = ~(np.isnan(ours) | np.isnan(theirs))
+    if not both.any():
+        raise ValueError("no round is on both sides: such series are compared unpaired")
+    logs = _logs(ours[both]) - _logs(theirs[both])
+    rounds = len(logs)
+    shifts = np.sort((logs[:, None] + logs)[_upper_triangle(rounds)]) / 2
+    return _estimate(
+        shifts if better == "higher" else -shifts[::-1],
+        rank=_signed_rank(rounds, comparisons),
+        rounds=rounds,
+        needed=lambda: _first(lambda n: _signed_rank(n, comparisons)),
+        comparisons=comparisons,
+        paired=True,
+    )
+
+
+def unpaired_ratio(
+    left: ArrayLike,
+    right: ArrayLike,
+    comparisons: int = 1,
+    better: Better = "higher",
+    between: float = 1,
+) -> RatioEstimate:
+    """Left over right where no rounds are shared: foreign data, other days, other runs.
+
+    Hodges-Lehmann median of all differences of logs, with the interval whose inversion is the
+    Mann-Whitney test, exact (Hollander, Wolfe and Chicken, 4.2-4.3). It knows nothing of what
+    changed on the host between the two: the estimate is marked unpaired and says so. `between` is
+    the ratio within which 19 of 20 equal things differ between such series (`wander`, or the
+    noise between runs); the interval is widened by it on both sides, corrected for the
+    comparisons as if such differences were normal.
+    """
+    ours, theirs = _logs(_series(left)), _logs(_series(right))
+    rounds = min(len(ours), len(theirs))
+    shifts = np.sort((ours[:, None] - theirs).ravel())
+    return _estimate(
+        shifts if better == "higher" else -shifts[::-1],
+        rank=_rank_sum(len(ours), len(theirs), comparisons),
+        rounds=rounds,
+        needed=lambda: _first(lambda n: _rank_sum(n, n, comparisons)),
+        comparisons=comparisons,
+        paired=False,
+        between=between ** _quantiles(comparisons),
+    )
+
+
+def wander(many: Iterable[ArrayLike]) -> float:
+    """How far the host moved while series were measured: the `between` of unpaired ratios.
+
+    The ratio within which 19 of 20 of the series keep their second half from their first; 1 if
+    none is long enough to tell. Rounds must stand in the order of time.
+    """
+    moved = []
+    for values in many:
+        rounds = _series(values)
+        half = len(rounds) // 2
+        if half >= _HALF:
+            moved.append(unpaired_ratio(rounds[:half], rounds[half:]).value)
+    return reach(moved) if moved else 1.0
+
+
+def reach(ratios: Iterable[float]) -> float:
+    """The ratio within which 19 of 20 ratios of equal things lie, whichever side is on top."""
+    distances = [max(ratio, 1 / ratio) for ratio in ratios]
+    return float(np.quantile(distances, 1 - ALPHA, method="inverted_cdf"))
+
+
+def geometric_means(rows: ArrayLike) -> Floats:
+    """Geometric mean over the rows of a group in each round (rows x rounds, all above zero)."""
+    return np.asarray(np.exp(_logs(np.asarray(rows, dtype=np.float64)).mean(axis=0)))
+
+
+COUNTED_ALIKE: Final = 1.01
+"""Ratio up to which counts of instructions are taken for equal: those of one binary agree within
+1 % from run to run."""
+
+
+def counted_ratio(left: ArrayLike, right: ArrayLike) -> RatioEstimate:
+    """Right over left of counts, so that above 1 is fewer.
+
+    Counts have next to no noise and need no test: `low` to `high` is the range over all rounds of
+    both sides, and the verdict asks whether it excludes 1 and the medians differ by more than
+    counts of one binary do.
+    """
+    ours, theirs = _series(left), _series(right)
+    low, value, high = np.exp(
+        [
+            _logs(theirs).min() - _logs(ours).max(),
+            np.log(np.median(theirs)) - np.log(np.median(ours)),
+            _logs(theirs).max() - _logs(ours).min(),
+        ]
+    ).tolist()
+    alike = max(value, 1 / value) <= COUNTED_ALIKE
+    return RatioEstimate(
+        value=value,
+        low=low,
+        high=high,
+        verdict="no difference shown" if alike else _verdict(low, high),
+        paired=True,
+        rounds=min(len(ours), len(theirs)),
+        confidence=None,
+        note="counts, not samples: from the smallest to the largest over all rounds",
+    )
+
+
+def untested_ratio(
+    left: float, right: float, note: str, better: Better = "higher"
+) -> RatioEstimate:
+    """Left over right of two bare figures: no rounds, so no interval and no verdict."""
+    ratio = math.exp(float(_logs(np.array([left]))[0] - _logs(np.array([right]))[0]))
+    return RatioEstimate(
+        value=ratio if better == "higher" else 1 / ratio,
+        low=None,
+        high=None,
+        verdict="not tested",
+        paired=False,
+        rounds=0,
+        confidence=None,
+        note=note,
+    )
+
+
+_WORDS: Final[dict[Metric, tuple[str, str]]] = {
+    "rate": ("faster", "slower"),
+    "duration": ("faster", "slower"),
+    "allocated": ("less", "more"),
+    "resident": ("less", "more"),
+    "peak-resident": ("less", "more"),
+    "instructions": ("fewer", "more"),
+}
+
+
+def ratio_text(ratio: RatioEstimate, metric: Metric = "rate") -> str:
+    """A ratio as readers see it, everywhere: `1.70x faster (1.68 to 1.72)`.
+
+    A worse one is turned round with its interval (`1.45x slower (1.41 to 1.49)`). Two decimals, or
+    in each number as many as it takes to see that it is above 1.
+    """
+    faster, slower = _WORDS[metric]
+    value, low, high = ratio.value, ratio.low, ratio.high
+    if ratio.verdict == "too few rounds":
+        return f"{factor_text(value)}, {ratio.verdict}"
+    if low is None or high is None:
+        return factor_text(value)
+    if ratio.verdict == "no difference shown":
+        return f"{ratio.verdict} ({low:.2f} to {high:.2f})"
+    if ratio.verdict == "not tested":
+        return f"{factor_text(value)} ({low:.2f} to {high:.2f})"
+    word = faster
+    if ratio.verdict == "slower":
+        value, low, high, word = 1 / value, 1 / high, 1 / low, slower
+    return f"{_above_one(value)}x {word} ({_above_one(low)} to {_above_one(high)})"
+
+
+def _above_one(value: float) -> str:
+    digits = 2
+    while digits < 15 and float(f"{value:.{digits}f}") <= 1:
+        digits += 1
+    return f"{value:.{digits}f}"
+
+
+def factor_text(value: float) -> str:
+    """A bare ratio: 1.22x."""
+    return f"{value:.2f}x"
+
+
+# --- behind them -------------------------------------------------------------------------------
+
+
+def _verdict(low: float, high: float) -> Verdict:
+    """The one rule."""
+    if low > 1:
+        return "faster"
+    return "slower" if high < 1 else "no difference shown"
+
+
+def _estimate(
+    shifts: Floats,
+    rank: int,
+    rounds: int,
+    needed: Callable[[], int],
+    comparisons: int,
+    paired: bool,
+    between: float = 1,
+) -> RatioEstimate:
+    """The estimate from sorted log shifts: their median, and the rank-th from either end."""
+    value = math.exp(float(np.median(shifts)))
+    if rank == 0:
+        over = f" over {comparisons} comparisons" if comparisons > 1 else ""
+        return RatioEstimate(
+            value=value,
+            low=None,
+            high=None,
+            verdict="too few rounds",
+            paired=paired,
+            rounds=rounds,
+            confidence=None,
+            note=f"{rounds} rounds; a verdict{over} takes {needed()}",
+        )
+    low = math.exp(float(shifts[rank - 1])) / between
+    high = math.exp(float(shifts[-rank])) * between
+    return RatioEstimate(
+        value=value,
+        low=low,
+        high=high,
+        verdict=_verdict(low, high),
+        paired=paired,
+        rounds=rounds,
+        confidence=1 - ALPHA / comparisons,
+        note=None if paired else _unpaired_note(between),
+    )
+
+
+def _unpaired_note(between: float) -> str:
+    note = "unpaired: no common rounds, so what else changed is in it"
+    if between == 1:
+        return note
+    return f"{note}; interval widened by {100 * (between - 1):.1f} % for what the host moved"
+
+
+@cache
+def _quantiles(comparisons: int) -> float:
+    """Normal quantile of the corrected confidence over that of a single comparison."""
+    one, corrected = (-float(special.ndtri(ALPHA / 2 / m)) for m in (1, comparisons))
+    return corrected / one
+
+
+def _series(values: ArrayLike) -> Floats:
+    series = np.asarray(values, dtype=np.float64)
+    if series.ndim != 1 or series.size == 0 or not bool(np.isfinite(series).all()):
+        raise ValueError(f"expected a series of finite numbers, found {values!r}")
+    return series
+
+
+def _logs(values: Floats) -> Floats:
+    if bool((values <= 0).any()):
+        raise ValueError(f"a ratio needs values above zero, found {values.min()}")
+    return np.log(values)
+
+
+def _outliers(series: Floats, middle: float) -> tuple[int, ...]:
+    deviations = np.abs(series - middle)
+    typical = float(np.median(deviations))
+    if typical == 0:  # more than half the rounds agree exactly: nothing to measure "off" with
+        return ()
+    return tuple(int(i) for i in np.flatnonzero(deviations > OUTLIER_DEVIATIONS * typical))
+
+
+@cache
+def _median_rank(count: int) -> int:
+    """Largest k with P(binomial(count, 1/2) < k) <= ALPHA / 2; 0 if there is none."""
+    below = special.bdtr(
+        np.arange(count), count, 0.5
+    )  # of scipy.stats, without its second of import
+    return int(np.searchsorted(below, ALPHA / 2, "right"))
+
+
+@cache
+def _fewest_for_median() -> int:
+    return _first(_median_rank)
+
+
+def _first(rank: Callable[[int], int]) -> int:
+    return next(count for count in range(1, 1000) if rank(count))
+
+
+@cache
+def _upper_triangle(count: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    rows, columns = np.triu_indices(count)
+    return rows, columns
+
+
+@cache
+def _signed_rank(count: int, comparisons: int) -> int:
+    """Largest k with P(W < k) <= ALPHA / 2 / comparisons for the signed-rank statistic W.
+
+    W is the sum of those of 1 … count that a fair coin picks; its distribution by convolution.
+    """
+    distribution = np.zeros(count * (count + 1) // 2 + 1)
+    distribution[0] = 1
+    for rank in range(1, count + 1):
+        distribution[rank:] += distribution[:-rank].copy()
+        distribution /= 2
+    return _tail(distribution, comparisons)
+
+
+@cache
+def _rank_sum(left: int, right: int, comparisons: int) -> int:
+    """Largest k with P(U < k) <= ALPHA / 2 / comparisons for the Mann-Whitney statistic U.
+
+    The counts of U are the coefficients of the Gaussian binomial (left + right over left):
+    the product of (1 - q^(right + i)) / (1 - q^i) for i = 1 … left (Mann and Whitney 1947).
+    In whole numbers, since the division cancels what floating point would not.
+    """
+    counts = [0] * (left * right + 1)
+    counts[0] = 1
+    for i in range(1, left + 1):
+        for q in range(left * right, right + i - 1, -1):
+            counts[q] -= counts[q - right - i]
+        for q in range(i, left * right + 1):
+            counts[q] += counts[q - i]
+    total = math.comb(left + right, left)
+    return _tail(np.array([count / total for count in counts]), comparisons)
+
+
+def _tail(distribution: Floats, comparisons: int) -> int:
+    below = np.cumsum(distribution)
+    return int(np.searchsorted(below, ALPHA / 2 / comparisons, "right"))

@@ -1,0 +1,1 @@
+"""The contract between the programs: records, runs, results, and their names."""

@@ -1,0 +1,97 @@
+"""How a figure and a library look to readers, everywhere: one function for each.
+
+Ratios have theirs in `statistics.ratio_text`, scenarios in `model.scenario_name`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from tlsperf.contract.names import HostFacts, Implementation, ShownImplementation, Unit
+
+ABSENT: Final = "–"
+
+LIBRARY_NAMES: Final = {
+    "rustls": "rustls",
+    "openssl": "OpenSSL",
+    "boringssl": "BoringSSL",
+    "aws-lc": "AWS-LC",
+    "s2n-tls": "s2n-tls",
+    "mbedtls": "Mbed TLS",
+    "wolfssl": "wolfSSL",
+    "gnutls": "GnuTLS",
+    "libressl": "LibreSSL",
+    "go": "Go crypto/tls",
+}
+LIBRARY_COLOURS: Final = {
+    "rustls": "#d55e00",
+    "rustls-ring": "#8c6d00",
+    "rustls-graviola": "#c2255c",
+    "openssl": "#0072b2",
+    "boringssl": "#007a5a",
+    "aws-lc": "#a8508c",
+    "s2n-tls": "#2a2470",
+    "gnutls": "#5c1a0e",
+    "other": "#6b7280",
+}
+"""On a light page, by colour class; the style sheet has those for a dark one."""
+
+_WHOLE_UNITS: Final = (
+    "bytes",
+    "KiB",
+    "bytes/connection",
+    "instructions/handshake",
+    "instructions/MiB",
+    "instructions/operation",
+)
+
+
+def value_text(value: float, unit: Unit, like: float | None = None) -> str:
+    """A value without its unit, to four significant digits: 8,134, 812.3, 78.70, 6.500.
+
+    Counts (bytes, instructions) are whole numbers. `like` takes the decimals of another value, so
+    that a median and its interval have the same.
+    """
+    scale = float(f"{value if like is None else like:.4g}")
+    decimals = next((d for d, least in enumerate((1000, 100, 10)) if scale >= least), 3)
+    return f"{value:,.{0 if unit in _WHOLE_UNITS else decimals}f}"
+
+
+def interval_text(low: float, high: float, value: float, unit: Unit) -> str:
+    """The interval of a value, with the value's decimals: 8,053 to 8,215."""
+    return f"{value_text(low, unit, value)} to {value_text(high, unit, value)}"
+
+
+def listed(parts: Sequence[str]) -> str:
+    """One or more parts in a sentence: `a, b and c`."""
+    return " and ".join([", ".join(parts[:-1]), parts[-1]] if len(parts) > 1 else parts)
+
+
+def implementation_label(implementation: Implementation) -> str:
+    """What readers call it: OpenSSL 3.6.1, rustls 0.23.40 (aws-lc-rs, jemalloc)."""
+    name = f"{LIBRARY_NAMES[implementation.library]} {implementation.version}"
+    details = ", ".join(d for d in (implementation.provider, implementation.build) if d)
+    return f"{name} ({details})" if details else name
+
+
+def colour_of(implementation: Implementation) -> str:
+    """The class of its colour, without the prefix `library-`: one a library, and one for each
+    provider of rustls but the first."""
+    library = implementation.library
+    names = (f"{library}-{implementation.provider}", library)
+    return next((name for name in names if name in LIBRARY_COLOURS), "other")
+
+
+def host_label(host: HostFacts) -> str:
+    """A host's name for readers, which says that it is virtual."""
+    return host.cpu + (" (virtual machine)" if host.virtual else "")
+
+
+def shown(implementation: Implementation) -> ShownImplementation:
+    """The implementation with its label and its colour."""
+    return ShownImplementation(
+        **implementation.model_dump(exclude={"label", "colour"}),
+        label=implementation_label(implementation),
+        colour=colour_of(implementation),
+    )

@@ -1,0 +1,1 @@
+"""Reads everything that is on disk: raw formats, runs, archives."""

@@ -1,0 +1,140 @@
+"""Archives of `tlsbench pack`: a run as one file, carried from the host that measured.
+
+A gzip-compressed tar with, below one folder named after the run: `SHA256SUMS` in the form of
+sha256sum(1), `run.toml`, and the raw files. Whatever is not exactly so is refused.
+"""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import io
+import re
+import tarfile
+import tempfile
+import tomllib
+import zlib
+from collections.abc import Mapping
+from pathlib import Path, PurePosixPath
+from typing import Final
+
+from tlsperf.contract.errors import FormatError, UserError
+from tlsperf.contract.names import Run
+from tlsperf.load.run import load_run, parse_run
+
+SUFFIX: Final = ".tar.gz"
+SUMS: Final = "SHA256SUMS"
+_SUM: Final = re.compile(r"([0-9a-f]{64})  (\S+)")
+
+
+def import_archive(archive: Path, runs: Path) -> Run:
+    """Writes the run of an archive to `runs`/<its id>, which must not exist, and returns it.
+
+    Everything is checked first: the checksum beside the archive if there is one, those in it,
+    those of run.toml, and every record. Raises UserError, and has then written nothing.
+    """
+    name = str(archive)
+    data = _verified(archive)
+    members = _members(data, name)
+    identifier = _check_sums(members, name)
+    run = _run(members, identifier, name)
+    target = runs / run.id
+    if target.exists():
+        raise UserError(f"{name}: the run {run.id} is there already: {target}")
+    with tempfile.TemporaryDirectory(dir=runs, prefix=".import-") as scratch:
+        for member, content in members.items():
+            path = Path(scratch) / member
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(content)
+        folder = Path(scratch) / identifier
+        (folder / SUMS).unlink()
+        try:
+            load_run(folder)
+        except FormatError as error:
+            place = f"{name}: {error.file.removeprefix(f'{scratch}/')}"
+            raise FormatError(place, error.line, error.found, error.expected) from None
+        folder.rename(target)
+    return run
+
+
+def _verified(archive: Path) -> bytes:
+    """The archive's bytes, which must be those that the file beside it tells of."""
+    try:
+        data = archive.read_bytes()
+    except FileNotFoundError:
+        raise UserError(f"{archive}: there is no such file") from None
+    beside = archive.with_name(f"{archive.name}.sha256")
+    if beside.exists():
+        expected = beside.read_text(encoding="utf-8").split(" ")[0]
+        digest = hashlib.sha256(data).hexdigest()
+        if digest != expected:
+            raise FormatError(
+                str(archive), None, f"sha256 {digest}", f"{expected} as {beside.name} has it"
+            )
+    return data
+
+
+def _members(data: bytes, name: str) -> dict[str, bytes]:
+    """The files of the archive by their names; whatever else it may hold is an error."""
+    members: dict[str, bytes] = {}
+    try:
+        # All of it, for the checksum at its end: tar would stop before.
+        with tarfile.open(fileobj=io.BytesIO(gzip.decompress(data))) as tar:
+            for member in tar:
+                file = tar.extractfile(member) if member.isreg() else None
+                path = PurePosixPath(member.name)
+                if file is None or path.is_absolute() or {"..", "."} & set(path.parts):
+                    raise FormatError(name, None, f"the member {member.name}", "files of one run")
+                if member.name in members:
+                    raise FormatError(name, None, f"{member.name} twice", "it once")
+                members[member.name] = file.read()
+    except (tarfile.TarError, EOFError, OSError, zlib.error) as error:
+        raise FormatError(name, None, str(error), "an archive of `tlsbench pack`") from None
+    return members
+
+
+def _check_sums(members: Mapping[str, bytes], name: str) -> str:
+    """Holds the files against the archive's list, and returns the one folder that they are in."""
+    folders = {PurePosixPath(member).parts[0] for member in members}
+    folder = next(iter(folders)) if len(folders) == 1 else ""
+    sums = f"{folder}/{SUMS}"
+    if sums not in members:
+        raise FormatError(name, None, f"{len(members)} files without {SUMS}", "one packed run")
+    expected: dict[str, str] = {}
+    for number, line in enumerate(members[sums].decode("utf-8", "replace").splitlines(), start=1):
+        found = _SUM.fullmatch(line)
+        if not found:
+            raise FormatError(f"{name}: {sums}", number, repr(line), "<sha256>  <file>")
+        expected[found[2]] = found[1]
+    there = members.keys() - {sums}
+    if there != expected.keys():
+        odd = ", ".join(sorted(there ^ expected.keys()))
+        raise FormatError(name, None, f"{odd} in one alone", f"the files that {SUMS} lists")
+    for member, digest in expected.items():
+        found_digest = hashlib.sha256(members[member]).hexdigest()
+        if found_digest != digest:
+            raise FormatError(
+                f"{name}: {member}", None, f"sha256 {found_digest}", f"{digest} as {SUMS} has it"
+            )
+    return folder
+
+
+def _run(members: Mapping[str, bytes], folder: str, name: str) -> Run:
+    """The run of the archive, whose folder and files must be those that run.toml tells of."""
+    manifest = f"{folder}/run.toml"
+    place = f"{name}: {manifest}"
+    if manifest not in members:
+        raise FormatError(name, None, "no run.toml", manifest)
+    try:
+        table = tomllib.loads(members[manifest].decode("utf-8"))
+    except ValueError as error:
+        raise FormatError(place, None, str(error), "TOML") from None
+    run = parse_run(table, place)
+    if run.id != folder:
+        raise FormatError(place, None, f"id {run.id!r}", f"{folder!r}, the folder's name")
+    listed = {f"{folder}/{file.path}" for file in run.files}
+    there = members.keys() - {manifest, f"{folder}/{SUMS}"}
+    if listed != there:
+        odd = ", ".join(sorted(listed ^ there))
+        raise FormatError(place, None, f"{odd} in one alone", "the files that run.toml lists")
+    return run

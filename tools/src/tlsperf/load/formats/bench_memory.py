@@ -1,0 +1,38 @@
+"""Memory of openssl-bench and rustls' bench (`bench-memory`): `make memory 2>&1`.
+
+    env LD_LIBRARY_PATH=../openssl /usr/bin/time -f %M ./bench memory TLS_AES_256_GCM_SHA384 1000
+    76712
+
+The tool itself prints nothing. The figure is the peak resident set of the process in KiB, with
+the harness and the library in it, once for that many sessions (half of them clients, half
+servers); /usr/bin/time prints it on standard error. In the frame it is in bytes.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from tlsperf.load.formats.rows import Format, file_by_file
+from tlsperf.load.formats.suites import OPENSSL_SUITES, RUSTLS_SUITES
+from tlsperf.load.formats.transcript import Grammar, parse
+
+
+class _BenchMemory(Grammar):
+    suites = OPENSSL_SUITES | RUSTLS_SUITES
+    words = {}  # noqa: RUF012  the tools print no lines of their own
+
+
+_COMMAND: Final = re.compile(
+    r"^.*bench(?:\s+--\S+)*\s+memory\s+TLS|^.*bench.*\smemory\s+ECDHE", re.M
+)
+_FIGURES: Final = re.compile(r"^(?:bulk|handshake|send:|recv:)", re.M)
+
+FORMATS: Final = (
+    Format(
+        "bench-memory",
+        "/usr/bin/time",
+        lambda text, name: bool(_COMMAND.search(text)) and not _FIGURES.search(text),
+        file_by_file(lambda source: parse(source, _BenchMemory)),
+    ),
+)

@@ -1,0 +1,251 @@
+"""The tidy frame: what every raw format becomes, one row an observation.
+
+The columns are those of the table in docs/design.md, in this order:
+
+    implementation                                text
+    operation … side, variant                     text   } together a scenario
+    threads, size, record_size                    Int64  }
+    phase, metric, statistic, unit, note          text
+    round                                         Int64
+    value                                         float64, finite, >= 0
+    valid                                         bool
+
+Text columns are categories, which keeps 300,000 rows below 20 MB. What a source does not tell is
+missing (NaN in text, <NA> in integers), so group with `observed=True, dropna=False`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final, get_args
+
+import numpy as np
+import pandas as pd
+
+from tlsperf.contract.errors import FormatError
+from tlsperf.contract.names import (
+    SCENARIO_FIELDS,
+    Authentication,
+    Metric,
+    Operation,
+    Protocol,
+    Resumption,
+    Scenario,
+    Side,
+    Statistic,
+    Unit,
+)
+
+COLUMNS: Final = (
+    "implementation",
+    *SCENARIO_FIELDS,
+    "phase",
+    "round",
+    "metric",
+    "statistic",
+    "value",
+    "unit",
+    "valid",
+    "note",
+)
+INTEGER_COLUMNS: Final = ("threads", "size", "record_size", "round")
+IDENTITY_COLUMNS: Final = tuple(c for c in COLUMNS if c not in {"value", "unit", "valid", "note"})
+"""Columns that tell one observation from another: no two valid rows may agree in all of them."""
+
+REQUIRED_COLUMNS: Final = ("implementation", "operation", "metric", "value", "unit")
+DEFAULTS: Final[Mapping[str, object]] = {"phase": "total", "statistic": "value", "valid": True}
+
+KEY_EXCHANGES: Final = (
+    "X25519",
+    "X448",
+    "secp256r1",
+    "secp384r1",
+    "secp521r1",
+    "ffdhe2048",
+    "MLKEM512",
+    "MLKEM768",
+    "MLKEM1024",
+    "X25519MLKEM768",
+    "SecP256r1MLKEM768",
+    "SecP384r1MLKEM1024",
+)
+CERTIFICATES: Final = ("rsa-2048", "rsa-4096", "ecdsa-p256", "ecdsa-p384", "ed25519")
+
+_KNOWN: Final[Mapping[str, tuple[str, ...]]] = {
+    "operation": get_args(Operation),
+    "protocol": get_args(Protocol),
+    "key_exchange": KEY_EXCHANGES,
+    "certificate": CERTIFICATES,
+    "authentication": get_args(Authentication),
+    "resumption": get_args(Resumption),
+    "side": get_args(Side),
+    "metric": get_args(Metric),
+    "statistic": get_args(Statistic),
+    "unit": get_args(Unit),
+}
+_PATTERNS: Final[Mapping[str, tuple[re.Pattern[str], str]]] = {
+    "implementation": (re.compile(r"[a-z0-9][a-z0-9._-]*"), "an identifier such as openssl-3.6.1"),
+    "cipher_suite": (re.compile(r"TLS_[A-Z0-9_]+"), "an IANA name such as TLS_AES_256_GCM_SHA384"),
+    "phase": (
+        re.compile(r"total|construction|flight-[1-9]|tickets|handshake|data"),
+        "total, construction, flight-1 to flight-9, tickets, handshake or data",
+    ),
+}
+_UNITS: Final[Mapping[tuple[str, str], tuple[str, ...]]] = {
+    ("transfer", "rate"): ("MiB/s",),
+    ("handshake", "rate"): ("handshakes/s", "handshakes/s/thread"),
+    ("client-hello", "rate"): ("operations/s",),
+    ("primitive", "rate"): ("operations/s", "MiB/s"),
+    ("transfer", "instructions"): ("instructions/MiB",),
+    ("handshake", "instructions"): ("instructions/handshake",),
+    ("client-hello", "instructions"): ("instructions/operation",),
+}
+_METRIC_UNITS: Final[Mapping[str, tuple[str, ...]]] = {
+    "duration": ("µs",),
+    "allocated": ("bytes", "bytes/connection"),
+    "resident": ("bytes", "bytes/connection"),
+    "peak-resident": ("bytes", "bytes/connection"),
+}
+
+
+def units_of(operation: str, metric: str) -> tuple[str, ...]:
+    """Units that a metric of an operation may have; empty if the two do not go together."""
+    return _UNITS.get((operation, metric)) or _METRIC_UNITS.get(metric, ())
+
+
+def tidy_frame(columns: Mapping[str, Sequence[Any]]) -> pd.DataFrame:
+    """The checked tidy frame of lists of equal length, one a column, gathered from any files.
+
+    `file` and `line` say where each row was read and must be there; they name the place of an
+    error and are not kept. Of COLUMNS, those in REQUIRED_COLUMNS must be there too; None in a list,
+    or a column left out, means that the source does not tell (DEFAULTS apply to a column that is
+    left out as a whole). Make one frame of many files rather than one a file: the cost of a frame
+    is in its columns.
+
+    Raises FormatError at the first row with an unknown value or unit, a value that is negative or
+    not finite, an invalid row without a note, or the identity of an earlier valid row.
+    """
+    files, lines = columns["file"], columns["line"]
+    unknown = set(columns) - {*COLUMNS, "file", "line"}
+    missing = [c for c in REQUIRED_COLUMNS if c not in columns]
+    if unknown or missing:
+        raise TypeError(f"unknown columns {sorted(unknown)}, missing columns {missing}")
+    count = len(files)
+    data: dict[str, Any] = {}
+    for name in COLUMNS:
+        given = columns.get(name)
+        if name == "value":
+            data[name] = np.asarray(given, dtype=np.float64)
+        elif name == "valid":
+            data[name] = np.ones(count, dtype=bool) if given is None else np.asarray(given, bool)
+        elif name in INTEGER_COLUMNS:
+            data[name] = _integers(given, count)
+        elif given is None:
+            data[name] = _constant(DEFAULTS.get(name), count)
+        else:
+            codes, categories = pd.factorize(np.asarray(given, dtype=object), sort=False)
+            data[name] = pd.Categorical.from_codes(codes, categories=pd.Index(categories))
+    frame = pd.DataFrame(data, columns=list(COLUMNS))
+    _check(frame, lambda row, found, expected: FormatError(files[row], lines[row], found, expected))
+    return frame
+
+
+def scenario_groups(frame: pd.DataFrame) -> list[tuple[Scenario, pd.DataFrame]]:
+    """The rows of each scenario of a tidy frame, in the order of their first appearance."""
+    keys = list(SCENARIO_FIELDS)
+    numbers = frame.groupby(keys, observed=True, dropna=False, sort=False).ngroup()
+    groups = []
+    for _, rows in frame.groupby(numbers.to_numpy(), sort=False):
+        first = rows.iloc[0]
+        fields = {k: _plain(first[k]) for k in keys}
+        groups.append((Scenario.model_validate(fields), rows))
+    return groups
+
+
+def concatenate(frames: Sequence[pd.DataFrame]) -> pd.DataFrame:
+    """One tidy frame of several; its categories are those of all of them."""
+    joined = pd.concat(
+        [
+            f.astype({c: object for c in f.columns if isinstance(f[c].dtype, pd.CategoricalDtype)})
+            for f in frames
+        ],
+        ignore_index=True,
+    )
+    text = [c for c in COLUMNS if c not in {*INTEGER_COLUMNS, "value", "valid"}]
+    return joined.astype(dict.fromkeys(text, "category"))
+
+
+def _plain(value: Any) -> Any:
+    if pd.isna(value):
+        return None
+    return int(value) if isinstance(value, (int, np.integer)) else value
+
+
+def _constant(value: object, count: int) -> Any:
+    if value is None:
+        return pd.Categorical.from_codes(np.full(count, -1), categories=pd.Index([], dtype=object))
+    return pd.Categorical.from_codes(np.zeros(count, dtype=int), categories=pd.Index([value]))
+
+
+def _integers(values: Sequence[int | None] | None, count: int) -> Any:
+    return pd.array([None] * count if values is None else values, dtype="Int64")
+
+
+_Fail = Callable[[int, str, str], FormatError]
+
+
+def _check(frame: pd.DataFrame, fail: _Fail) -> None:
+    """Raises what `fail(row, found, expected)` makes for the first column that is wrong."""
+    for name in REQUIRED_COLUMNS:
+        absent = frame[name].isna().to_numpy() & (name != "value")
+        if absent.any():
+            raise fail(int(absent.argmax()), f"no {name}", f"a value for {name}")
+    for name, known in _KNOWN.items():
+        _check_categories(frame, name, known.__contains__, ", ".join(known), fail)
+    for name, (pattern, expected) in _PATTERNS.items():
+        _check_categories(frame, name, pattern.fullmatch, expected, fail)
+    for name in INTEGER_COLUMNS:
+        wrong = (frame[name] < 1).fillna(False).to_numpy(dtype=bool)
+        if wrong.any():
+            row = int(wrong.argmax())
+            raise fail(row, f"{name} {frame[name].iloc[row]}", "an integer of at least 1")
+    # a mixed-up unit is one of the reasons for which an observation is invalid
+    combinations = frame.loc[frame["valid"], ["operation", "metric", "unit"]].drop_duplicates()
+    for row, (operation, metric, unit) in zip(
+        combinations.index, combinations.itertuples(index=False, name=None), strict=True
+    ):
+        allowed = units_of(operation, metric)
+        if unit not in allowed:
+            expected = " or ".join(allowed) or f"another metric for {operation}"
+            raise fail(int(row), f"unit {unit} for the {metric} of a {operation}", expected)
+    values = frame["value"].to_numpy()
+    wrong = ~(np.isfinite(values) & (values >= 0))
+    if wrong.any():
+        row = int(wrong.argmax())
+        raise fail(row, f"value {values[row]}", "a finite number that is not negative")
+    valid = frame["valid"].to_numpy()
+    silent = ~valid & frame["note"].isna().to_numpy()
+    if silent.any():
+        raise fail(int(silent.argmax()), "an invalid observation without a note", "the reason")
+    repeated = frame.loc[valid, list(IDENTITY_COLUMNS)].duplicated()
+    if repeated.to_numpy().any():
+        row = int(np.flatnonzero(valid)[repeated.to_numpy().argmax()])
+        described = ", ".join(
+            f"{c} {v}" for c in IDENTITY_COLUMNS if not pd.isna(v := frame[c].iloc[row])
+        )
+        raise fail(row, f"a second observation of {described}", "each observation once")
+
+
+def _check_categories(
+    frame: pd.DataFrame,
+    name: str,
+    accepts: Callable[[str], object],
+    expected: str,
+    fail: _Fail,
+) -> None:
+    column = frame[name].cat
+    for code, category in enumerate(column.categories):
+        if not (isinstance(category, str) and accepts(category)):
+            row = int((column.codes.to_numpy() == code).argmax())
+            raise fail(row, f"{name} {category!r}", expected)

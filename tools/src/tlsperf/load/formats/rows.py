@@ -1,0 +1,175 @@
+"""What a format module gives back: rows for the tidy frame, and what it noticed beside them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Final, NamedTuple
+
+import pandas as pd
+
+from tlsperf.contract.errors import FormatError
+from tlsperf.contract.names import SCENARIO_FIELDS, Run, Scenario
+from tlsperf.load.formats.frame import tidy_frame
+
+
+class Source(NamedTuple):
+    """A raw file to be read, with what its run knows about it."""
+
+    data: bytes
+    name: str
+    """As errors name it; its last part is the file's name."""
+    run: Run
+    """The run it belongs to; tells apart what a file with several implementations mixes."""
+    implementation: str | None = None
+    round: int | None = None
+
+
+class Row(NamedTuple):
+    """One observation; `file` and `line` say where it was read."""
+
+    file: str
+    line: int
+    implementation: str | None
+    round: int | None
+    scenario: Scenario
+    metric: str
+    value: float
+    unit: str
+    statistic: str = "value"
+    valid: bool = True
+    note: str | None = None
+
+
+class Remark(NamedTuple):
+    """What a reader of the run must know and no row can say: a figure that is not there."""
+
+    file: str
+    line: int
+    message: str
+
+
+@dataclass
+class Parsed:
+    """Rows and remarks, in the order of the file."""
+
+    rows: list[Row] = field(default_factory=list)
+    remarks: list[Remark] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Format:
+    """One raw format.
+
+    `detects` looks at the first 64 KiB of a file and its name. `parse` reads files that belong
+    together (all of the format in a run); most formats know nothing beyond a single file.
+    """
+
+    name: str
+    tool: str
+    """What writes it, as readers see it."""
+    detects: Callable[[str, str], bool]
+    parse: Callable[[Sequence[Source]], Parsed]
+
+
+def file_by_file(parse: Callable[[Source], Parsed]) -> Callable[[Sequence[Source]], Parsed]:
+    """The parser of several files from the parser of one."""
+
+    def parse_all(sources: Sequence[Source]) -> Parsed:
+        together = Parsed()
+        for source in sources:
+            parsed = parse(source)
+            together.rows += parsed.rows
+            together.remarks += parsed.remarks
+        return together
+
+    return parse_all
+
+
+def each_line(
+    source: Source, remarks: list[Remark], read: Callable[[int, str, bool], None]
+) -> None:
+    """Calls `read` with number and text of each line that is not blank, and whether it is the last.
+
+    What `read` refuses (a FormatError) is an error, but for the last line: that one may be cut off
+    where the run was interrupted, which becomes a remark.
+    """
+    lines = text_of(source).split("\n")
+    for number, line in enumerate(lines, start=1):
+        if not line.strip():
+            continue
+        last = number == len(lines)
+        try:
+            read(number, line, last)
+        except FormatError:
+            if not last:
+                raise
+            message = f"the output was interrupted at {line.strip()!r}"
+            remarks.append(Remark(source.name, number, message))
+
+
+def primitive_row(
+    source: Source, line: int, name: str, rate: float, unit: str, note: str | None
+) -> Row:
+    """The rate of a primitive called `name`; a note makes it invalid."""
+    return Row(
+        file=source.name,
+        line=line,
+        implementation=source.implementation,
+        round=source.round,
+        scenario=Scenario(operation="primitive", variant=name),
+        metric="rate",
+        value=rate,
+        unit=unit,
+        valid=note is None,
+        note=note,
+    )
+
+
+def frame_of(rows: Iterable[Row]) -> pd.DataFrame:
+    """The checked tidy frame of rows; FormatError names the file and line of a wrong one."""
+    rows = list(rows)
+    columns: dict[str, list[object]] = {
+        "file": [r.file for r in rows],
+        "line": [r.line for r in rows],
+        "implementation": [r.implementation for r in rows],
+        "round": [r.round for r in rows],
+        "metric": [r.metric for r in rows],
+        "value": [r.value for r in rows],
+        "unit": [r.unit for r in rows],
+        "statistic": [r.statistic for r in rows],
+        "valid": [r.valid for r in rows],
+        "note": [r.note for r in rows],
+    }
+    for name in SCENARIO_FIELDS:
+        columns[name] = [getattr(r.scenario, name) for r in rows]
+    return tidy_frame(columns)
+
+
+def text_of(source: Source) -> str:
+    """The text of a file; see `decode`."""
+    return decode(source.data, source.name)
+
+
+def decode(data: bytes, name: str) -> str:
+    """The text of bytes: UTF-8, with or without a byte-order mark, line ends made \\n.
+
+    Raises FormatError for anything but UTF-8 (a file saved as UTF-16 by an editor, say).
+    """
+    refuse_utf16(data, name)
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        found = f"byte 0x{data[error.start]:02x}"
+        raise FormatError(name, line, found, _AS_WRITTEN) from None
+    return text.replace("\r\n", "\n")
+
+
+def refuse_utf16(data: bytes, name: str) -> None:
+    """Raises FormatError for the byte-order marks that editors on Windows begin UTF-16 with."""
+    if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
+        raise FormatError(name, 1, "UTF-16 text", _AS_WRITTEN)
+
+
+_AS_WRITTEN: Final = "UTF-8 text as the tool wrote it"

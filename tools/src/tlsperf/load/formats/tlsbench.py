@@ -1,0 +1,251 @@
+"""Our own raw format `tlsbench/1`: JSON Lines as `tlsbench` appends them.
+
+The grammar is data/schema/record.schema.json, one record a line. Records of one block stand before
+its mark (`kind: block`), and the state of a round (`kind: round`) after its blocks.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass
+from statistics import median
+from typing import Any, Final
+
+import pandas as pd
+from pydantic import TypeAdapter, ValidationError
+
+from tlsperf.contract.errors import FormatError, mismatch
+from tlsperf.contract.names import (
+    SCENARIO_FIELDS,
+    SCHEMA_VERSION,
+    Block,
+    Measurement,
+    Observation,
+    Overhead,
+    Record,
+    RoundState,
+    Scenario,
+    Unit,
+)
+from tlsperf.load.formats.frame import tidy_frame
+
+FORMAT: Final = "tlsbench/1"
+
+_RECORD: Final[TypeAdapter[Measurement | Block | Overhead | RoundState]] = TypeAdapter(Record)
+_FIELDS: Final = ("phase", "metric", "statistic", "value", "unit")
+
+
+@dataclass(frozen=True)
+class Gap:
+    """A scenario (both its sides where it has two) without an implementation's figures."""
+
+    implementation: str
+    scenario: Scenario
+    reason: str
+
+
+@dataclass(frozen=True)
+class EncodedHistogram:
+    """The times of single handshakes in one round, as the record in `line` has them."""
+
+    line: int
+    implementation: str
+    scenario: Scenario
+    text: str
+
+
+@dataclass(frozen=True)
+class Records:
+    """What a file holds. Rows of failed blocks and disturbed rounds are in `frame`, invalid;
+    `histograms` are only those that count."""
+
+    frame: pd.DataFrame
+    gaps: list[Gap]
+    rounds: list[RoundState]
+    overheads: list[Overhead]
+    histograms: list[EncodedHistogram]
+
+
+def parse(data: bytes, file: str) -> Records:
+    """Reads the bytes of a `records.jsonl`; `file` is what errors call it.
+
+    Raises FormatError at the first line that is not a whole record of schema 1, repeats a
+    measurement, stands in a block that is not its own, or was in flight when the run stopped.
+    """
+    if not data:
+        raise FormatError(file, None, "an empty file", "one record a line")
+    measurements: list[tuple[int, Measurement]] = []
+    failures: dict[int, str] = {}  # line of a measurement -> why its block failed
+    blocks: list[tuple[int, Block]] = []
+    rounds: dict[int, RoundState] = {}
+    overheads: list[Overhead] = []
+    scenarios: defaultdict[int, dict[Scenario, None]] = defaultdict(dict)  # block -> scenarios
+    first_lines: dict[tuple[str, int, Scenario], int] = {}
+    marks: dict[tuple[str, int, int], int] = {}
+    open_block: list[tuple[int, Measurement]] = []
+
+    for number, record in _records(data, file):
+        if isinstance(record, Measurement):
+            key = (record.implementation, record.round, record.scenario)
+            if key in first_lines:
+                raise FormatError(
+                    file,
+                    number,
+                    f"{record.implementation} in round {record.round} measured as in line "
+                    f"{first_lines[key]}",
+                    "each measurement once",
+                )
+            first_lines[key] = number
+            open_block.append((number, record))
+        elif isinstance(record, Block):
+            mark = (record.implementation, record.round, record.block)
+            if mark in marks:
+                raise FormatError(
+                    file,
+                    number,
+                    f"the block marked in line {marks[mark]} again",
+                    "one mark a block",
+                )
+            marks[mark] = number
+            for line, measurement in open_block:
+                if (measurement.implementation, measurement.round) != mark[:2]:
+                    raise FormatError(
+                        file,
+                        line,
+                        f"{measurement.implementation} of round {measurement.round} in a block of "
+                        f"{record.implementation} of round {record.round}",
+                        "records of one block before its mark",
+                    )
+                scenarios[record.block][measurement.scenario] = None
+                if record.status != "measured":
+                    failures[line] = f"the block is marked {record.status}: {record.reason}"
+            measurements += open_block
+            open_block = []
+            blocks.append((number, record))
+        elif isinstance(record, RoundState):
+            rounds[record.round] = record
+        else:
+            overheads.append(record)
+    if open_block:
+        raise FormatError(
+            file,
+            open_block[0][0],
+            "a measurement that no block mark follows (the run was interrupted)",
+            "a whole block; resume the run, which cuts off what was in flight",
+        )
+    notes = {line: _note(line, m, failures, rounds) for line, m in measurements}
+    histograms = [
+        EncodedHistogram(line, m.implementation, m.scenario, m.histogram)
+        for line, m in measurements
+        if m.histogram is not None and notes[line] is None
+    ]
+    return Records(
+        _frame(measurements, notes, file),
+        _gaps(blocks, scenarios, measurements),
+        list(rounds.values()),
+        overheads,
+        histograms,
+    )
+
+
+def _note(
+    line: int, measurement: Measurement, failures: dict[int, str], rounds: dict[int, RoundState]
+) -> str | None:
+    """Why a measurement must not count, if it must not."""
+    if line in failures:
+        return failures[line]
+    if not measurement.valid:
+        return measurement.note or "marked invalid without a reason"
+    state = rounds.get(measurement.round)
+    if state is not None and state.disturbed:
+        return f"round {state.round} was disturbed: {'; '.join(state.reasons)}"
+    return None
+
+
+def _records(data: bytes, file: str) -> Any:
+    lines = data.split(b"\n")
+    last = lines.pop()
+    for number, line in enumerate(lines, 1):
+        yield number, _record(line, file, number)
+    if last:
+        raise FormatError(
+            file, len(lines) + 1, f"a line cut off after {len(last)} bytes", "a whole record"
+        )
+
+
+def _record(line: bytes, file: str, number: int) -> Measurement | Block | Overhead | RoundState:
+    try:
+        record = _RECORD.validate_json(line, strict=True)
+    except ValidationError as error:
+        raise _mismatch(error, file, number) from None
+    if "schema_" not in record.model_fields_set:
+        raise FormatError(file, number, "no schema number", f"schema {SCHEMA_VERSION}")
+    return record
+
+
+def _mismatch(error: ValidationError, file: str, number: int) -> FormatError:
+    if error.errors()[0]["type"] == "json_invalid":
+        return FormatError(file, number, error.errors()[0]["msg"], "a JSON object")
+    return mismatch(error, file, number)
+
+
+def _frame(
+    measurements: list[tuple[int, Measurement]], notes: dict[int, str | None], file: str
+) -> pd.DataFrame:
+    columns: dict[str, list[Any]] = {
+        name: []
+        for name in (
+            "file",
+            "line",
+            "implementation",
+            "round",
+            *SCENARIO_FIELDS,
+            *_FIELDS,
+            "valid",
+            "note",
+        )
+    }
+    for line, measurement in measurements:
+        note = notes[line]
+        for observation in (*measurement.observations, *_per_thread(measurement)):
+            columns["file"].append(file)
+            columns["line"].append(line)
+            columns["implementation"].append(measurement.implementation)
+            columns["round"].append(measurement.round)
+            for name in SCENARIO_FIELDS:
+                columns[name].append(getattr(measurement.scenario, name))
+            for name in _FIELDS:
+                columns[name].append(getattr(observation, name))
+            columns["valid"].append(note is None)
+            columns["note"].append(note)
+    return tidy_frame(columns)
+
+
+def _per_thread(measurement: Measurement) -> list[Observation]:
+    """What the median thread did by the wall clock, of a measurement of both sides together."""
+    if measurement.scenario.operation != "handshake" or measurement.scenario.side is not None:
+        return []
+    rates = measurement.per_thread or [o.value for o in measurement.observations]
+    unit: Unit = "handshakes/s/thread"
+    return [Observation(metric="rate", statistic="p50", value=median(rates), unit=unit)]
+
+
+def _gaps(
+    blocks: list[tuple[int, Block]],
+    scenarios: dict[int, dict[Scenario, None]],
+    measurements: list[tuple[int, Measurement]],
+) -> list[Gap]:
+    """Scenarios that others have measured in a block which one could not do, or never did."""
+    done = {(m.implementation, m.scenario) for _, m in measurements}
+    gaps: dict[tuple[str, Scenario], Gap] = {}
+    for _, block in blocks:
+        if block.status == "measured":
+            continue
+        reason = block.reason or f"{block.status} without a reason"
+        if block.status == "failed":
+            reason = f"failed: {reason}"
+        for scenario in scenarios.get(block.block, ()):
+            key = (block.implementation, scenario)
+            if key not in done:
+                gaps.setdefault(key, Gap(*key, reason))
+    return list(gaps.values())

@@ -1,0 +1,385 @@
+"""What the outputs of openssl-bench and rustls' bench have in common.
+
+Both are run by make, which echoes each command before the tool's own lines; both print their
+figures in pairs (sender and receiver, client and server), several threads and memory alike. A
+grammar (`openssl_bench`, `rustls_bench`) adds the lines of its tool.
+
+Fields are separated by tabs, or by the spaces that a copy from a terminal makes of them. The last
+line may be cut off where the run was interrupted.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache, partial
+from typing import Final, NamedTuple, cast
+
+from tlsperf.contract.errors import FormatError
+from tlsperf.contract.names import Operation, Protocol, Resumption, Scenario, Side
+from tlsperf.load.formats.rows import Format, Parsed, Remark, Row, Source, each_line, file_by_file
+from tlsperf.load.formats.suites import Suite
+
+UNITS: Final = {
+    "MB/s": "MiB/s",  # both tools divide by 1024 x 1024
+    "handshakes/s": "handshakes/s",
+    "handshake/s": "handshakes/s",  # rustls until 2023
+}
+RESUMPTIONS: Final = {
+    "handshake": "none",
+    "handshake-resume": "session-id",
+    "handshake-ticket": "ticket",
+}
+SIDES: Final = {"transfer": ("sender", "receiver"), "handshake": ("client", "server")}
+TRANSFER_SIDES: Final = {"send": "sender", "recv": "receiver"}
+DEFAULT_SIZE: Final = 1 << 20
+"""Bytes per write in a transfer, unless the command says otherwise."""
+
+MODES: Final = ("bulk", *RESUMPTIONS, "memory")
+_PROGRAM: Final = re.compile(r"(?:\S*/)?(?:rustls-)?bench(?:-[a-z-]+)?")
+_BEFORE_PROGRAM: Final = re.compile(r"\$|(?:/usr/bin/)?(?:env|time)|setarch|-R|-f|%M|\w+=\S*")
+_OPTIONS: Final = (
+    "--key-type",
+    "--threads",
+    "--api",
+    "--latency-prefix",
+    "--multiplier",
+    "--provider",
+    "--plaintext-size",
+    "--max-fragment-size",
+)
+_FLAGS: Final = ("--rsa", "--ecdsa")
+_NOISE: Final = re.compile(
+    r"\s*(?:"
+    r"make(?:\[[0-9]+\])?: (?!\*\*\*).*"
+    r"|cargo .*"
+    r"|(?:g\+\+|c\+\+|clang\+\+|gcc|clang|cc)(?:-[0-9]+)? .*"
+    r"|(?:Compiling|Finished|Updating|Downloading|Downloaded|Locking|Adding|Fresh|Running"
+    r"|Blocking) .*"
+    r")"
+)
+_LOOP: Final = re.compile(r"\s*(?:for \w+ in .*do ?\\?|.*; ?\\|done)\s*")
+"""A loop over numbers of threads: make echoes it whole, once, before all its output."""
+_FAILED_MAKE: Final = re.compile(r"make(?:\[[0-9]+\])?: \*\*\* .*")
+_INTEGER: Final = re.compile(r"[1-9][0-9]{0,17}")
+"""A count above zero that fits into 64 bits."""
+
+
+class Measured(NamedTuple):
+    """A scenario without its side."""
+
+    operation: str
+    protocol: str | None = None
+    cipher_suite: str | None = None
+    key_exchange: str | None = None
+    certificate: str | None = None
+    authentication: str | None = None
+    resumption: str | None = None
+    threads: int | None = None
+    size: int | None = None
+    record_size: int | None = None
+    variant: str | None = None
+
+
+class Figure(NamedTuple):
+    """One printed figure."""
+
+    line: int
+    command: int
+    measured: Measured
+    side: str | None
+    value: float
+    unit: str
+    note: str | None
+
+
+@dataclass(frozen=True)
+class Command:
+    """An echoed command line of either tool."""
+
+    mode: str
+    suite: str
+    numbers: tuple[int, ...]
+    """After the suite: bytes per write, sessions."""
+    options: Mapping[str, str]
+
+    def option(self, name: str) -> int | None:
+        """An option's number."""
+        value = self.options.get(name)
+        return int(value) if value is not None else None
+
+
+class Grammar:
+    """The lines of one tool in one file; made anew for each.
+
+    `words` maps the first word of a line to what reads it: (line number, all words of the line).
+    """
+
+    words: Mapping[str, Callable[[int, list[str]], None]]
+    suites: Mapping[str, Suite]
+
+    def __init__(self, source: Source) -> None:
+        self.source = source
+        self.figures: list[Figure] = []
+        self.remarks: list[Remark] = []
+        self.command: Command | None = None
+        self.commands: list[int] = []
+        """Line of each command."""
+        self.excused = False
+        """The tool said that this command measures nothing."""
+        self.repeats_expected: set[int] = set()
+        """Commands that run once for each of up to four key types, and do not say which."""
+
+    def begin(self) -> None:
+        """A command was echoed; its lines follow."""
+
+    def explain(self, number: int, line: str) -> bool:
+        """True if the line is one that the tool prints and that carries no figure."""
+        return False
+
+    # --- for the tools' grammars -----------------------------------------------------------
+
+    def fail(self, line: int, found: str, expected: str) -> FormatError:
+        return FormatError(self.source.name, line, found, expected)
+
+    def suite(self, line: int, name: str) -> Suite:
+        """The suite that the tool calls `name`."""
+        found = self.suites.get(name)
+        if found is None:
+            raise self.fail(line, f"cipher suite {name!r}", "one of " + ", ".join(self.suites))
+        return found
+
+    def add(
+        self, line: int, measured: Measured, side: str, value: float, unit: str, note: str | None
+    ) -> None:
+        """Keeps a figure; a unit that does not belong to it makes it invalid."""
+        iana = UNITS.get(unit)
+        if iana is None:
+            raise self.fail(line, f"unit {unit!r}", " or ".join(UNITS))
+        belongs = "MiB/s" if measured.operation == "transfer" else "handshakes/s"
+        if iana != belongs:
+            note = f"printed as {unit}, which is no unit of a {measured.operation}"
+        self.figures.append(Figure(line, len(self.commands), measured, side, value, iana, note))
+
+    def rate(
+        self, line: int, words: Sequence[str], number: re.Pattern[str]
+    ) -> tuple[float, int, str]:
+        """Rate, threads and unit from the end of a line.
+
+        `RATE UNIT`, or `threads N RATE … RATE total SUM per-thread MEAN UNIT`, whose total is
+        the rate.
+        """
+        if len(words) == 2:
+            return self.number(line, words[0], number), 1, words[1]
+        if len(words) < 8 or words[0] != "threads" or not _INTEGER.fullmatch(words[1]):
+            raise self.fail(line, " ".join(words) or "nothing", "a rate and its unit")
+        threads = int(words[1])
+        rest = words[2 + threads :]
+        if threads < 1 or len(rest) != 5 or rest[0] != "total" or rest[2] != "per-thread":
+            expected = f"{threads} rates, their total, the rate per thread and a unit"
+            raise self.fail(line, " ".join(words), expected)
+        each = [self.number(line, word, number) for word in words[2 : 2 + threads]]
+        total = self.number(line, rest[1], number)
+        mean = self.number(line, rest[3], number)
+        for name, printed, computed in (
+            ("total", total, sum(each)),
+            ("mean", mean, total / threads),
+        ):
+            # %g prints six digits, %.2f two decimals, of each summand
+            if abs(printed - computed) > 2e-5 * computed + 0.01 * threads:
+                raise self.fail(line, f"{name} {printed:g}", f"{computed:g}, as the rates give it")
+        return total, threads, rest[4]
+
+    def number(self, line: int, word: str, pattern: re.Pattern[str]) -> float:
+        """A number exactly as the tool prints it."""
+        if not pattern.fullmatch(word):
+            raise self.fail(line, f"{word!r}", f"a number like {_EXAMPLES[pattern.pattern]}")
+        return float(word)
+
+
+FIXED: Final = re.compile(r"[0-9]+\.[0-9]{2}")
+"""A number as Rust's {:.2} prints it."""
+GENERAL: Final = re.compile(r"[0-9]+(?:\.[0-9]+)?(?:e[+-][0-9]{2,3})?")
+"""A number as C's %g prints it."""
+_EXAMPLES: Final = {FIXED.pattern: "6496.10", GENERAL.pattern: "6368.22 or 2.1e+06"}
+
+
+def transcript(name: str, tool: str, line: str, grammar: type[Grammar]) -> Format:
+    """The format that a file has if some line begins as the regular expression `line` says."""
+    begins = re.compile(f"^(?:{line})", re.MULTILINE)
+    return Format(
+        name,
+        tool,
+        lambda text, _: begins.search(text) is not None,
+        file_by_file(lambda source: parse(source, grammar)),
+    )
+
+
+def parse(source: Source, grammar: type[Grammar]) -> Parsed:
+    """Rows of one file of `grammar`'s tool; see Parsed. Raises FormatError."""
+    tool = grammar(source)
+    each_line(source, tool.remarks, partial(_read_line, tool))
+    _end_command(tool)
+    return Parsed(list(_rows(tool)), tool.remarks)
+
+
+def _read_line(tool: Grammar, number: int, line: str, last: bool) -> None:
+    words = line.split()
+    reader = tool.words.get(words[0])
+    if reader:
+        reader(number, words)
+    elif _LOOP.fullmatch(line):
+        if words[0] == "for":
+            _begin_command(tool, number, None)
+    elif command := _command(tool, number, words):
+        _begin_command(tool, number, command)
+    elif _is_memory_figure(tool, words):
+        _add_memory(tool, number, int(words[0]), last)
+    elif tool.explain(number, line) or _NOISE.fullmatch(line):
+        pass
+    elif _FAILED_MAKE.fullmatch(line):
+        tool.remarks.append(Remark(tool.source.name, number, f"make failed: {line.strip()}"))
+    else:
+        known = ", ".join(tool.words)
+        raise tool.fail(
+            number, repr(line[:200]), f"a line of the tool ({known}), a command, or make's output"
+        )
+
+
+def _command(tool: Grammar, line: int, words: list[str]) -> Command | None:
+    """The command that make echoed, or None if the line is none."""
+    at = next((i for i, word in enumerate(words) if _PROGRAM.fullmatch(word)), None)
+    if at is None or not all(_BEFORE_PROGRAM.fullmatch(w) for w in words[:at]):
+        return None
+    if not any(word in MODES for word in words[at + 1 :]):
+        return None
+    options: dict[str, str] = {}
+    positional: list[str] = []
+    rest = iter(words[at + 1 :])
+    for word in rest:
+        name, equals, value = word.partition("=")
+        if name in _FLAGS:
+            options[name] = ""
+        elif name in _OPTIONS:
+            options[name] = value if equals else next(rest, "")
+        else:
+            positional.append(word)
+    mode, *arguments = positional
+    if mode not in MODES or not arguments or not all(map(_INTEGER.fullmatch, arguments[1:])):
+        expected = f"a command of the tool: {' | '.join(MODES)}, a cipher suite, numbers"
+        raise tool.fail(line, " ".join(words), expected)
+    for name in ("--plaintext-size", "--max-fragment-size"):
+        if name in options and not _INTEGER.fullmatch(options[name]):
+            raise tool.fail(line, f"{name} {options[name]}", "a number")
+    return Command(mode, arguments[0], tuple(map(int, arguments[1:])), options)
+
+
+def _begin_command(tool: Grammar, line: int, command: Command | None) -> None:
+    _end_command(tool)
+    tool.command = command
+    tool.commands.append(line)
+    tool.excused = False
+    tool.begin()
+
+
+def _end_command(tool: Grammar) -> None:
+    """What the command should have printed, it has; or a remark says what is missing."""
+    if tool.command is None or tool.excused:
+        return
+    current = len(tool.commands)
+    if tool.figures and tool.figures[-1].command == current:
+        return
+    message = f"{tool.command.mode} {tool.command.suite}: no figures follow the command"
+    if tool.command.mode == "memory":
+        message += " (/usr/bin/time writes them on standard error, which is not in this file)"
+    tool.remarks.append(Remark(tool.source.name, tool.commands[-1], message))
+
+
+def _is_memory_figure(tool: Grammar, words: list[str]) -> bool:
+    return (
+        tool.command is not None
+        and tool.command.mode == "memory"
+        and len(words) == 1
+        and _INTEGER.fullmatch(words[0]) is not None
+    )
+
+
+def _add_memory(tool: Grammar, line: int, kibibytes: int, last: bool) -> None:
+    command = cast(Command, tool.command)
+    if len(command.numbers) != 1:
+        raise tool.fail(line, f"memory {command.suite} {command.numbers}", "a number of sessions")
+    suite = tool.suite(line, command.suite)
+    measured = Measured(
+        operation="memory",
+        protocol=suite.protocol,
+        cipher_suite=suite.iana,
+        variant=f"sessions-{command.numbers[0]}",
+    )
+    note = "the file ends within this line, so digits may be missing" if last else None
+    tool.figures.append(
+        Figure(line, len(tool.commands), measured, None, kibibytes * 1024.0, "bytes", note)
+    )
+
+
+def _rows(tool: Grammar) -> Iterator[Row]:
+    """Figures as rows: repeats numbered, and what lacks its other side marked."""
+    source = tool.source
+    seen: dict[tuple[Measured, str | None], list[Figure]] = {}
+    sides: dict[tuple[int, Measured, int], set[str | None]] = {}
+    numbered: list[tuple[Figure, int, str | None]] = []
+    for figure in tool.figures:
+        earlier = seen.setdefault((figure.measured, figure.side), [])
+        note = figure.note
+        if earlier:
+            first = earlier[0]
+            expected = (
+                first.command == figure.command
+                and figure.command in tool.repeats_expected
+                and len(earlier) < 4
+            )
+            if not expected:
+                note = note or f"repeats line {first.line}; one file must hold one round"
+        earlier.append(figure)
+        numbered.append((figure, len(earlier), note))
+        sides.setdefault((figure.command, figure.measured, len(earlier)), set()).add(figure.side)
+    for figure, occurrence, note in numbered:
+        wanted = SIDES.get(figure.measured.operation, (None,))
+        present = sides[figure.command, figure.measured, occurrence]
+        missing = [side for side in wanted if side not in present]
+        if missing:
+            note = note or f"the output stops before the {missing[0]}'s figure"
+        yield Row(
+            file=source.name,
+            line=figure.line,
+            implementation=source.implementation,
+            round=source.round,
+            scenario=_scenario(figure.measured, figure.side, occurrence),
+            metric="peak-resident" if figure.measured.operation == "memory" else "rate",
+            value=figure.value,
+            unit=figure.unit,
+            valid=note is None,
+            note=note,
+        )
+
+
+@lru_cache(maxsize=4096)
+def _scenario(measured: Measured, side: str | None, occurrence: int) -> Scenario:
+    m = measured
+    parts = [m.variant] if m.variant else []
+    if occurrence > 1:
+        parts.append(f"repeat-{occurrence}")
+    return Scenario(
+        operation=cast(Operation, m.operation),
+        protocol=cast(Protocol | None, m.protocol),
+        cipher_suite=m.cipher_suite,
+        key_exchange=m.key_exchange,
+        certificate=m.certificate,
+        authentication="mutual" if m.authentication == "mutual" else m.authentication and "server",
+        resumption=cast(Resumption | None, m.resumption),
+        side=cast(Side | None, side),
+        threads=m.threads,
+        size=m.size,
+        record_size=m.record_size,
+        variant="-".join(parts) or None,
+    )

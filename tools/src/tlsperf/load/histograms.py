@@ -1,0 +1,106 @@
+"""Latency histograms: kept out of the tidy frame, read from the raw files again."""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from tlsperf.contract.errors import FormatError
+from tlsperf.contract.names import Identifier, Scenario, scenario_name
+from tlsperf.load.formats import hdr, tlsbench
+from tlsperf.load.formats.bench_latency import MAKEFILE_SCENARIOS
+from tlsperf.load.run import LoadedRun, raw_bytes
+
+HEADER: Final = "figure,implementation,version,bin_low_ms,bin_high_ms,count"
+FILE: Final = "latency-histogram.csv"
+
+
+@dataclass(frozen=True, order=True)
+class Bin:
+    """`count` handshakes that took between `low` and `high`, in µs."""
+
+    low: float
+    high: float
+    count: int
+
+
+Histograms = Mapping[tuple[Scenario, Identifier], list[Bin]]
+"""Ascending bins of an implementation in a scenario, without threads where a file tells none."""
+
+BINS_A_DECADE: Final = 60
+"""A bin of a chart is 3.9 % wide, where our records tell a tenth of a per cent apart."""
+
+
+def read_histograms(
+    folder: Path, loaded: LoadedRun
+) -> dict[tuple[Scenario, Identifier], list[Bin]]:
+    """The histograms of the run in `folder`: of our own records, and among published files."""
+    run = loaded.run
+    found: dict[tuple[Scenario, Identifier], list[Bin]] = {}
+    for name, encoded in loaded.histograms.items():
+        found |= _recorded(encoded, name)
+    for file in run.files:
+        if file.format != "published":
+            continue
+        text = raw_bytes(folder, file).decode()
+        if not text.startswith(HEADER + "\n"):
+            continue
+        for row in csv.DictReader(io.StringIO(text)):
+            figure, _, side = row["figure"].rpartition("-")
+            named = (row["implementation"].lower(), row["version"])
+            ids = [i.id for i in run.implementations if (i.library, i.version) == named]
+            if figure not in MAKEFILE_SCENARIOS or side not in ("client", "server") or not ids:
+                what = f"{row['figure']} of {' '.join(named)}"
+                raise FormatError(file.path, None, what, "a figure and implementation of the run")
+            scenario = MAKEFILE_SCENARIOS[figure].model_copy(update={"side": side})
+            low, high = float(row["bin_low_ms"]) * 1000, float(row["bin_high_ms"]) * 1000
+            found.setdefault((scenario, ids[0]), []).append(Bin(low, high, int(row["count"])))
+    return {key: sorted(bins) for key, bins in found.items()}
+
+
+def _recorded(
+    histograms: Iterable[tlsbench.EncodedHistogram], file: str
+) -> dict[tuple[Scenario, Identifier], list[Bin]]:
+    """The histograms of our own records, all rounds that count together."""
+    found: defaultdict[tuple[Scenario, Identifier], defaultdict[int, int]]
+    found = defaultdict(lambda: defaultdict(int))
+    for encoded in histograms:
+        counts = found[encoded.scenario, encoded.implementation]
+        try:
+            bins = hdr.decode(encoded.text)
+        except ValueError as error:
+            raise FormatError(file, encoded.line, str(error), "a histogram in V2") from None
+        for low, high, count in bins:
+            counts[_number((low + high) / 2000)] += count
+    return {
+        key: [Bin(_edge(number), _edge(number + 1), counts[number]) for number in sorted(counts)]
+        for key, counts in found.items()
+    }
+
+
+def _number(microseconds: float) -> int:
+    """The logarithmic bin that a time is in."""
+    return math.floor(math.log10(microseconds) * BINS_A_DECADE)
+
+
+def _edge(number: int) -> float:
+    """Where a bin begins, in µs."""
+    return float(10 ** (number / BINS_A_DECADE))
+
+
+def histograms_csv(histograms: Histograms) -> str:
+    """The text of latency-histogram.csv: a line for each bin."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(["name", "implementation", "low_us", "high_us", "count"])
+    for (scenario, implementation), bins in histograms.items():
+        for b in bins:
+            line = [scenario_name(scenario), implementation, f"{b.low:.6g}", f"{b.high:.6g}"]
+            writer.writerow([*line, b.count])
+    return text.getvalue()

@@ -1,0 +1,173 @@
+"""A run as it lies in `data/runs/<run>`: what it says of itself, and its figures.
+
+Raw files are checked against their checksums before anything is read from them.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import tomllib
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+from pydantic import ValidationError
+
+from tlsperf.contract.errors import FormatError, UserError, mismatch
+from tlsperf.contract.names import LOCK_FORMAT, Host, Identifier, Overhead, RawFile, Run, RunWarning
+from tlsperf.load.formats import FOREIGN, tlsbench
+from tlsperf.load.formats.frame import concatenate
+from tlsperf.load.formats.rows import Parsed, Source, frame_of
+
+
+@dataclass(frozen=True, eq=False)
+class LoadedRun:
+    """A run with its tidy frame, what is missing in it and why, and what was found in the files."""
+
+    run: Run
+    frame: pd.DataFrame
+    gaps: list[tlsbench.Gap] = field(default_factory=list)
+    warnings: list[RunWarning] = field(default_factory=list)
+    overheads: list[Overhead] = field(default_factory=list)
+    histograms: dict[str, list[tlsbench.EncodedHistogram]] = field(default_factory=dict)
+    """Of single handshakes, by the file that errors name."""
+
+    @property
+    def rounds_are_pairs(self) -> bool:
+        """Whether a round measured all implementations side by side, as only `tlsbench` does."""
+        return all(file.format == tlsbench.FORMAT for file in _files_of_figures(self.run))
+
+
+def is_first_look(suites: Iterable[Identifier | None]) -> bool:
+    """True for the runs of the quick suite alone, as `make report` makes them. They are no part of
+    the history, so that measuring a host for oneself changes no page but its own."""
+    return set(suites) == {"quick"}
+
+
+def read_toml(path: Path) -> dict[str, Any]:
+    """The table of a TOML file; FormatError with its line where it is none."""
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise UserError(f"{path}: there is no such file") from None
+    except UnicodeDecodeError as error:
+        raise FormatError(str(path), None, f"{error.reason}", "text in UTF-8") from None
+    except tomllib.TOMLDecodeError as error:
+        line = re.search(r"at line (\d+)", str(error))
+        number = int(line.group(1)) if line else None
+        raise FormatError(str(path), number, str(error), "TOML") from None
+
+
+def read_run(folder: Path) -> Run:
+    """The checked `run.toml` of a run's folder, whose name is the run's id."""
+    path = folder / "run.toml"
+    run = parse_run(read_toml(path), str(path))
+    if run.id != folder.name:
+        raise FormatError(str(path), None, f"id {run.id!r}", f"{folder.name!r}, the folder's name")
+    return run
+
+
+def parse_run(table: Mapping[str, Any], file: str) -> Run:
+    """A run of the table of a `run.toml`; `file` is what errors call it."""
+    try:
+        return Run.model_validate(table)
+    except ValidationError as error:
+        raise mismatch(error, file) from None
+
+
+def raw_bytes(folder: Path, file: RawFile) -> bytes:
+    """The bytes of a raw file, which must be those that the run was written with."""
+    path = folder / file.path
+    try:
+        data = path.read_bytes()
+    except FileNotFoundError:
+        raise UserError(f"{path}: the raw file is missing") from None
+    digest = hashlib.sha256(data).hexdigest()
+    if digest != file.sha256:
+        raise FormatError(str(path), None, f"sha256 {digest}", f"{file.sha256}, as run.toml has it")
+    return data
+
+
+def read_hosts(folder: Path) -> dict[str, Host]:
+    """The known hosts in `data/hosts`, by id."""
+    hosts = {}
+    for path in sorted(folder.glob("*.toml")):
+        try:
+            host = Host.model_validate(read_toml(path))
+        except ValidationError as error:
+            raise mismatch(error, str(path)) from None
+        if host.id != path.stem:
+            raise FormatError(str(path), None, f"id {host.id!r}", f"{path.stem!r}, its file's name")
+        hosts[host.id] = host
+    return hosts
+
+
+def read_runs(folder: Path) -> dict[str, Run]:
+    """The checked `run.toml` of all runs in `data/runs`, by id."""
+    return {path.parent.name: read_run(path.parent) for path in sorted(folder.glob("*/run.toml"))}
+
+
+def load_run(folder: Path) -> LoadedRun:
+    """Reads a run with all its raw files."""
+    run = read_run(folder)
+    data = {file.path: raw_bytes(folder, file) for file in run.files}
+    frames, gaps, warnings, overheads, histograms = [], [], [], [], {}
+    for file in run.files:
+        if file.format == tlsbench.FORMAT:
+            name = str(folder / file.path)
+            records = tlsbench.parse(data[file.path], name)
+            frames.append(records.frame)
+            gaps += records.gaps
+            warnings += _disturbances(records)
+            overheads += records.overheads
+            histograms[name] = records.histograms
+    if len(frames) < len(_files_of_figures(run)):
+        frames.append(frame_of(foreign_rows(run, data, str(folder)).rows))
+    return LoadedRun(run, concatenate(frames), gaps, warnings, overheads, histograms)
+
+
+def loader(folder: Path) -> Callable[[Identifier], LoadedRun]:
+    """A function that reads runs in `folder` by id, each once."""
+    return cache(lambda run_id: load_run(folder / run_id))
+
+
+def _files_of_figures(run: Run) -> list[RawFile]:
+    return [file for file in run.files if file.format != LOCK_FORMAT]
+
+
+def foreign_rows(run: Run, data: Mapping[str, bytes], folder: str) -> Parsed:
+    """What the raw files of other tools hold, all files of a format read together.
+
+    `data` is the bytes of each file by its path in the run, `folder` what errors call the run's.
+    """
+    sources: dict[str, list[Source]] = {}
+    for file in _files_of_figures(run):
+        if file.format == tlsbench.FORMAT:
+            continue
+        if file.format not in FOREIGN:
+            known = ", ".join([tlsbench.FORMAT, *FOREIGN])
+            raise FormatError(f"{folder}/run.toml", None, f"format {file.format!r}", known)
+        name = f"{folder}/{file.path}"
+        source = Source(data[file.path], name, run, file.implementation, file.round)
+        sources.setdefault(file.format, []).append(source)
+    together = Parsed()
+    for format_name, files in sources.items():
+        parsed = FOREIGN[format_name].parse(files)
+        together.rows += parsed.rows
+        together.remarks += parsed.remarks
+    return together
+
+
+def _disturbances(records: tlsbench.Records) -> list[RunWarning]:
+    disturbed = [state for state in records.rounds if state.disturbed]
+    if not disturbed:
+        return []
+    why = f" (the first: {'; '.join(disturbed[0].reasons)})" if disturbed[0].reasons else ""
+    message = (
+        f"{len(disturbed)} of {len(records.rounds)} rounds were disturbed and do not count{why}."
+    )
+    return [RunWarning(code="disturbed-rounds", message=message)]

@@ -1,0 +1,1 @@
+"""Writes what is published: results, overviews, the index, drafts."""

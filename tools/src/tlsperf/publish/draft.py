@@ -1,0 +1,103 @@
+"""`tlsperf draft`: the archive of a bench host becomes a run and the draft of its report.
+
+What a person would look at before publishing is looked at here, and refused with a message that
+leaves the checkout as it was: an archive that was changed, a run of another suite than the one
+that was asked for, one that is not complete, a host that was not fit to measure, data that
+do not hold what they promise, a run or a report that is there already.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final
+
+from tlsperf.contract.errors import UserError
+from tlsperf.contract.names import Results, Run
+from tlsperf.load.archive import import_archive
+from tlsperf.load.run import read_toml
+from tlsperf.publish.render import render_reports
+from tlsperf.publish.scaffold import new_report
+from tlsperf.publish.summary import introduction
+from tlsperf.publish.validate import problems
+
+OUTPUT: Final = Path("build") / "draft"
+"""Where the text of the pull request goes: `report` (its id), `title`, `body.md`."""
+
+
+def draft_report(root: Path, archive: Path, suite: Path) -> Path:
+    """Imports the run in `archive`, which must be of the suite in the file `suite`, and drafts its
+    report; the path of its `index.md`. Raises UserError, and has then written nothing."""
+    build = root / OUTPUT.parent
+    build.mkdir(exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=build) as scratch:
+        run = import_archive(archive, Path(scratch))
+        check_run(run, suite, str(archive))
+        target = root / "data" / "runs" / run.id
+        if target.exists():
+            raise UserError(f"{archive}: the run {run.id} is there already: {target}")
+        target.parent.mkdir(parents=True, exist_ok=True)
+        (Path(scratch) / run.id).rename(target)
+    with _removed_on_failure(target):
+        if found := problems(root / "data"):
+            raise UserError("\n".join(found))
+        page = new_report(root, [run.id])
+        with _removed_on_failure(page.parent):
+            render_reports(root, check=False)
+            text = (page.parent / "results.json").read_text(encoding="utf-8")
+            _write_pull_request(root / OUTPUT, Results.model_validate_json(text))
+    return page
+
+
+def check_run(run: Run, suite: Path, archive: str) -> None:
+    """Raises UserError unless the run is a complete one of this suite on a host fit to measure."""
+    name = read_toml(suite)["name"]
+    if run.suite is None or run.suite.name != name:
+        found = run.suite.name if run.suite else "none"
+        raise UserError(f"{archive}: found a run of the suite {found}, expected {name}")
+    digest = hashlib.sha256(suite.read_bytes()).hexdigest()
+    if run.suite.sha256 != digest:
+        raise UserError(
+            f"{archive}: found the suite {name} with sha256 {run.suite.sha256}, expected {digest} "
+            f"as {suite} has it: it was changed"
+        )
+    if not run.complete:
+        raise UserError(f"{archive}: found a run that was stopped, expected a complete one")
+    failed = [
+        f"{check.check} ({check.found}; {check.fix})"
+        for check in run.checks
+        if check.status == "fail"
+    ]
+    if failed:
+        raise UserError(
+            f"{archive}: the host was not fit to measure when the run began: {', '.join(failed)}"
+        )
+
+
+@contextmanager
+def _removed_on_failure(folder: Path) -> Iterator[None]:
+    try:
+        yield
+    except BaseException:
+        shutil.rmtree(folder)
+        raise
+
+
+def _write_pull_request(folder: Path, results: Results) -> None:
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir()
+    (folder / "report").write_text(results.id + "\n")
+    host = ", ".join(host.id for host in results.hosts)
+    (folder / "title").write_text(f"Report: {results.title}, on {host}\n", encoding="utf-8")
+    body = f"""\
+{introduction(results)}
+---
+Drawn from the run {results.runs[0].id}, whose raw output is in this branch. Before merging, which
+publishes it: read the warnings, and go on with the prose in `content/perf/{results.id}/index.md`.
+The site with this report is an artifact of the workflow ci on this branch.
+"""
+    (folder / "body.md").write_text(body, encoding="utf-8")

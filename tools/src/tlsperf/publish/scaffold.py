@@ -1,0 +1,175 @@
+"""`tlsperf new`: the folder of a report, with the prose that a person goes on from."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from datetime import date
+from pathlib import Path
+from typing import Final
+
+import tomlkit
+
+from tlsperf.analysis.changes import predecessor
+from tlsperf.contract.errors import UserError
+from tlsperf.contract.names import Identifier, Implementation, Report, Results, Run
+from tlsperf.contract.text import LIBRARY_NAMES, host_label, implementation_label, listed
+from tlsperf.load.run import loader, read_run, read_runs
+from tlsperf.publish.render import completer
+from tlsperf.report.page import read_page
+
+MOST_IN_TITLE: Final = 4
+_LIBRARY_ORDER: Final = ("rustls", "openssl", "boringssl")
+
+
+def new_report(
+    root: Path,
+    run_ids: Sequence[Identifier],
+    slug: str | None = None,
+    title: str | None = None,
+    on: date | None = None,
+) -> Path:
+    """Writes `index.md` of a new report on runs and returns its path.
+
+    The report is named after its first run and has its last run's date unless told otherwise.
+    Raises UserError where a run cannot be read or there is such a report already.
+    """
+    runs = [read_run(root / "data" / "runs" / run_id) for run_id in run_ids]
+    when = on or max(run.date for run in runs)
+    if slug is None:
+        slug = run_ids[0].removeprefix(f"{runs[0].date}-")
+    name = f"{when}-{slug}"
+    folder = root / "content" / "perf" / name
+    if folder.exists():
+        raise UserError(
+            f"{folder}: there is such a report; remove it, or give this one a --slug of its own"
+        )
+    implementations = list({i.id: i for run in runs for i in run.implementations}.values())
+    others = [read_page(path).report for path in sorted(folder.parent.glob("*/index.md"))]
+    all_runs, load = read_runs(root / "data" / "runs"), loader(root / "data" / "runs")
+    report = Report(
+        id=name,
+        title=title or _title(implementations, runs),
+        date=when,
+        runs=list(run_ids),
+        baseline=_baseline(implementations),
+        previous=None,
+    )
+    before = predecessor(report, others, all_runs)
+    report = report.model_copy(update={"previous": before.id if before else None})
+    results = completer(root, [*others, report], all_runs, load)(report)
+    folder.mkdir(parents=True)
+    path = folder / "index.md"
+    path.write_text(report_page(report, results), encoding="utf-8")
+    return path
+
+
+def _title(implementations: Sequence[Implementation], runs: Sequence[Run]) -> str:
+    """In the manner of rustls.dev: rustls 0.23.40 vs OpenSSL 3.6.3, standard suite."""
+    names = [f"{LIBRARY_NAMES[i.library]} {i.version}" for i in sorted(implementations, key=_order)]
+    distinct = list(dict.fromkeys(names))
+    if len(distinct) > MOST_IN_TITLE:
+        libraries = dict.fromkeys(LIBRARY_NAMES[i.library] for i in implementations)
+        distinct = [f"{len(implementations)} builds of {', '.join(libraries)}"]
+    suites = list(dict.fromkeys(run.suite.name for run in runs if run.suite))
+    told = f", {' and '.join(suites)} suite{'s' if len(suites) > 1 else ''}" if suites else ""
+    return " vs ".join(distinct) + told
+
+
+def _order(implementation: Implementation) -> int:
+    known = implementation.library in _LIBRARY_ORDER
+    return _LIBRARY_ORDER.index(implementation.library) if known else len(_LIBRARY_ORDER)
+
+
+def _baseline(implementations: Sequence[Implementation]) -> Identifier | None:
+    """OpenSSL where it was measured, as most readers run it; else the first of several."""
+    if len(implementations) < 2:
+        return None
+    openssl = [i.id for i in implementations if i.library == "openssl"]
+    return openssl[0] if openssl else implementations[0].id
+
+
+def _description(results: Results) -> str:
+    labels = [implementation_label(i) for i in results.implementations]
+    if len(labels) > MOST_IN_TITLE:
+        counts = Counter(LIBRARY_NAMES[i.library] for i in results.implementations)
+        labels = [
+            f"{count} builds of {name}" if count > 1 else name for name, count in counts.items()
+        ]
+    libraries = listed(labels)
+    hosts = ", ".join(map(host_label, results.hosts))
+    kinds = ", ".join(_within(t.title) for t in results.tables if not t.by_phase)
+    return f"{libraries} on {hosts}: {kinds}."
+
+
+def report_page(report: Report, results: Results) -> str:
+    """The text of `index.md` of a report that nobody has written to yet."""
+    document = tomlkit.document()
+    document.add("title", tomlkit.item(report.title))
+    document.add("date", tomlkit.item(report.date))
+    document.add("description", tomlkit.item(_description(results)))
+    libraries = list(dict.fromkeys(i.library for i in results.implementations))
+    taxonomies = tomlkit.table()
+    taxonomies.add("feeds", ["performance"])
+    taxonomies.add("tags", libraries)
+    document.add("taxonomies", taxonomies)
+    settings = tomlkit.table()
+    settings.add("runs", report.runs)
+    if report.baseline:
+        settings.add("baseline", report.baseline)
+    if report.previous:
+        settings.add("previous", report.previous)
+    document.add("extra", tomlkit.table(is_super_table=True).add("report", settings))
+    head = f"+++\n{tomlkit.dumps(document)}+++\n"
+    return "\n".join([head, *(f"{part}\n" for part in _body(results))])
+
+
+def _body(results: Results) -> list[str]:
+    parts = ["{{ warnings() }}", "{{ headline() }}", "## What was measured", _measured(results)]
+    parts.append("## Results")
+    for table in results.tables:
+        if table.by_phase:
+            continue
+        parts.append(f'{{{{ table(id="{table.anchor}") }}}}')
+        charts = [chart for chart in results.charts if chart.table == table.anchor]
+        parts += [f'{{{{ chart(id="{chart.anchor}") }}}}' for chart in charts]
+    if results.efficiency:
+        parts += ["## How near to the ceiling", "{{ efficiency() }}"]
+    parts += ["## Observations", _OBSERVATIONS]
+    if results.changes:
+        parts += ["## Changes since the last comparable report", "{{ changes() }}"]
+    parts += ["## System configuration", "{{ host() }}"]
+    parts += ["## Versions and builds", "{{ versions() }}"]
+    parts += ["## How it was measured", "{{ commands() }}"]
+    if any(table.by_phase for table in results.tables):
+        parts.append(_PHASES)
+    if results.noise:
+        parts += ["### Noise floor", "{{ noise() }}"]
+    if results.notes:
+        parts += ["## What to know about these numbers", "{{ notes() }}"]
+    return [*parts, "## Raw data", "{{ raw() }}"]
+
+
+_OBSERVATIONS: Final = (
+    "Each row compares the libraries in one scenario; its ratio has an interval, and the verdict "
+    "is drawn from that interval alone. A difference that the rounds do not bear out is not called "
+    "one."
+)
+# Tables of phases would weigh as much as all the others; a person can show one where it matters.
+_PHASES: Final = (
+    "A handshake's cost is the sum over its phases as the side itself sees them: construction of "
+    "the connection, each flight it processes or produces, and the tickets after it. The phases "
+    "of every scenario are in `results.csv`."
+)
+
+
+def _within(title: str) -> str:
+    """A title within a sentence; the rest of it may hold a unit."""
+    return title[0].lower() + title[1:]
+
+
+def _measured(results: Results) -> str:
+    kinds = [_within(t.title) for t in results.tables if not t.by_phase]
+    figures = listed(kinds)
+    tools = " and ".join(dict.fromkeys(run.tool.name for run in results.runs))
+    return f"{figures[0].upper()}{figures[1:]}, each side of a connection by itself, by {tools}."

@@ -1,0 +1,54 @@
+"""Writes the contract as JSON Schema: `python -m tlsperf.publish.schema [--check]`.
+
+The schemas are made from `model.py`, so that the vocabulary stands in one place.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any, Final
+
+from pydantic import TypeAdapter
+
+from tlsperf.contract.names import Host, Index, Record, Results, Run
+
+SCHEMAS: Final[dict[str, TypeAdapter[Any]]] = {
+    "record": TypeAdapter(Record),
+    "run": TypeAdapter(Run),
+    "host": TypeAdapter(Host),
+    "results": TypeAdapter(Results),
+    "index": TypeAdapter(Index),
+}
+
+
+def schema_text(name: str) -> str:
+    """The JSON Schema (draft 2020-12) of one part of the contract, as the file holds it."""
+    schema = SCHEMAS[name].json_schema(by_alias=True)
+    body = {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema}
+    return json.dumps(body, indent=2, ensure_ascii=False) + "\n"
+
+
+def main(arguments: list[str]) -> int:
+    """Writes every schema below data/schema; with --check says which ones are out of step."""
+    folder = Path("data/schema")
+    stale = []
+    for name in SCHEMAS:
+        path = folder / f"{name}.schema.json"
+        text = schema_text(name)
+        if path.exists() and path.read_text(encoding="utf-8") == text:
+            continue
+        stale.append(path)
+        if "--check" not in arguments:
+            path.write_text(text, encoding="utf-8")
+            print(f"wrote {path}")
+    if stale and "--check" in arguments:
+        for path in stale:
+            print(f"{path}: differs from model.py; run `make generate`", file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main(sys.argv[1:]))

@@ -1,0 +1,1 @@
+"""Tables as their sources published them."""

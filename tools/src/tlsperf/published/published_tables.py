@@ -1,0 +1,233 @@
+"""Comparison tables as they were published, made again from the raw data to the last digit.
+
+A file `data/comparisons/<name>.toml` says which two implementations, which scenarios and which
+estimator a published table has (class Definition); the CSV beside it holds the table as printed.
+Errors of the source are listed with what is right (class Erratum), so that what is computed and
+what was printed differ exactly there.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterator, Sequence
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import Final, Literal
+
+from pydantic import Field, ValidationError
+
+from tlsperf.analysis.compare import (
+    Comparison,
+    Estimator,
+    compare,
+    csv_text,
+    factor_text,
+    markdown_text,
+    number_text,
+    pairs_of,
+    side_of,
+)
+from tlsperf.analysis.series import Series, series
+from tlsperf.contract.errors import FormatError, UserError
+from tlsperf.contract.names import Identifier, Model, Scenario, Source
+from tlsperf.load.run import LoadedRun, load_run, read_toml
+
+_CIPHERS: Final = {
+    "AES_128_GCM_SHA256": "AES128-GCM_SHA256",
+    "AES_256_GCM_SHA384": "AES256-GCM_SHA384",
+    "CHACHA20_POLY1305_SHA256": "CHACHA20_POLY1305",
+}
+_SIDES: Final = {"sender": "sent", "receiver": "received"}
+_HANDSHAKES: Final = {"none": "full", "session-id": "session-id", "ticket": "ticket"}
+
+
+class Table(Model):
+    """One table: which two, under which names, and which scenarios (patterns of names)."""
+
+    title: str
+    left: Identifier
+    left_label: str
+    right: Identifier
+    right_label: str
+    scenarios: list[str] = Field(min_length=1)
+    without: tuple[str, ...] = ()
+
+
+class Erratum(Model):
+    """A cell that is wrong in the source: its line and column in the CSV, and both readings."""
+
+    line: int = Field(ge=2)
+    column: str
+    printed: str
+    correct: str
+    reason: str
+
+
+class Definition(Model):
+    """`data/comparisons/<name>.toml`."""
+
+    run: Identifier
+    published: str = Field(description="the CSV beside this file")
+    layout: Literal["factor", "memory"]
+    estimator: Estimator
+    include_invalid: bool = False
+    source: Source
+    table: list[Table] = Field(min_length=1)
+    errata: tuple[Erratum, ...] = ()
+
+
+def read_definition(path: Path) -> Definition:
+    """The checked definition of a file."""
+    try:
+        return Definition.model_validate(read_toml(path))
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        key = ".".join(str(part) for part in first["loc"])
+        raise FormatError(str(path), None, f"{key} {first['input']!r}", first["msg"]) from None
+
+
+def scenario_label(scenario: Scenario) -> str | None:
+    """The name that a scenario has in the tables of December 2023; None if it is not in them."""
+    s = scenario
+    cipher = next((c for part, c in _CIPHERS.items() if f"_{part}" in (s.cipher_suite or "")), None)
+    if cipher is None or s.variant is not None:
+        return None
+    if s.operation == "transfer" and s.side:
+        return f"bulk_{s.protocol}_ECDHE_RSA_{cipher}_{_SIDES[s.side]}"
+    if s.operation == "handshake" and s.side and s.resumption in _HANDSHAKES:
+        kind = _HANDSHAKES[s.resumption]
+        return f"handshake-{kind}_{s.protocol}_ECDHE_RSA_{cipher}_{s.side}"
+    return None
+
+
+def rows_of(
+    definition: Definition, table: Table, run: LoadedRun, rows: Sequence[Series]
+) -> list[tuple[str, Scenario, Comparison]]:
+    """Label, scenario and figures of each row of one table."""
+    left, right = side_of(run, rows, table.left), side_of(run, rows, table.right)
+    pairs, labels = [], []
+    for pair in pairs_of(left, right):
+        if definition.layout == "memory":
+            label = pair.name if pair.left.scenario.operation == "memory" else None
+        else:
+            label = scenario_label(pair.left.scenario)
+        if label is None or not any(fnmatchcase(label, p) for p in table.scenarios):
+            continue
+        if label not in table.without:
+            pairs.append(pair)
+            labels.append(label)
+    found = compare(left, right, pairs, definition.estimator, definition.include_invalid)
+    return [
+        (label, pair.left.scenario, row)
+        for label, pair, row in zip(labels, pairs, found, strict=True)
+    ]
+
+
+def lines_of(definition: Definition, run: LoadedRun) -> list[list[str]]:
+    """The published CSV as the data give it, its header first."""
+    lines: list[list[str]] = []
+    every_row = series([run])
+    for table in definition.table:
+        rows = rows_of(definition, table, run, every_row)
+        if definition.layout == "factor":
+            lines += _factor_lines(table, rows)
+        else:
+            lines += _memory_lines(rows)
+    headers = {
+        "factor": ["table", "scenario", "left", "right", "left_median", "right_median", "factor"],
+        "memory": [
+            *("cipher_suite", "protocol", "sessions"),
+            *(
+                f"{label}_kib"
+                for t in definition.table[:1]
+                for label in (t.left_label, t.right_label)
+            ),
+            "change",
+        ],
+    }
+    return [headers[definition.layout], *lines]
+
+
+def _factor_lines(
+    table: Table, rows: Sequence[tuple[str, Scenario, Comparison]]
+) -> Iterator[list[str]]:
+    for label, _, row in rows:
+        yield [
+            *(table.title, label, table.left_label, table.right_label),
+            *(number_text(row.left), number_text(row.right), factor_text(row.factor)),
+        ]
+
+
+def _memory_lines(rows: Sequence[tuple[str, Scenario, Comparison]]) -> Iterator[list[str]]:
+    for _, scenario, row in rows:
+        change = (row.right - row.left) / row.left
+        yield [
+            *(scenario.cipher_suite or "", scenario.protocol or ""),
+            (scenario.variant or "").removeprefix("sessions-"),
+            *(f"{row.left:.0f}", f"{row.right:.0f}", f"{100 * change:.0f}%"),
+        ]
+
+
+def differences(definition: Definition, run: LoadedRun, path: Path) -> list[str]:
+    """What the computed table and the printed one disagree in, but for the errata.
+
+    `path` is the definition's file. An erratum that is none is a difference as well.
+    """
+    place = path.parent / definition.published
+    printed = list(csv.reader(io.StringIO(place.read_text(encoding="utf-8"))))
+    computed = lines_of(definition, run)
+    expected = [list(line) for line in printed]
+    found = []
+    for erratum in definition.errata:
+        try:
+            column = printed[0].index(erratum.column)
+            cell = printed[erratum.line - 1][column]
+        except (ValueError, IndexError):
+            raise UserError(
+                f"{path}: {place} has no {erratum.column} in line {erratum.line}"
+            ) from None
+        if cell != erratum.printed:
+            found.append(
+                f"{place}:{erratum.line}: {cell!r} is not the {erratum.printed!r} of {path}"
+            )
+        expected[erratum.line - 1][column] = erratum.correct
+    if len(expected) != len(computed):
+        found.append(f"{place}: {len(expected)} lines, where the data give {len(computed)}")
+    for number, (theirs, ours) in enumerate(zip(expected, computed, strict=False), start=1):
+        if theirs != ours:
+            found.append(
+                f"{place}:{number}: {','.join(theirs)}, where the data give {','.join(ours)}"
+            )
+    return found
+
+
+def tables_text(path: Path, runs: Path, format_: Literal["markdown", "csv"]) -> str:
+    """The tables of a definition's file, made of the run in the folder `runs`."""
+    definition = read_definition(path)
+    return text(definition, load_run(runs / definition.run), format_)
+
+
+def text(definition: Definition, run: LoadedRun, format_: Literal["markdown", "csv"]) -> str:
+    """All tables of a definition, as its CSV or as Markdown with the errata below."""
+    lines = lines_of(definition, run)
+    if format_ == "csv":
+        return csv_text(lines)
+    if definition.layout == "memory":
+        parts = [
+            f"## {definition.table[0].title}\n\n"
+            + markdown_text([*lines[0], ""], [[*line, ""] for line in lines[1:]])
+        ]
+    else:
+        parts = []
+        for table in definition.table:
+            own = [line for line in lines[1:] if line[0] == table.title]
+            header = ["Scenario", table.left_label, table.right_label, "Factor", ""]
+            cells = [[line[1], *line[4:], ""] for line in own]
+            parts.append(f"## {table.title}\n\n" + markdown_text(header, cells))
+    parts += [
+        f"Line {e.line}, {e.column}: the source prints {e.printed}, which is {e.correct}: "
+        f"{e.reason}\n"
+        for e in definition.errata
+    ]
+    return "\n".join(parts)

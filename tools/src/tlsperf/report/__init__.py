@@ -1,0 +1,1 @@
+"""What one report shows: results, sections, charts, previews."""

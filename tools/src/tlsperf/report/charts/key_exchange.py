@@ -1,0 +1,64 @@
+"""Key exchanges beside each other: a group of bars for each handshake, a bar for each exchange."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from tlsperf.contract.names import (
+    Cell,
+    Row,
+    Scenario,
+    ShownImplementation,
+    Table,
+    scenario_anchor,
+    scenario_name,
+)
+from tlsperf.contract.text import ABSENT
+
+
+def by_key_exchange(
+    table: Table, implementations: Mapping[str, ShownImplementation]
+) -> tuple[Table, dict[str, ShownImplementation]]:
+    """The table turned: rows that differ in key exchange alone become one row, in which each
+    implementation stands once for each exchange. It is drawn by `bars.bars`."""
+    turned: dict[Scenario, dict[str, Cell]] = {}
+    columns: dict[str, ShownImplementation] = {}
+    order = {i: n for n, i in enumerate(implementations)}
+    for row in table.rows:
+        rest = row.scenario.model_copy(update={"key_exchange": None, "variant": None})
+        exchange = row.scenario.key_exchange or "key exchange not told"
+        if row.scenario.variant:
+            exchange += f", {row.scenario.variant.replace('-', ' ')}"
+        for cell in row.cells:
+            if cell.value is None:
+                continue
+            shown = implementations[cell.implementation]
+            key = scenario_anchor(Scenario(operation="handshake", variant=exchange)).removeprefix(
+                "handshake-"
+            )
+            column = f"{cell.implementation}-{key}"
+            columns.setdefault(
+                column,
+                shown.model_copy(update={"id": column, "label": f"{shown.label}, {exchange}"}),
+            )
+            turned.setdefault(rest, {})[column] = cell.model_copy(
+                update={"implementation": column, "best": False}
+            )
+    ids = sorted(columns, key=lambda c: (order[_implementation(c, order)], list(columns).index(c)))
+    rows = [
+        Row(
+            anchor=scenario_anchor(scenario),
+            name=scenario_name(scenario),
+            scenario=scenario,
+            cells=[cells.get(i) or Cell(implementation=i, text=ABSENT) for i in ids],
+        )
+        for scenario, cells in turned.items()
+    ]
+    return (
+        table.model_copy(update={"rows": rows, "implementations": ids}),
+        {i: columns[i] for i in ids},
+    )
+
+
+def _implementation(column: str, known: Mapping[str, int]) -> str:
+    return max((i for i in known if column.startswith(i)), key=len)

@@ -1,0 +1,60 @@
+"""Memory by the number of sessions held: the slope is what one session more costs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from tlsperf.contract.names import Row, ShownImplementation
+from tlsperf.report.charts.lines import Line, Point, dashes, end_label, lines
+from tlsperf.report.charts.picture import Picture
+
+KIB_PER_MIB = 1024
+
+
+def sessions_of(row: Row) -> int:
+    """The number of sessions that a row's variant names (`sessions-1000`)."""
+    prefix, _, number = (row.scenario.variant or "").partition("-")
+    if prefix != "sessions" or not number.isdigit():
+        raise ValueError(f"{row.anchor}: variant {row.scenario.variant!r}, not sessions-<number>")
+    return int(number)
+
+
+def slope(points: Sequence[Point]) -> float | None:
+    """Least-squares slope: unit of y for one more of x; None below two points."""
+    if len({p.x for p in points}) < 2:
+        return None
+    return float(np.polyfit([p.x for p in points], [p.y for p in points], 1)[0])
+
+
+def memory(
+    rows: Sequence[Row], implementations: Mapping[str, ShownImplementation]
+) -> tuple[Picture, list[str]]:
+    """The chart of rows in KiB that differ in sessions alone, and the slopes in
+    words, one for each line."""
+    ordered = sorted(rows, key=sessions_of)
+    found = []
+    for i in implementations.values():
+        points = [
+            Point(sessions_of(row), cell.value / KIB_PER_MIB)
+            for row in ordered
+            for cell in row.cells
+            if cell.implementation == i.id and cell.value is not None and cell.valid
+        ]
+        if points:
+            found.append((i, points))
+    drawn, told = [], []
+    for (i, points), dash in zip(found, dashes([i.colour for i, _ in found]), strict=True):
+        cost = slope(points)
+        costs = [] if cost is None else [f"{cost * KIB_PER_MIB:.1f} KiB a session"]
+        drawn.append(Line(end_label(i.label, *costs), i.colour, points, dash))
+        told.append(": ".join([i.label, *costs]))
+    picture = lines(
+        drawn,
+        x_title="sessions held by the process",
+        y_title="MiB, lower is better",
+        x_axis={"tickCount": 5, "format": ",~f"},
+        x_domain=(0, max(p.x for line in drawn for p in line.points)),
+    )
+    return picture, told

@@ -1,0 +1,239 @@
+"""Draws a Vega-Lite specification as a small SVG that stands alone and can be recoloured.
+
+vl-convert writes nested groups with accessibility notes for each mark. Here only what can be seen
+is kept: text stays text, transforms become coordinates with one decimal, neighbours that are
+painted alike share a group, each colour stays an attribute (light) and gets its class. No style
+element and no style attribute: a strict content security policy refuses both.
+"""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+from xml.etree import ElementTree
+from xml.sax.saxutils import escape, quoteattr
+
+import vl_convert
+
+from tlsperf.contract.names import Chart
+from tlsperf.report.charts.theme import CLASSES, CONFIG, FONT, FONT_SIZE
+
+VEGA_LITE: Final = "6.4"
+_TRANSLATE: Final = re.compile(r"translate\((-?[\d.e-]+),\s*(-?[\d.e-]+)\)")
+_NUMBER: Final = re.compile(r"-?\d*\.?\d+(?:e-?\d+)?")
+_STEP: Final = re.compile(r"([A-Za-z])([^A-Za-z]*)")
+_CIRCLE: Final = re.compile(
+    r"M([\d.]+),0A\1,\1,0,1,1,-\1,0A\1,\1,0,1,1,\1,0"  # how Vega draws one
+)
+_INHERITED: Final = ("fill", "stroke", "stroke-miterlimit")
+_PAINT: Final = (
+    "fill",
+    "fill-opacity",
+    "stroke",
+    "stroke-width",
+    "stroke-dasharray",
+    "text-anchor",
+)
+_DEFAULTS: Final = {
+    ("stroke", "none"),
+    ("stroke-width", "1"),
+    ("text-anchor", "start"),
+    ("font-weight", "normal"),
+    ("fill-opacity", "1"),
+}
+
+
+@dataclass
+class _Mark:
+    """An element to be written: where it is, and how it is painted (`class` included)."""
+
+    tag: str
+    place: dict[str, str]
+    paint: dict[str, str]
+    text: str = field(default="")
+
+
+def draw(specification: Mapping[str, Any], chart: Chart) -> str:
+    """The SVG of a specification; its ids begin with the chart's anchor.
+
+    Raises ValueError at a colour that is not the theme's: it could not be recoloured.
+    """
+    drawn = vl_convert.vegalite_to_svg(
+        {**specification, "config": CONFIG},
+        vl_version=VEGA_LITE,
+        allowed_base_urls=[],
+    )
+    marks: list[_Mark] = []
+    _flatten(ElementTree.fromstring(drawn), 0.0, 0.0, {}, marks)
+    title, description = f"{chart.anchor}-title", f"{chart.anchor}-desc"
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{chart.width}" height="{chart.height}" '
+        f'viewBox="0 0 {chart.width} {chart.height}" role="img" '
+        f'aria-labelledby="{title} {description}" '
+        f'font-family={quoteattr(FONT)} font-size="{FONT_SIZE}">'
+        f'<title id="{title}">{escape(chart.title)}</title>'
+        f'<desc id="{description}">{escape(chart.description)}</desc>\n'
+        + "\n".join(_written(marks))
+        + "\n</svg>\n"
+    )
+
+
+# --- what can be seen ----------------------------------------------------------------------------
+
+
+def _flatten(
+    element: ElementTree.Element,
+    x: float,
+    y: float,
+    inherited: Mapping[str, str],
+    marks: list[_Mark],
+) -> None:
+    """Appends what is visible below an element, moved to where its ancestors' transforms put it."""
+    attributes = {**inherited, **element.attrib}
+    if attributes.get("display") == "none" or attributes.get("opacity") == "0":
+        return
+    transform = attributes.pop("transform", "")
+    if move := _TRANSLATE.match(transform):
+        x, y = x + float(move.group(1)), y + float(move.group(2))
+    rest = _TRANSLATE.sub("", transform, count=1).strip()
+    tag = element.tag.rpartition("}")[2]
+    if tag in {"svg", "g"}:
+        below = {k: v for k, v in attributes.items() if k in _INHERITED}
+        for child in element:
+            _flatten(child, x, y, below, marks)
+        return
+    if tag == "line":
+        attributes.pop("fill", None)
+    elif tag == "path" and "fill" not in attributes:
+        raise ValueError("a path without a fill")
+    paints = {attributes.get("stroke", "none"), attributes.get("fill", "none")}
+    if paints <= {"none", "transparent"}:
+        return
+    mark = _mark(tag, attributes, x, y, rest)
+    mark.text = "".join(element.itertext())
+    marks.append(mark)
+
+
+def _mark(tag: str, attributes: Mapping[str, str], x: float, y: float, rest: str) -> _Mark:
+    paint = {k: attributes[k] for k in _PAINT if k in attributes}
+    paint = {k: v for k, v in paint.items() if (k, v) not in _DEFAULTS}
+    colours = {v for k, v in paint.items() if k in {"fill", "stroke"} and v != "none"}
+    if unknown := colours - set(CLASSES):
+        raise ValueError(f"colours that are not the theme's: {', '.join(sorted(unknown))}")
+    paint = {"class": " ".join(sorted(CLASSES[c] for c in colours)), **paint}
+    if tag == "line":
+        end = f"M0,0L{attributes['x2']},{attributes['y2']}"
+        return _Mark("path", {"d": moved_path(end, x, y) or ""}, paint)
+    if tag == "path" and not rest:
+        shape = attributes["d"]
+        if circle := _CIRCLE.fullmatch(shape):
+            place = {"cx": _number(x), "cy": _number(y), "r": _number(float(circle.group(1)))}
+            paint.pop("stroke-width", None)
+            return _Mark("circle", place, paint)
+        if moved := moved_path(shape, x, y):
+            return _Mark("path", {"d": moved}, paint)
+    place = {k: attributes[k] for k in ("d", "font-weight") if k in attributes}
+    place = {k: _short(v) for k, v in place.items() if (k, v) not in _DEFAULTS}
+    if tag == "text" and not rest:
+        place |= {"x": _number(x), "y": _number(y)}
+    elif x or y or rest:
+        place["transform"] = f"translate({_number(x)},{_number(y)}){_short(rest)}"
+    return _Mark(tag, place, paint)
+
+
+def moved_path(shape: str, x: float, y: float) -> str | None:
+    """A path of straight lines, moved, in steps along it; None if there are curves in it.
+
+    Every corner is rounded by itself, so that no error adds up.
+    """
+    steps: list[str] = []
+    at = start = (x, y)
+    drawn = (0, 0)  # in tenths of a pixel: where the steps written so far end
+    last = ("", 0)  # the command and length of the last of them, if it was along an axis
+    for command, written in _STEP.findall(shape):
+        numbers = [float(n) for n in _NUMBER.findall(written)]
+        match command:
+            case "M" | "L":
+                at = (x + numbers[0], y + numbers[1])
+            case "h":
+                at = (at[0] + numbers[0], at[1])
+            case "v":
+                at = (at[0], at[1] + numbers[0])
+            case "Z":
+                steps.append("Z")
+                at, drawn, last = start, _tenths(start), ("", 0)
+                continue
+            case _:
+                return None
+        end = _tenths(at)
+        across, down = end[0] - drawn[0], end[1] - drawn[1]
+        drawn = end
+        if command == "M":
+            start, last = at, ("", 0)
+            steps.append(f"M{_decimal(end[0])},{_decimal(end[1])}")
+        elif across and down:
+            last = ("", 0)
+            steps.append(f"l{_decimal(across)},{_decimal(down)}".replace(",-", "-"))
+        elif across or down:
+            axis, length = ("h", across) if across else ("v", down)
+            if last[0] == axis and last[1] * length > 0:
+                steps.pop()
+                length += last[1]
+            last = (axis, length)
+            steps.append(f"{axis}{_decimal(length)}")
+    return "".join(steps)
+
+
+def _tenths(point: tuple[float, float]) -> tuple[int, int]:
+    return round(point[0] * 10), round(point[1] * 10)
+
+
+def _decimal(tenths: int) -> str:
+    """A number of tenths as SVG writes it shortest: 12, 12.5, .5, -.5."""
+    whole, rest = divmod(abs(tenths), 10)
+    text = f"{whole or ''}.{rest}" if rest else f"{whole}"
+    return f"-{text}" if tenths < 0 else text
+
+
+def _number(value: float) -> str:
+    return _decimal(round(value * 10))
+
+
+def _short(text: str) -> str:
+    """Its numbers with one decimal at most."""
+    return _NUMBER.sub(lambda n: _number(float(n.group())), text)
+
+
+# --- how it is written ---------------------------------------------------------------------------
+
+
+def _written(marks: Iterable[_Mark]) -> Iterable[str]:
+    for _, alike in itertools.groupby(marks, key=lambda mark: mark.paint):
+        group = _joined(alike)
+        if len(group) == 1:
+            yield _element(group[0], group[0].paint)
+        else:
+            paint = "".join(f" {k}={quoteattr(v)}" for k, v in group[0].paint.items())
+            yield f"<g{paint}>" + "".join(_element(mark, {}) for mark in group) + "</g>"
+
+
+def _joined(alike: Iterable[_Mark]) -> list[_Mark]:
+    """Strokes without an area in one path."""
+    joined: list[_Mark] = []
+    for mark in alike:
+        stroke = mark.tag == "path" and mark.paint.get("fill", "none") == "none"
+        if stroke and joined and joined[-1].tag == "path" and "transform" not in mark.place:
+            joined[-1].place["d"] += mark.place["d"]
+        else:
+            joined.append(mark)
+    return joined
+
+
+def _element(mark: _Mark, paint: Mapping[str, str]) -> str:
+    attributes = "".join(f" {k}={quoteattr(v)}" for k, v in (*paint.items(), *mark.place.items()))
+    if not mark.text:
+        return f"<{mark.tag}{attributes}/>"
+    return f"<{mark.tag}{attributes}>{escape(mark.text)}</{mark.tag}>"

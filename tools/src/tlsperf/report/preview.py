@@ -1,0 +1,259 @@
+"""The picture of a report that link previews show: its title and its first headline, as a PNG.
+
+The same bytes on every machine: the typeface is the site's own file, laid out without the host's
+libraries; colours are a fixed palette; the compressor comes with its package (zlib's output would
+depend on the zlib of the host, and zlib-ng's on the processor).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Final, NamedTuple
+
+import oxipng
+from PIL import Image, ImageDraw, ImageFont
+
+from tlsperf.contract.errors import UserError
+from tlsperf.contract.names import Bar, Headline, Results
+from tlsperf.contract.text import LIBRARY_COLOURS, host_label, listed
+
+FILE: Final = "preview.png"
+WIDTH: Final = 1200
+HEIGHT: Final = 630
+"""Pixels, as every reader of Open Graph takes them."""
+
+MOST_BARS: Final = 6
+MOST_LABEL: Final = 540
+"""Pixels for the labels of bars, whose letters are smaller where they need more."""
+
+MARGIN: Final = 56
+FOOT: Final = HEIGHT - 46
+
+_PAPER: Final = "#fdfdfb"
+_INK: Final = "#1b1c1e"
+_SOFT: Final = "#5b5d61"
+_RULE: Final = "#dedcd4"
+_SHADES: Final = 16
+"""Steps between paper and a colour of text, for smooth edges."""
+
+_TYPEFACE: Final = Path(__file__).parents[4] / "static" / "fonts" / "public-sans.woff2"
+_TITLE_SIZES: Final = (52, 48, 44, 40)
+_NORMAL: Final = 400
+_BOLD: Final = 700
+
+
+class Preview(NamedTuple):
+    """A picture (PNG) and what it shows, in words."""
+
+    png: bytes
+    alt: str
+
+
+def report_preview(results: Results, site: str) -> Preview | None:
+    """The picture of a report's first headline, with the site's name; None where it has none."""
+    if not results.headlines:
+        return None
+    headline = results.headlines[0]
+    libraries = {i.id: i.library for i in results.implementations}
+    bars = shown_bars(headline, libraries)
+    hidden = len(headline.bars) - len(bars)
+    better = next(t.better for t in results.tables for r in t.rows if r.anchor == headline.anchor)
+    scale = f"{headline.unit}, {better} is better"
+    about = (
+        f"{results.date.day} {results.date:%B %Y} · {listed(list(map(host_label, results.hosts)))}"
+    )
+
+    canvas = _Canvas()
+    below = canvas.title(results.title, MARGIN - 8)
+    canvas.text((MARGIN, below + 34), about, 30, colour=_SOFT)
+    canvas.rule(below + 56)
+    canvas.text((MARGIN, below + 102), headline.title, 32, _BOLD)
+    more = f"; {hidden} more" if hidden else ""
+    canvas.text((MARGIN, FOOT), scale + more, 28, colour=_SOFT, width=650)
+    canvas.signed(site)
+    colours = {i.id: LIBRARY_COLOURS[i.colour] for i in results.implementations}
+    bars_top, bars_bottom = below + 120, FOOT - 46
+    canvas.bars(bars, [colours[bar.implementation] for bar in bars], bars_top, bars_bottom)
+    figures = "; ".join(f"{bar.label} {bar.text}" for bar in bars)
+    return Preview(canvas.png(), f"{headline.title}, in {scale}: {figures}{more}. {about}.")
+
+
+def shown_bars(headline: Headline, libraries: Mapping[str, str]) -> list[Bar]:
+    """All bars of a headline; of too many, the first and the last of each library."""
+    if len(headline.bars) <= MOST_BARS:
+        return headline.bars
+    found = [libraries[bar.implementation] for bar in headline.bars]
+    ends = [
+        bar
+        for number, (bar, library) in enumerate(zip(headline.bars, found, strict=True))
+        if library not in found[:number] or library not in found[number + 1 :]
+    ]
+    return ends[:MOST_BARS]
+
+
+def site_preview(title: str, description: str) -> bytes:
+    """The picture of every page that is not a report's."""
+    canvas = _Canvas()
+    canvas.text((MARGIN, 250), title, 80, _BOLD)
+    for number, line in enumerate(_wrapped(description, _font(40, _NORMAL), 3)):
+        canvas.text((MARGIN, 336 + 58 * number), line, 40, colour=_SOFT)
+    canvas.icon(MARGIN, FOOT, 72)
+    return canvas.png()
+
+
+class _Canvas:
+    """An empty picture and how text and boxes look on it; sizes in pixels."""
+
+    def __init__(self) -> None:
+        self._image = Image.new("RGB", (WIDTH, HEIGHT), _PAPER)
+        self._draw = ImageDraw.Draw(self._image)
+
+    def text(
+        self,
+        at: tuple[float, float],
+        text: str,
+        size: int,
+        weight: int = _NORMAL,
+        *,
+        colour: str = _INK,
+        width: float = WIDTH - 2 * MARGIN,
+    ) -> None:
+        """One line with its left end on the base line at `at`, cut to `width`."""
+        font = _font(size, weight)
+        _check_glyphs(text, font)
+        self._draw.text(at, _cut(text, font, width), colour, font, anchor="ls")
+
+    def box(self, x: float, y: float, width: float, height: float, colour: str) -> None:
+        self._draw.rectangle((x, y, x + max(width, 2) - 1, y + height - 1), colour)
+
+    def rule(self, y: float) -> None:
+        self.box(MARGIN, y, WIDTH - 2 * MARGIN, 2, _RULE)
+
+    def title(self, text: str, top: float) -> float:
+        """Two lines, as large as they fit; where they end."""
+        for size in _TITLE_SIZES:
+            font = _font(size, _BOLD)
+            lines = _wrapped(text, font, 2)
+            if font.getlength(lines[-1]) <= WIDTH - 2 * MARGIN:
+                break
+        for number, line in enumerate(lines, 1):
+            self.text((MARGIN, top + 1.14 * size * number - 0.2 * size), line, size, _BOLD)
+        return top + 1.14 * size * len(lines)
+
+    def icon(self, x: float, bottom: float, height: float) -> None:
+        """The site's icon, as static/icon.svg has it."""
+        top, unit = bottom - height, height / 16
+        corners = (x, top, x + height - 1, bottom - 1)
+        self._draw.rounded_rectangle(corners, 3 * unit, _INK)
+        for y, width in ((5, 10), (8, 7), (11, 4)):
+            thick = 1.8 * unit
+            self.box(x + 3 * unit, top + y * unit - thick / 2, width * unit, thick, _PAPER)
+
+    def signed(self, site: str) -> None:
+        """The site's name at the foot, on the right."""
+        left = WIDTH - MARGIN - _font(30, _BOLD).getlength(site)
+        self.text((left, FOOT), site, 30, _BOLD)
+        self.icon(left - 44, FOOT + 4, 32)
+
+    def bars(self, bars: Sequence[Bar], colours: Sequence[str], top: float, bottom: float) -> None:
+        """Bars in their colours, each with its label before and its value behind."""
+        step = min(84.0, (bottom - top) / len(bars))
+        size = round(min(32.0, step * 0.62))
+        while (widest := self._widest(bars, size)) > MOST_LABEL:
+            size -= 1
+        value = _font(size, _BOLD)
+        left = MARGIN + 20 + widest
+        longest = WIDTH - MARGIN - 14 - max(value.getlength(bar.text) for bar in bars) - left
+        for number, (bar, colour) in enumerate(zip(bars, colours, strict=True)):
+            y = round(top + step * number)
+            line = y + round(step / 2 + size * 0.36)
+            thick = round(step * 0.62)
+            length = round(longest * bar.percent / 100)
+            self.text((MARGIN, line), bar.label, size, width=left - MARGIN - 20)
+            self.box(round(left), y + round((step - thick) / 2), length, thick, colour)
+            self.text((round(left) + length + 14, line), bar.text, size, _BOLD)
+
+    @staticmethod
+    def _widest(bars: Sequence[Bar], size: int) -> float:
+        return max(_font(size, _NORMAL).getlength(bar.label) for bar in bars)
+
+    def png(self) -> bytes:
+        palette = _palette()
+        colours = Image.new("P", (1, 1))
+        colours.putpalette([value for colour in palette for value in colour])
+        flat = self._image.quantize(palette=colours, dither=Image.Dither.NONE)
+        kind = oxipng.ColorType.indexed([(*colour, 255) for colour in palette])
+        image = oxipng.RawImage(flat.tobytes(), WIDTH, HEIGHT, color_type=kind, bit_depth=8)
+        # One way to write it, not the best of several: oxipng tries them in threads, and which of
+        # two of one size it takes is chance. More effort saves 2 KB of 24 and takes four times as
+        # long.
+        return bytes(
+            image.create_optimized_png(
+                level=0,
+                filter=[oxipng.RowFilter.NoOp],
+                bit_depth_reduction=False,
+                color_type_reduction=False,
+                palette_reduction=False,
+                grayscale_reduction=False,
+                deflate=oxipng.Deflaters.libdeflater(9),
+            )
+        )
+
+
+@cache
+def _palette() -> list[tuple[int, int, int]]:
+    flat = [_PAPER, _RULE, *LIBRARY_COLOURS.values()]
+    paper = _rgb(_PAPER)
+    shades = [
+        tuple(round(p + (c - p) * n / _SHADES) for p, c in zip(paper, _rgb(text), strict=True))
+        for text in (_INK, _SOFT)
+        for n in range(1, _SHADES + 1)
+    ]
+    return [*map(_rgb, flat), *((r, g, b) for r, g, b in shades)]
+
+
+def _rgb(colour: str) -> tuple[int, int, int]:
+    return int(colour[1:3], 16), int(colour[3:5], 16), int(colour[5:7], 16)
+
+
+@cache
+def _font(size: int, weight: int) -> ImageFont.FreeTypeFont:
+    font = ImageFont.truetype(_TYPEFACE, size, layout_engine=ImageFont.Layout.BASIC)
+    font.set_variation_by_axes([weight])
+    return font
+
+
+def _check_glyphs(text: str, font: ImageFont.FreeTypeFont) -> None:
+    """Raises UserError at a character that the typeface does not have: it would be left out."""
+    for character in dict.fromkeys(text):
+        if not character.isspace() and not font.getmask(character).getbbox():
+            raise UserError(
+                f"{text!r}: {_TYPEFACE.name} has no {character!r} (U+{ord(character):04X}), so the "
+                "report's picture cannot show it; write it with a character that is in "
+                "static/style.css, or cut the typeface again as is told there"
+            )
+
+
+def _cut(text: str, font: ImageFont.FreeTypeFont, width: float) -> str:
+    """The text, or as much of it as fits before an ellipsis."""
+    if font.getlength(text) <= width:
+        return text
+    while text and font.getlength(f"{text}…") > width:
+        text = text[:-1]
+    return f"{text.rstrip()}…"
+
+
+def _wrapped(text: str, font: ImageFont.FreeTypeFont, most: int) -> list[str]:
+    """The text in at most `most` lines; the last may be too long and is cut when it is drawn."""
+    lines: list[str] = []
+    for word in text.split():
+        longer = f"{lines[-1]} {word}" if lines else word
+        if not lines:
+            lines.append(word)
+        elif font.getlength(longer) <= WIDTH - 2 * MARGIN or len(lines) == most:
+            lines[-1] = longer
+        else:
+            lines.append(word)
+    return lines
