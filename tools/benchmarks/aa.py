@@ -27,7 +27,7 @@ from scipy import stats
 from tlsperf.analysis.noise import twin_pairs
 from tlsperf.analysis.series import row_names, series
 from tlsperf.analysis.statistics import RatioEstimate, paired_ratio, reach
-from tlsperf.contract.names import Scenario
+from tlsperf.contract.record import Scenario
 from tlsperf.contract.text import implementation_label
 from tlsperf.load.run import LoadedRun, load_run
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Final
 
 from tlsperf.analysis.series import row_names, rows_of
-from tlsperf.contract.names import Unit
+from tlsperf.contract.record import Unit
 from tlsperf.contract.text import implementation_label, value_text
 from tlsperf.load.run import LoadedRun, load_run
 

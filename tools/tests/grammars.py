@@ -9,7 +9,8 @@ from datetime import date
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn, SearchStrategy, composite
 
-from tlsperf.contract.names import HostFacts, Implementation, RawFile, Run, Scenario, Tool
+from tlsperf.contract.record import Scenario
+from tlsperf.contract.run import HostFacts, Implementation, RawFile, Run, Tool
 from tlsperf.load.formats import FOREIGN
 from tlsperf.load.formats.rows import Parsed, Source
 from tlsperf.load.formats.suites import OPENSSL_SUITES, RUSTLS_SUITES

@@ -8,7 +8,8 @@ from typing import Any
 
 from tlsperf.analysis.changes import Side
 from tlsperf.analysis.series import series
-from tlsperf.contract.names import HostFacts, Implementation, RawFile, Report, Run, Scenario, Tool
+from tlsperf.contract.record import Scenario
+from tlsperf.contract.run import HostFacts, Implementation, RawFile, Report, Run, Tool
 from tlsperf.load.formats.frame import tidy_frame
 from tlsperf.load.run import LoadedRun
 from tlsperf.report.results import make_results

@@ -10,7 +10,8 @@ import pytest
 import aa
 from fixture_run import ROOT
 from synthetic import SIXTEEN, implementation, loaded_run
-from tlsperf.contract.names import HostFacts, Scenario
+from tlsperf.contract.record import Scenario
+from tlsperf.contract.run import HostFacts
 
 MEASURED = aa.from_json(aa.MEASURED.read_text(encoding="utf-8"))
 

@@ -11,7 +11,9 @@ import pytest
 from synthetic import HANDSHAKES, SIXTEEN, TRANSFERS, Rates, implementation, loaded_run, side
 from tlsperf.analysis.changes import Side, changes, predecessor
 from tlsperf.contract.errors import UserError
-from tlsperf.contract.names import Changes, HostFacts, Noise, Report, Run, Scenario
+from tlsperf.contract.record import Scenario
+from tlsperf.contract.results import Changes, Noise
+from tlsperf.contract.run import HostFacts, Report, Run
 
 Factor = Callable[[Scenario], float]
 

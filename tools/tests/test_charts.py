@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fixture_run import RUN, write_report
-from tlsperf.contract.names import Chart, Results
+from tlsperf.contract.results import Chart, Results
 from tlsperf.report.charts.svg import draw, moved_path
 from tlsperf.report.charts.theme import CLASSES, FONT_SIZE
 

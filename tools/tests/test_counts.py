@@ -16,7 +16,9 @@ from tlsperf.analysis.changes import Side
 from tlsperf.analysis.noise import alternate_rounds
 from tlsperf.analysis.statistics import counted_ratio, ratio_text
 from tlsperf.contract.errors import FormatError
-from tlsperf.contract.names import HostFacts, RawFile, Report, Results, Run, RunCounter, Scenario
+from tlsperf.contract.record import Scenario
+from tlsperf.contract.results import Results
+from tlsperf.contract.run import HostFacts, RawFile, Report, Run, RunCounter
 from tlsperf.load.formats import tlsbench
 from tlsperf.load.formats.frame import tidy_frame
 from tlsperf.load.run import LoadedRun

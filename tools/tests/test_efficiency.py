@@ -7,7 +7,9 @@ import pytest
 
 from synthetic import TRANSFERS, Rates, implementation, loaded_run, side
 from tlsperf.analysis.efficiency import efficiency
-from tlsperf.contract.names import Efficiency, Implementation, Scenario
+from tlsperf.contract.record import Scenario
+from tlsperf.contract.results import Efficiency
+from tlsperf.contract.run import Implementation
 
 SEAL = Scenario(operation="primitive", variant="aes-128-gcm-seal-16384")
 OPEN = Scenario(operation="primitive", variant="aes-256-gcm-open-16384")

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from tlsperf.contract.names import Implementation, Unit
+from tlsperf.contract.record import Unit
+from tlsperf.contract.run import Implementation
 from tlsperf.contract.text import (
     LIBRARY_COLOURS,
     colour_of,

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tlsperf.contract.errors import FormatError
-from tlsperf.contract.names import Scenario
+from tlsperf.contract.record import Scenario
 from tlsperf.load.formats.frame import COLUMNS, concatenate, scenario_groups, tidy_frame
 
 

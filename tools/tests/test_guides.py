@@ -15,7 +15,8 @@ from typer.testing import CliRunner
 
 from tlsperf.cli import app
 from tlsperf.contract.errors import FormatError
-from tlsperf.contract.names import Scenario, scenario_name
+from tlsperf.contract.names import scenario_name
+from tlsperf.contract.record import Scenario
 from tlsperf.load import formats
 from tlsperf.load.formats import detect
 from tlsperf.load.importer import import_files

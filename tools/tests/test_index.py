@@ -11,7 +11,8 @@ import jsonschema
 import pytest
 
 from fixture_run import EXAMPLE
-from tlsperf.contract.names import Index, IndexedResult, Results
+from tlsperf.contract.index import Index, IndexedResult
+from tlsperf.contract.results import Results
 from tlsperf.publish.index import explored, index_files
 
 ROOT = Path(__file__).parents[2]

@@ -7,7 +7,7 @@ import pytest
 
 from synthetic import TRANSFERS, Rates, loaded_run, side
 from tlsperf.analysis.means import group_means
-from tlsperf.contract.names import GroupMean
+from tlsperf.contract.results import GroupMean
 
 RUN = "2026-11-21-a"
 ROUNDS = list(np.linspace(1000, 1100, 30))

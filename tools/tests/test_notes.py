@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from tlsperf.contract.errors import FormatError
-from tlsperf.contract.names import Note, Results
+from tlsperf.contract.results import Note, Results
 from tlsperf.load.notes import read_notes
 
 ROOT = Path(__file__).parents[2]

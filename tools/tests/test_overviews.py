@@ -10,22 +10,10 @@ from xml.etree import ElementTree
 
 import pytest
 
-from tlsperf.contract.names import (
-    Cell,
-    HostFacts,
-    Implementation,
-    Note,
-    Report,
-    Results,
-    Row,
-    RunReference,
-    Scenario,
-    Table,
-    Tool,
-    TrendMember,
-    scenario_anchor,
-    scenario_name,
-)
+from tlsperf.contract.names import scenario_anchor, scenario_name
+from tlsperf.contract.record import Scenario
+from tlsperf.contract.results import Cell, Note, Results, Row, RunReference, Table
+from tlsperf.contract.run import HostFacts, Implementation, Report, Tool, TrendMember
 from tlsperf.contract.text import shown, value_text
 from tlsperf.load.notes import read_notes
 from tlsperf.publish.overviews import hosts, libraries, overview_files, trends

@@ -14,7 +14,7 @@ from PIL import Image
 
 from fixture_run import EXAMPLE, ROOT
 from tlsperf.contract.errors import UserError
-from tlsperf.contract.names import Bar, Headline, Results
+from tlsperf.contract.results import Bar, Headline, Results
 from tlsperf.contract.text import LIBRARY_COLOURS
 from tlsperf.report import preview
 from tlsperf.report.preview import HEIGHT, WIDTH, report_preview, shown_bars, site_preview
@@ -28,7 +28,7 @@ COMMITTED = sorted((ROOT / "content" / "perf").glob("*/results.json"))
 _AGAIN = """
 import hashlib, sys
 from pathlib import Path
-from tlsperf.contract.names import Results
+from tlsperf.contract.results import Results
 from tlsperf.report.preview import report_preview
 for path in sys.argv[2:]:
     results = Results.model_validate_json(Path(path).read_bytes())

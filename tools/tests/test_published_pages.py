@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from pages import zolas
-from tlsperf.contract.names import Unit
+from tlsperf.contract.record import Unit
 from tlsperf.contract.text import value_text
 from tlsperf.site import run
 

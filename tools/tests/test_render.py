@@ -14,7 +14,7 @@ import pytest
 
 from fixture_run import EXAMPLE, ROOT, RUN, write_report, write_run
 from tlsperf.contract.errors import UserError
-from tlsperf.contract.names import Results
+from tlsperf.contract.results import Results
 from tlsperf.publish.render import render_reports
 from tlsperf.publish.scaffold import new_report
 

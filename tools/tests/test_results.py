@@ -10,7 +10,9 @@ import pytest
 
 from synthetic import HANDSHAKES, SIXTEEN, TRANSFERS, Rates, implementation, loaded_run
 from tlsperf.contract.errors import UserError
-from tlsperf.contract.names import Cell, HostFacts, Report, Results, Row, Scenario
+from tlsperf.contract.record import Scenario
+from tlsperf.contract.results import Cell, Results, Row
+from tlsperf.contract.run import HostFacts, Report
 from tlsperf.load.formats.frame import concatenate, tidy_frame
 from tlsperf.load.formats.tlsbench import Gap
 from tlsperf.load.run import LoadedRun

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from synthetic import SIXTEEN, loaded_run, side
-from tlsperf.contract.names import Report
+from tlsperf.contract.run import Report
 from tlsperf.report.sections import sections
 
 SUITE = {"name": "standard", "family": "main"}

@@ -12,15 +12,8 @@ from typing import Any
 import pytest
 
 from tlsperf.contract.errors import UserError
-from tlsperf.contract.names import (
-    Change,
-    ChangeGroup,
-    Changes,
-    LibraryChanges,
-    Ratio,
-    Results,
-    RunWarning,
-)
+from tlsperf.contract.results import Change, ChangeGroup, Changes, LibraryChanges, Ratio, Results
+from tlsperf.contract.run import RunWarning
 from tlsperf.publish.summary import MOST_ROWS, comparison, introduction, summary_since
 
 EXAMPLE = Path(__file__).parents[2] / "data" / "schema" / "results.example.json"

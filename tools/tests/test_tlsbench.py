@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tlsperf.contract.errors import FormatError
-from tlsperf.contract.names import Scenario
+from tlsperf.contract.record import Scenario
 from tlsperf.load.formats.frame import CERTIFICATES
 from tlsperf.load.formats.tlsbench import Gap, parse
 

@@ -13,7 +13,9 @@ from pathlib import Path
 from typing import Any
 
 from synthetic import HANDSHAKES, loaded_run, side
-from tlsperf.contract.names import Report, Results, Scenario
+from tlsperf.contract.record import Scenario
+from tlsperf.contract.results import Results
+from tlsperf.contract.run import Report
 from tlsperf.publish.index import index_files
 from tlsperf.publish.render import results_csv, results_json
 from tlsperf.publish.scaffold import report_page

@@ -24,24 +24,19 @@ from tlsperf.analysis.statistics import (
     untested_ratio,
 )
 from tlsperf.contract.errors import UserError
-from tlsperf.contract.names import (
+from tlsperf.contract.names import cipher_name
+from tlsperf.contract.record import Identifier, Scenario
+from tlsperf.contract.results import (
     Change,
     ChangeGroup,
     Changes,
-    HostFacts,
-    Identifier,
-    Implementation,
     LibraryChanges,
     Noise,
     Ratio,
-    Report,
     Results,
-    Run,
-    RunWarning,
-    Scenario,
     ShownImplementation,
-    cipher_name,
 )
+from tlsperf.contract.run import HostFacts, Implementation, Report, Run, RunWarning
 from tlsperf.contract.text import value_text
 from tlsperf.load.run import is_first_look
 

@@ -28,7 +28,7 @@ from tlsperf.analysis.series import (
 )
 from tlsperf.analysis.statistics import RatioEstimate, ratio_text, summary
 from tlsperf.contract.errors import UserError
-from tlsperf.contract.names import Implementation
+from tlsperf.contract.run import Implementation
 from tlsperf.contract.text import implementation_label
 from tlsperf.load.run import LoadedRun, load_run, read_run
 

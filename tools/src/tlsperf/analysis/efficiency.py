@@ -12,7 +12,8 @@ from typing import Final
 
 from tlsperf.analysis.series import Sample, Series, rounded
 from tlsperf.analysis.statistics import RatioEstimate, paired_ratio, unpaired_ratio, untested_ratio
-from tlsperf.contract.names import Efficiency, Results, ShownImplementation, cipher_name
+from tlsperf.contract.names import cipher_name
+from tlsperf.contract.results import Efficiency, Results, ShownImplementation
 from tlsperf.contract.text import value_text
 
 RECORD_BYTES: Final = 16384

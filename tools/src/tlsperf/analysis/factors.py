@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from tlsperf.analysis.statistics import factor_text
 from tlsperf.contract.errors import UserError
-from tlsperf.contract.names import Factor, FactorRequest, Report, Results
+from tlsperf.contract.results import Factor, Results
+from tlsperf.contract.run import FactorRequest, Report
 
 
 def quoted_factors(report: Report, results: Results) -> list[Factor]:

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 
 from tlsperf.analysis.series import Key, Sample, Series, as_ratio, sample_ratio, wander_of
 from tlsperf.analysis.statistics import geometric_means
-from tlsperf.contract.names import GroupMean, Results, Table
+from tlsperf.contract.results import GroupMean, Results, Table
 
 
 def group_means(

@@ -22,7 +22,8 @@ from tlsperf.analysis.statistics import (
     untested_ratio,
 )
 from tlsperf.contract.errors import UserError
-from tlsperf.contract.names import Implementation, Noise, NoiseRow, Run
+from tlsperf.contract.results import Noise, NoiseRow
+from tlsperf.contract.run import Implementation, Run
 from tlsperf.contract.text import implementation_label
 from tlsperf.load.run import LoadedRun, load_run, read_runs
 

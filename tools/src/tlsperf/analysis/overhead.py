@@ -13,7 +13,7 @@ from statistics import median
 from typing import Final
 
 from tlsperf.analysis.series import Series, series
-from tlsperf.contract.names import Overhead, Scenario
+from tlsperf.contract.record import Overhead, Scenario
 from tlsperf.contract.text import listed
 from tlsperf.load.run import LoadedRun
 

@@ -25,18 +25,17 @@ from tlsperf.analysis.statistics import (
     untested_ratio,
     wander,
 )
-from tlsperf.contract.names import (
+from tlsperf.contract.names import scenario_anchor, scenario_name
+from tlsperf.contract.record import (
     SCENARIO_FIELDS,
     Identifier,
     Metric,
     Phase,
-    Ratio,
     Scenario,
     Statistic,
     Unit,
-    scenario_anchor,
-    scenario_name,
 )
+from tlsperf.contract.results import Ratio
 from tlsperf.load.formats.frame import scenario_groups
 from tlsperf.load.run import LoadedRun
 

@@ -26,7 +26,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
-from tlsperf.contract.names import Metric, Verdict
+from tlsperf.contract.record import Metric
+from tlsperf.contract.results import Verdict
 
 Better = Literal["higher", "lower"]
 Floats = NDArray[np.float64]

@@ -8,7 +8,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from tlsperf.contract.names import HostFacts, Implementation, ShownImplementation, Unit
+from tlsperf.contract.record import Unit
+from tlsperf.contract.results import ShownImplementation
+from tlsperf.contract.run import HostFacts, Implementation
 
 ABSENT: Final = "–"
 

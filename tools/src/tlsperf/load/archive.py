@@ -19,7 +19,7 @@ from pathlib import Path, PurePosixPath
 from typing import Final
 
 from tlsperf.contract.errors import FormatError, UserError
-from tlsperf.contract.names import Run
+from tlsperf.contract.run import Run
 from tlsperf.load.run import load_run, parse_run
 
 SUFFIX: Final = ".tar.gz"

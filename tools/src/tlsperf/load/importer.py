@@ -19,15 +19,9 @@ from typing import Any, Final, get_args
 import tomlkit
 
 from tlsperf.contract.errors import FormatError, UserError
-from tlsperf.contract.names import (
-    Implementation,
-    RawFile,
-    Run,
-    RunWarning,
-    Scenario,
-    Tool,
-    scenario_name,
-)
+from tlsperf.contract.names import scenario_name
+from tlsperf.contract.record import Scenario
+from tlsperf.contract.run import Implementation, RawFile, Run, RunWarning, Tool
 from tlsperf.load.formats import FOREIGN, bench_latency, detect, published
 from tlsperf.load.formats.rows import Format, Parsed, frame_of
 from tlsperf.load.run import foreign_rows, raw_bytes, read_run

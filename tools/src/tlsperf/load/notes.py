@@ -8,7 +8,8 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from tlsperf.contract.errors import FormatError
-from tlsperf.contract.names import SCENARIO_FIELDS, Note, Results, Row, RowReference, ShownNote
+from tlsperf.contract.record import SCENARIO_FIELDS
+from tlsperf.contract.results import Note, Results, Row, RowReference, ShownNote
 from tlsperf.load.run import read_toml
 
 FEW = 8

@@ -18,7 +18,8 @@ import pandas as pd
 from pydantic import ValidationError
 
 from tlsperf.contract.errors import FormatError, UserError, mismatch
-from tlsperf.contract.names import LOCK_FORMAT, Host, Identifier, Overhead, RawFile, Run, RunWarning
+from tlsperf.contract.record import Identifier, Overhead
+from tlsperf.contract.run import LOCK_FORMAT, Host, RawFile, Run, RunWarning
 from tlsperf.load.formats import FOREIGN, tlsbench
 from tlsperf.load.formats.frame import concatenate
 from tlsperf.load.formats.rows import Parsed, Source, frame_of

@@ -17,7 +17,8 @@ from pathlib import Path
 from typing import Final
 
 from tlsperf.contract.errors import UserError
-from tlsperf.contract.names import Results, Run
+from tlsperf.contract.results import Results
+from tlsperf.contract.run import Run
 from tlsperf.load.archive import import_archive
 from tlsperf.load.run import read_toml
 from tlsperf.publish.render import render_reports

@@ -13,8 +13,7 @@ import json
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from tlsperf.contract.names import (
-    Cell,
+from tlsperf.contract.index import (
     Explore,
     ExploredFigure,
     ExploredReport,
@@ -24,11 +23,8 @@ from tlsperf.contract.names import (
     IndexedResult,
     ListedReport,
     ListedRun,
-    Results,
-    Row,
-    ShownImplementation,
-    Table,
 )
+from tlsperf.contract.results import Cell, Results, Row, ShownImplementation, Table
 from tlsperf.contract.text import host_label
 from tlsperf.publish.overviews import newest_first
 

@@ -12,30 +12,30 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from tlsperf.analysis.statistics import factor_text
-from tlsperf.contract.names import (
-    Cell,
-    Chart,
-    HostFacts,
+from tlsperf.contract.index import (
     HostOverview,
-    Identifier,
     LibraryOverview,
     LibraryStandings,
     MeasuredVersion,
-    Model,
-    Note,
-    Report,
-    ReportReference,
-    Results,
-    Row,
-    ShownImplementation,
     Standing,
-    Table,
     Trend,
     TrendCell,
     TrendLine,
     TrendMark,
     TrendRow,
 )
+from tlsperf.contract.record import Identifier, Model
+from tlsperf.contract.results import (
+    Cell,
+    Chart,
+    Note,
+    ReportReference,
+    Results,
+    Row,
+    ShownImplementation,
+    Table,
+)
+from tlsperf.contract.run import HostFacts, Report
 from tlsperf.contract.text import ABSENT, LIBRARY_NAMES, host_label
 from tlsperf.load.notes import touches
 from tlsperf.report.charts import Each

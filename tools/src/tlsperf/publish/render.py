@@ -24,7 +24,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from tlsperf.contract.errors import UserError
-from tlsperf.contract.names import SCENARIO_FIELDS, Identifier, Report, Results, Run
+from tlsperf.contract.record import SCENARIO_FIELDS, Identifier
+from tlsperf.contract.results import Results
+from tlsperf.contract.run import Report, Run
 from tlsperf.contract.text import host_label
 from tlsperf.report.page import Page, read_page, with_generated
 

@@ -12,7 +12,9 @@ import tomlkit
 
 from tlsperf.analysis.changes import predecessor
 from tlsperf.contract.errors import UserError
-from tlsperf.contract.names import Identifier, Implementation, Report, Results, Run
+from tlsperf.contract.record import Identifier
+from tlsperf.contract.results import Results
+from tlsperf.contract.run import Implementation, Report, Run
 from tlsperf.contract.text import LIBRARY_NAMES, host_label, implementation_label, listed
 from tlsperf.load.run import loader, read_run, read_runs
 from tlsperf.publish.render import completer

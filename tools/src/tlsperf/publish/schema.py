@@ -12,7 +12,10 @@ from typing import Any, Final
 
 from pydantic import TypeAdapter
 
-from tlsperf.contract.names import Host, Index, Record, Results, Run
+from tlsperf.contract.index import Index
+from tlsperf.contract.record import Record
+from tlsperf.contract.results import Results
+from tlsperf.contract.run import Host, Run
 
 SCHEMAS: Final[dict[str, TypeAdapter[Any]]] = {
     "record": TypeAdapter(Record),

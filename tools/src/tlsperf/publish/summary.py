@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 from pydantic import ValidationError
 
 from tlsperf.contract.errors import UserError
-from tlsperf.contract.names import Cell, Results
+from tlsperf.contract.results import Cell, Results
 from tlsperf.contract.text import host_label
 
 MOST_ROWS: Final = 200

@@ -16,7 +16,9 @@ import pandas as pd
 
 from tlsperf.analysis.series import Sample, Series, series
 from tlsperf.contract.errors import UserError
-from tlsperf.contract.names import SCENARIO_FIELDS, Host, scenario_name
+from tlsperf.contract.names import scenario_name
+from tlsperf.contract.record import SCENARIO_FIELDS
+from tlsperf.contract.run import Host
 from tlsperf.load.run import LoadedRun, load_run, read_hosts
 from tlsperf.published.published_tables import differences, read_definition
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
-from tlsperf.contract.names import PublishedTable
+from tlsperf.contract.results import PublishedTable
 from tlsperf.load.run import LoadedRun
 from tlsperf.published.published_tables import Definition, lines_of, read_definition
 

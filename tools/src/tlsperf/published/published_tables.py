@@ -30,7 +30,8 @@ from tlsperf.analysis.compare import (
 )
 from tlsperf.analysis.series import Series, series
 from tlsperf.contract.errors import FormatError, UserError
-from tlsperf.contract.names import Identifier, Model, Scenario, Source
+from tlsperf.contract.record import Identifier, Model, Scenario
+from tlsperf.contract.run import Source
 from tlsperf.load.run import LoadedRun, load_run, read_toml
 
 _CIPHERS: Final = {

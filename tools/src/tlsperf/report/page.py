@@ -17,7 +17,7 @@ import tomlkit
 from pydantic import ValidationError
 
 from tlsperf.contract.errors import FormatError, UserError, mismatch
-from tlsperf.contract.names import Report
+from tlsperf.contract.run import Report
 
 _PAGE: Final = re.compile(r"\A(\+\+\+\r?\n)(.*?^)(\+\+\+\r?\n.*)\Z", re.DOTALL | re.MULTILINE)
 _GENERATED: Final = re.compile(

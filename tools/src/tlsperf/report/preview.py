@@ -16,7 +16,7 @@ import oxipng
 from PIL import Image, ImageDraw, ImageFont
 
 from tlsperf.contract.errors import UserError
-from tlsperf.contract.names import Bar, Headline, Results
+from tlsperf.contract.results import Bar, Headline, Results
 from tlsperf.contract.text import LIBRARY_COLOURS, host_label, listed
 
 FILE: Final = "preview.png"

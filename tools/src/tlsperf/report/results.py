@@ -33,23 +33,10 @@ from tlsperf.analysis.statistics import (
     summary,
 )
 from tlsperf.contract.errors import UserError
-from tlsperf.contract.names import (
-    Bar,
-    Cell,
-    Headline,
-    HostFacts,
-    Identifier,
-    Implementation,
-    Report,
-    Results,
-    Row,
-    RunReference,
-    RunWarning,
-    Scenario,
-    Table,
-    Unit,
-    cipher_name,
-)
+from tlsperf.contract.names import cipher_name
+from tlsperf.contract.record import Identifier, Scenario, Unit
+from tlsperf.contract.results import Bar, Cell, Headline, Results, Row, RunReference, Table
+from tlsperf.contract.run import HostFacts, Implementation, Report, RunWarning
 from tlsperf.contract.text import ABSENT, implementation_label, interval_text, shown, value_text
 from tlsperf.load.run import LoadedRun
 

@@ -10,7 +10,9 @@ from tlsperf.analysis.efficiency import efficiency
 from tlsperf.analysis.means import group_means
 from tlsperf.analysis.noise import earlier, noise_of
 from tlsperf.analysis.series import series
-from tlsperf.contract.names import Identifier, Noise, Report, Results, Run
+from tlsperf.contract.record import Identifier
+from tlsperf.contract.results import Noise, Results
+from tlsperf.contract.run import Report, Run
 from tlsperf.load.run import LoadedRun
 
 

@@ -20,7 +20,7 @@ from typing import Final, cast
 import numpy as np
 
 from tlsperf.contract.errors import FormatError
-from tlsperf.contract.names import Scenario, Side
+from tlsperf.contract.record import Scenario, Side
 from tlsperf.load.formats.rows import Format, Parsed, Remark, Row, Source, text_of
 
 _NAME: Final = re.compile(r"(.+)-(client|server)-(?:[0-9]+|ThreadId\([0-9]+\))-latency\.tsv")

@@ -24,7 +24,7 @@ import numpy as np
 import pandas as pd
 
 from tlsperf.contract.errors import FormatError
-from tlsperf.contract.names import (
+from tlsperf.contract.record import (
     SCENARIO_FIELDS,
     Authentication,
     Metric,

@@ -20,7 +20,8 @@ from typing import Final, NamedTuple, TypeVar, cast
 from pydantic import ValidationError
 
 from tlsperf.contract.errors import FormatError
-from tlsperf.contract.names import Implementation, Operation, Protocol, Resumption, Scenario, Side
+from tlsperf.contract.record import Operation, Protocol, Resumption, Scenario, Side
+from tlsperf.contract.run import Implementation
 from tlsperf.load.formats.bench_latency import MAKEFILE_SCENARIOS
 from tlsperf.load.formats.rows import Format, Parsed, Row, Source, decode, file_by_file, text_of
 from tlsperf.load.formats.suites import OPENSSL_SUITES

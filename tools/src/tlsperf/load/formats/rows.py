@@ -9,7 +9,8 @@ from typing import Final, NamedTuple
 import pandas as pd
 
 from tlsperf.contract.errors import FormatError
-from tlsperf.contract.names import SCENARIO_FIELDS, Run, Scenario
+from tlsperf.contract.record import SCENARIO_FIELDS, Scenario
+from tlsperf.contract.run import Run
 from tlsperf.load.formats.frame import tidy_frame
 
 

@@ -15,7 +15,7 @@ import pandas as pd
 from pydantic import TypeAdapter, ValidationError
 
 from tlsperf.contract.errors import FormatError, mismatch
-from tlsperf.contract.names import (
+from tlsperf.contract.record import (
     SCENARIO_FIELDS,
     SCHEMA_VERSION,
     Block,

@@ -17,7 +17,7 @@ from functools import lru_cache, partial
 from typing import Final, NamedTuple, cast
 
 from tlsperf.contract.errors import FormatError
-from tlsperf.contract.names import Operation, Protocol, Resumption, Scenario, Side
+from tlsperf.contract.record import Operation, Protocol, Resumption, Scenario, Side
 from tlsperf.load.formats.rows import Format, Parsed, Remark, Row, Source, each_line, file_by_file
 from tlsperf.load.formats.suites import Suite
 

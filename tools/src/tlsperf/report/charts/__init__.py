@@ -5,16 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
-from tlsperf.contract.names import (
-    Chart,
-    Results,
-    Row,
-    Scenario,
-    ShownImplementation,
-    Table,
-    scenario_anchor,
-    scenario_name,
-)
+from tlsperf.contract.names import scenario_anchor, scenario_name
+from tlsperf.contract.record import Scenario
+from tlsperf.contract.results import Chart, Results, Row, ShownImplementation, Table
 from tlsperf.report.charts.bars import MOST_BARS, bars
 from tlsperf.report.charts.heatmap import factor_text, heatmap
 from tlsperf.report.charts.key_exchange import by_key_exchange

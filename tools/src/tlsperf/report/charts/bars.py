@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from tlsperf.contract.names import Cell, ShownImplementation, Table
+from tlsperf.contract.results import Cell, ShownImplementation, Table
 from tlsperf.contract.text import LIBRARY_COLOURS
 from tlsperf.report.charts.picture import Picture
 from tlsperf.report.charts.theme import TEXT, WIDTH, text_width

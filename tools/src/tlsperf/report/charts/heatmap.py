@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from tlsperf.contract.names import Cell, ShownImplementation, Table
+from tlsperf.contract.results import Cell, ShownImplementation, Table
 from tlsperf.report.charts.picture import Picture
 from tlsperf.report.charts.theme import HEAT, TEXT, WIDTH, text_width
 

@@ -4,15 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from tlsperf.contract.names import (
-    Cell,
-    Row,
-    Scenario,
-    ShownImplementation,
-    Table,
-    scenario_anchor,
-    scenario_name,
-)
+from tlsperf.contract.names import scenario_anchor, scenario_name
+from tlsperf.contract.record import Scenario
+from tlsperf.contract.results import Cell, Row, ShownImplementation, Table
 from tlsperf.contract.text import ABSENT
 
 

@@ -10,7 +10,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
-from tlsperf.contract.names import Row, ShownImplementation
+from tlsperf.contract.results import Row, ShownImplementation
 from tlsperf.report.charts.picture import Picture
 from tlsperf.report.charts.theme import WIDTH, colour_channel, text_width
 

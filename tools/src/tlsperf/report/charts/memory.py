@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from tlsperf.contract.names import Row, ShownImplementation
+from tlsperf.contract.results import Row, ShownImplementation
 from tlsperf.report.charts.lines import Line, Point, dashes, end_label, lines
 from tlsperf.report.charts.picture import Picture
 

@@ -18,7 +18,7 @@ from xml.sax.saxutils import escape, quoteattr
 
 import vl_convert
 
-from tlsperf.contract.names import Chart
+from tlsperf.contract.results import Chart
 from tlsperf.report.charts.theme import CLASSES, CONFIG, FONT, FONT_SIZE
 
 VEGA_LITE: Final = "6.4"

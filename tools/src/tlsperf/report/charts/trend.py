@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import date
 
-from tlsperf.contract.names import TrendLine, TrendMark, Unit
+from tlsperf.contract.index import TrendLine, TrendMark
+from tlsperf.contract.record import Unit
 from tlsperf.report.charts.lines import Line, Mark, Point, lines
 from tlsperf.report.charts.picture import Picture
 

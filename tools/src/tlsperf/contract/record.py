@@ -1,0 +1,200 @@
+"""One line of our raw format: what is measured, and what was measured of it.
+
+`tlsbench` (Rust) writes these records, the tools read them. `data/schema/record.schema.json` is
+made from these classes (`python -m tlsperf.publish.schema`), and the Rust side is tested against
+the same schema and examples. A field that a source does not report is absent (None here), never
+guessed.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Annotated, Final, Literal, Self
+
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
+
+SCHEMA_VERSION: Final = 1
+"""The number in every record, run and results file; raised when their meaning changes."""
+
+
+Identifier = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9._-]*$")]
+
+
+Sha256 = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
+
+
+Phase = Annotated[
+    str,
+    StringConstraints(pattern=r"^(total|construction|flight-[1-9]|tickets|handshake|data)$"),
+]
+"""`total`, or a part of it. For handshakes: `construction`, `flight-1` … `flight-n` (flights as
+the role itself processes or produces them, in order), `tickets`. For memory, the moment of the
+measurement: `construction`, `handshake` (complete), `data` (1 KiB exchanged)."""
+
+
+Operation = Literal["transfer", "handshake", "client-hello", "memory", "primitive"]
+
+
+Protocol = Literal["1.2", "1.3"]
+
+
+Authentication = Literal["server", "mutual"]
+
+
+Resumption = Literal["none", "session-id", "ticket", "resumed"]
+
+
+Side = Literal["client", "server", "sender", "receiver"]
+
+
+Metric = Literal["rate", "duration", "allocated", "resident", "peak-resident", "instructions"]
+
+
+Statistic = Literal["value", "p5", "p50", "p90", "p99", "p99.9", "max"]
+
+
+Unit = Literal[
+    "MiB/s",
+    "handshakes/s",
+    "handshakes/s/thread",
+    "operations/s",
+    "µs",
+    "bytes",
+    "KiB",
+    "bytes/connection",
+    "instructions/handshake",
+    "instructions/MiB",
+    "instructions/operation",
+]
+
+
+class Model(BaseModel):
+    """Strict base: an unknown field, a NaN or a wrong type is an error, not a surprise."""
+
+    model_config = ConfigDict(extra="forbid", allow_inf_nan=False, frozen=True)
+
+
+class Scenario(Model):
+    """What is measured. All fields together are the scenario's identity.
+
+    The readable name and the anchor are made by `scenario_name` and `scenario_anchor`.
+    """
+
+    operation: Operation
+    protocol: Protocol | None = None
+    cipher_suite: str | None = Field(None, description="IANA name")
+    key_exchange: str | None = Field(
+        None,
+        description="X25519, secp256r1, secp384r1, X25519MLKEM768; absent where none takes place",
+    )
+    certificate: str | None = Field(
+        None, description="rsa-2048, rsa-4096, ecdsa-p256, ecdsa-p384, ed25519"
+    )
+    authentication: Authentication | None = None
+    resumption: Resumption | None = None
+    side: Side | None = None
+    threads: int | None = Field(None, ge=1)
+    size: int | None = Field(None, ge=1, description="bytes per write")
+    record_size: int | None = Field(None, ge=1, description="largest record, bytes of plaintext")
+    variant: str | None = Field(
+        None,
+        description="what else names it: a primitive, key shares sent, hello-retry, sessions-1000",
+    )
+
+
+SCENARIO_FIELDS: Final = tuple(Scenario.model_fields)
+
+
+class Observation(Model):
+    """One measured figure of one scenario: a row of the tidy frame."""
+
+    phase: Phase = "total"
+    metric: Metric
+    statistic: Statistic = "value"
+    value: float = Field(ge=0)
+    unit: Unit
+
+
+class _Record(Model):
+    schema_: Literal[1] = Field(1, alias="schema")
+    time: datetime = Field(description="when it was written, UTC")
+    round: int = Field(ge=1)
+
+
+class Measurement(_Record):
+    """One implementation in one scenario in one round."""
+
+    kind: Literal["measurement"] = "measurement"
+    implementation: Identifier
+    scenario: Scenario
+    observations: list[Observation] = Field(min_length=1)
+    operations: int = Field(ge=1, description="handshakes or writes measured in this round")
+    elapsed_seconds: float | None = Field(
+        None,
+        gt=0,
+        description="time charged to this side, summed; absent where no time is measured",
+    )
+    per_thread: list[float] | None = Field(
+        None, description="rate of each thread, in the unit of the total rate"
+    )
+    histogram: str | None = Field(
+        None, description="HdrHistogram V2, base64, nanoseconds, 3 significant digits"
+    )
+    valid: bool = True
+    note: str | None = Field(None, description="why it must not count, when valid is false")
+
+
+class Block(_Record):
+    """Written after all records of one block: what stands before it is complete."""
+
+    kind: Literal["block"] = "block"
+    block: int = Field(ge=0, description="index of the scenario in the suite")
+    implementation: Identifier
+    status: Literal["measured", "absent", "failed"]
+    reason: str | None = Field(
+        None, description="why the implementation cannot do it (absent), or what failed"
+    )
+    elapsed_seconds: float = Field(ge=0, description="wall time of the block's process")
+
+
+class Overhead(_Record):
+    """Cost of the harness itself: the driver run with a library that does nothing."""
+
+    kind: Literal["overhead"] = "overhead"
+    implementation: Identifier
+    clock_nanoseconds: float = Field(ge=0, description="one read of the clock")
+    scenario: Scenario
+    nanoseconds: float | None = Field(
+        None, ge=0, description="per handshake, write or operation; absent for memory"
+    )
+    bytes: float | None = Field(
+        None,
+        ge=0,
+        description="for memory: by the allocator's count, per connection or in all",
+    )
+
+    @model_validator(mode="after")
+    def _check_cost(self) -> Self:
+        if (self.nanoseconds is None) == (self.bytes is None):
+            raise ValueError("either nanoseconds or bytes")
+        return self
+
+
+class RoundState(_Record):
+    """State of the host over one round; a disturbed round does not count and is repeated."""
+
+    kind: Literal["round"] = "round"
+    elapsed_seconds: float = Field(ge=0)
+    disturbed: bool = False
+    reasons: list[str] = Field([])
+    load_by_others_percent: float | None = Field(None, ge=0, description="of one core")
+    steal_percent: float | None = Field(None, ge=0)
+    frequency_mhz: float | None = Field(None, ge=0, description="mean over the cores")
+    throttle_count: int | None = Field(None, ge=0)
+    temperature_celsius: float | None = None
+    involuntary_switches: int | None = Field(None, ge=0)
+    runner_cpu_percent: float | None = Field(None, ge=0, description="of one core")
+
+
+Record = Annotated[Measurement | Block | Overhead | RoundState, Field(discriminator="kind")]
+"""One line of our raw format, JSON Lines (`tlsbench/1`)."""

@@ -1,0 +1,319 @@
+"""`results.json`: everything that a page of a report shows. Templates read it."""
+
+from __future__ import annotations
+
+from datetime import date
+from typing import Any, Literal
+
+from pydantic import Field
+
+from tlsperf.contract.record import Identifier, Metric, Model, Phase, Scenario, Statistic, Unit
+from tlsperf.contract.run import HostFacts, Implementation, RawFile, RunWarning, Source, Tool
+
+Verdict = Literal["faster", "slower", "no difference shown", "too few rounds", "not tested"]
+
+
+class Ratio(Model):
+    """How many times better a cell is than its row's baseline.
+
+    Cell over baseline for rates, baseline over cell for durations, bytes and instructions: above
+    1 is always better. `low` to `high` is the interval the verdict rests on, corrected for the
+    number of comparisons (`tlsperf.analysis.statistics`).
+    """
+
+    value: float
+    low: float | None = None
+    high: float | None = None
+    verdict: Verdict
+    paired: bool = False
+    text: str = Field(description="as readers see it: 1.70x faster (1.68 to 1.72)")
+    note: str | None = None
+
+
+class Cell(Model):
+    """One implementation in one row. `value` is absent where it was not or could not be done."""
+
+    implementation: Identifier
+    value: float | None = None
+    text: str = Field(description="the value as readers see it, without the unit; – if absent")
+    low: float | None = None
+    high: float | None = None
+    interval: str | None = Field(None, description="95 % interval as readers see it")
+    count: int | None = Field(None, description="rounds behind the value")
+    spread_percent: float | None = Field(None, description="relative standard deviation")
+    valid: bool = True
+    best: bool = False
+    note: str | None = Field(None, description="why absent or invalid")
+    warnings: list[str] = Field([])
+    ratio: Ratio | None = None
+
+
+class Row(Model):
+    """One scenario (or one phase of it) over all implementations."""
+
+    anchor: Identifier
+    name: str
+    scenario: Scenario
+    phase: Phase = "total"
+    metric: Metric = "rate"
+    statistic: Statistic = "value"
+    cells: list[Cell]
+
+
+class Table(Model):
+    """Rows that share a unit, in the order to be shown."""
+
+    anchor: Identifier
+    title: str
+    caption: str
+    unit: Unit
+    better: Literal["higher", "lower"]
+    by_phase: bool = Field(
+        False, description="its rows are the parts of what another table has as a whole"
+    )
+    baseline: Identifier | None = None
+    implementations: list[Identifier]
+    rows: list[Row]
+
+
+class Chart(Model):
+    """An SVG file beside the report's page."""
+
+    anchor: Identifier
+    file: str
+    title: str
+    description: str = Field(description="text alternative, drawn from the data")
+    width: int
+    height: int
+    table: Identifier = Field(description="anchor of the table with the same figures")
+
+
+class Bar(Model):
+    """One bar of a headline figure."""
+
+    implementation: Identifier
+    label: str
+    text: str
+    percent: float = Field(ge=0, le=100, description="length, of the longest")
+
+
+class Headline(Model):
+    """One of the few figures that matter."""
+
+    anchor: Identifier = Field(description="the row it is taken from")
+    title: str
+    unit: Unit
+    bars: list[Bar]
+    statement: str
+
+
+class RunReference(Model):
+    """A run that the report draws from, with what to show of it."""
+
+    id: Identifier
+    date: date
+    suite: str | None = None
+    family: Identifier | None = Field(None, description="of the suite")
+    rounds: int | None = None
+    allocator: str | None = None
+    host_id: Identifier
+    tool: Tool
+    source: Source | None = None
+    files: list[RawFile]
+    warnings: list[RunWarning] = Field([])
+    overhead: str | None = Field(None, description="what the harness itself costs, in words")
+
+
+class ShownImplementation(Implementation):
+    """An implementation with its readable name and its fixed colour."""
+
+    label: str = Field(description="rustls 0.23.40 (aws-lc-rs)")
+    colour: Identifier = Field(description="class of the library's colour in charts and style")
+
+
+class Change(Model):
+    """One row of one library, now over before."""
+
+    anchor: Identifier = Field(description="the row's, in this report")
+    name: str
+    unit: Unit
+    before: str = Field(description="the value as readers see it")
+    after: str
+    ratio: Ratio
+
+
+class ChangeGroup(Model):
+    """Changes of one library in one direction that probably have one cause; biggest first."""
+
+    title: str = Field(description="what they have in common: handshake 1.3")
+    statement: str = Field(description="all 8 scenarios: 1.15x to 2.09x slower")
+    changes: list[Change] = Field(min_length=1)
+
+
+class LibraryChanges(Model):
+    """What became of one library since the predecessor."""
+
+    before: ShownImplementation
+    after: ShownImplementation
+    statement: str = Field(description="OpenSSL 3.3.2 to 3.5.1: 2 faster, 4 slower, 10 the same")
+    details: list[str] = Field([], description="what else changed in its build")
+    compared: int
+    unchanged: int
+    groups: list[ChangeGroup]
+
+
+class Changes(Model):
+    """What changed since the last comparable report."""
+
+    predecessor: Identifier = Field(description="id of the earlier report")
+    title: str
+    date: date
+    caveats: list[RunWarning] = Field(
+        [], description="changes of host or method, to be read first; ratios are then neutral"
+    )
+    rule: str = Field(description="what counts as a change here")
+    libraries: list[LibraryChanges]
+    gone: list[str] = Field([], description="implementations and rows of the predecessor alone")
+    new: list[str] = Field([], description="implementations and rows of this report alone")
+
+
+class NoiseRow(Model):
+    """One implementation against itself in one row: what is not 1 here is noise."""
+
+    anchor: Identifier
+    name: str
+    implementation: Identifier
+    ratio: Ratio
+
+
+class Noise(Model):
+    """How far two measurements of the same thing lie apart: below it, nothing can be said."""
+
+    source: Literal["same binary twice", "alternate rounds", "other runs on this host"]
+    run: Identifier
+    others: list[Identifier] = Field([], description="the other runs, if it is from history")
+    floor_percent: float = Field(ge=0, description="19 of 20 rows lie within it of no difference")
+    comparisons: int
+    false_verdicts: int | None = Field(None, description="faster or slower, of the comparisons")
+    statement: str
+    rows: list[NoiseRow]
+
+
+class Efficiency(Model):
+    """How near a transfer gets to the speed of the AEAD underneath."""
+
+    anchor: Identifier = Field(description="the transfer's row")
+    name: str
+    implementation: Identifier
+    primitive: str = Field(description="aes-256-gcm-seal-16384")
+    primitive_of: Identifier = Field(description="implementation whose primitive was measured")
+    rate: str = Field(description="MiB/s as readers see it")
+    ceiling: str
+    percent: float
+    low: float | None = None
+    high: float | None = None
+    text: str = Field(description="81 % (80 to 82 %)")
+    note: str | None = None
+
+
+class Factor(Model):
+    """What a report's prose quotes as a factor; its text is that of the same ratio in a table."""
+
+    id: Identifier
+    row: Identifier
+    text: str
+
+
+class PublishedTable(Model):
+    """A table as its source printed it, made again from the data, with its errors put right."""
+
+    anchor: Identifier
+    title: str
+    columns: list[str]
+    rows: list[list[str]]
+
+
+NoteKind = Literal["tool", "page", "setup", "reading"]
+
+
+class NoteSource(Model):
+    """Where a note's fact can be looked up."""
+
+    title: str
+    url: str
+
+
+class Note(Model):
+    """A known fact about published figures; one of `data/notes.toml`, which says what each is."""
+
+    id: Identifier
+    kind: NoteKind
+    title: str
+    text: str
+    runs: list[Identifier] = Field(min_length=1)
+    libraries: list[str] = Field([])
+    scenarios: list[dict[str, str | int]] = Field([])
+    mark: str | None = Field(None, description="a word for trends, in which it is marked")
+    gap: bool = Field(False, description="figures before and after are not comparable")
+    sources: list[NoteSource] = Field(min_length=1)
+
+
+class RowReference(Model):
+    """A row of a table of the same report."""
+
+    anchor: Identifier
+    name: str
+
+
+class ShownNote(Model):
+    """A note of a report's page, by its id in `data/notes.toml`, with the rows that it touches."""
+
+    id: Identifier
+    kind: NoteKind
+    touched: int | None = Field(None, description="how many rows; absent: all of the report")
+    rows: list[RowReference] = Field([], description="which, where they are few")
+
+
+class GroupMean(Model):
+    """The rows of a table together: geometric mean of one implementation's ratios."""
+
+    table: Identifier
+    title: str
+    implementation: Identifier
+    baseline: Identifier
+    rows: int = Field(ge=2, description="that both sides have")
+    ratio: Ratio
+
+
+class Results(Model):
+    """`content/perf/<date>-<slug>/results.json`: everything that a page shows."""
+
+    schema_: Literal[1] = Field(1, alias="schema")
+    id: Identifier = Field(description="<date>-<slug>")
+    title: str
+    date: date
+    virtual: bool | None = Field(None, description="measured in a virtual machine")
+    baseline: Identifier | None = None
+    runs: list[RunReference]
+    hosts: list[HostFacts]
+    implementations: list[ShownImplementation]
+    headlines: list[Headline]
+    tables: list[Table]
+    charts: list[Chart]
+    warnings: list[RunWarning] = Field([])
+    changes: Changes | None = Field(None, description="since the last comparable report")
+    noise: list[Noise] = Field([])
+    efficiency: list[Efficiency] = Field([])
+    means: list[GroupMean] = Field([])
+    factors: list[Factor] = Field([])
+    published: list[PublishedTable] = Field([])
+    notes: list[ShownNote] = Field([], description="what to know about these numbers")
+    extra: dict[str, Any] = Field({}, description="sections that have no type of their own")
+
+
+class ReportReference(Model):
+    """A report, to link to."""
+
+    id: Identifier
+    title: str
+    date: date

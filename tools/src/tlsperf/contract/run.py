@@ -1,0 +1,210 @@
+"""`run.toml`, `host.toml` and the head of a report: what was measured where, and what is shown."""
+
+from __future__ import annotations
+
+from datetime import date, datetime
+from typing import Final, Literal
+
+from pydantic import Field
+
+from tlsperf.contract.record import Identifier, Model, Sha256
+
+
+class Implementation(Model):
+    """One library in one build. `id` is `<library>-<version>[-<provider>][-<build>]`."""
+
+    id: Identifier
+    library: Literal[
+        "rustls",
+        "openssl",
+        "boringssl",
+        "aws-lc",
+        "s2n-tls",
+        "mbedtls",
+        "wolfssl",
+        "gnutls",
+        "libressl",
+        "go",
+    ]
+    version: str
+    commit: str | None = None
+    provider: str | None = Field(None, description="aws-lc-rs, ring: who does the cryptography")
+    provider_version: str | None = None
+    build: str | None = Field(None, description="what tells this build from another")
+    rust_compiler: str | None = None
+    c_compiler: str | None = None
+    flags: str | None = None
+    allocator: str | None = None
+    cpu_mask: str | None = Field(
+        None, description="what hides features of the processor from it: OPENSSL_ia32cap"
+    )
+    linkage: Literal["static", "shared"] | None = None
+    source: str | None = Field(None, description="package or address the source came from")
+    binary_sha256: Sha256 | None = None
+    note: str | None = None
+
+
+class HostFacts(Model):
+    """What a host is and the state it was found in. What cannot be read is absent."""
+
+    id: Identifier
+    cpu: str
+    architecture: str
+    cores: int | None = Field(None, ge=1, description="physical cores")
+    threads: int | None = Field(None, ge=1, description="logical processors")
+    memory_bytes: int | None = Field(None, ge=1)
+    os: str | None = None
+    kernel: str | None = None
+    virtual: bool | None = Field(None, description="true in a virtual machine")
+    virtualization: str | None = Field(None, description="kvm, vmware, …; absent on bare metal")
+    container: str | None = None
+    microcode: str | None = None
+    smt: bool | None = None
+    governor: str | None = None
+    frequency_min_mhz: float | None = None
+    frequency_max_mhz: float | None = None
+    turbo: bool | None = None
+    aslr: int | None = None
+    isolated_cpus: str | None = None
+    irqbalance: bool | None = None
+    numa_nodes: int | None = None
+    transparent_hugepages: str | None = None
+    caches: dict[str, str] = Field({})
+    mitigations: dict[str, str] = Field({})
+    temperature_sensors: list[str] = Field([])
+    compilers: dict[str, str] = Field({})
+    description: str | None = None
+    note: str | None = None
+    url: str | None = Field(None, description="where the machine is described, if it is offered")
+
+
+class Host(HostFacts):
+    """`data/hosts/<id>.toml`: a known host, described once."""
+
+    schema_: Literal[1] = Field(1, alias="schema")
+    name: str = Field(description="how readers know it, e.g. Xeon E-2386G")
+
+
+LOCK_FORMAT: Final = "cargo-lock"
+"""Format of a raw file without figures: the Cargo.lock of a build, kept with what it measured."""
+
+
+class RawFile(Model):
+    """A raw file of a run; its bytes never change."""
+
+    path: str = Field(description="relative to the run's folder, below raw/")
+    sha256: Sha256
+    bytes: int = Field(ge=0)
+    format: str
+    implementation: Identifier | None = Field(None, description="if the file holds only one")
+    round: int | None = Field(None, ge=1)
+
+
+class Tool(Model):
+    """What measured."""
+
+    name: str
+    version: str | None = None
+    commit: str | None = None
+    url: str | None = None
+    commands: list[str] = Field([])
+
+
+class RunWarning(Model):
+    """Something a reader must know about a run."""
+
+    code: Identifier
+    message: str
+
+
+class CheckResult(Model):
+    """One line of `tlsbench host check` as it was when the run began."""
+
+    check: Identifier
+    status: Literal["pass", "warn", "fail"]
+    found: str
+    fix: str | None = None
+
+
+class SuiteReference(Model):
+    """The suite that was run."""
+
+    name: Identifier
+    family: Identifier = Field(description="runs of one family are comparable over time")
+    sha256: Sha256 | None = None
+
+
+class RunCounter(Model):
+    """What counted instead of a clock. A run holds counts or times, never both."""
+
+    name: Literal["callgrind"]
+    version: str = Field(description="of valgrind")
+
+
+class Source(Model):
+    """Where a run was published, for runs that are not ours."""
+
+    title: str
+    url: str
+    estimator: str | None = Field(None, description="one run, best of 5, upper median of 30 …")
+    note: str | None = None
+
+
+class Run(Model):
+    """`data/runs/<id>/run.toml`."""
+
+    schema_: Literal[1] = Field(1, alias="schema")
+    id: Identifier
+    date: date
+    started: datetime | None = None
+    finished: datetime | None = None
+    complete: bool = True
+    rounds: int | None = Field(None, ge=1, description="rounds that count; absent if not known")
+    seed: int | None = None
+    allocator: str | None = None
+    host_id: Identifier
+    tool: Tool
+    suite: SuiteReference | None = None
+    counter: RunCounter | None = Field(None, description="absent: time was measured")
+    source: Source | None = None
+    host: HostFacts | None = Field(None, description="as captured when the run began")
+    checks: list[CheckResult] = Field([])
+    warnings: list[RunWarning] = Field([])
+    implementations: list[Implementation] = Field(min_length=1)
+    files: list[RawFile] = Field(min_length=1)
+
+
+class FactorRequest(Model):
+    """A factor that prose quotes: one figure over another of the same report.
+
+    What is not given of the second is as in the first.
+    """
+
+    id: Identifier
+    row: Identifier = Field(description="anchor of the row")
+    implementation: Identifier
+    over_row: Identifier | None = None
+    over_implementation: Identifier | None = None
+
+
+class TrendMember(Model):
+    """Which builds of a report that compares several stand in the trend of a suite."""
+
+    suite: Identifier
+    implementations: list[Identifier] = Field(min_length=1)
+
+
+class Report(Model):
+    """What a person decides of a report: `[extra.report]` of its `index.md`, and its head."""
+
+    id: Identifier = Field(description="<date>-<slug>, the name of its folder")
+    title: str
+    date: date
+    runs: list[Identifier] = Field(min_length=1)
+    baseline: Identifier | None = Field(None, description="implementation that ratios refer to")
+    previous: Identifier | None = Field(None, description="the report that changes refer to")
+    headlines: list[Identifier] = Field(
+        [], description="anchors of the rows to stand first; absent: one of each table"
+    )
+    factors: list[FactorRequest] = Field([])
+    trend: TrendMember | None = Field(None, description="absent: by the suite of its one run")
