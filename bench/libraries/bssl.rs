@@ -11,7 +11,7 @@ use crate::{ffi::*, ssl};
 // SAFETY of all that follows: the caller passes living objects of the library.
 
 /// Why neither resumes a session of TLS1.3 by its id.
-pub fn missing_session_id(scenario: &Scenario, name: &str) -> Option<String> {
+pub fn unsupported_session_id(scenario: &Scenario, name: &str) -> Option<String> {
     let by_id = (scenario.protocol, scenario.resumption)
         == (Some(Protocol::Tls13), Some(Resumption::SessionId));
     by_id.then(|| format!("{name} resumes TLS1.3 sessions by self-contained tickets only"))

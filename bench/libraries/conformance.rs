@@ -5,18 +5,18 @@ use std::process::{Command, Stdio};
 use base64::{Engine, prelude::BASE64_STANDARD};
 use hdrhistogram::{Histogram, serialization::Deserializer};
 use tls_harness::{
-    handshake::{self, Stage},
     implementation::{Implementation, Linkage},
     library::{Connection, HELLO_RETRY, Setup, TlsLibrary},
-    measure,
     record::{Measurement, Metric, Observation, Phase, Record, Schema, Statistic, Status},
     request::Request,
     scenario::{
         Authentication, Certificate, CipherSuite, KeyExchange, Operation, Protocol, Resumption,
         Scenario, Side,
     },
-    transfer::Batch,
     transport::Transport,
+    workloads as measure,
+    workloads::handshake::{self, HandshakeBench},
+    workloads::transfer::Batch,
 };
 
 /// The tests that every adapter has, of `$library` and its built program. `missing`: handshakes that
@@ -173,8 +173,8 @@ fn stage<'a, L: TlsLibrary>(
     library: &'a L,
     server: &'a L::ServerConfig,
     scenario: &Scenario,
-) -> Stage<'a, L> {
-    Stage::new(library, server, scenario, Transport::HANDSHAKE_CAPACITY).unwrap()
+) -> HandshakeBench<'a, L> {
+    HandshakeBench::new(library, server, scenario, Transport::HANDSHAKE_CAPACITY).unwrap()
 }
 
 fn server<L: TlsLibrary>(library: &L, scenario: &Scenario) -> L::ServerConfig {
@@ -188,7 +188,7 @@ fn server<L: TlsLibrary>(library: &L, scenario: &Scenario) -> L::ServerConfig {
 pub fn every_handshake_negotiates_what_it_claims<L: TlsLibrary>(library: &L) -> usize {
     let mut missing = 0;
     for scenario in handshakes() {
-        if library.missing(&scenario).is_some() {
+        if library.unsupported(&scenario).is_some() {
             missing += 1;
             continue;
         }
@@ -223,12 +223,13 @@ pub fn every_transfer_arrives<L: TlsLibrary>(library: &L) {
                     ..base.clone()
                 };
                 // That it is missing is counted with the handshakes.
-                if library.missing(&scenario).is_some() {
+                if library.unsupported(&scenario).is_some() {
                     continue;
                 }
                 let mut batch = Batch::new(&scenario).unwrap();
                 let server = server(library, &scenario);
-                let stage = Stage::new(library, &server, &scenario, batch.capacity()).unwrap();
+                let stage =
+                    HandshakeBench::new(library, &server, &scenario, batch.capacity()).unwrap();
                 let mut pair = stage.handshake(false).unwrap();
                 stage.transport.clear();
                 for _ in 0..2 {
@@ -300,7 +301,7 @@ pub fn what_is_wrong_is_noticed<L: TlsLibrary>(library: &L) {
             cipher_suite: Some(other_suite),
             ..scenario.clone()
         };
-        if library.missing(&with_other_suite).is_none() {
+        if library.unsupported(&with_other_suite).is_none() {
             refused(
                 with_other(&|other| other.cipher_suite = Some(other_suite)),
                 "cipher suite: found",
@@ -346,7 +347,7 @@ pub fn a_ticket_is_used_once<L: TlsLibrary>(library: &L) {
         resumption: Some(Resumption::Ticket),
         ..base
     });
-    let found = |scenario: &Scenario| library.missing(scenario).is_none();
+    let found = |scenario: &Scenario| library.unsupported(scenario).is_none();
     assert!(scenarios.iter().any(found), "no tickets at all");
     for scenario in scenarios.into_iter().filter(found) {
         let server = server(library, &scenario);
@@ -371,7 +372,7 @@ pub fn the_session_cache_holds_what_it_is_told<L: TlsLibrary>(library: &L) {
         resumption: Some(Resumption::SessionId),
         ..handshake_12()
     };
-    let has_cache = library.missing(&scenario).is_none();
+    let has_cache = library.unsupported(&scenario).is_none();
     for (others, is_kept) in [(4, has_cache), (16, false)] {
         let mut setup = Setup::server(&scenario).unwrap();
         setup.session_cache = 8;

@@ -3,7 +3,7 @@
 use std::ptr;
 
 use anyhow::{Result, ensure};
-use tls_harness::{primitive::Signature, scenario::Certificate};
+use tls_harness::{scenario::Certificate, workloads::primitives::Signature};
 
 use crate::{
     ffi,

@@ -1,6 +1,6 @@
 //! OpenSSL and BoringSSL share an API: this file is a module of both adapters. Where the two
 //! differ, it calls `crate::ffi`, which is each adapter's own; what the build is, what it can't do and
-//! its cryptography, the adapter says itself: `crate::implementation`, `crate::missing` and
+//! its cryptography, the adapter says itself: `crate::implementation`, `crate::unsupported` and
 //! `crate::cryptography`.
 
 use std::{
@@ -15,11 +15,11 @@ use tls_harness::{
     certificates::Identity,
     implementation::Implementation,
     library::{Connection, Negotiated, Progress, Setup, TlsLibrary},
-    primitive::Cryptography,
     scenario::{
         Authentication, Certificate, CipherSuite, KeyExchange, Protocol, Resumption, Scenario,
     },
     transport::Endpoint,
+    workloads::primitives::Cryptography,
 };
 
 use crate::ffi;
@@ -37,8 +37,8 @@ impl TlsLibrary for Ssl {
         crate::implementation()
     }
 
-    fn missing(&self, scenario: &Scenario) -> Option<String> {
-        crate::missing(scenario)
+    fn unsupported(&self, scenario: &Scenario) -> Option<String> {
+        crate::unsupported(scenario)
     }
 
     fn cryptography(&self) -> Result<&dyn Cryptography> {

@@ -7,7 +7,7 @@ use std::{hint::black_box, time::Instant};
 
 use anyhow::{Context, Result};
 use tls_harness::{
-    clock, measure,
+    clock,
     record::{Record, Schema},
     request::Request,
     scenario::{
@@ -15,6 +15,7 @@ use tls_harness::{
         Scenario,
     },
     transport::Transport,
+    workloads as measure,
 };
 
 const MEBIBYTE: usize = 1 << 20;

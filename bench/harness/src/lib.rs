@@ -5,25 +5,19 @@
 
 pub mod allocator;
 pub mod binary;
-pub mod callgrind;
 pub mod certificates;
-pub mod client_hello;
 pub mod clock;
-pub mod count;
-pub mod empty;
-pub mod handshake;
+pub mod counters;
 pub mod implementation;
 pub mod latency;
 pub mod library;
-pub mod measure;
-pub mod memory;
-pub mod primitive;
+pub mod noop;
 mod process;
 pub mod program;
 pub mod record;
 pub mod request;
 pub mod run;
 pub mod scenario;
-pub mod transfer;
 pub mod transport;
 pub mod wire;
+pub mod workloads;

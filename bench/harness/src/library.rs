@@ -5,12 +5,12 @@ use anyhow::{Context, Result, bail};
 use crate::{
     certificates::{self, HOST_NAME, Identity},
     implementation::Implementation,
-    primitive::Cryptography,
     scenario::{
         Authentication, Certificate, CipherSuite, KeyExchange, Operation, Protocol, Resumption,
         Scenario,
     },
     transport::Endpoint,
+    workloads::primitives::Cryptography,
 };
 
 /// How one role is to be configured. Everything a library would otherwise choose is pinned.
@@ -168,7 +168,7 @@ pub trait TlsLibrary: Sync {
     fn implementation(&self) -> Result<Implementation>;
 
     /// Why this library can't do the scenario, if it can't.
-    fn missing(&self, scenario: &Scenario) -> Option<String>;
+    fn unsupported(&self, scenario: &Scenario) -> Option<String>;
 
     /// Why its instructions can't be counted, if so: valgrind's processor is not every library's.
     fn uncountable(&self) -> Option<&'static str> {

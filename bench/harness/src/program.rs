@@ -11,11 +11,11 @@ use anyhow::{Context, Result, bail};
 
 use crate::{
     allocator,
-    count::{self, Counting},
+    counters::{self, Counting},
     library::TlsLibrary,
-    measure,
-    memory::{self, Holding},
     request::Request,
+    workloads as measure,
+    workloads::memory::{self, Holding},
 };
 
 /// What the whole `main` of an adapter is.
@@ -54,7 +54,7 @@ fn run<L: TlsLibrary>(library: &L) -> Result<()> {
         ["count"] => {
             let counting: Counting = serde_json::from_reader(io::stdin().lock())
                 .context("what to count, on standard input, is not valid")?;
-            count::count(library, &counting)?;
+            counters::count(library, &counting)?;
         }
         _ => {
             bail!("expected the argument `describe`, or `measure` with a request on standard input")

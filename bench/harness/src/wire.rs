@@ -189,7 +189,7 @@ pub fn key_shares(client: &[u8]) -> Result<Vec<KeyExchange>> {
 
 /// A handshake as the wire shows it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Seen {
+pub struct WireHandshake {
     pub protocol: Protocol,
     pub cipher_suite: CipherSuite,
     /// Absent in a TLS1.2 resumption.
@@ -248,7 +248,7 @@ fn server_hello(body: &[u8]) -> Result<ServerHello> {
 ///
 /// # Errors
 /// `server` are not the records of a TLS handshake, or of one outside the vocabulary.
-pub fn look(server: &[u8]) -> Result<Seen> {
+pub fn parse(server: &[u8]) -> Result<WireHandshake> {
     let records = records(server)?;
     let (mut before, mut after) = (Vec::new(), Vec::new());
     let mut clear = &mut before;
@@ -275,7 +275,7 @@ pub fn look(server: &[u8]) -> Result<Seen> {
             KeyExchange::from_number(body.u16()?)
         };
         let find = |wanted| clear.iter().find(|(kind, _)| *kind == wanted);
-        return Ok(Seen {
+        return Ok(WireHandshake {
             protocol: hello.protocol,
             cipher_suite: hello.cipher_suite,
             key_exchange: find(SERVER_KEY_EXCHANGE)
@@ -298,7 +298,7 @@ pub fn look(server: &[u8]) -> Result<Seen> {
             .context("no ServerHello follows the HelloRetryRequest")?;
         hello = server_hello(body)?;
     }
-    Ok(Seen {
+    Ok(WireHandshake {
         protocol: hello.protocol,
         cipher_suite: hello.cipher_suite,
         key_exchange: hello.group,
@@ -356,8 +356,8 @@ mod tests {
         ]
         .concat();
         assert_eq!(
-            look(&sent).unwrap(),
-            Seen {
+            parse(&sent).unwrap(),
+            WireHandshake {
                 protocol: Protocol::Tls12,
                 cipher_suite: CipherSuite::EcdheRsaAes256Gcm,
                 key_exchange: Some(KeyExchange::X25519),
@@ -381,7 +381,7 @@ mod tests {
             record(HANDSHAKE, &[0xaa; 40]), // encrypted
         ]
         .concat();
-        let seen = look(&sent).unwrap();
+        let seen = parse(&sent).unwrap();
         assert!(seen.resumed);
         assert_eq!((seen.tickets, seen.key_exchange), (1, None));
     }
@@ -398,8 +398,8 @@ mod tests {
         ]
         .concat();
         assert_eq!(
-            look(&sent).unwrap(),
-            Seen {
+            parse(&sent).unwrap(),
+            WireHandshake {
                 protocol: Protocol::Tls13,
                 cipher_suite: CipherSuite::Aes256Gcm,
                 key_exchange: Some(KeyExchange::X25519),
@@ -436,7 +436,7 @@ mod tests {
     #[test]
     fn what_is_not_tls_is_an_error() {
         for sent in [&b""[..], b"GET / HTTP/1.1", &record(HANDSHAKE, &[9; 3])] {
-            assert!(look(sent).is_err());
+            assert!(parse(sent).is_err());
         }
     }
 }

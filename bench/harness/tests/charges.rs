@@ -8,13 +8,13 @@ use std::{
 
 use anyhow::{Result, bail};
 use tls_harness::{
-    handshake::{self, Phases},
     implementation::Implementation,
     library::{Connection, Negotiated, Progress, Setup, TlsLibrary},
-    primitive::Cryptography,
     scenario::{Operation, Scenario},
-    transfer::Batch,
     transport::{Endpoint, Transport},
+    workloads::handshake::{self, Phases},
+    workloads::primitives::Cryptography,
+    workloads::transfer::Batch,
 };
 
 /// The driver's part of a figure, at least of many: calls, clock and account.
@@ -113,7 +113,7 @@ impl TlsLibrary for &'static Slow {
         bail!("the slow library is no implementation")
     }
 
-    fn missing(&self, _: &Scenario) -> Option<String> {
+    fn unsupported(&self, _: &Scenario) -> Option<String> {
         None
     }
 

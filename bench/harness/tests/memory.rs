@@ -1,6 +1,6 @@
 //! Alone in its process, since what is counted is the whole process.
 
-use tls_harness::memory::keep;
+use tls_harness::workloads::memory::keep;
 
 #[test]
 fn what_is_kept_is_counted() {

@@ -2,7 +2,7 @@
 //! takes a library's program: the conformance tests have it.
 
 use serde_json::json;
-use tls_harness::{measure, record::Record};
+use tls_harness::{record::Record, workloads as measure};
 
 #[test]
 fn every_kind_that_is_timed_tells_the_harness_own_cost() {

@@ -9,7 +9,7 @@ use anyhow::{Context, Result, bail};
 use rustix::fs::{FlockOperation, flock};
 use tls_harness::record::Record;
 
-/// Where bytes come to lie: a file, or in tests something that fails.
+/// Where bytes come to fault: a file, or in tests something that fails.
 pub trait Store {
     /// Appends the bytes and flushes them to the disk.
     fn append(&mut self, bytes: &[u8]) -> io::Result<()>;

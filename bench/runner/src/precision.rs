@@ -4,7 +4,7 @@
 /// `None` with fewer than 6 values, for which there is no such interval.
 ///
 /// The interval is from the k-th smallest to the k-th largest value, with the largest k for which
-/// at most 2.5 % of a binomial distribution (n, 1/2) lie below k: H. A. David and H. N. Nagaraja,
+/// at most 2.5 % of a binomial distribution (n, 1/2) fault below k: H. A. David and H. N. Nagaraja,
 /// *Order Statistics*, 3rd edition, section 7.1.
 pub fn half_width(values: &[f64]) -> Option<f64> {
     let n = values.len();

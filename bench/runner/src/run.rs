@@ -9,7 +9,7 @@ use jiff::Timestamp;
 use nix::sys::resource::{UsageWho, getrusage};
 use nix::sys::time::TimeValLike as _;
 use sha2::{Digest, Sha256};
-use tls_harness::callgrind;
+use tls_harness::counters::callgrind;
 use tls_harness::record::{Block, Record, RoundState, Schema, Status};
 use tls_harness::request::{Counter, Request};
 use tls_harness::run::{

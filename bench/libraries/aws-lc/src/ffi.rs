@@ -20,7 +20,7 @@ pub unsafe fn set_cipher_suite(context: *mut SSL_CTX, suite: CipherSuite) -> boo
     }
 }
 
-/// AWS-LC chooses by itself: `crate::missing` knows what.
+/// AWS-LC chooses by itself: `crate::unsupported` knows what.
 pub unsafe fn set_key_shares(_: *mut SSL, _: &[KeyExchange]) -> bool {
     true
 }

@@ -15,8 +15,8 @@ use tls_harness::{
     binary,
     implementation::{self, Implementation, Library},
     library::Setup,
-    primitive::Cryptography,
     scenario::{KeyExchange, Operation, Protocol, Scenario},
+    workloads::primitives::Cryptography,
 };
 
 /// Why there are none.
@@ -52,11 +52,11 @@ fn implementation() -> Result<Implementation> {
 }
 
 /// Why AWS-LC can't do the scenario, if it can't.
-fn missing(scenario: &Scenario) -> Option<String> {
+fn unsupported(scenario: &Scenario) -> Option<String> {
     if scenario.operation == Operation::Primitive {
         return Some(PRIMITIVES.into());
     }
-    if let Some(reason) = bssl::missing_session_id(scenario, "AWS-LC") {
+    if let Some(reason) = bssl::unsupported_session_id(scenario, "AWS-LC") {
         return Some(reason);
     }
     // A scenario that can't be set up is an error, which the set-up will tell.

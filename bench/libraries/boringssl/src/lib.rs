@@ -18,8 +18,8 @@ use tls_harness::{
     binary,
     implementation::{self, Implementation, Library},
     library::Setup,
-    primitive::Cryptography,
     scenario::{CipherSuite, KeyExchange, Operation, Protocol, Scenario},
+    workloads::primitives::Cryptography,
 };
 
 /// Why an older one measures none.
@@ -55,11 +55,11 @@ fn implementation() -> Result<Implementation> {
 }
 
 /// Why BoringSSL can't do the scenario, if it can't.
-fn missing(scenario: &Scenario) -> Option<String> {
+fn unsupported(scenario: &Scenario) -> Option<String> {
     if !cfg!(boringssl_groups) && scenario.operation == Operation::Primitive {
         return Some(PRIMITIVES.into());
     }
-    if let Some(reason) = bssl::missing_session_id(scenario, "BoringSSL") {
+    if let Some(reason) = bssl::unsupported_session_id(scenario, "BoringSSL") {
         return Some(reason);
     }
     // A scenario that can't be set up is an error, which the set-up will tell.

@@ -4,10 +4,10 @@ use std::{mem::MaybeUninit, ptr};
 
 use anyhow::{Context, Result, ensure};
 use tls_harness::{
-    primitive::{
+    scenario::Certificate,
+    workloads::primitives::{
         Aead, Cipher, Cryptography, Group, KeyExchange, NONCE, PrivateKey, Secret, Signature, TAG,
     },
-    scenario::Certificate,
 };
 
 use crate::{evp::EvpSignature, ffi, ssl::check};
@@ -62,7 +62,7 @@ impl Aead for BoringAead {
         let (data, tag) = split(record)?;
         let mut length = 0;
         // SAFETY: the context lives, all lengths are those of their buffers, and what is sealed may
-        // lie where it is sealed to.
+        // fault where it is sealed to.
         let result = unsafe {
             ffi::EVP_AEAD_CTX_seal_scatter(
                 self.0,

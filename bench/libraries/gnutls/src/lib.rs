@@ -474,7 +474,7 @@ impl TlsLibrary for GnuTls {
         })
     }
 
-    fn missing(&self, scenario: &Scenario) -> Option<String> {
+    fn unsupported(&self, scenario: &Scenario) -> Option<String> {
         let reason = |text: &str| Some(text.to_owned());
         if scenario.operation == Operation::Primitive {
             return reason("this adapter does not reach the cryptography of GnuTLS, Nettle");

@@ -16,8 +16,8 @@ use tls_harness::{
     binary,
     implementation::{self, Implementation, Library},
     library::Setup,
-    primitive::{Cryptography, Primitive},
     scenario::{KeyExchange, Scenario},
+    workloads::primitives::{Cryptography, Primitive},
 };
 
 /// `OPENSSL_VERSION` and `OPENSSL_CFLAGS` of crypto.h.
@@ -69,7 +69,7 @@ fn implementation() -> Result<Implementation> {
 const PRIMITIVES: &str = "primitives are measured by an API that OpenSSL has since 3.0";
 
 /// Why this OpenSSL can't do the scenario, if it can't.
-fn missing(scenario: &Scenario) -> Option<String> {
+fn unsupported(scenario: &Scenario) -> Option<String> {
     if cfg!(openssl_hybrid) {
         return None;
     }

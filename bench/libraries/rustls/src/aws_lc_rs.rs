@@ -20,8 +20,10 @@ use ::aws_lc_rs::{
 use anyhow::{Result, anyhow};
 use provider::{ProviderAead, ProviderSignature, ProviderX25519};
 use tls_harness::{
-    primitive::{Aead, Cipher, Cryptography, Group, KeyExchange, PrivateKey, Secret, Signature},
     scenario::Certificate,
+    workloads::primitives::{
+        Aead, Cipher, Cryptography, Group, KeyExchange, PrivateKey, Secret, Signature,
+    },
 };
 
 pub struct AwsLcRs;

@@ -10,10 +10,10 @@ use graviola::{
 };
 use pki_types::{PrivateKeyDer, pem::PemObject};
 use tls_harness::{
-    primitive::{
+    scenario::Certificate,
+    workloads::primitives::{
         Aead, Cipher, Cryptography, Group, KeyExchange, NONCE, PrivateKey, Secret, Signature,
     },
-    scenario::Certificate,
 };
 
 use crate::primitive::{Once, data_and_tag};

@@ -35,11 +35,11 @@ use tls_harness::{
     certificates::Identity,
     implementation::{self, Implementation, Library, Linkage},
     library::{Connection, Negotiated, Progress, Setup, TlsLibrary},
-    primitive::{Cryptography, Primitive},
     scenario::{
         Authentication, Certificate, CipherSuite, KeyExchange, Protocol, Resumption, Scenario,
     },
     transport::Endpoint,
+    workloads::primitives::{Cryptography, Primitive},
 };
 
 #[cfg(feature = "unbuffered")]
@@ -308,7 +308,7 @@ impl TlsLibrary for Rustls {
         })
     }
 
-    fn missing(&self, scenario: &Scenario) -> Option<String> {
+    fn unsupported(&self, scenario: &Scenario) -> Option<String> {
         // A scenario that can't be set up is an error, which the set-up will tell.
         if let Ok(setup) = Setup::client(scenario) {
             if let Some(group) = setup.groups.iter().find(|group| !self.has_group(**group)) {

@@ -1,7 +1,7 @@
 //! What the primitives of all providers share.
 
 use anyhow::{Context, Result};
-use tls_harness::primitive::TAG;
+use tls_harness::workloads::primitives::TAG;
 
 /// A private key that is gone once it is used.
 pub struct Once<K>(Option<K>);

@@ -4,8 +4,8 @@
 use anyhow::{Result, anyhow, bail};
 use pki_types::{PrivateKeyDer, pem::PemObject};
 use tls_harness::{
-    primitive::{Aead, Cipher, KeyExchange, NONCE, PrivateKey, Secret, Signature},
     scenario::Certificate,
+    workloads::primitives::{Aead, Cipher, KeyExchange, NONCE, PrivateKey, Secret, Signature},
 };
 
 use super::crypto::{

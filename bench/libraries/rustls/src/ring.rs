@@ -20,8 +20,8 @@ use ::ring::{
 use anyhow::{Result, bail};
 use provider::{ProviderAead, ProviderSignature, ProviderX25519};
 use tls_harness::{
-    primitive::{Aead, Cipher, Cryptography, Group, KeyExchange, Secret, Signature},
     scenario::Certificate,
+    workloads::primitives::{Aead, Cipher, Cryptography, Group, KeyExchange, Secret, Signature},
 };
 
 pub struct Ring;

@@ -17,9 +17,9 @@ use rustls::{
 use tls_harness::{
     implementation::Implementation,
     library::{Connection, Negotiated, Progress, Setup, TlsLibrary},
-    primitive::Cryptography,
     scenario::Scenario,
     transport::Endpoint,
+    workloads::primitives::Cryptography,
 };
 
 use crate::{Client, Role, Rustls, negotiated};
@@ -53,8 +53,8 @@ impl TlsLibrary for Unbuffered {
         })
     }
 
-    fn missing(&self, scenario: &Scenario) -> Option<String> {
-        self.0.missing(scenario)
+    fn unsupported(&self, scenario: &Scenario) -> Option<String> {
+        self.0.unsupported(scenario)
     }
 
     fn cryptography(&self) -> Result<&dyn Cryptography> {

@@ -500,7 +500,7 @@ impl TlsLibrary for S2nTls {
         })
     }
 
-    fn missing(&self, scenario: &Scenario) -> Option<String> {
+    fn unsupported(&self, scenario: &Scenario) -> Option<String> {
         let reason = |text: &str| Some(text.to_owned());
         if scenario.operation == Operation::Primitive {
             return reason(

@@ -102,7 +102,7 @@ fn mean(values: &[f64]) -> Option<f64> {
 
 /// What a round of the host's state says. Percentages are of one core, but steal's: of all.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Seen {
+pub struct WireHandshake {
     pub elapsed: Duration,
     pub load_by_others_percent: Option<f64>,
     pub steal_percent: Option<f64>,
@@ -140,7 +140,7 @@ impl<'a> Watch<'a> {
     }
 
     /// `own_seconds`: processor time of the runner and of what it ran in this round.
-    pub fn finish(self, own_seconds: f64) -> Seen {
+    pub fn finish(self, own_seconds: f64) -> WireHandshake {
         let elapsed = self.start.elapsed();
         let seconds = elapsed.as_secs_f64();
         let after = Counters::read(self.root);
@@ -149,7 +149,7 @@ impl<'a> Watch<'a> {
         let others = busy.map(|busy| (busy - own_seconds).max(0.0));
         let stolen = grown(self.before.steal_seconds, after.steal_seconds);
         let capacity = seconds * after.processors.max(1) as f64;
-        let mut seen = Seen {
+        let mut seen = WireHandshake {
             elapsed,
             load_by_others_percent: others.map(|others| 100.0 * others / seconds),
             steal_percent: stolen.map(|stolen| 100.0 * stolen / capacity),

@@ -161,7 +161,7 @@ fn stand_alone(manifest: &mut DocumentMut, workspace: &DocumentMut) {
     if let Some(profile) = workspace.get("profile") {
         manifest["profile"] = profile.clone();
     }
-    // It is no member of a workspace that may lie above it.
+    // It is no member of a workspace that may fault above it.
     manifest["workspace"] = Item::Table(Table::new());
 }
 

@@ -3,13 +3,13 @@
 use anyhow::Result;
 use tls_harness::{
     library::TlsLibrary,
-    measure,
-    primitive::{
-        Aead, Cipher, Cryptography, Group, KeyExchange, NONCE, PrivateKey, Secret, Signature,
-    },
     record::{Record, Schema},
     request::Request,
     scenario::{Certificate, Operation, Scenario},
+    workloads as measure,
+    workloads::primitives::{
+        Aead, Cipher, Cryptography, Group, KeyExchange, NONCE, PrivateKey, Secret, Signature,
+    },
 };
 use tls_rustls::Rustls;
 
@@ -17,7 +17,7 @@ use super::noticed;
 
 /// What a primitive does wrong.
 #[derive(Clone, Copy, PartialEq)]
-pub enum Lie {
+pub enum Fault {
     None,
     /// Seals with a shorter key than it is given.
     OtherCipher,
@@ -37,61 +37,61 @@ pub enum Lie {
     OtherSecret,
 }
 
-pub struct Liar {
+pub struct FaultyAdapter {
     library: Rustls,
-    lie: Lie,
+    fault: Fault,
 }
 
-impl Liar {
-    pub fn new(lie: Lie) -> Self {
+impl FaultyAdapter {
+    pub fn new(fault: Fault) -> Self {
         Self {
             library: Rustls::ring(),
-            lie,
+            fault,
         }
     }
 }
 
-/// Something of a library, with a lie.
+/// Something of a library, with a fault.
 struct Lying<T: ?Sized> {
     truth: Box<T>,
-    lie: Lie,
+    fault: Fault,
 }
 
-impl Cryptography for Liar {
+impl Cryptography for FaultyAdapter {
     fn aead(&self, cipher: Cipher, key: &[u8]) -> Result<Box<dyn Aead>> {
         let library = self.library.cryptography()?;
-        let truth = match self.lie {
-            Lie::OtherCipher => library.aead(Cipher::Aes128Gcm, &key[..16])?,
+        let truth = match self.fault {
+            Fault::OtherCipher => library.aead(Cipher::Aes128Gcm, &key[..16])?,
             _ => library.aead(cipher, key)?,
         };
-        let lie = self.lie;
-        Ok(Box::new(Lying { truth, lie }))
+        let fault = self.fault;
+        Ok(Box::new(Lying { truth, fault }))
     }
 
     fn signature(&self, certificate: Certificate, key: &str) -> Result<Box<dyn Signature>> {
         let truth = self.library.cryptography()?.signature(certificate, key)?;
-        let lie = self.lie;
-        Ok(Box::new(Lying { truth, lie }))
+        let fault = self.fault;
+        Ok(Box::new(Lying { truth, fault }))
     }
 
     fn key_exchange(&self, group: Group) -> Result<Box<dyn KeyExchange>> {
         let truth = self.library.cryptography()?.key_exchange(group)?;
-        let lie = self.lie;
-        Ok(Box::new(Lying { truth, lie }))
+        let fault = self.fault;
+        Ok(Box::new(Lying { truth, fault }))
     }
 }
 
 impl Aead for Lying<dyn Aead> {
     fn seal(&mut self, nonce: &[u8; NONCE], additional: &[u8], record: &mut [u8]) -> Result<()> {
-        match self.lie {
-            Lie::Plaintext => Ok(()),
+        match self.fault {
+            Fault::Plaintext => Ok(()),
             _ => self.truth.seal(nonce, additional, record),
         }
     }
 
     fn open(&mut self, nonce: &[u8; NONCE], additional: &[u8], record: &mut [u8]) -> Result<()> {
-        match (self.lie, self.truth.open(nonce, additional, record)) {
-            (Lie::Plaintext | Lie::Unauthenticated, _) => Ok(()),
+        match (self.fault, self.truth.open(nonce, additional, record)) {
+            (Fault::Plaintext | Fault::Unauthenticated, _) => Ok(()),
             (_, result) => result,
         }
     }
@@ -99,16 +99,16 @@ impl Aead for Lying<dyn Aead> {
 
 impl Signature for Lying<dyn Signature> {
     fn sign(&mut self, message: &[u8], signature: &mut [u8]) -> Result<usize> {
-        match self.lie {
-            Lie::OtherMessage | Lie::OtherMessages => self.truth.sign(&message[1..], signature),
+        match self.fault {
+            Fault::OtherMessage | Fault::OtherMessages => self.truth.sign(&message[1..], signature),
             _ => self.truth.sign(message, signature),
         }
     }
 
     fn verify(&mut self, message: &[u8], signature: &[u8]) -> Result<()> {
-        match self.lie {
-            Lie::OtherMessages => self.truth.verify(&message[1..], signature),
-            Lie::Unverified => Ok(()),
+        match self.fault {
+            Fault::OtherMessages => self.truth.verify(&message[1..], signature),
+            Fault::Unverified => Ok(()),
             _ => self.truth.verify(message, signature),
         }
     }
@@ -117,13 +117,13 @@ impl Signature for Lying<dyn Signature> {
 impl KeyExchange for Lying<dyn KeyExchange> {
     fn generate(&self, share: &mut [u8]) -> Result<Box<dyn PrivateKey>> {
         let truth = self.truth.generate(share)?;
-        let lie = self.lie;
-        Ok(Box::new(Lying { truth, lie }))
+        let fault = self.fault;
+        Ok(Box::new(Lying { truth, fault }))
     }
 
     fn encapsulate(&self, share: &[u8], answer: &mut [u8], secret: &mut Secret) -> Result<()> {
         self.truth.encapsulate(share, answer, secret)?;
-        if self.lie == Lie::SameSecret {
+        if self.fault == Fault::SameSecret {
             *secret = [7; 32];
         }
         Ok(())
@@ -133,19 +133,19 @@ impl KeyExchange for Lying<dyn KeyExchange> {
 impl PrivateKey for Lying<dyn PrivateKey> {
     fn agree(&mut self, answer: &[u8], secret: &mut Secret) -> Result<()> {
         self.truth.agree(answer, secret)?;
-        match self.lie {
-            Lie::SameSecret => *secret = [7; 32],
-            Lie::OtherSecret => secret[0] ^= 1,
+        match self.fault {
+            Fault::SameSecret => *secret = [7; 32],
+            Fault::OtherSecret => secret[0] ^= 1,
             _ => {}
         }
         Ok(())
     }
 }
 
-fn measured(lie: Lie, variant: &str) -> Result<Vec<Record>> {
-    let liar = super::Liar {
-        cryptography: Liar::new(lie),
-        ..super::Liar::new(super::Lie::None)
+fn measured(fault: Fault, variant: &str) -> Result<Vec<Record>> {
+    let faulty = super::FaultyAdapter {
+        cryptography: FaultyAdapter::new(fault),
+        ..super::FaultyAdapter::new(super::Fault::None)
     };
     let request = Request {
         schema: Schema,
@@ -163,65 +163,65 @@ fn measured(lie: Lie, variant: &str) -> Result<Vec<Record>> {
         throughput: false,
         counter: None,
     };
-    measure::block(&liar, &request)
+    measure::block(&faulty, &request)
 }
 
 #[test]
 fn an_honest_primitive_passes() {
     for variant in ["aes-256-gcm-open-1350", "rsa-2048-verify", "x25519-agree"] {
-        assert_eq!(measured(Lie::None, variant).unwrap().len(), 3);
+        assert_eq!(measured(Fault::None, variant).unwrap().len(), 3);
     }
 }
 
 #[test]
 fn a_wrong_primitive_is_noticed() {
-    for (lie, variant, expected) in [
+    for (fault, variant, expected) in [
         (
-            Lie::OtherCipher,
+            Fault::OtherCipher,
             "aes-256-gcm-seal-1350",
             "a test vector of aes-256-gcm wrongly",
         ),
         (
-            Lie::Plaintext,
+            Fault::Plaintext,
             "aes-128-gcm-seal-1350",
             "sealed a test vector of aes-128-gcm wrongly",
         ),
         (
-            Lie::Unauthenticated,
+            Fault::Unauthenticated,
             "aes-256-gcm-open-1350",
             "opened a record with another tag",
         ),
         (
-            Lie::Unauthenticated,
+            Fault::Unauthenticated,
             "chacha20-poly1305-open-16384",
             "opened a record with another tag",
         ),
         (
-            Lie::OtherMessage,
+            Fault::OtherMessage,
             "ecdsa-p256-sign",
             "ecdsa-p256: a signature does not verify",
         ),
         (
-            Lie::OtherMessages,
+            Fault::OtherMessages,
             "rsa-2048-sign",
             "rsa-2048: a known signature does not verify",
         ),
         (
-            Lie::Unverified,
+            Fault::Unverified,
             "rsa-2048-verify",
             "rsa-2048: a changed signature verifies",
         ),
         (
-            Lie::SameSecret,
+            Fault::SameSecret,
             "x25519-agree",
             "X25519: a key or a secret came twice",
         ),
         (
-            Lie::OtherSecret,
+            Fault::OtherSecret,
             "x25519-generate",
             "the two roles did not agree on a secret",
         ),
     ] {
-        noticed(measured(lie, variant).map(drop), expected);
+        noticed(measured(fault, variant).map(drop), expected);
     }
 }

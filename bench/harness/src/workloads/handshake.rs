@@ -14,7 +14,7 @@ use crate::{
         Authentication, Certificate, CipherSuite, KeyExchange, Protocol, Resumption, Scenario,
     },
     transport::Transport,
-    wire::{self, Seen},
+    wire::{self, WireHandshake},
 };
 
 /// Most flights that a role may take: three in TLS1.3 with a HelloRetryRequest.
@@ -191,8 +191,8 @@ impl Expected {
         transport: &Transport,
         resumed: bool,
     ) -> Result<()> {
-        let seen = transport.sent_by_server(wire::look)?;
-        self.check_seen(&seen, resumed).context("on the wire")?;
+        let seen = transport.sent_by_server(wire::parse)?;
+        self.check_wire(&seen, resumed).context("on the wire")?;
         let client = pair.client.negotiated().context("client")?;
         self.check_negotiated(&client, resumed).context("client")?;
         same("peer verified", client.peer_verified, true).context("client")?;
@@ -219,7 +219,7 @@ impl Expected {
         Ok(())
     }
 
-    fn check_seen(&self, seen: &Seen, resumed: bool) -> Result<()> {
+    fn check_wire(&self, seen: &WireHandshake, resumed: bool) -> Result<()> {
         same("protocol", seen.protocol, self.protocol)?;
         same("cipher suite", seen.cipher_suite, self.cipher_suite)?;
         same("resumed", seen.resumed, resumed)?;
@@ -285,7 +285,7 @@ fn other_root(certificate: Certificate) -> &'static str {
 }
 
 /// A scenario, configured, with the transport that its handshakes run over: belongs to one thread.
-pub struct Stage<'a, L: TlsLibrary + ?Sized> {
+pub struct HandshakeBench<'a, L: TlsLibrary + ?Sized> {
     pub library: &'a L,
     pub client_config: L::ClientConfig,
     pub server_config: &'a L::ServerConfig,
@@ -293,7 +293,7 @@ pub struct Stage<'a, L: TlsLibrary + ?Sized> {
     pub expected: Expected,
 }
 
-impl<'a, L: TlsLibrary + ?Sized> Stage<'a, L> {
+impl<'a, L: TlsLibrary + ?Sized> HandshakeBench<'a, L> {
     /// # Errors
     /// The library refuses the set-up.
     pub fn new(

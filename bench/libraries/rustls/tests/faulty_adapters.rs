@@ -3,7 +3,7 @@
 
 #![cfg(feature = "ring")]
 
-#[path = "liars/primitives.rs"]
+#[path = "faulty_adapters/primitives.rs"]
 mod primitives;
 
 use std::{
@@ -24,27 +24,27 @@ use rustls::{
     pki_types::{CertificateDer, ServerName, UnixTime},
 };
 use tls_harness::{
-    client_hello::Speaker,
-    handshake::{self, Stage},
     implementation::Implementation,
     library::{Connection, Negotiated, Progress, Setup, TlsLibrary},
-    measure,
-    memory::{self, Holding},
-    primitive::Cryptography,
     record::{Measurement, Record},
     request::Request,
     scenario::{
         Authentication, Certificate, CipherSuite, KeyExchange, Operation, Protocol, Resumption,
         Scenario, Side,
     },
-    transfer::Batch,
     transport::{Endpoint, Transport},
+    workloads as measure,
+    workloads::client_hello::ClientHelloBench,
+    workloads::handshake::{self, HandshakeBench},
+    workloads::memory::{self, Holding},
+    workloads::primitives::Cryptography,
+    workloads::transfer::Batch,
 };
 use tls_rustls::Rustls;
 
 /// What an adapter does wrong.
 #[derive(Clone, Copy, PartialEq)]
-enum Lie {
+enum Fault {
     None,
     /// Does full handshakes and calls them resumed.
     Resumption,
@@ -68,10 +68,10 @@ enum Lie {
     ResumptionElsewhere,
 }
 
-struct Liar {
+struct FaultyAdapter {
     library: Rustls,
-    lie: Lie,
-    cryptography: primitives::Liar,
+    fault: Fault,
+    cryptography: primitives::FaultyAdapter,
     /// Clients' configurations that were made.
     configurations: AtomicUsize,
     /// When a client was made, and on which thread.
@@ -83,23 +83,23 @@ struct Liar {
 /// Writes that are honest: as many as the shortest warm-up has.
 const HONEST: usize = 4;
 
-impl Liar {
-    fn new(lie: Lie) -> Self {
+impl FaultyAdapter {
+    fn new(fault: Fault) -> Self {
         Self {
             library: Rustls::ring(),
-            lie,
-            cryptography: primitives::Liar::new(primitives::Lie::None),
+            fault,
+            cryptography: primitives::FaultyAdapter::new(primitives::Fault::None),
             configurations: AtomicUsize::new(0),
             connects: Mutex::default(),
             delay: Duration::ZERO,
         }
     }
 
-    fn distort(&self, setup: &Setup, lie: Lie) -> Setup {
+    fn distort(&self, setup: &Setup, fault: Fault) -> Setup {
         let mut setup = setup.clone();
-        match lie {
-            Lie::Resumption => setup.resumption = Resumption::None,
-            Lie::Group => setup.groups = vec![KeyExchange::Secp256r1],
+        match fault {
+            Fault::Resumption => setup.resumption = Resumption::None,
+            Fault::Group => setup.groups = vec![KeyExchange::Secp256r1],
             _ => {}
         }
         setup
@@ -109,14 +109,14 @@ impl Liar {
 /// A client's configuration: belongs to one thread.
 struct LyingClient {
     client: tls_rustls::Client,
-    lie: Lie,
+    fault: Fault,
     /// Connections that were made.
     made: Cell<usize>,
 }
 
 struct LyingConnection<C> {
     connection: C,
-    lie: Lie,
+    fault: Fault,
     /// The how-manieth connection of its configuration a client is, from 1.
     ordinal: usize,
     writes: usize,
@@ -124,8 +124,8 @@ struct LyingConnection<C> {
 
 impl<C: Connection> Connection for LyingConnection<C> {
     fn handshake(&mut self) -> Result<Progress> {
-        match self.lie {
-            Lie::NoHandshake => Ok(Progress::Done),
+        match self.fault {
+            Fault::NoHandshake => Ok(Progress::Done),
             _ => self.connection.handshake(),
         }
     }
@@ -136,32 +136,32 @@ impl<C: Connection> Connection for LyingConnection<C> {
 
     fn send(&mut self, data: &[u8]) -> Result<()> {
         self.writes += 1;
-        match self.lie {
-            Lie::OtherDataLater if self.writes > HONEST => {
+        match self.fault {
+            Fault::OtherDataLater if self.writes > HONEST => {
                 self.connection.send(&vec![0; data.len()])
             }
-            Lie::ShortData => self.connection.send(&data[..data.len() - 1]),
-            Lie::OtherData => self.connection.send(&vec![0; data.len()]),
+            Fault::ShortData => self.connection.send(&data[..data.len() - 1]),
+            Fault::OtherData => self.connection.send(&vec![0; data.len()]),
             _ => self.connection.send(data),
         }
     }
 
     fn receive(&mut self, buffer: &mut [u8]) -> Result<usize> {
-        match self.lie {
-            Lie::NothingReceived => Ok(buffer.len()),
+        match self.fault {
+            Fault::NothingReceived => Ok(buffer.len()),
             _ => self.connection.receive(buffer),
         }
     }
 
     fn negotiated(&self) -> Result<Negotiated> {
         let truth = self.connection.negotiated()?;
-        Ok(match self.lie {
-            Lie::Resumption => Negotiated {
+        Ok(match self.fault {
+            Fault::Resumption => Negotiated {
                 resumed: Some(self.ordinal > 1), // the first is not meant to be
                 tickets: 1,
                 ..truth
             },
-            Lie::Group => Negotiated {
+            Fault::Group => Negotiated {
                 key_exchange: Some(KeyExchange::X25519),
                 ..truth
             },
@@ -209,7 +209,7 @@ impl ServerCertVerifier for Gullible {
     }
 }
 
-impl TlsLibrary for Liar {
+impl TlsLibrary for FaultyAdapter {
     type ClientConfig = LyingClient;
     type ServerConfig = <Rustls as TlsLibrary>::ServerConfig;
     type Client<'a> = LyingConnection<<Rustls as TlsLibrary>::Client<'a>>;
@@ -219,7 +219,7 @@ impl TlsLibrary for Liar {
         self.library.implementation()
     }
 
-    fn missing(&self, _: &Scenario) -> Option<String> {
+    fn unsupported(&self, _: &Scenario) -> Option<String> {
         None
     }
 
@@ -232,13 +232,13 @@ impl TlsLibrary for Liar {
         if before == PROOFS {
             thread::sleep(self.delay);
         }
-        let lie = match self.lie {
-            Lie::ResumptionElsewhere if before > PROOFS => Lie::Resumption,
-            Lie::ResumptionElsewhere => Lie::None,
-            lie => lie,
+        let fault = match self.fault {
+            Fault::ResumptionElsewhere if before > PROOFS => Fault::Resumption,
+            Fault::ResumptionElsewhere => Fault::None,
+            fault => fault,
         };
-        let mut client = self.library.client_config(&self.distort(setup, lie))?;
-        if lie == Lie::Verification {
+        let mut client = self.library.client_config(&self.distort(setup, fault))?;
+        if fault == Fault::Verification {
             let mut config = ClientConfig::clone(&client.config);
             config
                 .dangerous()
@@ -247,14 +247,16 @@ impl TlsLibrary for Liar {
         }
         Ok(LyingClient {
             client,
-            lie,
+            fault,
             made: Cell::new(0),
         })
     }
 
     fn server_config(&self, setup: &Setup) -> Result<Self::ServerConfig> {
-        let mut config = self.library.server_config(&self.distort(setup, self.lie))?;
-        if self.lie == Lie::SecondTicket {
+        let mut config = self
+            .library
+            .server_config(&self.distort(setup, self.fault))?;
+        if self.fault == Fault::SecondTicket {
             Arc::get_mut(&mut config).unwrap().send_tls13_tickets = 2;
         }
         Ok(config)
@@ -270,7 +272,7 @@ impl TlsLibrary for Liar {
         config.made.set(config.made.get() + 1);
         Ok(LyingConnection {
             connection: self.library.connect(&config.client, endpoint)?,
-            lie: config.lie,
+            fault: config.fault,
             ordinal: config.made.get(),
             writes: 0,
         })
@@ -283,7 +285,7 @@ impl TlsLibrary for Liar {
     ) -> Result<Self::Server<'a>> {
         Ok(LyingConnection {
             connection: self.library.accept(config, endpoint)?,
-            lie: self.lie,
+            fault: self.fault,
             ordinal: 0,
             writes: 0,
         })
@@ -311,23 +313,23 @@ fn scenario(protocol: Protocol, resumption: Resumption) -> Scenario {
 }
 
 /// What the driver says of two handshakes.
-fn handshakes(lie: Lie, scenario: &Scenario) -> Result<()> {
-    let liar = Liar::new(lie);
-    handshake::prove_verification(&liar, scenario)?;
-    let server = liar.server_config(&Setup::server(scenario)?)?;
-    let stage = Stage::new(&liar, &server, scenario, Transport::HANDSHAKE_CAPACITY)?;
-    if lie != Lie::Resumption {
+fn handshakes(fault: Fault, scenario: &Scenario) -> Result<()> {
+    let faulty = FaultyAdapter::new(fault);
+    handshake::prove_verification(&faulty, scenario)?;
+    let server = faulty.server_config(&Setup::server(scenario)?)?;
+    let stage = HandshakeBench::new(&faulty, &server, scenario, Transport::HANDSHAKE_CAPACITY)?;
+    if fault != Fault::Resumption {
         stage.prepare()?; // without a ticket, this one would show it
     }
     stage.handshake(stage.resumes()).map(drop)
 }
 
-fn transfers(lie: Lie) -> Result<()> {
+fn transfers(fault: Fault) -> Result<()> {
     let scenario = scenario(Protocol::Tls13, Resumption::None);
-    let liar = Liar::new(lie);
-    let server = liar.server_config(&Setup::server(&scenario)?)?;
+    let faulty = FaultyAdapter::new(fault);
+    let server = faulty.server_config(&Setup::server(&scenario)?)?;
     let mut batch = Batch::new(&scenario)?;
-    let stage = Stage::new(&liar, &server, &scenario, batch.capacity())?;
+    let stage = HandshakeBench::new(&faulty, &server, &scenario, batch.capacity())?;
     let mut pair = stage.handshake(false)?;
     stage.transport.clear();
     batch.run(&mut pair)?;
@@ -337,38 +339,44 @@ fn transfers(lie: Lie) -> Result<()> {
 fn request(scenario: &Scenario, seconds: [f64; 2], latency: bool) -> Request {
     let [warmup, measure] = seconds;
     serde_json::from_value(serde_json::json!({
-        "schema": 1, "round": 1, "block": 0, "implementation": "liar-1.0", "scenario": scenario,
+        "schema": 1, "round": 1, "block": 0, "implementation": "faulty-1.0", "scenario": scenario,
         "warmup_seconds": warmup, "measure_seconds": measure, "latency": latency,
     }))
     .unwrap()
 }
 
 /// What a block says of an adapter, over several threads and with single handshakes kept.
-fn block(lie: Lie, scenario: &Scenario) -> Result<()> {
+fn block(fault: Fault, scenario: &Scenario) -> Result<()> {
     let scenario = Scenario {
         threads: Some(2),
         ..scenario.clone()
     };
-    measure::block(&Liar::new(lie), &request(&scenario, [0.001, 0.01], true)).map(drop)
+    measure::block(
+        &FaultyAdapter::new(fault),
+        &request(&scenario, [0.001, 0.01], true),
+    )
+    .map(drop)
 }
 
 /// What the measurement of memory says of an adapter at one moment of a connection's life.
-fn held(lie: Lie, moment: &str) -> Result<()> {
+fn held(fault: Fault, moment: &str) -> Result<()> {
     let holding: Holding = serde_json::from_value(serde_json::json!({
         "scenario": scenario(Protocol::Tls13, Resumption::None),
         "side": "client", "moment": moment, "sessions": 3,
     }))?;
-    memory::hold(&Liar::new(lie), &holding).map(drop)
+    memory::hold(&FaultyAdapter::new(fault), &holding).map(drop)
 }
 
-fn client_hello(lie: Lie) -> Result<()> {
+fn client_hello(fault: Fault) -> Result<()> {
     let scenario = Scenario {
         operation: Operation::ClientHello,
         key_exchange: None,
         variant: Some("X25519".into()),
         ..scenario(Protocol::Tls13, Resumption::None)
     };
-    Speaker::new(&Liar::new(lie), &scenario)?.speak().map(drop)
+    ClientHelloBench::new(&FaultyAdapter::new(fault), &scenario)?
+        .speak()
+        .map(drop)
 }
 
 fn noticed(result: Result<()>, expected: &str) {
@@ -382,21 +390,21 @@ fn noticed(result: Result<()>, expected: &str) {
 #[test]
 fn an_honest_adapter_passes() {
     for protocol in [Protocol::Tls12, Protocol::Tls13] {
-        handshakes(Lie::None, &scenario(protocol, Resumption::None)).unwrap();
-        handshakes(Lie::None, &scenario(protocol, Resumption::Ticket)).unwrap();
+        handshakes(Fault::None, &scenario(protocol, Resumption::None)).unwrap();
+        handshakes(Fault::None, &scenario(protocol, Resumption::Ticket)).unwrap();
     }
-    transfers(Lie::None).unwrap();
-    block(Lie::None, &scenario(Protocol::Tls13, Resumption::Ticket)).unwrap();
+    transfers(Fault::None).unwrap();
+    block(Fault::None, &scenario(Protocol::Tls13, Resumption::Ticket)).unwrap();
     for moment in ["construction", "handshake", "data"] {
-        held(Lie::None, moment).unwrap();
+        held(Fault::None, moment).unwrap();
     }
-    client_hello(Lie::None).unwrap();
+    client_hello(Fault::None).unwrap();
 }
 
 #[test]
 fn a_full_handshake_called_resumed_is_noticed() {
     for protocol in [Protocol::Tls12, Protocol::Tls13] {
-        let result = handshakes(Lie::Resumption, &scenario(protocol, Resumption::Ticket));
+        let result = handshakes(Fault::Resumption, &scenario(protocol, Resumption::Ticket));
         noticed(result, "on the wire: resumed: found false, expected true");
     }
 }
@@ -404,7 +412,7 @@ fn a_full_handshake_called_resumed_is_noticed() {
 #[test]
 fn another_group_is_noticed() {
     for protocol in [Protocol::Tls12, Protocol::Tls13] {
-        let result = handshakes(Lie::Group, &scenario(protocol, Resumption::None));
+        let result = handshakes(Fault::Group, &scenario(protocol, Resumption::None));
         noticed(result, "on the wire: key exchange: found");
     }
 }
@@ -412,22 +420,22 @@ fn another_group_is_noticed() {
 #[test]
 fn skipped_verification_is_noticed() {
     for protocol in [Protocol::Tls12, Protocol::Tls13] {
-        let result = handshakes(Lie::Verification, &scenario(protocol, Resumption::None));
+        let result = handshakes(Fault::Verification, &scenario(protocol, Resumption::None));
         noticed(result, "verification is off");
     }
 }
 
 #[test]
 fn data_that_is_short_or_wrong_is_noticed() {
-    noticed(transfers(Lie::ShortData), "nothing has arrived");
-    noticed(transfers(Lie::OtherData), "arrived as another");
-    noticed(transfers(Lie::NothingReceived), "arrived as another");
+    noticed(transfers(Fault::ShortData), "nothing has arrived");
+    noticed(transfers(Fault::OtherData), "arrived as another");
+    noticed(transfers(Fault::NothingReceived), "arrived as another");
 }
 
 #[test]
 fn a_second_ticket_is_noticed() {
     let result = handshakes(
-        Lie::SecondTicket,
+        Fault::SecondTicket,
         &scenario(Protocol::Tls13, Resumption::Ticket),
     );
     noticed(result, "tickets: found 2, expected 1");
@@ -436,33 +444,33 @@ fn a_second_ticket_is_noticed() {
 #[test]
 fn a_lie_that_is_told_later_or_on_another_thread_only_is_noticed() {
     let resumed = scenario(Protocol::Tls13, Resumption::Ticket);
-    for lie in [Lie::Resumption, Lie::ResumptionElsewhere] {
+    for fault in [Fault::Resumption, Fault::ResumptionElsewhere] {
         let expected = "on the wire: resumed: found false, expected true";
-        noticed(block(lie, &resumed), expected);
+        noticed(block(fault, &resumed), expected);
     }
     let writes = Scenario {
         operation: Operation::Transfer,
         ..scenario(Protocol::Tls13, Resumption::None)
     };
-    noticed(block(Lie::OtherDataLater, &writes), "arrived as another");
+    noticed(block(Fault::OtherDataLater, &writes), "arrived as another");
 }
 
 #[test]
 fn connections_held_that_did_nothing_are_noticed() {
     noticed(
-        held(Lie::NoHandshake, "handshake"),
+        held(Fault::NoHandshake, "handshake"),
         "the server sent no message",
     );
-    noticed(held(Lie::OtherData, "data"), "other data than was sent");
+    noticed(held(Fault::OtherData, "data"), "other data than was sent");
     noticed(
-        held(Lie::NothingReceived, "data"),
+        held(Fault::NothingReceived, "data"),
         "other data than was sent",
     );
 }
 
 #[test]
 fn another_key_share_in_a_client_hello_is_noticed() {
-    noticed(client_hello(Lie::Group), "key shares: found");
+    noticed(client_hello(Fault::Group), "key shares: found");
 }
 
 /// Clients made by `handshake::prove_verification`, each with a configuration of its own.
@@ -479,11 +487,11 @@ fn watched(
         threads: Some(threads),
         ..scenario(Protocol::Tls13, Resumption::None)
     };
-    let mut liar = Liar::new(Lie::None);
-    liar.delay = delay;
+    let mut faulty = FaultyAdapter::new(Fault::None);
+    faulty.delay = delay;
     let mut request = request(&scenario, seconds, false);
     request.throughput = true;
-    let records = measure::block(&liar, &request).unwrap();
+    let records = measure::block(&faulty, &request).unwrap();
     let measured = |side| {
         records.iter().find_map(|record| match record {
             Record::Measurement(it) if it.scenario.side == side => Some(it.clone()),
@@ -492,7 +500,13 @@ fn watched(
     };
     let measured = [Some(Side::Client), None].map(|side| measured(side).unwrap());
     let mut connects: HashMap<_, Vec<_>> = HashMap::new();
-    for (time, thread) in liar.connects.into_inner().unwrap().into_iter().skip(PROOFS) {
+    for (time, thread) in faulty
+        .connects
+        .into_inner()
+        .unwrap()
+        .into_iter()
+        .skip(PROOFS)
+    {
         connects.entry(thread).or_default().push(time);
     }
     (measured, connects)

@@ -4,23 +4,24 @@
 //! the drivers that time them too, and have the instructions of one role's calls into the library
 //! counted. Those are the calls that are timed otherwise, and the same checks follow each.
 
+pub mod callgrind;
+
 use std::thread::{self, ScopedJoinHandle};
 
 use anyhow::{Result, anyhow, bail};
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    callgrind,
-    client_hello::Speaker,
-    handshake::{self, Stage},
     implementation::Implementation,
     library::{Connection, Negotiated, Progress, Setup, TlsLibrary},
     process,
     record::{Metric, Observation, Phase, Statistic, Unit},
     request::Request,
     scenario::{Operation, Scenario, Side},
-    transfer::Batch,
     transport::{Endpoint, Transport},
+    workloads::client_hello::ClientHelloBench,
+    workloads::handshake::{self, HandshakeBench},
+    workloads::transfer::Batch,
 };
 
 /// Fresh processes that count handshakes or ClientHellos: what a process draws at random when it
@@ -113,8 +114,8 @@ impl<L: TlsLibrary> TlsLibrary for Counted<'_, L> {
         self.library.implementation()
     }
 
-    fn missing(&self, scenario: &Scenario) -> Option<String> {
-        self.library.missing(scenario)
+    fn unsupported(&self, scenario: &Scenario) -> Option<String> {
+        self.library.unsupported(scenario)
     }
 
     fn client_config(&self, setup: &Setup) -> Result<Self::ClientConfig> {
@@ -173,12 +174,12 @@ pub fn count<L: TlsLibrary>(library: &L, counting: &Counting) -> Result<()> {
         side: *side,
     };
     if scenario.operation == Operation::ClientHello {
-        let speaker = Speaker::new(&counted, scenario)?;
+        let speaker = ClientHelloBench::new(&counted, scenario)?;
         return repeat(*operations, || speaker.speak().map(drop));
     }
     handshake::prove_verification(library, scenario)?;
     let server_config = library.server_config(&Setup::server(scenario)?)?;
-    let stage = |capacity| Stage::new(&counted, &server_config, scenario, capacity);
+    let stage = |capacity| HandshakeBench::new(&counted, &server_config, scenario, capacity);
     match scenario.operation {
         Operation::Handshake => {
             let stage = stage(Transport::HANDSHAKE_CAPACITY)?;
@@ -200,7 +201,7 @@ pub fn count<L: TlsLibrary>(library: &L, counting: &Counting) -> Result<()> {
 }
 
 /// Why nothing is counted for a request, if so.
-pub fn missing<L: TlsLibrary>(library: &L, request: &Request) -> Option<String> {
+pub fn unsupported<L: TlsLibrary>(library: &L, request: &Request) -> Option<String> {
     let scenario = &request.scenario;
     if let Some(reason) = library.uncountable() {
         return Some(reason.into());

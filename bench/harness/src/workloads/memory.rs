@@ -15,13 +15,13 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     allocator,
-    empty::Empty,
-    handshake::{Pair, Stage},
     library::{Connection, Setup, TlsLibrary},
+    noop::NoopLibrary,
     process,
     record::{Metric, Observation, Phase, Statistic, Unit},
     scenario::{Scenario, Side},
     transport::Transport,
+    workloads::handshake::{HandshakeBench, Pair},
 };
 
 /// Numbers of connections that the slope is drawn through.
@@ -121,7 +121,7 @@ fn exchange<L: TlsLibrary>(pair: &mut Pair<'_, L>) -> Result<()> {
 /// A handshake failed or came to something else than the scenario says.
 pub fn hold<L: TlsLibrary>(library: &L, holding: &Holding) -> Result<Growth> {
     match holding.empty {
-        true => hold_pairs(&Empty, holding, |stage| stage.unchecked()),
+        true => hold_pairs(&NoopLibrary, holding, |stage| stage.unchecked()),
         false => hold_pairs(library, holding, |stage| stage.handshake(false)),
     }
 }
@@ -129,11 +129,11 @@ pub fn hold<L: TlsLibrary>(library: &L, holding: &Holding) -> Result<Growth> {
 fn hold_pairs<L: TlsLibrary>(
     library: &L,
     holding: &Holding,
-    handshake: impl for<'a> Fn(&'a Stage<'_, L>) -> Result<Pair<'a, L>>,
+    handshake: impl for<'a> Fn(&'a HandshakeBench<'_, L>) -> Result<Pair<'a, L>>,
 ) -> Result<Growth> {
     let scenario = &holding.scenario;
     let server_config = library.server_config(&Setup::server(scenario)?)?;
-    let stage = Stage::new(
+    let stage = HandshakeBench::new(
         library,
         &server_config,
         scenario,

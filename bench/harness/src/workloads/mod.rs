@@ -1,5 +1,11 @@
 //! Measures one block: warm-up, then a window of time on every thread, then records.
 
+pub mod client_hello;
+pub mod handshake;
+pub mod memory;
+pub mod primitives;
+pub mod transfer;
+
 use std::{
     sync::Barrier,
     thread,
@@ -11,22 +17,24 @@ use jiff::Timestamp;
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 
 use crate::{
-    client_hello::{self, Speaker},
-    clock, count,
-    empty::Empty,
-    handshake::{self, Phases, Stage},
+    clock, counters,
     latency::Latencies,
     library::{Setup, TlsLibrary},
-    memory,
-    primitive::Primitive,
+    noop::NoopLibrary,
     record::{
         Block, Measurement, Metric, Observation, Overhead, Phase, Record, Schema, Statistic,
         Status, Unit,
     },
     request::Request,
     scenario::{Operation, Side},
-    transfer::{self, Batch, MEBIBYTE},
     transport::Transport,
+};
+
+use self::{
+    client_hello::ClientHelloBench,
+    handshake::{HandshakeBench, Phases},
+    primitives::Primitive,
+    transfer::{Batch, MEBIBYTE},
 };
 
 /// A warm-up has at least so many handshakes or batches, however short its time.
@@ -44,9 +52,11 @@ const OVERHEAD_WINDOWS: u32 = 5;
 pub fn block<L: TlsLibrary>(library: &L, request: &Request) -> Result<Vec<Record>> {
     let start = Instant::now();
     let counted = request.counter.is_some();
-    let reason = library
-        .missing(&request.scenario)
-        .or_else(|| counted.then(|| count::missing(library, request)).flatten());
+    let reason = library.unsupported(&request.scenario).or_else(|| {
+        counted
+            .then(|| counters::unsupported(library, request))
+            .flatten()
+    });
     let mut records = Vec::new();
     if reason.is_none() && counted {
         records = instructions(request)?;
@@ -56,7 +66,7 @@ pub fn block<L: TlsLibrary>(library: &L, request: &Request) -> Result<Vec<Record
             Operation::Handshake => handshakes(library, request),
             Operation::Transfer => transfers(library, request),
             Operation::ClientHello => client_hellos(library, request),
-            Operation::Memory => memory(library, request),
+            Operation::Memory => memory_of(library, request),
             Operation::Primitive => primitives(library, request),
         }?);
     }
@@ -321,7 +331,7 @@ fn handshakes<L: TlsLibrary>(library: &L, request: &Request) -> Result<Vec<Recor
     handshake::prove_verification(library, scenario)?;
     let server_config = library.server_config(&Setup::server(scenario)?)?;
     let threads = on_threads(request, |gate| {
-        let stage = Stage::new(
+        let stage = HandshakeBench::new(
             library,
             &server_config,
             scenario,
@@ -411,8 +421,13 @@ fn handshake_side(request: &Request, side: Side, threads: &[Handshakes]) -> Resu
 fn empty_handshakes(request: &Request) -> Result<Vec<Record>> {
     let scenario = &request.scenario;
     overheads(request, [Side::Client, Side::Server], |gate| {
-        let server = Empty.server_config(&Setup::server(scenario)?)?;
-        let stage = Stage::new(&Empty, &server, scenario, Transport::HANDSHAKE_CAPACITY)?;
+        let server = NoopLibrary.server_config(&Setup::server(scenario)?)?;
+        let stage = HandshakeBench::new(
+            &NoopLibrary,
+            &server,
+            scenario,
+            Transport::HANDSHAKE_CAPACITY,
+        )?;
         let mut sum = Handshakes::new(request.latency)?;
         drop(gate);
         least(|| {
@@ -448,7 +463,7 @@ fn transfers<L: TlsLibrary>(library: &L, request: &Request) -> Result<Vec<Record
     let server_config = library.server_config(&Setup::server(scenario)?)?;
     let threads = on_threads(request, |gate| {
         let mut batch = Batch::new(scenario)?;
-        let stage = Stage::new(library, &server_config, scenario, batch.capacity())?;
+        let stage = HandshakeBench::new(library, &server_config, scenario, batch.capacity())?;
         ensure!(
             !stage.resumes(),
             "a transfer that resumes can't be measured"
@@ -490,8 +505,8 @@ fn empty_transfers(request: &Request) -> Result<Vec<Record>> {
     let scenario = &request.scenario;
     overheads(request, [Side::Sender, Side::Receiver], |gate| {
         let mut batch = Batch::new(scenario)?;
-        let server = Empty.server_config(&Setup::server(scenario)?)?;
-        let stage = Stage::new(&Empty, &server, scenario, batch.capacity())?;
+        let server = NoopLibrary.server_config(&Setup::server(scenario)?)?;
+        let stage = HandshakeBench::new(&NoopLibrary, &server, scenario, batch.capacity())?;
         let mut pair = stage.unchecked()?;
         drop(gate);
         least(|| {
@@ -530,7 +545,7 @@ fn client_hellos<L: TlsLibrary>(library: &L, request: &Request) -> Result<Vec<Re
     let scenario = &request.scenario;
     let [warmup, measure] = windows(request)?;
     let threads = on_threads(request, |gate| {
-        let speaker = Speaker::new(library, scenario)?;
+        let speaker = ClientHelloBench::new(library, scenario)?;
         repeat(warmup, LEAST_WARM_UP, || speaker.speak().map(drop))?;
         drop(gate);
         let mut sum = ClientHellos::default();
@@ -560,14 +575,14 @@ fn client_hellos<L: TlsLibrary>(library: &L, request: &Request) -> Result<Vec<Re
 /// What the harness itself costs in a ClientHello.
 fn empty_client_hellos(request: &Request) -> Result<Vec<Record>> {
     overheads(request, [Side::Client], |gate| {
-        let empty = Empty.client_config(&Setup::client(&request.scenario)?)?;
+        let empty = NoopLibrary.client_config(&Setup::client(&request.scenario)?)?;
         let transport = Transport::new(Transport::HANDSHAKE_CAPACITY);
         drop(gate);
         least(|| {
             let mut sum = ClientHellos::default();
             repeat(OVERHEAD_WINDOW, 1, || {
                 transport.clear();
-                sum.add(client_hello::run(&Empty, &empty, &transport)?);
+                sum.add(client_hello::run(&NoopLibrary, &empty, &transport)?);
                 Ok(())
             })?;
             Ok([mean(sum.total(), sum.operations)])
@@ -575,7 +590,7 @@ fn empty_client_hellos(request: &Request) -> Result<Vec<Record>> {
     })
 }
 
-fn memory<L: TlsLibrary>(library: &L, request: &Request) -> Result<Vec<Record>> {
+fn memory_of<L: TlsLibrary>(library: &L, request: &Request) -> Result<Vec<Record>> {
     handshake::prove_verification(library, &request.scenario)?;
     let one = |side| -> Result<Record> {
         let found = memory::measure(&request.scenario, side)?;
@@ -635,7 +650,7 @@ fn primitives<L: TlsLibrary>(library: &L, request: &Request) -> Result<Vec<Recor
 fn empty_primitives(request: &Request) -> Result<Vec<Record>> {
     let primitive = Primitive::of(&request.scenario)?;
     overheads(request, [None::<Side>], |gate| {
-        let mut batch = primitive.batch(&Empty)?;
+        let mut batch = primitive.batch(&NoopLibrary)?;
         drop(gate);
         least(|| {
             let (mut operations, mut time) = (0, Duration::ZERO);
@@ -664,10 +679,10 @@ fn empty_memory(request: &Request) -> Result<Vec<Record>> {
 
 /// Instructions instead of time.
 fn instructions(request: &Request) -> Result<Vec<Record>> {
-    count::sides(&request.scenario)
+    counters::sides(&request.scenario)
         .iter()
         .map(|&side| {
-            let found = count::measure(&request.scenario, side)?;
+            let found = counters::measure(&request.scenario, side)?;
             Ok(Record::Measurement(measurement(
                 request,
                 side,

@@ -7,11 +7,11 @@ use anyhow::{Context, Result, bail, ensure};
 
 use crate::{
     clock::Laps,
-    handshake::Pair,
     library::{Connection, TlsLibrary},
     scenario::Scenario,
     transport::Transport,
     wire,
+    workloads::handshake::Pair,
 };
 
 /// Bytes of a MiB.

@@ -14,7 +14,7 @@ use crate::{
 };
 
 /// A client, configured, that has nobody to talk to: belongs to one thread.
-pub struct Speaker<'a, L: TlsLibrary> {
+pub struct ClientHelloBench<'a, L: TlsLibrary> {
     library: &'a L,
     config: L::ClientConfig,
     transport: Transport,
@@ -28,7 +28,7 @@ pub struct Times {
     pub flight: Duration,
 }
 
-impl<'a, L: TlsLibrary> Speaker<'a, L> {
+impl<'a, L: TlsLibrary> ClientHelloBench<'a, L> {
     /// # Errors
     /// The library refuses the set-up.
     pub fn new(library: &'a L, scenario: &Scenario) -> Result<Self> {

@@ -11,15 +11,15 @@ use anyhow::{Result, bail, ensure};
 use crate::{
     implementation::Implementation,
     library::{Connection, Negotiated, Progress, Setup, TlsLibrary},
-    primitive::{
-        Aead, Cipher, Cryptography, Group, KeyExchange, NONCE, PrivateKey, Secret, Signature,
-    },
     scenario::{Certificate, Protocol, Resumption, Scenario},
     transport::Endpoint,
+    workloads::primitives::{
+        Aead, Cipher, Cryptography, Group, KeyExchange, NONCE, PrivateKey, Secret, Signature,
+    },
 };
 
 /// See the module.
-pub struct Empty;
+pub struct NoopLibrary;
 
 /// Flights of each role.
 #[derive(Clone, Copy)]
@@ -28,12 +28,12 @@ pub struct Config {
 }
 
 /// A connection that counts its flights.
-pub struct EmptyConnection<'a> {
+pub struct NoopConnection<'a> {
     endpoint: &'a Endpoint,
     flights: u32,
 }
 
-impl Connection for EmptyConnection<'_> {
+impl Connection for NoopConnection<'_> {
     fn handshake(&mut self) -> Result<Progress> {
         self.endpoint.receive(&mut [0; 1]);
         ensure!(self.endpoint.send(&[0]), "the transport is full");
@@ -66,17 +66,17 @@ impl Connection for EmptyConnection<'_> {
     }
 }
 
-impl TlsLibrary for Empty {
+impl TlsLibrary for NoopLibrary {
     type ClientConfig = Config;
     type ServerConfig = Config;
-    type Client<'a> = EmptyConnection<'a>;
-    type Server<'a> = EmptyConnection<'a>;
+    type Client<'a> = NoopConnection<'a>;
+    type Server<'a> = NoopConnection<'a>;
 
     fn implementation(&self) -> Result<Implementation> {
         bail!("the empty library is no implementation")
     }
 
-    fn missing(&self, _: &Scenario) -> Option<String> {
+    fn unsupported(&self, _: &Scenario) -> Option<String> {
         None
     }
 
@@ -99,18 +99,14 @@ impl TlsLibrary for Empty {
         &self,
         config: &'a Config,
         endpoint: &'a Endpoint,
-    ) -> Result<EmptyConnection<'a>> {
-        Ok(EmptyConnection {
+    ) -> Result<NoopConnection<'a>> {
+        Ok(NoopConnection {
             endpoint,
             flights: config.flights,
         })
     }
 
-    fn accept<'a>(
-        &self,
-        config: &'a Config,
-        endpoint: &'a Endpoint,
-    ) -> Result<EmptyConnection<'a>> {
+    fn accept<'a>(&self, config: &'a Config, endpoint: &'a Endpoint) -> Result<NoopConnection<'a>> {
         self.connect(config, endpoint)
     }
 }
@@ -118,7 +114,7 @@ impl TlsLibrary for Empty {
 // What is given to a primitive goes into a black box: a compiler that sees through would leave out
 // the calls.
 
-impl Cryptography for Empty {
+impl Cryptography for NoopLibrary {
     fn aead(&self, _: Cipher, _: &[u8]) -> Result<Box<dyn Aead>> {
         Ok(black_box::<Box<dyn Aead>>(Box::new(Self)))
     }
@@ -132,7 +128,7 @@ impl Cryptography for Empty {
     }
 }
 
-impl Aead for Empty {
+impl Aead for NoopLibrary {
     fn seal(&mut self, nonce: &[u8; NONCE], additional: &[u8], record: &mut [u8]) -> Result<()> {
         black_box((nonce, additional, record));
         Ok(())
@@ -144,7 +140,7 @@ impl Aead for Empty {
     }
 }
 
-impl Signature for Empty {
+impl Signature for NoopLibrary {
     fn sign(&mut self, message: &[u8], signature: &mut [u8]) -> Result<usize> {
         black_box((message, signature));
         Ok(1)
@@ -156,14 +152,14 @@ impl Signature for Empty {
     }
 }
 
-impl KeyExchange for Empty {
+impl KeyExchange for NoopLibrary {
     fn generate(&self, share: &mut [u8]) -> Result<Box<dyn PrivateKey>> {
         black_box(share);
         Ok(black_box::<Box<dyn PrivateKey>>(Box::new(Self)))
     }
 }
 
-impl PrivateKey for Empty {
+impl PrivateKey for NoopLibrary {
     fn agree(&mut self, answer: &[u8], secret: &mut Secret) -> Result<()> {
         black_box((answer, secret));
         Ok(())
