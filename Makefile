@@ -56,6 +56,7 @@ render: $(VENV)/.tools ## write results, charts and front matter of every report
 .PHONY: generate
 generate: render ## everything that is generated and committed
 	$(PYTHON) -m tlsperf.publish.schema
+	$(PYTHON) -m tlsperf.publish.style
 	$(PYTHON) tools/tests/fixture_run.py
 
 .PHONY: bundle
@@ -112,6 +113,7 @@ check: $(VENV)/.dev $(VENV)/.build node_modules/.installed ## format, lint, type
 	node_modules/.bin/tsc --project explore
 	node explore/bundle.mjs --check
 	$(PYTHON) -m tlsperf.publish.schema --check
+	$(PYTHON) -m tlsperf.publish.style --check
 	$(TLSPERF) validate
 	$(TLSPERF) render --check
 

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from tlsperf.contract.libraries import COLOURS, LIBRARIES
 from tlsperf.contract.record import Unit
 from tlsperf.contract.run import Implementation
 from tlsperf.contract.text import (
-    LIBRARY_COLOURS,
     colour_of,
     implementation_label,
     interval_text,
@@ -93,26 +93,30 @@ EYES = {
 Deficiency", 2009, severity 1."""
 
 STYLE = (Path(__file__).parents[2] / "static" / "style.css").read_text()
+PAPERS = re.findall(r"--paper: (#[0-9a-f]{6});", STYLE)
 LIGHT, DARK = (
-    dict(re.findall(r"--([a-z0-9-]+): (#[0-9a-f]{6});", part))
-    for part in STYLE.split("prefers-color-scheme: dark")[:2]
+    {"paper": paper} | {name: getattr(colour, page) for name, colour in COLOURS.items()}
+    for page, paper in zip(("light", "dark"), PAPERS, strict=True)
 )
-OF_A_LIBRARY = [n for n in LIBRARY_COLOURS if n != "other" and not n.startswith("rustls-")]
-"""Those of rustls are told apart by their labels, "other" stands for all that have no colour."""
 
 
 def test_the_style_sheet_has_the_colours_of_charts() -> None:
-    assert {name: LIGHT[name] for name in LIBRARY_COLOURS} == LIBRARY_COLOURS
-    for name in LIBRARY_COLOURS:
+    light, dark = (
+        dict(re.findall(r"--([a-z0-9-]+): (#[0-9a-f]{6});", part))
+        for part in STYLE.split("/* --- colours of libraries")[1].split("@media")[:2]
+    )
+    assert light == {name: colour.light for name, colour in COLOURS.items()}
+    assert dark == {name: colour.dark for name, colour in COLOURS.items()}
+    for name in COLOURS:
         assert f".library-{name} {{ --library: var(--{name}); }}" in STYLE
 
 
 @pytest.mark.parametrize("page", [LIGHT, DARK], ids=["light", "dark"])
 def test_libraries_are_told_apart_by_colour_blind_readers(page: dict[str, str]) -> None:
-    for name in LIBRARY_COLOURS:
+    for name in COLOURS:
         pair = sorted(luminance(linear(page[key])) for key in (name, "paper"))
         assert (pair[1] + 0.05) / (pair[0] + 0.05) >= 3, name  # WCAG 2.2, 1.4.11
     for eyes, matrix in EYES.items():
-        for one, other in itertools.combinations(OF_A_LIBRARY, 2):
+        for one, other in itertools.combinations([library.id for library in LIBRARIES], 2):
             distance = math.dist(seen(page[one], matrix), seen(page[other], matrix))
             assert distance >= 10, f"{one} and {other} with {eyes}: {distance:.1f}"

@@ -14,8 +14,8 @@ from PIL import Image
 
 from fixture_run import EXAMPLE, ROOT
 from tlsperf.contract.errors import UserError
+from tlsperf.contract.libraries import LIGHT
 from tlsperf.contract.results import Bar, Headline, Results
-from tlsperf.contract.text import LIBRARY_COLOURS
 from tlsperf.report import preview
 from tlsperf.report.preview import HEIGHT, WIDTH, report_preview, shown_bars, site_preview
 
@@ -123,7 +123,7 @@ def test_bars_are_as_long_as_their_values_say() -> None:
     colours = {i.id: i.colour for i in report.implementations}
     lengths = []
     for bar in headline.bars:
-        red, green, blue = preview._rgb(LIBRARY_COLOURS[colours[bar.implementation]])
+        red, green, blue = preview._rgb(LIGHT[colours[bar.implementation]])
         rows = [
             sum(image.getpixel((x, y)) == (red, green, blue) for x in range(WIDTH))
             for y in range(HEIGHT)

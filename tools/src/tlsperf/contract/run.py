@@ -3,29 +3,24 @@
 from __future__ import annotations
 
 from datetime import date, datetime
-from typing import Final, Literal
+from typing import TYPE_CHECKING, Final, Literal
 
 from pydantic import Field
 
+from tlsperf.contract.libraries import NAMES
 from tlsperf.contract.record import Identifier, Model, Sha256
+
+if TYPE_CHECKING:
+    LibraryId = str
+else:
+    LibraryId = Literal[tuple(NAMES)]
 
 
 class Implementation(Model):
     """One library in one build. `id` is `<library>-<version>[-<provider>][-<build>]`."""
 
     id: Identifier
-    library: Literal[
-        "rustls",
-        "openssl",
-        "boringssl",
-        "aws-lc",
-        "s2n-tls",
-        "mbedtls",
-        "wolfssl",
-        "gnutls",
-        "libressl",
-        "go",
-    ]
+    library: LibraryId
     version: str
     commit: str | None = None
     provider: str | None = Field(None, description="aws-lc-rs, ring: who does the cryptography")

@@ -8,36 +8,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
+from tlsperf.contract.libraries import COLOURS, NAMES, OTHER
 from tlsperf.contract.record import Unit
 from tlsperf.contract.results import ShownImplementation
 from tlsperf.contract.run import HostFacts, Implementation
 
 ABSENT: Final = "–"
-
-LIBRARY_NAMES: Final = {
-    "rustls": "rustls",
-    "openssl": "OpenSSL",
-    "boringssl": "BoringSSL",
-    "aws-lc": "AWS-LC",
-    "s2n-tls": "s2n-tls",
-    "mbedtls": "Mbed TLS",
-    "wolfssl": "wolfSSL",
-    "gnutls": "GnuTLS",
-    "libressl": "LibreSSL",
-    "go": "Go crypto/tls",
-}
-LIBRARY_COLOURS: Final = {
-    "rustls": "#d55e00",
-    "rustls-ring": "#8c6d00",
-    "rustls-graviola": "#c2255c",
-    "openssl": "#0072b2",
-    "boringssl": "#007a5a",
-    "aws-lc": "#a8508c",
-    "s2n-tls": "#2a2470",
-    "gnutls": "#5c1a0e",
-    "other": "#6b7280",
-}
-"""On a light page, by colour class; the style sheet has those for a dark one."""
 
 _WHOLE_UNITS: Final = (
     "bytes",
@@ -72,17 +48,16 @@ def listed(parts: Sequence[str]) -> str:
 
 def implementation_label(implementation: Implementation) -> str:
     """What readers call it: OpenSSL 3.6.1, rustls 0.23.40 (aws-lc-rs, jemalloc)."""
-    name = f"{LIBRARY_NAMES[implementation.library]} {implementation.version}"
+    name = f"{NAMES[implementation.library]} {implementation.version}"
     details = ", ".join(d for d in (implementation.provider, implementation.build) if d)
     return f"{name} ({details})" if details else name
 
 
 def colour_of(implementation: Implementation) -> str:
-    """The class of its colour, without the prefix `library-`: one a library, and one for each
-    provider of rustls but the first."""
+    """The class of its colour, without the prefix `library-`: the provider's, or the library's."""
     library = implementation.library
     names = (f"{library}-{implementation.provider}", library)
-    return next((name for name in names if name in LIBRARY_COLOURS), "other")
+    return next((name for name in names if name in COLOURS), OTHER)
 
 
 def host_label(host: HostFacts) -> str:

@@ -14,11 +14,12 @@ import shutil
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Final, get_args
+from typing import Any, Final
 
 import tomlkit
 
 from tlsperf.contract.errors import FormatError, UserError
+from tlsperf.contract.libraries import NAMES, PROVIDERS
 from tlsperf.contract.names import scenario_name
 from tlsperf.contract.record import Scenario
 from tlsperf.contract.run import Implementation, RawFile, Run, RunWarning, Tool
@@ -32,7 +33,6 @@ UNKNOWN_HOST: Final = "unknown"
 _DATED: Final = re.compile(r"([0-9]{4}-[0-9]{2}-[0-9]{2})-[a-z0-9._-]+")
 _CODES: Final = ("missing-figure", "invalid", "missing-scenario")
 """Of the warnings that an import writes."""
-_PROVIDERS: Final = ("aws-lc-rs", "ring", "graviola")
 _ONE_ROUND: Final = (bench_latency.FORMATS[0].name, published.FORMATS[0].name)
 """Formats whose files are parts of one measurement, not rounds."""
 
@@ -113,16 +113,15 @@ def _file_toml(file: Mapping[str, str | int]) -> str:
 
 def implementation_of(identifier: str) -> Implementation:
     """What an id `<library>-<version>[-<provider>][-<build>]` says."""
-    libraries = get_args(Implementation.model_fields["library"].annotation)
-    library = next((name for name in libraries if identifier.startswith(f"{name}-")), None)
+    library = next((name for name in NAMES if identifier.startswith(f"{name}-")), None)
     version, _, rest = identifier[len(library or "") + 1 :].partition("-")
     if library is None or not version or not re.fullmatch(r"[a-z0-9._-]+", identifier):
         raise UserError(
             f"implementation {identifier!r}: expected <library>-<version>[-<provider>][-<build>] "
-            f"with one of the libraries {', '.join(libraries)}, such as openssl-3.6.1 or "
+            f"with one of the libraries {', '.join(NAMES)}, such as openssl-3.6.1 or "
             "rustls-0.23.37-aws-lc-rs"
         )
-    provider = next((name for name in _PROVIDERS if f"{rest}-".startswith(f"{name}-")), None)
+    provider = next((name for name in PROVIDERS if f"{rest}-".startswith(f"{name}-")), None)
     build = rest.removeprefix(provider or "").strip("-") or None
     return Implementation(
         id=identifier, library=library, version=version, provider=provider, build=build

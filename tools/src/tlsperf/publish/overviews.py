@@ -24,6 +24,7 @@ from tlsperf.contract.index import (
     TrendMark,
     TrendRow,
 )
+from tlsperf.contract.libraries import NAMES
 from tlsperf.contract.record import Identifier, Model
 from tlsperf.contract.results import (
     Cell,
@@ -36,7 +37,7 @@ from tlsperf.contract.results import (
     Table,
 )
 from tlsperf.contract.run import HostFacts, Report
-from tlsperf.contract.text import ABSENT, LIBRARY_NAMES, host_label
+from tlsperf.contract.text import ABSENT, host_label
 from tlsperf.load.notes import touches
 from tlsperf.report.charts import Each
 from tlsperf.report.charts.theme import WIDTH
@@ -173,7 +174,7 @@ def _lines(row: Row, members: Sequence[Member]) -> list[TrendLine]:
             lines.append(
                 TrendLine(
                     library=library,
-                    name=LIBRARY_NAMES[library],
+                    name=NAMES[library],
                     colour=colours[-1],
                     cells=cells,
                 )
@@ -258,7 +259,7 @@ def libraries(results: Sequence[Results]) -> list[LibraryOverview]:
     return [
         LibraryOverview(
             library=name,
-            name=LIBRARY_NAMES[name],
+            name=NAMES[name],
             versions=[
                 MeasuredVersion(
                     label=i.label, report=reference(r), host=", ".join(map(host_label, r.hosts))
@@ -309,7 +310,7 @@ def _standing(library: str, results: Results) -> LibraryStandings | None:
     return LibraryStandings(
         report=reference(results),
         host=host_label(results.hosts[0]),
-        label=labels[0] if len(labels) == 1 else f"{LIBRARY_NAMES[library]}, best of its builds",
+        label=labels[0] if len(labels) == 1 else f"{NAMES[library]}, best of its builds",
         leads=leads,
         trails=trails,
         between=between,

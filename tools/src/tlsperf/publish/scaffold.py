@@ -12,16 +12,16 @@ import tomlkit
 
 from tlsperf.analysis.changes import predecessor
 from tlsperf.contract.errors import UserError
+from tlsperf.contract.libraries import NAMES
 from tlsperf.contract.record import Identifier
 from tlsperf.contract.results import Results
 from tlsperf.contract.run import Implementation, Report, Run
-from tlsperf.contract.text import LIBRARY_NAMES, host_label, implementation_label, listed
+from tlsperf.contract.text import host_label, implementation_label, listed
 from tlsperf.load.run import loader, read_run, read_runs
 from tlsperf.publish.render import completer
 from tlsperf.report.page import read_page
 
 MOST_IN_TITLE: Final = 4
-_LIBRARY_ORDER: Final = ("rustls", "openssl", "boringssl")
 
 
 def new_report(
@@ -68,10 +68,10 @@ def new_report(
 
 def _title(implementations: Sequence[Implementation], runs: Sequence[Run]) -> str:
     """In the manner of rustls.dev: rustls 0.23.40 vs OpenSSL 3.6.3, standard suite."""
-    names = [f"{LIBRARY_NAMES[i.library]} {i.version}" for i in sorted(implementations, key=_order)]
+    names = [f"{NAMES[i.library]} {i.version}" for i in sorted(implementations, key=_order)]
     distinct = list(dict.fromkeys(names))
     if len(distinct) > MOST_IN_TITLE:
-        libraries = dict.fromkeys(LIBRARY_NAMES[i.library] for i in implementations)
+        libraries = dict.fromkeys(NAMES[i.library] for i in implementations)
         distinct = [f"{len(implementations)} builds of {', '.join(libraries)}"]
     suites = list(dict.fromkeys(run.suite.name for run in runs if run.suite))
     told = f", {' and '.join(suites)} suite{'s' if len(suites) > 1 else ''}" if suites else ""
@@ -79,8 +79,7 @@ def _title(implementations: Sequence[Implementation], runs: Sequence[Run]) -> st
 
 
 def _order(implementation: Implementation) -> int:
-    known = implementation.library in _LIBRARY_ORDER
-    return _LIBRARY_ORDER.index(implementation.library) if known else len(_LIBRARY_ORDER)
+    return list(NAMES).index(implementation.library)
 
 
 def _baseline(implementations: Sequence[Implementation]) -> Identifier | None:
@@ -94,7 +93,7 @@ def _baseline(implementations: Sequence[Implementation]) -> Identifier | None:
 def _description(results: Results) -> str:
     labels = [implementation_label(i) for i in results.implementations]
     if len(labels) > MOST_IN_TITLE:
-        counts = Counter(LIBRARY_NAMES[i.library] for i in results.implementations)
+        counts = Counter(NAMES[i.library] for i in results.implementations)
         labels = [
             f"{count} builds of {name}" if count > 1 else name for name, count in counts.items()
         ]

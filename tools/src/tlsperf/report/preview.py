@@ -1,8 +1,8 @@
 """The picture of a report that link previews show: its title and its first headline, as a PNG.
 
 The same bytes on every machine: the typeface is the site's own file, laid out without the host's
-libraries; colours are a fixed palette; the compressor comes with its package (zlib's output would
-depend on the zlib of the host, and zlib-ng's on the processor).
+libraries; the palette holds only the colours that the picture draws; the compressor comes with its
+package (zlib's output would depend on the zlib of the host, and zlib-ng's on the processor).
 """
 
 from __future__ import annotations
@@ -16,8 +16,9 @@ import oxipng
 from PIL import Image, ImageDraw, ImageFont
 
 from tlsperf.contract.errors import UserError
+from tlsperf.contract.libraries import LIGHT
 from tlsperf.contract.results import Bar, Headline, Results
-from tlsperf.contract.text import LIBRARY_COLOURS, host_label, listed
+from tlsperf.contract.text import host_label, listed
 
 FILE: Final = "preview.png"
 WIDTH: Final = 1200
@@ -73,7 +74,7 @@ def report_preview(results: Results, site: str) -> Preview | None:
     more = f"; {hidden} more" if hidden else ""
     canvas.text((MARGIN, FOOT), scale + more, 28, colour=_SOFT, width=650)
     canvas.signed(site)
-    colours = {i.id: LIBRARY_COLOURS[i.colour] for i in results.implementations}
+    colours = {i.id: LIGHT[i.colour] for i in results.implementations}
     bars_top, bars_bottom = below + 120, FOOT - 46
     canvas.bars(bars, [colours[bar.implementation] for bar in bars], bars_top, bars_bottom)
     figures = "; ".join(f"{bar.label} {bar.text}" for bar in bars)
@@ -109,6 +110,7 @@ class _Canvas:
     def __init__(self) -> None:
         self._image = Image.new("RGB", (WIDTH, HEIGHT), _PAPER)
         self._draw = ImageDraw.Draw(self._image)
+        self._bar_colours: list[str] = []
 
     def text(
         self,
@@ -159,6 +161,7 @@ class _Canvas:
 
     def bars(self, bars: Sequence[Bar], colours: Sequence[str], top: float, bottom: float) -> None:
         """Bars in their colours, each with its label before and its value behind."""
+        self._bar_colours = list(dict.fromkeys(colours))
         step = min(84.0, (bottom - top) / len(bars))
         size = round(min(32.0, step * 0.62))
         while (widest := self._widest(bars, size)) > MOST_LABEL:
@@ -180,7 +183,7 @@ class _Canvas:
         return max(_font(size, _NORMAL).getlength(bar.label) for bar in bars)
 
     def png(self) -> bytes:
-        palette = _palette()
+        palette = _palette(self._bar_colours)
         colours = Image.new("P", (1, 1))
         colours.putpalette([value for colour in palette for value in colour])
         flat = self._image.quantize(palette=colours, dither=Image.Dither.NONE)
@@ -202,9 +205,9 @@ class _Canvas:
         )
 
 
-@cache
-def _palette() -> list[tuple[int, int, int]]:
-    flat = [_PAPER, _RULE, *LIBRARY_COLOURS.values()]
+def _palette(bars: Sequence[str]) -> list[tuple[int, int, int]]:
+    """The colours that one picture draws: another library changes no older picture."""
+    flat = [_PAPER, _RULE, *bars]
     paper = _rgb(_PAPER)
     shades = [
         tuple(round(p + (c - p) * n / _SHADES) for p, c in zip(paper, _rgb(text), strict=True))

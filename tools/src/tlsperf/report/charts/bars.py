@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
+from tlsperf.contract.libraries import LIGHT
 from tlsperf.contract.results import Cell, ShownImplementation, Table
-from tlsperf.contract.text import LIBRARY_COLOURS
 from tlsperf.report.charts.picture import Picture
 from tlsperf.report.charts.theme import TEXT, WIDTH, text_width
 
@@ -74,7 +74,7 @@ def bars(table: Table, implementations: Mapping[str, ShownImplementation]) -> Pi
     scale = {"domainMin": 0, "nice": False}
     x = {"field": "value", "type": "quantitative", "axis": axis, "scale": scale}
     colours = sorted({i.colour for i in present})
-    colour_scale = {"domain": colours, "range": [LIBRARY_COLOURS[c] for c in colours]}
+    colour_scale = {"domain": colours, "range": [LIGHT[c] for c in colours]}
     specification = {
         "$schema": "https://vega.github.io/schema/vega-lite/v6.json",
         "autosize": "none",

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from tlsperf.contract.text import LIBRARY_COLOURS
+from tlsperf.contract.libraries import LIGHT
 
 HEAT: Final[Mapping[str, str]] = {
     "worse-3": "#c9aed6",
@@ -26,7 +26,7 @@ TEXT: Final = "#1f2328"
 GRID: Final = "#d0d7de"
 
 CLASSES: Final[Mapping[str, str]] = {
-    **{colour: f"library-{name}" for name, colour in LIBRARY_COLOURS.items()},
+    **{colour: f"library-{name}" for name, colour in LIGHT.items()},
     **{colour: f"heat-{name}" for name, colour in HEAT.items()},
     TEXT: "chart-text",
     GRID: "chart-grid",
@@ -70,5 +70,5 @@ def colour_channel(colours: Sequence[str]) -> dict[str, Any]:
         "field": "colour",
         "type": "nominal",
         "legend": None,
-        "scale": {"domain": colours, "range": [LIBRARY_COLOURS[c] for c in colours]},
+        "scale": {"domain": colours, "range": [LIGHT[c] for c in colours]},
     }

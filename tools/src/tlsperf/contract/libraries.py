@@ -1,0 +1,133 @@
+"""The TLS libraries: their ids, names, order and colours, for every page, chart and schema.
+
+`bench/libraries/<id>/library.toml` describes a library that has an adapter, `data/libraries.toml`
+those that only imported data name. Nothing else names a library's label or colour.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Final, Literal, TypeVar
+
+from pydantic import ConfigDict, Field, ValidationError
+
+from tlsperf.contract.errors import UserError, mismatch
+from tlsperf.contract.record import Identifier, Model
+
+ROOT: Final = Path(__file__).parents[4]
+
+OTHER: Final = "other"
+"""The colour class of every library without an adapter."""
+
+_Hex = Annotated[str, Field(pattern=r"^#[0-9a-f]{6}$")]
+
+
+class Colour(Model):
+    """A colour on a light page and on a dark one."""
+
+    light: _Hex
+    dark: _Hex
+
+
+class LibraryColour(Colour):
+    """A library's colour, and those of its providers that have their own."""
+
+    model_config = ConfigDict(extra="allow")
+    __pydantic_extra__: dict[str, Colour]
+
+    @property
+    def of_providers(self) -> dict[str, Colour]:
+        return self.__pydantic_extra__
+
+
+class Need(Model):
+    """A package of the system that a build needs, and how to find out whether it is there."""
+
+    debian: str
+    command: str | None = None
+    pkg_config: str | None = Field(None, alias="pkg-config")
+    version: str | None = Field(None, description="the first that is new enough")
+
+
+class Releases(Model):
+    """The Cargo package whose releases are the library's."""
+
+    package: str
+    unversioned: bool = Field(False, description="the library itself has no versions")
+
+
+class Library(Model):
+    """`bench/libraries/<id>/library.toml`."""
+
+    id: Identifier
+    name: str
+    homepage: str
+    order: int
+    workspace: Literal["own", "shared"]
+    programs: list[str] = Field(min_length=1)
+    packages: list[str]
+    providers: list[str] = Field([])
+    needs: list[Need] = Field([])
+    releases: Releases | None = None
+    colour: LibraryColour
+
+
+class Unmeasured(Model):
+    """`data/libraries.toml`: libraries without an adapter."""
+
+    colour: Colour
+    names: dict[Identifier, str]
+
+
+_M = TypeVar("_M", bound=Model)
+
+
+def _read(path: Path, model: type[_M]) -> _M:
+    try:
+        return model.model_validate(tomllib.loads(path.read_text(encoding="utf-8")))
+    except tomllib.TOMLDecodeError as error:
+        raise UserError(f"{path}: {error}") from None
+    except ValidationError as error:
+        raise mismatch(error, str(path)) from None
+
+
+def read_libraries(root: Path) -> list[Library]:
+    """The libraries with an adapter, in the readers' order."""
+    found = []
+    for path in (root / "bench" / "libraries").glob("*/library.toml"):
+        library = _read(path, Library)
+        if library.id != path.parent.name:
+            raise UserError(f"{path}: found id {library.id!r}, expected {path.parent.name!r}")
+        found.append(library)
+    return sorted(found, key=lambda library: (library.order, library.id))
+
+
+LIBRARIES: Final = read_libraries(ROOT)
+_UNMEASURED: Final = _read(ROOT / "data" / "libraries.toml", Unmeasured)
+
+NAMES: Final[Mapping[str, str]] = {library.id: library.name for library in LIBRARIES} | {
+    id: name
+    for id, name in _UNMEASURED.names.items()
+    if id not in {library.id for library in LIBRARIES}
+}
+"""What readers call each library, by id, in the readers' order."""
+
+PROVIDERS: Final = tuple(name for library in LIBRARIES for name in library.providers)
+
+
+def _colours() -> dict[str, Colour]:
+    colours: dict[str, Colour] = {}
+    for library in LIBRARIES:
+        colours[library.id] = library.colour
+        for provider, colour in library.colour.of_providers.items():
+            colours[f"{library.id}-{provider}"] = colour
+    return {**colours, OTHER: _UNMEASURED.colour}
+
+
+COLOURS: Final[Mapping[str, Colour]] = _colours()
+"""By colour class: a library's id, with `-<provider>` where a provider has its own."""
+
+LIGHT: Final[Mapping[str, str]] = {name: colour.light for name, colour in COLOURS.items()}
+"""The colours that charts and pictures carry."""
