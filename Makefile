@@ -35,18 +35,18 @@ test: doctor-test test-bench test-tools test-suites ## every test
 # --- parts -----------------------------------------------------------------------------------
 
 .PHONY: libraries
-libraries: $(VENV)/.build $(if $(filter libraries,$(SUITE)),more-libraries) ## build tlsbench and the programs of rustls, OpenSSL and BoringSSL
+libraries: $(VENV)/.build $(if $(filter libraries,$(SUITE)),more-libraries) ## build tlsbench and the programs of the libraries in the workspace of bench/
 	cd bench && cargo build --release --workspace
 
-# Each is a workspace of its own: together with rustls, Cargo would build its AWS-LC otherwise.
-MORE_LIBRARIES := aws-lc s2n-tls gnutls
+# Each is a workspace of its own: in one workspace Cargo would build a dependency that two libraries
+# share with the features of both.
 define in_each_library
-@for library in $(MORE_LIBRARIES); do \
+@libraries=$$(scripts/libraries id own); for library in $$libraries; do \
   echo "$$library: $(1)"; (cd bench/libraries/$$library && $(1)) || exit 1; done
 endef
 
 .PHONY: more-libraries
-more-libraries: doctor-more-libraries $(VENV)/.build ## build the programs of AWS-LC, s2n-tls and GnuTLS (SUITE=libraries measures all six)
+more-libraries: doctor-more-libraries $(VENV)/.build ## build the programs of the libraries with workspaces of their own (SUITE=libraries measures all)
 	$(call in_each_library,cargo build --release --locked --target-dir ../../target)
 
 .PHONY: render
@@ -76,7 +76,7 @@ test-bench: $(VENV)/.build clang valgrind
 	cd bench && cargo test --release --workspace
 
 .PHONY: test-libraries
-test-libraries: libraries more-libraries $(VENV)/.dev ## what `test` and `check` do, for AWS-LC, s2n-tls and GnuTLS
+test-libraries: libraries more-libraries $(VENV)/.dev ## what `test` and `check` do, for the libraries with workspaces of their own
 	$(call in_each_library,cargo fmt --check)
 	$(call in_each_library,cargo clippy --release --locked --all-targets --target-dir ../../target -- -D warnings)
 	$(call in_each_library,cargo test --release --locked --target-dir ../../target)
@@ -106,8 +106,8 @@ screenshots: $(VENV)/.dev node_modules/.installed chromium ## take the pictures 
 check: $(VENV)/.dev $(VENV)/.build node_modules/.installed ## format, lint, types, generated files in step
 	cd bench && cargo fmt --all --check
 	cd bench && cargo clippy --release --workspace --all-targets -- -D warnings
-	$(VENV)/bin/ruff format --check tools
-	$(VENV)/bin/ruff check tools
+	$(VENV)/bin/ruff format --check tools scripts/libraries
+	$(VENV)/bin/ruff check tools scripts/libraries
 	cd tools && ../$(VENV)/bin/mypy
 	node_modules/.bin/biome ci explore static/explore
 	node_modules/.bin/tsc --project explore
