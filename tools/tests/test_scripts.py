@@ -192,6 +192,10 @@ def host(desk: Desk, tmp_path: Path) -> Path:
     (checkout / "scripts").mkdir(parents=True)
     for name in ("bench-host", "job-gate"):
         shutil.copy(SCRIPTS / name, checkout / "scripts")
+    shutil.copy(SCRIPTS / "libraries", checkout / "scripts")
+    for path in (ROOT / "bench" / "libraries").glob("*/library.toml"):
+        (checkout / path.relative_to(ROOT)).parent.mkdir(parents=True)
+        shutil.copy(path, checkout / path.relative_to(ROOT))
     release = checkout / "bench" / "target" / "release"
     release.mkdir(parents=True)
     program = release / "tlsbench"
@@ -257,6 +261,16 @@ def test_a_bench_host_is_set_up_and_a_second_time_changes_nothing(desk: Desk, ho
     assert again.returncode == 0, again.stderr
     assert "changed: " not in again.stdout
     assert not {line.split()[0] for line in desk.told} & {"apt-get", "useradd", "curl", "install"}
+
+
+def test_a_bench_host_has_what_the_libraries_need_of_the_system(desk: Desk, host: Path) -> None:
+    library = host / "bench" / "libraries" / "newtls" / "library.toml"
+    library.parent.mkdir()
+    text = (ROOT / "bench/libraries/gnutls/library.toml").read_text()
+    library.write_text(text.replace("libgnutls28-dev", "libnewtls-dev"))
+    assert set_up(desk, host, "owner/name").returncode == 0
+    looked_up = {line.split()[-1] for line in desk.told if line.startswith("dpkg-query ")}
+    assert {"build-essential", "cmake", "perl", "libgnutls28-dev", "libnewtls-dev"} <= looked_up
 
 
 def test_a_new_program_or_repository_is_all_that_changes(desk: Desk, host: Path) -> None:
