@@ -11,14 +11,25 @@ import subprocess
 import sys
 import tempfile
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 ROOT: Final = Path(__file__).parents[2]
-LIBRARIES: Final = {"rustls": "rustls", "openssl-src": "OpenSSL", "boring-sys": "BoringSSL"}
-"""The packages that bring the libraries, and the libraries' names."""
+BENCH: Final = ROOT / "bench"
+
+
+def watched(folder: Path) -> dict[str, dict[str, Any]]:
+    """The library.toml of each library, by the package whose releases are the library's."""
+    texts = [path.read_text(encoding="utf-8") for path in folder.glob("*/library.toml")]
+    libraries = sorted(map(tomllib.loads, texts), key=lambda library: library["order"])
+    return {
+        library["releases"]["package"]: library for library in libraries if "releases" in library
+    }
+
+
+LIBRARIES: Final = watched(BENCH / "libraries")
 
 
 @dataclass(frozen=True)
@@ -32,9 +43,15 @@ class Release:
     @property
     def name(self) -> str:
         """The library with its new version as its own project counts: OpenSSL 3.6.3."""
-        version = self.newest.partition("+")[2] or self.newest
-        package = f" (boring-sys {version})" if self.package == "boring-sys" else f" {version}"
-        return LIBRARIES[self.package] + package
+        library = LIBRARIES[self.package]
+        if library["releases"].get("own_numbers"):
+            return f"{library['name']} ({self.package} {self.newest})"
+        return f"{library['name']} {self.newest.partition('+')[2] or self.newest}"
+
+    @property
+    def shared(self) -> bool:
+        """Whether it is pinned in the workspace that bench.yml measures."""
+        return bool(LIBRARIES[self.package]["workspace"] == "shared")
 
     @property
     def compatible(self) -> bool:
@@ -42,17 +59,38 @@ class Release:
         return _caret(self.pinned) == _caret(self.newest)
 
 
+def _numbers(version: str) -> tuple[int, ...]:
+    return tuple(int(number) for number in version.partition("+")[0].split("."))
+
+
 def _caret(version: str) -> tuple[int, ...]:
     """The numbers up to the first that is not zero: what a compatible version must share."""
-    numbers = [int(number) for number in version.partition("+")[0].split(".")]
+    numbers = _numbers(version)
     first = next((n for n, number in enumerate(numbers) if number), len(numbers) - 1)
-    return tuple(numbers[: first + 1])
+    return numbers[: first + 1]
 
 
-def pinned_versions(lock: str) -> dict[str, str]:
-    """The libraries' versions in the text of a Cargo.lock; KeyError names one that is missing."""
-    versions = {p["name"]: p["version"] for p in tomllib.loads(lock)["package"]}
-    return {package: versions[package] for package in LIBRARIES}
+def locked_versions(lock: str, packages: Iterable[str]) -> dict[str, str]:
+    """The packages' versions in the text of a Cargo.lock; KeyError names one that is missing.
+
+    Of several versions of a package the highest: the others are dependencies of dependencies.
+    """
+    versions: dict[str, str] = {}
+    for entry in tomllib.loads(lock)["package"]:
+        if entry["name"] in packages:
+            known = versions.get(entry["name"], entry["version"])
+            versions[entry["name"]] = max(known, entry["version"], key=_numbers)
+    return {package: versions[package] for package in packages}
+
+
+def pinned_versions() -> dict[str, str]:
+    """The version of each watched package that its library's workspace pins."""
+    versions: dict[str, str] = {}
+    for package, library in LIBRARIES.items():
+        own = BENCH / "libraries" / library["id"]
+        lock = (own if library["workspace"] == "own" else BENCH) / "Cargo.lock"
+        versions |= locked_versions(lock.read_text(encoding="utf-8"), [package])
+    return versions
 
 
 def newest_versions(requirements: Mapping[str, str]) -> dict[str, str]:
@@ -67,7 +105,7 @@ def newest_versions(requirements: Mapping[str, str]) -> dict[str, str]:
         (manifest.parent / "lib.rs").touch()
         command = ["cargo", "generate-lockfile", "--quiet", "--manifest-path", str(manifest)]
         subprocess.run(command, check=True)
-        return pinned_versions((manifest.parent / "Cargo.lock").read_text())
+        return locked_versions((manifest.parent / "Cargo.lock").read_text(), requirements)
 
 
 def compare(pinned: Mapping[str, str], newest: Mapping[str, str]) -> list[Release]:
@@ -86,12 +124,12 @@ def proposal(releases: list[Release]) -> str:
     lines = [
         f"# New releases: {', '.join(release.name for release in releases)}",
         "",
-        "| package | pinned in bench/Cargo.lock | newest |",
+        "| package | pinned | newest |",
         "|---|---|---|",
         *(f"| {r.package} | {r.pinned} | {r.newest} |" for r in releases),
         "",
     ]
-    ready = [f"{r.package}@{r.newest}" for r in releases if r.compatible]
+    ready = [f"{r.package}@{r.newest}" for r in releases if r.compatible and r.shared]
     if ready:
         lines += [
             "To measure them and get a pull request with the report:",
@@ -99,6 +137,11 @@ def proposal(releases: list[Release]) -> str:
             f"    gh workflow run bench.yml -f suite=standard -f versions='{' '.join(ready)}'",
             "",
         ]
+    lines += [
+        f"{r.name}: `cargo update` in bench/libraries/{LIBRARIES[r.package]['id']}."
+        for r in releases
+        if r.compatible and not r.shared
+    ]
     lines += [
         f"{r.name} is not compatible with {r.pinned} by Cargo's rule: it needs a change of "
         "bench/libraries first."
@@ -109,7 +152,7 @@ def proposal(releases: list[Release]) -> str:
 
 
 def main() -> int:
-    pinned = pinned_versions((ROOT / "bench" / "Cargo.lock").read_text())
+    pinned = pinned_versions()
     compatible = newest_versions(pinned)
     newest = newest_versions(dict.fromkeys(LIBRARIES, "*"))
     releases = compare(pinned, newest)

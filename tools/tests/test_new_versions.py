@@ -8,9 +8,9 @@ import pytest
 
 from new_versions import (
     LIBRARIES,
-    ROOT,
     Release,
     compare,
+    locked_versions,
     newest_versions,
     pinned_versions,
     proposal,
@@ -33,18 +33,27 @@ version = "0.23.40"
 """
 
 
-def test_the_pinned_versions_are_read_from_the_lock() -> None:
-    assert pinned_versions(LOCK) == {
+SHARED = [name for name, library in LIBRARIES.items() if library["workspace"] == "shared"]
+
+
+def test_versions_are_read_from_the_lock() -> None:
+    assert locked_versions(LOCK, SHARED) == {
         "rustls": "0.23.40",
         "openssl-src": "300.6.1+3.6.3",
         "boring-sys": "5.4.0",
     }
-    assert pinned_versions((ROOT / "bench" / "Cargo.lock").read_text()).keys() == LIBRARIES.keys()
+    more = LOCK + '[[package]]\nname = "rustls"\nversion = "0.23.9"\n'
+    assert locked_versions(more, ["rustls"]) == {"rustls": "0.23.40"}
+
+
+def test_every_library_with_releases_is_pinned_in_its_workspace() -> None:
+    assert list(pinned_versions()) == list(LIBRARIES)
+    assert {"rustls", "openssl-src", "boring-sys", "s2n-tls-sys"} <= LIBRARIES.keys()
 
 
 def test_a_lock_without_a_library_is_an_error_that_names_it() -> None:
     with pytest.raises(KeyError, match="openssl-src"):
-        pinned_versions(LOCK.replace("openssl-src", "openssl-source"))
+        locked_versions(LOCK.replace("openssl-src", "openssl-source"), SHARED)
 
 
 @pytest.mark.parametrize(
@@ -64,13 +73,13 @@ def test_compatible_is_what_cargo_calls_so(pinned: str, newest: str, compatible:
 
 
 def test_nothing_new_proposes_nothing() -> None:
-    pinned = pinned_versions(LOCK)
+    pinned = locked_versions(LOCK, SHARED)
     assert compare(pinned, pinned) == []
     assert proposal([]) == ""
 
 
 def test_the_proposal_names_versions_and_the_command() -> None:
-    pinned = pinned_versions(LOCK)
+    pinned = locked_versions(LOCK, SHARED)
     newest = pinned | {"rustls": "0.23.46", "openssl-src": "400.0.2+4.0.3", "boring-sys": "5.5.0"}
     text = proposal(compare(pinned, newest))
     assert text.splitlines()[0] == (
@@ -82,6 +91,15 @@ def test_the_proposal_names_versions_and_the_command() -> None:
         "-f versions='rustls@0.23.46 boring-sys@5.5.0'\n"
     ) in text
     assert "OpenSSL 4.0.3 is not compatible with 300.6.1+3.6.3" in text
+
+
+def test_a_library_in_a_workspace_of_its_own_is_updated_there() -> None:
+    text = proposal([Release("s2n-tls-sys", "0.3.39", "0.3.40")])
+    assert text.startswith("# New releases: s2n-tls (s2n-tls-sys 0.3.40)\n")
+    assert text.endswith(
+        "s2n-tls (s2n-tls-sys 0.3.40): `cargo update` in bench/libraries/s2n-tls.\n"
+    )
+    assert "gh workflow run" not in text
 
 
 def test_cargo_is_asked_with_the_requirements(
@@ -96,4 +114,4 @@ def test_cargo_is_asked_with_the_requirements(
     )
     cargo.chmod(0o755)
     monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
-    assert newest_versions(dict.fromkeys(LIBRARIES, "*")) == pinned_versions(LOCK)
+    assert newest_versions(dict.fromkeys(SHARED, "*")) == locked_versions(LOCK, SHARED)

@@ -55,7 +55,7 @@ class Releases(Model):
     """The Cargo package whose releases are the library's."""
 
     package: str
-    unversioned: bool = Field(False, description="the library itself has no versions")
+    own_numbers: bool = Field(False, description="its version is not the library's")
 
 
 class Library(Model):
