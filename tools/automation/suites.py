@@ -24,9 +24,6 @@ TLSBENCH: Final = ROOT / "bench" / "target" / "release" / "tlsbench"
 TLSPERF: Final = Path(sys.executable).with_name("tlsperf")
 SHORT: Final = {"rounds": "1", "measure_seconds": "0.02", "warmup_seconds": "0.0"}
 MEMORY: Final = 'operation = "memory"'
-BY_NAME_ALONE: Final = {"libraries", "history", "configurations"}
-"""Suites of programs that `make more-libraries` builds (`make test-libraries` plays them) and of
-builds of the matrix, which take longer (`make test-matrix` tests them)."""
 EXPECTED: Final = {
     "latency": ("latency-histogram.csv", "*-latency.svg"),
     "memory": ("*-allocated.svg", "*-resident.svg"),
@@ -72,10 +69,26 @@ def play(suite: Path, folder: Path) -> None:
     run([str(TLSPERF), "new", run_folder.name], folder)
 
 
+def suites_of_built_programs(folder: Path) -> list[str]:
+    """The suites whose programs `make libraries` builds.
+
+    `make test-libraries` plays the suite of all libraries; `make test-matrix` tests the builds of
+    the matrix, which take longer.
+    """
+    command = [str(ROOT / "scripts" / "libraries"), "programs", "shared"]
+    built = subprocess.run(command, check=True, capture_output=True, text=True).stdout.split()
+    names = []
+    for path in sorted(folder.glob("*.toml")):
+        wanted = tomllib.loads(path.read_text(encoding="utf-8")).get("implementations", [])
+        if wanted and all(program in built for program in wanted):
+            names.append(path.stem)
+    return names
+
+
 def main(names: list[str]) -> int:
     started = time.monotonic()
-    files = {path.stem: path for path in sorted((ROOT / "bench" / "suites").glob("*.toml"))}
-    suites = [files[name] for name in names or sorted(files.keys() - BY_NAME_ALONE)]
+    source = ROOT / "bench" / "suites"
+    suites = [source / f"{name}.toml" for name in names or suites_of_built_programs(source)]
     with tempfile.TemporaryDirectory(prefix="suites-") as scratch:
         folder = Path(scratch)
         for part in ("bench/suites", "content/perf", "data/runs", "data/comparisons"):
