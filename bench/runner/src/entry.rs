@@ -2,6 +2,7 @@
 //! meant, and `threads` a word for numbers that depend on the host.
 
 use anyhow::{Context as _, Result};
+use itertools::Itertools as _;
 use serde::Deserialize;
 use serde::de::{Deserializer, Error};
 use tls_harness::scenario::Scenario;
@@ -94,29 +95,22 @@ impl<'de> Deserialize<'de> for Entry {
             Some(value) => vec![value],
         };
         let threads = threads.iter().map(Threads::read);
-        let mut tables = vec![table.clone()];
+        let mut fields = Vec::new();
         for (field, value) in table {
-            let Value::Array(values) = value else {
-                continue;
+            let values = match value {
+                Value::Array(values) => values,
+                value => vec![value],
             };
             if values.is_empty() {
                 return Err(Error::custom(format!("{field} = []: expected a value")));
             }
-            tables = tables
-                .iter()
-                .flat_map(|table| {
-                    values.iter().map(|value| {
-                        let mut one = table.clone();
-                        one.insert(field.clone(), value.clone());
-                        one
-                    })
-                })
-                .collect();
+            fields.push(values.into_iter().map(move |value| (field.clone(), value)));
         }
+        let tables = fields.into_iter().multi_cartesian_product();
+        let tables = tables.map(|fields| fields.into_iter().collect::<Table>());
         Ok(Self {
             threads: threads.collect::<Result<_, _>>().map_err(Error::custom)?,
             scenarios: tables
-                .into_iter()
                 .map(|table| table.try_into().map_err(Error::custom))
                 .collect::<Result<_, _>>()?,
         })

@@ -1,10 +1,10 @@
-//! What the journal of a run says was done: the state from which a run goes on.
+//! What the journal of a run says was done: the state from which a run resumes.
 
 use std::collections::{BTreeMap, HashMap};
 use std::time::Duration;
 
 use jiff::Timestamp;
-use tls_harness::record::{Metric, Phase, Record, RoundState, Statistic, Status};
+use tls_harness::record::{Cause, Metric, Phase, Record, RoundState, Statistic, Status};
 use tls_harness::scenario::Scenario;
 
 /// A block is not tried again after so many failures in a row.
@@ -23,10 +23,16 @@ struct Blocks {
     reason: String,
 }
 
+impl Blocks {
+    fn given_up(&self) -> bool {
+        self.failures_in_a_row >= MOST_FAILURES
+    }
+}
+
 /// Everything the runner needs to know of the past.
 #[derive(Debug, Default)]
 pub struct History {
-    pub counted_rounds: Vec<u32>,
+    counted_rounds: Vec<u32>,
     pub rounds: Vec<RoundState>,
     last_round: u32,
     blocks: BTreeMap<Place, Blocks>,
@@ -67,10 +73,12 @@ impl History {
                 let place = (block.block, block.implementation.clone());
                 let blocks = self.blocks.entry(place).or_default();
                 if block.status == Status::Failed {
+                    // The mark of a block that was not tried repeats the reason of the last try.
+                    if !blocks.given_up() {
+                        blocks.reason = block.reason.clone().unwrap_or_default();
+                    }
                     blocks.failures += 1;
                     blocks.failures_in_a_row += 1;
-                    let reason = block.reason.as_deref().unwrap_or_default();
-                    blocks.reason = reason.trim_start_matches(GIVEN_UP).to_owned();
                 } else {
                     blocks.failures_in_a_row = 0;
                 }
@@ -93,6 +101,11 @@ impl History {
         self.in_flight = Some((first, time));
     }
 
+    /// How many rounds count.
+    pub fn counted(&self) -> u32 {
+        u32::try_from(self.counted_rounds.len()).unwrap_or(u32::MAX)
+    }
+
     pub fn next_round(&self) -> u32 {
         self.last_round + 1
     }
@@ -107,7 +120,10 @@ impl History {
             round: self.last_round,
             elapsed_seconds: last.duration_since(first).as_secs_f64().max(0.0),
             disturbed: true,
-            reasons: vec![INTERRUPTED.to_owned()],
+            causes: vec![Cause::Interrupted],
+            reasons: vec![
+                "interrupted: the runner was stopped, and resumed the run later".to_owned(),
+            ],
             load_by_others_percent: None,
             steal_percent: None,
             frequency_mhz: None,
@@ -134,8 +150,9 @@ impl History {
     /// Why this block is not tried again, if so.
     pub fn given_up(&self, block: u32, implementation: &str) -> Option<String> {
         let blocks = self.blocks.get(&(block, implementation.to_owned()))?;
-        let given_up = blocks.failures_in_a_row >= MOST_FAILURES;
-        given_up.then(|| format!("{GIVEN_UP}{}", blocks.reason))
+        blocks
+            .given_up()
+            .then(|| format!("not tried again: {}", blocks.reason))
     }
 
     /// Mean wall time of the blocks of one place, if there were any.
@@ -169,9 +186,6 @@ impl History {
     }
 }
 
-const INTERRUPTED: &str = "interrupted: the runner was stopped, and resumed the run later";
-const GIVEN_UP: &str = "not tried again: ";
-
 fn is_interrupted(state: &RoundState) -> bool {
-    state.reasons.iter().any(|reason| reason == INTERRUPTED)
+    state.causes.contains(&Cause::Interrupted)
 }

@@ -3,12 +3,11 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use anyhow::{Result, bail, ensure};
-use tls_harness::run::RunWarning;
-
 use crate::matrix::{Build, Built, Installed, Matrix, Subject, differences};
 use crate::program::Program;
 use crate::suite::Suite;
+use crate::warnings::Warning;
+use anyhow::{Result, bail, ensure};
 
 /// Where programs are, and where they are made.
 pub struct Places {
@@ -25,7 +24,7 @@ pub struct Ready {
     pub programs: Vec<Program>,
     pub locks: Vec<Lock>,
     /// Builds that failed: they are not measured.
-    pub warnings: Vec<RunWarning>,
+    pub warnings: Vec<Warning>,
 }
 
 /// A Cargo.lock that went into a build.
@@ -56,11 +55,9 @@ pub fn prepare(suite: &mut Suite, places: &Places) -> Result<Ready> {
             (Subject::Program(name), _) => (Program::describe(&places.programs, name)?, None),
             (Subject::Build(_), None) => bail!("{subject} was not built"),
             (Subject::Build(_), Some(Err(reason))) => {
-                ready.warnings.push(RunWarning {
-                    code: "failed-build".to_owned(),
-                    message: format!(
-                        "{subject} could not be built, and was not measured: {reason}."
-                    ),
+                ready.warnings.push(Warning::FailedBuild {
+                    implementation: subject.to_string(),
+                    reason,
                 });
                 continue;
             }

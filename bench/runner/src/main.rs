@@ -7,14 +7,15 @@ use anyhow::{Context, Result};
 use clap::{Parser, Subcommand};
 use jiff::Timestamp;
 use tls_harness::request::Counter;
-use tls_harness::run::CheckStatus;
 use tlsbench::host::check::{self, check};
-use tlsbench::host::facts;
 use tlsbench::host::knob::{self, Report};
 use tlsbench::host::root::Root;
+use tlsbench::host::{facts, identity};
 use tlsbench::implementations::{self, Places};
+use tlsbench::manifest::CheckStatus;
 use tlsbench::pack::pack;
-use tlsbench::run::{self, Order};
+use tlsbench::plan::Order;
+use tlsbench::run::run;
 use tlsbench::suite::SuiteFile;
 
 /// Measures TLS libraries on this host.
@@ -126,7 +127,7 @@ fn execute(command: Command) -> Result<ExitCode> {
                 until_precise: arguments.until_precise,
                 counter: arguments.counter.map(|_| Counter::Callgrind),
             };
-            println!("{}", run::run(&ordered, &root)?.display());
+            println!("{}", run(&ordered, &root)?.display());
         }
         Command::Build { suite } => {
             let suite = SuiteFile::read(&suite, cores())?.suite;
@@ -151,7 +152,8 @@ fn execute(command: Command) -> Result<ExitCode> {
         }
         Command::Host(HostCommand::Show { toml, host }) => {
             let facts = facts::capture(&root);
-            let facts = facts::identified(facts, host.as_deref(), facts::KNOWN_HOSTS.as_ref())?;
+            let facts =
+                identity::identified(facts, host.as_deref(), identity::KNOWN_HOSTS.as_ref())?;
             let facts = facts::with_compilers(facts);
             if toml {
                 print!("{}", facts::to_toml(&facts)?);

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use tls_harness::run::{CheckResult, CheckStatus as Status, HostFacts};
+use crate::manifest::{CheckResult, CheckStatus as Status, HostFacts};
 
 use super::facts::meminfo;
 use super::root::Root;

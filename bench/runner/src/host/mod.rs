@@ -2,6 +2,7 @@
 
 pub mod check;
 pub mod facts;
+pub mod identity;
 pub mod knob;
 pub mod root;
 pub mod watch;

@@ -5,10 +5,11 @@ use std::path::{Path, PathBuf};
 
 use tempfile::TempDir;
 use tls_harness::record::Record;
-use tls_harness::run::Run;
 use tlsbench::host::root::Root;
 use tlsbench::implementations::Places;
-use tlsbench::run::{Order, run};
+use tlsbench::manifest::Run;
+use tlsbench::plan::Order;
+use tlsbench::run::run;
 
 pub struct Bench {
     pub folder: TempDir,
@@ -18,12 +19,16 @@ impl Bench {
     /// A folder with `tlsbench` and two libraries' programs, `fake-a` and `fake-b`.
     pub fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let place = |program: &str, name: &str| {
-            fs::copy(program, folder.path().join(name)).unwrap();
+        let place = |program: &Path, name: &str| {
+            let copied = fs::copy(program, folder.path().join(name));
+            copied.unwrap_or_else(|error| panic!("{}: {error}", program.display()));
         };
-        place(env!("CARGO_BIN_EXE_tls-fake"), "fake-a");
-        place(env!("CARGO_BIN_EXE_tls-fake"), "fake-b");
-        place(env!("CARGO_BIN_EXE_tlsbench"), "tlsbench");
+        // An example: `cargo test` builds it, a release build does not.
+        let tlsbench = Path::new(env!("CARGO_BIN_EXE_tlsbench"));
+        let fake = tlsbench.with_file_name("examples").join("tls-fake");
+        place(&fake, "fake-a");
+        place(&fake, "fake-b");
+        place(tlsbench, "tlsbench");
         Self { folder }
     }
 

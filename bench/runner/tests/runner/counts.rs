@@ -6,7 +6,8 @@ use std::process::Command;
 
 use tls_harness::record::{Block, Measurement, Metric, Record, Status, Unit};
 use tls_harness::request::Counter;
-use tlsbench::run::{Order, run};
+use tlsbench::plan::Order;
+use tlsbench::run::run;
 
 use crate::common::{Bench, check_finished, read_records, read_run, silent_host};
 

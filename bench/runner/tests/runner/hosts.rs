@@ -7,12 +7,14 @@ use std::path::Path;
 use std::time::Duration;
 
 use tempfile::TempDir;
-use tls_harness::run::{CheckStatus, HostFacts};
+use tls_harness::record::Cause;
 use tlsbench::host::check::check;
-use tlsbench::host::facts::{capture, identified, to_text, to_toml, with_compilers};
+use tlsbench::host::facts::{capture, to_text, to_toml, with_compilers};
+use tlsbench::host::identity::identified;
 use tlsbench::host::knob::{reset, tune};
 use tlsbench::host::root::Root;
 use tlsbench::host::watch::Watch;
+use tlsbench::manifest::{CheckStatus, HostFacts};
 
 /// A host as a tree of files.
 struct Tree {
@@ -638,7 +640,7 @@ fn a_quiet_round_is_not_disturbed_by_what_it_ran_itself() {
     // A second of processor time was used, by the round itself.
     tree.file("proc/stat", stat(100 + ticks(1.0), 0));
     let seen = watch.finish(1.0);
-    assert_eq!(seen.reasons, [""; 0]);
+    assert_eq!(seen.disturbances, []);
     assert_eq!(seen.load_by_others_percent, Some(0.0));
     assert_eq!(seen.steal_percent, Some(0.0));
     assert_eq!(seen.throttle_count, Some(0));
@@ -663,16 +665,21 @@ fn a_round_with_load_by_others_with_steal_or_throttled_is_disturbed() {
                 (3 + throttled).to_string(),
             );
         std::thread::sleep(Duration::from_millis(50));
-        watch.finish(0.5).reasons
+        let found = watch.finish(0.5).disturbances.into_iter();
+        found.unzip::<_, _, Vec<_>, Vec<_>>()
     };
-    assert_eq!(disturbed(0.5, 0.0, 0), [""; 0]);
-    assert_eq!(
-        disturbed(0.52, 0.02, 0),
-        [""; 0],
-        "cannot be told from ticks"
-    );
-    assert!(disturbed(1.5, 0.0, 0)[0].starts_with("load by others of "));
-    assert!(disturbed(0.5, 1.0, 0)[0].starts_with("steal time of "));
-    assert_eq!(disturbed(0.5, 0.0, 2), ["throttled 2 times"]);
-    assert_eq!(disturbed(1.5, 1.0, 1).len(), 3);
+    let none = (vec![], vec![]);
+    assert_eq!(disturbed(0.5, 0.0, 0), none);
+    assert_eq!(disturbed(0.52, 0.02, 0), none, "less than a few ticks");
+    let (causes, reasons) = disturbed(1.5, 0.0, 0);
+    assert_eq!(causes, [Cause::Load]);
+    assert!(reasons[0].starts_with("load by others of "));
+    let (causes, reasons) = disturbed(0.5, 1.0, 0);
+    assert_eq!(causes, [Cause::Steal]);
+    assert!(reasons[0].starts_with("steal time of "));
+    let (causes, reasons) = disturbed(0.5, 0.0, 2);
+    assert_eq!(causes, [Cause::Throttled]);
+    assert_eq!(reasons, ["throttled 2 times"]);
+    let (causes, _) = disturbed(1.5, 1.0, 1);
+    assert_eq!(causes, [Cause::Load, Cause::Steal, Cause::Throttled]);
 }

@@ -6,7 +6,7 @@ use std::process::Command;
 use std::time::Duration;
 
 use serde_json::Value;
-use tls_harness::record::{Record, Status};
+use tls_harness::record::{Cause, Record, Status};
 use tlsbench::host::root::Root;
 use tlsbench::pack::pack;
 use tlsbench::run::run;
@@ -256,7 +256,7 @@ fn a_journal_cut_at_any_moment_is_gone_on_with() {
 
 /// The plan of a finished run, as `run.partial.toml` had it.
 fn before_the_end(text: &str) -> String {
-    let mut run: tls_harness::run::Run = toml::from_str(text).unwrap();
+    let mut run: tlsbench::manifest::Run = toml::from_str(text).unwrap();
     run.complete = false;
     run.finished = None;
     run.rounds = None;
@@ -443,7 +443,7 @@ fn disturbed_rounds_are_repeated_up_to_a_bound_and_then_count_with_a_warning() {
     let states: Vec<_> = read_records(&bench.path("run"))
         .into_iter()
         .filter_map(|record| match record {
-            Record::RoundState(state) => Some((state.disturbed, state.reasons.len())),
+            Record::RoundState(state) => Some((state.disturbed, state.causes)),
             _ => None,
         })
         .collect();
@@ -451,13 +451,15 @@ fn disturbed_rounds_are_repeated_up_to_a_bound_and_then_count_with_a_warning() {
     assert_eq!(states.iter().filter(|(disturbed, _)| *disturbed).count(), 2);
     assert_eq!(states.len(), 8);
     assert!(
-        states.iter().all(|(_, reasons)| *reasons == 1),
+        states
+            .iter()
+            .all(|(_, causes)| *causes == [Cause::Throttled]),
         "{states:?}"
     );
     let warnings = read_run(&bench.path("run")).warnings;
     let warning = warnings
         .iter()
-        .find(|warning| warning.code == "disturbed-rounds");
+        .find(|warning| warning.code == "disturbed-rounds-counted");
     assert!(
         warning
             .unwrap()
