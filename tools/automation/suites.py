@@ -21,6 +21,7 @@ from typing import Final
 
 ROOT: Final = Path(__file__).parents[2]
 TLSBENCH: Final = ROOT / "bench" / "target" / "release" / "tlsbench"
+SUITES: Final = ROOT / "bench" / "suites"
 TLSPERF: Final = Path(sys.executable).with_name("tlsperf")
 SHORT: Final = {"rounds": "1", "measure_seconds": "0.02", "warmup_seconds": "0.0"}
 MEMORY: Final = 'operation = "memory"'
@@ -74,12 +75,14 @@ def play(suite: Path, folder: Path) -> None:
 
 def main(names: list[str]) -> int:
     started = time.monotonic()
-    files = {path.stem: path for path in sorted((ROOT / "bench" / "suites").glob("*.toml"))}
+    files = {path.stem: path for path in sorted(SUITES.glob("[!_]*.toml"))}
     suites = [files[name] for name in names or sorted(files.keys() - BY_NAME_ALONE)]
     with tempfile.TemporaryDirectory(prefix="suites-") as scratch:
         folder = Path(scratch)
         for part in ("bench/suites", "content/perf", "data/runs", "data/comparisons"):
             (folder / part).mkdir(parents=True)
+        for included in SUITES.glob("_*.toml"):
+            shutil.copy(included, folder / "bench" / "suites")
         for part in ("hosts", "schema"):
             shutil.copytree(ROOT / "data" / part, folder / "data" / part)
         shutil.copy(ROOT / "config.toml", folder)  # names the site in pictures for links

@@ -189,3 +189,65 @@ impl History {
 fn is_interrupted(state: &RoundState) -> bool {
     state.causes.contains(&Cause::Interrupted)
 }
+
+#[cfg(test)]
+mod tests {
+    use tls_harness::record::{Block, Schema};
+
+    use super::*;
+
+    fn round(round: u32, causes: &[Cause]) -> Record {
+        let mark = History {
+            in_flight: Some((Timestamp::UNIX_EPOCH, Timestamp::UNIX_EPOCH)),
+            last_round: round,
+            ..History::default()
+        };
+        let mark = mark.interrupted(Timestamp::UNIX_EPOCH).unwrap();
+        Record::RoundState(RoundState {
+            disturbed: !causes.is_empty(),
+            causes: causes.to_vec(),
+            ..mark
+        })
+    }
+
+    /// All of these rounds have the sentence of an interruption as their reason.
+    #[test]
+    fn the_causes_of_a_round_decide_and_not_its_reasons() {
+        let history = History::of(&[
+            round(1, &[Cause::Interrupted]),
+            round(2, &[Cause::Load, Cause::Steal]),
+            round(3, &[]),
+        ]);
+        assert_eq!(history.interruptions(), 1);
+        assert_eq!(history.repeats(), 1);
+        assert_eq!(history.counted(), 1);
+    }
+
+    #[test]
+    fn the_reason_of_the_last_try_is_kept_while_a_block_is_not_tried() {
+        let failed = |reason: String| {
+            Record::Block(Block {
+                schema: Schema,
+                time: Timestamp::UNIX_EPOCH,
+                round: 1,
+                block: 0,
+                implementation: "a".to_owned(),
+                status: Status::Failed,
+                reason: Some(reason),
+                elapsed_seconds: 0.0,
+            })
+        };
+        let mut history = History::default();
+        for number in 1..=3 {
+            assert_eq!(history.given_up(0, "a"), None);
+            history.add(&failed(format!("try {number}")));
+        }
+        for _ in 0..2 {
+            let reason = history.given_up(0, "a").unwrap();
+            assert_eq!(reason, "not tried again: try 3");
+            history.add(&failed(reason));
+        }
+        let failures: Vec<_> = history.failures().collect();
+        assert_eq!(failures, [(0, "a", 5, "try 3")]);
+    }
+}

@@ -7,6 +7,7 @@ mod files;
 mod history;
 pub mod host;
 pub mod implementations;
+mod include;
 mod journal;
 pub mod manifest;
 pub mod matrix;

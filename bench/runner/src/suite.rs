@@ -13,6 +13,7 @@ use tls_harness::record::Schema;
 use tls_harness::scenario::{Operation, Scenario};
 
 use crate::entry::Entry;
+use crate::include::Include;
 use crate::matrix::{Build, Subject};
 
 /// Start and end of a library's process, with its certificates and configuration; used only until
@@ -48,44 +49,58 @@ pub struct Suite {
     /// Programs beside `tlsbench`, and builds of the matrix. One that stands twice is measured
     /// twice, as two implementations: the harness against itself.
     pub implementations: Vec<Subject>,
-    #[serde(rename = "scenarios")]
+    /// Files beside the suite, whose scenarios come before its own.
+    #[serde(default)]
+    include: Vec<Include>,
+    #[serde(default, rename = "scenarios")]
     entries: Vec<Entry>,
     /// What the entries mean on this host, each without its side: a block measures both.
     #[serde(skip)]
     pub scenarios: Vec<Scenario>,
 }
 
-/// A suite as it was read, with the checksum of its file.
+/// A suite as it was read.
 pub struct SuiteFile {
     pub suite: Suite,
+    /// Of the bytes of its file and of the files that it includes, one after the other.
     pub sha256: String,
 }
 
 impl SuiteFile {
     /// `cores`: of the host that measures, if it tells.
     pub fn read(path: &Path, cores: Option<u32>) -> Result<Self> {
-        let bytes = std::fs::read(path).with_context(|| path.display().to_string())?;
-        let text = std::str::from_utf8(&bytes).with_context(|| path.display().to_string())?;
-        let mut suite: Suite = toml::from_str(text).with_context(|| path.display().to_string())?;
-        suite
-            .expand(cores)
-            .and_then(|()| suite.check())
-            .with_context(|| path.display().to_string())?;
+        Self::of(path, cores).with_context(|| path.display().to_string())
+    }
+
+    fn of(path: &Path, cores: Option<u32>) -> Result<Self> {
+        let bytes = std::fs::read(path)?;
+        let mut suite: Suite = toml::from_slice(&bytes)?;
+        let mut digest = Sha256::new_with_prefix(&bytes);
+        let folder = path.parent().unwrap_or(Path::new(""));
+        for include in &suite.include {
+            let (bytes, entries) = include.read(folder)?;
+            digest.update(&bytes);
+            suite.scenarios.extend(expanded(&entries, cores)?);
+        }
+        let own = expanded(&suite.entries, cores)?;
+        suite.scenarios.extend(own);
+        suite.check()?;
         Ok(Self {
             suite,
-            sha256: hex(&Sha256::digest(&bytes)),
+            sha256: hex(&digest.finalize()),
         })
     }
 }
 
-impl Suite {
-    fn expand(&mut self, cores: Option<u32>) -> Result<()> {
-        for entry in &self.entries {
-            self.scenarios.extend(entry.scenarios(cores)?);
-        }
-        Ok(())
+fn expanded(entries: &[Entry], cores: Option<u32>) -> Result<Vec<Scenario>> {
+    let mut scenarios = Vec::new();
+    for entry in entries {
+        scenarios.extend(entry.scenarios(cores)?);
     }
+    Ok(scenarios)
+}
 
+impl Suite {
     fn check(&self) -> Result<()> {
         ensure!(self.rounds > 0, "rounds = 0, expected at least 1");
         ensure!(
