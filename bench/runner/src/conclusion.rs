@@ -1,4 +1,4 @@
-//! What a reader must know of a run that was measured.
+//! The warnings of a run that was measured, and how precise it became.
 
 use crate::history::History;
 use crate::precision::half_width;

@@ -1,4 +1,4 @@
-//! What the journal of a run says was done: the state from which a run resumes.
+//! What the journal of a run holds: the state from which a run resumes.
 
 use std::collections::{BTreeMap, HashMap};
 use std::time::Duration;
@@ -29,7 +29,7 @@ impl Blocks {
     }
 }
 
-/// Everything the runner needs to know of the past.
+/// What was measured so far.
 #[derive(Debug, Default)]
 pub struct History {
     counted_rounds: Vec<u32>,
@@ -110,8 +110,8 @@ impl History {
         self.last_round + 1
     }
 
-    /// The mark that ends a round which was in flight when the runner stopped: a round whose
-    /// libraries were not neighbours in time, over which the host was not watched, does not count.
+    /// The mark of a round that was in flight when the runner stopped. It does not count: its blocks
+    /// did not follow each other, and nothing watched the host throughout.
     pub fn interrupted(&self, now: Timestamp) -> Option<RoundState> {
         let (first, last) = self.in_flight?;
         Some(RoundState {

@@ -50,7 +50,7 @@ pub struct HostFacts {
     pub description: Option<String>,
     pub note: Option<String>,
     pub url: Option<String>,
-    // Tables stand last: TOML wants plain values before them.
+    // Tables come last: TOML requires plain values before them.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub caches: BTreeMap<String, String>,
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]

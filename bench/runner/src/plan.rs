@@ -13,7 +13,7 @@ use crate::implementations::{Places, Ready};
 use crate::manifest::{CheckResult, CheckStatus, HostFacts, Run, RunCounter, SuiteReference, Tool};
 use crate::warnings::Warning;
 
-/// What a run is asked to be.
+/// What a run is to measure, and where.
 pub struct Order {
     pub suite: PathBuf,
     /// The folder of the run; its name is the run's id.
@@ -42,7 +42,7 @@ pub fn plan(
     host: HostFacts,
     checks: Vec<CheckResult>,
 ) -> Result<Run> {
-    // What is wrong with the host's state disturbs a clock, and no count.
+    // The state of the host disturbs a clock, and no count.
     let troubling: &[CheckResult] = match counter {
         Some(_) => &[],
         None => &checks,
@@ -120,7 +120,7 @@ fn allocator(implementations: &[Implementation]) -> Option<String> {
         .flatten()
 }
 
-/// What a reader must know of the host that measures.
+/// Warnings of the host that measures.
 fn host_warnings(host: &HostFacts, checks: &[CheckResult]) -> Vec<Warning> {
     let mut warnings = Vec::new();
     if host.is_virtual == Some(true) {

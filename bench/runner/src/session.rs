@@ -18,11 +18,11 @@ use crate::schedule::order;
 use crate::suite::Suite;
 use crate::usage::Usage;
 
-/// How often to look for space on a full disk, and how long to wait between: half an hour.
+/// How often to try again on a full disk, and how long to wait between: half an hour.
 const DISK_TRIES: u32 = 180;
 const DISK_PAUSE: Duration = Duration::from_secs(10);
 
-/// When a process that counts is taken to hang: no scenario takes a minute, on any host an hour.
+/// After this time a process that counts is killed: no scenario takes an hour on any host.
 const COUNTED_TIMEOUT: Duration = Duration::from_secs(3600);
 
 /// With `--until-precise`, rounds measured at most, in rounds of the suite.
@@ -60,7 +60,7 @@ impl Session<'_> {
         Ok(())
     }
 
-    /// Whether the rounds asked for are there, and every median is as precise as asked.
+    /// Whether the ordered rounds are there, and every median is as precise as ordered.
     fn done(&self) -> bool {
         let counted = self.history.counted();
         if counted < self.suite.rounds {
@@ -148,7 +148,7 @@ impl Session<'_> {
         let verdict = match (disturbed, reasons.is_empty()) {
             (_, true) => String::new(),
             (true, false) => format!("; disturbed, is repeated: {reasons}"),
-            (false, false) => format!("; disturbed, counts all the same: {reasons}"),
+            (false, false) => format!("; disturbed, counts nevertheless: {reasons}"),
         };
         self.append_one(Record::RoundState(state))?;
         let more = self.until_precise.map_or(String::new(), |target| {
@@ -223,7 +223,7 @@ impl Session<'_> {
     }
 
     /// What the rounds to come will take, after `done` blocks of the one in flight: for each
-    /// block the mean of what its like took so far.
+    /// block the mean time of that block so far.
     fn remaining(&self, done: usize) -> Duration {
         let expected = |block: u32, scenario, program: &Program| {
             self.history

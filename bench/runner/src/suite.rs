@@ -35,7 +35,7 @@ pub struct Suite {
     pub rounds: u32,
     pub measure_seconds: f64,
     pub warmup_seconds: f64,
-    /// Wall time after which a block's process is taken to hang.
+    /// Wall time after which a block's process is killed.
     timeout_seconds: Option<f64>,
     /// Also keep the time of each handshake.
     #[serde(default)]
@@ -43,10 +43,10 @@ pub struct Suite {
     /// Bind each thread to a logical processor of its own.
     #[serde(default)]
     pub pinned: bool,
-    /// Also tell what all threads together do by the wall clock.
+    /// Also measure what all threads together do by the wall clock.
     #[serde(default)]
     pub throughput: bool,
-    /// Programs beside `tlsbench`, and builds of the matrix. One that stands twice is measured
+    /// Programs beside `tlsbench`, and builds of the matrix. One that is named twice is measured
     /// twice, as two implementations: the harness against itself.
     pub implementations: Vec<Subject>,
     /// Files beside the suite, whose scenarios come before its own.
@@ -67,7 +67,7 @@ pub struct SuiteFile {
 }
 
 impl SuiteFile {
-    /// `cores`: of the host that measures, if it tells.
+    /// `cores`: of the host that measures, if known.
     pub fn read(path: &Path, cores: Option<u32>) -> Result<Self> {
         Self::of(path, cores).with_context(|| path.display().to_string())
     }
@@ -128,12 +128,12 @@ impl Suite {
             }
             ensure!(
                 seen.insert(scenario),
-                "scenario {index} stands twice: {}",
+                "scenario {index} is there twice: {}",
                 scenario.name()
             );
             ensure!(
                 !self.throughput || scenario.operation == Operation::Handshake,
-                "scenario {index}: throughput is told of handshakes alone, found a {}",
+                "scenario {index}: throughput is measured of handshakes alone, found a {}",
                 scenario.operation
             );
         }
@@ -168,7 +168,7 @@ impl Suite {
         })
     }
 
-    /// When a block's process is taken to hang: a minute and ten times what it should take.
+    /// When a block's process is killed: a minute and ten times what it should take.
     pub fn timeout(&self, scenario: &Scenario) -> Duration {
         self.timeout_seconds.map_or_else(
             || Duration::from_secs(60) + self.expected_block(scenario) * 10,
@@ -183,7 +183,7 @@ impl Suite {
         blocks.sum::<Duration>() * implementations
     }
 
-    /// For people: what will run, in its order, and how long it will take. `state` tells of each
+    /// For people: what will run, in its order, and how long it will take. `state` says of each
     /// implementation whether it is there.
     pub fn to_text(&self, state: impl Fn(&Subject) -> String) -> String {
         let mut text = format!(

@@ -75,11 +75,11 @@ pub fn capture(root: &Root) -> HostFacts {
     facts
 }
 
-/// Adds the versions of the compilers found on the path, as they tell them.
+/// Adds the versions of the compilers found on the path, as they report them.
 pub fn with_compilers(mut facts: HostFacts) -> HostFacts {
     for name in ["rustc", "cc", "clang", "cmake"] {
-        let told = Command::new(name).arg("--version").output().ok();
-        let first = told
+        let output = Command::new(name).arg("--version").output().ok();
+        let first = output
             .filter(|output| output.status.success())
             .and_then(|output| {
                 let text = String::from_utf8_lossy(&output.stdout).into_owned();
@@ -155,7 +155,7 @@ pub fn to_text(facts: &HostFacts) -> String {
             facts
                 .container
                 .clone()
-                .unwrap_or_else(|| "none seen".to_owned()),
+                .unwrap_or_else(|| "none found".to_owned()),
         ),
     );
     line("microcode", words(&facts.microcode));
@@ -285,8 +285,8 @@ struct Virtualization {
     by: Option<String>,
 }
 
-/// A processor under a hypervisor says so on x86; elsewhere, and for the hypervisor's name, the
-/// firmware's vendor and the paravirtual clocks tell.
+/// A processor under a hypervisor has a flag on x86; elsewhere, and for the hypervisor's name, the
+/// firmware's vendor and the paravirtual clocks are used.
 fn virtualization(root: &Root, cpuinfo: &str) -> Virtualization {
     let product = ["sys_vendor", "product_name", "bios_vendor", "board_vendor"]
         .iter()
@@ -356,7 +356,7 @@ fn container(root: &Root) -> Option<String> {
         (cgroups.contains("/lxc"), "lxc"),
     ]
     .iter()
-    .find(|(seen, _)| *seen)
+    .find(|(found, _)| *found)
     .map(|(_, name)| (*name).to_owned())
 }
 

@@ -1,4 +1,4 @@
-//! The id of a host: asked for, that of a known host (`data/hosts/`), or derived from its facts.
+//! The id of a host: given, that of a known host (`data/hosts/`), or derived from its facts.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -12,7 +12,7 @@ use crate::manifest::HostFacts;
 /// Where known hosts are described, relative to the repository.
 pub const KNOWN_HOSTS: &str = "data/hosts";
 
-/// `data/hosts/<id>.toml`: only what tells whether a host is this one.
+/// `data/hosts/<id>.toml`: only what identifies a host.
 #[derive(Deserialize)]
 struct KnownHost {
     id: String,
@@ -21,10 +21,10 @@ struct KnownHost {
     memory_bytes: Option<u64>,
 }
 
-/// Gives the host the id asked for, or that of the one known host (a file of `folder`) with
+/// Gives the host the given id, or that of the one known host (a file of `folder`) with
 /// its processor, number of threads and memory; keeps the derived id if there is none.
-pub fn identified(mut facts: HostFacts, asked: Option<&str>, folder: &Path) -> Result<HostFacts> {
-    if let Some(id) = asked {
+pub fn identified(mut facts: HostFacts, given: Option<&str>, folder: &Path) -> Result<HostFacts> {
+    if let Some(id) = given {
         let identifier = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit();
         let known = |c: char| identifier(c) || "._-".contains(c);
         if !id.starts_with(identifier) || !id.chars().all(known) {
@@ -72,7 +72,7 @@ pub fn derived_id(facts: &HostFacts) -> String {
     for mark in ["(r)", "(tm)", "®", "™"] {
         words = words.replace(mark, " ");
     }
-    // The nominal frequency that Intel appends to the name says nothing new.
+    // The nominal frequency that Intel appends to the name adds nothing.
     let name = words.split('@').next().unwrap_or_default().to_owned();
     let mut id = name;
     if let Some(cores) = facts.cores {

@@ -1,4 +1,4 @@
-//! The host: what it is, the state it is in, and how to quieten it.
+//! The host: what it is, the state it is in, and how to reduce its noise.
 
 pub mod check;
 pub mod facts;

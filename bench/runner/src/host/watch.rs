@@ -53,7 +53,7 @@ impl Counters {
     }
 }
 
-/// Times that the cores and packages were throttled since boot; `None` where it does not show.
+/// Times that the cores and packages were throttled since boot; `None` where the host does not report it.
 pub fn throttle_count(root: &Root) -> Option<u64> {
     let counts: Vec<u64> = root
         .numbered("sys/devices/system/cpu", "cpu")

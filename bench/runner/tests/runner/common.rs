@@ -74,7 +74,7 @@ impl Bench {
     }
 }
 
-/// A root with nothing in it: a host that tells nothing is never disturbed.
+/// A root with nothing in it: a host that reports nothing is never disturbed.
 pub fn silent_host(bench: &Bench) -> Root {
     Root::new(bench.path("no-such-root"))
 }
@@ -92,7 +92,7 @@ pub fn read_records(folder: &Path) -> Vec<Record> {
 }
 
 /// What must hold for every finished run: each round that counts has every block of every
-/// implementation once, in every round no block stands twice, and run.toml fits the raw file.
+/// implementation once, no round has a block twice, and run.toml fits the raw file.
 pub fn check_finished(folder: &Path, scenarios: u32, implementations: usize, rounds: u32) {
     use std::collections::BTreeSet;
 

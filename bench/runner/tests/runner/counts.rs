@@ -205,7 +205,7 @@ fn a_time_in_a_run_that_counts_is_refused() {
 }
 
 #[test]
-fn a_run_of_one_measure_does_not_go_on_with_another() {
+fn a_run_of_one_measure_does_not_resume_with_another() {
     let bench = Bench::new();
     bench.suite(1, 0.001, &["one"]);
     bench.run(&silent_host(&bench)).unwrap();

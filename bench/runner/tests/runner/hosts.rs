@@ -169,7 +169,7 @@ fn xeon() -> Tree {
     tree
 }
 
-/// Ampere Altra Q80-30: 80 cores without SMT; only the firmware's table knows its name.
+/// Ampere Altra Q80-30: 80 cores without SMT; only the firmware's table has its name.
 fn altra() -> Tree {
     let tree = Tree::new();
     let cores: String = (0..80)
@@ -355,7 +355,7 @@ fn an_amd_server_with_smt_is_read() {
 }
 
 #[test]
-fn a_virtual_machine_is_told_as_one() {
+fn a_virtual_machine_is_reported_as_one() {
     let facts = capture(&virtual_machine().root());
     assert_eq!(facts.id, "intel-xeon-processor-2-cores-vm");
     assert_eq!(
@@ -369,7 +369,7 @@ fn a_virtual_machine_is_told_as_one() {
 }
 
 #[test]
-fn a_container_without_sysfs_tells_what_it_can() {
+fn a_container_without_sysfs_reports_what_it_can() {
     let facts = capture(&container().root());
     assert_eq!(facts.container.as_deref(), Some("docker"));
     assert_eq!(
@@ -445,7 +445,7 @@ fn checks_find_the_noise_of_each_host() {
         (xeon(), "load", Pass, "0 % of a core"),
         (altra(), "governor", Pass, "performance"),
         (altra(), "smt", Pass, "off"),
-        (altra(), "turbo", Warn, "the host does not tell"),
+        (altra(), "turbo", Warn, "the host does not report it"),
         (altra(), "temperature", Pass, "54 °C"),
         (epyc(), "clock-source", Fail, "hpet"),
         (epyc(), "numa", Warn, "2 nodes"),
@@ -460,10 +460,15 @@ fn checks_find_the_noise_of_each_host() {
             virtual_machine(),
             "governor",
             Pass,
-            "the host does not tell",
+            "the host does not report it",
         ),
         (container(), "container", Warn, "docker"),
-        (container(), "clock-source", Warn, "the host does not tell"),
+        (
+            container(),
+            "clock-source",
+            Warn,
+            "the host does not report it",
+        ),
     ] {
         assert_eq!(status(&tree, name), (expected, found.to_owned()), "{name}");
     }
