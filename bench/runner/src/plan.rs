@@ -137,3 +137,43 @@ fn host_warnings(host: &HostFacts, checks: &[CheckResult]) -> Vec<Warning> {
     }));
     warnings
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_host_has_a_warning_for_what_it_is_and_for_each_failed_check() {
+        let host = HostFacts {
+            is_virtual: Some(true),
+            virtualization: Some("kvm".to_owned()),
+            container: Some("docker".to_owned()),
+            ..HostFacts::default()
+        };
+        let check = |check: &str, status| CheckResult {
+            check: check.to_owned(),
+            status,
+            found: "60 % of a core".to_owned(),
+            fix: None,
+        };
+        let checks = [
+            check("governor", CheckStatus::Pass),
+            check("turbo", CheckStatus::Warn),
+            check("load", CheckStatus::Fail),
+        ];
+        let expected = [
+            Warning::VirtualMachine {
+                by: "kvm".to_owned(),
+            },
+            Warning::Container {
+                by: "docker".to_owned(),
+            },
+            Warning::FailedCheck {
+                check: "load".to_owned(),
+                found: "60 % of a core".to_owned(),
+            },
+        ];
+        assert_eq!(host_warnings(&host, &checks), expected);
+        assert_eq!(host_warnings(&HostFacts::default(), &[]), []);
+    }
+}
