@@ -21,6 +21,7 @@ from typing import Final
 
 ROOT: Final = Path(__file__).parents[2]
 TLSBENCH: Final = ROOT / "bench" / "target" / "release" / "tlsbench"
+SUITES: Final = ROOT / "bench" / "suites"
 TLSPERF: Final = Path(sys.executable).with_name("tlsperf")
 SHORT: Final = {"rounds": "1", "measure_seconds": "0.02", "warmup_seconds": "0.0"}
 MEMORY: Final = 'operation = "memory"'
@@ -78,7 +79,7 @@ def suites_of_built_programs(folder: Path) -> list[str]:
     command = [str(ROOT / "scripts" / "libraries"), "programs", "shared"]
     built = subprocess.run(command, check=True, capture_output=True, text=True).stdout.split()
     names = []
-    for path in sorted(folder.glob("*.toml")):
+    for path in sorted(folder.glob("[!_]*.toml")):
         wanted = tomllib.loads(path.read_text(encoding="utf-8")).get("implementations", [])
         if wanted and all(program in built for program in wanted):
             names.append(path.stem)
@@ -87,12 +88,13 @@ def suites_of_built_programs(folder: Path) -> list[str]:
 
 def main(names: list[str]) -> int:
     started = time.monotonic()
-    source = ROOT / "bench" / "suites"
-    suites = [source / f"{name}.toml" for name in names or suites_of_built_programs(source)]
+    suites = [SUITES / f"{name}.toml" for name in names or suites_of_built_programs(SUITES)]
     with tempfile.TemporaryDirectory(prefix="suites-") as scratch:
         folder = Path(scratch)
         for part in ("bench/suites", "content/perf", "data/runs", "data/comparisons"):
             (folder / part).mkdir(parents=True)
+        for included in SUITES.glob("_*.toml"):
+            shutil.copy(included, folder / "bench" / "suites")
         for part in ("hosts", "schema"):
             shutil.copytree(ROOT / "data" / part, folder / "data" / part)
         shutil.copy(ROOT / "config.toml", folder)  # names the site in pictures for links

@@ -36,7 +36,10 @@ def checkout(tmp_path: Path) -> Path:
     root = tmp_path / "checkout"
     (root / "bench" / "suites").mkdir(parents=True)
     for name in ("standard", "quick"):
-        (root / "bench" / "suites" / f"{name}.toml").write_text(f'name = "{name}"\n')
+        text = f'name = "{name}"\ninclude = [{{ file = "_main.toml", size = 16 }}, "_other.toml"]\n'
+        (root / "bench" / "suites" / f"{name}.toml").write_text(text)
+    for name in ("_main", "_other"):
+        (root / "bench" / "suites" / f"{name}.toml").write_text(f"# {name}\n")
     shutil.copy(ROOT / "config.toml", root)
     hosts = root / "data" / "hosts"
     hosts.mkdir(parents=True)
@@ -48,7 +51,8 @@ def checkout(tmp_path: Path) -> Path:
 def members(tmp_path: Path, checkout: Path) -> Members:
     """The fixture's run, made with the checkout's suite."""
     manifest = fixture_run.write_run(tmp_path / "bench-host") / "run.toml"
-    digest = hashlib.sha256((checkout / "bench/suites/standard.toml").read_bytes()).hexdigest()
+    files = [checkout / "bench/suites" / f"{name}.toml" for name in ("standard", "_main", "_other")]
+    digest = hashlib.sha256(b"".join(file.read_bytes() for file in files)).hexdigest()
     text = manifest.read_text().replace(
         'family = "main"', f'family = "main"\nsha256 = "{digest}"', 1
     )
@@ -111,10 +115,12 @@ def test_a_run_of_another_suite_is_refused(
     refused(tmp_path, checkout, members, expected, name="quick")
 
 
+@pytest.mark.parametrize("name", ["standard", "_main", "_other"])
 def test_a_suite_that_was_changed_since_is_refused(
-    tmp_path: Path, checkout: Path, members: Members
+    tmp_path: Path, checkout: Path, members: Members, name: str
 ) -> None:
-    suite(checkout).write_text('name = "standard"\nrounds = 1\n')
+    with suite(checkout, name).open("a") as file:
+        file.write("rounds = 1\n")
     refused(tmp_path, checkout, members, "it was changed")
 
 

@@ -16,7 +16,6 @@ mod process;
 pub mod program;
 pub mod record;
 pub mod request;
-pub mod run;
 pub mod scenario;
 pub mod transport;
 pub mod wire;

@@ -252,6 +252,19 @@ pub struct Overhead {
     pub bytes: Option<f64>,
 }
 
+/// What disturbed a round.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Cause {
+    /// The runner was stopped during the round, and resumed the run later.
+    Interrupted,
+    /// Load by others.
+    Load,
+    /// Processor time stolen by the hypervisor.
+    Steal,
+    Throttled,
+}
+
 /// State of the host over one round; a disturbed round does not count and is repeated.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -263,6 +276,9 @@ pub struct RoundState {
     pub elapsed_seconds: f64,
     #[serde(default, skip_serializing_if = "is_false")]
     pub disturbed: bool,
+    /// Codes of the reasons; absent in records from before there were codes.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub causes: Vec<Cause>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub reasons: Vec<String>,
     /// Of one core.

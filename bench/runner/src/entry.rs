@@ -1,7 +1,8 @@
-//! One `[[scenarios]]` of a suite as it is written: a field may hold a list, of which each value is
-//! meant, and `threads` a word for numbers that depend on the host.
+//! One `[[scenarios]]` of a suite: a field may hold a list of values, and `threads` a word for
+//! numbers that depend on the host.
 
 use anyhow::{Context as _, Result};
+use itertools::Itertools as _;
 use serde::Deserialize;
 use serde::de::{Deserializer, Error};
 use tls_harness::scenario::Scenario;
@@ -29,9 +30,9 @@ impl Threads {
         }
     }
 
-    /// The numbers meant on a host with so many cores, ascending.
+    /// The numbers on a host with this many cores, ascending.
     fn counts(self, cores: Option<u32>) -> Result<Vec<u32>> {
-        let cores = || cores.context("the host does not tell how many cores it has");
+        let cores = || cores.context("the number of the host's cores is unknown");
         Ok(match self {
             Self::Number(number) => vec![number],
             Self::OneAndCores => ascending([1, cores()?]),
@@ -55,7 +56,7 @@ fn ascending(counts: impl IntoIterator<Item = u32>) -> Vec<u32> {
     counts
 }
 
-/// The scenarios of all combinations of what stands in lists.
+/// The scenarios of all combinations of the values in lists.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Entry {
     /// Each without threads.
@@ -64,10 +65,10 @@ pub struct Entry {
 }
 
 impl Entry {
-    /// The scenarios on a host with so many cores, those that differ in threads next to each other.
+    /// The scenarios on a host with this many cores, those that differ in threads next to each other.
     ///
     /// # Errors
-    /// `threads` depends on the cores, and the host does not tell them.
+    /// `threads` depends on the cores, whose number is unknown.
     pub fn scenarios(&self, cores: Option<u32>) -> Result<Vec<Scenario>> {
         let mut counts = Vec::new();
         for threads in &self.threads {
@@ -94,29 +95,22 @@ impl<'de> Deserialize<'de> for Entry {
             Some(value) => vec![value],
         };
         let threads = threads.iter().map(Threads::read);
-        let mut tables = vec![table.clone()];
+        let mut fields = Vec::new();
         for (field, value) in table {
-            let Value::Array(values) = value else {
-                continue;
+            let values = match value {
+                Value::Array(values) => values,
+                value => vec![value],
             };
             if values.is_empty() {
                 return Err(Error::custom(format!("{field} = []: expected a value")));
             }
-            tables = tables
-                .iter()
-                .flat_map(|table| {
-                    values.iter().map(|value| {
-                        let mut one = table.clone();
-                        one.insert(field.clone(), value.clone());
-                        one
-                    })
-                })
-                .collect();
+            fields.push(values.into_iter().map(move |value| (field.clone(), value)));
         }
+        let tables = fields.into_iter().multi_cartesian_product();
+        let tables = tables.map(|fields| fields.into_iter().collect::<Table>());
         Ok(Self {
             threads: threads.collect::<Result<_, _>>().map_err(Error::custom)?,
             scenarios: tables
-                .into_iter()
                 .map(|table| table.try_into().map_err(Error::custom))
                 .collect::<Result<_, _>>()?,
         })
@@ -147,11 +141,11 @@ mod tests {
         let counts = |cores| Threads::OneAndCores.counts(Some(cores)).unwrap();
         assert_eq!((counts(1), counts(8)), (vec![1], vec![1, 8]));
         let error = Threads::PastCores.counts(None).unwrap_err();
-        assert!(error.to_string().contains("how many cores"), "{error}");
+        assert!(error.to_string().contains("cores is unknown"), "{error}");
     }
 
     #[test]
-    fn lists_stand_for_all_their_combinations() {
+    fn lists_give_all_their_combinations() {
         let entry = "operation = \"handshake\"\nprotocol = [\"1.2\", \"1.3\"]\n\
                      certificate = [\"rsa-2048\", \"ed25519\"]\nthreads = [1, 4]\n";
         let found = names(entry, None).unwrap();
@@ -168,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_meant_is_refused() {
+    fn a_wrong_field_is_refused_with_what_was_expected() {
         for (field, expected) in [
             ("threads = 0", "threads = 0: expected a number"),
             (

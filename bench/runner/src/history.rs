@@ -1,10 +1,10 @@
-//! What the journal of a run says was done: the state from which a run goes on.
+//! What the journal of a run holds: the state from which a run resumes.
 
 use std::collections::{BTreeMap, HashMap};
 use std::time::Duration;
 
 use jiff::Timestamp;
-use tls_harness::record::{Metric, Phase, Record, RoundState, Statistic, Status};
+use tls_harness::record::{Cause, Metric, Phase, Record, RoundState, Statistic, Status};
 use tls_harness::scenario::Scenario;
 
 /// A block is not tried again after so many failures in a row.
@@ -23,10 +23,16 @@ struct Blocks {
     reason: String,
 }
 
-/// Everything the runner needs to know of the past.
+impl Blocks {
+    fn given_up(&self) -> bool {
+        self.failures_in_a_row >= MOST_FAILURES
+    }
+}
+
+/// What was measured so far.
 #[derive(Debug, Default)]
 pub struct History {
-    pub counted_rounds: Vec<u32>,
+    counted_rounds: Vec<u32>,
     pub rounds: Vec<RoundState>,
     last_round: u32,
     blocks: BTreeMap<Place, Blocks>,
@@ -67,10 +73,12 @@ impl History {
                 let place = (block.block, block.implementation.clone());
                 let blocks = self.blocks.entry(place).or_default();
                 if block.status == Status::Failed {
+                    // The mark of a block that was not tried repeats the reason of the last try.
+                    if !blocks.given_up() {
+                        blocks.reason = block.reason.clone().unwrap_or_default();
+                    }
                     blocks.failures += 1;
                     blocks.failures_in_a_row += 1;
-                    let reason = block.reason.as_deref().unwrap_or_default();
-                    blocks.reason = reason.trim_start_matches(GIVEN_UP).to_owned();
                 } else {
                     blocks.failures_in_a_row = 0;
                 }
@@ -93,12 +101,17 @@ impl History {
         self.in_flight = Some((first, time));
     }
 
+    /// How many rounds count.
+    pub fn counted(&self) -> u32 {
+        u32::try_from(self.counted_rounds.len()).unwrap_or(u32::MAX)
+    }
+
     pub fn next_round(&self) -> u32 {
         self.last_round + 1
     }
 
-    /// The mark that ends a round which was in flight when the runner stopped: a round whose
-    /// libraries were not neighbours in time, over which the host was not watched, does not count.
+    /// The mark of a round that was in flight when the runner stopped. It does not count: its blocks
+    /// did not follow each other, and nothing watched the host throughout.
     pub fn interrupted(&self, now: Timestamp) -> Option<RoundState> {
         let (first, last) = self.in_flight?;
         Some(RoundState {
@@ -107,7 +120,10 @@ impl History {
             round: self.last_round,
             elapsed_seconds: last.duration_since(first).as_secs_f64().max(0.0),
             disturbed: true,
-            reasons: vec![INTERRUPTED.to_owned()],
+            causes: vec![Cause::Interrupted],
+            reasons: vec![
+                "interrupted: the runner was stopped, and resumed the run later".to_owned(),
+            ],
             load_by_others_percent: None,
             steal_percent: None,
             frequency_mhz: None,
@@ -134,8 +150,9 @@ impl History {
     /// Why this block is not tried again, if so.
     pub fn given_up(&self, block: u32, implementation: &str) -> Option<String> {
         let blocks = self.blocks.get(&(block, implementation.to_owned()))?;
-        let given_up = blocks.failures_in_a_row >= MOST_FAILURES;
-        given_up.then(|| format!("{GIVEN_UP}{}", blocks.reason))
+        blocks
+            .given_up()
+            .then(|| format!("not tried again: {}", blocks.reason))
     }
 
     /// Mean wall time of the blocks of one place, if there were any.
@@ -169,9 +186,68 @@ impl History {
     }
 }
 
-const INTERRUPTED: &str = "interrupted: the runner was stopped, and resumed the run later";
-const GIVEN_UP: &str = "not tried again: ";
-
 fn is_interrupted(state: &RoundState) -> bool {
-    state.reasons.iter().any(|reason| reason == INTERRUPTED)
+    state.causes.contains(&Cause::Interrupted)
+}
+
+#[cfg(test)]
+mod tests {
+    use tls_harness::record::{Block, Schema};
+
+    use super::*;
+
+    fn round(round: u32, causes: &[Cause]) -> Record {
+        let mark = History {
+            in_flight: Some((Timestamp::UNIX_EPOCH, Timestamp::UNIX_EPOCH)),
+            last_round: round,
+            ..History::default()
+        };
+        let mark = mark.interrupted(Timestamp::UNIX_EPOCH).unwrap();
+        Record::RoundState(RoundState {
+            disturbed: !causes.is_empty(),
+            causes: causes.to_vec(),
+            ..mark
+        })
+    }
+
+    /// All of these rounds have the sentence of an interruption as their reason.
+    #[test]
+    fn the_causes_of_a_round_decide_and_not_its_reasons() {
+        let history = History::of(&[
+            round(1, &[Cause::Interrupted]),
+            round(2, &[Cause::Load, Cause::Steal]),
+            round(3, &[]),
+        ]);
+        assert_eq!(history.interruptions(), 1);
+        assert_eq!(history.repeats(), 1);
+        assert_eq!(history.counted(), 1);
+    }
+
+    #[test]
+    fn the_reason_of_the_last_try_is_kept_while_a_block_is_not_tried() {
+        let failed = |reason: String| {
+            Record::Block(Block {
+                schema: Schema,
+                time: Timestamp::UNIX_EPOCH,
+                round: 1,
+                block: 0,
+                implementation: "a".to_owned(),
+                status: Status::Failed,
+                reason: Some(reason),
+                elapsed_seconds: 0.0,
+            })
+        };
+        let mut history = History::default();
+        for number in 1..=3 {
+            assert_eq!(history.given_up(0, "a"), None);
+            history.add(&failed(format!("try {number}")));
+        }
+        for _ in 0..2 {
+            let reason = history.given_up(0, "a").unwrap();
+            assert_eq!(reason, "not tried again: try 3");
+            history.add(&failed(reason));
+        }
+        let failures: Vec<_> = history.failures().collect();
+        assert_eq!(failures, [(0, "a", 5, "try 3")]);
+    }
 }

@@ -1,14 +1,13 @@
-//! What a suite measures, made ready: every build built, every program asked what it is.
+//! The implementations of a suite, made ready: every build is built, every program describes itself.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use anyhow::{Result, bail, ensure};
-use tls_harness::run::RunWarning;
-
 use crate::matrix::{Build, Built, Installed, Matrix, Subject, differences};
 use crate::program::Program;
 use crate::suite::Suite;
+use crate::warnings::Warning;
+use anyhow::{Result, bail, ensure};
 
 /// Where programs are, and where they are made.
 pub struct Places {
@@ -25,7 +24,7 @@ pub struct Ready {
     pub programs: Vec<Program>,
     pub locks: Vec<Lock>,
     /// Builds that failed: they are not measured.
-    pub warnings: Vec<RunWarning>,
+    pub warnings: Vec<Warning>,
 }
 
 /// A Cargo.lock that went into a build.
@@ -37,30 +36,28 @@ pub struct Lock {
     pub path: PathBuf,
 }
 
-/// Builds and asks all that a suite names. What fails to build is taken out of the suite, with a
-/// warning. A program that stands again is another implementation, of the build `repeat-2`,
+/// Makes everything ready that a suite names. What fails to build is removed from the suite, with a
+/// warning. A program that is named again is another implementation, of the build `repeat-2`,
 /// `repeat-3`, …
 ///
 /// # Errors
-/// Nothing is left, a program is not there, or one is not what was asked for.
+/// Nothing is left, a program is not there, or one differs from what the suite names.
 pub fn prepare(suite: &mut Suite, places: &Places) -> Result<Ready> {
     let mut ready = Ready {
         programs: Vec::new(),
         locks: Vec::new(),
         warnings: Vec::new(),
     };
-    let mut asked: Vec<Subject> = Vec::new();
+    let mut subjects: Vec<Subject> = Vec::new();
     let builds = build_all(suite, places)?;
     for (subject, built) in suite.implementations.iter().zip(builds) {
         let (mut program, built) = match (subject, built) {
             (Subject::Program(name), _) => (Program::describe(&places.programs, name)?, None),
             (Subject::Build(_), None) => bail!("{subject} was not built"),
             (Subject::Build(_), Some(Err(reason))) => {
-                ready.warnings.push(RunWarning {
-                    code: "failed-build".to_owned(),
-                    message: format!(
-                        "{subject} could not be built, and was not measured: {reason}."
-                    ),
+                ready.warnings.push(Warning::FailedBuild {
+                    implementation: subject.to_string(),
+                    reason,
                 });
                 continue;
             }
@@ -71,13 +68,13 @@ pub fn prepare(suite: &mut Suite, places: &Places) -> Result<Ready> {
                 let differences = differences(build, &built.compilers, found);
                 ensure!(
                     differences.is_empty(),
-                    "{subject} is not what was asked for: {}",
+                    "{subject} is not what the suite names: {}",
                     differences.join("; ")
                 );
                 (labelled(program, build, &built), Some(built))
             }
         };
-        let times = asked.iter().filter(|other| *other == subject).count() + 1;
+        let times = subjects.iter().filter(|other| *other == subject).count() + 1;
         if times > 1 {
             add_label(&mut program, &format!("repeat-{times}"));
         }
@@ -87,36 +84,39 @@ pub fn prepare(suite: &mut Suite, places: &Places) -> Result<Ready> {
             .iter()
             .position(|other| other.implementation.id == *id)
         {
-            bail!("{} and {subject} both call themselves {id}", asked[other]);
+            bail!(
+                "{} and {subject} both call themselves {id}",
+                subjects[other]
+            );
         }
         ready
             .locks
             .extend(built.into_iter().flat_map(|it| locks(id, it)));
         ready.programs.push(program);
-        asked.push(subject.clone());
+        subjects.push(subject.clone());
     }
     ensure!(
-        !asked.is_empty(),
+        !subjects.is_empty(),
         "nothing is left to be measured: every build failed"
     );
-    suite.implementations = asked;
+    suite.implementations = subjects;
     Ok(ready)
 }
 
 /// A build that is ready, or why it is not.
 type Outcome = std::result::Result<Built, String>;
 
-/// Builds all that a suite asks for; for each subject what came of it, if it is a build.
+/// Builds all builds of a suite; for each subject the outcome, if it is a build.
 ///
 /// # Errors
-/// A compiler is missing, or what is asked for cannot be understood.
+/// A compiler is missing, or a build cannot be understood.
 pub fn build_all(suite: &Suite, places: &Places) -> Result<Vec<Option<Outcome>>> {
     let builds: Vec<&Build> = suite.builds().collect();
     if builds.is_empty() {
         return Ok(suite.implementations.iter().map(|_| None).collect());
     }
     let matrix = Matrix::new(&places.bench, &places.cache)?;
-    // What is wrong with the suite, or not installed, is told before anything is built.
+    // Errors of the suite and missing compilers are reported before anything is built.
     for build in &builds {
         matrix.is_built(build)?;
     }
@@ -139,7 +139,7 @@ pub fn build_all(suite: &Suite, places: &Places) -> Result<Vec<Option<Outcome>>>
         .collect()
 }
 
-/// Whether what an subject names is there, for people.
+/// Whether a subject is there, for people.
 pub fn state(subject: &Subject, places: &Places) -> String {
     let built = match subject {
         Subject::Program(name) => Ok(places.programs.join(name).exists()),
@@ -190,7 +190,7 @@ fn ends<'a>(builds: &[&'a Build]) -> Vec<&'a Build> {
         .collect()
 }
 
-/// A reason as readers see it: where on this machine the checkout is concerns nobody else.
+/// A reason without paths of this machine.
 fn without_places(reason: &str, places: &Places) -> String {
     let (reason, _) = reason.split_once("; log: ").unwrap_or((reason, ""));
     let here = std::env::current_dir().unwrap_or_default();
@@ -200,7 +200,7 @@ fn without_places(reason: &str, places: &Places) -> String {
     reason.replace(&cache, "").replace(&here, "")
 }
 
-/// Says what tells a build from others of its version.
+/// Records what distinguishes a build from others of its version.
 fn labelled(mut program: Program, build: &Build, built: &Built) -> Program {
     if let Some(label) = build.label() {
         add_label(&mut program, &label);
@@ -243,7 +243,7 @@ fn add_label(program: &mut Program, label: &str) {
 
 /// The commit that is checked out in a tree, `-dirty` if more than that, where git knows one.
 fn commit(tree: &Path) -> Option<String> {
-    let told = Command::new("git")
+    let output = Command::new("git")
         .arg("-C")
         .arg(tree)
         .args([
@@ -256,5 +256,5 @@ fn commit(tree: &Path) -> Option<String> {
         .output()
         .ok()
         .filter(|output| output.status.success())?;
-    Some(String::from_utf8_lossy(&told.stdout).trim().to_owned())
+    Some(String::from_utf8_lossy(&output.stdout).trim().to_owned())
 }

@@ -9,7 +9,7 @@ use anyhow::{Context, Result, bail};
 use rustix::fs::{FlockOperation, flock};
 use tls_harness::record::Record;
 
-/// Where bytes come to fault: a file, or in tests something that fails.
+/// Where bytes are kept: a file, or in tests something that fails.
 pub trait Store {
     /// Appends the bytes and flushes them to the disk.
     fn append(&mut self, bytes: &[u8]) -> io::Result<()>;
@@ -88,7 +88,7 @@ impl<S: Store> Journal<S> {
             if !full.contains(&error.kind()) || attempt >= tries {
                 return Err(error).context(
                     "could not write a record; what was measured before is kept: free some \
-                     space and run the same command again to go on",
+                     space and run the same command again to resume",
                 );
             }
             say(&format!(
@@ -172,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn a_block_in_flight_that_reached_the_disk_in_part_is_cut_off() {
+    fn a_block_in_flight_that_is_on_the_disk_in_part_is_cut_off() {
         let zeroed = EXAMPLE.lines().last().unwrap().len() / 2;
         let mut bytes = EXAMPLE.as_bytes().to_vec();
         let last = bytes.len() - zeroed;

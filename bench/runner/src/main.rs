@@ -7,14 +7,15 @@ use anyhow::{Context, Result};
 use clap::{Parser, Subcommand};
 use jiff::Timestamp;
 use tls_harness::request::Counter;
-use tls_harness::run::CheckStatus;
 use tlsbench::host::check::{self, check};
-use tlsbench::host::facts;
 use tlsbench::host::knob::{self, Report};
 use tlsbench::host::root::Root;
+use tlsbench::host::{facts, identity};
 use tlsbench::implementations::{self, Places};
+use tlsbench::manifest::CheckStatus;
 use tlsbench::pack::pack;
-use tlsbench::run::{self, Order};
+use tlsbench::plan::Order;
+use tlsbench::run::run;
 use tlsbench::suite::SuiteFile;
 
 /// Measures TLS libraries on this host.
@@ -27,9 +28,9 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Measure a suite into the folder of a run, or go on with a run that was stopped
+    /// Measure a suite into the folder of a run, or resume a run that was stopped
     Run(RunArguments),
-    /// Build what a suite asks for and is not there yet; `run` does so too
+    /// Build what a suite names and is not there yet; `run` does so too
     Build {
         /// What to build for, e.g. bench/suites/history.toml
         #[arg(long, value_name = "FILE")]
@@ -73,10 +74,10 @@ struct RunArguments {
     /// Rounds, instead of the suite's
     #[arg(long, value_name = "N")]
     rounds: Option<u32>,
-    /// Go on until the 95 % interval of every median is within this half-width, e.g. 1%
+    /// Measure until the 95 % interval of every median is within this half-width, e.g. 1%
     #[arg(long, value_name = "PERCENT", value_parser = percent)]
     until_precise: Option<f64>,
-    /// Count instructions under valgrind instead of measuring time; 6 rounds unless told
+    /// Count instructions under valgrind instead of measuring time; 6 rounds unless --rounds is given
     #[arg(long, value_name = "COUNTER", value_parser = ["callgrind"], conflicts_with = "until_precise")]
     counter: Option<String>,
 }
@@ -92,11 +93,11 @@ enum HostCommand {
         #[arg(long, value_name = "ID")]
         host: Option<String>,
     },
-    /// Every known source of noise, and how to be rid of it
+    /// Check every known source of noise, and print how to remove it
     Check,
-    /// Quieten it: SMT and turbo off, governor performance, interrupts out of the way
+    /// Reduce noise: SMT and turbo off, governor performance, interrupts on other processors
     Tune,
-    /// Set back everything that tune has changed
+    /// Restore everything that tune has changed
     Reset,
 }
 
@@ -126,7 +127,7 @@ fn execute(command: Command) -> Result<ExitCode> {
                 until_precise: arguments.until_precise,
                 counter: arguments.counter.map(|_| Counter::Callgrind),
             };
-            println!("{}", run::run(&ordered, &root)?.display());
+            println!("{}", run(&ordered, &root)?.display());
         }
         Command::Build { suite } => {
             let suite = SuiteFile::read(&suite, cores())?.suite;
@@ -151,7 +152,8 @@ fn execute(command: Command) -> Result<ExitCode> {
         }
         Command::Host(HostCommand::Show { toml, host }) => {
             let facts = facts::capture(&root);
-            let facts = facts::identified(facts, host.as_deref(), facts::KNOWN_HOSTS.as_ref())?;
+            let facts =
+                identity::identified(facts, host.as_deref(), identity::KNOWN_HOSTS.as_ref())?;
             let facts = facts::with_compilers(facts);
             if toml {
                 print!("{}", facts::to_toml(&facts)?);
@@ -162,8 +164,8 @@ fn execute(command: Command) -> Result<ExitCode> {
                 eprintln!("warning: could not read {sensor}");
             }
         }
-        Command::Host(HostCommand::Tune) => return Ok(told(&knob::tune(&root)?)),
-        Command::Host(HostCommand::Reset) => return Ok(told(&knob::reset(&root)?)),
+        Command::Host(HostCommand::Tune) => return Ok(reported(&knob::tune(&root)?)),
+        Command::Host(HostCommand::Reset) => return Ok(reported(&knob::reset(&root)?)),
         Command::Host(HostCommand::Check) => {
             let results = check(&facts::capture(&root), &root);
             print!("{}", check::to_text(&results));
@@ -178,7 +180,7 @@ fn execute(command: Command) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Physical cores of this host, where it tells: what a suite measures may depend on them.
+/// Physical cores of this host, if known: the scenarios of a suite may depend on them.
 fn cores() -> Option<u32> {
     facts::capture(&Root::host()).cores
 }
@@ -193,13 +195,13 @@ fn places() -> Result<Places> {
     })
 }
 
-/// What was done to the host, and whether all of it worked.
-fn told(report: &Report) -> ExitCode {
+/// Prints what was done to the host; fails if not all of it worked.
+fn reported(report: &Report) -> ExitCode {
     println!("{}", report.lines.join("\n"));
     ExitCode::from(u8::from(report.failed))
 }
 
-/// Where a run goes that was told no folder: one a day for each suite.
+/// The folder of a run without `--out`: one a day for each suite.
 fn of_today(suite: &Path) -> PathBuf {
     let today = Timestamp::now().strftime("%Y-%m-%d");
     let suite = suite.file_stem().unwrap_or_default().display();
@@ -229,8 +231,8 @@ fn recorded(arguments: &RunArguments, out: &Path) -> Result<String> {
     Ok(command)
 }
 
-/// A path as seen from `here`; of one that lies elsewhere, only its name: where on this machine
-/// that is concerns nobody else.
+/// A path relative to `here`; of one that is elsewhere only its name, since a run records no path
+/// of this machine.
 fn relative(path: &Path, here: &Path) -> PathBuf {
     let path = path.strip_prefix(here).unwrap_or(path);
     let inside = path.is_relative() && !path.components().any(|part| part == Component::ParentDir);

@@ -7,11 +7,11 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use crate::manifest::Run;
 use anyhow::{Context, Result, ensure};
 use flate2::{Compression, GzBuilder};
 use sha2::{Digest, Sha256};
 use tar::{Builder, EntryType, Header};
-use tls_harness::run::Run;
 
 use crate::files::replace;
 use crate::suite::hex;

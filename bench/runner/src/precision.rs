@@ -4,7 +4,7 @@
 /// `None` with fewer than 6 values, for which there is no such interval.
 ///
 /// The interval is from the k-th smallest to the k-th largest value, with the largest k for which
-/// at most 2.5 % of a binomial distribution (n, 1/2) fault below k: H. A. David and H. N. Nagaraja,
+/// at most 2.5 % of a binomial distribution (n, 1/2) fall below k: H. A. David and H. N. Nagaraja,
 /// *Order Statistics*, 3rd edition, section 7.1.
 pub fn half_width(values: &[f64]) -> Option<f64> {
     let n = values.len();
@@ -18,7 +18,7 @@ pub fn half_width(values: &[f64]) -> Option<f64> {
 /// The largest k ≥ 1 with P(B < k) ≤ 2.5 % for B binomial (n, 1/2).
 fn rank(n: usize) -> Option<usize> {
     let real = n as f64;
-    // The term for i, and the sum of those below it, in logarithms' stead: 2^-n is a normal
+    // The term for i, and the sum of those below it, without logarithms: 2^-n is a normal
     // number up to n = 1022, the bound on rounds.
     let mut term = (-real).exp2();
     let mut below = 0.0;

@@ -1,4 +1,4 @@
-//! A library's program: asked to describe itself, and to measure one block in a fresh process.
+//! A library's program: it describes itself, and measures one block in a fresh process.
 //! The protocol is in `docs/design.md`.
 
 use std::fs::File;
@@ -27,7 +27,7 @@ const DESCRIBE_TIMEOUT: Duration = Duration::from_secs(30);
 /// The program of one implementation.
 pub struct Program {
     path: PathBuf,
-    /// What it finds in its environment, besides what is there.
+    /// Variables that are added to its environment.
     environment: Vec<(String, String)>,
     pub implementation: Implementation,
 }
@@ -58,7 +58,7 @@ struct Ended {
 }
 
 impl Program {
-    /// Asks the program of this name in `folder` what it is.
+    /// Runs `describe` of the program of this name in `folder`.
     pub fn describe(folder: &Path, name: &str) -> Result<Self> {
         let path = folder.join(name);
         ensure!(
@@ -68,7 +68,7 @@ impl Program {
         Self::describe_at(path, name, Vec::new())
     }
 
-    /// Asks the program at `path`, which people know as `name`, what it is.
+    /// Runs `describe` of the program at `path`; errors call it `name`.
     pub fn describe_at(
         path: PathBuf,
         name: &str,
@@ -148,7 +148,7 @@ fn run(
     command
         .arg(argument)
         .envs(environment.iter().map(|(name, value)| (name, value)))
-        // A program's last words become a reason in the records: no places of this machine.
+        // What a program prints becomes a reason in the records: no paths of this machine.
         .env("RUST_BACKTRACE", "0")
         .env("RUST_LIB_BACKTRACE", "0")
         .stdin(Stdio::from(stdin))
@@ -220,7 +220,7 @@ fn processor_time() -> Duration {
     Duration::from_nanos(nanoseconds)
 }
 
-/// Takes a block's output apart and refuses what does not answer the request.
+/// Parses a block's output and refuses what does not answer the request.
 fn check(lines: Vec<u8>, request: &Request) -> std::result::Result<Kept, String> {
     let text = std::str::from_utf8(&lines).map_err(|error| format!("output: {error}"))?;
     if !text.ends_with('\n') {
@@ -234,13 +234,13 @@ fn check(lines: Vec<u8>, request: &Request) -> std::result::Result<Kept, String>
             Record::Measurement(measurement) => {
                 let sideless =
                     request.throughput || request.scenario.operation == Operation::Primitive;
-                let asked = match measurement.scenario.side {
+                let expected = match measurement.scenario.side {
                     Some(side) => Some(request.scenario.on(side)),
                     None => sideless.then(|| request.scenario.clone()),
                 };
-                if asked.as_ref() != Some(&measurement.scenario) {
+                if expected.as_ref() != Some(&measurement.scenario) {
                     return Err(at(format!(
-                        "measured {}, asked for {}",
+                        "measured {}, expected {}",
                         measurement.scenario.name(),
                         request.scenario.name()
                     )));

@@ -5,7 +5,7 @@ use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
 
 /// The order of `count` implementations in a block of a round: a shuffle that depends on the
-/// run's seed, the round and the block alone, so that a resumed run goes on in the same order.
+/// run's seed, the round and the block alone, so that a resumed run has the same order.
 pub fn order(seed: u64, round: u32, block: u32, count: usize) -> Vec<usize> {
     let mut random = ChaCha8Rng::seed_from_u64(seed);
     random.set_stream(u64::from(round) << 32 | u64::from(block));
@@ -34,7 +34,7 @@ mod tests {
     }
 
     #[test]
-    fn every_order_comes_as_often() {
+    fn every_order_is_equally_frequent() {
         let mut counts: HashMap<Vec<usize>, u32> = HashMap::new();
         for round in 1..=1500 {
             for block in 0..8 {

@@ -13,6 +13,7 @@ use tls_harness::record::Schema;
 use tls_harness::scenario::{Operation, Scenario};
 
 use crate::entry::Entry;
+use crate::include::Include;
 use crate::matrix::{Build, Subject};
 
 /// Start and end of a library's process, with its certificates and configuration; used only until
@@ -34,7 +35,7 @@ pub struct Suite {
     pub rounds: u32,
     pub measure_seconds: f64,
     pub warmup_seconds: f64,
-    /// Wall time after which a block's process is taken to hang.
+    /// Wall time after which a block's process is killed.
     timeout_seconds: Option<f64>,
     /// Also keep the time of each handshake.
     #[serde(default)]
@@ -42,50 +43,64 @@ pub struct Suite {
     /// Bind each thread to a logical processor of its own.
     #[serde(default)]
     pub pinned: bool,
-    /// Also tell what all threads together do by the wall clock.
+    /// Also measure what all threads together do by the wall clock.
     #[serde(default)]
     pub throughput: bool,
-    /// Programs beside `tlsbench`, and builds of the matrix. One that stands twice is measured
+    /// Programs beside `tlsbench`, and builds of the matrix. One that is named twice is measured
     /// twice, as two implementations: the harness against itself.
     pub implementations: Vec<Subject>,
-    #[serde(rename = "scenarios")]
+    /// Files beside the suite, whose scenarios come before its own.
+    #[serde(default)]
+    include: Vec<Include>,
+    #[serde(default, rename = "scenarios")]
     entries: Vec<Entry>,
     /// What the entries mean on this host, each without its side: a block measures both.
     #[serde(skip)]
     pub scenarios: Vec<Scenario>,
 }
 
-/// A suite as it was read, with the checksum of its file.
+/// A suite as it was read.
 pub struct SuiteFile {
     pub suite: Suite,
+    /// Of the bytes of its file and of the files that it includes, one after the other.
     pub sha256: String,
 }
 
 impl SuiteFile {
-    /// `cores`: of the host that measures, if it tells.
+    /// `cores`: of the host that measures, if known.
     pub fn read(path: &Path, cores: Option<u32>) -> Result<Self> {
-        let bytes = std::fs::read(path).with_context(|| path.display().to_string())?;
-        let text = std::str::from_utf8(&bytes).with_context(|| path.display().to_string())?;
-        let mut suite: Suite = toml::from_str(text).with_context(|| path.display().to_string())?;
-        suite
-            .expand(cores)
-            .and_then(|()| suite.check())
-            .with_context(|| path.display().to_string())?;
+        Self::of(path, cores).with_context(|| path.display().to_string())
+    }
+
+    fn of(path: &Path, cores: Option<u32>) -> Result<Self> {
+        let bytes = std::fs::read(path)?;
+        let mut suite: Suite = toml::from_slice(&bytes)?;
+        let mut digest = Sha256::new_with_prefix(&bytes);
+        let folder = path.parent().unwrap_or(Path::new(""));
+        for include in &suite.include {
+            let (bytes, entries) = include.read(folder)?;
+            digest.update(&bytes);
+            suite.scenarios.extend(expanded(&entries, cores)?);
+        }
+        let own = expanded(&suite.entries, cores)?;
+        suite.scenarios.extend(own);
+        suite.check()?;
         Ok(Self {
             suite,
-            sha256: hex(&Sha256::digest(&bytes)),
+            sha256: hex(&digest.finalize()),
         })
     }
 }
 
-impl Suite {
-    fn expand(&mut self, cores: Option<u32>) -> Result<()> {
-        for entry in &self.entries {
-            self.scenarios.extend(entry.scenarios(cores)?);
-        }
-        Ok(())
+fn expanded(entries: &[Entry], cores: Option<u32>) -> Result<Vec<Scenario>> {
+    let mut scenarios = Vec::new();
+    for entry in entries {
+        scenarios.extend(entry.scenarios(cores)?);
     }
+    Ok(scenarios)
+}
 
+impl Suite {
     fn check(&self) -> Result<()> {
         ensure!(self.rounds > 0, "rounds = 0, expected at least 1");
         ensure!(
@@ -113,12 +128,12 @@ impl Suite {
             }
             ensure!(
                 seen.insert(scenario),
-                "scenario {index} stands twice: {}",
+                "scenario {index} is there twice: {}",
                 scenario.name()
             );
             ensure!(
                 !self.throughput || scenario.operation == Operation::Handshake,
-                "scenario {index}: throughput is told of handshakes alone, found a {}",
+                "scenario {index}: throughput is measured of handshakes alone, found a {}",
                 scenario.operation
             );
         }
@@ -153,7 +168,7 @@ impl Suite {
         })
     }
 
-    /// When a block's process is taken to hang: a minute and ten times what it should take.
+    /// When a block's process is killed: a minute and ten times what it should take.
     pub fn timeout(&self, scenario: &Scenario) -> Duration {
         self.timeout_seconds.map_or_else(
             || Duration::from_secs(60) + self.expected_block(scenario) * 10,
@@ -168,7 +183,7 @@ impl Suite {
         blocks.sum::<Duration>() * implementations
     }
 
-    /// For people: what will run, in its order, and how long it will take. `state` tells of each
+    /// For people: what will run, in its order, and how long it will take. `state` says of each
     /// implementation whether it is there.
     pub fn to_text(&self, state: impl Fn(&Subject) -> String) -> String {
         let mut text = format!(

@@ -62,7 +62,7 @@ impl Aead for BoringAead {
         let (data, tag) = split(record)?;
         let mut length = 0;
         // SAFETY: the context lives, all lengths are those of their buffers, and what is sealed may
-        // fault where it is sealed to.
+        // lie where it is sealed to.
         let result = unsafe {
             ffi::EVP_AEAD_CTX_seal_scatter(
                 self.0,

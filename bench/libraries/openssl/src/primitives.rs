@@ -96,7 +96,7 @@ impl Aead for EvpAead {
         let additional_length = additional.len().try_into()?;
         let (record, mut written) = (record.as_mut_ptr(), 0);
         // SAFETY: the context lives and takes nonces of this length by default; all lengths are
-        // those of their buffers; what is sealed may fault where it is sealed to; the tag follows.
+        // those of their buffers; what is sealed may lie where it is sealed to; the tag follows.
         let done = unsafe {
             ffi::EVP_EncryptInit_ex(context, ptr::null(), none, ptr::null(), nonce.as_ptr()) == 1
                 && ffi::EVP_EncryptUpdate(

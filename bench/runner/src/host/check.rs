@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use tls_harness::run::{CheckResult, CheckStatus as Status, HostFacts};
+use crate::manifest::{CheckResult, CheckStatus as Status, HostFacts};
 
 use super::facts::meminfo;
 use super::root::Root;
@@ -11,10 +11,10 @@ use super::watch::{self, Watch};
 /// A source of noise that a host may have.
 trait Check {
     fn name(&self) -> &'static str;
-    /// One line on how to be rid of it.
+    /// One line on how to remove it.
     fn fix(&self) -> &'static str;
-    /// `None` where the host does not tell.
-    fn look(&self, facts: &HostFacts, root: &Root) -> Option<(Status, String)>;
+    /// `None` where the host does not report it.
+    fn check(&self, facts: &HostFacts, root: &Root) -> Option<(Status, String)>;
 }
 
 const CHECKS: [&dyn Check; 17] = [
@@ -37,8 +37,8 @@ const CHECKS: [&dyn Check; 17] = [
     &Load,
 ];
 
-/// Looks for every known source of noise. What a host does not tell is a warning, except in a
-/// virtual machine, which is one itself.
+/// Checks every known source of noise. What a host does not report is a warning, except in a
+/// virtual machine, which has a warning already.
 pub fn check(facts: &HostFacts, root: &Root) -> Vec<CheckResult> {
     CHECKS
         .iter()
@@ -48,9 +48,9 @@ pub fn check(facts: &HostFacts, root: &Root) -> Vec<CheckResult> {
                     Some(true) => Status::Pass,
                     _ => Status::Warn,
                 };
-                (status, "the host does not tell".to_owned())
+                (status, "the host does not report it".to_owned())
             };
-            let (status, found) = check.look(facts, root).unwrap_or_else(unknown);
+            let (status, found) = check.check(facts, root).unwrap_or_else(unknown);
             CheckResult {
                 check: check.name().to_owned(),
                 status,
@@ -93,9 +93,9 @@ impl Check for VirtualMachine {
         "virtual-machine"
     }
     fn fix(&self) -> &'static str {
-        "measure on bare metal: neighbours and the hypervisor disturb what a guest cannot see"
+        "measure on bare metal: other guests and the hypervisor disturb, and a guest cannot see it"
     }
-    fn look(&self, facts: &HostFacts, _: &Root) -> Option<(Status, String)> {
+    fn check(&self, facts: &HostFacts, _: &Root) -> Option<(Status, String)> {
         let found = match (facts.is_virtual?, &facts.virtualization) {
             (false, _) => "bare metal".to_owned(),
             (true, None) => "a virtual machine".to_owned(),
@@ -113,10 +113,10 @@ impl Check for Container {
     fn fix(&self) -> &'static str {
         "run on the host itself: what else runs there is not visible from a container"
     }
-    fn look(&self, facts: &HostFacts, _: &Root) -> Option<(Status, String)> {
+    fn check(&self, facts: &HostFacts, _: &Root) -> Option<(Status, String)> {
         let found = facts.container.clone();
         let status = warn_if(found.is_some());
-        Some((status, found.unwrap_or_else(|| "none seen".to_owned())))
+        Some((status, found.unwrap_or_else(|| "none found".to_owned())))
     }
 }
 
@@ -128,7 +128,7 @@ impl Check for Processors {
     fn fix(&self) -> &'static str {
         "use a host with two cores or more: on one, everything else interrupts the measured program"
     }
-    fn look(&self, facts: &HostFacts, _: &Root) -> Option<(Status, String)> {
+    fn check(&self, facts: &HostFacts, _: &Root) -> Option<(Status, String)> {
         let cores = facts.cores.or(facts.threads)?;
         Some((warn_if(cores < 2), format!("{cores} cores")))
     }
@@ -142,7 +142,7 @@ impl Check for Governor {
     fn fix(&self) -> &'static str {
         "tlsbench host tune (sets the governor performance)"
     }
-    fn look(&self, facts: &HostFacts, _: &Root) -> Option<(Status, String)> {
+    fn check(&self, facts: &HostFacts, _: &Root) -> Option<(Status, String)> {
         let governor = facts.governor.clone()?;
         Some((warn_if(governor != "performance"), governor))
     }
@@ -156,7 +156,7 @@ impl Check for Turbo {
     fn fix(&self) -> &'static str {
         "tlsbench host tune (turns turbo off: its frequency depends on heat and on other cores)"
     }
-    fn look(&self, facts: &HostFacts, _: &Root) -> Option<(Status, String)> {
+    fn check(&self, facts: &HostFacts, _: &Root) -> Option<(Status, String)> {
         let turbo = facts.turbo?;
         Some((warn_if(turbo), if turbo { "on" } else { "off" }.to_owned()))
     }
@@ -170,14 +170,14 @@ impl Check for Smt {
     fn fix(&self) -> &'static str {
         "tlsbench host tune (turns SMT off: a sibling thread takes half of a core unseen)"
     }
-    fn look(&self, facts: &HostFacts, _: &Root) -> Option<(Status, String)> {
+    fn check(&self, facts: &HostFacts, _: &Root) -> Option<(Status, String)> {
         let smt = facts.smt?;
         Some((warn_if(smt), if smt { "on" } else { "off" }.to_owned()))
     }
 }
 
 /// Each block is a process of its own, so that with full randomisation the rounds sample memory
-/// layouts; without it every round would repeat the luck of one layout.
+/// layouts; without it every round would repeat one layout.
 struct Aslr;
 impl Check for Aslr {
     fn name(&self) -> &'static str {
@@ -186,7 +186,7 @@ impl Check for Aslr {
     fn fix(&self) -> &'static str {
         "tlsbench host tune (sets kernel.randomize_va_space to 2)"
     }
-    fn look(&self, facts: &HostFacts, _: &Root) -> Option<(Status, String)> {
+    fn check(&self, facts: &HostFacts, _: &Root) -> Option<(Status, String)> {
         let aslr = facts.aslr?;
         Some((warn_if(aslr != 2), format!("randomize_va_space = {aslr}")))
     }
@@ -200,7 +200,7 @@ impl Check for IrqBalance {
     fn fix(&self) -> &'static str {
         "systemctl stop irqbalance (it moves interrupts onto cores that measure)"
     }
-    fn look(&self, facts: &HostFacts, _: &Root) -> Option<(Status, String)> {
+    fn check(&self, facts: &HostFacts, _: &Root) -> Option<(Status, String)> {
         let runs = facts.irqbalance?;
         let found = if runs { "running" } else { "not running" };
         Some((warn_if(runs), found.to_owned()))
@@ -215,7 +215,7 @@ impl Check for PerfSampling {
     fn fix(&self) -> &'static str {
         "tlsbench host tune (sets kernel.perf_event_max_sample_rate to 1)"
     }
-    fn look(&self, _: &HostFacts, root: &Root) -> Option<(Status, String)> {
+    fn check(&self, _: &HostFacts, root: &Root) -> Option<(Status, String)> {
         let rate: u32 = root.read_number("proc/sys/kernel/perf_event_max_sample_rate")?;
         Some((warn_if(rate > 1), format!("at most {rate} samples/s")))
     }
@@ -229,7 +229,7 @@ impl Check for HugePages {
     fn fix(&self) -> &'static str {
         "echo madvise > /sys/kernel/mm/transparent_hugepage/enabled"
     }
-    fn look(&self, facts: &HostFacts, _: &Root) -> Option<(Status, String)> {
+    fn check(&self, facts: &HostFacts, _: &Root) -> Option<(Status, String)> {
         let state = facts.transparent_hugepages.clone()?;
         Some((warn_if(state == "always"), state))
     }
@@ -243,7 +243,7 @@ impl Check for ClockSource {
     fn fix(&self) -> &'static str {
         "boot with a clock that is read without a system call (tsc, kvm-clock, arch_sys_counter)"
     }
-    fn look(&self, _: &HostFacts, root: &Root) -> Option<(Status, String)> {
+    fn check(&self, _: &HostFacts, root: &Root) -> Option<(Status, String)> {
         let folder = "sys/devices/system/clocksource/clocksource0";
         let clock = root.read(&format!("{folder}/current_clocksource"))?;
         let slow = ["hpet", "acpi_pm", "jiffies", "refined-jiffies"].contains(&clock.as_str());
@@ -259,7 +259,7 @@ impl Check for CpuQuota {
     fn fix(&self) -> &'static str {
         "lift the control group's limit (cpu.max, cpu.cfs_quota_us): it stops programs in mid-run"
     }
-    fn look(&self, _: &HostFacts, root: &Root) -> Option<(Status, String)> {
+    fn check(&self, _: &HostFacts, root: &Root) -> Option<(Status, String)> {
         let (limited, found) = match root.read("sys/fs/cgroup/cpu.max") {
             Some(limit) => (!limit.starts_with("max"), limit),
             None => match root.read("sys/fs/cgroup/cpu/cpu.cfs_quota_us") {
@@ -280,7 +280,7 @@ impl Check for Numa {
     fn fix(&self) -> &'static str {
         "numactl --cpunodebind=0 --membind=0 tlsbench run … (memory of another node is slower)"
     }
-    fn look(&self, facts: &HostFacts, _: &Root) -> Option<(Status, String)> {
+    fn check(&self, facts: &HostFacts, _: &Root) -> Option<(Status, String)> {
         let nodes = facts.numa_nodes?;
         let found = if nodes == 1 {
             "one node".to_owned()
@@ -299,7 +299,7 @@ impl Check for Swap {
     fn fix(&self) -> &'static str {
         "swapoff -a, or end what takes the memory"
     }
-    fn look(&self, _: &HostFacts, root: &Root) -> Option<(Status, String)> {
+    fn check(&self, _: &HostFacts, root: &Root) -> Option<(Status, String)> {
         let used = meminfo(root, "SwapTotal")?.saturating_sub(meminfo(root, "SwapFree")?);
         let found = format!("{} MiB in use", used >> 20);
         Some((warn_if(used >> 20 > 0), found))
@@ -314,7 +314,7 @@ impl Check for Temperature {
     fn fix(&self) -> &'static str {
         "let it cool before measuring"
     }
-    fn look(&self, _: &HostFacts, root: &Root) -> Option<(Status, String)> {
+    fn check(&self, _: &HostFacts, root: &Root) -> Option<(Status, String)> {
         let celsius = watch::temperature(root)?;
         Some((warn_if(celsius > 80.0), format!("{celsius:.0} °C")))
     }
@@ -326,16 +326,16 @@ impl Check for Throttling {
         "throttling"
     }
     fn fix(&self) -> &'static str {
-        "see to the cooling; turbo off (tlsbench host tune) leaves more room"
+        "improve the cooling; turbo off (tlsbench host tune) leaves more room"
     }
-    fn look(&self, _: &HostFacts, root: &Root) -> Option<(Status, String)> {
+    fn check(&self, _: &HostFacts, root: &Root) -> Option<(Status, String)> {
         let count = watch::throttle_count(root)?;
         Some((warn_if(count > 0), format!("{count} times since boot")))
     }
 }
 
 /// Half a core taken by others cannot be averaged away. Measured now, over half a second: the load
-/// average would still tell of the build that has just ended.
+/// average would still include the build that has just ended.
 struct Load;
 impl Check for Load {
     fn name(&self) -> &'static str {
@@ -344,7 +344,7 @@ impl Check for Load {
     fn fix(&self) -> &'static str {
         "end what runs besides: see top"
     }
-    fn look(&self, _: &HostFacts, root: &Root) -> Option<(Status, String)> {
+    fn check(&self, _: &HostFacts, root: &Root) -> Option<(Status, String)> {
         let watch = Watch::start(root);
         std::thread::sleep(Duration::from_millis(500));
         let percent = watch.finish(0.0).load_by_others_percent?;

@@ -5,27 +5,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
-use std::fs;
-use std::path::Path;
 use std::process::Command;
 
-use anyhow::{Context, Result, bail};
-use serde::Deserialize;
-use tls_harness::run::HostFacts;
+use crate::manifest::HostFacts;
+use anyhow::Result;
 
+use super::identity::derived_id;
 use super::root::{Root, count_in_list};
-
-/// Where known hosts are described, relative to the repository.
-pub const KNOWN_HOSTS: &str = "data/hosts";
-
-/// `data/hosts/<id>.toml`: only what tells whether a host is this one.
-#[derive(Deserialize)]
-struct KnownHost {
-    id: String,
-    cpu: String,
-    threads: Option<u32>,
-    memory_bytes: Option<u64>,
-}
 
 /// The facts of the host whose `/proc` and `/sys` are below `root`, under the id that
 /// describes it: a slug such as `intel-xeon-processor-2-cores-vm`.
@@ -89,11 +75,11 @@ pub fn capture(root: &Root) -> HostFacts {
     facts
 }
 
-/// Adds the versions of the compilers found on the path, as they tell them.
+/// Adds the versions of the compilers found on the path, as they report them.
 pub fn with_compilers(mut facts: HostFacts) -> HostFacts {
     for name in ["rustc", "cc", "clang", "cmake"] {
-        let told = Command::new(name).arg("--version").output().ok();
-        let first = told
+        let output = Command::new(name).arg("--version").output().ok();
+        let first = output
             .filter(|output| output.status.success())
             .and_then(|output| {
                 let text = String::from_utf8_lossy(&output.stdout).into_owned();
@@ -104,51 +90,6 @@ pub fn with_compilers(mut facts: HostFacts) -> HostFacts {
         }
     }
     facts
-}
-
-/// Gives the host the id asked for, or that of the one known host (a file of `folder`) with
-/// its processor, number of threads and memory; keeps the derived id if there is none.
-pub fn identified(mut facts: HostFacts, asked: Option<&str>, folder: &Path) -> Result<HostFacts> {
-    if let Some(id) = asked {
-        let identifier = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit();
-        let known = |c: char| identifier(c) || "._-".contains(c);
-        if !id.starts_with(identifier) || !id.chars().all(known) {
-            bail!("--host {id}: expected lower-case letters, digits, '.', '_' and '-'");
-        }
-        facts.id = id.to_owned();
-        return Ok(facts);
-    }
-    if !folder.is_dir() {
-        return Ok(facts);
-    }
-    let mut paths: Vec<_> = fs::read_dir(folder)
-        .with_context(|| folder.display().to_string())?
-        .collect::<std::io::Result<Vec<_>>>()?
-        .into_iter()
-        .map(|entry| entry.path())
-        .filter(|path| {
-            path.extension()
-                .is_some_and(|extension| extension == "toml")
-        })
-        .collect();
-    paths.sort();
-    for path in paths {
-        let text = fs::read_to_string(&path).with_context(|| path.display().to_string())?;
-        if text.trim().is_empty() {
-            // What a shell makes of `tlsbench host show --toml > data/hosts/ID.toml` at first.
-            continue;
-        }
-        let known: KnownHost = toml::from_str(&text).with_context(|| path.display().to_string())?;
-        if known.cpu == facts.cpu
-            && known.threads.is_some()
-            && known.threads == facts.threads
-            && close(known.memory_bytes, facts.memory_bytes)
-        {
-            facts.id = known.id;
-            break;
-        }
-    }
-    Ok(facts)
 }
 
 /// The facts that differ from what they were. The compilers may: what they built is compared
@@ -169,27 +110,6 @@ pub fn differences(facts: &HostFacts, before: &HostFacts) -> Result<Vec<String>>
             (None, None) => name.clone(),
         })
         .collect())
-}
-
-fn derived_id(facts: &HostFacts) -> String {
-    let mut words = facts.cpu.to_lowercase();
-    for mark in ["(r)", "(tm)", "®", "™"] {
-        words = words.replace(mark, " ");
-    }
-    // The nominal frequency that Intel appends to the name says nothing new.
-    let name = words.split('@').next().unwrap_or_default().to_owned();
-    let mut id = name;
-    if let Some(cores) = facts.cores {
-        let _ = write!(id, " {cores} cores");
-    }
-    if facts.is_virtual == Some(true) {
-        id.push_str(" vm");
-    }
-    let spaced: String = id
-        .chars()
-        .map(|c| if c.is_ascii_alphanumeric() { c } else { ' ' })
-        .collect();
-    spaced.split_whitespace().collect::<Vec<_>>().join("-")
 }
 
 /// As `data/hosts/<id>.toml` has a known host; a person then gives it a better name.
@@ -235,7 +155,7 @@ pub fn to_text(facts: &HostFacts) -> String {
             facts
                 .container
                 .clone()
-                .unwrap_or_else(|| "none seen".to_owned()),
+                .unwrap_or_else(|| "none found".to_owned()),
         ),
     );
     line("microcode", words(&facts.microcode));
@@ -267,14 +187,6 @@ pub fn to_text(facts: &HostFacts) -> String {
         line(&format!("compiler {name}"), Some(version.clone()));
     }
     text
-}
-
-/// Memory within 5 %: the kernel keeps a part of it back, and people write the nominal size.
-fn close(a: Option<u64>, b: Option<u64>) -> bool {
-    match (a, b) {
-        (Some(a), Some(b)) => a.abs_diff(b) <= a.max(b) / 20,
-        _ => false,
-    }
 }
 
 /// Values of a field of `/proc/cpuinfo`, one for each processor.
@@ -373,8 +285,8 @@ struct Virtualization {
     by: Option<String>,
 }
 
-/// A processor under a hypervisor says so on x86; elsewhere, and for the hypervisor's name, the
-/// firmware's vendor and the paravirtual clocks tell.
+/// A processor under a hypervisor has a flag on x86; elsewhere, and for the hypervisor's name, the
+/// firmware's vendor and the paravirtual clocks are used.
 fn virtualization(root: &Root, cpuinfo: &str) -> Virtualization {
     let product = ["sys_vendor", "product_name", "bios_vendor", "board_vendor"]
         .iter()
@@ -444,7 +356,7 @@ fn container(root: &Root) -> Option<String> {
         (cgroups.contains("/lxc"), "lxc"),
     ]
     .iter()
-    .find(|(seen, _)| *seen)
+    .find(|(found, _)| *found)
     .map(|(_, name)| (*name).to_owned())
 }
 

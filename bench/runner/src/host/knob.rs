@@ -174,7 +174,7 @@ fn expand(list: &str) -> Vec<u32> {
         .collect()
 }
 
-/// A list as the kernel writes it: neighbours joined.
+/// A list as the kernel writes it: successive numbers as a range.
 fn compress(cpus: &[u32]) -> String {
     let mut ranges: Vec<(u32, u32)> = Vec::new();
     for &cpu in cpus {

@@ -1,7 +1,8 @@
-//! The host: what it is, the state it is in, and how to quieten it.
+//! The host: what it is, the state it is in, and how to reduce its noise.
 
 pub mod check;
 pub mod facts;
+pub mod identity;
 pub mod knob;
 pub mod root;
 pub mod watch;

@@ -2,13 +2,15 @@
 
 use std::time::{Duration, Instant};
 
+use tls_harness::record::Cause;
+
 use super::root::Root;
 
 /// Load by others, in per cent of one core, above which a round is disturbed.
 pub const LOAD_LIMIT_PERCENT: f64 = 10.0;
 /// Time stolen by the hypervisor, in per cent of all cores' time, above which a round is disturbed.
 pub const STEAL_LIMIT_PERCENT: f64 = 1.0;
-/// Processor time below which load or steal cannot be told from the ticks they are counted in:
+/// Processor time below which load or steal is not distinguishable from the ticks it is counted in:
 /// five ticks of 10 ms.
 const RESOLUTION_SECONDS: f64 = 0.05;
 
@@ -51,7 +53,7 @@ impl Counters {
     }
 }
 
-/// Times that the cores and packages were throttled since boot; `None` where it does not show.
+/// Times that the cores and packages were throttled since boot; `None` where the host does not report it.
 pub fn throttle_count(root: &Root) -> Option<u64> {
     let counts: Vec<u64> = root
         .numbered("sys/devices/system/cpu", "cpu")
@@ -64,7 +66,7 @@ pub fn throttle_count(root: &Root) -> Option<u64> {
     (!counts.is_empty()).then(|| counts.iter().sum())
 }
 
-/// The highest temperature of any sensor now, °C (the kernel tells thousandths).
+/// The highest temperature of any sensor now, °C (the kernel reports thousandths).
 pub fn temperature(root: &Root) -> Option<f64> {
     let chips = root.numbered("sys/class/hwmon", "hwmon").into_iter();
     let inputs = chips.flat_map(|chip| {
@@ -100,17 +102,17 @@ fn mean(values: &[f64]) -> Option<f64> {
     (!values.is_empty()).then(|| values.iter().sum::<f64>() / count)
 }
 
-/// What a round of the host's state says. Percentages are of one core, but steal's: of all.
+/// The host's state over one round. Percentages are of one core, but steal's: of all.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct WireHandshake {
+pub struct Conditions {
     pub elapsed: Duration,
     pub load_by_others_percent: Option<f64>,
     pub steal_percent: Option<f64>,
     pub frequency_mhz: Option<f64>,
     pub throttle_count: Option<u64>,
     pub temperature_celsius: Option<f64>,
-    /// Why the round is disturbed; empty if it is not.
-    pub reasons: Vec<String>,
+    /// What disturbed the round, as a code and for people; empty if nothing did.
+    pub disturbances: Vec<(Cause, String)>,
 }
 
 /// Watches the host from the start of a round to its end.
@@ -140,7 +142,7 @@ impl<'a> Watch<'a> {
     }
 
     /// `own_seconds`: processor time of the runner and of what it ran in this round.
-    pub fn finish(self, own_seconds: f64) -> WireHandshake {
+    pub fn finish(self, own_seconds: f64) -> Conditions {
         let elapsed = self.start.elapsed();
         let seconds = elapsed.as_secs_f64();
         let after = Counters::read(self.root);
@@ -149,7 +151,7 @@ impl<'a> Watch<'a> {
         let others = busy.map(|busy| (busy - own_seconds).max(0.0));
         let stolen = grown(self.before.steal_seconds, after.steal_seconds);
         let capacity = seconds * after.processors.max(1) as f64;
-        let mut seen = WireHandshake {
+        let mut conditions = Conditions {
             elapsed,
             load_by_others_percent: others.map(|others| 100.0 * others / seconds),
             steal_percent: stolen.map(|stolen| 100.0 * stolen / capacity),
@@ -159,27 +161,31 @@ impl<'a> Watch<'a> {
                 .zip(self.before.throttle_count)
                 .map(|(after, before)| after.saturating_sub(before)),
             temperature_celsius: self.temperatures.into_iter().reduce(f64::max),
-            reasons: Vec::new(),
+            disturbances: Vec::new(),
         };
-        let told = |time: Option<f64>| time.is_some_and(|time| time > RESOLUTION_SECONDS);
+        let resolved = |time: Option<f64>| time.is_some_and(|time| time > RESOLUTION_SECONDS);
         let over = |percent: Option<f64>, limit: f64| percent.filter(|percent| *percent > limit);
-        if let Some(load) = over(seen.load_by_others_percent, LOAD_LIMIT_PERCENT)
-            && told(others)
+        if let Some(load) = over(conditions.load_by_others_percent, LOAD_LIMIT_PERCENT)
+            && resolved(others)
         {
-            seen.reasons.push(format!(
-                "load by others of {load:.1} % of a core is above {LOAD_LIMIT_PERCENT} %"
+            conditions.disturbances.push((
+                Cause::Load,
+                format!("load by others of {load:.1} % of a core is above {LOAD_LIMIT_PERCENT} %"),
             ));
         }
-        if let Some(steal) = over(seen.steal_percent, STEAL_LIMIT_PERCENT)
-            && told(stolen)
+        if let Some(steal) = over(conditions.steal_percent, STEAL_LIMIT_PERCENT)
+            && resolved(stolen)
         {
-            seen.reasons.push(format!(
-                "steal time of {steal:.1} % is above {STEAL_LIMIT_PERCENT} %"
+            conditions.disturbances.push((
+                Cause::Steal,
+                format!("steal time of {steal:.1} % is above {STEAL_LIMIT_PERCENT} %"),
             ));
         }
-        if let Some(count) = seen.throttle_count.filter(|count| *count > 0) {
-            seen.reasons.push(format!("throttled {count} times"));
+        if let Some(count) = conditions.throttle_count.filter(|count| *count > 0) {
+            conditions
+                .disturbances
+                .push((Cause::Throttled, format!("throttled {count} times")));
         }
-        seen
+        conditions
     }
 }

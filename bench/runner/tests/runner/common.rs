@@ -5,10 +5,11 @@ use std::path::{Path, PathBuf};
 
 use tempfile::TempDir;
 use tls_harness::record::Record;
-use tls_harness::run::Run;
 use tlsbench::host::root::Root;
 use tlsbench::implementations::Places;
-use tlsbench::run::{Order, run};
+use tlsbench::manifest::Run;
+use tlsbench::plan::Order;
+use tlsbench::run::run;
 
 pub struct Bench {
     pub folder: TempDir,
@@ -18,12 +19,16 @@ impl Bench {
     /// A folder with `tlsbench` and two libraries' programs, `fake-a` and `fake-b`.
     pub fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let place = |program: &str, name: &str| {
-            fs::copy(program, folder.path().join(name)).unwrap();
+        let place = |program: &Path, name: &str| {
+            let copied = fs::copy(program, folder.path().join(name));
+            copied.unwrap_or_else(|error| panic!("{}: {error}", program.display()));
         };
-        place(env!("CARGO_BIN_EXE_tls-fake"), "fake-a");
-        place(env!("CARGO_BIN_EXE_tls-fake"), "fake-b");
-        place(env!("CARGO_BIN_EXE_tlsbench"), "tlsbench");
+        // An example: `cargo test` builds it, a release build does not.
+        let tlsbench = Path::new(env!("CARGO_BIN_EXE_tlsbench"));
+        let fake = tlsbench.with_file_name("examples").join("tls-fake");
+        place(&fake, "fake-a");
+        place(&fake, "fake-b");
+        place(tlsbench, "tlsbench");
         Self { folder }
     }
 
@@ -69,7 +74,7 @@ impl Bench {
     }
 }
 
-/// A root with nothing in it: a host that tells nothing is never disturbed.
+/// A root with nothing in it: a host that reports nothing is never disturbed.
 pub fn silent_host(bench: &Bench) -> Root {
     Root::new(bench.path("no-such-root"))
 }
@@ -87,7 +92,7 @@ pub fn read_records(folder: &Path) -> Vec<Record> {
 }
 
 /// What must hold for every finished run: each round that counts has every block of every
-/// implementation once, in every round no block stands twice, and run.toml fits the raw file.
+/// implementation once, no round has a block twice, and run.toml fits the raw file.
 pub fn check_finished(folder: &Path, scenarios: u32, implementations: usize, rounds: u32) {
     use std::collections::BTreeSet;
 

@@ -6,7 +6,8 @@ use std::process::Command;
 
 use tls_harness::record::{Block, Measurement, Metric, Record, Status, Unit};
 use tls_harness::request::Counter;
-use tlsbench::run::{Order, run};
+use tlsbench::plan::Order;
+use tlsbench::run::run;
 
 use crate::common::{Bench, check_finished, read_records, read_run, silent_host};
 
@@ -204,7 +205,7 @@ fn a_time_in_a_run_that_counts_is_refused() {
 }
 
 #[test]
-fn a_run_of_one_measure_does_not_go_on_with_another() {
+fn a_run_of_one_measure_does_not_resume_with_another() {
     let bench = Bench::new();
     bench.suite(1, 0.001, &["one"]);
     bench.run(&silent_host(&bench)).unwrap();

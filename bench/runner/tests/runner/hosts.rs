@@ -7,12 +7,14 @@ use std::path::Path;
 use std::time::Duration;
 
 use tempfile::TempDir;
-use tls_harness::run::{CheckStatus, HostFacts};
+use tls_harness::record::Cause;
 use tlsbench::host::check::check;
-use tlsbench::host::facts::{capture, identified, to_text, to_toml, with_compilers};
+use tlsbench::host::facts::{capture, to_text, to_toml, with_compilers};
+use tlsbench::host::identity::identified;
 use tlsbench::host::knob::{reset, tune};
 use tlsbench::host::root::Root;
 use tlsbench::host::watch::Watch;
+use tlsbench::manifest::{CheckStatus, HostFacts};
 
 /// A host as a tree of files.
 struct Tree {
@@ -167,7 +169,7 @@ fn xeon() -> Tree {
     tree
 }
 
-/// Ampere Altra Q80-30: 80 cores without SMT; only the firmware's table knows its name.
+/// Ampere Altra Q80-30: 80 cores without SMT; only the firmware's table has its name.
 fn altra() -> Tree {
     let tree = Tree::new();
     let cores: String = (0..80)
@@ -353,7 +355,7 @@ fn an_amd_server_with_smt_is_read() {
 }
 
 #[test]
-fn a_virtual_machine_is_told_as_one() {
+fn a_virtual_machine_is_reported_as_one() {
     let facts = capture(&virtual_machine().root());
     assert_eq!(facts.id, "intel-xeon-processor-2-cores-vm");
     assert_eq!(
@@ -367,7 +369,7 @@ fn a_virtual_machine_is_told_as_one() {
 }
 
 #[test]
-fn a_container_without_sysfs_tells_what_it_can() {
+fn a_container_without_sysfs_reports_what_it_can() {
     let facts = capture(&container().root());
     assert_eq!(facts.container.as_deref(), Some("docker"));
     assert_eq!(
@@ -443,7 +445,7 @@ fn checks_find_the_noise_of_each_host() {
         (xeon(), "load", Pass, "0 % of a core"),
         (altra(), "governor", Pass, "performance"),
         (altra(), "smt", Pass, "off"),
-        (altra(), "turbo", Warn, "the host does not tell"),
+        (altra(), "turbo", Warn, "the host does not report it"),
         (altra(), "temperature", Pass, "54 °C"),
         (epyc(), "clock-source", Fail, "hpet"),
         (epyc(), "numa", Warn, "2 nodes"),
@@ -458,10 +460,15 @@ fn checks_find_the_noise_of_each_host() {
             virtual_machine(),
             "governor",
             Pass,
-            "the host does not tell",
+            "the host does not report it",
         ),
         (container(), "container", Warn, "docker"),
-        (container(), "clock-source", Warn, "the host does not tell"),
+        (
+            container(),
+            "clock-source",
+            Warn,
+            "the host does not report it",
+        ),
     ] {
         assert_eq!(status(&tree, name), (expected, found.to_owned()), "{name}");
     }
@@ -638,7 +645,7 @@ fn a_quiet_round_is_not_disturbed_by_what_it_ran_itself() {
     // A second of processor time was used, by the round itself.
     tree.file("proc/stat", stat(100 + ticks(1.0), 0));
     let seen = watch.finish(1.0);
-    assert_eq!(seen.reasons, [""; 0]);
+    assert_eq!(seen.disturbances, []);
     assert_eq!(seen.load_by_others_percent, Some(0.0));
     assert_eq!(seen.steal_percent, Some(0.0));
     assert_eq!(seen.throttle_count, Some(0));
@@ -663,16 +670,21 @@ fn a_round_with_load_by_others_with_steal_or_throttled_is_disturbed() {
                 (3 + throttled).to_string(),
             );
         std::thread::sleep(Duration::from_millis(50));
-        watch.finish(0.5).reasons
+        let found = watch.finish(0.5).disturbances.into_iter();
+        found.unzip::<_, _, Vec<_>, Vec<_>>()
     };
-    assert_eq!(disturbed(0.5, 0.0, 0), [""; 0]);
-    assert_eq!(
-        disturbed(0.52, 0.02, 0),
-        [""; 0],
-        "cannot be told from ticks"
-    );
-    assert!(disturbed(1.5, 0.0, 0)[0].starts_with("load by others of "));
-    assert!(disturbed(0.5, 1.0, 0)[0].starts_with("steal time of "));
-    assert_eq!(disturbed(0.5, 0.0, 2), ["throttled 2 times"]);
-    assert_eq!(disturbed(1.5, 1.0, 1).len(), 3);
+    let none = (vec![], vec![]);
+    assert_eq!(disturbed(0.5, 0.0, 0), none);
+    assert_eq!(disturbed(0.52, 0.02, 0), none, "less than a few ticks");
+    let (causes, reasons) = disturbed(1.5, 0.0, 0);
+    assert_eq!(causes, [Cause::Load]);
+    assert!(reasons[0].starts_with("load by others of "));
+    let (causes, reasons) = disturbed(0.5, 1.0, 0);
+    assert_eq!(causes, [Cause::Steal]);
+    assert!(reasons[0].starts_with("steal time of "));
+    let (causes, reasons) = disturbed(0.5, 0.0, 2);
+    assert_eq!(causes, [Cause::Throttled]);
+    assert_eq!(reasons, ["throttled 2 times"]);
+    let (causes, _) = disturbed(1.5, 1.0, 1);
+    assert_eq!(causes, [Cause::Load, Cause::Steal, Cause::Throttled]);
 }

@@ -1,5 +1,5 @@
 //! Kills the runner 100 times at random moments and resumes it each time; every run that comes out
-//! has exactly the rounds asked for, no duplicate and no partial line.
+//! has exactly the ordered rounds, no duplicate and no partial line.
 //!
 //!     cargo test -p tlsbench --test runner kills -- --nocapture
 
@@ -53,8 +53,8 @@ fn a_hundred_kills_at_random_moments_lose_nothing() {
             if output.status.success() {
                 break;
             }
-            let told = String::from_utf8_lossy(&output.stderr);
-            assert_eq!(output.status.code(), None, "{told}");
+            let text = String::from_utf8_lossy(&output.stderr);
+            assert_eq!(output.status.code(), None, "{text}");
         }
         check_finished(&bench.path(&name), 2, 2, ROUNDS);
         println!("{name}: {killed_here} kills, {ROUNDS} rounds");

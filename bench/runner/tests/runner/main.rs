@@ -5,4 +5,6 @@ mod counts;
 mod hosts;
 mod kills;
 mod matrix;
+mod records;
 mod runs;
+mod suites;

@@ -6,7 +6,7 @@ use std::process::Command;
 use std::time::Duration;
 
 use serde_json::Value;
-use tls_harness::record::{Record, Status};
+use tls_harness::record::{Cause, Record, Status};
 use tlsbench::host::root::Root;
 use tlsbench::pack::pack;
 use tlsbench::run::run;
@@ -103,7 +103,7 @@ fn sha256(bytes: &[u8]) -> String {
 }
 
 #[test]
-fn a_block_that_goes_wrong_is_marked_failed_with_its_reason_and_the_rest_goes_on() {
+fn a_block_that_goes_wrong_is_marked_failed_with_its_reason_and_the_rest_is_measured() {
     let bench = Bench::new();
     for (variant, reason) in [
         (
@@ -118,11 +118,11 @@ fn a_block_that_goes_wrong_is_marked_failed_with_its_reason_and_the_rest_goes_on
         ),
         (
             "another-scenario",
-            "output, line 1: measured handshake, client, asked for",
+            "output, line 1: measured handshake, client, expected",
         ),
         (
             "without-side",
-            "output, line 1: measured handshake, without-side, asked for",
+            "output, line 1: measured handshake, without-side, expected",
         ),
         (
             "no-mark",
@@ -230,7 +230,7 @@ fn a_failure_that_passes_does_not_stop_later_rounds() {
 }
 
 #[test]
-fn a_journal_cut_at_any_moment_is_gone_on_with() {
+fn a_run_whose_journal_was_cut_at_any_moment_resumes() {
     let bench = Bench::new();
     bench.suite(2, NO_TIME, &["one", "two"]);
     bench.run(&silent_host(&bench)).unwrap();
@@ -256,7 +256,7 @@ fn a_journal_cut_at_any_moment_is_gone_on_with() {
 
 /// The plan of a finished run, as `run.partial.toml` had it.
 fn before_the_end(text: &str) -> String {
-    let mut run: tls_harness::run::Run = toml::from_str(text).unwrap();
+    let mut run: tlsbench::manifest::Run = toml::from_str(text).unwrap();
     run.complete = false;
     run.finished = None;
     run.rounds = None;
@@ -279,7 +279,7 @@ fn begun() -> Bench {
 }
 
 #[test]
-fn a_run_goes_on_only_with_the_same_suite() {
+fn a_run_resumes_only_with_the_same_suite() {
     let bench = begun();
     bench.suite(1, NO_TIME, &["another"]);
     let error = bench.run(&silent_host(&bench)).unwrap_err().to_string();
@@ -287,7 +287,7 @@ fn a_run_goes_on_only_with_the_same_suite() {
 }
 
 #[test]
-fn a_run_goes_on_only_with_the_same_binaries() {
+fn a_run_resumes_only_with_the_same_binaries() {
     let bench = begun();
     let binary = bench.path("fake-a");
     let mut bytes = fs::read(&binary).unwrap();
@@ -298,7 +298,7 @@ fn a_run_goes_on_only_with_the_same_binaries() {
 }
 
 #[test]
-fn a_run_goes_on_only_on_the_same_host() {
+fn a_run_resumes_only_on_the_same_host() {
     let bench = begun();
     let root = bench.path("other-root");
     fs::create_dir_all(root.join("proc")).unwrap();
@@ -311,7 +311,7 @@ fn a_run_goes_on_only_on_the_same_host() {
 }
 
 #[test]
-fn a_run_goes_on_only_as_it_was_ordered() {
+fn a_run_resumes_only_as_it_was_ordered() {
     let bench = begun();
     let mut order = bench.order();
     order.command += " --rounds 2";
@@ -341,8 +341,8 @@ fn a_run_without_a_folder_goes_to_that_of_the_day_and_the_suite() {
         .current_dir(bench.folder.path())
         .output()
         .unwrap();
-    let told = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{told}");
+    let text = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{text}");
     let finished = String::from_utf8(output.stdout).unwrap();
     let folder = Path::new(finished.trim()).parent().unwrap();
     let run = read_run(&bench.path(folder.to_str().unwrap()));
@@ -377,7 +377,7 @@ fn a_missing_program_is_named_with_the_command_that_builds_it() {
 }
 
 #[test]
-fn a_program_that_stands_twice_is_two_implementations() {
+fn a_program_that_is_named_twice_is_two_implementations() {
     let bench = Bench::new();
     let suite = bench.suite(1, NO_TIME, &["one"]);
     let text = fs::read_to_string(&suite).unwrap();
@@ -390,7 +390,7 @@ fn a_program_that_stands_twice_is_two_implementations() {
 }
 
 #[test]
-fn rounds_go_on_until_every_median_is_precise() {
+fn rounds_are_measured_until_every_median_is_precise() {
     let bench = Bench::new();
     bench.suite(2, NO_TIME, &["one"]);
     // The made-up rates are 1000, 1001 and 1002 in turn.
@@ -443,7 +443,7 @@ fn disturbed_rounds_are_repeated_up_to_a_bound_and_then_count_with_a_warning() {
     let states: Vec<_> = read_records(&bench.path("run"))
         .into_iter()
         .filter_map(|record| match record {
-            Record::RoundState(state) => Some((state.disturbed, state.reasons.len())),
+            Record::RoundState(state) => Some((state.disturbed, state.causes)),
             _ => None,
         })
         .collect();
@@ -451,13 +451,15 @@ fn disturbed_rounds_are_repeated_up_to_a_bound_and_then_count_with_a_warning() {
     assert_eq!(states.iter().filter(|(disturbed, _)| *disturbed).count(), 2);
     assert_eq!(states.len(), 8);
     assert!(
-        states.iter().all(|(_, reasons)| *reasons == 1),
+        states
+            .iter()
+            .all(|(_, causes)| *causes == [Cause::Throttled]),
         "{states:?}"
     );
     let warnings = read_run(&bench.path("run")).warnings;
     let warning = warnings
         .iter()
-        .find(|warning| warning.code == "disturbed-rounds");
+        .find(|warning| warning.code == "disturbed-rounds-counted");
     assert!(
         warning
             .unwrap()
@@ -476,8 +478,8 @@ fn an_archive_holds_the_run_with_checksums_and_is_the_same_again() {
     bench.run(&silent_host(&bench)).unwrap();
     let (archive, checksum) = pack(&bench.path("run"), bench.folder.path()).unwrap();
     let bytes = fs::read(&archive).unwrap();
-    let told = fs::read_to_string(checksum).unwrap();
-    assert_eq!(told, format!("{}  run.tar.gz\n", sha256(&bytes)));
+    let text = fs::read_to_string(checksum).unwrap();
+    assert_eq!(text, format!("{}  run.tar.gz\n", sha256(&bytes)));
     pack(&bench.path("run"), bench.folder.path()).unwrap();
     assert_eq!(fs::read(&archive).unwrap(), bytes);
 

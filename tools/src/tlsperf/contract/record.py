@@ -186,6 +186,9 @@ class RoundState(_Record):
     kind: Literal["round"] = "round"
     elapsed_seconds: float = Field(ge=0)
     disturbed: bool = False
+    causes: list[Literal["interrupted", "load", "steal", "throttled"]] = Field(
+        [], description="codes of the reasons; absent in records from before there were codes"
+    )
     reasons: list[str] = Field([])
     load_by_others_percent: float | None = Field(None, ge=0, description="of one core")
     steal_percent: float | None = Field(None, ge=0)

@@ -11,10 +11,10 @@ from __future__ import annotations
 import hashlib
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from tlsperf.contract.errors import UserError
 from tlsperf.contract.results import Results
@@ -56,11 +56,12 @@ def draft_report(root: Path, archive: Path, suite: Path) -> Path:
 
 def check_run(run: Run, suite: Path, archive: str) -> None:
     """Raises UserError unless the run is a complete one of this suite on a host fit to measure."""
-    name = read_toml(suite)["name"]
+    content = read_toml(suite)
+    name = content["name"]
     if run.suite is None or run.suite.name != name:
         found = run.suite.name if run.suite else "none"
         raise UserError(f"{archive}: found a run of the suite {found}, expected {name}")
-    digest = hashlib.sha256(suite.read_bytes()).hexdigest()
+    digest = _suite_digest(suite, content)
     if run.suite.sha256 != digest:
         raise UserError(
             f"{archive}: found the suite {name} with sha256 {run.suite.sha256}, expected {digest} "
@@ -77,6 +78,15 @@ def check_run(run: Run, suite: Path, archive: str) -> None:
         raise UserError(
             f"{archive}: the host was not fit to measure when the run began: {', '.join(failed)}"
         )
+
+
+def _suite_digest(suite: Path, content: Mapping[str, Any]) -> str:
+    """The checksum that `tlsbench` records: over the suite and then the files that it includes."""
+    digest = hashlib.sha256(suite.read_bytes())
+    for include in content.get("include", []):
+        name = include if isinstance(include, str) else include["file"]
+        digest.update((suite.parent / name).read_bytes())
+    return digest.hexdigest()
 
 
 @contextmanager

@@ -1,6 +1,6 @@
 //! A library's program without a library, for the runner's tests: it speaks the protocol, and its
-//! figures are made up. It goes by the name it is called under, and a scenario's `variant` tells
-//! it how to misbehave.
+//! figures are made up. Its name is that of its file, and a scenario's `variant` says how
+//! it misbehaves.
 
 use std::io::{Read as _, Write as _};
 use std::time::{Duration, Instant};
@@ -98,7 +98,8 @@ fn measure() -> Result<()> {
     Ok(())
 }
 
-/// Both sides, as lines; one line without a side for a primitive, which has none. The figure is put into the text, so that it may be a wrong one.
+/// Both sides, as lines; one line without a side for a primitive, which has none. The figure is put
+/// into the text, so that it may be a wrong one.
 fn measurement(request: &Request, scenario: &Scenario, rate: f64) -> Result<String> {
     let mut lines = String::new();
     let sides = match scenario.operation {

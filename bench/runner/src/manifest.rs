@@ -1,11 +1,18 @@
 //! `run.toml`: a run with its host, implementations and files, as `data/schema/run.schema.json`.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
+use anyhow::{Context, Result};
 use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+use tls_harness::implementation::Implementation;
+use tls_harness::record::Schema;
+use tls_harness::request::Counter;
 use toml::value::Datetime;
 
-use crate::{implementation::Implementation, record::Schema, request::Counter};
+use crate::files::replace;
+use crate::suite::hex;
 
 /// What a host is and the state it was found in. What cannot be read is absent.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -43,7 +50,7 @@ pub struct HostFacts {
     pub description: Option<String>,
     pub note: Option<String>,
     pub url: Option<String>,
-    // Tables stand last: TOML wants plain values before them.
+    // Tables come last: TOML requires plain values before them.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub caches: BTreeMap<String, String>,
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
@@ -64,6 +71,27 @@ pub struct RawFile {
     /// If the file holds only one.
     pub implementation: Option<String>,
     pub round: Option<u32>,
+}
+
+impl RawFile {
+    /// The file at `path` below the folder of a run, with its checksum.
+    pub fn read(
+        folder: &Path,
+        path: &str,
+        format: &str,
+        implementation: Option<String>,
+    ) -> Result<Self> {
+        let full = folder.join(path);
+        let bytes = std::fs::read(&full).with_context(|| full.display().to_string())?;
+        Ok(Self {
+            path: path.to_owned(),
+            sha256: hex(&Sha256::digest(&bytes)),
+            bytes: bytes.len() as u64,
+            format: format.to_owned(),
+            implementation,
+            round: None,
+        })
+    }
 }
 
 /// What measured.
@@ -124,16 +152,6 @@ pub struct RunCounter {
     pub version: String,
 }
 
-/// Where a run was published, for runs that are not ours.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Source {
-    pub title: String,
-    pub url: String,
-    pub estimator: Option<String>,
-    pub note: Option<String>,
-}
-
 /// `data/runs/<id>/run.toml`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -154,7 +172,6 @@ pub struct Run {
     pub suite: Option<SuiteReference>,
     /// Absent: time was measured.
     pub counter: Option<RunCounter>,
-    pub source: Option<Source>,
     /// As captured when the run began.
     pub host: Option<HostFacts>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -163,6 +180,19 @@ pub struct Run {
     pub warnings: Vec<RunWarning>,
     pub implementations: Vec<Implementation>,
     pub files: Vec<RawFile>,
+}
+
+impl Run {
+    pub fn read(path: &Path) -> Result<Self> {
+        let name = path.display().to_string();
+        let text = std::fs::read_to_string(path).with_context(|| name.clone())?;
+        toml::from_str(&text).context(name)
+    }
+
+    /// Writes the run completely or not at all.
+    pub fn write(&self, path: &Path) -> Result<()> {
+        replace(path, toml::to_string(self)?.as_bytes())
+    }
 }
 
 fn yes() -> bool {

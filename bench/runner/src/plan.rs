@@ -1,0 +1,179 @@
+//! The plan of a run: its `run.toml` as far as it is known before the first round.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Result, ensure};
+use jiff::Timestamp;
+use tls_harness::counters::callgrind;
+use tls_harness::implementation::Implementation;
+use tls_harness::record::Schema;
+use tls_harness::request::Counter;
+
+use crate::implementations::{Places, Ready};
+use crate::manifest::{CheckResult, CheckStatus, HostFacts, Run, RunCounter, SuiteReference, Tool};
+use crate::warnings::Warning;
+
+/// What a run is to measure, and where.
+pub struct Order {
+    pub suite: PathBuf,
+    /// The folder of the run; its name is the run's id.
+    pub out: PathBuf,
+    pub places: Places,
+    pub host_id: Option<String>,
+    /// Instead of the suite's.
+    pub rounds: Option<u32>,
+    /// Half-width of the 95 % interval of every median, as a share of it.
+    pub until_precise: Option<f64>,
+    /// What to count instead of measuring time.
+    pub counter: Option<Counter>,
+    /// As the run records it.
+    pub command: String,
+}
+
+/// The plan of a run that begins now.
+///
+/// # Errors
+/// The folder's name is no id of a run.
+pub fn plan(
+    order: &Order,
+    suite: SuiteReference,
+    counter: Option<RunCounter>,
+    ready: &Ready,
+    host: HostFacts,
+    checks: Vec<CheckResult>,
+) -> Result<Run> {
+    // The state of the host disturbs a clock, and no count.
+    let troubling: &[CheckResult] = match counter {
+        Some(_) => &[],
+        None => &checks,
+    };
+    let mut warnings = host_warnings(&host, troubling);
+    warnings.extend(ready.warnings.iter().cloned());
+    let programs = ready.programs.iter();
+    let implementations: Vec<_> = programs.map(|it| it.implementation.clone()).collect();
+    let now = Timestamp::now();
+    Ok(Run {
+        schema: Schema,
+        id: id(&order.out)?,
+        date: now.strftime("%Y-%m-%d").to_string().parse()?,
+        started: Some(to_the_second(now)?),
+        finished: None,
+        complete: false,
+        rounds: None,
+        seed: Some(rand::random::<u32>().into()),
+        allocator: allocator(&implementations),
+        host_id: host.id.clone(),
+        tool: Tool {
+            name: "tlsbench".to_owned(),
+            version: Some(env!("CARGO_PKG_VERSION").to_owned()),
+            commit: None,
+            url: None,
+            commands: vec![order.command.clone()],
+        },
+        suite: Some(suite),
+        counter,
+        host: Some(host),
+        checks,
+        warnings: warnings.into_iter().map(Into::into).collect(),
+        implementations,
+        files: Vec::new(),
+    })
+}
+
+/// A counter with the version that this host has.
+pub fn versioned(counter: Counter) -> Result<RunCounter> {
+    let Counter::Callgrind = counter;
+    Ok(RunCounter {
+        name: counter,
+        version: callgrind::version()?,
+    })
+}
+
+/// A moment as `run.toml` has it.
+pub fn to_the_second(time: Timestamp) -> Result<toml::value::Datetime> {
+    Ok(time.strftime("%Y-%m-%dT%H:%M:%SZ").to_string().parse()?)
+}
+
+/// The id of the run in a folder: the folder's name.
+fn id(out: &Path) -> Result<String> {
+    let id = out
+        .file_name()
+        .and_then(|name| name.to_str())
+        .unwrap_or_default();
+    let letter = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit();
+    ensure!(
+        id.starts_with(letter) && id.chars().all(|c| letter(c) || "._-".contains(c)),
+        "--out {}: the last part names the run: expected lower-case letters, digits, '.', '_', '-'",
+        out.display()
+    );
+    Ok(id.to_owned())
+}
+
+/// The allocator that all implementations share, if they do.
+fn allocator(implementations: &[Implementation]) -> Option<String> {
+    let (first, others) = implementations.split_first()?;
+    let same = |other: &Implementation| other.allocator == first.allocator;
+    others
+        .iter()
+        .all(same)
+        .then(|| first.allocator.clone())
+        .flatten()
+}
+
+/// Warnings of the host that measures.
+fn host_warnings(host: &HostFacts, checks: &[CheckResult]) -> Vec<Warning> {
+    let mut warnings = Vec::new();
+    if host.is_virtual == Some(true) {
+        let by = host.virtualization.as_deref().unwrap_or("unknown");
+        warnings.push(Warning::VirtualMachine { by: by.to_owned() });
+    }
+    let container = host.container.clone();
+    warnings.extend(container.map(|by| Warning::Container { by }));
+    let failed = |check: &&CheckResult| check.status == CheckStatus::Fail;
+    let failed = checks.iter().filter(failed);
+    warnings.extend(failed.map(|check| Warning::FailedCheck {
+        check: check.check.clone(),
+        found: check.found.clone(),
+    }));
+    warnings
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_host_has_a_warning_for_what_it_is_and_for_each_failed_check() {
+        let host = HostFacts {
+            is_virtual: Some(true),
+            virtualization: Some("kvm".to_owned()),
+            container: Some("docker".to_owned()),
+            ..HostFacts::default()
+        };
+        let check = |check: &str, status| CheckResult {
+            check: check.to_owned(),
+            status,
+            found: "60 % of a core".to_owned(),
+            fix: None,
+        };
+        let checks = [
+            check("governor", CheckStatus::Pass),
+            check("turbo", CheckStatus::Warn),
+            check("load", CheckStatus::Fail),
+        ];
+        let expected = [
+            Warning::VirtualMachine {
+                by: "kvm".to_owned(),
+            },
+            Warning::Container {
+                by: "docker".to_owned(),
+            },
+            Warning::FailedCheck {
+                check: "load".to_owned(),
+                found: "60 % of a core".to_owned(),
+            },
+        ];
+        assert_eq!(host_warnings(&host, &checks), expected);
+        assert_eq!(host_warnings(&HostFacts::default(), &[]), []);
+    }
+}

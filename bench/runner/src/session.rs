@@ -1,0 +1,257 @@
+//! The measuring of a run: its rounds and blocks, written to the journal as they are measured.
+
+use std::time::Duration;
+
+use anyhow::Result;
+use jiff::Timestamp;
+use tls_harness::record::{Block, Record, RoundState, Schema, Status};
+use tls_harness::request::{Counter, Request};
+
+use crate::conclusion::{Conclusion, is_precise};
+use crate::history::History;
+use crate::host::root::Root;
+use crate::host::watch::Watch;
+use crate::journal::Journal;
+use crate::program::Program;
+use crate::progress::Progress;
+use crate::schedule::order;
+use crate::suite::Suite;
+use crate::usage::Usage;
+
+/// How often to try again on a full disk, and how long to wait between: half an hour.
+const DISK_TRIES: u32 = 180;
+const DISK_PAUSE: Duration = Duration::from_secs(10);
+
+/// After this time a process that counts is killed: no scenario takes an hour on any host.
+const COUNTED_TIMEOUT: Duration = Duration::from_secs(3600);
+
+/// With `--until-precise`, rounds measured at most, in rounds of the suite.
+const MOST_PRECISE: u32 = 5;
+
+/// A run that is being measured.
+pub struct Session<'a> {
+    pub suite: &'a Suite,
+    pub programs: &'a [Program],
+    pub root: &'a Root,
+    pub seed: u64,
+    pub until_precise: Option<f64>,
+    pub counter: Option<Counter>,
+    pub journal: Journal,
+    pub history: History,
+    pub progress: Progress,
+    pub disk_was_full: bool,
+}
+
+impl Session<'_> {
+    /// Measures the rounds that are missing.
+    pub fn measure(&mut self) -> Result<()> {
+        if let Some(mark) = self.history.interrupted(Timestamp::now()) {
+            self.progress.say(&format!(
+                "resuming: {} rounds count; round {} was interrupted and is repeated",
+                self.history.counted(),
+                mark.round
+            ));
+            self.append_one(Record::RoundState(mark))?;
+        }
+        while !self.done() {
+            self.round()?;
+        }
+        self.progress.finish();
+        Ok(())
+    }
+
+    /// Whether the ordered rounds are there, and every median is as precise as ordered.
+    fn done(&self) -> bool {
+        let counted = self.history.counted();
+        if counted < self.suite.rounds {
+            return false;
+        }
+        let Some(target) = self.until_precise else {
+            return true;
+        };
+        counted >= self.suite.rounds.saturating_mul(MOST_PRECISE)
+            || self
+                .history
+                .rates()
+                .values()
+                .all(|rates| is_precise(rates, target))
+    }
+
+    fn round(&mut self) -> Result<()> {
+        let round = self.history.next_round();
+        let mut watch = Watch::start(self.root);
+        let before = Usage::now()?;
+        let mut runner_cpu = Duration::ZERO;
+        let mut measuring = Duration::ZERO;
+        let mut done = 0;
+        for (block, scenario) in (0..).zip(&self.suite.scenarios) {
+            for index in order(self.seed, round, block, self.programs.len()) {
+                let program = &self.programs[index];
+                let id = &program.implementation.id;
+                let rounds = self.history.counted() as usize;
+                let per_round = self.suite.blocks_per_round();
+                self.progress.block(
+                    rounds * per_round + done,
+                    self.suite.rounds.max(self.history.counted() + 1) as usize * per_round,
+                    self.remaining(done),
+                    &format!("{}, {id}", scenario.name()),
+                );
+                let request = Request {
+                    schema: Schema,
+                    round,
+                    block,
+                    implementation: id.clone(),
+                    scenario: scenario.clone(),
+                    measure_seconds: self.suite.measure_seconds,
+                    warmup_seconds: self.suite.warmup_seconds,
+                    latency: self.suite.latency,
+                    pinned: self.suite.pinned,
+                    throughput: self.suite.throughput,
+                    counter: self.counter,
+                };
+                let (elapsed, cpu) = self.block(program, &request)?;
+                measuring += elapsed;
+                runner_cpu += cpu;
+                watch.sample();
+                done += 1;
+            }
+        }
+        let spent = Usage::now()?.since(&before);
+        let mut conditions = watch.finish(spent.processor_seconds);
+        if self.counter.is_some() {
+            // Whatever else runs on the host, a count stays the same.
+            conditions.disturbances.clear();
+        }
+        let (causes, reasons): (Vec<_>, Vec<_>) = conditions.disturbances.into_iter().unzip();
+        let repeats = self.history.repeats();
+        let disturbed = !causes.is_empty() && repeats < self.suite.most_repeats();
+        let percent = |part: Duration, whole: Duration| {
+            (!whole.is_zero()).then(|| 100.0 * part.as_secs_f64() / whole.as_secs_f64())
+        };
+        let state = RoundState {
+            schema: Schema,
+            time: Timestamp::now(),
+            round,
+            elapsed_seconds: conditions.elapsed.as_secs_f64(),
+            disturbed,
+            causes,
+            reasons,
+            load_by_others_percent: conditions.load_by_others_percent,
+            steal_percent: conditions.steal_percent,
+            frequency_mhz: conditions.frequency_mhz,
+            throttle_count: conditions.throttle_count,
+            temperature_celsius: conditions.temperature_celsius,
+            involuntary_switches: Some(spent.involuntary_switches),
+            runner_cpu_percent: percent(runner_cpu, measuring),
+        };
+        let reasons = state.reasons.join("; ");
+        let verdict = match (disturbed, reasons.is_empty()) {
+            (_, true) => String::new(),
+            (true, false) => format!("; disturbed, is repeated: {reasons}"),
+            (false, false) => format!("; disturbed, counts nevertheless: {reasons}"),
+        };
+        self.append_one(Record::RoundState(state))?;
+        let more = self.until_precise.map_or(String::new(), |target| {
+            format!(
+                ", and more until every median is within {} %",
+                target * 100.0
+            )
+        });
+        self.progress.say(&format!(
+            "round {round}: {} of {} count, about {} left{more}{verdict}",
+            self.history.counted(),
+            self.suite.rounds.max(self.history.counted()),
+            indicatif::HumanDuration(self.remaining(0)),
+        ));
+        Ok(())
+    }
+
+    /// Measures one block and keeps its records, or the mark that it failed; returns its wall time
+    /// and the runner's processor time in it.
+    fn block(&mut self, program: &Program, request: &Request) -> Result<(Duration, Duration)> {
+        let id = &program.implementation.id;
+        let failed = |reason: String, elapsed: Duration| {
+            Record::Block(Block {
+                schema: Schema,
+                time: Timestamp::now(),
+                round: request.round,
+                block: request.block,
+                implementation: id.clone(),
+                status: Status::Failed,
+                reason: Some(reason),
+                elapsed_seconds: elapsed.as_secs_f64(),
+            })
+        };
+        if let Some(reason) = self.history.given_up(request.block, id) {
+            self.append_one(failed(reason, Duration::ZERO))?;
+            return Ok((Duration::ZERO, Duration::ZERO));
+        }
+        let timeout = match self.counter {
+            Some(_) => COUNTED_TIMEOUT,
+            None => self.suite.timeout(&request.scenario),
+        };
+        let measured = program.measure(request, timeout)?;
+        match measured.outcome {
+            Ok(kept) => self.append(&kept.lines, &kept.records)?,
+            Err(reason) => {
+                self.progress.say(&format!(
+                    "failed: {id}, {}, round {}: {reason}",
+                    request.scenario.name(),
+                    request.round
+                ));
+                self.append_one(failed(reason, measured.elapsed))?;
+            }
+        }
+        Ok((measured.elapsed, measured.runner_cpu))
+    }
+
+    fn append_one(&mut self, record: Record) -> Result<()> {
+        let line = record.to_line()? + "\n";
+        self.append(line.as_bytes(), &[record])
+    }
+
+    fn append(&mut self, lines: &[u8], records: &[Record]) -> Result<()> {
+        let (progress, was_full) = (&self.progress, &mut self.disk_was_full);
+        self.journal.append(lines, DISK_TRIES, DISK_PAUSE, |text| {
+            *was_full = true;
+            progress.say(text);
+        })?;
+        for record in records {
+            self.history.add(record);
+        }
+        Ok(())
+    }
+
+    /// What the rounds to come will take, after `done` blocks of the one in flight: for each
+    /// block the mean time of that block so far.
+    fn remaining(&self, done: usize) -> Duration {
+        let expected = |block: u32, scenario, program: &Program| {
+            self.history
+                .mean_block(block, &program.implementation.id)
+                .unwrap_or_else(|| self.suite.expected_block(scenario))
+        };
+        let blocks = (0..)
+            .zip(&self.suite.scenarios)
+            .flat_map(|(block, scenario)| {
+                self.programs
+                    .iter()
+                    .map(move |program| expected(block, scenario, program))
+            });
+        let blocks: Vec<Duration> = blocks.collect();
+        let round: Duration = blocks.iter().sum();
+        let over: Duration = blocks.iter().take(done).sum();
+        let rounds = self.suite.rounds.saturating_sub(self.history.counted());
+        (round * rounds).saturating_sub(over)
+    }
+
+    /// The run as it was measured.
+    pub fn conclusion(&self) -> Conclusion<'_> {
+        Conclusion {
+            suite: self.suite,
+            history: &self.history,
+            until_precise: self.until_precise,
+            unreadable_sensors: self.root.unreadable(),
+            disk_was_full: self.disk_was_full,
+        }
+    }
+}

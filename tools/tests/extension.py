@@ -1,0 +1,74 @@
+"""A scratch copy of the repository, and the examples of the guides applied to it.
+
+A guide holds its whole example: a fenced block whose info string ends in `file=PATH` is a new
+file, and a `diff` block changes a file that exists.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+_NEW_FILE = re.compile(r"^```\w+ file=(\S+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+_CHANGE = re.compile(r"^```diff\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+
+
+@dataclass(frozen=True)
+class Checkout:
+    """A copy of every file that git tracks or would track, as a repository of its own."""
+
+    folder: Path
+
+    def git(self, *arguments: str, text: str | None = None) -> str:
+        """The output of a git command in the copy."""
+        command = ["git", "-c", "user.name=test", "-c", "user.email=test@localhost", *arguments]
+        done = subprocess.run(
+            command, cwd=self.folder, input=text, capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 0, f"git {arguments[0]}: {done.stderr}"
+        return done.stdout
+
+    def follow(self, guide: str) -> set[str]:
+        """Applies every example of a guide; returns the files that it adds or changes."""
+        text = (self.folder / "docs" / guide).read_text(encoding="utf-8")
+        files, changes = _NEW_FILE.findall(text), _CHANGE.findall(text)
+        assert files or changes, f"docs/{guide} has no example: a block with file=PATH or a diff"
+        for name, content in files:
+            path = self.folder / name
+            assert not path.exists(), f"docs/{guide} adds {name}, which exists"
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(content, encoding="utf-8")
+        for change in changes:
+            self.git("apply", "--recount", "-", text=change)
+        return self.touched()
+
+    def touched(self) -> set[str]:
+        """Every file that differs from the commit, whole folders resolved to their files."""
+        lines = self.git("status", "--porcelain", "--untracked-files=all").splitlines()
+        return {line[3:] for line in lines}
+
+
+def copied(folder: Path, leave_out: tuple[str, ...] = ("data/runs", "content/perf")) -> Checkout:
+    """A scratch copy of the repository, without the folders that an example does not need."""
+    listed = subprocess.run(
+        ["git", "ls-files", "--cached", "--others", "--exclude-standard"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout.splitlines()
+    for name in listed:
+        source = ROOT / name
+        if source.is_file() and not name.startswith(leave_out):
+            target = folder / name
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(source, target)
+    checkout = Checkout(folder)
+    checkout.git("init", "--quiet")
+    checkout.git("add", "--all")
+    checkout.git("commit", "--quiet", "--message", "A scratch copy")
+    return checkout
