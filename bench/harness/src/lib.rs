@@ -5,6 +5,7 @@
 
 pub mod allocator;
 pub mod binary;
+pub mod block;
 pub mod certificates;
 pub mod clock;
 pub mod counters;
@@ -18,6 +19,7 @@ pub mod record;
 pub mod request;
 pub mod run;
 pub mod scenario;
+pub mod session;
 pub mod transport;
 pub mod wire;
 pub mod workloads;
