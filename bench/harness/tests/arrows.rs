@@ -21,15 +21,16 @@ fn files(path: &Path) -> Vec<(String, String)> {
     vec![(name, code.collect::<Vec<_>>().join("\n"))]
 }
 
-/// Whether code names a module: in a path, or as an item of a `use` list.
+/// Whether code names a module: anywhere in a `use`, or in a path.
 fn names(code: &str, module: &str) -> bool {
-    let word = |it: char| it.is_alphanumeric() || it == '_';
-    let mut matches = code.match_indices(module);
-    matches.any(|(start, _)| {
+    let is_word = |it: char| it.is_alphanumeric() || it == '_';
+    code.match_indices(module).any(|(start, _)| {
         let (before, after) = (&code[..start], &code[start + module.len()..]);
-        let is_path = after.starts_with("::");
-        let is_item = before.trim_end().ends_with("::") && !after.starts_with('(');
-        !before.ends_with(word) && !after.starts_with(word) && (is_path || is_item)
+        let statement = before.rsplit(';').next().unwrap_or_default();
+        let is_use = statement.split_whitespace().any(|it| it == "use");
+        !before.ends_with(is_word)
+            && !after.starts_with(is_word)
+            && (is_use || after.starts_with("::"))
     })
 }
 
@@ -96,7 +97,8 @@ fn the_vocabulary_and_the_session_depend_on_no_kind_and_on_no_counter() {
 fn a_dependency_is_found_in_paths_and_lists() {
     assert!(names("use super::handshake::Handshake;", "handshake"));
     assert!(names("use crate::workloads::memory;", "memory"));
-    assert!(names("workloads::{self, memory::hold}", "memory"));
+    assert!(names("use super::{Work, memory};", "memory"));
+    assert!(names("workloads::memory::hold(library)", "memory"));
     assert!(!names("bench.handshake(true)", "handshake"));
     assert!(!names("Phase::Handshake", "handshake"));
     assert!(!names("client.handshake()", "handshake"));
