@@ -5,17 +5,17 @@ use std::process::{Command, Stdio};
 use base64::{Engine, prelude::BASE64_STANDARD};
 use hdrhistogram::{Histogram, serialization::Deserializer};
 use tls_harness::{
+    block,
     implementation::{Implementation, Linkage},
-    library::{Connection, HELLO_RETRY, Setup, TlsLibrary},
+    library::{Connection, Setup, TlsLibrary},
     record::{Measurement, Metric, Observation, Phase, Record, Schema, Statistic, Status},
     request::Request,
     scenario::{
         Authentication, Certificate, CipherSuite, KeyExchange, Operation, Protocol, Resumption,
-        Scenario, Side,
+        Scenario, Side, Variant,
     },
+    session::{self, HandshakeBench},
     transport::Transport,
-    workloads as measure,
-    workloads::handshake::{self, HandshakeBench},
     workloads::transfer::Batch,
 };
 
@@ -160,7 +160,7 @@ fn handshakes() -> Vec<Scenario> {
             if protocol == Protocol::Tls13 {
                 scenarios.push(Scenario {
                     key_exchange: Some(group),
-                    variant: Some(HELLO_RETRY.into()),
+                    variant: Some(Variant::HelloRetry),
                     ..base.clone()
                 });
             }
@@ -260,7 +260,7 @@ fn refused<T>(result: anyhow::Result<T>, expected: &str) {
 /// that must not succeed.
 pub fn what_is_wrong_is_noticed<L: TlsLibrary>(library: &L) {
     for scenario in [handshake_12(), handshake_13()] {
-        handshake::prove_verification(library, &scenario).unwrap();
+        session::prove_verification(library, &scenario).unwrap();
         let server_config = server(library, &scenario);
 
         let with_client = |change: fn(&mut Setup)| {
@@ -397,7 +397,7 @@ pub fn construction_and_tickets_are_phases<L: TlsLibrary>(library: &L) {
     };
     for scenario in [handshake_12(), handshake_13(), resumed] {
         let resumes = scenario.resumption == Some(Resumption::Ticket);
-        let records = measure::block(library, &request(scenario)).unwrap();
+        let records = block::measure(library, &request(scenario)).unwrap();
         let measured = records.iter().filter_map(|record| match record {
             Record::Measurement(measurement) => Some(measurement),
             _ => None,
@@ -454,7 +454,7 @@ pub fn the_build_is_described(program: &str) {
 pub fn memory_is_counted_by_the_allocator_that_is_named(program: &str) {
     let scenario = Scenario {
         operation: Operation::Memory,
-        variant: Some("sessions-100".into()),
+        variant: Some(Variant::Sessions(100)),
         ..handshake_13()
     };
     let records = records_of(program, &request(scenario));
@@ -568,7 +568,7 @@ fn the_harness_costs_little(records: &[Record]) -> usize {
 pub fn the_main_report_is_measured<L: TlsLibrary>(library: &L) -> usize {
     let mut measured = 0;
     for scenario in main_report() {
-        let records = measure::block(library, &request(scenario.clone()))
+        let records = block::measure(library, &request(scenario.clone()))
             .unwrap_or_else(|error| panic!("{}: {error:#}", scenario.name()));
         let sides = records
             .iter()
@@ -609,7 +609,7 @@ pub fn threads_measure_at_once<L: TlsLibrary>(library: &L) {
             resumption: Some(resumption),
             ..handshake_13()
         };
-        for record in measure::block(library, &request(scenario)).unwrap() {
+        for record in block::measure(library, &request(scenario)).unwrap() {
             if let Record::Measurement(measurement) = record {
                 let rates = measurement.per_thread.unwrap();
                 assert_eq!(rates.len(), 3);
@@ -651,10 +651,10 @@ pub fn every_primitive_is_right<L: TlsLibrary>(library: &L) -> usize {
     let mut missing = 0;
     for name in PRIMITIVES {
         let scenario = Scenario {
-            variant: Some(name.into()),
+            variant: Some(name.parse().unwrap()),
             ..Scenario::new(Operation::Primitive)
         };
-        let records = measure::block(library, &request(scenario.clone()))
+        let records = block::measure(library, &request(scenario.clone()))
             .unwrap_or_else(|error| panic!("{name}: {error:#}"));
         match &records[..] {
             [Record::Block(block)] => {
@@ -773,7 +773,7 @@ pub fn memory_grows_with_the_sessions(program: &str) {
             &request(Scenario {
                 operation: Operation::Memory,
                 certificate: Some(Certificate::EcdsaP256),
-                variant: Some(format!("sessions-{sessions}")),
+                variant: Some(Variant::Sessions(sessions)),
                 ..handshake_13()
             }),
         )
@@ -815,7 +815,7 @@ pub fn client_hellos_carry_their_key_shares<L: TlsLibrary>(library: &L, program:
     let hello = |variant: &str| Scenario {
         operation: Operation::ClientHello,
         key_exchange: None,
-        variant: Some(variant.into()),
+        variant: Some(variant.parse().unwrap()),
         ..handshake_13()
     };
     let size = |variant| {

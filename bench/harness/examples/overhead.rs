@@ -8,6 +8,7 @@ use std::{hint::black_box, time::Instant};
 use anyhow::{Context, Result};
 use tls_harness::{
     clock,
+    noop::NoopLibrary,
     record::{Record, Schema},
     request::Request,
     scenario::{
@@ -15,7 +16,7 @@ use tls_harness::{
         Scenario,
     },
     transport::Transport,
-    workloads as measure,
+    workloads,
 };
 
 const MEBIBYTE: usize = 1 << 20;
@@ -78,7 +79,8 @@ fn main() -> Result<()> {
             throughput: false,
             counter: None,
         };
-        for (record, phases) in measure::own_cost(&request)?.into_iter().zip(phases) {
+        let workload = workloads::of::<NoopLibrary>(operation);
+        for (record, phases) in workload.own_cost(&request)?.into_iter().zip(phases) {
             let Record::Overhead(overhead) = record else {
                 continue;
             };

@@ -5,6 +5,7 @@
 
 pub mod allocator;
 pub mod binary;
+pub mod block;
 pub mod certificates;
 pub mod clock;
 pub mod counters;
@@ -17,6 +18,7 @@ pub mod program;
 pub mod record;
 pub mod request;
 pub mod scenario;
+pub mod session;
 pub mod transport;
 pub mod wire;
 pub mod workloads;

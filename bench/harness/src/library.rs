@@ -6,8 +6,8 @@ use crate::{
     certificates::{self, HOST_NAME, Identity},
     implementation::Implementation,
     scenario::{
-        Authentication, Certificate, CipherSuite, KeyExchange, Operation, Protocol, Resumption,
-        Scenario,
+        Authentication, Certificate, CipherSuite, KeyExchange, Protocol, Resumption, Scenario,
+        Variant,
     },
     transport::Endpoint,
     workloads::primitives::Cryptography,
@@ -83,19 +83,11 @@ impl Setup {
     /// The scenario leaves open what must be pinned.
     pub fn client(scenario: &Scenario) -> Result<Self> {
         let group = configured_group(scenario);
-        let (groups, key_shares) = match (scenario.operation, scenario.variant.as_deref()) {
-            (_, None) => (vec![group], 1),
-            (Operation::Handshake, Some(HELLO_RETRY)) => (vec![unwanted_group(group), group], 1),
-            (Operation::Memory, Some(_)) => (vec![group], 1), // the number of sessions held
-            (Operation::ClientHello, Some(variant)) => {
-                let groups = offered_groups(variant)?;
-                let shares = groups.len();
-                (groups, shares)
-            }
-            (_, Some(other)) => bail!(
-                "variant \"{other}\" is unknown for a {}",
-                scenario.operation
-            ),
+        let (groups, key_shares) = match &scenario.variant {
+            None | Some(Variant::Sessions(_)) => (vec![group], 1),
+            Some(Variant::HelloRetry) => (vec![unwanted_group(group), group], 1),
+            Some(Variant::KeyShares(groups)) => (groups.clone(), groups.len()),
+            Some(other) => bail!("variant \"{other}\" has no set-up"),
         };
         let mut setup = Self::new(scenario, groups)?;
         setup.key_shares = key_shares;
@@ -119,9 +111,6 @@ impl Setup {
 /// More sessions than are ever waiting to be resumed: what OpenSSL and BoringSSL keep by default.
 const SESSION_CACHE: u32 = 20_480;
 
-/// The variant whose client first sends a key share that the server does not want.
-pub const HELLO_RETRY: &str = "hello-retry";
-
 /// The group that both roles are configured with; X25519 where the scenario has no key exchange,
 /// since a session must first be made to be resumed.
 fn configured_group(scenario: &Scenario) -> KeyExchange {
@@ -134,20 +123,6 @@ fn unwanted_group(wanted: KeyExchange) -> KeyExchange {
         KeyExchange::X25519 => KeyExchange::Secp256r1,
         _ => KeyExchange::X25519,
     }
-}
-
-/// The groups of a variant such as `X25519MLKEM768+X25519`.
-fn offered_groups(variant: &str) -> Result<Vec<KeyExchange>> {
-    variant
-        .split('+')
-        .map(|name| {
-            KeyExchange::ALL
-                .iter()
-                .copied()
-                .find(|group| group.as_str() == name)
-                .with_context(|| format!("variant \"{variant}\": {name} is not a known group"))
-        })
-        .collect()
 }
 
 /// A TLS library in one build.

@@ -10,11 +10,10 @@ use std::{
 use anyhow::{Context, Result, bail};
 
 use crate::{
-    allocator,
+    allocator, block,
     counters::{self, Counting},
     library::TlsLibrary,
     request::Request,
-    workloads as measure,
     workloads::memory::{self, Holding},
 };
 
@@ -41,7 +40,7 @@ fn run<L: TlsLibrary>(library: &L) -> Result<()> {
         ["measure"] => {
             let request: Request = serde_json::from_reader(io::stdin().lock())
                 .context("the request on standard input is not valid")?;
-            for record in measure::block(library, &request)? {
+            for record in block::measure(library, &request)? {
                 writeln!(output, "{}", record.to_line()?)?;
             }
         }

@@ -1,8 +1,15 @@
 //! What a library's program is asked to measure: one block, one JSON object on standard input.
 
+use std::time::Duration;
+
+use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use crate::{record::Schema, scenario::Scenario};
+use crate::{
+    clock,
+    record::{Measurement, Observation, Overhead, Schema},
+    scenario::{Scenario, Side},
+};
 
 /// What is counted instead of time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -32,12 +39,52 @@ pub struct Request {
     /// Bind each thread to a logical processor of its own.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub pinned: bool,
-    /// Also tell the handshakes of all threads by the wall clock, in a measurement without a side.
+    /// Also record the handshakes of all threads per second of the wall clock, without a side.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub throughput: bool,
     /// Count this for a fixed number of operations, and measure no time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub counter: Option<Counter>,
+}
+
+impl Request {
+    /// A measurement of one side, or of none.
+    pub(crate) fn measurement(
+        &self,
+        side: Option<Side>,
+        operations: u64,
+        elapsed: impl Into<Option<Duration>>,
+        observations: Vec<Observation>,
+    ) -> Measurement {
+        Measurement {
+            schema: Schema,
+            time: Timestamp::now(),
+            round: self.round,
+            implementation: self.implementation.clone(),
+            scenario: self.scenario.on(side),
+            observations,
+            operations,
+            elapsed_seconds: elapsed.into().map(|it| it.as_secs_f64()),
+            per_thread: None,
+            histogram: None,
+            valid: true,
+            note: None,
+        }
+    }
+
+    /// The harness' own cost for one side, or for none: without a figure yet.
+    pub(crate) fn overhead(&self, side: Option<Side>) -> Overhead {
+        Overhead {
+            schema: Schema,
+            time: Timestamp::now(),
+            round: self.round,
+            implementation: self.implementation.clone(),
+            clock_nanoseconds: clock::cost(),
+            scenario: self.scenario.on(side),
+            nanoseconds: None,
+            bytes: None,
+        }
+    }
 }
 
 #[cfg(test)]

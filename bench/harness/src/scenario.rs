@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 macro_rules! vocabulary {
     ($(#[$doc:meta])* $name:ident { $($(#[$value_doc:meta])* $value:ident = $text:literal,)+ }) => {
         $(#[$doc])*
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
         pub enum $name {
             $($(#[$value_doc])* #[serde(rename = $text)] $value,)+
         }
@@ -30,6 +30,12 @@ macro_rules! vocabulary {
         }
     };
 }
+
+pub mod primitive;
+pub mod variant;
+
+pub use primitive::Primitive;
+pub use variant::{Variant, VariantKind};
 
 vocabulary!(
     /// The kind of work.
@@ -114,8 +120,8 @@ vocabulary!(
     }
 );
 
-/// What is measured. All fields together are the scenario's identity; absent is "not told", or
-/// "does not apply".
+/// What is measured. All fields together are the scenario's identity; absent is "not
+/// recorded", or "does not apply".
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Scenario {
@@ -143,9 +149,8 @@ pub struct Scenario {
     /// Largest record, in bytes of plaintext.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub record_size: Option<u32>,
-    /// What else names it: a primitive, key shares sent, `hello-retry`, `sessions-1000`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub variant: Option<String>,
+    pub variant: Option<Variant>,
 }
 
 impl CipherSuite {
@@ -267,7 +272,7 @@ impl Scenario {
         if let Some(size) = self.record_size {
             parts.push(format!("{} records", size_name(size)));
         }
-        parts.extend(self.variant.clone());
+        parts.extend(self.variant.as_ref().map(ToString::to_string));
         if let Some(threads) = self.threads
             && threads != 1
         {
@@ -275,17 +280,6 @@ impl Scenario {
         }
         parts.extend(self.side.map(|side| side.readable().into()));
         parts.join(", ")
-    }
-
-    /// The permanent anchor: the name in lower case, words joined by hyphens.
-    pub fn anchor(&self) -> String {
-        self.name()
-            .to_lowercase()
-            .replace('+', "-and-")
-            .split(|c: char| !c.is_ascii_alphanumeric())
-            .filter(|word| !word.is_empty())
-            .collect::<Vec<_>>()
-            .join("-")
     }
 }
 
@@ -297,22 +291,15 @@ mod tests {
     struct Named {
         scenario: Scenario,
         name: String,
-        anchor: String,
     }
 
     #[test]
-    fn names_and_anchors_are_those_of_the_contract() {
+    fn names_are_those_of_the_contract() {
         let text = include_str!("../../../data/schema/scenario-names.json");
         let named: Vec<Named> = serde_json::from_str(text).unwrap();
         assert!(!named.is_empty());
-        for Named {
-            scenario,
-            name,
-            anchor,
-        } in named
-        {
+        for Named { scenario, name } in named {
             assert_eq!(scenario.name(), name);
-            assert_eq!(scenario.anchor(), anchor);
         }
     }
 

@@ -1,5 +1,5 @@
-//! Each call is charged to the role that makes it, and what lies between calls to nobody: driven is
-//! a library that takes its time, and keeps an account of it.
+//! Each call is charged to the role that makes it, and time between calls to neither role: a slow
+//! library keeps an account of the time that it spends.
 
 use std::{
     sync::{Mutex, MutexGuard},
@@ -11,8 +11,8 @@ use tls_harness::{
     implementation::Implementation,
     library::{Connection, Negotiated, Progress, Setup, TlsLibrary},
     scenario::{Operation, Scenario},
+    session::{self, Phases},
     transport::{Endpoint, Transport},
-    workloads::handshake::{self, Phases},
     workloads::primitives::Cryptography,
     workloads::transfer::Batch,
 };
@@ -178,7 +178,7 @@ fn each_phase_of_a_handshake_is_charged_to_the_role_that_works() {
     let transport = Transport::new(16);
     agree(|| {
         *slow.account() = Account::default();
-        let times = handshake::run(&slow, &(), &(), &transport, true)
+        let times = session::run(&slow, &(), &(), &transport, true)
             .unwrap()
             .times;
         let account = slow.account();
@@ -187,7 +187,7 @@ fn each_phase_of_a_handshake_is_charged_to_the_role_that_works() {
             ("client", &times.client, &account.client),
             ("server", &times.server, &account.server),
         ] {
-            let pairs = taken.named().into_iter().zip(spent.named());
+            let pairs = taken.named().zip(spent.named());
             for ((phase, taken), (expected, spent)) in pairs {
                 assert_eq!(phase, expected);
                 figures.push((format!("{role}, {phase:?}"), taken, spent));
@@ -203,7 +203,7 @@ fn each_phase_of_a_handshake_is_charged_to_the_role_that_works() {
 fn sending_is_charged_to_the_sender_and_receiving_to_the_receiver() {
     let slow = slow();
     let transport = Transport::new(16);
-    let mut pair = handshake::run(&slow, &(), &(), &transport, false).unwrap();
+    let mut pair = session::run(&slow, &(), &(), &transport, false).unwrap();
     let mut batch = Batch::new(&Scenario {
         size: Some(1 << 18),
         ..Scenario::new(Operation::Transfer)

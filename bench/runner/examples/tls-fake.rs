@@ -53,7 +53,7 @@ fn measure() -> Result<()> {
     let mut text = String::new();
     std::io::stdin().read_to_string(&mut text)?;
     let request: Request = serde_json::from_str(&text).context("request")?;
-    let variant = request.scenario.variant.clone().unwrap_or_default();
+    let variant = text_of(&request.scenario);
     let mut output = String::new();
     match variant.as_str() {
         "crash" => bail!("the server's certificate was not verified"),
@@ -98,12 +98,18 @@ fn measure() -> Result<()> {
     Ok(())
 }
 
+/// The variant, which says how to misbehave.
+fn text_of(scenario: &Scenario) -> String {
+    let variant = scenario.variant.as_ref();
+    variant.map(ToString::to_string).unwrap_or_default()
+}
+
 /// Both sides, as lines; one line without a side for a primitive, which has none. The figure is put
 /// into the text, so that it may be a wrong one.
 fn measurement(request: &Request, scenario: &Scenario, rate: f64) -> Result<String> {
     let mut lines = String::new();
     let sides = match scenario.operation {
-        _ if scenario.variant.as_deref() == Some("without-side") => vec![None],
+        _ if text_of(scenario) == "without-side" => vec![None],
         Operation::Primitive => vec![None],
         _ => vec![Some(Side::Client), Some(Side::Server)],
     };

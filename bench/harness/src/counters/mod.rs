@@ -1,42 +1,40 @@
 //! Instructions of one role, counted by callgrind: the measure without noise.
 //!
-//! Fresh processes under valgrind make a fixed number of handshakes, batches or ClientHellos with
-//! the drivers that time them too, and have the instructions of one role's calls into the library
-//! counted. Those are the calls that are timed otherwise, and the same checks follow each.
+//! Fresh processes under valgrind repeat the operations of a kind a fixed number of times. Callgrind
+//! counts the instructions of one role's calls into the library: the calls that are timed otherwise,
+//! with the same checks after each.
 
 pub mod callgrind;
 
 use std::thread::{self, ScopedJoinHandle};
 
-use anyhow::{Result, anyhow, bail};
+use anyhow::{Context, Result, anyhow};
 use serde::{Deserialize, Serialize};
 
 use crate::{
     implementation::Implementation,
     library::{Connection, Negotiated, Progress, Setup, TlsLibrary},
+    noop::NoopLibrary,
     process,
-    record::{Metric, Observation, Phase, Statistic, Unit},
+    record::{Measurement, Metric, Observation, Phase, Record, Statistic, Unit},
     request::Request,
     scenario::{Operation, Scenario, Side},
-    transport::{Endpoint, Transport},
-    workloads::client_hello::ClientHelloBench,
-    workloads::handshake::{self, HandshakeBench},
-    workloads::transfer::Batch,
+    transport::Endpoint,
+    workloads::{self, Countable, Quantity},
 };
 
-/// Fresh processes that count handshakes or ClientHellos: what a process draws at random when it
+/// Fresh processes that count operations which draw random numbers: what a process draws when it
 /// begins, such as the seed of a hash map, holds for all that it counts.
 const PROCESSES: u32 = 4;
 
-/// Operations that each of them counts: a multiple of 32, since the libraries make new blinding
-/// for RSA in every 32nd signature.
-const OPERATIONS: u64 = 64;
+/// Steps that each of them counts: a multiple of 32, since the libraries make new blinding for RSA
+/// in every 32nd signature.
+const STEPS: u64 = 64;
 
-/// Batches of a transfer, in one process: nothing in them is random.
-const BATCHES: u64 = 16;
+/// Steps where nothing is random, in one process.
+const STEPS_IF_NOT_RANDOM: u64 = 16;
 
-/// Made before, and not counted, so that what a library does once is not taken for the cost of an
-/// operation.
+/// Steps before, which are not counted: what a library does once is not the cost of an operation.
 const WARM_UP: u32 = 20;
 
 /// What a fresh process is to count.
@@ -45,7 +43,7 @@ const WARM_UP: u32 = 20;
 pub struct Counting {
     scenario: Scenario,
     side: Side,
-    operations: u64,
+    steps: u64,
 }
 
 /// A library, of which the calls of one role are counted.
@@ -147,57 +145,34 @@ impl<L: TlsLibrary> TlsLibrary for Counted<'_, L> {
     }
 }
 
-/// Calls `work` for the warm-up, and then for what is counted.
-fn repeat(operations: u64, mut work: impl FnMut() -> Result<()>) -> Result<()> {
-    for _ in 0..WARM_UP {
-        work()?;
-    }
-    callgrind::start()?;
-    for _ in 0..operations {
-        work()?;
-    }
-    Ok(())
+/// What of a kind can be counted.
+fn countable<'a, L: TlsLibrary + 'a>(operation: Operation) -> Result<&'a dyn Countable<L>> {
+    workloads::of::<L>(operation)
+        .countable()
+        .with_context(|| not_counted(operation))
 }
 
-/// Makes what is counted, in this process, which should be fresh and run under valgrind.
+fn not_counted(operation: Operation) -> String {
+    format!("instructions of a {operation} are not counted")
+}
+
+/// Repeats what is counted, in this process, which should be fresh and run under valgrind.
 ///
 /// # Errors
-/// There is no valgrind, or an operation failed or came to something else than the scenario says.
+/// There is no valgrind, or an operation failed or had another result than the scenario says.
 pub fn count<L: TlsLibrary>(library: &L, counting: &Counting) -> Result<()> {
-    let Counting {
-        scenario,
-        side,
-        operations,
-    } = counting;
     let counted = Counted {
         library,
-        side: *side,
+        side: counting.side,
     };
-    if scenario.operation == Operation::ClientHello {
-        let speaker = ClientHelloBench::new(&counted, scenario)?;
-        return repeat(*operations, || speaker.speak().map(drop));
-    }
-    handshake::prove_verification(library, scenario)?;
-    let server_config = library.server_config(&Setup::server(scenario)?)?;
-    let stage = |capacity| HandshakeBench::new(&counted, &server_config, scenario, capacity);
-    match scenario.operation {
-        Operation::Handshake => {
-            let stage = stage(Transport::HANDSHAKE_CAPACITY)?;
-            stage.prepare()?;
-            repeat(*operations, || stage.handshake(stage.resumes()).map(drop))
+    let scenario = &counting.scenario;
+    countable(scenario.operation)?.run(&counted, scenario, &mut |step| {
+        for _ in 0..WARM_UP {
+            step()?;
         }
-        Operation::Transfer => {
-            let mut batch = Batch::new(scenario)?;
-            let stage = stage(batch.capacity())?;
-            let mut pair = stage.handshake(false)?;
-            stage.transport.clear();
-            repeat(*operations, || {
-                batch.run(&mut pair)?;
-                batch.check(&stage.transport)
-            })
-        }
-        other => bail!("the instructions of a {other} can't be counted"),
-    }
+        callgrind::start()?;
+        (0..counting.steps).try_for_each(|_| step())
+    })
 }
 
 /// Why nothing is counted for a request, if so.
@@ -206,52 +181,44 @@ pub fn unsupported<L: TlsLibrary>(library: &L, request: &Request) -> Option<Stri
     if let Some(reason) = library.uncountable() {
         return Some(reason.into());
     }
-    let reason = match scenario.operation {
-        Operation::Memory | Operation::Primitive => {
-            "instructions are counted of handshakes, transfers and ClientHellos"
-        }
-        _ if scenario.threads.unwrap_or(1) != 1 => "instructions are counted on one thread",
-        _ if request.latency => "instructions have no latency",
-        _ => return None,
-    };
-    Some(reason.into())
-}
-
-/// The sides of a scenario that are counted.
-pub fn sides(scenario: &Scenario) -> &'static [Side] {
-    match scenario.operation {
-        Operation::Transfer => &[Side::Sender, Side::Receiver],
-        Operation::ClientHello => &[Side::Client],
-        _ => &[Side::Client, Side::Server],
+    if countable::<L>(scenario.operation).is_err() {
+        return Some(not_counted(scenario.operation));
     }
+    if scenario.threads.unwrap_or(1) != 1 {
+        return Some("instructions are counted on one thread".into());
+    }
+    request
+        .latency
+        .then(|| "instructions have no latency".into())
 }
 
-/// What was found about one role.
-pub struct Counts {
-    pub observations: Vec<Observation>,
-    /// Handshakes, writes or ClientHellos.
-    pub operations: u64,
-}
-
-/// Instructions of one role: per handshake, per MiB of plaintext or per ClientHello.
+/// The records of one block: instructions per handshake, per MiB of plaintext or per operation.
 ///
 /// # Errors
-/// The process that counts failed, or callgrind's profile can't be understood.
-pub fn measure(scenario: &Scenario, side: Side) -> Result<Counts> {
-    let (processes, each) = match scenario.operation {
-        Operation::Transfer => (1, BATCHES),
-        _ => (PROCESSES, OPERATIONS),
+/// A process that counts failed, or callgrind's profile is not valid.
+pub fn measure(request: &Request) -> Result<Vec<Record>> {
+    let sides = countable::<NoopLibrary>(request.scenario.operation)?.sides();
+    let one = |&side| Ok(Record::Measurement(measure_side(request, side)?));
+    sides.iter().flatten().map(one).collect()
+}
+
+fn measure_side(request: &Request, side: Side) -> Result<Measurement> {
+    let scenario = &request.scenario;
+    let countable = countable::<NoopLibrary>(scenario.operation)?;
+    let (processes, steps) = match countable.is_random() {
+        true => (PROCESSES, STEPS),
+        false => (1, STEPS_IF_NOT_RANDOM),
     };
     let counting = Counting {
         scenario: scenario.clone(),
         side,
-        operations: each,
+        steps,
     };
     let one = || -> Result<u64> {
         let profile = process::answer(callgrind::this_program("count")?, &counting)?;
         callgrind::instructions(&profile)
     };
-    // All at once: what is counted does not depend on what else runs.
+    // All at once: the counts do not depend on what else runs.
     let totals: Vec<Result<u64>> = thread::scope(|scope| {
         let spawned: Vec<_> = (0..processes).map(|_| scope.spawn(one)).collect();
         let join = |thread: ScopedJoinHandle<'_, _>| {
@@ -261,25 +228,18 @@ pub fn measure(scenario: &Scenario, side: Side) -> Result<Counts> {
         spawned.into_iter().map(join).collect()
     });
     let total: u64 = totals.into_iter().sum::<Result<u64>>()?;
-    let done = u64::from(processes) * each;
-    let (operations, per, unit) = match scenario.operation {
-        Operation::Transfer => {
-            let batch = Batch::new(scenario)?;
-            let mebibytes = done as f64 * batch.mebibytes();
-            let writes = done * batch.writes() as u64;
-            (writes, mebibytes, Unit::InstructionsPerMebibyte)
-        }
-        Operation::ClientHello => (done, done as f64, Unit::InstructionsPerOperation),
-        _ => (done, done as f64, Unit::InstructionsPerHandshake),
+    let work = countable.work(scenario)?;
+    let operations = u64::from(processes) * steps * work.operations;
+    let observation = Observation {
+        phase: Phase::Total,
+        metric: Metric::Instructions,
+        statistic: Statistic::Value,
+        value: total as f64 / (operations as f64 * work.amount),
+        unit: match work.quantity {
+            Quantity::Handshakes => Unit::InstructionsPerHandshake,
+            Quantity::Mebibytes => Unit::InstructionsPerMebibyte,
+            Quantity::Operations => Unit::InstructionsPerOperation,
+        },
     };
-    Ok(Counts {
-        observations: vec![Observation {
-            phase: Phase::Total,
-            metric: Metric::Instructions,
-            statistic: Statistic::Value,
-            value: total as f64 / per,
-            unit,
-        }],
-        operations,
-    })
+    Ok(request.measurement(Some(side), operations, None, vec![observation]))
 }

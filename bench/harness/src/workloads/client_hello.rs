@@ -1,19 +1,64 @@
-//! The driver of the micro-benchmark of a ClientHello: construction of a client and its first
-//! flight, with the key shares that the variant names.
+//! ClientHellos: construction of a client and its first flight, with the key shares that the
+//! variant names.
 
 use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
 
+use super::{
+    Quantity, Work,
+    timed::{Step, Target, Timed},
+};
 use crate::{
     clock::Laps,
     library::{Connection, Setup, TlsLibrary},
-    scenario::{KeyExchange, Scenario},
+    record::Phase,
+    scenario::{KeyExchange, Scenario, Side, VariantKind},
     transport::Transport,
     wire,
 };
 
-/// A client, configured, that has nobody to talk to: belongs to one thread.
+/// See the module.
+pub struct ClientHello;
+
+impl Timed for ClientHello {
+    const SIDES: &'static [Option<Side>] = &[Some(Side::Client)];
+    const VARIANTS: &'static [VariantKind] = &[VariantKind::KeyShares];
+
+    type Shared<L: TlsLibrary> = ();
+
+    fn work(_: &Scenario) -> Result<Work> {
+        Ok(Work {
+            operations: 1,
+            amount: 1.0,
+            quantity: Quantity::Operations,
+        })
+    }
+
+    fn prepare<L: TlsLibrary>(_: &Target<'_, L>) -> Result<()> {
+        Ok(())
+    }
+
+    fn run<L: TlsLibrary, R>(
+        target: &Target<'_, L>,
+        (): &(),
+        driver: impl FnOnce(&mut Step<'_>) -> Result<R>,
+    ) -> Result<R> {
+        let bench = ClientHelloBench::new(target.library, target.scenario)?;
+        driver(&mut |tally| {
+            let times = match target.checked {
+                true => bench.run()?,
+                false => bench.unchecked()?,
+            };
+            tally.add([[
+                (Phase::Construction, times.construction),
+                (Phase::Flight1, times.flight),
+            ]])
+        })
+    }
+}
+
+/// A configured client without a peer: belongs to one thread.
 pub struct ClientHelloBench<'a, L: TlsLibrary> {
     library: &'a L,
     config: L::ClientConfig,
@@ -45,9 +90,8 @@ impl<'a, L: TlsLibrary> ClientHelloBench<'a, L> {
     ///
     /// # Errors
     /// The library fails, or sends other key shares.
-    pub fn speak(&self) -> Result<Times> {
-        self.transport.clear();
-        let times = run(self.library, &self.config, &self.transport)?;
+    pub fn run(&self) -> Result<Times> {
+        let times = self.unchecked()?;
         let sent = self.transport.sent_by_client(wire::key_shares)?;
         ensure!(
             sent == self.key_shares,
@@ -56,25 +100,18 @@ impl<'a, L: TlsLibrary> ClientHelloBench<'a, L> {
         );
         Ok(times)
     }
-}
 
-/// Makes one client and has it speak first, over a transport that is clear.
-///
-/// # Errors
-/// The library fails.
-pub fn run<L: TlsLibrary>(
-    library: &L,
-    config: &L::ClientConfig,
-    transport: &Transport,
-) -> Result<Times> {
-    let mut laps = Laps::start();
-    let client = library.connect(config, &transport.client);
-    let construction = laps.lap();
-    let mut client = client.context("client")?;
-    laps = Laps::start();
-    client.handshake().context("client")?;
-    Ok(Times {
-        construction,
-        flight: laps.lap(),
-    })
+    fn unchecked(&self) -> Result<Times> {
+        self.transport.clear();
+        let mut laps = Laps::start();
+        let client = self.library.connect(&self.config, &self.transport.client);
+        let construction = laps.lap();
+        let mut client = client.context("client")?;
+        laps = Laps::start();
+        client.handshake().context("client")?;
+        Ok(Times {
+            construction,
+            flight: laps.lap(),
+        })
+    }
 }

@@ -1,354 +1,65 @@
-//! The driver of handshakes: runs one, keeps the time of each role by phase, and checks what came
-//! of it.
+//! Handshakes, full or resumed: the time of both roles, by phase.
 
-use std::{ops::AddAssign, time::Duration};
+use anyhow::Result;
 
-use anyhow::{Context, Result, bail, ensure};
-
+use super::{
+    Quantity, Work,
+    timed::{Step, Target, Timed},
+};
 use crate::{
-    certificates::authority,
-    clock::Laps,
-    library::{Connection, HELLO_RETRY, Negotiated, Progress, Setup, TlsLibrary},
-    record::Phase,
-    scenario::{
-        Authentication, Certificate, CipherSuite, KeyExchange, Protocol, Resumption, Scenario,
-    },
+    library::{Setup, TlsLibrary},
+    scenario::{Scenario, Side, VariantKind},
+    session::{self, HandshakeBench},
     transport::Transport,
-    wire::{self, WireHandshake},
 };
 
-/// Most flights that a role may take: three in TLS1.3 with a HelloRetryRequest.
-const MAX_FLIGHTS: usize = 4;
+/// See the module.
+pub struct Handshake;
 
-/// Time of one role, by phase.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Phases {
-    pub construction: Duration,
-    /// Only flights that took place.
-    pub flights: Vec<Duration>,
-    /// If the role waited for tickets.
-    pub tickets: Option<Duration>,
-}
+impl Timed for Handshake {
+    const SIDES: &'static [Option<Side>] = &[Some(Side::Client), Some(Side::Server)];
+    const VARIANTS: &'static [VariantKind] = &[VariantKind::HelloRetry];
+    const LATENCY: bool = true;
 
-impl Phases {
-    fn new() -> Self {
-        Self {
-            flights: Vec::with_capacity(MAX_FLIGHTS),
-            ..Self::default()
-        }
-    }
+    type Shared<L: TlsLibrary> = L::ServerConfig;
 
-    /// Sum over the phases.
-    pub fn total(&self) -> Duration {
-        self.construction + self.flights.iter().sum::<Duration>() + self.tickets.unwrap_or_default()
-    }
-
-    /// The phases with their names, in order.
-    pub fn named(&self) -> Vec<(Phase, Duration)> {
-        const FLIGHTS: [Phase; MAX_FLIGHTS] = [
-            Phase::Flight1,
-            Phase::Flight2,
-            Phase::Flight3,
-            Phase::Flight4,
-        ];
-        let flights = FLIGHTS.into_iter().zip(self.flights.iter().copied());
-        let mut named = vec![(Phase::Construction, self.construction)];
-        named.extend(flights);
-        named.extend(self.tickets.map(|time| (Phase::Tickets, time)));
-        named
-    }
-}
-
-impl AddAssign<&Phases> for Phases {
-    fn add_assign(&mut self, other: &Phases) {
-        self.construction += other.construction;
-        if self.flights.len() < other.flights.len() {
-            self.flights.resize(other.flights.len(), Duration::ZERO);
-        }
-        for (sum, time) in self.flights.iter_mut().zip(&other.flights) {
-            *sum += *time;
-        }
-        if let Some(time) = other.tickets {
-            *self.tickets.get_or_insert_default() += time;
-        }
-    }
-}
-
-/// Time of both roles.
-#[derive(Clone, Debug, Default)]
-pub struct Times {
-    pub client: Phases,
-    pub server: Phases,
-}
-
-impl AddAssign<&Times> for Times {
-    fn add_assign(&mut self, other: &Times) {
-        self.client += &other.client;
-        self.server += &other.server;
-    }
-}
-
-/// Two connections that have completed their handshake.
-pub struct Pair<'a, L: TlsLibrary + ?Sized + 'a> {
-    pub client: L::Client<'a>,
-    pub server: L::Server<'a>,
-    pub times: Times,
-}
-
-/// Runs one handshake over a transport that is clear. Only the library's calls stand between two
-/// reads of the clock.
-///
-/// # Errors
-/// A role fails, or does not come to an end.
-pub fn run<'a, L: TlsLibrary + ?Sized>(
-    library: &L,
-    client_config: &'a L::ClientConfig,
-    server_config: &'a L::ServerConfig,
-    transport: &'a Transport,
-    awaits_tickets: bool,
-) -> Result<Pair<'a, L>> {
-    let mut times = Times {
-        client: Phases::new(),
-        server: Phases::new(),
-    };
-    let mut laps = Laps::start();
-    let client = library.connect(client_config, &transport.client);
-    times.client.construction = laps.lap();
-    let server = library.accept(server_config, &transport.server);
-    times.server.construction = laps.lap();
-    let mut client = client.context("client")?;
-    let mut server = server.context("server")?;
-    let (mut client_is, mut server_is) = (Progress::Waiting, Progress::Waiting);
-    laps = Laps::start();
-    loop {
-        ensure!(
-            times.client.flights.len() < MAX_FLIGHTS,
-            "the handshake is not complete after {MAX_FLIGHTS} flights"
-        );
-        if client_is == Progress::Waiting {
-            client_is = client.handshake().context("client")?;
-            times.client.flights.push(laps.lap());
-        }
-        if server_is == Progress::Waiting {
-            server_is = server.handshake().context("server")?;
-            times.server.flights.push(laps.lap());
-        }
-        if (client_is, server_is) == (Progress::Done, Progress::Done) {
-            break;
-        }
-    }
-    if awaits_tickets {
-        client.receive_tickets().context("client, tickets")?;
-        times.client.tickets = Some(laps.lap());
-    }
-    Ok(Pair {
-        client,
-        server,
-        times,
-    })
-}
-
-/// What every handshake of a scenario must have come to.
-#[derive(Clone, Debug)]
-pub struct Expected {
-    protocol: Protocol,
-    cipher_suite: CipherSuite,
-    key_exchange: Option<KeyExchange>,
-    resumption: Resumption,
-    mutual: bool,
-    hello_retry: bool,
-}
-
-impl Expected {
-    /// # Errors
-    /// The scenario leaves open what must be pinned.
-    pub fn new(scenario: &Scenario) -> Result<Self> {
-        let setup = Setup::server(scenario)?;
-        Ok(Self {
-            protocol: setup.protocol,
-            cipher_suite: setup.cipher_suite,
-            key_exchange: scenario.key_exchange,
-            resumption: setup.resumption,
-            mutual: setup.authentication == Authentication::Mutual,
-            hello_retry: scenario.variant.as_deref() == Some(HELLO_RETRY),
+    fn work(_: &Scenario) -> Result<Work> {
+        Ok(Work {
+            operations: 1,
+            amount: 1.0,
+            quantity: Quantity::Handshakes,
         })
     }
 
-    /// True if the client receives a ticket after each handshake. What TLS1.3 calls a ticket is
-    /// also how it resumes by session id: the ticket then holds only a key to the server's cache.
-    pub fn awaits_tickets(&self) -> bool {
-        self.protocol == Protocol::Tls13 && self.resumption != Resumption::None
+    fn prepare<L: TlsLibrary>(target: &Target<'_, L>) -> Result<L::ServerConfig> {
+        if target.checked {
+            session::prove_verification(target.library, target.scenario)?;
+        }
+        target
+            .library
+            .server_config(&Setup::server(target.scenario)?)
     }
 
-    /// Checks a handshake twice: by the library's word on both roles, and by the wire. `resumed`:
-    /// whether this one was to be a resumption (the first of a scenario cannot be).
-    ///
-    /// # Errors
-    /// The first difference, with what was found and what was expected.
-    pub fn check<L: TlsLibrary + ?Sized>(
-        &self,
-        pair: &Pair<'_, L>,
-        transport: &Transport,
-        resumed: bool,
-    ) -> Result<()> {
-        let seen = transport.sent_by_server(wire::parse)?;
-        self.check_wire(&seen, resumed).context("on the wire")?;
-        let client = pair.client.negotiated().context("client")?;
-        self.check_negotiated(&client, resumed).context("client")?;
-        same("peer verified", client.peer_verified, true).context("client")?;
-        same("tickets", client.tickets, u32::from(self.awaits_tickets())).context("client")?;
-        let server = pair.server.negotiated().context("server")?;
-        self.check_negotiated(&server, resumed).context("server")?;
-        same("peer verified", server.peer_verified, self.mutual).context("server")?;
-        ensure!(
-            !transport.client.has_arrived() && !transport.server.has_arrived(),
-            "bytes were sent that nobody read"
-        );
-        Ok(())
-    }
-
-    fn check_negotiated(&self, negotiated: &Negotiated, resumed: bool) -> Result<()> {
-        same("protocol", negotiated.protocol, self.protocol)?;
-        same("cipher suite", negotiated.cipher_suite, self.cipher_suite)?;
-        if let Some(found) = negotiated.resumed {
-            same("resumed", found, resumed)?;
+    fn run<L: TlsLibrary, R>(
+        target: &Target<'_, L>,
+        server: &L::ServerConfig,
+        driver: impl FnOnce(&mut Step<'_>) -> Result<R>,
+    ) -> Result<R> {
+        let bench = HandshakeBench::new(
+            target.library,
+            server,
+            target.scenario,
+            Transport::HANDSHAKE_CAPACITY,
+        )?;
+        if target.checked {
+            bench.prepare()?;
         }
-        if let (Some(found), Some(expected)) = (negotiated.key_exchange, self.key_exchange) {
-            same("key exchange", found, expected)?;
-        }
-        Ok(())
-    }
-
-    fn check_wire(&self, seen: &WireHandshake, resumed: bool) -> Result<()> {
-        same("protocol", seen.protocol, self.protocol)?;
-        same("cipher suite", seen.cipher_suite, self.cipher_suite)?;
-        same("resumed", seen.resumed, resumed)?;
-        same("hello retry", seen.hello_retry, self.hello_retry)?;
-        if self.protocol == Protocol::Tls13 || !resumed {
-            let expected = self.key_exchange.unwrap_or(KeyExchange::X25519);
-            same("key exchange", seen.key_exchange, Some(expected))?;
-        }
-        if self.protocol == Protocol::Tls12 {
-            let tickets = u32::from(self.resumption == Resumption::Ticket);
-            same("tickets", seen.tickets, tickets)?;
-        }
-        Ok(())
-    }
-}
-
-fn same<T: PartialEq + std::fmt::Debug>(what: &str, found: T, expected: T) -> Result<()> {
-    ensure!(
-        found == expected,
-        "{what}: found {found:?}, expected {expected:?}"
-    );
-    Ok(())
-}
-
-/// Makes sure, before anything is measured, that peers are verified for real: a root that did not
-/// sign, or another name, must end the handshake.
-///
-/// # Errors
-/// A handshake succeeded that must not.
-pub fn prove_verification<L: TlsLibrary + ?Sized>(library: &L, scenario: &Scenario) -> Result<()> {
-    let transport = Transport::new(Transport::HANDSHAKE_CAPACITY);
-    let (client, server) = (Setup::client(scenario)?, Setup::server(scenario)?);
-    let must_fail = |what: &str, client: &Setup, server: &Setup| -> Result<()> {
-        transport.clear();
-        let client = library.client_config(client)?;
-        let server = library.server_config(server)?;
-        if run(library, &client, &server, &transport, false).is_ok() {
-            bail!("verification is off: {what} was accepted");
-        }
-        Ok(())
-    };
-    let mut wrong = client.clone();
-    wrong.trusted = other_root(client.certificate);
-    must_fail("a server signed by an unknown root", &wrong, &server)?;
-    let mut wrong = client.clone();
-    wrong.host_name = "other.example";
-    must_fail("a server of another name", &wrong, &server)?;
-    if server.authentication == Authentication::Mutual {
-        let mut wrong = server.clone();
-        wrong.trusted = other_root(server.certificate);
-        must_fail("a client signed by an unknown root", &client, &wrong)?;
-    }
-    Ok(())
-}
-
-/// A root of the same name that did not sign the chain of `certificate`.
-fn other_root(certificate: Certificate) -> &'static str {
-    authority(match certificate {
-        Certificate::Rsa2048 => Certificate::EcdsaP256,
-        _ => Certificate::Rsa2048,
-    })
-    .root
-}
-
-/// A scenario, configured, with the transport that its handshakes run over: belongs to one thread.
-pub struct HandshakeBench<'a, L: TlsLibrary + ?Sized> {
-    pub library: &'a L,
-    pub client_config: L::ClientConfig,
-    pub server_config: &'a L::ServerConfig,
-    pub transport: Transport,
-    pub expected: Expected,
-}
-
-impl<'a, L: TlsLibrary + ?Sized> HandshakeBench<'a, L> {
-    /// # Errors
-    /// The library refuses the set-up.
-    pub fn new(
-        library: &'a L,
-        server_config: &'a L::ServerConfig,
-        scenario: &Scenario,
-        capacity: usize,
-    ) -> Result<Self> {
-        Ok(Self {
-            library,
-            client_config: library.client_config(&Setup::client(scenario)?)?,
-            server_config,
-            transport: Transport::new(capacity),
-            expected: Expected::new(scenario)?,
+        driver(&mut |tally| {
+            let times = match target.checked {
+                true => bench.handshake(bench.resumes())?.times,
+                false => bench.unchecked()?.times,
+            };
+            tally.add([times.client.named(), times.server.named()])
         })
-    }
-
-    /// One handshake, of which anything may have come.
-    ///
-    /// # Errors
-    /// It failed.
-    pub fn unchecked(&self) -> Result<Pair<'_, L>> {
-        self.transport.clear();
-        run(
-            self.library,
-            &self.client_config,
-            self.server_config,
-            &self.transport,
-            self.expected.awaits_tickets(),
-        )
-    }
-
-    /// One handshake, checked. `resumed`: whether it must be a resumption.
-    ///
-    /// # Errors
-    /// It failed, or came to something else.
-    pub fn handshake(&self, resumed: bool) -> Result<Pair<'_, L>> {
-        let pair = self.unchecked()?;
-        self.expected.check(&pair, &self.transport, resumed)?;
-        Ok(pair)
-    }
-
-    /// Makes the session that the first measured handshake resumes, if the scenario resumes.
-    ///
-    /// # Errors
-    /// The full handshake failed.
-    pub fn prepare(&self) -> Result<()> {
-        if self.resumes() {
-            self.handshake(false).context("the session to be resumed")?;
-        }
-        Ok(())
-    }
-
-    /// True if each handshake but the first resumes a session.
-    pub fn resumes(&self) -> bool {
-        self.expected.resumption != Resumption::None
     }
 }

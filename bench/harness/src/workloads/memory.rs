@@ -1,41 +1,78 @@
 //! Memory of one role: how much a process grows with the connections that it holds.
 //!
-//! A fresh process holds so many connections of one role at one moment of their life; each peer is
-//! freed as soon as it has played its part, so that its memory is used again by the next. What a
-//! connection costs is the slope over the number held, which leaves the process itself out.
+//! A fresh process holds a number of connections of one role at one moment of their life. Each peer
+//! is freed as soon as it is not needed, so that the next one uses its memory again. The cost of a
+//! connection is the slope over the number held, which leaves out the process itself.
 
-use std::{
-    env, fs,
-    process::Command,
-    time::{Duration, Instant},
-};
+use std::{env, fs, process::Command, thread, time::Instant};
 
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Context, Result, anyhow, bail, ensure};
 use serde::{Deserialize, Serialize};
 
+use super::{Countable, Workload};
 use crate::{
     allocator,
     library::{Connection, Setup, TlsLibrary},
     noop::NoopLibrary,
     process,
-    record::{Metric, Observation, Phase, Statistic, Unit},
-    scenario::{Scenario, Side},
+    record::{Measurement, Metric, Observation, Overhead, Phase, Record, Statistic, Unit},
+    request::Request,
+    scenario::{Scenario, Side, Variant, VariantKind},
+    session::{self, HandshakeBench, Pair},
     transport::Transport,
-    workloads::handshake::{HandshakeBench, Pair},
 };
 
 /// Numbers of connections that the slope is drawn through.
 const SESSIONS: [u32; 3] = [100, 1_000, 10_000];
 
-/// Connections made and freed before anything is counted, so that what a library allocates once
-/// is not taken for the cost of a connection.
+/// Connections made and freed before anything is counted: what a library allocates once is not the
+/// cost of a connection.
 const WARM_UP: u32 = 20;
 
 /// Data exchanged in each direction before `data` is measured.
 const DATA: [u8; 1024] = [0x5a; 1024];
 
-/// When a connection's memory is looked at: after construction, after the handshake, after data.
+/// When a connection's memory is read: after construction, after the handshake, after data.
 const MOMENTS: [Phase; 3] = [Phase::Construction, Phase::Handshake, Phase::Data];
+
+const SIDES: [Side; 2] = [Side::Client, Side::Server];
+
+/// See the module.
+pub struct Memory;
+
+impl<L: TlsLibrary> Workload<L> for Memory {
+    fn variants(&self) -> &'static [VariantKind] {
+        &[VariantKind::Sessions]
+    }
+
+    fn measure(&self, library: &L, request: &Request) -> Result<Vec<Record>> {
+        session::prove_verification(library, &request.scenario)?;
+        // No time is measured, so both sides may use the host at once.
+        thread::scope(|scope| {
+            let spawned = SIDES.map(|side| scope.spawn(move || measure(request, side)));
+            let panicked = |_| anyhow!("a thread panicked");
+            let join = |thread: thread::ScopedJoinHandle<'_, _>| -> Result<_> {
+                Ok(Record::Measurement(thread.join().map_err(panicked)??))
+            };
+            spawned.into_iter().map(join).collect()
+        })
+    }
+
+    /// Bytes of a connection that does nothing, or of all of them where the variant names a number.
+    fn own_cost(&self, request: &Request) -> Result<Vec<Record>> {
+        let one = |side| -> Result<Record> {
+            Ok(Record::Overhead(Overhead {
+                bytes: Some(own_cost(&request.scenario, side)?),
+                ..request.overhead(Some(side))
+            }))
+        };
+        SIDES.into_iter().map(one).collect()
+    }
+
+    fn countable(&self) -> Option<&dyn Countable<L>> {
+        None
+    }
+}
 
 /// What a fresh process is to hold.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -73,11 +110,11 @@ fn usage() -> Result<Growth> {
     })
 }
 
-/// Keeps `sessions` of what `make` makes, and tells what they cost. The count is that of the whole
-/// process: nothing else may run in it.
+/// Keeps `sessions` of what `make` makes, and returns what they cost. The count is that of the
+/// whole process: nothing else may run in it.
 ///
 /// # Errors
-/// `make` fails, or the system does not tell.
+/// `make` fails, or the system keeps no count.
 pub fn keep<T>(sessions: u32, mut make: impl FnMut() -> Result<T>) -> Result<Growth> {
     for _ in 0..WARM_UP {
         make()?;
@@ -118,11 +155,11 @@ fn exchange<L: TlsLibrary>(pair: &mut Pair<'_, L>) -> Result<()> {
 /// Holds connections in this process, which should be fresh.
 ///
 /// # Errors
-/// A handshake failed or came to something else than the scenario says.
+/// A handshake failed, or its result is not that of the scenario.
 pub fn hold<L: TlsLibrary>(library: &L, holding: &Holding) -> Result<Growth> {
     match holding.empty {
-        true => hold_pairs(&NoopLibrary, holding, |stage| stage.unchecked()),
-        false => hold_pairs(library, holding, |stage| stage.handshake(false)),
+        true => hold_pairs(&NoopLibrary, holding, |bench| bench.unchecked()),
+        false => hold_pairs(library, holding, |bench| bench.handshake(false)),
     }
 }
 
@@ -133,14 +170,14 @@ fn hold_pairs<L: TlsLibrary>(
 ) -> Result<Growth> {
     let scenario = &holding.scenario;
     let server_config = library.server_config(&Setup::server(scenario)?)?;
-    let stage = HandshakeBench::new(
+    let bench = HandshakeBench::new(
         library,
         &server_config,
         scenario,
         Transport::HANDSHAKE_CAPACITY,
     )?;
     let complete = || -> Result<_> {
-        let mut pair = handshake(&stage)?;
+        let mut pair = handshake(&bench)?;
         if holding.moment == Phase::Data {
             exchange(&mut pair)?;
         }
@@ -149,11 +186,11 @@ fn hold_pairs<L: TlsLibrary>(
     let constructed = holding.moment == Phase::Construction;
     match (holding.side, constructed) {
         (Side::Client, true) => keep(holding.sessions, || {
-            library.connect(&stage.client_config, &stage.transport.client)
+            library.connect(&bench.client_config, &bench.transport.client)
         }),
         (Side::Client, false) => keep(holding.sessions, || Ok(complete()?.0)),
         (Side::Server, true) => keep(holding.sessions, || {
-            library.accept(&server_config, &stage.transport.server)
+            library.accept(&server_config, &bench.transport.server)
         }),
         (Side::Server, false) => keep(holding.sessions, || Ok(complete()?.1)),
         (other, _) => bail!("side \"{other}\" holds no connections"),
@@ -165,14 +202,6 @@ fn in_fresh_process(holding: &Holding) -> Result<Growth> {
     let mut command = Command::new(env::current_exe()?);
     command.arg("hold");
     Ok(serde_json::from_slice(&process::answer(command, holding)?)?)
-}
-
-/// The number of sessions of a variant such as `sessions-1000`.
-fn sessions(variant: &str) -> Result<u32> {
-    variant
-        .strip_prefix("sessions-")
-        .and_then(|number| number.parse().ok())
-        .with_context(|| format!("variant \"{variant}\": expected sessions- and a number"))
 }
 
 /// Slope of the least-squares line through the points, not below 0.
@@ -188,14 +217,6 @@ fn slope(points: &[(f64, f64)]) -> f64 {
     (covariance / variance).max(0.0)
 }
 
-/// What was found about one role.
-pub struct Measured {
-    pub observations: Vec<Observation>,
-    /// Connections held, over all processes.
-    pub connections: u64,
-    pub elapsed: Duration,
-}
-
 /// One count of a growth.
 type Count = fn(&Growth) -> u64;
 
@@ -205,11 +226,11 @@ const COUNTS: [(Metric, Count); 2] = [
 ];
 
 /// Numbers of connections to be held.
-fn numbers(scenario: &Scenario) -> Result<Vec<u32>> {
-    Ok(match scenario.variant.as_deref() {
-        Some(variant) => vec![sessions(variant)?],
-        None => SESSIONS.to_vec(),
-    })
+fn numbers(scenario: &Scenario) -> Vec<u32> {
+    match scenario.variant {
+        Some(Variant::Sessions(number)) => vec![number],
+        _ => SESSIONS.to_vec(),
+    }
 }
 
 /// How much a fresh process grows with each number of connections.
@@ -232,11 +253,8 @@ fn figure(growths: &[(f64, Growth)], pick: Count) -> (f64, Unit) {
 
 /// What the harness itself adds to the figures of one role by the allocator's count (the kernel's
 /// goes by whole pages): connections of a library that does nothing, held in the same way.
-///
-/// # Errors
-/// A process failed, or the variant can't be understood.
-pub fn own_cost(scenario: &Scenario, side: Side) -> Result<f64> {
-    let growths = growths(&numbers(scenario)?, |sessions| Holding {
+fn own_cost(scenario: &Scenario, side: Side) -> Result<f64> {
+    let growths = growths(&numbers(scenario), |sessions| Holding {
         empty: true,
         scenario: scenario.clone(),
         side,
@@ -248,17 +266,14 @@ pub fn own_cost(scenario: &Scenario, side: Side) -> Result<f64> {
 
 /// Memory of one role at each moment: bytes at the number of sessions that the variant names, or
 /// else bytes per connection.
-///
-/// # Errors
-/// A process failed, or the variant can't be understood.
-pub fn measure(scenario: &Scenario, side: Side) -> Result<Measured> {
+fn measure(request: &Request, side: Side) -> Result<Measurement> {
     let start = Instant::now();
-    let numbers = numbers(scenario)?;
+    let numbers = numbers(&request.scenario);
     let mut observations = Vec::new();
     for moment in MOMENTS {
         let growths = growths(&numbers, |sessions| Holding {
             empty: false,
-            scenario: scenario.clone(),
+            scenario: request.scenario.clone(),
             side,
             moment,
             sessions,
@@ -274,16 +289,14 @@ pub fn measure(scenario: &Scenario, side: Side) -> Result<Measured> {
             });
         }
     }
-    Ok(Measured {
-        observations,
-        connections: numbers.iter().copied().map(u64::from).sum::<u64>() * MOMENTS.len() as u64,
-        elapsed: start.elapsed(),
-    })
+    let connections = numbers.iter().copied().map(u64::from).sum::<u64>() * MOMENTS.len() as u64;
+    Ok(request.measurement(Some(side), connections, start.elapsed(), observations))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::scenario::Operation;
 
     #[test]
     fn the_slope_leaves_out_what_is_constant() {
@@ -294,7 +307,9 @@ mod tests {
 
     #[test]
     fn the_variant_names_the_number_of_sessions() {
-        assert_eq!(sessions("sessions-1000").unwrap(), 1000);
-        assert!(sessions("1000").is_err() && sessions("sessions-many").is_err());
+        let mut scenario = Scenario::new(Operation::Memory);
+        assert_eq!(numbers(&scenario), SESSIONS);
+        scenario.variant = Some(Variant::Sessions(1000));
+        assert_eq!(numbers(&scenario), [1000]);
     }
 }

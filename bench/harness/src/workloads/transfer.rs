@@ -1,21 +1,23 @@
-//! The driver of transfers: the server sends, the client receives. One batch of writes at a time:
-//! all are sent, then all are read, with one read of the clock between and one after.
+//! Transfers: the server sends, the client receives. One batch of writes at a time: all are sent,
+//! then all are read, with one read of the clock between and one after.
 
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail, ensure};
 
+use super::{
+    MEBIBYTE, Quantity, Work,
+    timed::{Step, Target, Timed},
+};
 use crate::{
     clock::Laps,
-    library::{Connection, TlsLibrary},
-    scenario::Scenario,
+    library::{Connection, Setup, TlsLibrary},
+    record::Phase,
+    scenario::{Scenario, Side},
+    session::{self, HandshakeBench, Pair},
     transport::Transport,
     wire,
-    workloads::handshake::Pair,
 };
-
-/// Bytes of a MiB.
-pub const MEBIBYTE: f64 = (1 << 20) as f64;
 
 /// Plaintext that every batch moves, unless one write is larger: the same amount of work for
 /// every size of write.
@@ -26,6 +28,60 @@ const MAX_RECORD: usize = 1 << 14;
 
 /// More than header, nonce, content type and tag of a record together.
 const RECORD_OVERHEAD: usize = 64;
+
+/// See the module.
+pub struct Transfer;
+
+impl Timed for Transfer {
+    const SIDES: &'static [Option<Side>] = &[Some(Side::Sender), Some(Side::Receiver)];
+    const RANDOM: bool = false;
+
+    type Shared<L: TlsLibrary> = L::ServerConfig;
+
+    fn work(scenario: &Scenario) -> Result<Work> {
+        let batch = Batch::new(scenario)?;
+        Ok(Work {
+            operations: batch.writes() as u64,
+            amount: batch.size as f64 / MEBIBYTE,
+            quantity: Quantity::Mebibytes,
+        })
+    }
+
+    fn prepare<L: TlsLibrary>(target: &Target<'_, L>) -> Result<L::ServerConfig> {
+        if target.checked {
+            session::prove_verification(target.library, target.scenario)?;
+        }
+        target
+            .library
+            .server_config(&Setup::server(target.scenario)?)
+    }
+
+    fn run<L: TlsLibrary, R>(
+        target: &Target<'_, L>,
+        server: &L::ServerConfig,
+        driver: impl FnOnce(&mut Step<'_>) -> Result<R>,
+    ) -> Result<R> {
+        let mut batch = Batch::new(target.scenario)?;
+        let bench = HandshakeBench::new(target.library, server, target.scenario, batch.capacity())?;
+        ensure!(
+            !bench.resumes(),
+            "a transfer that resumes can't be measured"
+        );
+        let mut pair = match target.checked {
+            true => bench.handshake(false)?,
+            false => bench.unchecked()?,
+        };
+        bench.transport.clear();
+        driver(&mut |tally| {
+            let times = batch.run(&mut pair)?;
+            match target.checked {
+                true => batch.check(&bench.transport)?,
+                false => bench.transport.clear(),
+            }
+            tally.add([times.sender, times.receiver].map(|time| [(Phase::Total, time)]))
+        })
+    }
+}
 
 /// The writes of one batch, and where they arrive.
 pub struct Batch {
@@ -86,11 +142,6 @@ impl Batch {
         self.sent.len()
     }
 
-    /// Mebibytes of plaintext.
-    pub fn mebibytes(&self) -> f64 {
-        self.bytes() as f64 / MEBIBYTE
-    }
-
     fn records(&self) -> usize {
         self.writes() * self.size.div_ceil(self.record)
     }
@@ -100,8 +151,8 @@ impl Batch {
         Transport::HANDSHAKE_CAPACITY + self.bytes() + self.records() * RECORD_OVERHEAD
     }
 
-    /// Moves one batch over a transport that is clear. Every library is asked for the same chunks:
-    /// one record, or one write if that is smaller.
+    /// Moves one batch over a transport that is clear. Every library reads the same chunks: one
+    /// record, or one write if that is smaller.
     ///
     /// # Errors
     /// A role fails.

@@ -24,18 +24,18 @@ use rustls::{
     pki_types::{CertificateDer, ServerName, UnixTime},
 };
 use tls_harness::{
+    block,
     implementation::Implementation,
     library::{Connection, Negotiated, Progress, Setup, TlsLibrary},
     record::{Measurement, Record},
     request::Request,
     scenario::{
         Authentication, Certificate, CipherSuite, KeyExchange, Operation, Protocol, Resumption,
-        Scenario, Side,
+        Scenario, Side, Variant,
     },
+    session::{self, HandshakeBench},
     transport::{Endpoint, Transport},
-    workloads as measure,
     workloads::client_hello::ClientHelloBench,
-    workloads::handshake::{self, HandshakeBench},
     workloads::memory::{self, Holding},
     workloads::primitives::Cryptography,
     workloads::transfer::Batch,
@@ -315,7 +315,7 @@ fn scenario(protocol: Protocol, resumption: Resumption) -> Scenario {
 /// What the driver says of two handshakes.
 fn handshakes(fault: Fault, scenario: &Scenario) -> Result<()> {
     let faulty = FaultyAdapter::new(fault);
-    handshake::prove_verification(&faulty, scenario)?;
+    session::prove_verification(&faulty, scenario)?;
     let server = faulty.server_config(&Setup::server(scenario)?)?;
     let stage = HandshakeBench::new(&faulty, &server, scenario, Transport::HANDSHAKE_CAPACITY)?;
     if fault != Fault::Resumption {
@@ -351,7 +351,7 @@ fn block(fault: Fault, scenario: &Scenario) -> Result<()> {
         threads: Some(2),
         ..scenario.clone()
     };
-    measure::block(
+    block::measure(
         &FaultyAdapter::new(fault),
         &request(&scenario, [0.001, 0.01], true),
     )
@@ -371,11 +371,11 @@ fn client_hello(fault: Fault) -> Result<()> {
     let scenario = Scenario {
         operation: Operation::ClientHello,
         key_exchange: None,
-        variant: Some("X25519".into()),
+        variant: Some(Variant::KeyShares(vec![KeyExchange::X25519])),
         ..scenario(Protocol::Tls13, Resumption::None)
     };
     ClientHelloBench::new(&FaultyAdapter::new(fault), &scenario)?
-        .speak()
+        .run()
         .map(drop)
 }
 
@@ -473,7 +473,7 @@ fn another_key_share_in_a_client_hello_is_noticed() {
     noticed(client_hello(Fault::Group), "key shares: found");
 }
 
-/// Clients made by `handshake::prove_verification`, each with a configuration of its own.
+/// Clients made by `session::prove_verification`, each with a configuration of its own.
 const PROOFS: usize = 2;
 
 /// Runs a block with an honest adapter; returns what was measured of clients and of all threads by
@@ -491,7 +491,7 @@ fn watched(
     faulty.delay = delay;
     let mut request = request(&scenario, seconds, false);
     request.throughput = true;
-    let records = measure::block(&faulty, &request).unwrap();
+    let records = block::measure(&faulty, &request).unwrap();
     let measured = |side| {
         records.iter().find_map(|record| match record {
             Record::Measurement(it) if it.scenario.side == side => Some(it.clone()),

@@ -2,11 +2,11 @@
 
 use anyhow::Result;
 use tls_harness::{
+    block,
     library::TlsLibrary,
     record::{Record, Schema},
     request::Request,
     scenario::{Certificate, Operation, Scenario},
-    workloads as measure,
     workloads::primitives::{
         Aead, Cipher, Cryptography, Group, KeyExchange, NONCE, PrivateKey, Secret, Signature,
     },
@@ -153,7 +153,7 @@ fn measured(fault: Fault, variant: &str) -> Result<Vec<Record>> {
         block: 0,
         implementation: "test-1.0".into(),
         scenario: Scenario {
-            variant: Some(variant.into()),
+            variant: Some(variant.parse()?),
             ..Scenario::new(Operation::Primitive)
         },
         measure_seconds: 0.001,
@@ -163,7 +163,7 @@ fn measured(fault: Fault, variant: &str) -> Result<Vec<Record>> {
         throughput: false,
         counter: None,
     };
-    measure::block(&faulty, &request)
+    block::measure(&faulty, &request)
 }
 
 #[test]

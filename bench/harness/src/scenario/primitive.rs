@@ -1,0 +1,203 @@
+//! The names of primitives, such as `aes-256-gcm-seal-16384` and `rsa-2048-sign`.
+
+use std::fmt;
+
+use anyhow::{Context, Result, bail, ensure};
+
+use super::{Certificate, Operation, Scenario, Variant, variant::number};
+
+vocabulary!(
+    /// An authenticated cipher.
+    Cipher {
+        Aes128Gcm = "aes-128-gcm",
+        Aes256Gcm = "aes-256-gcm",
+        ChaCha20Poly1305 = "chacha20-poly1305",
+    }
+);
+
+vocabulary!(
+    /// A key exchange, or a key encapsulation.
+    Group {
+        X25519 = "x25519",
+        MlKem768 = "ml-kem-768",
+    }
+);
+
+/// Step of a key exchange. The last one of a key encapsulation is named `decapsulate`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Step {
+    Generate,
+    Encapsulate,
+    Agree,
+}
+
+/// What is measured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Primitive {
+    /// This number of bytes, in place.
+    Seal(Cipher, u32),
+    Open(Cipher, u32),
+    /// RSA-PSS or ECDSA, with SHA-256: the message is hashed too.
+    Sign(Certificate),
+    Verify(Certificate),
+    KeyExchange(Group, Step),
+}
+
+/// The primitives without a size.
+const WITHOUT_SIZE: [Primitive; 9] = [
+    Primitive::Sign(Certificate::Rsa2048),
+    Primitive::Verify(Certificate::Rsa2048),
+    Primitive::Sign(Certificate::EcdsaP256),
+    Primitive::Verify(Certificate::EcdsaP256),
+    Primitive::KeyExchange(Group::X25519, Step::Generate),
+    Primitive::KeyExchange(Group::X25519, Step::Agree),
+    Primitive::KeyExchange(Group::MlKem768, Step::Generate),
+    Primitive::KeyExchange(Group::MlKem768, Step::Encapsulate),
+    Primitive::KeyExchange(Group::MlKem768, Step::Agree),
+];
+
+impl fmt::Display for Primitive {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Seal(cipher, size) => write!(f, "{cipher}-seal-{size}"),
+            Self::Open(cipher, size) => write!(f, "{cipher}-open-{size}"),
+            Self::Sign(certificate) => write!(f, "{certificate}-sign"),
+            Self::Verify(certificate) => write!(f, "{certificate}-verify"),
+            Self::KeyExchange(group, step) => {
+                let step = match (group, step) {
+                    (_, Step::Generate) => "generate",
+                    (_, Step::Encapsulate) => "encapsulate",
+                    (Group::X25519, Step::Agree) => "agree",
+                    (Group::MlKem768, Step::Agree) => "decapsulate",
+                };
+                write!(f, "{group}-{step}")
+            }
+        }
+    }
+}
+
+impl Primitive {
+    /// The primitive that a text names; none if it names something else.
+    ///
+    /// # Errors
+    /// The size is not a number from 1 to 4294967295.
+    pub(super) fn parse(text: &str) -> Result<Option<Self>> {
+        for &cipher in Cipher::ALL {
+            let Some(rest) = text.strip_prefix(cipher.as_str()) else {
+                continue;
+            };
+            let (sealed, opened) = (rest.strip_prefix("-seal-"), rest.strip_prefix("-open-"));
+            let Some(size) = sealed.or(opened) else {
+                continue;
+            };
+            if let Some(size) = number(size) {
+                return Ok(Some(match sealed {
+                    Some(_) => Self::Seal(cipher, size),
+                    None => Self::Open(cipher, size),
+                }));
+            }
+            let is_number = !size.is_empty() && size.bytes().all(|it| it.is_ascii_digit());
+            ensure!(!is_number, "{size}, expected a size from 1 to {}", u32::MAX);
+        }
+        Ok(WITHOUT_SIZE
+            .into_iter()
+            .find(|primitive| primitive.to_string() == text))
+    }
+
+    /// All names, for messages.
+    pub(super) fn names() -> String {
+        let ciphers: Vec<_> = Cipher::ALL.iter().map(|cipher| cipher.as_str()).collect();
+        let others = WITHOUT_SIZE.map(|primitive| primitive.to_string());
+        format!(
+            "{} with -seal-SIZE or -open-SIZE, or {}",
+            ciphers.join(", "),
+            others.join(", ")
+        )
+    }
+
+    /// What a scenario measures.
+    ///
+    /// # Errors
+    /// The scenario is of another kind, or its variant names no primitive.
+    pub fn of(scenario: &Scenario) -> Result<Self> {
+        let name = scenario.name();
+        ensure!(
+            scenario.operation == Operation::Primitive,
+            "scenario \"{name}\" is no primitive"
+        );
+        let variant = scenario.variant.as_ref();
+        match variant.with_context(|| format!("scenario \"{name}\" has no variant"))? {
+            Variant::Primitive(primitive) => Ok(*primitive),
+            other => bail!("variant \"{other}\", expected {}", Self::names()),
+        }
+    }
+
+    /// Whether it is a part of ML-KEM, which not every library has.
+    pub fn is_ml_kem(self) -> bool {
+        matches!(self, Self::KeyExchange(Group::MlKem768, _))
+    }
+
+    /// Plaintext of one operation, where the rate is in bytes.
+    pub fn bytes(self) -> Option<u32> {
+        match self {
+            Self::Seal(_, size) | Self::Open(_, size) => Some(size),
+            _ => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(variant: &str) -> Result<Primitive> {
+        Primitive::of(&Scenario {
+            variant: Some(variant.parse()?),
+            ..Scenario::new(Operation::Primitive)
+        })
+    }
+
+    #[test]
+    fn a_name_says_what_to_measure() {
+        for (name, expected) in [
+            (
+                "aes-256-gcm-seal-16384",
+                Primitive::Seal(Cipher::Aes256Gcm, 16384),
+            ),
+            (
+                "chacha20-poly1305-open-1350",
+                Primitive::Open(Cipher::ChaCha20Poly1305, 1350),
+            ),
+            ("rsa-2048-verify", Primitive::Verify(Certificate::Rsa2048)),
+            (
+                "ml-kem-768-decapsulate",
+                Primitive::KeyExchange(Group::MlKem768, Step::Agree),
+            ),
+        ] {
+            assert_eq!(of(name).unwrap(), expected);
+            assert_eq!(expected.to_string(), name);
+        }
+    }
+
+    #[test]
+    fn an_unknown_name_is_refused_with_those_that_are_known() {
+        for name in [
+            "aes-256-gcm",
+            "aes-256-gcm-seal-x",
+            "aes-256-gcm-shut-16",
+            "des-seal-16",
+            "x25519-sign",
+            "hello-retry",
+        ] {
+            let error = of(name).unwrap_err().to_string();
+            assert!(
+                error.contains(&format!("variant \"{name}\", expected aes-128-gcm,")),
+                "{error}"
+            );
+        }
+        let error = format!("{:#}", of("aes-256-gcm-seal-0").unwrap_err());
+        assert!(error.contains("expected a size from 1 to"), "{error}");
+        assert!(Primitive::of(&Scenario::new(Operation::Primitive)).is_err());
+        assert!(Primitive::of(&Scenario::new(Operation::Transfer)).is_err());
+    }
+}

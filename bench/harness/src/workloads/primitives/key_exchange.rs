@@ -1,0 +1,134 @@
+//! Key exchanges and key encapsulations.
+
+use std::time::Duration;
+
+use anyhow::{Result, ensure};
+
+use super::{BATCH, Batch, Cryptography, Group, KeyExchange, PrivateKey, Secret, Step};
+use crate::clock::Laps;
+
+/// Bytes of what the first role sends.
+fn share(group: Group) -> usize {
+    match group {
+        Group::X25519 => 32,
+        Group::MlKem768 => 1184,
+    }
+}
+
+/// Bytes of what the second role answers.
+fn answer(group: Group) -> usize {
+    match group {
+        Group::X25519 => 32,
+        Group::MlKem768 => 1088,
+    }
+}
+
+/// Exchanges of which one step is timed.
+pub fn batch(library: &dyn Cryptography, group: Group, step: Step) -> Result<Box<dyn Batch>> {
+    Ok(Box::new(Exchanges::new(library, group, step)?))
+}
+
+/// Key exchanges between two roles, each of three steps; one step is measured.
+struct Exchanges {
+    key_exchange: Box<dyn KeyExchange>,
+    step: Step,
+    keys: Vec<Box<dyn PrivateKey>>,
+    messages: Vec<Messages>,
+}
+
+/// What is sent, and the secret of either role.
+#[derive(Clone)]
+struct Messages {
+    share: Vec<u8>,
+    answer: Vec<u8>,
+    secrets: [Secret; 2],
+}
+
+impl Exchanges {
+    fn new(library: &dyn Cryptography, group: Group, step: Step) -> Result<Self> {
+        let messages = Messages {
+            share: vec![0; share(group)],
+            answer: vec![0; answer(group)],
+            secrets: [[0; 32]; 2],
+        };
+        Ok(Self {
+            key_exchange: library.key_exchange(group)?,
+            step,
+            keys: Vec::with_capacity(BATCH),
+            messages: vec![messages; BATCH],
+        })
+    }
+}
+
+impl Batch for Exchanges {
+    fn run(&mut self) -> Result<Duration> {
+        self.keys.clear();
+        let mut laps = Laps::start();
+        for messages in &mut self.messages {
+            self.keys
+                .push(self.key_exchange.generate(&mut messages.share)?);
+        }
+        let generating = laps.lap();
+        for Messages {
+            share,
+            answer,
+            secrets: [secret, _],
+        } in &mut self.messages
+        {
+            self.key_exchange.encapsulate(share, answer, secret)?;
+        }
+        let encapsulating = laps.lap();
+        for (key, messages) in self.keys.iter_mut().zip(&mut self.messages) {
+            key.agree(&messages.answer, &mut messages.secrets[1])?;
+        }
+        let agreeing = laps.lap();
+        Ok(match self.step {
+            Step::Generate => generating,
+            Step::Encapsulate => encapsulating,
+            Step::Agree => agreeing,
+        })
+    }
+
+    fn check(&mut self) -> Result<()> {
+        for Messages {
+            secrets: [one, other],
+            ..
+        } in &mut self.messages
+        {
+            ensure!(one == other, "the two roles did not agree on a secret");
+            // So that what the next batch does not write is noticed.
+            (*one, *other) = ([0; 32], [1; 32]);
+        }
+        Ok(())
+    }
+}
+
+/// Both roles agree on a new secret each time, and on none with the answer to another role.
+pub fn prove(library: &dyn Cryptography, group: Group) -> Result<()> {
+    let mut exchanges = Exchanges::new(library, group, Step::Agree)?;
+    exchanges.run()?;
+    let mut seen: Vec<&[u8]> = vec![&[0; 32]];
+    for messages in &exchanges.messages {
+        let [secret, _] = &messages.secrets;
+        for new in [&messages.share, &messages.answer, &secret[..]] {
+            ensure!(
+                !seen.contains(&new),
+                "{group:?}: a key or a secret came twice, or is zero"
+            );
+            seen.push(new);
+        }
+    }
+    exchanges.check()?;
+    let mut other = Exchanges::new(library, group, Step::Agree)?;
+    other.run()?;
+    let mut secret = [0; 32];
+    let mut share = vec![0; share(group)];
+    let mut key = exchanges.key_exchange.generate(&mut share)?;
+    // X25519 makes something of every key, and ML-KEM of every ciphertext (FIPS 203, 6.3).
+    key.agree(&other.messages[0].answer, &mut secret)?;
+    ensure!(
+        secret != other.messages[0].secrets[0],
+        "{group:?}: a key agreed on a secret that is not its own"
+    );
+    Ok(())
+}

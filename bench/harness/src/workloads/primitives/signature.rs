@@ -1,0 +1,126 @@
+//! Signatures with the key of a server's certificate.
+
+use std::time::Duration;
+
+use anyhow::{Context, Result, ensure};
+
+use super::{BATCH, Batch, Cryptography, Signature};
+use crate::{
+    certificates::{self, SIGNED},
+    clock::Laps,
+    scenario::Certificate,
+};
+
+/// Room for a signature: that of RSA-4096.
+const MAX_SIGNATURE: usize = 512;
+
+/// A batch of which the signing is timed.
+pub fn signing(library: &dyn Cryptography, certificate: Certificate) -> Result<Box<dyn Batch>> {
+    Ok(Box::new(Signing(Signatures::new(library, certificate)?)))
+}
+
+/// A batch of which the verifying is timed.
+pub fn verifying(library: &dyn Cryptography, certificate: Certificate) -> Result<Box<dyn Batch>> {
+    let mut signatures = Signatures::new(library, certificate)?;
+    signatures.sign()?;
+    Ok(Box::new(Verifying(signatures)))
+}
+
+/// A key with its signatures of one message.
+struct Signatures {
+    key: Box<dyn Signature>,
+    signatures: Vec<Vec<u8>>,
+}
+
+impl Signatures {
+    fn new(library: &dyn Cryptography, certificate: Certificate) -> Result<Self> {
+        let identity = certificates::authority(certificate).server;
+        Ok(Self {
+            key: library.signature(certificate, identity.key)?,
+            signatures: vec![vec![0; MAX_SIGNATURE]; BATCH],
+        })
+    }
+
+    /// Returns the time of the signing alone.
+    fn sign(&mut self) -> Result<Duration> {
+        let mut lengths = [0; BATCH];
+        for signature in &mut self.signatures {
+            signature.resize(MAX_SIGNATURE, 0);
+        }
+        let mut laps = Laps::start();
+        for (signature, length) in self.signatures.iter_mut().zip(&mut lengths) {
+            *length = self.key.sign(SIGNED, signature)?;
+        }
+        let time = laps.lap();
+        for (signature, length) in self.signatures.iter_mut().zip(lengths) {
+            signature.truncate(length);
+        }
+        Ok(time)
+    }
+}
+
+struct Signing(Signatures);
+
+impl Batch for Signing {
+    fn run(&mut self) -> Result<Duration> {
+        self.0.sign()
+    }
+
+    /// One of each batch: to verify all would take longer than to sign them.
+    fn check(&mut self) -> Result<()> {
+        let Signatures { key, signatures } = &mut self.0;
+        let last = signatures.last().map_or(&[][..], Vec::as_slice);
+        key.verify(SIGNED, last)
+            .context("a signature does not verify")
+    }
+}
+
+struct Verifying(Signatures);
+
+impl Batch for Verifying {
+    fn run(&mut self) -> Result<Duration> {
+        let Signatures { key, signatures } = &mut self.0;
+        let mut laps = Laps::start();
+        for signature in signatures {
+            key.verify(SIGNED, signature)?;
+        }
+        Ok(laps.lap())
+    }
+
+    /// A signature that does not verify has failed the batch.
+    fn check(&mut self) -> Result<()> {
+        Ok(())
+    }
+}
+
+/// The library verifies another library's signature and its own, and refuses changed ones: so it
+/// signs the same message in the same way.
+pub fn prove(library: &dyn Cryptography, certificate: Certificate) -> Result<()> {
+    let known = certificates::signature(certificate)
+        .with_context(|| format!("there is no known signature of {certificate}"))?;
+    let mut signatures = Signatures::new(library, certificate)?;
+    signatures.sign()?;
+    let Signatures { key, signatures } = &mut signatures;
+    key.verify(SIGNED, known)
+        .with_context(|| format!("{certificate}: a known signature does not verify"))?;
+    for signature in [known]
+        .into_iter()
+        .chain(signatures.iter().map(Vec::as_slice))
+    {
+        key.verify(SIGNED, signature)
+            .with_context(|| format!("{certificate}: a signature does not verify"))?;
+        let mut changed = signature.to_vec();
+        if let Some(last) = changed.last_mut() {
+            *last ^= 1;
+        }
+        ensure!(
+            key.verify(SIGNED, &changed).is_err(),
+            "{certificate}: a changed signature verifies"
+        );
+        ensure!(
+            key.verify(&SIGNED[1..], signature).is_err(),
+            "{certificate}: a signature verifies another message"
+        );
+    }
+    Ok(())
+}

@@ -1,0 +1,348 @@
+//! The driver of all kinds whose operations are timed: warm-up, then a window of time on every
+//! thread, then the records.
+
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result};
+
+use super::{
+    Countable, Quantity, Repeatable, Work, Workload,
+    threads::{on_threads, repeat},
+};
+use crate::{
+    latency::Latencies,
+    library::TlsLibrary,
+    noop::NoopLibrary,
+    record::{Measurement, Metric, Observation, Overhead, Phase, Record, Statistic, Unit},
+    request::Request,
+    scenario::{Scenario, Side, VariantKind},
+};
+
+/// A warm-up has at least so many steps, however short its time.
+const LEAST_WARM_UP: u32 = 4;
+
+/// How long, and how often, the library that does nothing is driven.
+const OVERHEAD_WINDOW: Duration = Duration::from_millis(1);
+const OVERHEAD_WINDOWS: u32 = 5;
+
+/// A library in a scenario.
+pub struct Target<'a, L> {
+    pub library: &'a L,
+    pub scenario: &'a Scenario,
+    /// Off for the library that does nothing: its results are not checked.
+    pub checked: bool,
+}
+
+/// One step of a kind: does its operations, checks their result, and adds their time.
+pub type Step<'a> = dyn FnMut(&mut Tally) -> Result<()> + 'a;
+
+/// A kind whose operations are timed.
+pub trait Timed {
+    /// The roles that a step times.
+    const SIDES: &'static [Option<Side>];
+
+    /// Kinds of variants that its scenarios may have.
+    const VARIANTS: &'static [VariantKind] = &[];
+
+    /// Whether latencies and the throughput of all threads are recorded on request: each step must
+    /// be one operation.
+    const LATENCY: bool = false;
+
+    /// Whether a counter can count its operations: they must be calls of connections.
+    const COUNTABLE: bool = true;
+
+    /// Whether an operation draws random numbers.
+    const RANDOM: bool = true;
+
+    /// Made once, for all threads.
+    type Shared<L: TlsLibrary>: Sync;
+
+    /// What one step does.
+    ///
+    /// # Errors
+    /// The scenario is not valid.
+    fn work(scenario: &Scenario) -> Result<Work>;
+
+    /// Proves what the result of a single step does not show, and makes what threads share.
+    ///
+    /// # Errors
+    /// The scenario is not valid, or the library is not right.
+    fn prepare<L: TlsLibrary>(target: &Target<'_, L>) -> Result<Self::Shared<L>>;
+
+    /// On each thread: gets ready, and calls `driver` with the step.
+    ///
+    /// # Errors
+    /// The library fails, or the driver.
+    fn run<L: TlsLibrary, R>(
+        target: &Target<'_, L>,
+        shared: &Self::Shared<L>,
+        driver: impl FnOnce(&mut Step<'_>) -> Result<R>,
+    ) -> Result<R>;
+}
+
+/// What one role spent.
+#[derive(Default)]
+struct Role {
+    phases: Vec<(Phase, Duration)>,
+    /// Of each step, if requested.
+    latencies: Option<Latencies>,
+}
+
+impl Role {
+    fn add(&mut self, phase: Phase, time: Duration) {
+        match self.phases.iter_mut().find(|it| it.0 == phase) {
+            Some((_, sum)) => *sum += time,
+            None => self.phases.push((phase, time)),
+        }
+    }
+
+    fn total(&self) -> Duration {
+        self.phases.iter().map(|(_, time)| *time).sum()
+    }
+}
+
+/// What the steps of one thread spent, by role and phase.
+pub struct Tally {
+    steps: u64,
+    roles: Vec<Role>,
+}
+
+impl Tally {
+    fn new(roles: usize, latency: bool) -> Result<Self> {
+        let role = || -> Result<_> {
+            Ok(Role {
+                phases: Vec::new(),
+                latencies: latency.then(Latencies::new).transpose()?,
+            })
+        };
+        Ok(Self {
+            steps: 0,
+            roles: (0..roles).map(|_| role()).collect::<Result<_>>()?,
+        })
+    }
+
+    /// Adds one step: the times of each role of `Timed::SIDES`, by phase.
+    ///
+    /// # Errors
+    /// A step took longer than a histogram of latencies can hold.
+    pub fn add<T: IntoIterator<Item = (Phase, Duration)>>(
+        &mut self,
+        roles: impl IntoIterator<Item = T>,
+    ) -> Result<()> {
+        self.steps += 1;
+        for (role, times) in self.roles.iter_mut().zip(roles) {
+            let mut total = Duration::ZERO;
+            for (phase, time) in times {
+                role.add(phase, time);
+                total += time;
+            }
+            if let Some(latencies) = &mut role.latencies {
+                latencies.add(total)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// What one thread measured.
+struct Window {
+    tally: Tally,
+    start: Instant,
+    end: Instant,
+}
+
+impl<T: Timed, L: TlsLibrary> Workload<L> for T {
+    fn variants(&self) -> &'static [VariantKind] {
+        T::VARIANTS
+    }
+
+    fn measure(&self, library: &L, request: &Request) -> Result<Vec<Record>> {
+        let [warmup, measure] = spans(request)?;
+        let target = Target {
+            library,
+            scenario: &request.scenario,
+            checked: true,
+        };
+        let work = T::work(target.scenario)?;
+        let shared = T::prepare(&target)?;
+        let windows = on_threads(request, |gate| {
+            T::run(&target, &shared, |step| {
+                let mut thrown_away = Tally::new(T::SIDES.len(), false)?;
+                repeat(warmup, LEAST_WARM_UP, || step(&mut thrown_away))?;
+                let mut tally = Tally::new(T::SIDES.len(), T::LATENCY && request.latency)?;
+                drop(gate);
+                let start = Instant::now();
+                repeat(measure, 1, || step(&mut tally))?;
+                let end = Instant::now();
+                Ok(Window { tally, start, end })
+            })
+        })?;
+        let sides = T::SIDES.iter().enumerate();
+        let mut records = sides
+            .map(|(index, side)| {
+                let tallies = windows.iter().map(|window| &window.tally);
+                let roles = tallies.map(|tally| (tally.steps, &tally.roles[index]));
+                role(request, *side, work, &roles.collect::<Vec<_>>())
+            })
+            .collect::<Result<Vec<_>>>()?;
+        if T::LATENCY && request.throughput {
+            records.push(throughput(request, work, &windows)?);
+        }
+        Ok(records.into_iter().map(Record::Measurement).collect())
+    }
+
+    fn own_cost(&self, request: &Request) -> Result<Vec<Record>> {
+        let target = Target {
+            library: &NoopLibrary,
+            scenario: &request.scenario,
+            checked: false,
+        };
+        let work = T::work(target.scenario)?;
+        let shared = T::prepare(&target)?;
+        let threads = on_threads(request, |gate| {
+            T::run(&target, &shared, |step| {
+                drop(gate);
+                // The least of several windows: whatever else runs on the host only adds to it.
+                let mut least = vec![f64::INFINITY; T::SIDES.len()];
+                for _ in 0..OVERHEAD_WINDOWS {
+                    let mut tally = Tally::new(T::SIDES.len(), T::LATENCY && request.latency)?;
+                    repeat(OVERHEAD_WINDOW, 1, || step(&mut tally))?;
+                    let operations = tally.steps * work.operations;
+                    for (least, role) in least.iter_mut().zip(&tally.roles) {
+                        *least = least.min(mean(role.total(), operations));
+                    }
+                }
+                Ok(least)
+            })
+        })?;
+        let sides = T::SIDES.iter().enumerate();
+        let records = sides.map(|(index, side)| {
+            let sum: f64 = threads.iter().map(|thread| thread[index]).sum();
+            Record::Overhead(Overhead {
+                nanoseconds: Some(sum / threads.len() as f64),
+                ..request.overhead(*side)
+            })
+        });
+        Ok(records.collect())
+    }
+
+    fn countable(&self) -> Option<&dyn Countable<L>> {
+        T::COUNTABLE.then_some(self)
+    }
+}
+
+impl<T: Timed, L: TlsLibrary> Countable<L> for T {
+    fn sides(&self) -> &'static [Option<Side>] {
+        T::SIDES
+    }
+
+    fn work(&self, scenario: &Scenario) -> Result<Work> {
+        T::work(scenario)
+    }
+
+    fn is_random(&self) -> bool {
+        T::RANDOM
+    }
+
+    fn run(
+        &self,
+        library: &L,
+        scenario: &Scenario,
+        driver: &mut dyn FnMut(&mut Repeatable<'_>) -> Result<()>,
+    ) -> Result<()> {
+        let target = Target {
+            library,
+            scenario,
+            checked: true,
+        };
+        let shared = T::prepare(&target)?;
+        T::run(&target, &shared, |step| {
+            let mut unused = Tally::new(0, false)?;
+            driver(&mut || step(&mut unused))
+        })
+    }
+}
+
+/// How long to warm up, and how long to measure.
+fn spans(request: &Request) -> Result<[Duration; 2]> {
+    let span = |seconds| {
+        Duration::try_from_secs_f64(seconds)
+            .with_context(|| format!("{seconds} s is no span of time"))
+    };
+    Ok([
+        span(request.warmup_seconds)?,
+        span(request.measure_seconds)?,
+    ])
+}
+
+/// Nanoseconds per operation.
+fn mean(time: Duration, operations: u64) -> f64 {
+    time.as_nanos() as f64 / operations as f64
+}
+
+fn rate(value: f64, quantity: Quantity) -> Observation {
+    Observation {
+        phase: Phase::Total,
+        metric: Metric::Rate,
+        statistic: Statistic::Value,
+        value,
+        unit: quantity.per_second(),
+    }
+}
+
+/// The record of one role: the sum of the threads' rates, the mean time of each phase where there
+/// are several, and the latencies if they were requested.
+fn role(
+    request: &Request,
+    side: Option<Side>,
+    work: Work,
+    threads: &[(u64, &Role)],
+) -> Result<Measurement> {
+    let (mut operations, mut sum, mut rates) = (0, Role::default(), Vec::new());
+    for (steps, role) in threads {
+        let done = steps * work.operations;
+        operations += done;
+        rates.push(done as f64 * work.amount / role.total().as_secs_f64());
+        for (phase, time) in &role.phases {
+            sum.add(*phase, *time);
+        }
+    }
+    let mut observations = vec![rate(rates.iter().sum(), work.quantity)];
+    sum.phases.sort_unstable();
+    let phases = sum.phases.iter().filter(|it| it.0 != Phase::Total);
+    observations.extend(phases.map(|(phase, time)| Observation {
+        phase: *phase,
+        metric: Metric::Duration,
+        statistic: Statistic::Value,
+        value: mean(*time, operations) / 1e3,
+        unit: Unit::Microseconds,
+    }));
+    let latencies = threads.iter().filter_map(|it| it.1.latencies.as_ref());
+    let latencies = Latencies::merged(latencies)?;
+    observations.extend(latencies.iter().flat_map(Latencies::observations));
+    Ok(Measurement {
+        per_thread: (rates.len() > 1).then_some(rates),
+        histogram: latencies.map(|it| it.encode()).transpose()?,
+        ..request.measurement(side, operations, sum.total(), observations)
+    })
+}
+
+/// What all threads together did by the wall clock: from the gate to the end of the last thread,
+/// with both roles and the harness' checks in it.
+fn throughput(request: &Request, work: Work, windows: &[Window]) -> Result<Measurement> {
+    let start = windows.iter().map(|window| window.start).min();
+    let end = windows.iter().map(|window| window.end).max();
+    let wall = start.zip(end).map(|(start, end)| end - start);
+    let wall = wall.context("no thread measured")?;
+    let done = |window: &Window| window.tally.steps * work.operations;
+    let amount = |operations: u64| operations as f64 * work.amount;
+    let operations: u64 = windows.iter().map(done).sum();
+    let rates = windows
+        .iter()
+        .map(|window| amount(done(window)) / (window.end - window.start).as_secs_f64());
+    let value = amount(operations) / wall.as_secs_f64();
+    Ok(Measurement {
+        per_thread: (windows.len() > 1).then(|| rates.collect()),
+        ..request.measurement(None, operations, wall, vec![rate(value, work.quantity)])
+    })
+}
