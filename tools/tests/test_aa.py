@@ -52,7 +52,7 @@ def test_of_a_run_the_twins_are_kept() -> None:
     rates = {i: {SIXTEEN[0]: [100.0, 101.0, 102.0]} for i in ids}
     host = HostFacts(id="a-host", cpu="A CPU", architecture="x86_64", virtual=True)
     run = loaded_run("2026-11-21-aa", rates, [*twins, implementation(ids[2])], host=host)
-    kept = aa.measured(run)
+    kept = aa.kept(run)
     assert [(p.implementation, p.left) for p in kept.pairs] == [
         ("OpenSSL 3.6.3", [100.0, 101.0, 102.0])
     ]

@@ -10,9 +10,10 @@ import pytest
 from typer.testing import CliRunner
 
 from tlsperf.analysis.compare import compare, find_side, matching, pairs_of
+from tlsperf.analysis.series import MeasuredRun, measured
 from tlsperf.cli import app
 from tlsperf.contract.errors import UserError
-from tlsperf.load.run import LoadedRun, load_run
+from tlsperf.load.run import load_run
 from tlsperf.published.published_tables import differences, lines_of, read_definition
 
 DATA = Path(__file__).parents[2] / "data"
@@ -22,8 +23,8 @@ MEMORY = DATA / "comparisons" / "2023-12-13-memory.toml"
 
 
 @pytest.fixture(scope="module")
-def december() -> LoadedRun:
-    return load_run(RUNS / "2023-12-13-configurations")
+def december() -> MeasuredRun:
+    return measured(load_run(RUNS / "2023-12-13-configurations"))
 
 
 def printed(name: str) -> list[list[str]]:
@@ -31,14 +32,14 @@ def printed(name: str) -> list[list[str]]:
     return list(csv.reader(text.splitlines()))
 
 
-def test_all_75_published_rows_come_out_identically(december: LoadedRun) -> None:
+def test_all_75_published_rows_come_out_identically(december: MeasuredRun) -> None:
     published = printed("2023-12-13-published-tables.csv")
     assert len(published) == 76
     assert len({line[0] for line in published[1:]}) == 6
     assert lines_of(read_definition(TABLES), december) == published
 
 
-def test_the_memory_table_comes_out_but_for_the_error_of_the_source(december: LoadedRun) -> None:
+def test_the_memory_table_comes_out_but_for_the_error_of_the_source(december: MeasuredRun) -> None:
     definition = read_definition(MEMORY)
     published = printed("2023-12-13-published-memory.csv")
     computed = lines_of(definition, december)
@@ -56,7 +57,7 @@ def test_the_memory_table_comes_out_but_for_the_error_of_the_source(december: Lo
     assert differences(definition, december, MEMORY) == []
 
 
-def test_an_erratum_that_is_none_is_a_difference(december: LoadedRun, tmp_path: Path) -> None:
+def test_an_erratum_that_is_none_is_a_difference(december: MeasuredRun, tmp_path: Path) -> None:
     for path in (MEMORY, MEMORY.with_name("2023-12-13-published-memory.csv")):
         (tmp_path / path.name).write_bytes(path.read_bytes())
     copy = tmp_path / MEMORY.name
@@ -66,8 +67,8 @@ def test_an_erratum_that_is_none_is_a_difference(december: LoadedRun, tmp_path: 
     assert any("where the data give" in problem for problem in found)
 
 
-def test_session_ids_of_openssl_32_in_tls13_are_invalid_and_say_why(december: LoadedRun) -> None:
-    frame = december.frame
+def test_session_ids_of_openssl_32_in_tls13_are_invalid_and_say_why(december: MeasuredRun) -> None:
+    frame = december.loaded.frame
     chosen = frame[
         frame["implementation"].isin(["openssl-3.2.0-gcc", "openssl-3.2.0-clang"])
         & (frame["protocol"] == "1.3")

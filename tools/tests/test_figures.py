@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tlsperf.contract.record import Unit
+from tlsperf.contract.metrics import Unit
 from tlsperf.contract.run import Implementation
 from tlsperf.contract.text import (
     LIBRARY_COLOURS,

@@ -12,7 +12,7 @@ import shutil
 from pathlib import Path
 from typing import Any
 
-from synthetic import HANDSHAKES, loaded_run, side
+from synthetic import HANDSHAKES, loaded_run, report_of
 from tlsperf.contract.record import Scenario
 from tlsperf.contract.results import Results
 from tlsperf.contract.run import Report
@@ -235,7 +235,7 @@ def _wide_report(site: Path) -> None:
         }
         for b, build in enumerate(builds)
     }
-    made = side(loaded_run(WIDE, rates), baseline="openssl-3.6.0").results
+    made = report_of(loaded_run(WIDE, rates), baseline="openssl-3.6.0").results
     made = made.model_copy(update={"title": "Thirteen builds", "charts": describe_charts(made)})
     folder = site / "content" / "perf" / WIDE
     folder.mkdir(parents=True)

@@ -13,6 +13,8 @@ from typing import Annotated, Final, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
 
+from tlsperf.contract.metrics import Metric, Statistic, Unit
+
 SCHEMA_VERSION: Final = 1
 """The number in every record, run and results file; raised when their meaning changes."""
 
@@ -45,27 +47,6 @@ Resumption = Literal["none", "session-id", "ticket", "resumed"]
 
 
 Side = Literal["client", "server", "sender", "receiver"]
-
-
-Metric = Literal["rate", "duration", "allocated", "resident", "peak-resident", "instructions"]
-
-
-Statistic = Literal["value", "p5", "p50", "p90", "p99", "p99.9", "max"]
-
-
-Unit = Literal[
-    "MiB/s",
-    "handshakes/s",
-    "handshakes/s/thread",
-    "operations/s",
-    "µs",
-    "bytes",
-    "KiB",
-    "bytes/connection",
-    "instructions/handshake",
-    "instructions/MiB",
-    "instructions/operation",
-]
 
 
 class Model(BaseModel):

@@ -7,7 +7,8 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from tlsperf.contract.record import Identifier, Metric, Model, Phase, Scenario, Statistic, Unit
+from tlsperf.contract.metrics import Better, Metric, Statistic, Unit
+from tlsperf.contract.record import Identifier, Model, Phase, Scenario
 from tlsperf.contract.run import HostFacts, Implementation, RawFile, RunWarning, Source, Tool
 
 Verdict = Literal["faster", "slower", "no difference shown", "too few rounds", "not tested"]
@@ -67,7 +68,7 @@ class Table(Model):
     title: str
     caption: str
     unit: Unit
-    better: Literal["higher", "lower"]
+    better: Better
     by_phase: bool = Field(
         False, description="its rows are the parts of what another table has as a whole"
     )

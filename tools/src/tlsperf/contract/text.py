@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from tlsperf.contract.record import Unit
+from tlsperf.contract.metrics import WHOLE_UNITS, Unit
 from tlsperf.contract.results import ShownImplementation
 from tlsperf.contract.run import HostFacts, Implementation
 
@@ -39,15 +39,6 @@ LIBRARY_COLOURS: Final = {
 }
 """On a light page, by colour class; the style sheet has those for a dark one."""
 
-_WHOLE_UNITS: Final = (
-    "bytes",
-    "KiB",
-    "bytes/connection",
-    "instructions/handshake",
-    "instructions/MiB",
-    "instructions/operation",
-)
-
 
 def value_text(value: float, unit: Unit, like: float | None = None) -> str:
     """A value without its unit, to four significant digits: 8,134, 812.3, 78.70, 6.500.
@@ -57,7 +48,7 @@ def value_text(value: float, unit: Unit, like: float | None = None) -> str:
     """
     scale = float(f"{value if like is None else like:.4g}")
     decimals = next((d for d, least in enumerate((1000, 100, 10)) if scale >= least), 3)
-    return f"{value:,.{0 if unit in _WHOLE_UNITS else decimals}f}"
+    return f"{value:,.{0 if unit in WHOLE_UNITS else decimals}f}"
 
 
 def interval_text(low: float, high: float, value: float, unit: Unit) -> str:

@@ -11,7 +11,7 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from tlsperf.analysis.statistics import factor_text
+from tlsperf.analysis.ratios import factor_text
 from tlsperf.contract.index import (
     HostOverview,
     LibraryOverview,
@@ -24,6 +24,7 @@ from tlsperf.contract.index import (
     TrendMark,
     TrendRow,
 )
+from tlsperf.contract.metrics import METRICS
 from tlsperf.contract.record import Identifier, Model
 from tlsperf.contract.results import (
     Cell,
@@ -44,9 +45,6 @@ from tlsperf.report.charts.trend import trend as trend_picture
 
 FEWEST = 2
 """Reports from which there is a trend."""
-
-TRENDS = ("rate", "instructions")
-"""Metrics that have trends; a row of one never joins with a row of another."""
 
 
 @dataclass(frozen=True)
@@ -122,7 +120,7 @@ def _trend(
     rows, specifications = [], []
     for table in newest.tables:
         for row in table.rows:
-            if row.metric not in TRENDS or row.scenario.operation == "primitive":
+            if not METRICS[row.metric].trend or row.scenario.operation == "primitive":
                 continue
             lines = _lines(row, members)
             marks = _marks(row, members, notes)
@@ -290,7 +288,11 @@ def _standing(library: str, results: Results) -> LibraryStandings | None:
     leads, trails, between = [], [], 0
     for table in results.tables:
         for row in table.rows:
-            if table.by_phase or row.scenario.operation == "primitive" or row.metric != "rate":
+            if (
+                table.by_phase
+                or row.scenario.operation == "primitive"
+                or not METRICS[row.metric].primary
+            ):
                 continue
             best = _best_of_each(row, shown)
             if library not in best or len(best) < 2:

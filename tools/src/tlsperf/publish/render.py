@@ -150,11 +150,12 @@ def completer(
     gives a run's figures by its id.
     """
     from tlsperf.analysis.factors import quoted_factors
+    from tlsperf.analysis.series import MeasuredReport, MeasuredRun, measured
     from tlsperf.load.notes import notes_for, read_notes
     from tlsperf.load.run import read_hosts
     from tlsperf.published.as_published import as_published, read_definitions
     from tlsperf.report.charts import describe_charts
-    from tlsperf.report.results import make_results
+    from tlsperf.report.results import measured_report
     from tlsperf.report.sections import sections
 
     known = root / "data" / "notes.toml"
@@ -164,20 +165,24 @@ def completer(
     by_id = {report.id: report for report in reports}
 
     @cache
-    def tables(report_id: str) -> Results:
+    def run_of(run_id: Identifier) -> MeasuredRun:
+        return measured(load(run_id))
+
+    @cache
+    def report_of(report_id: Identifier) -> MeasuredReport:
         report = by_id[report_id]
-        return make_results(report, [load(run) for run in report.runs], hosts)
+        return measured_report(report, [run_of(run) for run in report.runs], hosts)
 
     def complete(report: Report) -> Results:
-        runs = [load(run) for run in report.runs]
-        results = tables(report.id)
-        told = sections(report, reports, all_runs, load, tables) | {
+        runs = [run_of(run) for run in report.runs]
+        results = report_of(report.id).results
+        found = sections(report, reports, all_runs, run_of, report_of) | {
             "notes": notes_for(results, notes),
             "factors": quoted_factors(report, results),
             "published": as_published(definitions, runs),
             "charts": describe_charts(results),
         }
-        return results.model_copy(update=told)
+        return results.model_copy(update=found)
 
     return complete
 

@@ -6,8 +6,8 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
+from tlsperf.analysis.series import MeasuredRun
 from tlsperf.contract.results import PublishedTable
-from tlsperf.load.run import LoadedRun
 from tlsperf.published.published_tables import Definition, lines_of, read_definition
 
 
@@ -17,10 +17,10 @@ def read_definitions(folder: Path) -> list[Definition]:
 
 
 def as_published(
-    definitions: Sequence[Definition], runs: Sequence[LoadedRun]
+    definitions: Sequence[Definition], runs: Sequence[MeasuredRun]
 ) -> list[PublishedTable]:
     """The tables that were published of these runs, as the data give them."""
-    by_id = {run.run.id: run for run in runs}
+    by_id = {run.id: run for run in runs}
     shown = []
     for definition in definitions:
         if definition.run not in by_id:

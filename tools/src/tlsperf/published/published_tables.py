@@ -22,17 +22,17 @@ from tlsperf.analysis.compare import (
     Estimator,
     compare,
     csv_text,
-    factor_text,
     markdown_text,
     number_text,
     pairs_of,
+    right_over_left,
     side_of,
 )
-from tlsperf.analysis.series import Series, series
+from tlsperf.analysis.series import MeasuredRun, measured
 from tlsperf.contract.errors import FormatError, UserError
 from tlsperf.contract.record import Identifier, Model, Scenario
 from tlsperf.contract.run import Source
-from tlsperf.load.run import LoadedRun, load_run, read_toml
+from tlsperf.load.run import load_run, read_toml
 
 _CIPHERS: Final = {
     "AES_128_GCM_SHA256": "AES128-GCM_SHA256",
@@ -103,10 +103,10 @@ def scenario_label(scenario: Scenario) -> str | None:
 
 
 def rows_of(
-    definition: Definition, table: Table, run: LoadedRun, rows: Sequence[Series]
+    definition: Definition, table: Table, run: MeasuredRun
 ) -> list[tuple[str, Scenario, Comparison]]:
     """Label, scenario and figures of each row of one table."""
-    left, right = side_of(run, rows, table.left), side_of(run, rows, table.right)
+    left, right = side_of(run, table.left), side_of(run, table.right)
     pairs, labels = [], []
     for pair in pairs_of(left, right):
         if definition.layout == "memory":
@@ -125,12 +125,11 @@ def rows_of(
     ]
 
 
-def lines_of(definition: Definition, run: LoadedRun) -> list[list[str]]:
+def lines_of(definition: Definition, run: MeasuredRun) -> list[list[str]]:
     """The published CSV as the data give it, its header first."""
     lines: list[list[str]] = []
-    every_row = series([run])
     for table in definition.table:
-        rows = rows_of(definition, table, run, every_row)
+        rows = rows_of(definition, table, run)
         if definition.layout == "factor":
             lines += _factor_lines(table, rows)
         else:
@@ -156,7 +155,7 @@ def _factor_lines(
     for label, _, row in rows:
         yield [
             *(table.title, label, table.left_label, table.right_label),
-            *(number_text(row.left), number_text(row.right), factor_text(row.factor)),
+            *(number_text(row.left), number_text(row.right), right_over_left(row.factor)),
         ]
 
 
@@ -170,7 +169,7 @@ def _memory_lines(rows: Sequence[tuple[str, Scenario, Comparison]]) -> Iterator[
         ]
 
 
-def differences(definition: Definition, run: LoadedRun, path: Path) -> list[str]:
+def differences(definition: Definition, run: MeasuredRun, path: Path) -> list[str]:
     """What the computed table and the printed one disagree in, but for the errata.
 
     `path` is the definition's file. An erratum that is none is a difference as well.
@@ -206,10 +205,10 @@ def differences(definition: Definition, run: LoadedRun, path: Path) -> list[str]
 def tables_text(path: Path, runs: Path, format_: Literal["markdown", "csv"]) -> str:
     """The tables of a definition's file, made of the run in the folder `runs`."""
     definition = read_definition(path)
-    return text(definition, load_run(runs / definition.run), format_)
+    return text(definition, measured(load_run(runs / definition.run)), format_)
 
 
-def text(definition: Definition, run: LoadedRun, format_: Literal["markdown", "csv"]) -> str:
+def text(definition: Definition, run: MeasuredRun, format_: Literal["markdown", "csv"]) -> str:
     """All tables of a definition, as its CSV or as Markdown with the errata below."""
     lines = lines_of(definition, run)
     if format_ == "csv":

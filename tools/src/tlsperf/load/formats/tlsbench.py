@@ -25,7 +25,6 @@ from tlsperf.contract.record import (
     Record,
     RoundState,
     Scenario,
-    Unit,
 )
 from tlsperf.load.formats.frame import tidy_frame
 
@@ -226,7 +225,7 @@ def _per_thread(measurement: Measurement) -> list[Observation]:
     if measurement.scenario.operation != "handshake" or measurement.scenario.side is not None:
         return []
     rates = measurement.per_thread or [o.value for o in measurement.observations]
-    unit: Unit = "handshakes/s/thread"
+    unit = "handshakes/s/thread"
     return [Observation(metric="rate", statistic="p50", value=median(rates), unit=unit)]
 
 

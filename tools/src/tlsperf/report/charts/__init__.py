@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
+from tlsperf.analysis.ratios import factor_text
+from tlsperf.contract.metrics import METRICS
 from tlsperf.contract.names import scenario_anchor, scenario_name
 from tlsperf.contract.record import Scenario
 from tlsperf.contract.results import Chart, Results, Row, ShownImplementation, Table
 from tlsperf.report.charts.bars import MOST_BARS, bars
-from tlsperf.report.charts.heatmap import factor_text, heatmap
+from tlsperf.report.charts.heatmap import heatmap
 from tlsperf.report.charts.key_exchange import by_key_exchange
 from tlsperf.report.charts.latency import latency
 from tlsperf.report.charts.memory import memory
@@ -56,7 +58,7 @@ def _pictures(results: Results, histograms: Histograms) -> Iterator[tuple[Chart,
             yield from _threads(table, implementations, cores)
         elif table.anchor.endswith("-latency"):
             yield from _latencies(table, implementations, histograms)
-        elif table.unit == "KiB":
+        elif METRICS[table.rows[0].metric].charts.get(table.unit) == "sessions":
             yield from _memory(table, implementations)
         elif _compares_key_exchanges(table):
             yield from _key_exchanges(table, implementations)

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
+from tlsperf.analysis.ratios import factor_text
 from tlsperf.contract.results import Cell, ShownImplementation, Table
 from tlsperf.report.charts.picture import Picture
 from tlsperf.report.charts.theme import HEAT, TEXT, WIDTH, text_width
@@ -152,11 +153,6 @@ def _text(cell: Cell, baseline: str | None) -> str:
     if cell.ratio is not None:
         return factor_text(cell.ratio.value)
     return "–" if cell.value is None or cell.valid else "not counted"
-
-
-def factor_text(factor: float) -> str:
-    """A factor as a cell of the matrix says it: 1.03x."""
-    return f"{factor:.2f}x"
 
 
 def _heat(cell: Cell, baseline: str | None) -> str:

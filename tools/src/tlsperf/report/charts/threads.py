@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from tlsperf.contract.record import Unit
+from tlsperf.contract.metrics import Unit
 from tlsperf.contract.results import Row, ShownImplementation
 from tlsperf.report.charts.lines import Line, Mark, Point, dashes, end_label, lines
 from tlsperf.report.charts.picture import Picture

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from datetime import date
 
 from tlsperf.contract.index import TrendLine, TrendMark
-from tlsperf.contract.record import Unit
+from tlsperf.contract.metrics import Unit
 from tlsperf.report.charts.lines import Line, Mark, Point, lines
 from tlsperf.report.charts.picture import Picture
 
