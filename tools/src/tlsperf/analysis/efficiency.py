@@ -7,8 +7,8 @@ transfer's rate over it. What is missing to 100 % is copying, framing and the ca
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Final
+from collections.abc import Mapping, Sequence
+from typing import Final, Literal
 
 from tlsperf.analysis.ratios import sample_ratio
 from tlsperf.analysis.series import MeasuredReport, Sample, Series, rounded
@@ -16,11 +16,12 @@ from tlsperf.analysis.statistics import RatioEstimate
 from tlsperf.contract.names import cipher_name
 from tlsperf.contract.results import Efficiency, ShownImplementation
 from tlsperf.contract.text import value_text
+from tlsperf.contract.variant import sized_primitive
 
 RECORD_BYTES: Final = 16384
 """The largest TLS record (RFC 8446, 5.1), which bulk transfers fill."""
 
-_DIRECTIONS: Final = {"sender": "seal", "receiver": "open"}
+_DIRECTIONS: Final[Mapping[str, Literal["seal", "open"]]] = {"sender": "seal", "receiver": "open"}
 _PROVIDERS: Final = {"aws-lc-rs": "aws-lc"}
 """Whose cryptography a provider of rustls is, where that is a library of its own."""
 
@@ -78,7 +79,7 @@ def _primitive(transfer: Series) -> str | None:
     if not (whole and one_thread and direction and s.cipher_suite):
         return None
     size = s.record_size or RECORD_BYTES
-    return f"{cipher_name(s.cipher_suite).lower()}-{direction}-{size}"
+    return sized_primitive(cipher_name(s.cipher_suite).lower(), direction, size)
 
 
 def _source(

@@ -6,7 +6,6 @@ is left per operation (`kind: overhead`): nanoseconds, or bytes of memory.
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from statistics import median
@@ -16,6 +15,7 @@ from tlsperf.analysis.series import MeasuredRun, Series
 from tlsperf.contract.metrics import SCALES
 from tlsperf.contract.record import Overhead, Scenario
 from tlsperf.contract.text import listed
+from tlsperf.contract.variant import parse_variant
 
 _KINDS: Final = {
     "transfer": "a transfer",
@@ -24,7 +24,6 @@ _KINDS: Final = {
     "primitive": "a primitive",
     "memory": "a connection's memory",
 }
-_TRAILING_NUMBER: Final = re.compile(r"-([0-9]+)$")
 
 
 def overhead_text(run: MeasuredRun) -> str | None:
@@ -73,11 +72,11 @@ def _whole(row: Series, value: float) -> float | None:
 
 
 def _bytes(scenario: Scenario) -> int | None:
-    """Of one operation: its write, or what a primitive's name ends with."""
-    if scenario.size is not None:
+    """Of one operation: its write, or what a primitive takes at once."""
+    if scenario.size is not None or scenario.variant is None:
         return scenario.size
-    found = _TRAILING_NUMBER.search(scenario.variant or "")
-    return int(found[1]) if found else None
+    variant = parse_variant(scenario.variant)
+    return variant.number if variant.kind == "primitive" else None
 
 
 def _kind(row: Series) -> str:

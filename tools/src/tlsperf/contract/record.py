@@ -14,6 +14,7 @@ from typing import Annotated, Final, Literal, Self
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
 
 from tlsperf.contract.metrics import Metric, Statistic, Unit
+from tlsperf.contract.variant import VariantText
 
 SCHEMA_VERSION: Final = 1
 """The number in every record, run and results file; raised when their meaning changes."""
@@ -77,7 +78,7 @@ class Scenario(Model):
     threads: int | None = Field(None, ge=1)
     size: int | None = Field(None, ge=1, description="bytes per write")
     record_size: int | None = Field(None, ge=1, description="largest record, bytes of plaintext")
-    variant: str | None = Field(
+    variant: VariantText | None = Field(
         None,
         description="what else names it: a primitive, key shares sent, hello-retry, sessions-1000",
     )

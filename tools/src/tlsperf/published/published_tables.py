@@ -32,6 +32,7 @@ from tlsperf.analysis.series import MeasuredRun, measured
 from tlsperf.contract.errors import FormatError, UserError
 from tlsperf.contract.record import Identifier, Model, Scenario
 from tlsperf.contract.run import Source
+from tlsperf.contract.variant import parse_variant
 from tlsperf.load.run import load_run, read_toml
 
 _CIPHERS: Final = {
@@ -164,7 +165,7 @@ def _memory_lines(rows: Sequence[tuple[str, Scenario, Comparison]]) -> Iterator[
         change = (row.right - row.left) / row.left
         yield [
             *(scenario.cipher_suite or "", scenario.protocol or ""),
-            (scenario.variant or "").removeprefix("sessions-"),
+            str(parse_variant(scenario.variant or "").number),
             *(f"{row.left:.0f}", f"{row.right:.0f}", f"{100 * change:.0f}%"),
         ]
 

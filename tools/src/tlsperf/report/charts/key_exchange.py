@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from tlsperf.contract.names import scenario_anchor, scenario_name
+from tlsperf.contract.names import anchor_of, scenario_anchor, scenario_name
 from tlsperf.contract.record import Scenario
 from tlsperf.contract.results import Cell, Row, ShownImplementation, Table
 from tlsperf.contract.text import ABSENT
+from tlsperf.contract.variant import parse_variant
 
 
 def by_key_exchange(
@@ -22,15 +23,12 @@ def by_key_exchange(
         rest = row.scenario.model_copy(update={"key_exchange": None, "variant": None})
         exchange = row.scenario.key_exchange or "key exchange not told"
         if row.scenario.variant:
-            exchange += f", {row.scenario.variant.replace('-', ' ')}"
+            exchange += f", {parse_variant(row.scenario.variant).label}"
         for cell in row.cells:
             if cell.value is None:
                 continue
             shown = implementations[cell.implementation]
-            key = scenario_anchor(Scenario(operation="handshake", variant=exchange)).removeprefix(
-                "handshake-"
-            )
-            column = f"{cell.implementation}-{key}"
+            column = f"{cell.implementation}-{anchor_of(exchange)}"
             columns.setdefault(
                 column,
                 shown.model_copy(update={"id": column, "label": f"{shown.label}, {exchange}"}),

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from tlsperf.contract.results import Row, ShownImplementation
+from tlsperf.contract.variant import parse_variant
 from tlsperf.report.charts.lines import Line, Point, dashes, end_label, lines
 from tlsperf.report.charts.picture import Picture
 
@@ -15,10 +16,10 @@ KIB_PER_MIB = 1024
 
 def sessions_of(row: Row) -> int:
     """The number of sessions that a row's variant names (`sessions-1000`)."""
-    prefix, _, number = (row.scenario.variant or "").partition("-")
-    if prefix != "sessions" or not number.isdigit():
+    variant = parse_variant(row.scenario.variant) if row.scenario.variant else None
+    if variant is None or variant.kind != "sessions" or variant.number is None:
         raise ValueError(f"{row.anchor}: variant {row.scenario.variant!r}, not sessions-<number>")
-    return int(number)
+    return variant.number
 
 
 def slope(points: Sequence[Point]) -> float | None:
