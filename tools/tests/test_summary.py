@@ -53,7 +53,7 @@ def test_a_new_report_is_told_by_its_headlines_changes_and_warnings(results: Res
             )
         ],
     )
-    warning = RunWarning(code="virtual", message="Measured in a virtual machine.")
+    warning = RunWarning(code="virtual-machine", message="Measured in a virtual machine.")
     text = introduction(results.model_copy(update={"changes": changes, "warnings": [warning]}))
     for headline in results.headlines:
         assert headline.statement in text

@@ -11,6 +11,7 @@ from typing import Final
 
 from tlsperf.contract.results import LibraryChanges, Results
 from tlsperf.contract.run import HostFacts, Implementation, RunWarning
+from tlsperf.contract.warnings import WarningCode
 
 NOT_RECORDED: Final = "not told"
 """Stands for the value of a field that a source does not record."""
@@ -38,7 +39,7 @@ _HOST_FACTS: Final = (
 
 def caveats(before: Results, after: Results) -> list[RunWarning]:
     """Changes of host and method: whatever both reports record and record differently."""
-    found = []
+    found: list[tuple[WarningCode, str]] = []
     then, now = _by_id(before.hosts), _by_id(after.hosts)
     if not then.keys() & now.keys():
         found.append(("host", f"{', '.join(then)} before, {', '.join(now)} now"))

@@ -8,6 +8,7 @@ from typing import Final, Literal
 from pydantic import Field
 
 from tlsperf.contract.record import Identifier, Model, Sha256
+from tlsperf.contract.warnings import WarningCode
 
 
 class Implementation(Model):
@@ -113,7 +114,7 @@ class Tool(Model):
 class RunWarning(Model):
     """Something a reader must know about a run."""
 
-    code: Identifier
+    code: WarningCode
     message: str
 
 

@@ -171,4 +171,4 @@ def _disturbances(records: tlsbench.Records) -> list[RunWarning]:
     message = (
         f"{len(disturbed)} of {len(records.rounds)} rounds were disturbed and do not count{why}."
     )
-    return [RunWarning(code="disturbed-rounds", message=message)]
+    return [RunWarning(code="disturbed-rounds-excluded", message=message)]
