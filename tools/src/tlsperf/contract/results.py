@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import date
-from typing import Any, Literal
+from typing import Literal
 
 from pydantic import Field
 
@@ -309,7 +309,6 @@ class Results(Model):
     factors: list[Factor] = Field([])
     published: list[PublishedTable] = Field([])
     notes: list[ShownNote] = Field([], description="what to know about these numbers")
-    extra: dict[str, Any] = Field({}, description="sections that have no type of their own")
 
 
 class ReportReference(Model):
