@@ -68,7 +68,7 @@ def test_changes_are_grouped_by_what_they_share_biggest_first() -> None:
     assert sizes == sorted(sizes, reverse=True)
 
 
-def test_a_change_without_company_stands_alone() -> None:
+def test_a_change_without_company_is_a_group_of_its_own() -> None:
     only = HANDSHAKES[3]
     [library] = compared(
         rates(["openssl-1"]), rates(["openssl-2"], lambda s: 1.2 if s == only else 1.0, seed=2)
@@ -177,13 +177,13 @@ def test_another_key_exchange_is_another_scenario_and_said_so() -> None:
     assert all(c.ratio.verdict == "not tested" for c in changed)
 
 
-def test_what_one_report_does_not_tell_may_differ() -> None:
-    told = {
+def test_what_one_report_does_not_record_may_differ() -> None:
+    recorded = {
         "openssl-2": {
             s.model_copy(update={"threads": 1}): v for s, v in rates(["x"], seed=2)["x"].items()
         }
     }
-    found = compared(rates(["openssl-1"]), told)
+    found = compared(rates(["openssl-1"]), recorded)
     assert [c.message for c in found.caveats] == [
         "The scenario may differ in 16 rows: threads not told before, 1 now."
     ]

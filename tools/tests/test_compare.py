@@ -67,7 +67,9 @@ def test_an_erratum_that_is_none_is_a_difference(december: MeasuredRun, tmp_path
     assert any("where the data give" in problem for problem in found)
 
 
-def test_session_ids_of_openssl_32_in_tls13_are_invalid_and_say_why(december: MeasuredRun) -> None:
+def test_session_ids_of_openssl_32_in_tls13_are_invalid_with_a_reason(
+    december: MeasuredRun,
+) -> None:
     frame = december.loaded.frame
     chosen = frame[
         frame["implementation"].isin(["openssl-3.2.0-gcc", "openssl-3.2.0-clang"])
@@ -80,7 +82,7 @@ def test_session_ids_of_openssl_32_in_tls13_are_invalid_and_say_why(december: Me
     assert frame.drop(chosen.index)["valid"].all()
 
 
-def test_what_is_invalid_stands_in_no_ratio_unless_asked_for() -> None:
+def test_no_ratio_uses_an_invalid_figure_unless_requested() -> None:
     left = find_side("openssl-3.2.0-gcc", RUNS)
     right = find_side("rustls-0.22.0-aws-lc-rs-gcc-jemalloc", RUNS)
     chosen = matching(pairs_of(left, right), "resumed handshake 1.3, session id, client")

@@ -98,7 +98,7 @@ LIGHT, DARK = (
     for part in STYLE.split("prefers-color-scheme: dark")[:2]
 )
 OF_A_LIBRARY = [n for n in LIBRARY_COLOURS if n != "other" and not n.startswith("rustls-")]
-"""Those of rustls are told apart by their labels, "other" stands for all that have no colour."""
+"""Those of rustls have labels beside them; "other" is the colour of all that have none."""
 
 
 def test_the_style_sheet_has_the_colours_of_charts() -> None:
@@ -108,7 +108,7 @@ def test_the_style_sheet_has_the_colours_of_charts() -> None:
 
 
 @pytest.mark.parametrize("page", [LIGHT, DARK], ids=["light", "dark"])
-def test_libraries_are_told_apart_by_colour_blind_readers(page: dict[str, str]) -> None:
+def test_colour_blind_readers_can_distinguish_libraries(page: dict[str, str]) -> None:
     for name in LIBRARY_COLOURS:
         pair = sorted(luminance(linear(page[key])) for key in (name, "paper"))
         assert (pair[1] + 0.05) / (pair[0] + 0.05) >= 3, name  # WCAG 2.2, 1.4.11

@@ -1,4 +1,4 @@
-"""Notes are well formed, reach their reports, and what they claim follows from the data."""
+"""Notes are well formed and on the pages of their reports; their claims follow from the data."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the harness costs is told for each kind of figure, as the largest share of one."""
+"""What the harness costs is reported for each kind of figure, as the largest share of one."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ HANDSHAKES = {"metric": "rate", "unit": "handshakes/s"}
 
 
 @pytest.mark.parametrize(
-    ("scenario", "figure", "cost", "told"),
+    ("scenario", "figure", "cost", "expected"),
     [
         (
             {"operation": "transfer", "size": 1024},
@@ -113,11 +113,11 @@ HANDSHAKES = {"metric": "rate", "unit": "handshakes/s"}
     ],
 )
 def test_every_kind_of_figure_has_its_share(
-    scenario: dict[str, Any], figure: dict[str, Any], cost: dict[str, float], told: str
+    scenario: dict[str, Any], figure: dict[str, Any], cost: dict[str, float], expected: str
 ) -> None:
     text = overhead_text(measured(run_of(scenario, figure, cost)))
     assert text is not None
-    assert f"takes at most {told}" in text
+    assert f"takes at most {expected}" in text
 
 
 def test_a_cost_is_time_or_memory() -> None:

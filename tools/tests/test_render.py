@@ -56,7 +56,7 @@ def test_results_csv_has_every_cell_of_results_json(rendered: Path) -> None:
     folder = rendered / "content" / "perf" / RUN
     results = Results.model_validate_json((folder / "results.json").read_text(encoding="utf-8"))
     rows = list(csv.DictReader(io.StringIO((folder / "results.csv").read_text(encoding="utf-8"))))
-    told = {
+    written = {
         (r["anchor"], r["implementation"]): (r["value"], r["ratio_verdict"], r["note"])
         for r in rows
     }
@@ -70,7 +70,7 @@ def test_results_csv_has_every_cell_of_results_json(rendered: Path) -> None:
         for row in table.rows
         for cell in row.cells
     }
-    assert told == cells
+    assert written == cells
 
 
 def test_a_second_rendering_writes_nothing_and_is_quick(

@@ -280,7 +280,7 @@ def test_a_host_that_nobody_described_is_refused() -> None:
         results_of(loaded_run(RUN, rates(), host_id="b-host"))
 
 
-def test_scenarios_whose_names_would_be_equal_are_told_apart() -> None:
+def test_scenarios_whose_names_would_be_equal_are_distinguished() -> None:
     group = TRANSFERS[0].model_copy(update={"key_exchange": "X25519"})
     other = TRANSFERS[0].model_copy(update={"key_exchange": "X25519MLKEM768"})
     results = results_of(

@@ -140,7 +140,7 @@ def test_an_exact_multiple_is_found_whatever_the_rounds_did(
 
 
 @given(series, st.integers(0, 1000), st.sampled_from(["higher", "lower"]), st.integers(1, 40))
-def test_turned_round_the_ratio_and_verdict_turn_round(
+def test_swapped_sides_invert_the_ratio_and_the_verdict(
     values: list[float], seed: int, better: Better, comparisons: int
 ) -> None:
     other = np.random.default_rng(seed).permutation(values) * 1.01

@@ -100,7 +100,7 @@ def test_measurements_of_a_failed_block_do_not_count() -> None:
 HANDSHAKES = {"operation": "handshake", "protocol": "1.3", "threads": 3}
 
 
-def test_both_sides_together_also_tell_what_the_median_thread_does() -> None:
+def test_both_sides_together_also_give_the_rate_of_the_median_thread() -> None:
     rate = [{"metric": "rate", "value": 60.0, "unit": "handshakes/s"}]
     together = measurement(scenario=HANDSHAKES, observations=rate, per_thread=[10.0, 20.0, 30.0])
     alone = measurement(scenario=HANDSHAKES | {"threads": 1}, observations=rate)

@@ -2,7 +2,7 @@
 
 Two reports are compared row by row and library by library. The two were measured at different
 times, so pairing by round is not possible: the interval of an unpaired ratio is widened by what
-the same builds differ between runs on that host (`noise.other_runs`), as far as that is known.
+the same builds differ between runs on that host (`noise.other_runs`), if that is known.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ from datetime import date
 from itertools import combinations
 from typing import Final, NamedTuple
 
-from tlsperf.analysis.caveats import (
+from tlsperf.analysis.conditions import (
     NOT_RECORDED,
-    build_changes,
-    caveats,
+    changed_build,
+    changed_conditions,
+    changed_scenarios,
     common_causes,
-    scenario_caveats,
 )
 from tlsperf.analysis.ratios import as_ratio, direction, factor_text, median_ratio, sample_ratio
 from tlsperf.analysis.series import MeasuredReport, Sample, Series, drift_of
@@ -92,7 +92,7 @@ def predecessor(
     return max(earlier, key=when, default=None)
 
 
-# --- which figures stand against each other --------------------------------------------------
+# --- which rows are compared -----------------------------------------------------------------
 
 _MAY_BE_UNRECORDED: Final = (
     "cipher_suite",
@@ -171,7 +171,7 @@ def _recorded(value: object) -> str:
 def _pairs(
     before: Results, after: Results
 ) -> list[tuple[ShownImplementation, ShownImplementation]]:
-    """Each implementation with what stood for it before: same provider and build, if need be
+    """Each implementation with its counterpart before: same provider and build, if need be
     the only one of its library."""
 
     def kind(i: ShownImplementation) -> tuple[str | None, ...]:
@@ -237,7 +237,7 @@ def _estimate(
 def changes(before: MeasuredReport, after: MeasuredReport, noise: Noise | None = None) -> Changes:
     """The section "changes since last time"; `noise` is that of other runs on the host."""
     matches = list(_matches(before, after))
-    conditions = caveats(before.results, after.results)
+    conditions = changed_conditions(before.results, after.results)
     pairs = _pairs(before.results, after.results)
     known = 1 + noise.floor_percent / 100 if noise else 1.0
     drift = max(known, drift_of(before.series.rows), drift_of(after.series.rows))
@@ -260,7 +260,7 @@ def changes(before: MeasuredReport, after: MeasuredReport, noise: Noise | None =
         predecessor=before.results.id,
         title=before.results.title,
         date=before.results.date,
-        caveats=[*conditions, *scenario_caveats(differences), *common_causes(libraries)],
+        caveats=[*conditions, *changed_scenarios(differences), *common_causes(libraries)],
         rule=_rule([f for rows in found.values() for f in rows], len(samples), noise, drift),
         libraries=libraries,
         gone=_only_in(before, [m.before for m in matches], [then for then, _ in pairs]),
@@ -308,7 +308,7 @@ def _library(
         after=now,
         statement=f"{versions}: {up} {words[0]}, {down} {words[1]}, {len(found) - up - down} "
         f"the same of {len(found)}",
-        details=build_changes(then, now),
+        details=changed_build(then, now),
         compared=len(found),
         unchanged=len(found) - up - down,
         groups=_groups(found),
@@ -348,7 +348,7 @@ def _groups(found: Sequence[_Found]) -> list[ChangeGroup]:
     A group is what a few features have in common (an operation, a protocol, a role) if all rows
     of the library that have them changed in one direction. The largest such group is taken, of
     equal ones that with the fewest features, and so on with what remains; a change without
-    company stands alone.
+    company is a group of its own.
     """
     candidates = list(_candidates(found))
     open_ = {i for i, f in enumerate(found) if f.direction}

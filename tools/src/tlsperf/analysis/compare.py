@@ -66,7 +66,7 @@ class RowPair:
 
 @dataclass(frozen=True)
 class Comparison:
-    """A row of the result. `factor` is None where a figure must not stand in a ratio."""
+    """A row of the result. `factor` is None if a ratio must not use a figure."""
 
     name: str
     anchor: str
@@ -129,7 +129,7 @@ def pairs_of(left: ComparedSide, right: ComparedSide) -> list[RowPair]:
 
 
 def matching(pairs: Iterable[RowPair], pattern: str | None) -> list[RowPair]:
-    """Those with the pattern in their name or anchor; * and ? stand for anything."""
+    """Those with the pattern in their name or anchor; * and ? match anything."""
     if pattern is None:
         return list(pairs)
     wanted = f"*{pattern.lower()}*"
@@ -307,7 +307,7 @@ def csv_text(rows: Iterable[Sequence[str]]) -> str:
 
 
 def markdown_text(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """A table; columns after the first that hold numbers stand to the right."""
+    """A table; columns after the first that hold numbers are aligned right."""
     rows = list(rows)
     if not any(row[-1] for row in rows):  # nobody needs an empty column of notes
         header, rows = header[:-1], [row[:-1] for row in rows]

@@ -142,7 +142,7 @@ def earlier(of: Run, runs: Iterable[Run]) -> list[Run]:
 def measure_noise(folder: Path) -> str:
     """What is known of the noise of the run in `folder`, for people to read.
 
-    Raises UserError if there is nothing to tell it from.
+    Raises UserError if neither rounds nor earlier runs show it.
     """
     run = measured(load_run(folder))
     beside = earlier(run.loaded.run, read_runs(folder.parent).values())

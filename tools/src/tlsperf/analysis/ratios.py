@@ -37,7 +37,7 @@ def sample_ratio(
     """Left over right; in pairs where they share rounds of a run whose rounds are pairs.
 
     `pairs` are the ids of such runs; `drift` widens an unpaired ratio; `untested` is the note of
-    a ratio without rounds. None where a side has nothing that may stand in a ratio.
+    a ratio without rounds. None if a side has nothing that a ratio may use.
     """
     if not (left.counts and right.counts):
         return None

@@ -20,7 +20,7 @@ import numpy as np
 import pandas as pd
 
 from tlsperf.analysis.statistics import drift
-from tlsperf.contract.metrics import METRICS, Definition, Metric, Statistic, Unit, as_shown
+from tlsperf.contract.metrics import METRICS, Metric, MetricDefinition, Statistic, Unit, as_shown
 from tlsperf.contract.names import scenario_anchor, scenario_name
 from tlsperf.contract.record import SCENARIO_FIELDS, Identifier, Phase, Scenario
 from tlsperf.contract.results import Results
@@ -50,7 +50,7 @@ class Sample:
 
     @property
     def counts(self) -> bool:
-        """Whether it may stand in a ratio: something in it is valid, and nothing is zero."""
+        """Whether a ratio may use it: something in it is valid, and nothing is zero."""
         return bool(self.valid) and min(self.valid.values()) > 0
 
     @property
@@ -94,7 +94,7 @@ class Series:
 
     @property
     def key(self) -> Key:
-        """What tells it from other rows."""
+        """What distinguishes it from other rows."""
         return self.scenario, self.phase, self.metric, self.statistic, self.unit
 
     @property
@@ -103,7 +103,7 @@ class Series:
         return self.phase != "total" and self.scenario.operation != "memory"
 
     @property
-    def definition(self) -> Definition:
+    def definition(self) -> MetricDefinition:
         """Of its metric."""
         return METRICS[self.metric]
 
@@ -196,7 +196,7 @@ def rounded(value: float, digits: int = 7) -> float:
 def row_names(rows: Sequence[Series]) -> dict[Key, tuple[str, str]]:
     """Name and anchor of each row, unique among them.
 
-    A field that the names of scenarios leave out is added where it alone tells two apart.
+    A field that the names of scenarios leave out is added if it alone distinguishes two.
     """
     scenarios = _scenario_names(list(dict.fromkeys(row.scenario for row in rows)))
     return {row.key: _row_name(row, *scenarios[row.scenario]) for row in rows}
@@ -210,9 +210,9 @@ def _scenario_names(scenarios: Sequence[Scenario]) -> Mapping[Scenario, tuple[st
     for anchor, group in alike.items():
         differing = [f for f in SCENARIO_FIELDS if len({getattr(s, f) for s in group}) > 1]
         for scenario in group:
-            told = [f"{getattr(scenario, f) or f'{f} not told'}" for f in differing]
-            suffix = re.sub(r"[^a-z0-9]+", "-", "-".join(["", *told]).lower())
-            names[scenario] = (", ".join([scenario_name(scenario), *told]), anchor + suffix)
+            values = [f"{getattr(scenario, f) or f'{f} not told'}" for f in differing]
+            suffix = re.sub(r"[^a-z0-9]+", "-", "-".join(["", *values]).lower())
+            names[scenario] = (", ".join([scenario_name(scenario), *values]), anchor + suffix)
     return names
 
 

@@ -45,7 +45,7 @@ _HALF: Final = 5
 """Fewest rounds in half a series from which drift is taken."""
 
 PRECISION: Final = 0.01
-"""An interval that reaches further than this from its median, relatively, gets a warning."""
+"""An interval that extends further than this from its median, relatively, gets a warning."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Final, Literal
 Better = Literal["higher", "lower"]
 
 ANY: Final = "*"
-"""Stands for the operations that `Definition.units` does not name."""
+"""The operations that `MetricDefinition.units` does not name."""
 
 
 @dataclass(frozen=True, slots=True)
-class Definition:
+class MetricDefinition:
     """One metric."""
 
     noun: str
@@ -62,8 +62,8 @@ class Definition:
 
 _MEMORY: Final[Mapping[str, tuple[str, ...]]] = {ANY: ("bytes", "bytes/connection")}
 
-METRICS: Final[Mapping[str, Definition]] = {
-    "rate": Definition(
+METRICS: Final[Mapping[str, MetricDefinition]] = {
+    "rate": MetricDefinition(
         noun="rate",
         units={
             "transfer": ("MiB/s",),
@@ -79,7 +79,7 @@ METRICS: Final[Mapping[str, Definition]] = {
         trend=True,
         harness_cost="inverse",
     ),
-    "duration": Definition(
+    "duration": MetricDefinition(
         noun="duration",
         units={ANY: ("µs",)},
         better="lower",
@@ -89,7 +89,7 @@ METRICS: Final[Mapping[str, Definition]] = {
         implied_in_parts=True,
         harness_cost="time",
     ),
-    "allocated": Definition(
+    "allocated": MetricDefinition(
         noun="memory allocated",
         units=_MEMORY,
         better="lower",
@@ -99,7 +99,7 @@ METRICS: Final[Mapping[str, Definition]] = {
         charts={"KiB": "sessions"},
         harness_cost="memory",
     ),
-    "resident": Definition(
+    "resident": MetricDefinition(
         noun="resident memory",
         units=_MEMORY,
         better="lower",
@@ -108,7 +108,7 @@ METRICS: Final[Mapping[str, Definition]] = {
         whole=True,
         charts={"KiB": "sessions"},
     ),
-    "peak-resident": Definition(
+    "peak-resident": MetricDefinition(
         noun="peak resident memory",
         units=_MEMORY,
         better="lower",
@@ -117,7 +117,7 @@ METRICS: Final[Mapping[str, Definition]] = {
         whole=True,
         charts={"KiB": "sessions"},
     ),
-    "instructions": Definition(
+    "instructions": MetricDefinition(
         noun="instructions",
         units={
             "handshake": ("instructions/handshake",),
@@ -152,7 +152,7 @@ def as_shown(operation: str, value: float, unit: str) -> tuple[float, str]:
     return (value, unit) if divisor == 1 else (value / divisor, shown)
 
 
-def _units(definition: Definition) -> tuple[str, ...]:
+def _units(definition: MetricDefinition) -> tuple[str, ...]:
     """All units of a metric, each before the one that readers see."""
     measured = [unit for units in definition.units.values() for unit in units]
     shown = {unit: name for (_, unit), (name, _) in _SHOWN.items()}

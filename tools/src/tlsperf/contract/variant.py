@@ -102,4 +102,4 @@ def _text(text: str) -> str:
 VariantText = Annotated[
     str, AfterValidator(_text), WithJsonSchema({"type": "string", "pattern": PATTERN})
 ]
-"""The text of a variant, checked; its pattern stands in the schema."""
+"""The text of a variant, checked; the schema has its pattern."""

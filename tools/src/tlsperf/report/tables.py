@@ -14,7 +14,7 @@ from typing import Final
 from tlsperf.analysis.ratios import as_ratio, sample_ratio
 from tlsperf.analysis.series import MeasuredRun, ReportSeries, Series, rounded, row_names
 from tlsperf.analysis.statistics import Summary, stability_warnings, summary
-from tlsperf.contract.metrics import STATISTICS, Better, Definition, Unit
+from tlsperf.contract.metrics import STATISTICS, Better, MetricDefinition, Unit
 from tlsperf.contract.names import cipher_name
 from tlsperf.contract.record import Identifier, Scenario
 from tlsperf.contract.results import Cell, Ratio, Row, Table
@@ -120,7 +120,7 @@ _RESUMPTION_ORDER: Final = ("none", "session-id", "ticket", "resumed")
 
 
 def _row_order(row: Series) -> tuple[object, ...]:
-    """Rows stand in one order whatever the order of the measurements."""
+    """Rows are in one order whatever the order of the measurements."""
     s = row.scenario
     return (
         s.protocol or "",
@@ -355,7 +355,10 @@ def _caption(
 
 
 def _counted_caption(
-    rows: Sequence[Row], against: Implementation | None, metric: Definition, runs: Sequence[Run]
+    rows: Sequence[Row],
+    against: Implementation | None,
+    metric: MetricDefinition,
+    runs: Sequence[Run],
 ) -> str:
     counts = sorted({c.count for row in rows for c in row.cells if c.count})
     rounds = " to ".join(str(count) for count in sorted({counts[0], counts[-1]}))

@@ -21,7 +21,7 @@ import numpy as np
 
 from tlsperf.contract.errors import FormatError
 from tlsperf.contract.record import Scenario, Side
-from tlsperf.load.formats.rows import Format, Parsed, Remark, Row, Source, text_of
+from tlsperf.load.formats.rows import Format, Parsed, Remark, Row, Source, scenario_errors, text_of
 
 _NAME: Final = re.compile(r"(.+)-(client|server)-(?:[0-9]+|ThreadId\([0-9]+\))-latency\.tsv")
 _LINE: Final = re.compile(r"[0-9]+\.[0-9]+[\t ]+([0-9]+(?:\.[0-9]+)?)\s*")
@@ -78,7 +78,10 @@ def parse(sources: Sequence[Source]) -> Parsed:
         groups.setdefault(key, []).append(source)
     for (implementation, round_, prefix, side), files in groups.items():
         latencies = np.sort(np.concatenate([_latencies(file, parsed) for file in files]))
-        scenario = MAKEFILE_SCENARIOS.get(prefix) or Scenario(operation="handshake", variant=prefix)
+        with scenario_errors(files[0].name, 1):
+            scenario = MAKEFILE_SCENARIOS.get(prefix) or Scenario(
+                operation="handshake", variant=prefix
+            )
         update = {"side": cast(Side, side), "threads": len(files)}
         scenario = scenario.model_copy(update=update)
         for statistic, share in PERCENTILES.items():

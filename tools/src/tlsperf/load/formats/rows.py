@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
 import pandas as pd
+from pydantic import ValidationError
 
-from tlsperf.contract.errors import FormatError
+from tlsperf.contract.errors import FormatError, mismatch
 from tlsperf.contract.record import SCENARIO_FIELDS, Scenario
 from tlsperf.contract.run import Run
 from tlsperf.load.formats.frame import tidy_frame
@@ -109,16 +111,27 @@ def each_line(
             remarks.append(Remark(source.name, number, message))
 
 
+@contextmanager
+def scenario_errors(file: str, line: int) -> Iterator[None]:
+    """Gives the place to what is wrong with a scenario that is made within."""
+    try:
+        yield
+    except ValidationError as error:
+        raise mismatch(error, file, line) from None
+
+
 def primitive_row(
     source: Source, line: int, name: str, rate: float, unit: str, note: str | None
 ) -> Row:
     """The rate of a primitive called `name`; a note makes it invalid."""
+    with scenario_errors(source.name, line):
+        scenario = Scenario(operation="primitive", variant=name)
     return Row(
         file=source.name,
         line=line,
         implementation=source.implementation,
         round=source.round,
-        scenario=Scenario(operation="primitive", variant=name),
+        scenario=scenario,
         metric="rate",
         value=rate,
         unit=unit,

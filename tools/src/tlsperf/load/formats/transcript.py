@@ -18,7 +18,16 @@ from typing import Final, NamedTuple, cast
 
 from tlsperf.contract.errors import FormatError
 from tlsperf.contract.record import Operation, Protocol, Resumption, Scenario, Side
-from tlsperf.load.formats.rows import Format, Parsed, Remark, Row, Source, each_line, file_by_file
+from tlsperf.load.formats.rows import (
+    Format,
+    Parsed,
+    Remark,
+    Row,
+    Source,
+    each_line,
+    file_by_file,
+    scenario_errors,
+)
 from tlsperf.load.formats.suites import Suite
 
 UNITS: Final = {
@@ -349,12 +358,14 @@ def _rows(tool: Grammar) -> Iterator[Row]:
         missing = [side for side in wanted if side not in present]
         if missing:
             note = note or f"the output stops before the {missing[0]}'s figure"
+        with scenario_errors(source.name, figure.line):
+            scenario = _scenario(figure.measured, figure.side, occurrence)
         yield Row(
             file=source.name,
             line=figure.line,
             implementation=source.implementation,
             round=source.round,
-            scenario=_scenario(figure.measured, figure.side, occurrence),
+            scenario=scenario,
             metric="peak-resident" if figure.measured.operation == "memory" else "rate",
             value=figure.value,
             unit=figure.unit,

@@ -37,7 +37,7 @@ _HOST_FACTS: Final = (
 )
 
 
-def caveats(before: Results, after: Results) -> list[RunWarning]:
+def changed_conditions(before: Results, after: Results) -> list[RunWarning]:
     """Changes of host and method: whatever both reports record and record differently."""
     found: list[tuple[WarningCode, str]] = []
     then, now = _by_id(before.hosts), _by_id(after.hosts)
@@ -71,7 +71,7 @@ def _joined(values: set[str | None]) -> str:
     return " and ".join(sorted(v for v in values if v))
 
 
-def scenario_caveats(differences: Iterable[str]) -> list[RunWarning]:
+def changed_scenarios(differences: Iterable[str]) -> list[RunWarning]:
     """Each difference of scenarios, with the number of rows that have it."""
     return [
         RunWarning(
@@ -94,7 +94,7 @@ _BUILD_FACTS: Final = (
 )
 
 
-def build_changes(then: Implementation, now: Implementation) -> list[str]:
+def changed_build(then: Implementation, now: Implementation) -> list[str]:
     return [
         f"{fact.replace('_', ' ')}: {a} before, {b} now"
         for fact in _BUILD_FACTS
