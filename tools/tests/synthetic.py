@@ -10,7 +10,7 @@ from tlsperf.analysis.changes import Side
 from tlsperf.analysis.series import series
 from tlsperf.contract.record import Scenario
 from tlsperf.contract.run import HostFacts, Implementation, RawFile, Report, Run, Tool
-from tlsperf.load.formats.frame import tidy_frame
+from tlsperf.load.frame import tidy_frame
 from tlsperf.load.run import LoadedRun
 from tlsperf.report.results import make_results
 

@@ -19,8 +19,8 @@ from tlsperf.contract.errors import FormatError
 from tlsperf.contract.record import Scenario
 from tlsperf.contract.results import Results
 from tlsperf.contract.run import HostFacts, RawFile, Report, Run, RunCounter
-from tlsperf.load.formats import tlsbench
-from tlsperf.load.formats.frame import tidy_frame
+from tlsperf.load import tlsbench
+from tlsperf.load.frame import tidy_frame
 from tlsperf.load.run import LoadedRun
 from tlsperf.publish.overviews import trends
 from tlsperf.report.results import make_results

@@ -13,7 +13,7 @@ from fixture_run import write_run
 from synthetic import SIXTEEN, loaded_run
 from tlsperf.analysis.overhead import overhead_text
 from tlsperf.contract.record import Overhead, Scenario
-from tlsperf.load.formats.frame import tidy_frame
+from tlsperf.load.frame import tidy_frame
 from tlsperf.load.run import LoadedRun, load_run
 
 

@@ -36,7 +36,7 @@ from tlsperf.contract.record import (
     Unit,
 )
 from tlsperf.contract.results import Ratio
-from tlsperf.load.formats.frame import scenario_groups
+from tlsperf.load.frame import scenario_groups
 from tlsperf.load.run import LoadedRun
 
 _OBSERVATION: Final = (

@@ -14,7 +14,7 @@ from typing import Final
 from tlsperf.contract.errors import FormatError
 from tlsperf.contract.names import scenario_name
 from tlsperf.contract.record import Identifier, Scenario
-from tlsperf.load.formats import hdr, tlsbench
+from tlsperf.load import hdr, tlsbench
 from tlsperf.load.formats.bench_latency import MAKEFILE_SCENARIOS
 from tlsperf.load.run import LoadedRun, raw_bytes
 

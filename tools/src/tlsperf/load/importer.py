@@ -22,8 +22,8 @@ from tlsperf.contract.errors import FormatError, UserError
 from tlsperf.contract.names import scenario_name
 from tlsperf.contract.record import Scenario
 from tlsperf.contract.run import Implementation, RawFile, Run, RunWarning, Tool
-from tlsperf.load.formats import FOREIGN, bench_latency, detect, published
-from tlsperf.load.formats.rows import Format, Parsed, frame_of
+from tlsperf.load.formats import FOREIGN, detect
+from tlsperf.load.rows import Format, Parsed, frame_of
 from tlsperf.load.run import foreign_rows, raw_bytes, read_run
 
 UNKNOWN_HOST: Final = "unknown"
@@ -33,8 +33,6 @@ _DATED: Final = re.compile(r"([0-9]{4}-[0-9]{2}-[0-9]{2})-[a-z0-9._-]+")
 _CODES: Final = ("missing-figure", "invalid", "missing-scenario")
 """Of the warnings that an import writes."""
 _PROVIDERS: Final = ("aws-lc-rs", "ring", "graviola")
-_ONE_ROUND: Final = (bench_latency.FORMATS[0].name, published.FORMATS[0].name)
-"""Formats whose files are parts of one measurement, not rounds."""
 
 
 def import_files(
@@ -158,9 +156,9 @@ def _implementations(
     contents: Sequence[tuple[Path, bytes]], formats: Sequence[Format], given: str | None
 ) -> list[Implementation]:
     tables = [
-        (path, data)
+        (path, data, format_.implementations)
         for (path, data), format_ in zip(contents, formats, strict=True)
-        if format_ in published.FORMATS
+        if format_.implementations is not None
     ]
     if len(tables) < len(contents):
         if given is None:
@@ -170,7 +168,7 @@ def _implementations(
         return [implementation_of(given)]
     if given is not None:
         raise UserError("--implementation: published tables name their implementations themselves")
-    named = [i for path, data in tables for i in published.implementations(data, str(path))]
+    named = [i for path, data, named_in in tables for i in named_in(data, str(path))]
     return list({implementation.id: implementation for implementation in named}.values())
 
 
@@ -190,7 +188,7 @@ def _raw_files(
     files = []
     for (path, data), format_ in zip(contents, formats, strict=True):
         round_ = None
-        if format_.name not in _ONE_ROUND:
+        if format_.has_rounds:
             is_only_one = given[format_.name] == 1 and not earlier[format_.name]
             earlier[format_.name] += 1
             round_ = None if is_only_one else earlier[format_.name]

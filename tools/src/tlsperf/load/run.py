@@ -20,9 +20,10 @@ from pydantic import ValidationError
 from tlsperf.contract.errors import FormatError, UserError, mismatch
 from tlsperf.contract.record import Identifier, Overhead
 from tlsperf.contract.run import LOCK_FORMAT, Host, RawFile, Run, RunWarning
-from tlsperf.load.formats import FOREIGN, tlsbench
-from tlsperf.load.formats.frame import concatenate
-from tlsperf.load.formats.rows import Parsed, Source, frame_of
+from tlsperf.load import tlsbench
+from tlsperf.load.formats import FOREIGN
+from tlsperf.load.frame import concatenate
+from tlsperf.load.rows import Parsed, Source, frame_of
 
 
 @dataclass(frozen=True, eq=False)

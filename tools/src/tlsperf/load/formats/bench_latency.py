@@ -21,7 +21,7 @@ import numpy as np
 
 from tlsperf.contract.errors import FormatError
 from tlsperf.contract.record import Scenario, Side
-from tlsperf.load.formats.rows import Format, Parsed, Remark, Row, Source, text_of
+from tlsperf.load.rows import Format, Parsed, Remark, Row, Source, text_of
 
 _NAME: Final = re.compile(r"(.+)-(client|server)-(?:[0-9]+|ThreadId\([0-9]+\))-latency\.tsv")
 _LINE: Final = re.compile(r"[0-9]+\.[0-9]+[\t ]+([0-9]+(?:\.[0-9]+)?)\s*")
@@ -118,4 +118,6 @@ def _latencies(source: Source, parsed: Parsed) -> np.ndarray[tuple[int], np.dtyp
     return np.asarray(values, dtype=np.float64)
 
 
-FORMATS: Final = (Format("bench-latency", "openssl-bench or rustls' bench", _detects, parse),)
+FORMATS: Final = (
+    Format("bench-latency", "openssl-bench or rustls' bench", _detects, parse, has_rounds=False),
+)

@@ -22,9 +22,9 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from tlsperf.load.formats.rows import Source
-from tlsperf.load.formats.suites import GROUPS, OPENSSL_SUITES, Suite
-from tlsperf.load.formats.transcript import (
+from tlsperf.load.rows import Source
+from tlsperf.load.spellings import GROUPS, OPENSSL_SUITES, Suite
+from tlsperf.load.transcript import (
     GENERAL,
     RESUMPTIONS,
     TRANSFER_SIDES,

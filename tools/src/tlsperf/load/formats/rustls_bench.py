@@ -20,9 +20,9 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from tlsperf.load.formats.rows import Source
-from tlsperf.load.formats.suites import KEY_TYPES, RUSTLS_SUITES, Suite
-from tlsperf.load.formats.transcript import (
+from tlsperf.load.rows import Source
+from tlsperf.load.spellings import KEY_TYPES, RUSTLS_SUITES, Suite
+from tlsperf.load.transcript import (
     DEFAULT_SIZE,
     FIXED,
     TRANSFER_SIDES,

@@ -27,7 +27,7 @@ from tlsperf.contract.record import (
     Scenario,
     Unit,
 )
-from tlsperf.load.formats.frame import tidy_frame
+from tlsperf.load.frame import tidy_frame
 
 FORMAT: Final = "tlsbench/1"
 

@@ -10,8 +10,8 @@ import pandas as pd
 
 from tlsperf.contract.errors import FormatError
 from tlsperf.contract.record import SCENARIO_FIELDS, Scenario
-from tlsperf.contract.run import Run
-from tlsperf.load.formats.frame import tidy_frame
+from tlsperf.contract.run import Implementation, Run
+from tlsperf.load.frame import tidy_frame
 
 
 class Source(NamedTuple):
@@ -71,6 +71,11 @@ class Format:
     """What writes it, as readers see it."""
     detects: Callable[[str, str], bool]
     parse: Callable[[Sequence[Source]], Parsed]
+    has_rounds: bool = True
+    """Several files of one implementation are its rounds; else they are parts of one measurement.
+    """
+    implementations: Callable[[bytes, str], list[Implementation]] | None = None
+    """Given bytes and name of a file: what was measured, where the file itself names it."""
 
 
 def file_by_file(parse: Callable[[Source], Parsed]) -> Callable[[Sequence[Source]], Parsed]:

@@ -18,8 +18,8 @@ from typing import Final, NamedTuple, cast
 
 from tlsperf.contract.errors import FormatError
 from tlsperf.contract.record import Operation, Protocol, Resumption, Scenario, Side
-from tlsperf.load.formats.rows import Format, Parsed, Remark, Row, Source, each_line, file_by_file
-from tlsperf.load.formats.suites import Suite
+from tlsperf.load.rows import Format, Parsed, Remark, Row, Source, each_line, file_by_file
+from tlsperf.load.spellings import Suite
 
 UNITS: Final = {
     "MB/s": "MiB/s",  # both tools divide by 1024 x 1024
