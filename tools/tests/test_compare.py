@@ -12,8 +12,9 @@ from typer.testing import CliRunner
 from tlsperf.analysis.compare import compare, find_side, matching, pairs_of
 from tlsperf.cli import app
 from tlsperf.contract.errors import UserError
+from tlsperf.load.comparisons import read_definition, read_printed
 from tlsperf.load.run import LoadedRun, load_run
-from tlsperf.published.published_tables import differences, lines_of, read_definition
+from tlsperf.published.published_tables import differences, lines_of
 
 DATA = Path(__file__).parents[2] / "data"
 RUNS = DATA / "runs"
@@ -53,7 +54,7 @@ def test_the_memory_table_comes_out_but_for_the_error_of_the_source(december: Lo
     (erratum,) = definition.errata
     assert (erratum.line, erratum.column) == (6, "change")
     assert (erratum.printed, erratum.correct) == ("-0.26", "-26%")
-    assert differences(definition, december, MEMORY) == []
+    assert differences(definition, read_printed(MEMORY, definition), december, MEMORY) == []
 
 
 def test_an_erratum_that_is_none_is_a_difference(december: LoadedRun, tmp_path: Path) -> None:
@@ -61,7 +62,8 @@ def test_an_erratum_that_is_none_is_a_difference(december: LoadedRun, tmp_path: 
         (tmp_path / path.name).write_bytes(path.read_bytes())
     copy = tmp_path / MEMORY.name
     copy.write_text(copy.read_text().replace('column = "change"', 'column = "protocol"'))
-    found = differences(read_definition(copy), december, copy)
+    definition = read_definition(copy)
+    found = differences(definition, read_printed(copy, definition), december, copy)
     assert any("'1.3' is not the '-0.26'" in problem for problem in found)
     assert any("where the data give" in problem for problem in found)
 

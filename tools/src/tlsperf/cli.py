@@ -1,4 +1,4 @@
-"""The command line: `tlsperf import | new | render | compare | validate | noise | zola`.
+"""The command line: `tlsperf import | new | render | compare | validate | noise | …`.
 
 Each command calls one function of its module, imported when it is asked for: `tlsperf --help`
 must not wait for pandas.
@@ -6,6 +6,7 @@ must not wait for pandas.
 
 from __future__ import annotations
 
+import gc
 import sys
 from datetime import datetime
 from pathlib import Path
@@ -40,14 +41,18 @@ def new(
 
 @app.command()
 def render(
+    reports: Annotated[
+        list[str] | None, typer.Argument(help="Reports below content/perf, by id; all by default.")
+    ] = None,
     check: Annotated[
         bool, typer.Option("--check", help="Write nothing; fail if a file would change.")
     ] = False,
 ) -> None:
-    """Writes what is drawn from data into each report."""
+    """Writes what is drawn from data into reports, and the pages over all reports."""
     from tlsperf.publish.render import render_reports
 
-    raise typer.Exit(render_reports(Path(), check=check))
+    gc.disable()  # nothing is thrown away before the end: collecting takes a tenth of the time
+    raise typer.Exit(render_reports(Path(), reports or (), check=check))
 
 
 @app.command()
@@ -125,10 +130,14 @@ def compare(
 ) -> None:
     """Prints two implementations of any runs side by side: medians, factor, verdict."""
     from tlsperf.analysis.compare import comparison_text
-    from tlsperf.published import published_tables
+    from tlsperf.load.comparisons import read_definition
+    from tlsperf.load.run import load_run
+    from tlsperf.published.published_tables import tables_text
 
     if tables is not None and left is None and output != "json":
-        print(published_tables.tables_text(tables, Path("data/runs"), output), end="")
+        definition = read_definition(tables)
+        run = load_run(Path("data/runs") / definition.run)
+        print(tables_text(definition, run, output), end="")
     elif left is not None and right is not None and tables is None:
         print(
             comparison_text(

@@ -27,12 +27,12 @@ from tlsperf.analysis.series import (
     wander_of,
 )
 from tlsperf.analysis.statistics import RatioEstimate, ratio_text, summary
+from tlsperf.contract.comparisons import Estimator
 from tlsperf.contract.errors import UserError
 from tlsperf.contract.run import Implementation
 from tlsperf.contract.text import implementation_label
 from tlsperf.load.run import LoadedRun, load_run, read_run
 
-Estimator = Literal["median", "upper-median", "best"]
 Format = Literal["markdown", "csv", "json"]
 
 ABSENT: Final = "–"

@@ -20,6 +20,7 @@ from tlsperf.contract.errors import UserError
 from tlsperf.contract.results import Results
 from tlsperf.contract.run import Run
 from tlsperf.load.archive import import_archive
+from tlsperf.load.results import read_results
 from tlsperf.load.run import read_toml
 from tlsperf.publish.render import render_reports
 from tlsperf.publish.scaffold import new_report
@@ -49,8 +50,7 @@ def draft_report(root: Path, archive: Path, suite: Path) -> Path:
         page = new_report(root, [run.id])
         with _removed_on_failure(page.parent):
             render_reports(root, check=False)
-            text = (page.parent / "results.json").read_text(encoding="utf-8")
-            _write_pull_request(root / OUTPUT, Results.model_validate_json(text))
+            _write_pull_request(root / OUTPUT, read_results(page.parent / "results.json"))
     return page
 
 

@@ -16,9 +16,9 @@ from tlsperf.contract.record import Identifier
 from tlsperf.contract.results import Results
 from tlsperf.contract.run import Implementation, Report, Run
 from tlsperf.contract.text import LIBRARY_NAMES, host_label, implementation_label, listed
-from tlsperf.load.run import loader, read_run, read_runs
-from tlsperf.publish.render import completer
-from tlsperf.report.page import read_page
+from tlsperf.load.page import read_page
+from tlsperf.load.run import read_run, read_runs
+from tlsperf.publish.assemble import assembler
 
 MOST_IN_TITLE: Final = 4
 _LIBRARY_ORDER: Final = ("rustls", "openssl", "boringssl")
@@ -48,7 +48,7 @@ def new_report(
         )
     implementations = list({i.id: i for run in runs for i in run.implementations}.values())
     others = [read_page(path).report for path in sorted(folder.parent.glob("*/index.md"))]
-    all_runs, load = read_runs(root / "data" / "runs"), loader(root / "data" / "runs")
+    all_runs = read_runs(root / "data" / "runs")
     report = Report(
         id=name,
         title=title or _title(implementations, runs),
@@ -59,7 +59,7 @@ def new_report(
     )
     before = predecessor(report, others, all_runs)
     report = report.model_copy(update={"previous": before.id if before else None})
-    results = completer(root, [*others, report], all_runs, load)(report)
+    results = assembler(root, [*others, report])(report).results
     folder.mkdir(parents=True)
     path = folder / "index.md"
     path.write_text(report_page(report, results), encoding="utf-8")

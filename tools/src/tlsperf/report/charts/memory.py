@@ -2,15 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
-from tlsperf.contract.results import Row, ShownImplementation
+from tlsperf.contract.results import Row, ShownImplementation, Table
+from tlsperf.report.charts.kind import Around, Drawing, drawing, groups_of
 from tlsperf.report.charts.lines import Line, Point, dashes, end_label, lines
 from tlsperf.report.charts.picture import Picture
 
 KIB_PER_MIB = 1024
+
+
+def applies(table: Table) -> bool:
+    return table.unit == "KiB"
+
+
+def draw(table: Table, around: Around) -> Iterator[Drawing]:
+    """A chart for each scenario."""
+    for scenario, rows in groups_of(table, "variant").items():
+        picture, slopes = memory(rows, around.implementations)
+        description = (
+            f"Memory over the number of sessions, with the slope of each line. {'; '.join(slopes)}."
+        )
+        yield drawing(table, picture, description, scenario)
 
 
 def sessions_of(row: Row) -> int:

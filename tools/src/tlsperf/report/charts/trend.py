@@ -42,12 +42,13 @@ def trend(
         pieces += [Line((), line.colour, points) for points in runs[:-1]]
         pieces.append(Line([line.name], line.colour, runs[-1]))
     reach = max(days[-1] - days[0], 1)
-    names = ",".join(f"{d}:'{day:%b %Y}'" for d, day in zip(days, dates, strict=True))
+    months = {d: f"{day:%b %Y}" for d, day in zip(days, dates, strict=True)}
+    names = ",".join(f"{d}:'{month}'" for d, month in months.items())
     return lines(
         pieces,
         x_title="date of the report",
         y_title=f"{unit}, {better} is better",
-        x_axis={"values": days, "labelExpr": f"{{{names}}}[datum.value]"},
+        x_axis={"values": list(months), "labelExpr": f"{{{names}}}[datum.value]"},
         x_domain=(days[0] - 0.06 * reach, days[-1] + 0.06 * reach),
         marks=[Mark(at[report], told) for report, told in texts.items()],
         height=HEIGHT,
