@@ -19,8 +19,8 @@ from tlsperf.contract.names import scenario_name
 from tlsperf.contract.record import Scenario
 from tlsperf.load import formats
 from tlsperf.load.formats import detect
-from tlsperf.load.importer import import_files
 from tlsperf.load.run import load_run
+from tlsperf.publish.runs import import_files
 
 ROOT = Path(__file__).parents[2]
 GUIDES = {

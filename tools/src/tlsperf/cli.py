@@ -93,8 +93,8 @@ def import_(
     host: Annotated[str, typer.Option(help="Where, as in data/hosts.")] = "unknown",
 ) -> None:
     """Makes a run of raw files of other tools, or adds them to one; or unpacks a packed run."""
-    from tlsperf.load.archive import SUFFIX, import_archive
-    from tlsperf.load.importer import import_files
+    from tlsperf.load.archive import SUFFIX
+    from tlsperf.publish.runs import import_archive, import_files
 
     if all(file.name.endswith(SUFFIX) for file in files):
         for file in files:

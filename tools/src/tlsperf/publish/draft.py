@@ -19,10 +19,10 @@ from typing import Final
 from tlsperf.contract.errors import UserError
 from tlsperf.contract.results import Results
 from tlsperf.contract.run import Run
-from tlsperf.load.archive import import_archive
 from tlsperf.load.results import read_results
 from tlsperf.load.run import read_toml
 from tlsperf.publish.render import render_reports
+from tlsperf.publish.runs import import_archive
 from tlsperf.publish.scaffold import new_report
 from tlsperf.publish.summary import introduction
 from tlsperf.publish.validate import problems

@@ -25,6 +25,7 @@ from tlsperf.load.results import read_results
 from tlsperf.load.run import is_first_look, read_toml
 from tlsperf.publish.assemble import Assembled, assembler, known_notes
 from tlsperf.publish.exports import histograms_csv, results_csv, results_json
+from tlsperf.publish.files import replace_file
 from tlsperf.publish.index import index_files
 from tlsperf.publish.overviews import overview_files, trend_folder
 from tlsperf.publish.page import with_generated
@@ -72,8 +73,7 @@ def render_reports(root: Path, names: Sequence[Identifier] = (), *, check: bool)
             path.unlink()
             print(f"removed {shown}")
         else:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            _replace(path, data)
+            replace_file(path, data)
             print(f"wrote {shown}")
     if check:
         return 1 if changed else 0
@@ -207,9 +207,3 @@ def _overview_paths(root: Path) -> list[Path]:
 def _is(path: Path, data: bytes | None) -> bool:
     there = path.read_bytes() if path.exists() else None
     return there == data
-
-
-def _replace(path: Path, data: bytes) -> None:
-    beside = path.with_name(f".{path.name}.new")
-    beside.write_bytes(data)
-    beside.replace(path)
