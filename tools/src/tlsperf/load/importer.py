@@ -9,9 +9,11 @@ import datetime
 import hashlib
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Final, get_args
+
+from natsort import natsorted
 
 from tlsperf.contract.errors import FormatError, UserError
 from tlsperf.contract.run import Implementation, RawFile, Run, Tool
@@ -41,7 +43,7 @@ def read_files(
     their names. Published tables name their implementations themselves.
     """
     old = read_run(folder) if folder.exists() else None
-    contents = [(path, _read(path)) for path in _natural(paths)]
+    contents = [(path, _read(path)) for path in natsorted(paths, key=lambda path: path.name)]
     formats = [_format(path, data, format_name) for path, data in contents]
     implementations = _implementations(contents, formats, implementation)
     files = _raw_files(contents, formats, implementation, old)
@@ -82,13 +84,6 @@ def implementation_of(identifier: str) -> Implementation:
 
 
 # --- what is read ------------------------------------------------------------------------------
-
-
-def _natural(paths: Iterable[Path]) -> list[Path]:
-    """By name, numbers by their value: output_2 before output_10."""
-    return sorted(
-        paths, key=lambda p: [int(t) if t.isdigit() else t for t in re.split(r"(\d+)", p.name)]
-    )
 
 
 def _read(path: Path) -> bytes:
