@@ -18,3 +18,16 @@ def read_results(path: Path) -> Results:
         raise UserError(f"{path} is missing: run `tlsperf render`") from None
     except ValidationError as error:
         raise mismatch(error, str(path)) from None
+
+
+def parse_results(text: str | bytes) -> Results | None:
+    """The results of a results.json; None where it is of another schema."""
+    try:
+        return Results.model_validate_json(text)
+    except ValidationError:
+        return None
+
+
+def known_results(path: Path) -> Results | None:
+    """The results of a file; None where it is missing or of another schema."""
+    return parse_results(path.read_bytes()) if path.exists() else None

@@ -8,7 +8,6 @@ do not hold what they promise, a run or a report that is there already.
 
 from __future__ import annotations
 
-import hashlib
 import shutil
 import tempfile
 from collections.abc import Iterator
@@ -20,7 +19,7 @@ from tlsperf.contract.errors import UserError
 from tlsperf.contract.results import Results
 from tlsperf.contract.run import Run
 from tlsperf.load.results import read_results
-from tlsperf.load.run import read_toml
+from tlsperf.load.suite import read_suite
 from tlsperf.publish.render import render_reports
 from tlsperf.publish.runs import import_archive
 from tlsperf.publish.scaffold import new_report
@@ -56,11 +55,10 @@ def draft_report(root: Path, archive: Path, suite: Path) -> Path:
 
 def check_run(run: Run, suite: Path, archive: str) -> None:
     """Raises UserError unless the run is a complete one of this suite on a host fit to measure."""
-    name = read_toml(suite)["name"]
+    name, digest = read_suite(suite)
     if run.suite is None or run.suite.name != name:
         found = run.suite.name if run.suite else "none"
         raise UserError(f"{archive}: found a run of the suite {found}, expected {name}")
-    digest = hashlib.sha256(suite.read_bytes()).hexdigest()
     if run.suite.sha256 != digest:
         raise UserError(
             f"{archive}: found the suite {name} with sha256 {run.suite.sha256}, expected {digest} "
