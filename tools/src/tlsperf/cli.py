@@ -1,6 +1,6 @@
 """The command line: `tlsperf import | new | render | compare | validate | noise | …`.
 
-Each command calls one function of its module, imported when it is asked for: `tlsperf --help`
+Each command calls one function of its module, imported when it is called: `tlsperf --help`
 must not wait for pandas.
 """
 
@@ -33,7 +33,7 @@ def new(
         datetime | None, typer.Option(formats=["%Y-%m-%d"], help="That of the runs, by default.")
     ] = None,
 ) -> None:
-    """Makes the folder of a report on runs, with prose to go on from."""
+    """Makes the folder of a report on runs, with prose to complete."""
     from tlsperf.publish.scaffold import new_report
 
     print(f"wrote {new_report(Path(), runs, slug, title, date.date() if date else None)}")
@@ -164,7 +164,7 @@ def validate() -> None:
 
 @app.command()
 def noise(run: Annotated[str, typer.Argument(help="A run below data/runs, by id.")]) -> None:
-    """Tells how far two measurements of the same thing lie apart in a run."""
+    """Prints how far apart two measurements of the same thing are in a run."""
     from tlsperf.analysis.noise import measure_noise
 
     print(measure_noise(Path("data/runs") / run))

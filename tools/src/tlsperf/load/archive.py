@@ -1,7 +1,7 @@
 """Archives of `tlsbench pack`: a run as one file, carried from the host that measured.
 
 A gzip-compressed tar with, below one folder named after the run: `SHA256SUMS` in the form of
-sha256sum(1), `run.toml`, and the raw files. Whatever is not exactly so is refused.
+sha256sum(1), `run.toml`, and the raw files. Anything else is rejected.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def read_archive(archive: Path) -> tuple[Run, dict[str, bytes]]:
 
 
 def _verified(archive: Path) -> bytes:
-    """The archive's bytes, which must be those that the file beside it tells of."""
+    """The archive's bytes, which must be those that the file beside it lists."""
     try:
         data = archive.read_bytes()
     except FileNotFoundError:
@@ -110,7 +110,7 @@ def _check_sums(members: Mapping[str, bytes], name: str) -> str:
 
 
 def _run(members: Mapping[str, bytes], folder: str, name: str) -> Run:
-    """The run of the archive, whose folder and files must be those that run.toml tells of."""
+    """The run of the archive, whose folder and files must be those that run.toml lists."""
     manifest = f"{folder}/run.toml"
     place = f"{name}: {manifest}"
     if manifest not in members:

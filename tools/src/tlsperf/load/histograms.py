@@ -30,10 +30,10 @@ class Bin:
 
 
 Histograms = Mapping[tuple[Scenario, Identifier], list[Bin]]
-"""Ascending bins of an implementation in a scenario, without threads where a file tells none."""
+"""Ascending bins of an implementation in a scenario, without threads where a file reports none."""
 
 BINS_A_DECADE: Final = 60
-"""A bin of a chart is 3.9 % wide, where our records tell a tenth of a per cent apart."""
+"""A bin of a chart is 3.9 % wide, where our records distinguish 0.1 %."""
 
 
 def read_histograms(

@@ -21,7 +21,7 @@ class Source(NamedTuple):
     name: str
     """As errors name it; its last part is the file's name."""
     run: Run
-    """The run it belongs to; tells apart what a file with several implementations mixes."""
+    """The run it belongs to, whose implementations a file with several of them names."""
     implementation: str | None = None
     round: int | None = None
 
@@ -97,7 +97,7 @@ def each_line(
 ) -> None:
     """Calls `read` with number and text of each line that is not blank, and whether it is the last.
 
-    What `read` refuses (a FormatError) is an error, but for the last line: that one may be cut off
+    What `read` rejects (a FormatError) is an error, but for the last line: that one may be cut off
     where the run was interrupted, which becomes a remark.
     """
     lines = text_of(source).split("\n")

@@ -10,7 +10,7 @@ from tlsperf.load.run import read_toml
 
 
 class SuiteFile(NamedTuple):
-    """What tells one suite, and one version of it, from another."""
+    """What distinguishes a suite, and a version of it."""
 
     name: str
     sha256: str

@@ -1,9 +1,9 @@
 """`tlsperf draft`: the archive of a bench host becomes a run and the draft of its report.
 
-What a person would look at before publishing is looked at here, and refused with a message that
-leaves the checkout as it was: an archive that was changed, a run of another suite than the one
-that was asked for, one that is not complete, a host that was not fit to measure, data that
-do not hold what they promise, a run or a report that is there already.
+It checks what a person would check before publishing, and stops with a message that leaves the
+checkout as it was: an archive that was changed, a run of another suite than the given one, an
+incomplete run, a host that was not fit to measure, invalid data, a run or a report that exists
+already.
 """
 
 from __future__ import annotations
@@ -96,7 +96,7 @@ def _write_pull_request(folder: Path, results: Results) -> None:
 {introduction(results)}
 ---
 Drawn from the run {results.runs[0].id}, whose raw output is in this branch. Before merging, which
-publishes it: read the warnings, and go on with the prose in `content/perf/{results.id}/index.md`.
+publishes it: read the warnings, and complete the prose in `content/perf/{results.id}/index.md`.
 The site with this report is an artifact of the workflow ci on this branch.
 """
     (folder / "body.md").write_text(body, encoding="utf-8")

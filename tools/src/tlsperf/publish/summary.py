@@ -20,7 +20,7 @@ MOST_ROWS: Final = 200
 
 
 class _Place(NamedTuple):
-    """Where a figure stands in a report."""
+    """The place of a figure in a report."""
 
     table: str
     anchor: str
@@ -97,8 +97,8 @@ def _changes(results: Results) -> Iterator[str]:
         for group in library.groups:
             yield f"  - {_plain(group.title)}: {_plain(group.statement)}"
             for change in group.changes:
-                told = f"{change.before} to {change.after} {change.unit}, {change.ratio.text}"
-                yield f"    - {_plain(f'{change.name}: {told}')}"
+                figures = f"{change.before} to {change.after} {change.unit}, {change.ratio.text}"
+                yield f"    - {_plain(f'{change.name}: {figures}')}"
 
 
 def comparison(before: Results, now: Results) -> str:

@@ -1,7 +1,7 @@
 """Trends: every scenario of a suite through the reports of one host.
 
-A report on several hosts, or without a suite, stands in none; one that compares builds of a library
-stands in a trend with the builds that its `[extra.report.trend]` names.
+A report on several hosts, or without a suite, is in none; one that compares builds of a library is
+in a trend with the builds that its `[extra.report.trend]` names.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ TRENDS: Final = ("rate", "instructions")
 
 @dataclass(frozen=True)
 class Member:
-    """A report in a trend, with the one implementation of each library that stands for it."""
+    """A report in a trend, with the one implementation of each library that represents it."""
 
     results: Results
     implementations: Mapping[str, ShownImplementation]
@@ -66,7 +66,7 @@ def _place(report: Report, results: Results) -> tuple[Identifier, Member] | None
         if wanted is not None and implementation.id not in wanted:
             continue
         if implementation.library in chosen:
-            return None  # nobody has said which of its builds stands for the library
+            return None  # no one of its builds was chosen to represent the library
         chosen[implementation.library] = implementation
     return suite, Member(results, chosen)
 
@@ -171,10 +171,10 @@ def _description(
     table: Table, lines: Sequence[TrendLine], members: Sequence[Member], marks: Sequence[TrendMark]
 ) -> str:
     dates = {m.results.id: f"{m.results.date:%B %Y}" for m in members}
-    told = "; ".join(
+    figures = "; ".join(
         f"{line.name}: "
         + ", ".join(f"{dates[c.report]} {c.text}" for c in line.cells if c.value is not None)
         for line in lines
     )
     changed = "".join(f" Before {dates[m.report]}: {m.text}." for m in marks)
-    return f"Lines over time in {table.unit}. {told}.{changed}"
+    return f"Lines over time in {table.unit}. {figures}.{changed}"

@@ -1,4 +1,4 @@
-"""`tlsperf validate`: everything below data/ holds what it promises.
+"""`tlsperf validate`: everything below data/ is valid.
 
 Each check returns what is wrong, in words with the file in them; nothing stops at the first find.
 Checked are: hosts and runs against the schema; checksums and stray or missing files; every raw

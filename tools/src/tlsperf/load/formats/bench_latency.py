@@ -72,7 +72,7 @@ def parse(sources: Sequence[Source]) -> Parsed:
     for source in sources:
         name = _NAME.fullmatch(PurePosixPath(source.name).name)
         if not name:
-            expected = "PREFIX-(client|server)-THREAD-latency.tsv, which tells what was measured"
+            expected = "PREFIX-(client|server)-THREAD-latency.tsv, which states what was measured"
             raise FormatError(source.name, None, "this file name", expected)
         key = (source.implementation, source.round, name[1], name[2])
         groups.setdefault(key, []).append(source)

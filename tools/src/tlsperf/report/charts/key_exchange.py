@@ -40,7 +40,7 @@ def by_key_exchange(
     table: Table, implementations: Mapping[str, ShownImplementation]
 ) -> tuple[Table, dict[str, ShownImplementation]]:
     """The table turned: rows that differ in key exchange alone become one row, in which each
-    implementation stands once for each exchange. It is drawn by `bars.bars`."""
+    implementation is once for each exchange. It is drawn by `bars.bars`."""
     turned: dict[Scenario, dict[str, Cell]] = {}
     columns: dict[str, ShownImplementation] = {}
     order = {i: n for n, i in enumerate(implementations)}

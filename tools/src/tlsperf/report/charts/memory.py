@@ -59,12 +59,12 @@ def memory(
         ]
         if points:
             found.append((i, points))
-    drawn, told = [], []
+    drawn, slopes = [], []
     for (i, points), dash in zip(found, dashes([i.colour for i, _ in found]), strict=True):
         cost = slope(points)
         costs = [] if cost is None else [f"{cost * KIB_PER_MIB:.1f} KiB a session"]
         drawn.append(Line(end_label(i.label, *costs), i.colour, points, dash))
-        told.append(": ".join([i.label, *costs]))
+        slopes.append(": ".join([i.label, *costs]))
     picture = lines(
         drawn,
         x_title="sessions held by the process",
@@ -72,4 +72,4 @@ def memory(
         x_axis={"tickCount": 5, "format": ",~f"},
         x_domain=(0, max(p.x for line in drawn for p in line.points)),
     )
-    return picture, told
+    return picture, slopes
