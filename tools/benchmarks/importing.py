@@ -19,8 +19,8 @@ from pathlib import Path
 
 from tlsperf.analysis.series import measured
 from tlsperf.analysis.statistics import summary
-from tlsperf.load.importer import import_files
 from tlsperf.load.run import load_run, read_run
+from tlsperf.publish.runs import import_files
 
 DECEMBER = Path("data/runs/2023-12-13-configurations")
 

@@ -9,7 +9,7 @@ from typing import Any
 from tlsperf.analysis.series import MeasuredReport, measured
 from tlsperf.contract.record import Scenario
 from tlsperf.contract.run import HostFacts, Implementation, RawFile, Report, Run, Tool
-from tlsperf.load.formats.frame import tidy_frame
+from tlsperf.load.frame import tidy_frame
 from tlsperf.load.run import LoadedRun
 from tlsperf.report.results import measured_report
 

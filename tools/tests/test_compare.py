@@ -13,8 +13,9 @@ from tlsperf.analysis.compare import compare, find_side, matching, pairs_of
 from tlsperf.analysis.series import MeasuredRun, measured
 from tlsperf.cli import app
 from tlsperf.contract.errors import UserError
+from tlsperf.load.comparisons import read_definition, read_printed
 from tlsperf.load.run import load_run
-from tlsperf.published.published_tables import differences, lines_of, read_definition
+from tlsperf.published.published_tables import differences, lines_of
 
 DATA = Path(__file__).parents[2] / "data"
 RUNS = DATA / "runs"
@@ -54,7 +55,7 @@ def test_the_memory_table_comes_out_but_for_the_error_of_the_source(december: Me
     (erratum,) = definition.errata
     assert (erratum.line, erratum.column) == (6, "change")
     assert (erratum.printed, erratum.correct) == ("-0.26", "-26%")
-    assert differences(definition, december, MEMORY) == []
+    assert differences(definition, read_printed(MEMORY, definition), december, MEMORY) == []
 
 
 def test_an_erratum_that_is_none_is_a_difference(december: MeasuredRun, tmp_path: Path) -> None:
@@ -62,7 +63,8 @@ def test_an_erratum_that_is_none_is_a_difference(december: MeasuredRun, tmp_path
         (tmp_path / path.name).write_bytes(path.read_bytes())
     copy = tmp_path / MEMORY.name
     copy.write_text(copy.read_text().replace('column = "change"', 'column = "protocol"'))
-    found = differences(read_definition(copy), december, copy)
+    definition = read_definition(copy)
+    found = differences(definition, read_printed(copy, definition), december, copy)
     assert any("'1.3' is not the '-0.26'" in problem for problem in found)
     assert any("where the data give" in problem for problem in found)
 

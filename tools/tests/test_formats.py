@@ -8,7 +8,7 @@ from grammars import RUN, Document
 from tlsperf.contract.errors import FormatError, UserError
 from tlsperf.contract.names import scenario_name
 from tlsperf.load.formats import FOREIGN, detect
-from tlsperf.load.formats.rows import Parsed, Row, Source, frame_of
+from tlsperf.load.rows import Parsed, Row, Source, frame_of
 
 MISSES = """\
 env LD_LIBRARY_PATH=../openssl ./bench handshake-resume TLS_AES_256_GCM_SHA384

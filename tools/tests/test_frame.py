@@ -8,7 +8,7 @@ import pytest
 
 from tlsperf.contract.errors import FormatError
 from tlsperf.contract.record import Scenario
-from tlsperf.load.formats.frame import COLUMNS, concatenate, scenarios_of, tidy_frame
+from tlsperf.load.frame import COLUMNS, concatenate, scenarios_of, tidy_frame
 
 
 def columns(**changes: Any) -> dict[str, list[Any]]:

@@ -12,8 +12,9 @@ from typer.testing import CliRunner
 from test_formats import BULK, MISSES
 from tlsperf.cli import app
 from tlsperf.contract.errors import FormatError, UserError
-from tlsperf.load.importer import implementation_of, import_files
+from tlsperf.load.importer import implementation_of
 from tlsperf.load.run import load_run, read_run
+from tlsperf.publish.runs import import_files
 
 
 def write(folder: Path, **texts: str) -> list[Path]:

@@ -14,7 +14,7 @@ from synthetic import SIXTEEN, loaded_run
 from tlsperf.analysis.overhead import overhead_text
 from tlsperf.analysis.series import measured
 from tlsperf.contract.record import Overhead, Scenario
-from tlsperf.load.formats.frame import tidy_frame
+from tlsperf.load.frame import tidy_frame
 from tlsperf.load.run import LoadedRun, load_run
 
 

@@ -14,9 +14,9 @@ from tlsperf.contract.errors import UserError
 from tlsperf.contract.record import Scenario
 from tlsperf.contract.results import Cell, Results, Row
 from tlsperf.contract.run import HostFacts, Report
-from tlsperf.load.formats.frame import concatenate, tidy_frame
-from tlsperf.load.formats.tlsbench import Gap
+from tlsperf.load.frame import concatenate, tidy_frame
 from tlsperf.load.run import LoadedRun
+from tlsperf.load.tlsbench import Gap
 from tlsperf.report.results import measured_report
 
 RUN = "2026-11-21-run"

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 from tlsperf.contract.errors import FormatError
 from tlsperf.contract.record import Scenario
-from tlsperf.load.formats.frame import CERTIFICATES
-from tlsperf.load.formats.tlsbench import Gap, parse
+from tlsperf.load.frame import CERTIFICATES
+from tlsperf.load.tlsbench import Gap, parse
 
 EXAMPLE = Path(__file__).parents[2] / "data/schema/record.example.jsonl"
 

@@ -27,12 +27,12 @@ from tlsperf.analysis.series import (
     row_names,
 )
 from tlsperf.analysis.statistics import RatioEstimate, summary
+from tlsperf.contract.comparisons import Estimator
 from tlsperf.contract.errors import UserError
 from tlsperf.contract.run import Implementation
 from tlsperf.contract.text import ABSENT, implementation_label
 from tlsperf.load.run import load_run, read_run
 
-Estimator = Literal["median", "upper-median", "best"]
 OutputFormat = Literal["markdown", "csv", "json"]
 
 _NUMBER: Final = re.compile(rf"[0-9.]+x?|{ABSENT}")

@@ -24,7 +24,7 @@ from tlsperf.contract.metrics import METRICS, Metric, MetricDefinition, Statisti
 from tlsperf.contract.names import scenario_anchor, scenario_name
 from tlsperf.contract.record import SCENARIO_FIELDS, Identifier, Phase, Scenario
 from tlsperf.contract.results import Results
-from tlsperf.load.formats.frame import scenarios_of
+from tlsperf.load.frame import scenarios_of
 from tlsperf.load.run import LoadedRun
 
 _OBSERVATION: Final = (

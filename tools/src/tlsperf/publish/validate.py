@@ -1,4 +1,4 @@
-"""`tlsperf validate`: everything below data/ holds what it promises.
+"""`tlsperf validate`: everything below data/ is valid.
 
 Each check returns what is wrong, in words with the file in them; nothing stops at the first find.
 Checked are: hosts and runs against the schema; checksums and stray or missing files; every raw
@@ -19,8 +19,9 @@ from tlsperf.contract.errors import UserError
 from tlsperf.contract.names import scenario_name
 from tlsperf.contract.record import SCENARIO_FIELDS
 from tlsperf.contract.run import Host
+from tlsperf.load.comparisons import read_definition, read_printed
 from tlsperf.load.run import LoadedRun, load_run, read_hosts
-from tlsperf.published.published_tables import differences, read_definition
+from tlsperf.published.published_tables import differences
 
 IMPLAUSIBLE: Final = 8.0
 """A figure so many times its neighbours, or as little, is a mistake until someone explains it:
@@ -146,6 +147,7 @@ def _comparison(path: Path, runs: Mapping[str, MeasuredRun]) -> list[str]:
         definition = read_definition(path)
         if definition.run not in runs:
             return [f"{path}: found run {definition.run!r}, expected a valid run of data/runs"]
-        return differences(definition, runs[definition.run], path)
+        printed = read_printed(path, definition)
+        return differences(definition, printed, runs[definition.run], path)
     except UserError as error:
         return [str(error)]

@@ -1,25 +1,20 @@
 """Comparison tables as they were published, made again from the raw data to the last digit.
 
 A file `data/comparisons/<name>.toml` says which two implementations, which scenarios and which
-estimator a published table has (class Definition); the CSV beside it holds the table as printed.
-Errors of the source are listed with what is right (class Erratum), so that what is computed and
-what was printed differ exactly there.
+estimator a published table has (contract/comparisons.py); the CSV beside it holds the table as
+printed. Errors of the source are listed with what is right, so that what is computed and what was
+printed differ exactly there.
 """
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Iterator, Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Final, Literal
 
-from pydantic import Field, ValidationError
-
 from tlsperf.analysis.compare import (
     Comparison,
-    Estimator,
     compare,
     csv_text,
     markdown_text,
@@ -28,12 +23,11 @@ from tlsperf.analysis.compare import (
     right_over_left,
     side_of,
 )
-from tlsperf.analysis.series import MeasuredRun, measured
-from tlsperf.contract.errors import FormatError, UserError
-from tlsperf.contract.record import Identifier, Model, Scenario
-from tlsperf.contract.run import Source
+from tlsperf.analysis.series import MeasuredRun
+from tlsperf.contract.comparisons import Definition, Table
+from tlsperf.contract.errors import UserError
+from tlsperf.contract.record import Scenario
 from tlsperf.contract.variant import parse_variant
-from tlsperf.load.run import load_run, read_toml
 
 _CIPHERS: Final = {
     "AES_128_GCM_SHA256": "AES128-GCM_SHA256",
@@ -42,51 +36,6 @@ _CIPHERS: Final = {
 }
 _SIDES: Final = {"sender": "sent", "receiver": "received"}
 _HANDSHAKES: Final = {"none": "full", "session-id": "session-id", "ticket": "ticket"}
-
-
-class Table(Model):
-    """One table: which two, under which names, and which scenarios (patterns of names)."""
-
-    title: str
-    left: Identifier
-    left_label: str
-    right: Identifier
-    right_label: str
-    scenarios: list[str] = Field(min_length=1)
-    without: tuple[str, ...] = ()
-
-
-class Erratum(Model):
-    """A cell that is wrong in the source: its line and column in the CSV, and both readings."""
-
-    line: int = Field(ge=2)
-    column: str
-    printed: str
-    correct: str
-    reason: str
-
-
-class Definition(Model):
-    """`data/comparisons/<name>.toml`."""
-
-    run: Identifier
-    published: str = Field(description="the CSV beside this file")
-    layout: Literal["factor", "memory"]
-    estimator: Estimator
-    include_invalid: bool = False
-    source: Source
-    table: list[Table] = Field(min_length=1)
-    errata: tuple[Erratum, ...] = ()
-
-
-def read_definition(path: Path) -> Definition:
-    """The checked definition of a file."""
-    try:
-        return Definition.model_validate(read_toml(path))
-    except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        key = ".".join(str(part) for part in first["loc"])
-        raise FormatError(str(path), None, f"{key} {first['input']!r}", first["msg"]) from None
 
 
 def scenario_label(scenario: Scenario) -> str | None:
@@ -170,13 +119,14 @@ def _memory_lines(rows: Sequence[tuple[str, Scenario, Comparison]]) -> Iterator[
         ]
 
 
-def differences(definition: Definition, run: MeasuredRun, path: Path) -> list[str]:
+def differences(
+    definition: Definition, printed: Sequence[Sequence[str]], run: MeasuredRun, path: Path
+) -> list[str]:
     """What the computed table and the printed one disagree in, but for the errata.
 
     `path` is the definition's file. An erratum that is none is a difference as well.
     """
     place = path.parent / definition.published
-    printed = list(csv.reader(io.StringIO(place.read_text(encoding="utf-8"))))
     computed = lines_of(definition, run)
     expected = [list(line) for line in printed]
     found = []
@@ -203,13 +153,9 @@ def differences(definition: Definition, run: MeasuredRun, path: Path) -> list[st
     return found
 
 
-def tables_text(path: Path, runs: Path, format_: Literal["markdown", "csv"]) -> str:
-    """The tables of a definition's file, made of the run in the folder `runs`."""
-    definition = read_definition(path)
-    return text(definition, measured(load_run(runs / definition.run)), format_)
-
-
-def text(definition: Definition, run: MeasuredRun, format_: Literal["markdown", "csv"]) -> str:
+def tables_text(
+    definition: Definition, run: MeasuredRun, format_: Literal["markdown", "csv"]
+) -> str:
     """All tables of a definition, as its CSV or as Markdown with the errata below."""
     lines = lines_of(definition, run)
     if format_ == "csv":

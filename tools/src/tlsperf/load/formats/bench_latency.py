@@ -21,7 +21,7 @@ import numpy as np
 
 from tlsperf.contract.errors import FormatError
 from tlsperf.contract.record import Scenario, Side
-from tlsperf.load.formats.rows import Format, Parsed, Remark, Row, Source, scenario_errors, text_of
+from tlsperf.load.rows import Format, Parsed, Remark, Row, Source, scenario_errors, text_of
 
 _NAME: Final = re.compile(r"(.+)-(client|server)-(?:[0-9]+|ThreadId\([0-9]+\))-latency\.tsv")
 _LINE: Final = re.compile(r"[0-9]+\.[0-9]+[\t ]+([0-9]+(?:\.[0-9]+)?)\s*")
@@ -72,7 +72,7 @@ def parse(sources: Sequence[Source]) -> Parsed:
     for source in sources:
         name = _NAME.fullmatch(PurePosixPath(source.name).name)
         if not name:
-            expected = "PREFIX-(client|server)-THREAD-latency.tsv, which tells what was measured"
+            expected = "PREFIX-(client|server)-THREAD-latency.tsv, which states what was measured"
             raise FormatError(source.name, None, "this file name", expected)
         key = (source.implementation, source.round, name[1], name[2])
         groups.setdefault(key, []).append(source)
@@ -121,4 +121,6 @@ def _latencies(source: Source, parsed: Parsed) -> np.ndarray[tuple[int], np.dtyp
     return np.asarray(values, dtype=np.float64)
 
 
-FORMATS: Final = (Format("bench-latency", "openssl-bench or rustls' bench", _detects, parse),)
+FORMATS: Final = (
+    Format("bench-latency", "openssl-bench or rustls' bench", _detects, parse, has_rounds=False),
+)

@@ -15,7 +15,7 @@ import re
 from typing import Final
 
 from tlsperf.contract.errors import FormatError
-from tlsperf.load.formats.rows import (
+from tlsperf.load.rows import (
     Format,
     Parsed,
     Source,

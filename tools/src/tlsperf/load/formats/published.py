@@ -23,8 +23,8 @@ from tlsperf.contract.errors import FormatError
 from tlsperf.contract.record import Operation, Protocol, Resumption, Scenario, Side
 from tlsperf.contract.run import Implementation
 from tlsperf.load.formats.bench_latency import MAKEFILE_SCENARIOS
-from tlsperf.load.formats.rows import Format, Parsed, Row, Source, decode, file_by_file, text_of
-from tlsperf.load.formats.suites import OPENSSL_SUITES
+from tlsperf.load.rows import Format, Parsed, Row, Source, decode, file_by_file, text_of
+from tlsperf.load.spellings import OPENSSL_SUITES
 
 _NUMBER: Final = re.compile(r"[0-9]+(?:\.[0-9]+)?")
 _WHOLE: Final = re.compile(r"[1-9][0-9]{0,17}")
@@ -379,5 +379,7 @@ FORMATS: Final = (
         "published figures",
         lambda text, name: _reader(text.partition("\n")[0]) is not None,
         file_by_file(parse),
+        has_rounds=False,
+        implementations=implementations,
     ),
 )

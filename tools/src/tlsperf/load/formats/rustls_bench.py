@@ -11,7 +11,7 @@
     handshakes[-unbuffered]\\tTLSv1_3\\tKEY\\tSUITE\\t(client|server)\\t…\\tRATE\\thandshakes/s
 
 RESUMPTION is no-resume, sessionid or tickets. A command without --key-type runs once for each key
-type that fits, RSA first; bulk lines do not say which, so that all but the first are told apart
+type that fits, RSA first; bulk lines do not say which, so that all but the first are distinguished
 as `repeat-2` and so on.
 """
 
@@ -20,9 +20,9 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from tlsperf.load.formats.rows import Source
-from tlsperf.load.formats.suites import KEY_TYPES, RUSTLS_SUITES, Suite
-from tlsperf.load.formats.transcript import (
+from tlsperf.load.rows import Source
+from tlsperf.load.spellings import KEY_TYPES, RUSTLS_SUITES, Suite
+from tlsperf.load.transcript import (
     DEFAULT_SIZE,
     FIXED,
     TRANSFER_SIDES,

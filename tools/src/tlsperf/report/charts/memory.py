@@ -2,16 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
-from tlsperf.contract.results import Row, ShownImplementation
+from tlsperf.contract.metrics import METRICS
+from tlsperf.contract.results import Row, ShownImplementation, Table
 from tlsperf.contract.variant import parse_variant
+from tlsperf.report.charts.kind import Around, Drawing, drawing, groups_of
 from tlsperf.report.charts.lines import Line, Point, dashes, end_label, lines
 from tlsperf.report.charts.picture import Picture
 
 KIB_PER_MIB = 1024
+
+
+def applies(table: Table) -> bool:
+    return METRICS[table.rows[0].metric].charts.get(table.unit) == "sessions"
+
+
+def draw(table: Table, around: Around) -> Iterator[Drawing]:
+    """A chart for each scenario."""
+    for scenario, rows in groups_of(table, "variant").items():
+        picture, slopes = memory(rows, around.implementations)
+        description = (
+            f"Memory over the number of sessions, with the slope of each line. {'; '.join(slopes)}."
+        )
+        yield drawing(table, picture, description, scenario)
 
 
 def sessions_of(row: Row) -> int:
@@ -45,12 +61,12 @@ def memory(
         ]
         if points:
             found.append((i, points))
-    drawn, told = [], []
+    drawn, slopes = [], []
     for (i, points), dash in zip(found, dashes([i.colour for i, _ in found]), strict=True):
         cost = slope(points)
         costs = [] if cost is None else [f"{cost * KIB_PER_MIB:.1f} KiB a session"]
         drawn.append(Line(end_label(i.label, *costs), i.colour, points, dash))
-        told.append(": ".join([i.label, *costs]))
+        slopes.append(": ".join([i.label, *costs]))
     picture = lines(
         drawn,
         x_title="sessions held by the process",
@@ -58,4 +74,4 @@ def memory(
         x_axis={"tickCount": 5, "format": ",~f"},
         x_domain=(0, max(p.x for line in drawn for p in line.points)),
     )
-    return picture, told
+    return picture, slopes

@@ -10,7 +10,7 @@ The columns are those of the table in docs/design.md, in this order:
     value                                         float64, finite, >= 0
     valid                                         bool
 
-Text columns are categories, which keeps 300,000 rows below 20 MB. What a source does not tell is
+Text columns are categories, which keeps 300,000 rows below 20 MB. What a source does not report is
 missing (NaN in text, <NA> in integers), so group with `observed=True, dropna=False`.
 """
 
@@ -49,7 +49,7 @@ COLUMNS: Final = (
 )
 INTEGER_COLUMNS: Final = ("threads", "size", "record_size", "round")
 IDENTITY_COLUMNS: Final = tuple(c for c in COLUMNS if c not in {"value", "unit", "valid", "note"})
-"""Columns that tell one observation from another: no two valid rows may agree in all of them."""
+"""Columns that distinguish observations: no two valid rows may agree in all of them."""
 
 REQUIRED_COLUMNS: Final = ("implementation", "operation", "metric", "value", "unit")
 DEFAULTS: Final[Mapping[str, object]] = {"phase": "total", "statistic": "value", "valid": True}
@@ -97,9 +97,9 @@ def tidy_frame(columns: Mapping[str, Sequence[Any]]) -> pd.DataFrame:
 
     `file` and `line` say where each row was read and must be there; they name the place of an
     error and are not kept. Of COLUMNS, those in REQUIRED_COLUMNS must be there too; None in a list,
-    or a column left out, means that the source does not tell (DEFAULTS apply to a column that is
-    left out as a whole). Make one frame of many files rather than one a file: the cost of a frame
-    is in its columns.
+    or a column left out, means that the source does not report it (DEFAULTS apply to a column that
+    is left out as a whole). Make one frame of many files rather than one a file: the cost of a
+    frame is in its columns.
 
     Raises FormatError at the first row with an unknown value or unit, a value that is negative or
     not finite, an invalid row without a note, or the identity of an earlier valid row.

@@ -1,6 +1,6 @@
 """Our own raw format `tlsbench/1`: JSON Lines as `tlsbench` appends them.
 
-The grammar is data/schema/record.schema.json, one record a line. Records of one block stand before
+The grammar is data/schema/record.schema.json, one record a line. Records of one block come before
 its mark (`kind: block`), and the state of a round (`kind: round`) after its blocks.
 """
 
@@ -26,7 +26,7 @@ from tlsperf.contract.record import (
     RoundState,
     Scenario,
 )
-from tlsperf.load.formats.frame import tidy_frame
+from tlsperf.load.frame import tidy_frame
 
 FORMAT: Final = "tlsbench/1"
 
@@ -69,7 +69,7 @@ def parse(data: bytes, file: str) -> Records:
     """Reads the bytes of a `records.jsonl`; `file` is what errors call it.
 
     Raises FormatError at the first line that is not a whole record of schema 1, repeats a
-    measurement, stands in a block that is not its own, or was in flight when the run stopped.
+    measurement, is in a block that is not its own, or was in flight when the run stopped.
     """
     if not data:
         raise FormatError(file, None, "an empty file", "one record a line")

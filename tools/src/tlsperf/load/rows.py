@@ -12,8 +12,8 @@ from pydantic import ValidationError
 
 from tlsperf.contract.errors import FormatError, mismatch
 from tlsperf.contract.record import SCENARIO_FIELDS, Scenario
-from tlsperf.contract.run import Run
-from tlsperf.load.formats.frame import tidy_frame
+from tlsperf.contract.run import Implementation, Run
+from tlsperf.load.frame import tidy_frame
 
 
 class Source(NamedTuple):
@@ -23,7 +23,7 @@ class Source(NamedTuple):
     name: str
     """As errors name it; its last part is the file's name."""
     run: Run
-    """The run it belongs to; tells apart what a file with several implementations mixes."""
+    """The run it belongs to, whose implementations a file with several of them names."""
     implementation: str | None = None
     round: int | None = None
 
@@ -73,6 +73,11 @@ class Format:
     """What writes it, as readers see it."""
     detects: Callable[[str, str], bool]
     parse: Callable[[Sequence[Source]], Parsed]
+    has_rounds: bool = True
+    """Several files of one implementation are its rounds; else they are parts of one measurement.
+    """
+    implementations: Callable[[bytes, str], list[Implementation]] | None = None
+    """Given bytes and name of a file: what was measured, where the file itself names it."""
 
 
 def file_by_file(parse: Callable[[Source], Parsed]) -> Callable[[Sequence[Source]], Parsed]:
@@ -94,7 +99,7 @@ def each_line(
 ) -> None:
     """Calls `read` with number and text of each line that is not blank, and whether it is the last.
 
-    What `read` refuses (a FormatError) is an error, but for the last line: that one may be cut off
+    What `read` rejects (a FormatError) is an error, but for the last line: that one may be cut off
     where the run was interrupted, which becomes a remark.
     """
     lines = text_of(source).split("\n")

@@ -18,7 +18,7 @@ from typing import Final, NamedTuple, cast
 
 from tlsperf.contract.errors import FormatError
 from tlsperf.contract.record import Operation, Protocol, Resumption, Scenario, Side
-from tlsperf.load.formats.rows import (
+from tlsperf.load.rows import (
     Format,
     Parsed,
     Remark,
@@ -28,7 +28,7 @@ from tlsperf.load.formats.rows import (
     file_by_file,
     scenario_errors,
 )
-from tlsperf.load.formats.suites import Suite
+from tlsperf.load.spellings import Suite
 
 UNITS: Final = {
     "MB/s": "MiB/s",  # both tools divide by 1024 x 1024
