@@ -14,7 +14,7 @@ from tlsperf.contract.metrics import METRICS, STATISTICS, UNITS, as_shown
 from tlsperf.contract.record import Operation
 
 SOURCE = ROOT / "tools" / "src" / "tlsperf"
-READERS = ("load/formats/",)
+READERS = ("load/",)
 """Modules that read foreign formats say what each of them measured."""
 
 

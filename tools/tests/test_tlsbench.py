@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from tlsperf.contract.errors import FormatError
 from tlsperf.contract.record import Scenario
+from tlsperf.contract.variant import parse_variant
 from tlsperf.load.frame import CERTIFICATES
 from tlsperf.load.tlsbench import Gap, parse
 
@@ -209,6 +210,14 @@ def test_what_is_wrong_is_named_by_file_and_line(data: bytes, message: str) -> N
     assert str(caught.value).startswith(message)
 
 
+def is_variant(text: str) -> bool:
+    try:
+        parse_variant(text)
+    except ValueError:
+        return False
+    return True
+
+
 scenarios = st.builds(
     Scenario,
     operation=st.just("handshake"),
@@ -222,7 +231,7 @@ scenarios = st.builds(
     threads=st.none() | st.integers(1, 4096),
     size=st.none(),
     record_size=st.none(),
-    variant=st.none() | st.text(max_size=8),
+    variant=st.none() | st.text(max_size=8).filter(is_variant),
 )
 rates = st.floats(min_value=0, max_value=1e12, allow_nan=False)
 
