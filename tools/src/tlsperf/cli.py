@@ -1,4 +1,4 @@
-"""The command line: `tlsperf import | new | render | compare | validate | noise | …`.
+"""`tlsperf import | new | render | compare | validate | noise | summary | draft`.
 
 Each command calls one function of its module, imported when it is called: `tlsperf --help`
 must not wait for pandas.

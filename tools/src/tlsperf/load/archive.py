@@ -19,7 +19,7 @@ from typing import Final
 
 from tlsperf.contract.errors import FormatError, UserError
 from tlsperf.contract.run import Run
-from tlsperf.load.run import check_sum, loaded_run, parse_run
+from tlsperf.load.run import check_raw, loaded_run, parse_run
 
 SUFFIX: Final = ".tar.gz"
 SUMS: Final = "SHA256SUMS"
@@ -42,7 +42,7 @@ def read_archive(archive: Path) -> tuple[Run, dict[str, bytes]]:
         if member != f"{folder}/{SUMS}"
     }
     for file in run.files:
-        check_sum(file, files[file.path], f"{name}: {folder}/{file.path}")
+        check_raw(file, files[file.path], f"{name}: {folder}/{file.path}")
     loaded_run(run, files, f"{name}: {folder}")
     return run, files
 

@@ -88,11 +88,11 @@ def raw_bytes(folder: Path, file: RawFile) -> bytes:
         data = path.read_bytes()
     except FileNotFoundError:
         raise UserError(f"{path}: the raw file is missing") from None
-    check_sum(file, data, str(path))
+    check_raw(file, data, str(path))
     return data
 
 
-def check_sum(file: RawFile, data: bytes, name: str) -> None:
+def check_raw(file: RawFile, data: bytes, name: str) -> None:
     """Raises FormatError unless a raw file, called `name`, is as its run was written with it."""
     digest = hashlib.sha256(data).hexdigest()
     if digest != file.sha256:

@@ -154,8 +154,7 @@ def _body(results: Results) -> list[str]:
 
 _OBSERVATIONS: Final = (
     "Each row compares the libraries in one scenario; its ratio has an interval, and the verdict "
-    "is drawn from that interval alone. Where the interval includes 1, no "
-    "difference is shown."
+    "is drawn from that interval alone. Where the interval includes 1, no difference is shown."
 )
 # Tables of phases would weigh as much as all the others; a person can show one where it matters.
 _PHASES: Final = (

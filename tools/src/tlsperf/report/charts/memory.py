@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-
-import numpy as np
+from statistics import linear_regression
 
 from tlsperf.contract.metrics import METRICS
 from tlsperf.contract.results import Row, ShownImplementation, Table
@@ -42,7 +41,7 @@ def slope(points: Sequence[Point]) -> float | None:
     """Least-squares slope: unit of y for one more of x; None below two points."""
     if len({p.x for p in points}) < 2:
         return None
-    return float(np.polyfit([p.x for p in points], [p.y for p in points], 1)[0])
+    return linear_regression([p.x for p in points], [p.y for p in points]).slope
 
 
 def memory(
