@@ -12,7 +12,7 @@ from hypothesis.strategies import DrawFn, SearchStrategy, composite
 from tlsperf.contract.record import Scenario
 from tlsperf.contract.run import HostFacts, Implementation, RawFile, Run, Tool
 from tlsperf.load.formats import FOREIGN
-from tlsperf.load.rows import Parsed, Source
+from tlsperf.load.rows import Parsed, RawInput
 from tlsperf.load.spellings import OPENSSL_SUITES, RUSTLS_SUITES
 
 RUN = Run(
@@ -46,7 +46,7 @@ class Document:
     def parsed(self, data: bytes | None = None) -> Parsed:
         """What the format's module makes of it, or of other bytes in its place."""
         given = self.text.encode() if data is None else data
-        source = Source(given, f"raw/{self.name}", RUN, "openssl-3.6.1", 1)
+        source = RawInput(given, f"raw/{self.name}", RUN, "openssl-3.6.1", 1)
         return FOREIGN[self.format].parse([source])
 
 

@@ -8,7 +8,7 @@ from grammars import RUN, Document
 from tlsperf.contract.errors import FormatError, UserError
 from tlsperf.contract.names import scenario_name
 from tlsperf.load.formats import FOREIGN, detect
-from tlsperf.load.rows import Parsed, Row, Source, frame_of
+from tlsperf.load.rows import Parsed, ParsedRow, RawInput, frame_of
 
 MISSES = """\
 env LD_LIBRARY_PATH=../openssl ./bench handshake-resume TLS_AES_256_GCM_SHA384
@@ -37,7 +37,7 @@ def read(text: str, name: str = "output_1") -> Parsed:
     return Document(detect(text.encode(), name, name).name, text, name).parsed()
 
 
-def figure(row: Row) -> tuple[str, float, str | None]:
+def figure(row: ParsedRow) -> tuple[str, float, str | None]:
     return scenario_name(row.scenario), row.value, row.note
 
 
@@ -192,7 +192,7 @@ def test_the_command_gives_the_key_type_of_openssl_bench() -> None:
 
 def test_latencies_of_all_threads_are_one_distribution() -> None:
     sources = [
-        Source(
+        RawInput(
             "".join(f"1795230099.5\t{thread * 50 + i}.5\n" for i in range(50)).encode(),
             f"raw/latency-resume-tls13-server-{thread}-latency.tsv",
             RUN,

@@ -12,10 +12,10 @@ import pytest
 
 from tlsperf.contract.names import scenario_anchor, scenario_name
 from tlsperf.contract.record import Scenario
-from tlsperf.contract.results import Cell, Note, Results, Row, RunReference, Table
+from tlsperf.contract.results import Caveat, Cell, Results, Row, RunReference, Table
 from tlsperf.contract.run import HostFacts, Implementation, Report, Tool, TrendMember
 from tlsperf.contract.text import shown, value_text
-from tlsperf.load.notes import read_notes
+from tlsperf.load.notes import read_caveats
 from tlsperf.load.page import read_page
 from tlsperf.publish.libraries import libraries
 from tlsperf.publish.overviews import hosts, overview_files
@@ -91,8 +91,8 @@ OLD = report("2025-01-01", {"rustls-1": 100, "openssl-1": 90})
 NEW = report("2026-01-01", {"rustls-2": 120, "openssl-2": 150})
 
 
-def note(gap: bool) -> Note:
-    return Note.model_validate(
+def note(gap: bool) -> Caveat:
+    return Caveat.model_validate(
         {
             "id": "n",
             "kind": "setup",
@@ -195,7 +195,7 @@ def test_the_committed_pages_are_those_of_the_committed_results() -> None:
     for path in sorted((ROOT / "content" / "perf").glob("*/index.md")):
         text = (path.parent / "results.json").read_text(encoding="utf-8")
         reports.append((read_page(path).report, Results.model_validate_json(text)))
-    found = trends(reports, read_notes(ROOT / "data" / "notes.toml"))
+    found = trends(reports, read_caveats(ROOT / "data" / "notes.toml"))
     files = overview_files([trend for trend, _ in found], [results for _, results in reports])
     for trend, drawings in found:
         files |= {f"trends/{trend.id}/{d.chart.file}": text_of(d) for d in drawings}

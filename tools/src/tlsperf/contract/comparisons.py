@@ -13,7 +13,7 @@ Estimator = Literal["median", "upper-median", "best"]
 """Which figure of several rounds a table shows."""
 
 
-class Table(Model):
+class ComparedTable(Model):
     """One table: which two, under which names, and which scenarios (patterns of names)."""
 
     title: str
@@ -44,5 +44,5 @@ class Definition(Model):
     estimator: Estimator
     include_invalid: bool = False
     source: Source
-    table: list[Table] = Field(min_length=1)
+    table: list[ComparedTable] = Field(min_length=1)
     errata: tuple[Erratum, ...] = ()

@@ -8,13 +8,13 @@ from pydantic import ValidationError
 
 from tlsperf.contract.errors import FormatError
 from tlsperf.contract.record import SCENARIO_FIELDS
-from tlsperf.contract.results import Note
+from tlsperf.contract.results import Caveat
 from tlsperf.load.run import read_toml
 
 _FIELDS = (*SCENARIO_FIELDS, "metric")
 
 
-def read_notes(path: Path) -> list[Note]:
+def read_caveats(path: Path) -> list[Caveat]:
     """The checked notes of a file, in its order.
 
     Raises FormatError at a note with a wrong field, or an id that an earlier one has.
@@ -23,11 +23,11 @@ def read_notes(path: Path) -> list[Note]:
     if set(table) != {"note"}:
         found = ", ".join(sorted(set(table) - {"note"})) or "no [[note]]"
         raise FormatError(str(path), None, found, "[[note]] alone")
-    notes: list[Note] = []
+    notes: list[Caveat] = []
     for number, entry in enumerate(table["note"], start=1):
         where = f"note {entry.get('id', number)!r}"
         try:
-            note = Note.model_validate(entry)
+            note = Caveat.model_validate(entry)
         except ValidationError as error:
             first = error.errors(include_url=False)[0]
             key = ".".join(str(part) for part in first["loc"])

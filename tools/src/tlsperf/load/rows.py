@@ -16,7 +16,7 @@ from tlsperf.contract.run import Implementation, Run
 from tlsperf.load.frame import tidy_frame
 
 
-class Source(NamedTuple):
+class RawInput(NamedTuple):
     """A raw file to be read, with what its run knows about it."""
 
     data: bytes
@@ -28,7 +28,7 @@ class Source(NamedTuple):
     round: int | None = None
 
 
-class Row(NamedTuple):
+class ParsedRow(NamedTuple):
     """One observation; `file` and `line` say where it was read."""
 
     file: str
@@ -56,7 +56,7 @@ class Remark(NamedTuple):
 class Parsed:
     """Rows and remarks, in the order of the file."""
 
-    rows: list[Row] = field(default_factory=list)
+    rows: list[ParsedRow] = field(default_factory=list)
     remarks: list[Remark] = field(default_factory=list)
 
 
@@ -72,7 +72,7 @@ class Format:
     tool: str
     """What writes it, as readers see it."""
     detects: Callable[[str, str], bool]
-    parse: Callable[[Sequence[Source]], Parsed]
+    parse: Callable[[Sequence[RawInput]], Parsed]
     has_rounds: bool = True
     """Several files of one implementation are its rounds; else they are parts of one measurement.
     """
@@ -80,10 +80,10 @@ class Format:
     """Given bytes and name of a file: what was measured, where the file itself names it."""
 
 
-def file_by_file(parse: Callable[[Source], Parsed]) -> Callable[[Sequence[Source]], Parsed]:
+def file_by_file(parse: Callable[[RawInput], Parsed]) -> Callable[[Sequence[RawInput]], Parsed]:
     """The parser of several files from the parser of one."""
 
-    def parse_all(sources: Sequence[Source]) -> Parsed:
+    def parse_all(sources: Sequence[RawInput]) -> Parsed:
         together = Parsed()
         for source in sources:
             parsed = parse(source)
@@ -95,7 +95,7 @@ def file_by_file(parse: Callable[[Source], Parsed]) -> Callable[[Sequence[Source
 
 
 def each_line(
-    source: Source, remarks: list[Remark], read: Callable[[int, str, bool], None]
+    source: RawInput, remarks: list[Remark], read: Callable[[int, str, bool], None]
 ) -> None:
     """Calls `read` with number and text of each line that is not blank, and whether it is the last.
 
@@ -126,12 +126,12 @@ def scenario_errors(file: str, line: int) -> Iterator[None]:
 
 
 def primitive_row(
-    source: Source, line: int, name: str, rate: float, unit: str, note: str | None
-) -> Row:
+    source: RawInput, line: int, name: str, rate: float, unit: str, note: str | None
+) -> ParsedRow:
     """The rate of a primitive called `name`; a note makes it invalid."""
     with scenario_errors(source.name, line):
         scenario = Scenario(operation="primitive", variant=name)
-    return Row(
+    return ParsedRow(
         file=source.name,
         line=line,
         implementation=source.implementation,
@@ -145,7 +145,7 @@ def primitive_row(
     )
 
 
-def frame_of(rows: Iterable[Row]) -> pd.DataFrame:
+def frame_of(rows: Iterable[ParsedRow]) -> pd.DataFrame:
     """The checked tidy frame of rows; FormatError names the file and line of a wrong one."""
     rows = list(rows)
     columns: dict[str, list[object]] = {
@@ -165,7 +165,7 @@ def frame_of(rows: Iterable[Row]) -> pd.DataFrame:
     return tidy_frame(columns)
 
 
-def text_of(source: Source) -> str:
+def text_of(source: RawInput) -> str:
     """The text of a file; see `decode`."""
     return decode(source.data, source.name)
 

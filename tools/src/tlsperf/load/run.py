@@ -23,7 +23,7 @@ from tlsperf.contract.run import LOCK_FORMAT, Host, RawFile, Run, RunWarning
 from tlsperf.load import tlsbench
 from tlsperf.load.formats import FOREIGN
 from tlsperf.load.frame import concatenate
-from tlsperf.load.rows import Parsed, Source, frame_of
+from tlsperf.load.rows import Parsed, RawInput, frame_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -156,7 +156,7 @@ def foreign_rows(run: Run, data: Mapping[str, bytes], folder: str) -> Parsed:
 
     `data` is the bytes of each file by its path in the run, `folder` what errors call the run's.
     """
-    sources: dict[str, list[Source]] = {}
+    sources: dict[str, list[RawInput]] = {}
     for file in _files_of_figures(run):
         if file.format == tlsbench.FORMAT:
             continue
@@ -164,7 +164,7 @@ def foreign_rows(run: Run, data: Mapping[str, bytes], folder: str) -> Parsed:
             known = ", ".join([tlsbench.FORMAT, *FOREIGN])
             raise FormatError(f"{folder}/run.toml", None, f"format {file.format!r}", known)
         name = f"{folder}/{file.path}"
-        source = Source(data[file.path], name, run, file.implementation, file.round)
+        source = RawInput(data[file.path], name, run, file.implementation, file.round)
         sources.setdefault(file.format, []).append(source)
     together = Parsed()
     for format_name, files in sources.items():

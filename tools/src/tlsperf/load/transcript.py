@@ -21,9 +21,9 @@ from tlsperf.contract.record import Operation, Protocol, Resumption, Scenario, S
 from tlsperf.load.rows import (
     Format,
     Parsed,
+    ParsedRow,
+    RawInput,
     Remark,
-    Row,
-    Source,
     each_line,
     file_by_file,
     scenario_errors,
@@ -128,7 +128,7 @@ class Grammar:
     words: Mapping[str, Callable[[int, list[str]], None]]
     suites: Mapping[str, Suite]
 
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: RawInput) -> None:
         self.source = source
         self.figures: list[Figure] = []
         self.remarks: list[Remark] = []
@@ -225,7 +225,7 @@ def transcript(name: str, tool: str, line: str, grammar: type[Grammar]) -> Forma
     )
 
 
-def parse(source: Source, grammar: type[Grammar]) -> Parsed:
+def parse(source: RawInput, grammar: type[Grammar]) -> Parsed:
     """Rows of one file of `grammar`'s tool; see Parsed. Raises FormatError."""
     tool = grammar(source)
     each_line(source, tool.remarks, partial(_read_line, tool))
@@ -331,7 +331,7 @@ def _add_memory(tool: Grammar, line: int, kibibytes: int, last: bool) -> None:
     )
 
 
-def _rows(tool: Grammar) -> Iterator[Row]:
+def _rows(tool: Grammar) -> Iterator[ParsedRow]:
     """Figures as rows: repeats numbered, and what lacks its other side marked."""
     source = tool.source
     seen: dict[tuple[Measured, str | None], list[Figure]] = {}
@@ -360,7 +360,7 @@ def _rows(tool: Grammar) -> Iterator[Row]:
             note = note or f"the output stops before the {missing[0]}'s figure"
         with scenario_errors(source.name, figure.line):
             scenario = _scenario(figure.measured, figure.side, occurrence)
-        yield Row(
+        yield ParsedRow(
             file=source.name,
             line=figure.line,
             implementation=source.implementation,

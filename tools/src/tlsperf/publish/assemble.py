@@ -10,16 +10,16 @@ from typing import NamedTuple
 from tlsperf.analysis.factors import quoted_factors
 from tlsperf.analysis.series import MeasuredReport, MeasuredRun, measured
 from tlsperf.contract.record import Identifier
-from tlsperf.contract.results import Note, Results
+from tlsperf.contract.results import Caveat, Results
 from tlsperf.contract.run import Report
 from tlsperf.load.comparisons import read_definitions
 from tlsperf.load.histograms import Histograms, read_histograms
-from tlsperf.load.notes import read_notes
+from tlsperf.load.notes import read_caveats
 from tlsperf.load.run import loader, read_hosts, read_runs
 from tlsperf.published.as_published import as_published
 from tlsperf.report.charts import charts_of
 from tlsperf.report.charts.kind import Drawing
-from tlsperf.report.notes import notes_for
+from tlsperf.report.notes import caveats_for
 from tlsperf.report.results import measured_report
 from tlsperf.report.sections import sections
 
@@ -33,10 +33,10 @@ class Assembled(NamedTuple):
     """Of `results.charts`, in their order."""
 
 
-def known_notes(root: Path) -> list[Note]:
+def known_notes(root: Path) -> list[Caveat]:
     """The notes about published numbers, if there are any."""
     path = root / "data" / "notes.toml"
-    return read_notes(path) if path.exists() else []
+    return read_caveats(path) if path.exists() else []
 
 
 def assembler(root: Path, reports: Sequence[Report]) -> Callable[[Report], Assembled]:
@@ -67,7 +67,7 @@ def assembler(root: Path, reports: Sequence[Report]) -> Callable[[Report], Assem
         }
         drawings = charts_of(results, histograms)
         added = sections(report, reports, runs, run_of, report_of) | {
-            "notes": notes_for(results, notes),
+            "notes": caveats_for(results, notes),
             "factors": quoted_factors(report, results),
             "published": as_published(definitions, [run_of(run) for run in report.runs]),
             "charts": [drawing.chart for drawing in drawings],

@@ -13,7 +13,7 @@ from typing import Final
 from tlsperf.contract.index import Trend, TrendCell, TrendLine, TrendMark, TrendRow
 from tlsperf.contract.metrics import METRICS
 from tlsperf.contract.record import Identifier
-from tlsperf.contract.results import Chart, Note, Results, Row, ShownImplementation, Table
+from tlsperf.contract.results import Caveat, Chart, Results, Row, ShownImplementation, Table
 from tlsperf.contract.run import Report
 from tlsperf.contract.text import ABSENT, LIBRARY_NAMES
 from tlsperf.publish.reports import reference
@@ -35,7 +35,7 @@ class Member:
 
 
 def trends(
-    reports: Sequence[tuple[Report, Results]], notes: Sequence[Note]
+    reports: Sequence[tuple[Report, Results]], notes: Sequence[Caveat]
 ) -> list[tuple[Trend, list[Drawing]]]:
     """Each trend with its charts."""
     groups: dict[tuple[str, str], list[Member]] = {}
@@ -70,7 +70,7 @@ def _place(report: Report, results: Results) -> tuple[Identifier, Member] | None
 
 
 def _trend(
-    host: Identifier, suite: Identifier, members: Sequence[Member], notes: Sequence[Note]
+    host: Identifier, suite: Identifier, members: Sequence[Member], notes: Sequence[Caveat]
 ) -> tuple[Trend, list[Drawing]]:
     newest = members[-1].results
     rows, drawings = [], []
@@ -149,7 +149,7 @@ def _trend_cell(row: Row, member: Member, library: str) -> TrendCell:
     return TrendCell(report=member.results.id, label="", text=ABSENT)
 
 
-def _marks(row: Row, members: Sequence[Member], notes: Sequence[Note]) -> list[TrendMark]:
+def _marks(row: Row, members: Sequence[Member], notes: Sequence[Caveat]) -> list[TrendMark]:
     marks = []
     for member in members[1:]:
         runs = {run.id for run in member.results.runs}

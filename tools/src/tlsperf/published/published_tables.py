@@ -24,7 +24,7 @@ from tlsperf.analysis.compare import (
     side_of,
 )
 from tlsperf.analysis.series import MeasuredRun
-from tlsperf.contract.comparisons import Definition, Table
+from tlsperf.contract.comparisons import ComparedTable, Definition
 from tlsperf.contract.errors import UserError
 from tlsperf.contract.record import Scenario
 from tlsperf.contract.variant import parse_variant
@@ -53,7 +53,7 @@ def scenario_label(scenario: Scenario) -> str | None:
 
 
 def rows_of(
-    definition: Definition, table: Table, run: MeasuredRun
+    definition: Definition, table: ComparedTable, run: MeasuredRun
 ) -> list[tuple[str, Scenario, Comparison]]:
     """Label, scenario and figures of each row of one table."""
     left, right = side_of(run, table.left), side_of(run, table.right)
@@ -100,7 +100,7 @@ def lines_of(definition: Definition, run: MeasuredRun) -> list[list[str]]:
 
 
 def _factor_lines(
-    table: Table, rows: Sequence[tuple[str, Scenario, Comparison]]
+    table: ComparedTable, rows: Sequence[tuple[str, Scenario, Comparison]]
 ) -> Iterator[list[str]]:
     for label, _, row in rows:
         yield [

@@ -5,19 +5,19 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from tlsperf.contract.results import Note, Results, Row, RowReference, ShownNote
+from tlsperf.contract.results import Caveat, Results, Row, RowReference, ShownCaveat
 
 FEW: Final = 8
 """Rows up to which a note names them."""
 
 
-def notes_for(results: Results, notes: Sequence[Note]) -> list[ShownNote]:
+def caveats_for(results: Results, notes: Sequence[Caveat]) -> list[ShownCaveat]:
     """The notes that touch a report, those of errors of the source first."""
     shown = [s for note in notes if (s := _shown(results, note)) is not None]
     return sorted(shown, key=lambda note: ("page", "setup", "tool", "reading").index(note.kind))
 
 
-def _shown(results: Results, note: Note) -> ShownNote | None:
+def _shown(results: Results, note: Caveat) -> ShownCaveat | None:
     if not {run.id for run in results.runs} & set(note.runs):
         return None
     libraries = {i.id: i.library for i in results.implementations}
@@ -25,9 +25,9 @@ def _shown(results: Results, note: Note) -> ShownNote | None:
     if not rows:
         return None
     if len(rows) == sum(len(table.rows) for table in results.tables):
-        return ShownNote(id=note.id, kind=note.kind)
+        return ShownCaveat(id=note.id, kind=note.kind)
     few = rows if len(rows) <= FEW else []
-    return ShownNote(
+    return ShownCaveat(
         id=note.id,
         kind=note.kind,
         touched=len(rows),
@@ -35,7 +35,7 @@ def _shown(results: Results, note: Note) -> ShownNote | None:
     )
 
 
-def touches(note: Note, row: Row, libraries: Mapping[str, str]) -> bool:
+def touches(note: Caveat, row: Row, libraries: Mapping[str, str]) -> bool:
     shown = {libraries[cell.implementation] for cell in row.cells if cell.value is not None}
     if note.libraries and not shown & set(note.libraries):
         return False

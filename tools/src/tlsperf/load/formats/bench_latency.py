@@ -21,7 +21,7 @@ import numpy as np
 
 from tlsperf.contract.errors import FormatError
 from tlsperf.contract.record import Scenario, Side
-from tlsperf.load.rows import Format, Parsed, Remark, Row, Source, scenario_errors, text_of
+from tlsperf.load.rows import Format, Parsed, ParsedRow, RawInput, Remark, scenario_errors, text_of
 
 _NAME: Final = re.compile(r"(.+)-(client|server)-(?:[0-9]+|ThreadId\([0-9]+\))-latency\.tsv")
 _LINE: Final = re.compile(r"[0-9]+\.[0-9]+[\t ]+([0-9]+(?:\.[0-9]+)?)\s*")
@@ -65,10 +65,10 @@ def _detects(text: str, name: str) -> bool:
     return _NAME.fullmatch(name) is not None and _WHOLE_LINE.match(text) is not None
 
 
-def parse(sources: Sequence[Source]) -> Parsed:
+def parse(sources: Sequence[RawInput]) -> Parsed:
     """Percentiles of each implementation, prefix and side over all its files."""
     parsed = Parsed()
-    groups: dict[tuple[str | None, int | None, str, str], list[Source]] = {}
+    groups: dict[tuple[str | None, int | None, str, str], list[RawInput]] = {}
     for source in sources:
         name = _NAME.fullmatch(PurePosixPath(source.name).name)
         if not name:
@@ -87,7 +87,7 @@ def parse(sources: Sequence[Source]) -> Parsed:
         for statistic, share in PERCENTILES.items():
             rank = max(0, int(np.ceil(share * len(latencies))) - 1)
             parsed.rows.append(
-                Row(
+                ParsedRow(
                     file=files[0].name,
                     line=1,
                     implementation=implementation,
@@ -102,7 +102,7 @@ def parse(sources: Sequence[Source]) -> Parsed:
     return parsed
 
 
-def _latencies(source: Source, parsed: Parsed) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+def _latencies(source: RawInput, parsed: Parsed) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
     """The latencies of one file, µs."""
     lines = text_of(source).split("\n")
     last = lines.pop()

@@ -22,7 +22,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from tlsperf.load.rows import Source
+from tlsperf.load.rows import RawInput
 from tlsperf.load.spellings import GROUPS, OPENSSL_SUITES, Suite
 from tlsperf.load.transcript import (
     GENERAL,
@@ -50,7 +50,7 @@ class _OpensslBench(Grammar):
         self.key_exchange: str | None = None
         self.note: str | None = None
 
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: RawInput) -> None:
         super().__init__(source)
         self.begin()
         self.words = {
@@ -139,7 +139,7 @@ class _OpensslBench(Grammar):
 
 
 class _OpensslBench2023(_OpensslBench):
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: RawInput) -> None:
         super().__init__(source)
         self.words = {
             **self.words,
@@ -170,7 +170,7 @@ class _OpensslBench2023(_OpensslBench):
 
 
 class _OpensslBench2024(_OpensslBench):
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: RawInput) -> None:
         super().__init__(source)
         figures = ("bulk", "handshakes", "handshake-resume", "handshake-ticket")
         self.words = {**self.words, **dict.fromkeys(figures, self.figure)}

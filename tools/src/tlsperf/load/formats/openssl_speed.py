@@ -17,7 +17,7 @@ from tlsperf.contract.errors import FormatError
 from tlsperf.load.rows import (
     Format,
     Parsed,
-    Source,
+    RawInput,
     each_line,
     file_by_file,
     primitive_row,
@@ -35,7 +35,7 @@ _NOISE: Final = re.compile(
 )
 
 
-def parse(source: Source) -> Parsed:
+def parse(source: RawInput) -> Parsed:
     """One row for each cipher and size."""
     parsed = Parsed()
     sizes: list[int] = []

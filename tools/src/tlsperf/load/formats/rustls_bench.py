@@ -20,7 +20,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from tlsperf.load.rows import Source
+from tlsperf.load.rows import RawInput
 from tlsperf.load.spellings import KEY_TYPES, RUSTLS_SUITES, Suite
 from tlsperf.load.transcript import (
     DEFAULT_SIZE,
@@ -40,7 +40,7 @@ _FRAGMENT: Final = re.compile(r"max_fragment_size:(default|[1-9][0-9]{0,17})")
 class _RustlsBench(Grammar):
     suites = RUSTLS_SUITES
 
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: RawInput) -> None:
         super().__init__(source)
         self.words = {
             "bulk": self.bulk,
