@@ -24,9 +24,9 @@ from typing import Any, Final, NamedTuple
 
 from scipy import stats
 
-from tlsperf.analysis.noise import twin_pairs
-from tlsperf.analysis.series import row_names, series
-from tlsperf.analysis.statistics import RatioEstimate, paired_ratio, reach
+from tlsperf.analysis.noise import duplicate_pairs
+from tlsperf.analysis.series import measured, row_names
+from tlsperf.analysis.statistics import RatioEstimate, paired_ratio, percentile_95
 from tlsperf.contract.record import Scenario
 from tlsperf.contract.text import implementation_label
 from tlsperf.load.run import LoadedRun, load_run
@@ -130,12 +130,13 @@ class Measured(NamedTuple):
     pairs: list[Pair]
 
 
-def measured(run: LoadedRun) -> Measured:
+def kept(run: LoadedRun) -> Measured:
     """What of a run is kept."""
     host = run.run.host
     if host is None:
         raise ValueError(f"run {run.run.id} has no host")
-    names = row_names(series([run]))
+    series = measured(run)
+    names = row_names(series.series)
     labels = {i.id: implementation_label(i) for i in run.run.implementations}
     kind = f"a virtual machine ({host.virtualization})" if host.virtual else "bare metal"
     return Measured(
@@ -146,7 +147,7 @@ def measured(run: LoadedRun) -> Measured:
         warnings=[f"{w.code}: {w.message}" for w in run.run.warnings],
         pairs=[
             Pair(names[p.row.key][0], labels[p.implementation], list(p.left), list(p.right))
-            for p in twin_pairs(run)
+            for p in duplicate_pairs(series)
         ],
     )
 
@@ -158,7 +159,7 @@ def measure() -> Measured:
         file.write_text(suite(), encoding="utf-8")
         command = [str(RELEASE / "tlsbench"), "run", "--suite", str(file), "--out", str(out)]
         subprocess.run(command, check=True)
-        return measured(load_run(out))
+        return kept(load_run(out))
 
 
 def table(of: Measured) -> str:
@@ -186,7 +187,7 @@ def table(of: Measured) -> str:
         f"- **Verdicts of faster or slower**, corrected for {all_} comparisons as a report is: "
         f"{len(corrected)} (none expected).",
         f"- **Reach**: 19 of 20 ratios lie within "
-        f"{_percent(reach(ratio.value for _, ratio in alone) - 1)} of 1.",
+        f"{_percent(percentile_95(ratio.value for _, ratio in alone) - 1)} of 1.",
         "",
         "| scenario | implementation | against itself | 95 % interval | |",
         "|---|---|---:|---:|---|",

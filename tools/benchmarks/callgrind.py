@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from tlsperf.analysis.series import row_names, rows_of
-from tlsperf.contract.record import Unit
+from tlsperf.analysis.series import measured, row_names
+from tlsperf.contract.metrics import Unit
 from tlsperf.contract.text import implementation_label, value_text
 from tlsperf.load.run import LoadedRun, load_run
 
@@ -57,7 +57,7 @@ def limit_percent(library: str) -> float:
 
 def spreads(run: LoadedRun) -> dict[tuple[str, str], Spread]:
     """By the row's name and the implementation."""
-    rows = rows_of(run)
+    rows = measured(run).series
     names = row_names(rows)
     return {
         (names[row.key][0], implementation): Spread(

@@ -17,10 +17,10 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from tlsperf.analysis.series import series
+from tlsperf.analysis.series import measured
 from tlsperf.analysis.statistics import summary
-from tlsperf.load.importer import import_files
 from tlsperf.load.run import load_run, read_run
+from tlsperf.publish.runs import import_files
 
 DECEMBER = Path("data/runs/2023-12-13-configurations")
 
@@ -55,7 +55,7 @@ def copies(target: Path, count: int) -> None:
 
 def summarise(target: Path) -> None:
     """Everything that a table needs: the run read back, and each row's median and interval."""
-    rows = series([load_run(target)])
+    rows = measured(load_run(target)).series
     for row in rows:
         for sample in row.samples.values():
             summary(list(sample.valid.values()) or sample.invalid)

@@ -22,14 +22,14 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 from scipy import stats
 
-from tlsperf.analysis.series import series
+from tlsperf.analysis import statistics
+from tlsperf.analysis.series import measured
 from tlsperf.analysis.statistics import (
     ALPHA,
     RatioEstimate,
     paired_ratio,
     summary,
     unpaired_ratio,
-    wander,
 )
 from tlsperf.load.run import load_run
 
@@ -131,7 +131,7 @@ NOISES: Final[dict[str, Noise]] = {
 
 
 def _own_walks(random: Generator, reports: int, scenarios: int) -> tuple[Floats, Floats]:
-    """Each implementation wanders for itself: what pairing cannot take out."""
+    """Each implementation drifts for itself: what pairing cannot take out."""
     shape = (reports, scenarios, ROUNDS)
     left, right = (
         np.cumsum(random.standard_normal(shape), axis=2) / (ROUNDS / 6) ** 0.5 for _ in range(2)
@@ -311,11 +311,11 @@ def _widened(random: Generator, reports: int = 500) -> Iterator[tuple[str, Rate]
     spread = _spreads(random, reports, SCENARIOS)
     one, all_ = [], []
     for ours, theirs in zip(np.exp(left * spread), np.exp(right * spread), strict=True):
-        between = wander([*ours, *theirs])
-        one.append(_claims(unpaired_ratio(ours[0], theirs[0], between=between)))
+        drift = statistics.drift([*ours, *theirs])
+        one.append(_claims(unpaired_ratio(ours[0], theirs[0], drift=drift)))
         all_.append(
             any(
-                _claims(unpaired_ratio(a, b, SCENARIOS, between=between))
+                _claims(unpaired_ratio(a, b, SCENARIOS, drift=drift))
                 for a, b in zip(ours, theirs, strict=True)
             )
         )
@@ -329,7 +329,7 @@ def _widened(random: Generator, reports: int = 500) -> Iterator[tuple[str, Rate]
 def real_rounds() -> dict[str, Floats]:
     """Series of 30 valid runs of December 2023, figures x runs, by configuration."""
     found: dict[str, list[list[float]]] = {}
-    for row in series([load_run(REAL_RUN)]):
+    for row in measured(load_run(REAL_RUN)).series:
         for implementation, sample in row.samples.items():
             if sample.has_rounds and len(sample.valid) == ROUNDS:
                 rounds = [value for _, value in sorted(sample.valid.items())]

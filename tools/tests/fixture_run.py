@@ -77,7 +77,7 @@ name = "standard"
 family = "main"
 
 [[warnings]]
-code = "example"
+code = "interrupted"
 message = "Made-up figures, as an example of the format."
 
 [[implementations]]

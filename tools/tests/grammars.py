@@ -12,8 +12,8 @@ from hypothesis.strategies import DrawFn, SearchStrategy, composite
 from tlsperf.contract.record import Scenario
 from tlsperf.contract.run import HostFacts, Implementation, RawFile, Run, Tool
 from tlsperf.load.formats import FOREIGN
-from tlsperf.load.formats.rows import Parsed, Source
-from tlsperf.load.formats.suites import OPENSSL_SUITES, RUSTLS_SUITES
+from tlsperf.load.rows import Parsed, RawInput
+from tlsperf.load.spellings import OPENSSL_SUITES, RUSTLS_SUITES
 
 RUN = Run(
     id="2026-01-01-test",
@@ -46,7 +46,7 @@ class Document:
     def parsed(self, data: bytes | None = None) -> Parsed:
         """What the format's module makes of it, or of other bytes in its place."""
         given = self.text.encode() if data is None else data
-        source = Source(given, f"raw/{self.name}", RUN, "openssl-3.6.1", 1)
+        source = RawInput(given, f"raw/{self.name}", RUN, "openssl-3.6.1", 1)
         return FOREIGN[self.format].parse([source])
 
 
@@ -545,25 +545,14 @@ def published(draw: DrawFn) -> Document:
     return draw(st.sampled_from(tables))(draw)
 
 
-GRAMMARS = [
-    openssl_2023(),
-    openssl_2024(),
-    rustls_2019(),
-    rustls_2023(),
-    bench_memory(),
-    bench_latency(),
-    bssl_speed(),
-    openssl_speed(),
-    published(),
-]
-NAMES = [
-    "openssl-bench/2023",
-    "openssl-bench/2024",
-    "rustls-bench/2019",
-    "rustls-bench/2023",
-    "bench-memory",
-    "bench-latency",
-    "bssl-speed",
-    "openssl-speed",
-    "published",
-]
+GRAMMARS = {
+    "openssl-bench/2023": openssl_2023(),
+    "openssl-bench/2024": openssl_2024(),
+    "rustls-bench/2019": rustls_2019(),
+    "rustls-bench/2023": rustls_2023(),
+    "bench-memory": bench_memory(),
+    "bench-latency": bench_latency(),
+    "bssl-speed": bssl_speed(),
+    "openssl-speed": openssl_speed(),
+    "published": published(),
+}

@@ -6,13 +6,12 @@ from collections.abc import Mapping, Sequence
 from datetime import date
 from typing import Any
 
-from tlsperf.analysis.changes import Side
-from tlsperf.analysis.series import series
+from tlsperf.analysis.series import MeasuredReport, measured
 from tlsperf.contract.record import Scenario
 from tlsperf.contract.run import HostFacts, Implementation, RawFile, Report, Run, Tool
-from tlsperf.load.formats.frame import tidy_frame
+from tlsperf.load.frame import tidy_frame
 from tlsperf.load.run import LoadedRun
-from tlsperf.report.results import make_results
+from tlsperf.report.results import measured_report
 
 Rates = Mapping[str, Mapping[Scenario, Sequence[float] | float]]
 """Rates of each round, or a single figure, by implementation id and scenario."""
@@ -80,12 +79,11 @@ def loaded_run(
     return LoadedRun(Run.model_validate(fields | more), tidy_frame(columns))
 
 
-def side(run: LoadedRun, hosts: Sequence[HostFacts] = (), **report: Any) -> Side:
+def report_of(run: LoadedRun, hosts: Sequence[HostFacts] = (), **report: Any) -> MeasuredReport:
     """The report of one run."""
     known = {h.id: h for h in hosts} | {
         h: HostFacts(id=h, cpu="A CPU", architecture="x86_64")
         for h in {run.run.host_id} - {h.id for h in hosts}
     }
     fields = {"id": run.run.id, "title": "A report", "date": run.run.date, "runs": [run.run.id]}
-    results = make_results(Report.model_validate(fields | report), [run], known)
-    return Side(results, series([run]))
+    return measured_report(Report.model_validate(fields | report), [measured(run)], known)

@@ -46,13 +46,13 @@ def test_a_difference_is_counted(factor: float, expected: str) -> None:
     assert f"**Intervals that exclude 1**: {expected}" in text
 
 
-def test_of_a_run_the_twins_are_kept() -> None:
+def test_of_a_run_the_duplicates_are_kept() -> None:
     ids = ["openssl-3.6.3", "openssl-3.6.3-repeat-2", "rustls-1.0"]
-    twins = [implementation(i, binary_sha256="a" * 64) for i in ids[:2]]
+    duplicates = [implementation(i, binary_sha256="a" * 64) for i in ids[:2]]
     rates = {i: {SIXTEEN[0]: [100.0, 101.0, 102.0]} for i in ids}
     host = HostFacts(id="a-host", cpu="A CPU", architecture="x86_64", virtual=True)
-    run = loaded_run("2026-11-21-aa", rates, [*twins, implementation(ids[2])], host=host)
-    kept = aa.measured(run)
+    run = loaded_run("2026-11-21-aa", rates, [*duplicates, implementation(ids[2])], host=host)
+    kept = aa.kept(run)
     assert [(p.implementation, p.left) for p in kept.pairs] == [
         ("OpenSSL 3.6.3", [100.0, 101.0, 102.0])
     ]

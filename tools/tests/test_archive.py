@@ -17,7 +17,8 @@ from hypothesis import strategies as st
 
 import fixture_run
 from tlsperf.contract.errors import FormatError, UserError
-from tlsperf.load.archive import SUMS, import_archive
+from tlsperf.load.archive import SUMS
+from tlsperf.publish.runs import import_archive
 
 RUN = fixture_run.RUN
 Members = dict[str, bytes]

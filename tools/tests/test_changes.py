@@ -8,8 +8,9 @@ from datetime import UTC, datetime
 import numpy as np
 import pytest
 
-from synthetic import HANDSHAKES, SIXTEEN, TRANSFERS, Rates, implementation, loaded_run, side
-from tlsperf.analysis.changes import Side, changes, predecessor
+from synthetic import HANDSHAKES, SIXTEEN, TRANSFERS, Rates, implementation, loaded_run, report_of
+from tlsperf.analysis.changes import changes, predecessor
+from tlsperf.analysis.series import MeasuredReport
 from tlsperf.contract.errors import UserError
 from tlsperf.contract.record import Scenario
 from tlsperf.contract.results import Changes, Noise
@@ -32,7 +33,9 @@ def single(ids: list[str], factor: Factor = lambda _: 1.0) -> Rates:
 
 def compared(before: Rates, after: Rates, noise: Noise | None = None) -> Changes:
     return changes(
-        side(loaded_run("2026-01-01-old", before)), side(loaded_run("2026-06-01-new", after)), noise
+        report_of(loaded_run("2026-01-01-old", before)),
+        report_of(loaded_run("2026-06-01-new", after)),
+        noise,
     )
 
 
@@ -65,7 +68,7 @@ def test_changes_are_grouped_by_what_they_share_biggest_first() -> None:
     assert sizes == sorted(sizes, reverse=True)
 
 
-def test_a_change_without_company_stands_alone() -> None:
+def test_a_change_without_company_is_a_group_of_its_own() -> None:
     only = HANDSHAKES[3]
     [library] = compared(
         rates(["openssl-1"]), rates(["openssl-2"], lambda s: 1.2 if s == only else 1.0, seed=2)
@@ -127,14 +130,16 @@ def test_single_figures_change_from_a_stated_size_on_and_have_no_verdict() -> No
 def test_across_a_change_of_host_or_method_nothing_is_called_faster(
     host: dict[str, str], tool: dict[str, str], message: str
 ) -> None:
-    def measured(id_: str, figures: Rates, facts: dict[str, str], by: dict[str, str]) -> Side:
+    def measured(
+        id_: str, figures: Rates, facts: dict[str, str], by: dict[str, str]
+    ) -> MeasuredReport:
         known = HostFacts.model_validate(
             {"id": "a-host", "cpu": "A", "architecture": "x86_64", "kernel": "6.1"} | facts
         )
         run = loaded_run(
             id_, figures, host_id=known.id, tool={"name": "tlsbench", "version": "1"} | by
         )
-        return side(run, [known])
+        return report_of(run, [known])
 
     found = changes(
         measured("2026-01-01-old", rates(["openssl-1"]), {}, {}),
@@ -172,13 +177,13 @@ def test_another_key_exchange_is_another_scenario_and_said_so() -> None:
     assert all(c.ratio.verdict == "not tested" for c in changed)
 
 
-def test_what_one_report_does_not_tell_may_differ() -> None:
-    told = {
+def test_what_one_report_does_not_record_may_differ() -> None:
+    recorded = {
         "openssl-2": {
             s.model_copy(update={"threads": 1}): v for s, v in rates(["x"], seed=2)["x"].items()
         }
     }
-    found = compared(rates(["openssl-1"]), told)
+    found = compared(rates(["openssl-1"]), recorded)
     assert [c.message for c in found.caveats] == [
         "The scenario may differ in 16 rows: threads not told before, 1 now."
     ]
@@ -196,7 +201,7 @@ def test_builds_of_a_library_are_compared_with_their_like() -> None:
     old = loaded_run("2026-01-01-old", rates(["openssl-1-gcc", "openssl-1-clang"]))
     new = [implementation(f"openssl-2-{c}", c_compiler=f"{c} 14") for c in ("gcc", "clang")]
     now = loaded_run("2026-06-01-new", rates([i.id for i in new]), new)
-    found = changes(side(old), side(now))
+    found = changes(report_of(old), report_of(now))
     assert [(x.before.id, x.after.id) for x in found.libraries] == [
         ("openssl-1-gcc", "openssl-2-gcc"),
         ("openssl-1-clang", "openssl-2-clang"),

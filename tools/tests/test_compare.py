@@ -10,10 +10,12 @@ import pytest
 from typer.testing import CliRunner
 
 from tlsperf.analysis.compare import compare, find_side, matching, pairs_of
+from tlsperf.analysis.series import MeasuredRun, measured
 from tlsperf.cli import app
 from tlsperf.contract.errors import UserError
-from tlsperf.load.run import LoadedRun, load_run
-from tlsperf.published.published_tables import differences, lines_of, read_definition
+from tlsperf.load.comparisons import read_definition, read_printed
+from tlsperf.load.run import load_run
+from tlsperf.published.published_tables import differences, lines_of
 
 DATA = Path(__file__).parents[2] / "data"
 RUNS = DATA / "runs"
@@ -22,8 +24,8 @@ MEMORY = DATA / "comparisons" / "2023-12-13-memory.toml"
 
 
 @pytest.fixture(scope="module")
-def december() -> LoadedRun:
-    return load_run(RUNS / "2023-12-13-configurations")
+def december() -> MeasuredRun:
+    return measured(load_run(RUNS / "2023-12-13-configurations"))
 
 
 def printed(name: str) -> list[list[str]]:
@@ -31,14 +33,14 @@ def printed(name: str) -> list[list[str]]:
     return list(csv.reader(text.splitlines()))
 
 
-def test_all_75_published_rows_come_out_identically(december: LoadedRun) -> None:
+def test_all_75_published_rows_come_out_identically(december: MeasuredRun) -> None:
     published = printed("2023-12-13-published-tables.csv")
     assert len(published) == 76
     assert len({line[0] for line in published[1:]}) == 6
     assert lines_of(read_definition(TABLES), december) == published
 
 
-def test_the_memory_table_comes_out_but_for_the_error_of_the_source(december: LoadedRun) -> None:
+def test_the_memory_table_comes_out_but_for_the_error_of_the_source(december: MeasuredRun) -> None:
     definition = read_definition(MEMORY)
     published = printed("2023-12-13-published-memory.csv")
     computed = lines_of(definition, december)
@@ -53,21 +55,24 @@ def test_the_memory_table_comes_out_but_for_the_error_of_the_source(december: Lo
     (erratum,) = definition.errata
     assert (erratum.line, erratum.column) == (6, "change")
     assert (erratum.printed, erratum.correct) == ("-0.26", "-26%")
-    assert differences(definition, december, MEMORY) == []
+    assert differences(definition, read_printed(MEMORY, definition), december, MEMORY) == []
 
 
-def test_an_erratum_that_is_none_is_a_difference(december: LoadedRun, tmp_path: Path) -> None:
+def test_an_erratum_that_is_none_is_a_difference(december: MeasuredRun, tmp_path: Path) -> None:
     for path in (MEMORY, MEMORY.with_name("2023-12-13-published-memory.csv")):
         (tmp_path / path.name).write_bytes(path.read_bytes())
     copy = tmp_path / MEMORY.name
     copy.write_text(copy.read_text().replace('column = "change"', 'column = "protocol"'))
-    found = differences(read_definition(copy), december, copy)
+    definition = read_definition(copy)
+    found = differences(definition, read_printed(copy, definition), december, copy)
     assert any("'1.3' is not the '-0.26'" in problem for problem in found)
     assert any("where the data give" in problem for problem in found)
 
 
-def test_session_ids_of_openssl_32_in_tls13_are_invalid_and_say_why(december: LoadedRun) -> None:
-    frame = december.frame
+def test_session_ids_of_openssl_32_in_tls13_are_invalid_with_a_reason(
+    december: MeasuredRun,
+) -> None:
+    frame = december.loaded.frame
     chosen = frame[
         frame["implementation"].isin(["openssl-3.2.0-gcc", "openssl-3.2.0-clang"])
         & (frame["protocol"] == "1.3")
@@ -79,7 +84,7 @@ def test_session_ids_of_openssl_32_in_tls13_are_invalid_and_say_why(december: Lo
     assert frame.drop(chosen.index)["valid"].all()
 
 
-def test_what_is_invalid_stands_in_no_ratio_unless_asked_for() -> None:
+def test_no_ratio_uses_an_invalid_figure_unless_requested() -> None:
     left = find_side("openssl-3.2.0-gcc", RUNS)
     right = find_side("rustls-0.22.0-aws-lc-rs-gcc-jemalloc", RUNS)
     chosen = matching(pairs_of(left, right), "resumed handshake 1.3, session id, client")

@@ -10,20 +10,23 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from synthetic import HANDSHAKES, TRANSFERS, implementation, loaded_run, side
+from synthetic import HANDSHAKES, TRANSFERS, implementation, loaded_run, report_of
 from test_tlsbench import block, lines, measurement
-from tlsperf.analysis.changes import Side
+from tlsperf.analysis.changes import changes
 from tlsperf.analysis.noise import alternate_rounds
-from tlsperf.analysis.statistics import counted_ratio, ratio_text
+from tlsperf.analysis.ratios import ratio_text
+from tlsperf.analysis.series import MeasuredReport, measured
+from tlsperf.analysis.statistics import counted_ratio
 from tlsperf.contract.errors import FormatError
 from tlsperf.contract.record import Scenario
 from tlsperf.contract.results import Results
 from tlsperf.contract.run import HostFacts, RawFile, Report, Run, RunCounter
-from tlsperf.load.formats import tlsbench
-from tlsperf.load.formats.frame import tidy_frame
+from tlsperf.load import tlsbench
+from tlsperf.load.frame import tidy_frame
 from tlsperf.load.run import LoadedRun
-from tlsperf.publish.overviews import trends
-from tlsperf.report.results import make_results
+from tlsperf.publish.trends import trends
+from tlsperf.report.charts.svg import draw
+from tlsperf.report.results import measured_report
 
 UNITS = {"transfer": "instructions/MiB", "handshake": "instructions/handshake"}
 OPENSSL, RUSTLS = "openssl-3.6.3", "rustls-0.23.41"
@@ -62,10 +65,10 @@ def counted_run(
     return LoadedRun(Run.model_validate(fields | more), tidy_frame(columns))
 
 
-def report(run: str = "2026-11-21-a", openssl: float = 3e6, rounds: int = 2) -> Side:
+def report(run: str = "2026-11-21-a", openssl: float = 3e6, rounds: int = 2) -> MeasuredReport:
     counts = {OPENSSL: openssl, RUSTLS: 1e6}
     scenarios = [TRANSFERS[2], HANDSHAKES[0]]
-    return side(counted_run(run, counts, scenarios, rounds), baseline=OPENSSL)
+    return report_of(counted_run(run, counts, scenarios, rounds), baseline=OPENSSL)
 
 
 counts_of_rounds = st.lists(st.integers(1, 10**12), min_size=1, max_size=8)
@@ -75,13 +78,13 @@ counts_of_rounds = st.lists(st.integers(1, 10**12), min_size=1, max_size=8)
 def test_fewer_is_more_than_1_and_the_range_holds_the_ratio(
     ours: list[int], theirs: list[int]
 ) -> None:
-    ratio = counted_ratio(ours, theirs)
+    ratio = counted_ratio(ours, theirs, 1.01)
     assert ratio.low is not None
     assert ratio.high is not None
     assert ratio.low <= ratio.value * (1 + 1e-9)
     assert ratio.value <= ratio.high * (1 + 1e-9)
     assert np.isclose(ratio.value, np.median(theirs) / np.median(ours))
-    other = counted_ratio(theirs, ours)
+    other = counted_ratio(theirs, ours, 1.01)
     turned = {"faster": "slower", "slower": "faster"}
     assert other.verdict == turned.get(ratio.verdict, ratio.verdict)
     if max(ours) * 1.02 < min(theirs):
@@ -91,8 +94,8 @@ def test_fewer_is_more_than_1_and_the_range_holds_the_ratio(
 
 
 def test_counts_as_far_apart_as_those_of_one_binary_are_no_difference() -> None:
-    assert counted_ratio([1_000_000], [1_009_000]).verdict == "no difference shown"
-    ratio = counted_ratio([1_000_000], [1_011_000])
+    assert counted_ratio([1_000_000], [1_009_000], 1.01).verdict == "no difference shown"
+    ratio = counted_ratio([1_000_000], [1_011_000], 1.01)
     assert ratio_text(ratio, "instructions") == "1.01x fewer (1.01 to 1.01)"
 
 
@@ -132,7 +135,7 @@ def test_one_round_is_enough_for_a_count() -> None:
 
 def test_a_handshake_that_is_full_and_one_that_resumes_share_the_table() -> None:
     run = counted_run("2026-11-21-a", {RUSTLS: 1e6}, [HANDSHAKES[0], HANDSHAKES[-1]])
-    (table,) = side(run).results.tables
+    (table,) = report_of(run).results.tables
     assert len(table.rows) == 2
 
 
@@ -153,9 +156,8 @@ def results_of(*runs: LoadedRun) -> Results:
             "baseline": OPENSSL,
         }
     )
-    return make_results(
-        decided, runs, {"a-host": HostFacts(id="a-host", cpu="A CPU", architecture="x86_64")}
-    )
+    host = HostFacts(id="a-host", cpu="A CPU", architecture="x86_64")
+    return measured_report(decided, [measured(run) for run in runs], {"a-host": host}).results
 
 
 def test_beside_time_nothing_of_time_changes() -> None:
@@ -179,9 +181,34 @@ def test_the_trend_of_counts_holds_counts_alone() -> None:
     )
     assert trend.suite == "instructions"
     assert [row.anchor.endswith("-instructions") for row in trend.rows] == [True, True]
-    assert all("lower is better" in drawing for drawing in drawings.values())
+    assert all("lower is better" in draw(d.picture.specification, d.chart) for d in drawings)
     openssl = next(line for line in trend.rows[0].lines if line.library == "openssl")
     assert [cell.text for cell in openssl.cells] == ["3,000,002", "2,000,002"]
+
+
+@pytest.mark.parametrize(
+    ("factor", "verdict", "counted"),
+    [
+        (1.005, "no difference shown", "0 faster, 0 slower, 1 the same of 1"),
+        (1.02, "faster", "1 faster, 0 slower, 0 the same of 1"),
+        (1 / 1.02, "slower", "0 faster, 1 slower, 0 the same of 1"),
+    ],
+)
+def test_a_change_counts_as_one_if_its_cell_shows_a_difference(
+    factor: float, verdict: str, counted: str
+) -> None:
+    both = counted_run("2026-11-21-a", {OPENSSL: factor * 1e6, RUSTLS: 1e6}, [TRANSFERS[2]])
+    cell = report_of(both, baseline=OPENSSL).results.tables[0].rows[0].cells[1]
+    assert cell.ratio is not None
+    assert cell.ratio.verdict == verdict
+    before, after = (
+        report_of(counted_run(run, {OPENSSL: count}, [TRANSFERS[2]]))
+        for run, count in (("2026-11-20-a", factor * 1e6), ("2026-11-21-a", 1e6))
+    )
+    [library] = changes(before, after).libraries
+    assert library.statement == f"OpenSSL 3.6.3, the same version: {counted}"
+    shown = [c.ratio.verdict for group in library.groups for c in group.changes]
+    assert shown == ([] if verdict == "no difference shown" else [verdict])
 
 
 def test_a_record_of_counts_has_no_time() -> None:
@@ -205,7 +232,7 @@ def test_counts_of_another_unit_are_refused(unit: str) -> None:
 
 def test_rounds_of_counts_against_each_other_show_no_difference() -> None:
     run = counted_run("2026-11-21-a", {OPENSSL: 3e6, RUSTLS: 1e6}, [TRANSFERS[2]], rounds=6)
-    noise = alternate_rounds(run)
+    noise = alternate_rounds(measured(run))
     assert noise is not None
     assert noise.false_verdicts == 0
     assert "within 0.000 % of 1" in noise.statement

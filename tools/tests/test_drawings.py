@@ -10,8 +10,9 @@ from xml.etree import ElementTree
 import pytest
 
 from test_charts import texts_of
+from tlsperf.analysis.ratios import factor_text
 from tlsperf.contract.results import Results
-from tlsperf.report.charts.heatmap import factor_text, heat, heatmap
+from tlsperf.report.charts.heatmap import heat, heatmap
 from tlsperf.report.charts.latency import ticks
 from tlsperf.report.charts.lines import LABEL_STEP, Point, apart, dashes
 from tlsperf.report.charts.memory import slope

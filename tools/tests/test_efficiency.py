@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from synthetic import TRANSFERS, Rates, implementation, loaded_run, side
+from synthetic import TRANSFERS, Rates, implementation, loaded_run, report_of
 from tlsperf.analysis.efficiency import efficiency
+from tlsperf.analysis.statistics import unpaired_ratio
 from tlsperf.contract.record import Scenario
 from tlsperf.contract.results import Efficiency
 from tlsperf.contract.run import Implementation
@@ -17,8 +18,7 @@ RUN = "2026-11-21-a"
 
 
 def of(rates: Rates, implementations: list[Implementation] | None = None) -> list[Efficiency]:
-    report = side(loaded_run(RUN, rates, implementations))
-    return efficiency(report.results, list(report.series), frozenset({RUN}))
+    return efficiency(report_of(loaded_run(RUN, rates, implementations)))
 
 
 def test_rate_over_the_primitives_rate_by_round() -> None:
@@ -68,3 +68,16 @@ def test_more_than_the_ceiling_is_pointed_out() -> None:
     [found] = of({"openssl-3.6.3": {TRANSFERS[0]: 9900.0, SEAL: 9000.0}})
     assert found.note is not None
     assert "above its ceiling" in found.note
+
+
+def test_the_interval_of_unpaired_rounds_is_widened_by_the_drift_of_the_host() -> None:
+    drifting = np.r_[np.full(15, 1.0), np.full(15, 1.03)]
+    rates = {"openssl-3.6.3": {TRANSFERS[0]: list(8000 * drifting), SEAL: list(10000 * drifting)}}
+    measured_apart = report_of(loaded_run(RUN, rates, format_="openssl-bench/2024"))
+    assert measured_apart.series.drift == pytest.approx(1.03)
+    [found] = efficiency(measured_apart)
+    alone = unpaired_ratio(rates["openssl-3.6.3"][TRANSFERS[0]], rates["openssl-3.6.3"][SEAL])
+    assert alone.low is not None
+    assert alone.high is not None
+    assert found.low == pytest.approx(100 * alone.low / 1.03, rel=1e-5)
+    assert found.high == pytest.approx(100 * alone.high * 1.03, rel=1e-5)

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tlsperf.contract.libraries import COLOURS, LIBRARIES
-from tlsperf.contract.record import Unit
+from tlsperf.contract.metrics import Unit
 from tlsperf.contract.run import Implementation
 from tlsperf.contract.text import (
     colour_of,
@@ -112,7 +112,7 @@ def test_the_style_sheet_has_the_colours_of_charts() -> None:
 
 
 @pytest.mark.parametrize("page", [LIGHT, DARK], ids=["light", "dark"])
-def test_libraries_are_told_apart_by_colour_blind_readers(page: dict[str, str]) -> None:
+def test_colour_blind_readers_can_distinguish_libraries(page: dict[str, str]) -> None:
     for name in COLOURS:
         pair = sorted(luminance(linear(page[key])) for key in (name, "paper"))
         assert (pair[1] + 0.05) / (pair[0] + 0.05) >= 3, name  # WCAG 2.2, 1.4.11

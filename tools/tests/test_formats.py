@@ -8,7 +8,7 @@ from grammars import RUN, Document
 from tlsperf.contract.errors import FormatError, UserError
 from tlsperf.contract.names import scenario_name
 from tlsperf.load.formats import FOREIGN, detect
-from tlsperf.load.formats.rows import Parsed, Row, Source, frame_of
+from tlsperf.load.rows import Parsed, ParsedRow, RawInput, frame_of
 
 MISSES = """\
 env LD_LIBRARY_PATH=../openssl ./bench handshake-resume TLS_AES_256_GCM_SHA384
@@ -37,14 +37,14 @@ def read(text: str, name: str = "output_1") -> Parsed:
     return Document(detect(text.encode(), name, name).name, text, name).parsed()
 
 
-def told(row: Row) -> tuple[str, float, str | None]:
+def figure(row: ParsedRow) -> tuple[str, float, str | None]:
     return scenario_name(row.scenario), row.value, row.note
 
 
 def test_resumptions_that_did_not_resume_are_no_resumption_rate() -> None:
     rows = read(MISSES + BULK).rows
     note = "12,289 of 32,768 handshakes were full ones"
-    assert [told(row) for row in rows] == [
+    assert [figure(row) for row in rows] == [
         ("resumed handshake 1.3, session id, client", 3419.3, note),
         ("resumed handshake 1.3, session id, server", 3071.68, note),
         ("transfer 1.2, AES-128-GCM, sending", 6512.01, None),
@@ -61,7 +61,7 @@ def test_the_other_side_is_missing() -> None:
 
 def test_an_interrupted_last_line_is_remarked_and_no_figure() -> None:
     parsed = read(BULK[:-4])
-    assert [told(row)[1:] for row in parsed.rows] == [
+    assert [figure(row)[1:] for row in parsed.rows] == [
         (6512.01, "the output stops before the receiver's figure")
     ]
     assert [(r.line, r.message) for r in parsed.remarks] == [
@@ -105,7 +105,7 @@ def test_boringssl_has_no_stateful_resumption_for_tls13() -> None:
     )
     parsed = read(text)
     assert parsed.remarks == []
-    assert [told(row) for row in parsed.rows] == [
+    assert [figure(row) for row in parsed.rows] == [
         ("resumed handshake 1.3, ticket, server", 5687.32, None),
         ("resumed handshake 1.3, ticket, client", 4648.41, None),
     ]
@@ -124,11 +124,11 @@ def test_memory_without_standard_error() -> None:
     echo = "env LD_LIBRARY_PATH=../openssl /usr/bin/time -f %M ./bench memory "
     text = f"{echo}ECDHE-RSA-AES256-GCM-SHA384 100\n{echo}ECDHE-RSA-AES256-GCM-SHA384 1000\n83300\n"
     parsed = read(text)
-    assert [told(row)[:2] for row in parsed.rows] == [("memory 1.2, sessions-1000", 83300 * 1024)]
+    assert [figure(row)[:2] for row in parsed.rows] == [("memory 1.2, sessions-1000", 83300 * 1024)]
     assert "standard error" in parsed.remarks[0].message
 
 
-def test_a_memory_figure_at_the_very_end_may_lack_digits() -> None:
+def test_a_memory_figure_at_the_end_of_the_file_may_be_cut_off() -> None:
     echo = "env ./bench memory TLS_AES_256_GCM_SHA384 100\n"
     assert read(f"{echo}1554").rows[0].note == (
         "the file ends within this line, so digits may be missing"
@@ -144,7 +144,7 @@ def test_rustls_runs_a_transfer_for_each_key_type() -> None:
     command = "target/release/examples/bench {}bulk TLS_ECDHE_RSA_WITH_CHACHA20_POLY1305_SHA256\n"
     rows = read(command.format("") + pair.format(1, 2) + pair.format(3, 4)).rows
     name = "transfer 1.2, CHACHA20-POLY1305, {}"
-    assert [told(row) for row in rows] == [
+    assert [figure(row) for row in rows] == [
         (name.format("sending"), 1, None),
         (name.format("receiving"), 2, None),
         (name.format("repeat-2, sending"), 3, None),
@@ -169,7 +169,7 @@ def test_make_compiles_first_and_several_threads_share_one_echo() -> None:
             "handshakes/s\n"
         )
     parsed = read(text)
-    assert [told(row) for row in parsed.rows] == [
+    assert [figure(row) for row in parsed.rows] == [
         ("full handshake 1.3, RSA-2048, 2 threads, client", 202, None),
         ("full handshake 1.3, RSA-2048, 2 threads, server", 202, None),
     ]
@@ -177,7 +177,7 @@ def test_make_compiles_first_and_several_threads_share_one_echo() -> None:
         read(text.replace("total\t202", "total\t302"))
 
 
-def test_the_key_type_of_openssl_bench_is_told_by_the_command() -> None:
+def test_the_command_gives_the_key_type_of_openssl_bench() -> None:
     figures = "".join(
         f"handshakes\t{side}\tTLSv1.3\tTLS_AES_256_GCM_SHA384\t5\thandshakes/s\n"
         for side in ("server", "client")
@@ -192,7 +192,7 @@ def test_the_key_type_of_openssl_bench_is_told_by_the_command() -> None:
 
 def test_latencies_of_all_threads_are_one_distribution() -> None:
     sources = [
-        Source(
+        RawInput(
             "".join(f"1795230099.5\t{thread * 50 + i}.5\n" for i in range(50)).encode(),
             f"raw/latency-resume-tls13-server-{thread}-latency.tsv",
             RUN,
@@ -267,7 +267,7 @@ def test_published_points_of_two_charts_are_one_and_agree() -> None:
     )
     line = "{},handshake,1.3,ticket,server,OpenSSL,3.6.1,80,{}\n"
     text = header + line.format("before", 600.4) + line.format("after", 600.4)
-    assert [told(row) for row in read(text).rows] == [
+    assert [figure(row) for row in read(text).rows] == [
         ("resumed handshake 1.3, ticket, 80 threads, server", 600.4, None)
     ]
     with pytest.raises(FormatError, match=r":3: found 601 where line 2 has 600\.4"):
@@ -304,8 +304,14 @@ def test_what_is_no_output_of_the_tool_stops(data: bytes, line: int, found: str)
     assert found in error.value.found
 
 
-def test_formats_are_told_apart() -> None:
+def test_formats_are_distinguished() -> None:
     with pytest.raises(UserError, match="no line of a known format"):
         detect(b"hello\n", "a.txt", "a.txt")
     with pytest.raises(UserError, match="could be openssl-bench/2023, rustls-bench/2023; say"):
         detect((BULK + RUSTLS).encode(), "output_1", "output_1")
+
+
+def test_a_size_of_nothing_is_rejected_with_its_line() -> None:
+    text = "type             0 bytes\naes-256-gcm-seal       76543.21k\n"
+    with pytest.raises(FormatError, match=r"output_1:2: found variant 'aes-256-gcm-seal-0'"):
+        read(text)

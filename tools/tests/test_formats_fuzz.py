@@ -12,16 +12,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grammars import GRAMMARS, NAMES, Document, found
+from grammars import GRAMMARS, Document, found
 from tlsperf.contract.errors import FormatError
 from tlsperf.load.formats import FOREIGN, detect
-from tlsperf.load.formats.rows import frame_of
+from tlsperf.load.rows import frame_of
 
-every_format = pytest.mark.parametrize("grammar", GRAMMARS, ids=NAMES)
+every_format = pytest.mark.parametrize("grammar", GRAMMARS.values(), ids=GRAMMARS)
 
 
 def test_no_format_is_left_out() -> None:
-    assert set(NAMES) == set(FOREIGN)
+    assert set(GRAMMARS) == set(FOREIGN)
 
 
 @every_format

@@ -8,7 +8,7 @@ import pytest
 
 from tlsperf.contract.errors import FormatError
 from tlsperf.contract.record import Scenario
-from tlsperf.load.formats.frame import COLUMNS, concatenate, scenario_groups, tidy_frame
+from tlsperf.load.frame import COLUMNS, concatenate, scenarios_of, tidy_frame
 
 
 def columns(**changes: Any) -> dict[str, list[Any]]:
@@ -74,12 +74,12 @@ def test_a_repeated_observation_is_kept_when_it_is_marked_invalid() -> None:
     assert list(frame["valid"]) == [True, False]
 
 
-def test_scenarios_are_grouped_with_missing_fields_as_a_value_of_their_own() -> None:
+def test_a_scenario_without_a_field_is_another_than_one_with_it() -> None:
     frame = tidy_frame(columns(certificate=[None, "rsa-2048"], round=[1, 1]))
     base = Scenario(operation="handshake", protocol="1.3", side="client", threads=1)
-    groups = scenario_groups(frame)
-    assert [s for s, _ in groups] == [base, base.model_copy(update={"certificate": "rsa-2048"})]
-    assert [list(rows["value"]) for _, rows in groups] == [[4000.0], [4100.5]]
+    numbers, scenarios = scenarios_of(frame)
+    assert scenarios == [base, base.model_copy(update={"certificate": "rsa-2048"})]
+    assert numbers == [0, 1]
 
 
 def test_frames_of_different_categories_concatenate() -> None:

@@ -8,19 +8,25 @@ import sys
 import tomllib
 from pathlib import Path
 from types import ModuleType
+from typing import cast
 
 import pytest
 import typer
 from typer.testing import CliRunner
 
+from fixture_run import EXAMPLE
 from tlsperf.cli import app
 from tlsperf.contract.errors import FormatError
 from tlsperf.contract.names import scenario_name
 from tlsperf.contract.record import Scenario
+from tlsperf.contract.results import Results
 from tlsperf.load import formats
 from tlsperf.load.formats import detect
-from tlsperf.load.importer import import_files
 from tlsperf.load.run import load_run
+from tlsperf.publish.runs import import_files
+from tlsperf.report import charts
+from tlsperf.report.charts.kind import Kind
+from tlsperf.report.charts.svg import draw
 
 ROOT = Path(__file__).parents[2]
 GUIDES = {
@@ -98,6 +104,21 @@ def test_the_raw_format_of_the_guide_is_one(
     file.write_text(output + "what is this\n")
     with pytest.raises(FormatError, match="4: found 'what is this', expected CIPHER"):
         import_files([file], "openssl-3.6.1", tmp_path / "2026-11-21-other")
+
+
+def test_the_chart_of_the_guide_is_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (code,) = re.findall(r"```python\n(.*?)```", GUIDES["docs/add-a-chart.md"], re.DOTALL)
+    module = ModuleType("dots")
+    monkeypatch.setitem(sys.modules, "dots", module)
+    exec(code, module.__dict__)
+    results = Results.model_validate_json(EXAMPLE.read_bytes())
+    monkeypatch.setattr(charts, "KINDS", (cast(Kind, module), *charts.KINDS))
+    drawing = next(d for d in charts.charts_of(results, {}) if d.chart.table == "transfer")
+    assert drawing.chart.description.startswith("Dots in MiB/s. ")
+    svg = draw(drawing.picture.specification, drawing.chart)
+    table = next(table for table in results.tables if table.anchor == "transfer")
+    cells = [cell for row in table.rows for cell in row.cells if cell.value is not None]
+    assert svg.count("<circle") == len(cells)
 
 
 def test_the_scenarios_of_the_guide_are_some() -> None:

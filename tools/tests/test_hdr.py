@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tlsperf.load.formats.hdr import decode
+from tlsperf.load.hdr import decode
 
 WRITTEN = (
     "HISTEwAAAOkAAAAAAAAAAwAAAAAAAAABAAAADfhHWAA/8AAAAAAAAPtzBAwWHFZ+9gGGAuQC/gL0Au4CsgK0AtAB"

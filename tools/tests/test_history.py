@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tlsperf.analysis.series import series
+from tlsperf.analysis.series import measured
 from tlsperf.contract.names import scenario_name
 from tlsperf.load.run import LoadedRun, load_run
 
@@ -58,7 +58,7 @@ def test_the_sixteen_scenarios_have_the_same_names_in_all_four(
     names = [
         {
             scenario_name(row.scenario)
-            for row in series([history[name]])
+            for row in measured(history[name]).series
             if row.scenario.operation != "primitive"
         }
         for name in SIXTEEN
@@ -135,7 +135,7 @@ def test_a_figure_is_where_it_belongs(
 ) -> None:
     rows = [
         row
-        for row in series([history[run]])
+        for row in measured(history[run]).series
         if (scenario_name(row.scenario), row.statistic, row.unit) == (scenario, statistic, unit)
         and implementation in row.samples
     ]

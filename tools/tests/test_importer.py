@@ -12,8 +12,9 @@ from typer.testing import CliRunner
 from test_formats import BULK, MISSES
 from tlsperf.cli import app
 from tlsperf.contract.errors import FormatError, UserError
-from tlsperf.load.importer import implementation_of, import_files
+from tlsperf.load.importer import implementation_of
 from tlsperf.load.run import load_run, read_run
+from tlsperf.publish.runs import import_files
 
 
 def write(folder: Path, **texts: str) -> list[Path]:
@@ -109,7 +110,7 @@ def test_an_interrupted_import_leaves_no_run_and_is_repeated(
     assert len(load_run(folder).frame) == 4
 
 
-def test_what_the_command_must_be_told(tmp_path: Path) -> None:
+def test_required_arguments_of_the_command(tmp_path: Path) -> None:
     files = write(tmp_path, one=BULK)
     for name in ("a-run", "2026-13-01-a-run", "2026-01-01-A-Run"):
         with pytest.raises(UserError, match="begins with the day"):
@@ -137,7 +138,7 @@ def test_a_published_table_names_its_implementations(tmp_path: Path) -> None:
         import_files([tmp_path / "table"], "openssl-3.6.1", tmp_path / "2024-10-18-b-run")
 
 
-def test_what_an_id_says() -> None:
+def test_the_parts_of_an_id() -> None:
     found = implementation_of("rustls-0.22.0-aws-lc-rs-gcc-jemalloc")
     assert (found.library, found.version, found.provider, found.build) == (
         *("rustls", "0.22.0"),

@@ -37,11 +37,11 @@ def test_the_index_is_valid_by_its_published_schema(files: dict[str, str]) -> No
 def test_every_value_of_every_report_is_there(
     files: dict[str, str], reports: list[Results]
 ) -> None:
-    told = {
+    written = {
         (r.report, r.anchor, r.phase, r.statistic, r.implementation): (r.value, r.unit, r.low)
         for r in Index.model_validate_json(files["index.json"]).results
     }
-    assert told == {
+    assert written == {
         (report.id, row.anchor, row.phase, row.statistic, cell.implementation): (
             *(cell.value, table.unit, cell.low),
         )
@@ -66,7 +66,7 @@ def test_an_invalid_value_says_so_and_why(reports: list[Results]) -> None:
     assert [r["valid"] for r in rows] == ["false"]
 
 
-def test_csv_and_json_tell_the_same(files: dict[str, str]) -> None:
+def test_csv_and_json_have_the_same_results(files: dict[str, str]) -> None:
     rows = list(csv.DictReader(io.StringIO(files["index.csv"])))
     assert list(rows[0]) == list(IndexedResult.model_fields)
     read = [
@@ -91,7 +91,7 @@ def test_the_newest_report_comes_first(files: dict[str, str]) -> None:
 
 def test_explore_has_every_figure_as_its_report_shows_it(reports: list[Results]) -> None:
     explore = explored(reports)
-    told = [
+    written = [
         (f.report, f.anchor, table.unit, scenario.name, f.label, f.text, f.interval, f.valid)
         for table in explore.tables
         for scenario in table.scenarios
@@ -109,7 +109,7 @@ def test_explore_has_every_figure_as_its_report_shows_it(reports: list[Results])
         for label in [i.label for i in r.implementations if i.id == cell.implementation]
         if cell.value is not None
     ]
-    assert sorted(told, key=str) == sorted(expected, key=str)
+    assert sorted(written, key=str) == sorted(expected, key=str)
     assert explore.figures == len(expected) > 1000
     assert explore.older == []
 

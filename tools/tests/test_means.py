@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from synthetic import TRANSFERS, Rates, loaded_run, side
+from synthetic import TRANSFERS, Rates, loaded_run, report_of
 from tlsperf.analysis.means import group_means
 from tlsperf.contract.results import GroupMean
 
@@ -13,9 +13,8 @@ RUN = "2026-11-21-a"
 ROUNDS = list(np.linspace(1000, 1100, 30))
 
 
-def means(rates: Rates, *paired: str) -> list[GroupMean]:
-    report = side(loaded_run(RUN, rates), baseline="openssl-1")
-    return group_means(report.results, list(report.series), frozenset(paired))
+def means(rates: Rates, format_: str = "tlsbench/1") -> list[GroupMean]:
+    return group_means(report_of(loaded_run(RUN, rates, format_=format_), baseline="openssl-1"))
 
 
 def scaled(*factors: float) -> Rates:
@@ -26,7 +25,7 @@ def scaled(*factors: float) -> Rates:
 
 
 def test_geometric_mean_of_the_rows_both_sides_have() -> None:
-    [mean] = means(scaled(2, 8, 4), RUN)
+    [mean] = means(scaled(2, 8, 4))
     assert (mean.table, mean.implementation, mean.baseline) == ("transfer", "rustls-1", "openssl-1")
     assert mean.rows == 3
     assert mean.ratio.value == pytest.approx(4)
@@ -34,7 +33,7 @@ def test_geometric_mean_of_the_rows_both_sides_have() -> None:
 
 
 def test_without_pairs_it_is_unpaired_and_of_single_figures_untested() -> None:
-    [mean] = means(scaled(2, 8))
+    [mean] = means(scaled(2, 8), "openssl-bench/2024")
     assert not mean.ratio.paired
     single = {
         i: dict.fromkeys(TRANSFERS[:2], f) for i, f in (("openssl-1", 100.0), ("rustls-1", 150.0))
@@ -44,4 +43,4 @@ def test_without_pairs_it_is_unpaired_and_of_single_figures_untested() -> None:
 
 
 def test_one_row_is_no_group() -> None:
-    assert means(scaled(2), RUN) == []
+    assert means(scaled(2)) == []

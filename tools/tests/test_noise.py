@@ -19,8 +19,8 @@ from tlsperf.analysis.noise import (
     other_runs,
     same_binary_twice,
 )
+from tlsperf.analysis.series import MeasuredRun, measured
 from tlsperf.contract.errors import UserError
-from tlsperf.load.run import LoadedRun
 
 
 def noisy(ids: list[str], percent: float, seed: int = 1, rounds: int = 30) -> Rates:
@@ -31,15 +31,15 @@ def noisy(ids: list[str], percent: float, seed: int = 1, rounds: int = 30) -> Ra
     }
 
 
-def twins(percent: float, rates: Rates | None = None, **more: Any) -> LoadedRun:
+def duplicates(percent: float, rates: Rates | None = None, **more: Any) -> MeasuredRun:
     ids = ["openssl-3.6.3", "openssl-3.6.3-again"]
     same = [implementation(i, binary_sha256="a" * 64) for i in ids]
-    return loaded_run("2026-11-21-aa", rates or noisy(ids, percent), same, **more)
+    return measured(loaded_run("2026-11-21-aa", rates or noisy(ids, percent), same, **more))
 
 
 @pytest.mark.parametrize("percent", [0.5, 2.0])
 def test_same_binary_twice_gives_the_noise_of_a_ratio(percent: float) -> None:
-    noise = same_binary_twice(twins(percent))
+    noise = same_binary_twice(duplicates(percent))
     assert noise is not None
     assert (noise.comparisons, noise.false_verdicts) == (16, 0)
     # 1.96 standard errors of the Hodges-Lehmann estimate of 30 differences of two such noises
@@ -48,32 +48,36 @@ def test_same_binary_twice_gives_the_noise_of_a_ratio(percent: float) -> None:
     assert "none of them would have been called" in noise.statement
 
 
-def test_a_difference_between_twins_is_a_false_verdict() -> None:
+def test_a_difference_between_duplicates_is_a_false_verdict() -> None:
     rates = noisy(["openssl-3.6.3", "openssl-3.6.3-again"], 0.5)
     moved = {s: [1.1 * r for r in np.atleast_1d(v)] for s, v in rates["openssl-3.6.3"].items()}
-    noise = same_binary_twice(twins(0.5, {**rates, "openssl-3.6.3": moved}))
+    noise = same_binary_twice(duplicates(0.5, {**rates, "openssl-3.6.3": moved}))
     assert noise is not None
     assert noise.false_verdicts == 16
     assert noise.floor_percent > 9
 
 
-def test_twins_need_the_same_binary_and_common_rounds() -> None:
+def test_duplicates_need_the_same_binary_and_common_rounds() -> None:
     ids = ["openssl-3.6.3", "openssl-3.6.3-again"]
-    assert same_binary_twice(loaded_run("2026-11-21-ab", noisy(ids, 1))) is None
-    assert same_binary_twice(twins(1, format_="openssl-bench/2023")) is None
+    assert same_binary_twice(measured(loaded_run("2026-11-21-ab", noisy(ids, 1)))) is None
+    assert same_binary_twice(duplicates(1, format_="openssl-bench/2023")) is None
 
 
 def test_any_run_with_rounds_can_be_split() -> None:
-    noise = alternate_rounds(loaded_run("2026-11-21-a", noisy(["rustls-1.0"], 1, rounds=31)))
+    noise = alternate_rounds(
+        measured(loaded_run("2026-11-21-a", noisy(["rustls-1.0"], 1, rounds=31)))
+    )
     assert noise is not None
     assert noise.comparisons == 16
     assert noise.rows[0].ratio.paired
     single = {"rustls-1.0": {TRANSFERS[0]: 1000.0}}
-    assert alternate_rounds(loaded_run("2026-11-21-a", single)) is None
+    assert alternate_rounds(measured(loaded_run("2026-11-21-a", single))) is None
 
 
 def test_few_rounds_give_a_floor_but_no_false_verdicts_to_count() -> None:
-    noise = alternate_rounds(loaded_run("2026-11-21-a", noisy(["rustls-1.0"], 1, rounds=8)))
+    noise = alternate_rounds(
+        measured(loaded_run("2026-11-21-a", noisy(["rustls-1.0"], 1, rounds=8)))
+    )
     assert noise is not None
     assert noise.floor_percent > 0
     assert noise.false_verdicts is None
@@ -82,26 +86,28 @@ def test_few_rounds_give_a_floor_but_no_false_verdicts_to_count() -> None:
 
 
 def test_history_is_of_the_same_build_on_the_same_host() -> None:
-    now = loaded_run("2026-11-21-a", noisy(["openssl-3.6.3"], 0.1))
+    now = measured(loaded_run("2026-11-21-a", noisy(["openssl-3.6.3"], 0.1)))
     shifted = {
         "openssl-3.6.3": {
             s: [1.04 * r for r in np.atleast_1d(v)]
             for s, v in noisy(["openssl-3.6.3"], 0.1, seed=2)["openssl-3.6.3"].items()
         }
     }
-    before = loaded_run("2026-11-20-a", shifted)
+    before = measured(loaded_run("2026-11-20-a", shifted))
     noise = other_runs(now, [before, now])
     assert noise is not None
     assert noise.others == ["2026-11-20-a"]
     assert noise.floor_percent == pytest.approx(4, abs=0.3)
     assert noise.false_verdicts is None
-    assert other_runs(now, [loaded_run("2026-11-20-a", shifted, host_id="another")]) is None
+    assert (
+        other_runs(now, [measured(loaded_run("2026-11-20-a", shifted, host_id="another"))]) is None
+    )
     other_build = [implementation("openssl-3.6.3", c_compiler="gcc 14")]
-    assert other_runs(now, [loaded_run("2026-11-20-a", shifted, other_build)]) is None
+    assert other_runs(now, [measured(loaded_run("2026-11-20-a", shifted, other_build))]) is None
 
 
 def test_text_names_all_sources() -> None:
-    run = twins(1)
+    run = duplicates(1)
     found = noise_of(run, [])
     assert [n.source for n in found] == ["same binary twice", "alternate rounds"]
     text = noise_text(run, found)
@@ -123,6 +129,6 @@ def test_command_reads_the_run_and_its_predecessors(tmp_path: Path) -> None:
     assert "other runs" not in measure_noise(before), "what comes later is not history"
 
 
-def test_single_figures_tell_no_noise() -> None:
+def test_single_figures_have_no_noise() -> None:
     with pytest.raises(UserError, match="single figures"):
         measure_noise(ROOT / "data" / "runs" / "2018-01-07-bulk")

@@ -1,4 +1,4 @@
-"""Notes are well formed, reach their reports, and what they claim follows from the data."""
+"""Notes are well formed and on the pages of their reports; their claims follow from the data."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from pathlib import Path
 import pytest
 
 from tlsperf.contract.errors import FormatError
-from tlsperf.contract.results import Note, Results
-from tlsperf.load.notes import read_notes
+from tlsperf.contract.results import Caveat, Results
+from tlsperf.load.notes import read_caveats
 
 ROOT = Path(__file__).parents[2]
 RUNS = ROOT / "data" / "runs"
-NOTES = {note.id: note for note in read_notes(ROOT / "data" / "notes.toml")}
+NOTES = {note.id: note for note in read_caveats(ROOT / "data" / "notes.toml")}
 
 
 def results(report: str) -> Results:
@@ -245,9 +245,9 @@ def test_a_wrong_note_is_an_error_that_names_it(tmp_path: Path, text: str, found
     path = tmp_path / "notes.toml"
     path.write_text(text)
     with pytest.raises(FormatError, match=re.escape(found)):
-        read_notes(path)
+        read_caveats(path)
 
 
 def test_notes_survive_a_round_trip() -> None:
     for note in NOTES.values():
-        assert Note.model_validate(json.loads(note.model_dump_json())) == note
+        assert Caveat.model_validate(json.loads(note.model_dump_json())) == note

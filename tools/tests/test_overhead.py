@@ -1,4 +1,4 @@
-"""What the harness costs is told for each kind of figure, as the largest share of one."""
+"""What the harness costs is reported for each kind of figure, as the largest share of one."""
 
 from __future__ import annotations
 
@@ -12,13 +12,14 @@ import pytest
 from fixture_run import write_run
 from synthetic import SIXTEEN, loaded_run
 from tlsperf.analysis.overhead import overhead_text
+from tlsperf.analysis.series import measured
 from tlsperf.contract.record import Overhead, Scenario
-from tlsperf.load.formats.frame import tidy_frame
+from tlsperf.load.frame import tidy_frame
 from tlsperf.load.run import LoadedRun, load_run
 
 
 def test_the_largest_share_of_each_kind(tmp_path: Path) -> None:
-    text = overhead_text(load_run(write_run(tmp_path)))
+    text = overhead_text(measured(load_run(write_run(tmp_path))))
     # 100 ns of a write of 1 MiB at 9 GiB a second, and of a resumed handshake of 13.8 µs
     assert text is not None
     assert re.fullmatch(
@@ -29,7 +30,8 @@ def test_the_largest_share_of_each_kind(tmp_path: Path) -> None:
 
 
 def test_a_run_without_overheads_says_nothing_of_them() -> None:
-    assert overhead_text(loaded_run("2026-11-21-run", {"openssl-3": {SIXTEEN[0]: 1.0}})) is None
+    run = measured(loaded_run("2026-11-21-run", {"openssl-3": {SIXTEEN[0]: 1.0}}))
+    assert overhead_text(run) is None
 
 
 def run_of(scenario: dict[str, Any], figure: dict[str, Any], cost: dict[str, float]) -> LoadedRun:
@@ -53,7 +55,7 @@ HANDSHAKES = {"metric": "rate", "unit": "handshakes/s"}
 
 
 @pytest.mark.parametrize(
-    ("scenario", "figure", "cost", "told"),
+    ("scenario", "figure", "cost", "expected"),
     [
         (
             {"operation": "transfer", "size": 1024},
@@ -111,11 +113,11 @@ HANDSHAKES = {"metric": "rate", "unit": "handshakes/s"}
     ],
 )
 def test_every_kind_of_figure_has_its_share(
-    scenario: dict[str, Any], figure: dict[str, Any], cost: dict[str, float], told: str
+    scenario: dict[str, Any], figure: dict[str, Any], cost: dict[str, float], expected: str
 ) -> None:
-    text = overhead_text(run_of(scenario, figure, cost))
+    text = overhead_text(measured(run_of(scenario, figure, cost)))
     assert text is not None
-    assert f"takes at most {told}" in text
+    assert f"takes at most {expected}" in text
 
 
 def test_a_cost_is_time_or_memory() -> None:

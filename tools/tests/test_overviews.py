@@ -12,12 +12,16 @@ import pytest
 
 from tlsperf.contract.names import scenario_anchor, scenario_name
 from tlsperf.contract.record import Scenario
-from tlsperf.contract.results import Cell, Note, Results, Row, RunReference, Table
+from tlsperf.contract.results import Caveat, Cell, Results, Row, RunReference, Table
 from tlsperf.contract.run import HostFacts, Implementation, Report, Tool, TrendMember
 from tlsperf.contract.text import shown, value_text
-from tlsperf.load.notes import read_notes
-from tlsperf.publish.overviews import hosts, libraries, overview_files, trends
-from tlsperf.report.page import read_page
+from tlsperf.load.notes import read_caveats
+from tlsperf.load.page import read_page
+from tlsperf.publish.libraries import libraries
+from tlsperf.publish.overviews import hosts, overview_files
+from tlsperf.publish.trends import trends
+from tlsperf.report.charts.kind import Drawing
+from tlsperf.report.charts.svg import draw
 
 ROOT = Path(__file__).parents[2]
 SCENARIO = Scenario(operation="transfer", protocol="1.3", side="sender")
@@ -87,8 +91,8 @@ OLD = report("2025-01-01", {"rustls-1": 100, "openssl-1": 90})
 NEW = report("2026-01-01", {"rustls-2": 120, "openssl-2": 150})
 
 
-def note(gap: bool) -> Note:
-    return Note.model_validate(
+def note(gap: bool) -> Caveat:
+    return Caveat.model_validate(
         {
             "id": "n",
             "kind": "setup",
@@ -110,7 +114,7 @@ def test_reports_of_one_suite_on_one_host_are_a_trend_in_the_order_of_time() -> 
         "openssl": [90, 150],
         "rustls": [100, 120],
     }
-    assert list(drawings) == [row.chart.file]
+    assert [chart for chart, _ in drawings] == [row.chart]
 
 
 @pytest.mark.parametrize(
@@ -135,6 +139,10 @@ def test_a_report_of_builds_stands_in_a_trend_with_the_one_it_names() -> None:
     assert cells == {"rustls": ["100.0", "2.000"], "openssl": ["90.00", "–"]}
 
 
+def text_of(drawing: Drawing) -> str:
+    return draw(drawing.picture.specification, drawing.chart)
+
+
 def segments(svg: str) -> int:
     """Lines that join measured points: paths without a fill, of a library's colour."""
     root = ElementTree.fromstring(svg)
@@ -149,12 +157,19 @@ def test_a_mark_is_drawn_and_named_and_a_gap_breaks_the_lines() -> None:
     plain, marked, broken = (
         trends([OLD, NEW], notes)[0] for notes in ([], [note(False)], [note(True)])
     )
-    assert [segments(next(iter(t[1].values()))) for t in (plain, marked, broken)] == [2, 2, 0]
-    assert "new default" not in next(iter(plain[1].values()))
+    assert [segments(text_of(t[1][0])) for t in (plain, marked, broken)] == [2, 2, 0]
+    assert "new default" not in text_of(plain[1][0])
     for trend, drawings in (marked, broken):
-        assert "new default" in next(iter(drawings.values()))
+        assert "new default" in text_of(drawings[0])
         assert [m.text for m in trend.rows[0].marks] == ["new default"]
         assert "Before January 2026: new default." in trend.rows[0].chart.description
+
+
+def test_two_reports_of_one_day_are_drawn() -> None:
+    first = report("2026-01-01", {"rustls-1": 100})
+    second = report("2026-01-01", {"rustls-2": 110})
+    ((_, drawings),) = trends([first, second], [])
+    assert "Jan 2026" in text_of(drawings[0])
 
 
 def test_a_library_leads_or_trails_in_the_newest_report_of_a_host() -> None:
@@ -180,13 +195,16 @@ def test_the_committed_pages_are_those_of_the_committed_results() -> None:
     for path in sorted((ROOT / "content" / "perf").glob("*/index.md")):
         text = (path.parent / "results.json").read_text(encoding="utf-8")
         reports.append((read_page(path).report, Results.model_validate_json(text)))
-    files = overview_files(reports, read_notes(ROOT / "data" / "notes.toml"))
+    found = trends(reports, read_caveats(ROOT / "data" / "notes.toml"))
+    files = overview_files([trend for trend, _ in found], [results for _, results in reports])
+    for trend, drawings in found:
+        files |= {f"trends/{trend.id}/{d.chart.file}": text_of(d) for d in drawings}
     for name, text in files.items():
         assert (ROOT / "content" / name).read_text(encoding="utf-8") == text, name
-    trend = json.loads(files["trends/xeon-e-2386g-main/trend.json"])
-    assert len(trend["rows"]) == 16
-    assert len(trend["reports"]) >= 4
-    marks = {m["text"] for row in trend["rows"] for m in row["marks"]}
+    main = json.loads(files["trends/xeon-e-2386g-main/trend.json"])
+    assert len(main["rows"]) == 16
+    assert len(main["reports"]) >= 4
+    marks = {m["text"] for row in main["rows"] for m in row["marks"]}
     assert "X25519MLKEM768" in marks
     for name, text in files.items():
         if name.endswith(".svg"):

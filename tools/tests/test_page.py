@@ -10,7 +10,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tlsperf.contract.errors import FormatError, UserError
-from tlsperf.report.page import read_page, with_generated
+from tlsperf.load.page import read_page
+from tlsperf.publish.page import with_generated
 
 FRONT = """\
 title = 'One "quoted" title'   # kept

@@ -138,7 +138,7 @@ def test_a_report_without_a_headline_has_no_picture() -> None:
     assert report_preview(results().model_copy(update={"headlines": []}), SITE) is None
 
 
-def test_a_character_that_the_typeface_lacks_is_named() -> None:
+def test_a_character_that_is_not_in_the_typeface_is_named() -> None:
     for title, character in (("rustls → OpenSSL", "→"), ("Ω", "Ω"), ("a ½", "½")):
         with pytest.raises(UserError, match=rf"public-sans.woff2 has no '{character}' \(U\+"):
             report_preview(results().model_copy(update={"title": title}), SITE)

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from pages import zolas
-from tlsperf.contract.record import Unit
+from tlsperf.contract.metrics import Unit
 from tlsperf.contract.text import value_text
 from tlsperf.site import run
 

@@ -56,7 +56,7 @@ def test_results_csv_has_every_cell_of_results_json(rendered: Path) -> None:
     folder = rendered / "content" / "perf" / RUN
     results = Results.model_validate_json((folder / "results.json").read_text(encoding="utf-8"))
     rows = list(csv.DictReader(io.StringIO((folder / "results.csv").read_text(encoding="utf-8"))))
-    told = {
+    written = {
         (r["anchor"], r["implementation"]): (r["value"], r["ratio_verdict"], r["note"])
         for r in rows
     }
@@ -70,7 +70,7 @@ def test_results_csv_has_every_cell_of_results_json(rendered: Path) -> None:
         for row in table.rows
         for cell in row.cells
     }
-    assert told == cells
+    assert written == cells
 
 
 def test_a_second_rendering_writes_nothing_and_is_quick(
@@ -84,6 +84,32 @@ def test_a_second_rendering_writes_nothing_and_is_quick(
     assert time.perf_counter() - started < 1
     assert capsys.readouterr().out == ""
     assert {p: p.stat().st_mtime_ns for p in (tmp_path / "content").rglob("*")} == before
+
+
+def test_a_named_report_alone_is_rendered(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = write_report(tmp_path)
+    other = new_report(tmp_path, [RUN], slug="other").parent
+    render_reports(tmp_path, check=False)
+    for report in (folder, other):
+        (report / "transfer.svg").unlink()
+    (tmp_path / "data" / "index.json").unlink()
+    capsys.readouterr()
+    render_reports(tmp_path, [other.name], check=False)
+    assert capsys.readouterr().out.splitlines() == [
+        f"wrote content/perf/{other.name}/transfer.svg",
+        "wrote data/index.json",
+    ]
+    (folder / "results.json").unlink()
+    with pytest.raises(UserError, match=r"results.json is missing: run `tlsperf render`"):
+        render_reports(tmp_path, [other.name], check=False)
+
+
+@pytest.mark.parametrize("name", [RUN[:-2], RUN.replace("2", "3", 1), "example"])
+def test_an_unknown_report_stops_with_what_is_near(rendered: Path, name: str) -> None:
+    with pytest.raises(UserError, match=f"no report '{name}'; near to it: {RUN}"):
+        render_reports(rendered, [name], check=True)
 
 
 def test_check_fails_on_any_changed_file_and_writes_nothing(

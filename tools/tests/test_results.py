@@ -9,14 +9,15 @@ import numpy as np
 import pytest
 
 from synthetic import HANDSHAKES, SIXTEEN, TRANSFERS, Rates, implementation, loaded_run
+from tlsperf.analysis.series import measured
 from tlsperf.contract.errors import UserError
 from tlsperf.contract.record import Scenario
 from tlsperf.contract.results import Cell, Results, Row
 from tlsperf.contract.run import HostFacts, Report
-from tlsperf.load.formats.frame import concatenate, tidy_frame
-from tlsperf.load.formats.tlsbench import Gap
+from tlsperf.load.frame import concatenate, tidy_frame
 from tlsperf.load.run import LoadedRun
-from tlsperf.report.results import make_results
+from tlsperf.load.tlsbench import Gap
+from tlsperf.report.results import measured_report
 
 RUN = "2026-11-21-run"
 HOST = HostFacts(id="a-host", cpu="A CPU", architecture="x86_64")
@@ -43,7 +44,7 @@ def results_of(*runs: LoadedRun, baseline: str | None = "openssl-3") -> Results:
         headlines=[],
         factors=[],
     )
-    return make_results(report, runs, {"a-host": HOST})
+    return measured_report(report, [measured(run) for run in runs], {"a-host": HOST}).results
 
 
 def rows(results: Results) -> dict[str, Row]:
@@ -279,7 +280,7 @@ def test_a_host_that_nobody_described_is_refused() -> None:
         results_of(loaded_run(RUN, rates(), host_id="b-host"))
 
 
-def test_scenarios_whose_names_would_be_equal_are_told_apart() -> None:
+def test_scenarios_whose_names_would_be_equal_are_distinguished() -> None:
     group = TRANSFERS[0].model_copy(update={"key_exchange": "X25519"})
     other = TRANSFERS[0].model_copy(update={"key_exchange": "X25519MLKEM768"})
     results = results_of(

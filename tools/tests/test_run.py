@@ -22,7 +22,7 @@ def test_a_run_is_read_with_its_frame_its_gaps_and_its_disturbances(tmp_path: Pa
     assert set(run.frame["implementation"]) == {i.id for i in run.run.implementations}
     assert {gap.implementation for gap in run.gaps} == {"boringssl-30cd935"}
     assert [gap.scenario.side for gap in run.gaps] == ["client", "server"]
-    assert [w.code for w in run.warnings] == ["disturbed-rounds"]
+    assert [w.code for w in run.warnings] == ["disturbed-rounds-excluded"]
     assert run.rounds_are_pairs
     disturbed = run.frame[run.frame["round"] == DISTURBED]
     assert not disturbed["valid"].any()

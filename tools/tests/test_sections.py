@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from synthetic import SIXTEEN, loaded_run, side
+from synthetic import SIXTEEN, loaded_run, report_of
+from tlsperf.analysis.series import measured
 from tlsperf.contract.run import Report
 from tlsperf.report.sections import sections
 
@@ -19,8 +20,9 @@ def test_sections_of_the_second_of_three_reports() -> None:
         Report(id=id_, title=id_, date=run.run.date, runs=[id_]) for id_, run in loaded.items()
     ]
     runs = {id_: run.run for id_, run in loaded.items()}
+    series = {id_: measured(run) for id_, run in loaded.items()}
     found = sections(
-        reports[1], reports, runs, loaded.__getitem__, lambda id_: side(loaded[id_]).results
+        reports[1], reports, runs, series.__getitem__, lambda id_: report_of(loaded[id_])
     )
     assert [n.source for n in found["noise"]] == ["alternate rounds", "other runs on this host"]
     assert found["noise"][1].others == ["2026-01-01-first"]
@@ -31,7 +33,7 @@ def test_sections_of_the_second_of_three_reports() -> None:
     )
     assert found["efficiency"] == []
     first = sections(
-        reports[0], reports, runs, loaded.__getitem__, lambda id_: side(loaded[id_]).results
+        reports[0], reports, runs, series.__getitem__, lambda id_: report_of(loaded[id_])
     )
     assert first["changes"] is None
     assert [n.source for n in first["noise"]] == ["alternate rounds"]

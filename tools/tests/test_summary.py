@@ -30,7 +30,7 @@ def edited(results: Results, edit: Callable[[dict[str, Any]], None]) -> Results:
     return Results.model_validate_json(json.dumps(table))
 
 
-def test_a_new_report_is_told_by_its_headlines_changes_and_warnings(results: Results) -> None:
+def test_a_new_report_is_shown_by_its_headlines_changes_and_warnings(results: Results) -> None:
     ratio = Ratio(value=1.1, verdict="faster", text="1.10x faster (1.05 to 1.15)")
     one, two = results.implementations[:2]
     change = Change(
@@ -53,7 +53,7 @@ def test_a_new_report_is_told_by_its_headlines_changes_and_warnings(results: Res
             )
         ],
     )
-    warning = RunWarning(code="virtual", message="Measured in a virtual machine.")
+    warning = RunWarning(code="virtual-machine", message="Measured in a virtual machine.")
     text = introduction(results.model_copy(update={"changes": changes, "warnings": [warning]}))
     for headline in results.headlines:
         assert headline.statement in text
@@ -76,7 +76,7 @@ def test_what_is_not_there_is_said(results: Results) -> None:
     assert "No warnings." in text
 
 
-def test_a_changed_figure_stands_with_both_values_and_both_verdicts(results: Results) -> None:
+def test_a_changed_figure_has_both_values_and_both_verdicts(results: Results) -> None:
     row = results.tables[0].rows[0]
     cell = next(cell for cell in row.cells if cell.ratio)
     assert cell.ratio
@@ -95,7 +95,7 @@ def test_a_changed_figure_stands_with_both_values_and_both_verdicts(results: Res
     assert cells[3:] == ["1,234 (1,200 to 1,300)", "MiB/s", cell.ratio.text, "5.00x slower"]
 
 
-def test_a_figure_that_comes_or_goes_is_told(results: Results) -> None:
+def test_a_figure_that_appears_or_disappears_is_listed(results: Results) -> None:
     def edit(table: dict[str, Any]) -> None:
         del table["tables"][0]["rows"][0]
 

@@ -14,8 +14,9 @@ from hypothesis import strategies as st
 
 from tlsperf.contract.errors import FormatError
 from tlsperf.contract.record import Scenario
-from tlsperf.load.formats.frame import CERTIFICATES
-from tlsperf.load.formats.tlsbench import Gap, parse
+from tlsperf.contract.variant import parse_variant
+from tlsperf.load.frame import CERTIFICATES
+from tlsperf.load.tlsbench import Gap, parse
 
 EXAMPLE = Path(__file__).parents[2] / "data/schema/record.example.jsonl"
 
@@ -100,7 +101,7 @@ def test_measurements_of_a_failed_block_do_not_count() -> None:
 HANDSHAKES = {"operation": "handshake", "protocol": "1.3", "threads": 3}
 
 
-def test_both_sides_together_also_tell_what_the_median_thread_does() -> None:
+def test_both_sides_together_also_give_the_rate_of_the_median_thread() -> None:
     rate = [{"metric": "rate", "value": 60.0, "unit": "handshakes/s"}]
     together = measurement(scenario=HANDSHAKES, observations=rate, per_thread=[10.0, 20.0, 30.0])
     alone = measurement(scenario=HANDSHAKES | {"threads": 1}, observations=rate)
@@ -209,6 +210,14 @@ def test_what_is_wrong_is_named_by_file_and_line(data: bytes, message: str) -> N
     assert str(caught.value).startswith(message)
 
 
+def is_variant(text: str) -> bool:
+    try:
+        parse_variant(text)
+    except ValueError:
+        return False
+    return True
+
+
 scenarios = st.builds(
     Scenario,
     operation=st.just("handshake"),
@@ -222,7 +231,7 @@ scenarios = st.builds(
     threads=st.none() | st.integers(1, 4096),
     size=st.none(),
     record_size=st.none(),
-    variant=st.none() | st.text(max_size=8),
+    variant=st.none() | st.text(max_size=8).filter(is_variant),
 )
 rates = st.floats(min_value=0, max_value=1e12, allow_nan=False)
 

@@ -10,7 +10,7 @@ import pytest
 
 from test_formats import BULK
 from test_importer import write
-from tlsperf.load.importer import import_files
+from tlsperf.publish.runs import import_files
 from tlsperf.publish.validate import problems
 
 DATA = Path(__file__).parents[2] / "data"

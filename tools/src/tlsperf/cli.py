@@ -1,11 +1,12 @@
-"""The command line: `tlsperf import | new | render | compare | validate | noise | zola`.
+"""`tlsperf import | new | render | compare | validate | noise | summary | draft`.
 
-Each command calls one function of its module, imported when it is asked for: `tlsperf --help`
+Each command calls one function of its module, imported when it is called: `tlsperf --help`
 must not wait for pandas.
 """
 
 from __future__ import annotations
 
+import gc
 import sys
 from datetime import datetime
 from pathlib import Path
@@ -32,7 +33,7 @@ def new(
         datetime | None, typer.Option(formats=["%Y-%m-%d"], help="That of the runs, by default.")
     ] = None,
 ) -> None:
-    """Makes the folder of a report on runs, with prose to go on from."""
+    """Makes the folder of a report on runs, with prose to complete."""
     from tlsperf.publish.scaffold import new_report
 
     print(f"wrote {new_report(Path(), runs, slug, title, date.date() if date else None)}")
@@ -40,14 +41,18 @@ def new(
 
 @app.command()
 def render(
+    reports: Annotated[
+        list[str] | None, typer.Argument(help="Reports below content/perf, by id; all by default.")
+    ] = None,
     check: Annotated[
         bool, typer.Option("--check", help="Write nothing; fail if a file would change.")
     ] = False,
 ) -> None:
-    """Writes what is drawn from data into each report."""
+    """Writes what is drawn from data into reports, and the pages over all reports."""
     from tlsperf.publish.render import render_reports
 
-    raise typer.Exit(render_reports(Path(), check=check))
+    gc.disable()  # nothing is thrown away before the end: collecting takes a tenth of the time
+    raise typer.Exit(render_reports(Path(), reports or (), check=check))
 
 
 @app.command()
@@ -88,8 +93,8 @@ def import_(
     host: Annotated[str, typer.Option(help="Where, as in data/hosts.")] = "unknown",
 ) -> None:
     """Makes a run of raw files of other tools, or adds them to one; or unpacks a packed run."""
-    from tlsperf.load.archive import SUFFIX, import_archive
-    from tlsperf.load.importer import import_files
+    from tlsperf.load.archive import SUFFIX
+    from tlsperf.publish.runs import import_archive, import_files
 
     if all(file.name.endswith(SUFFIX) for file in files):
         for file in files:
@@ -125,10 +130,15 @@ def compare(
 ) -> None:
     """Prints two implementations of any runs side by side: medians, factor, verdict."""
     from tlsperf.analysis.compare import comparison_text
-    from tlsperf.published import published_tables
+    from tlsperf.analysis.series import measured
+    from tlsperf.load.comparisons import read_definition
+    from tlsperf.load.run import load_run
+    from tlsperf.published.published_tables import tables_text
 
     if tables is not None and left is None and output != "json":
-        print(published_tables.tables_text(tables, Path("data/runs"), output), end="")
+        definition = read_definition(tables)
+        run = measured(load_run(Path("data/runs") / definition.run))
+        print(tables_text(definition, run, output), end="")
     elif left is not None and right is not None and tables is None:
         print(
             comparison_text(
@@ -155,7 +165,7 @@ def validate() -> None:
 
 @app.command()
 def noise(run: Annotated[str, typer.Argument(help="A run below data/runs, by id.")]) -> None:
-    """Tells how far two measurements of the same thing lie apart in a run."""
+    """Prints how far apart two measurements of the same thing are in a run."""
     from tlsperf.analysis.noise import measure_noise
 
     print(measure_noise(Path("data/runs") / run))

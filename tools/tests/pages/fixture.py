@@ -12,14 +12,15 @@ import shutil
 from pathlib import Path
 from typing import Any
 
-from synthetic import HANDSHAKES, loaded_run, side
+from synthetic import HANDSHAKES, loaded_run, report_of
 from tlsperf.contract.record import Scenario
 from tlsperf.contract.results import Results
 from tlsperf.contract.run import Report
+from tlsperf.publish.exports import results_csv, results_json
 from tlsperf.publish.index import index_files
-from tlsperf.publish.render import results_csv, results_json
 from tlsperf.publish.scaffold import report_page
-from tlsperf.report.charts import describe_charts, draw_charts
+from tlsperf.report.charts import charts_of
+from tlsperf.report.charts.svg import draw
 from tlsperf.report.preview import FILE, report_preview
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -174,15 +175,21 @@ def _sections(results: dict[str, Any], predecessor: str) -> dict[str, Any]:
     }
 
 
+def _with_charts(results: Results, folder: Path) -> Results:
+    """The results with their charts, which are drawn into the folder."""
+    drawings = charts_of(results, {})
+    for chart, picture in drawings:
+        (folder / chart.file).write_text(draw(picture.specification, chart), encoding="utf-8")
+    return results.model_copy(update={"charts": [chart for chart, _ in drawings]})
+
+
 def _report(site: Path, name: str, title: str, **changes: Any) -> None:
     results = {**example(), "id": name, "date": name[:10], "title": title, **changes}
     results |= _sections(results, OLDER)
     folder = site / "content" / "perf" / name
     folder.mkdir(parents=True)
     checked = Results.model_validate({**results, "charts": []})
-    checked = checked.model_copy(update={"charts": describe_charts(checked)})
-    for file, drawing in draw_charts(checked, {}):
-        (folder / file).write_text(drawing, encoding="utf-8")
+    checked = _with_charts(checked, folder)
     text = checked.model_dump_json(by_alias=True, exclude_none=True)
     (folder / "results.json").write_text(text, encoding="utf-8")
     (folder / "results.csv").write_text("implementation,value\n", encoding="utf-8")
@@ -235,12 +242,10 @@ def _wide_report(site: Path) -> None:
         }
         for b, build in enumerate(builds)
     }
-    made = side(loaded_run(WIDE, rates), baseline="openssl-3.6.0").results
-    made = made.model_copy(update={"title": "Thirteen builds", "charts": describe_charts(made)})
+    made = report_of(loaded_run(WIDE, rates), baseline="openssl-3.6.0").results
     folder = site / "content" / "perf" / WIDE
     folder.mkdir(parents=True)
-    for file, drawing in draw_charts(made, {}):
-        (folder / file).write_text(drawing, encoding="utf-8")
+    made = _with_charts(made.model_copy(update={"title": "Thirteen builds"}), folder)
     (folder / "results.json").write_text(results_json(made), encoding="utf-8")
     (folder / "results.csv").write_text(results_csv(made), encoding="utf-8")
     report = Report(id=WIDE, title=made.title, date=made.date, runs=[WIDE])

@@ -408,7 +408,7 @@ fn rounds_are_measured_until_every_median_is_precise() {
     assert_eq!(
         imprecise.rounds,
         Some(10),
-        "the bound: ten times the suite's rounds"
+        "the bound: five times the suite's rounds"
     );
     assert_eq!(imprecise.warnings[0].code, "imprecise");
 }

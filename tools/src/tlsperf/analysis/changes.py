@@ -2,7 +2,7 @@
 
 Two reports are compared row by row and library by library. The two were measured at different
 times, so pairing by round is not possible: the interval of an unpaired ratio is widened by what
-the same builds differ between runs on that host (`noise.other_runs`), as far as that is known.
+the same builds differ between runs on that host (`noise.other_runs`), if that is known.
 """
 
 from __future__ import annotations
@@ -10,19 +10,20 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import date
 from itertools import combinations
 from typing import Final, NamedTuple
 
-from tlsperf.analysis.series import Sample, Series, as_ratio, better_of, wander_of
-from tlsperf.analysis.statistics import (
-    RatioEstimate,
-    counted_ratio,
-    factor_text,
-    unpaired_ratio,
-    untested_ratio,
+from tlsperf.analysis.conditions import (
+    NOT_RECORDED,
+    changed_build,
+    changed_conditions,
+    changed_scenarios,
+    common_causes,
 )
+from tlsperf.analysis.ratios import as_ratio, direction, factor_text, median_ratio, sample_ratio
+from tlsperf.analysis.series import MeasuredReport, Sample, Series, drift_of
+from tlsperf.analysis.statistics import RatioEstimate
 from tlsperf.contract.errors import UserError
 from tlsperf.contract.names import cipher_name
 from tlsperf.contract.record import Identifier, Scenario
@@ -36,7 +37,7 @@ from tlsperf.contract.results import (
     Results,
     ShownImplementation,
 )
-from tlsperf.contract.run import HostFacts, Implementation, Report, Run, RunWarning
+from tlsperf.contract.run import Implementation, Report, Run
 from tlsperf.contract.text import value_text
 from tlsperf.load.run import is_first_look
 
@@ -44,14 +45,6 @@ SIZE: Final = 1.05
 """Ratio from which a change between single figures is listed. Single runs of a figure with the
 largest relative standard deviation but a tenth of the 2023 figures (1.6 %) differ by less than
 1.96 x sqrt(2) x 1.6 % = 4.5 % in 95 of 100 cases."""
-
-
-@dataclass(frozen=True, slots=True)
-class Side:
-    """One of the two reports: what it shows, and the series behind it."""
-
-    results: Results
-    series: Sequence[Series]
 
 
 # --- which report to compare with ------------------------------------------------------------
@@ -73,8 +66,8 @@ def predecessor(
         return named[0]
 
     def settings(report: Report) -> set[tuple[str, str]]:
-        told = [runs[r] for r in report.runs]
-        return {(run.host_id, run.suite.family) for run in told if run.suite}
+        own = [runs[r] for r in report.runs]
+        return {(run.host_id, run.suite.family) for run in own if run.suite}
 
     def first_look(report: Report) -> bool:
         suites = [runs[r].suite for r in report.runs]
@@ -99,9 +92,9 @@ def predecessor(
     return max(earlier, key=when, default=None)
 
 
-# --- which figures stand against each other --------------------------------------------------
+# --- which rows are compared -----------------------------------------------------------------
 
-_MAY_BE_UNTOLD: Final = (
+_MAY_BE_UNRECORDED: Final = (
     "cipher_suite",
     "certificate",
     "authentication",
@@ -111,7 +104,6 @@ _MAY_BE_UNTOLD: Final = (
     "record_size",
 )
 _MAY_DIFFER: Final = ("key_exchange",)
-_UNTOLD: Final = "not told"
 
 
 class _Match(NamedTuple):
@@ -124,7 +116,7 @@ class _Match(NamedTuple):
     differences: tuple[str, ...]
 
 
-def _matches(before: Side, after: Side) -> Iterator[_Match]:
+def _matches(before: MeasuredReport, after: MeasuredReport) -> Iterator[_Match]:
     """Rows of the same scenario, else of the only one that differs in what may differ."""
     names = {
         (row.scenario, row.phase, row.metric, row.statistic): (row.name, row.anchor)
@@ -132,7 +124,7 @@ def _matches(before: Side, after: Side) -> Iterator[_Match]:
         for row in table.rows
     }
     there, here = (
-        {row.key: row for row in side.series if not row.is_part} for side in (before, after)
+        {row.key: row for row in side.series.rows if not row.is_part} for side in (before, after)
     )
     then = [row for key, row in there.items() if key not in here]
     now = [row for key, row in here.items() if key not in there]
@@ -150,10 +142,10 @@ def _matches(before: Side, after: Side) -> Iterator[_Match]:
 def _alike(before: Series, after: Series) -> bool:
     for field in Scenario.model_fields:
         then, now = getattr(before.scenario, field), getattr(after.scenario, field)
-        untold = field in _MAY_BE_UNTOLD and (
+        unrecorded = field in _MAY_BE_UNRECORDED and (
             None in (then, now) or (field == "resumption" and _says_more(then, now))
         )
-        if then != now and field not in _MAY_DIFFER and not untold:
+        if then != now and field not in _MAY_DIFFER and not unrecorded:
             return False
     return before.key[1:] == after.key[1:]
 
@@ -165,21 +157,21 @@ def _says_more(then: str | None, now: str | None) -> bool:
 
 def _differences(then: Scenario, now: Scenario) -> tuple[str, ...]:
     return tuple(
-        f"{field.replace('_', ' ')} {_told(getattr(then, field))} before, "
-        f"{_told(getattr(now, field))} now"
+        f"{field.replace('_', ' ')} {_recorded(getattr(then, field))} before, "
+        f"{_recorded(getattr(now, field))} now"
         for field in Scenario.model_fields
         if getattr(then, field) != getattr(now, field)
     )
 
 
-def _told(value: object) -> str:
-    return _UNTOLD if value is None else str(value)
+def _recorded(value: object) -> str:
+    return NOT_RECORDED if value is None else str(value)
 
 
 def _pairs(
     before: Results, after: Results
 ) -> list[tuple[ShownImplementation, ShownImplementation]]:
-    """Each implementation with what stood for it before: same provider and build, if need be
+    """Each implementation with its counterpart before: same provider and build, if need be
     the only one of its library."""
 
     def kind(i: ShownImplementation) -> tuple[str | None, ...]:
@@ -201,97 +193,6 @@ def _pairs(
     return pairs
 
 
-# --- what was not the same on the two days ---------------------------------------------------
-
-_HOST_FACTS: Final = (
-    "cpu",
-    "cores",
-    "threads",
-    "memory_bytes",
-    "os",
-    "kernel",
-    "virtualization",
-    "container",
-    "microcode",
-    "smt",
-    "governor",
-    "turbo",
-    "frequency_min_mhz",
-    "frequency_max_mhz",
-    "isolated_cpus",
-    "transparent_hugepages",
-    "mitigations",
-)
-
-
-def _caveats(before: Results, after: Results) -> list[RunWarning]:
-    """Changes of host and method: whatever both reports tell and tell differently."""
-    found = []
-    then, now = _by_id(before.hosts), _by_id(after.hosts)
-    if not then.keys() & now.keys():
-        found.append(("host", f"{', '.join(then)} before, {', '.join(now)} now"))
-    for host in then.keys() & now.keys():
-        found += [
-            ("host", f"{host}, {fact.replace('_', ' ')}: {a} before, {b} now")
-            for fact in _HOST_FACTS
-            if (a := getattr(then[host], fact)) != (b := getattr(now[host], fact)) and a and b
-        ]
-    methods: dict[str, Callable[[Results], set[str | None]]] = {
-        "tool": lambda r: {f"{run.tool.name} {run.tool.version or ''}".strip() for run in r.runs},
-        "tool commit": lambda r: {run.tool.commit and run.tool.commit[:8] for run in r.runs},
-        "suite": lambda r: {run.suite for run in r.runs},
-        "allocator": lambda r: {run.allocator for run in r.runs},
-        "estimator": lambda r: {run.source.estimator if run.source else None for run in r.runs},
-    }
-    for what, of in methods.items():
-        a, b = of(before) - {None}, of(after) - {None}
-        if a and b and a != b:
-            found.append(("method", f"{what}: {_joined(a)} before, {_joined(b)} now"))
-    return [RunWarning(code=code, message=f"The {code} changed. {m}.") for code, m in found]
-
-
-def _by_id(hosts: Sequence[HostFacts]) -> dict[str, HostFacts]:
-    return {host.id: host for host in hosts}
-
-
-def _joined(values: set[str | None]) -> str:
-    return " and ".join(sorted(v for v in values if v))
-
-
-def _scenario_caveats(matches: Sequence[_Match]) -> list[RunWarning]:
-    counted: dict[str, int] = {}
-    for match in matches:
-        for difference in match.differences:
-            counted[difference] = counted.get(difference, 0) + 1
-    return [
-        RunWarning(
-            code="scenario",
-            message=f"The scenario {'may differ' if _UNTOLD in difference else 'changed'} in "
-            f"{n} rows: {difference}.",
-        )
-        for difference, n in counted.items()
-    ]
-
-
-_BUILD_FACTS: Final = (
-    "provider",
-    "provider_version",
-    "rust_compiler",
-    "c_compiler",
-    "flags",
-    "allocator",
-    "linkage",
-)
-
-
-def _build_changes(then: Implementation, now: Implementation) -> list[str]:
-    return [
-        f"{fact.replace('_', ' ')}: {a} before, {b} now"
-        for fact in _BUILD_FACTS
-        if (a := getattr(then, fact)) != (b := getattr(now, fact)) and a and b
-    ]
-
-
 # --- changes ---------------------------------------------------------------------------------
 
 
@@ -307,10 +208,7 @@ class _Found(NamedTuple):
     @property
     def direction(self) -> int:
         """1 for better, -1 for worse, 0 for a change that is none."""
-        e = self.estimate
-        if e.low is not None and e.high is not None:
-            return 1 if e.low > 1 else -1 if e.high < 1 else 0
-        return 1 if e.value >= SIZE else -1 if e.value <= 1 / SIZE else 0
+        return direction(self.estimate, SIZE)
 
     @property
     def size(self) -> float:
@@ -324,58 +222,57 @@ class _Found(NamedTuple):
 
 
 def _estimate(
-    then: Sample, now: Sample, row: Series, comparisons: int, between: float
-) -> RatioEstimate:
-    if row.is_count:
-        return counted_ratio(now.rounds, then.rounds)
-    if now.has_rounds and then.has_rounds:
-        tested = unpaired_ratio(
-            now.rounds, then.rounds, comparisons, better_of(row.metric), between
-        )
-        if tested.verdict != "too few rounds":
-            return tested
-    return untested_ratio(
-        now.median, then.median, "no rounds to test on both sides", better_of(row.metric)
+    then: Sample, now: Sample, row: Series, comparisons: int, drift: float
+) -> RatioEstimate | None:
+    """Now over before; without a test where a side has too few rounds for a verdict."""
+    note = "no rounds to test on both sides"
+    tested = sample_ratio(
+        now, then, row.metric, comparisons=comparisons, drift=drift, untested=note
     )
+    if tested is not None and tested.verdict == "too few rounds":
+        return median_ratio(now, then, row.metric, note)
+    return tested
 
 
-def changes(before: Side, after: Side, noise: Noise | None = None) -> Changes:
+def changes(before: MeasuredReport, after: MeasuredReport, noise: Noise | None = None) -> Changes:
     """The section "changes since last time"; `noise` is that of other runs on the host."""
     matches = list(_matches(before, after))
-    caveats = _caveats(before.results, after.results)
+    conditions = changed_conditions(before.results, after.results)
     pairs = _pairs(before.results, after.results)
     known = 1 + noise.floor_percent / 100 if noise else 1.0
-    between = max(known, wander_of(before.series), wander_of(after.series))
+    drift = max(known, drift_of(before.series.rows), drift_of(after.series.rows))
     samples = [
-        (then, now, match, match.before.samples[then.id], match.after.samples[now.id])
+        (now, match, match.before.samples[then.id], match.after.samples[now.id])
         for then, now in pairs
         for match in matches
         if then.id in match.before.samples and now.id in match.after.samples
     ]
-    samples = [s for s in samples if all(sample.counts for sample in s[3:])]
+    samples = [s for s in samples if all(sample.counts for sample in s[2:])]
     found: dict[str, list[_Found]] = {now.id: [] for _, now in pairs}
-    for _, now, match, old, new in samples:
-        estimate = _estimate(old, new, match.after, len(samples), between)
-        neutral = bool(caveats or match.differences)
-        found[now.id].append(_Found(match, old, new, estimate, neutral))
+    for now, match, old, new in samples:
+        estimate = _estimate(old, new, match.after, len(samples), drift)
+        if estimate is not None:
+            neutral = bool(conditions or match.differences)
+            found[now.id].append(_Found(match, old, new, estimate, neutral))
     libraries = [_library(then, now, found[now.id]) for then, now in pairs if found[now.id]]
+    differences = [difference for match in matches for difference in match.differences]
     return Changes(
         predecessor=before.results.id,
         title=before.results.title,
         date=before.results.date,
-        caveats=[*caveats, *_scenario_caveats(matches), *_common_causes(libraries)],
-        rule=_rule([f for rows in found.values() for f in rows], len(samples), noise, between),
+        caveats=[*conditions, *changed_scenarios(differences), *common_causes(libraries)],
+        rule=_rule([f for rows in found.values() for f in rows], len(samples), noise, drift),
         libraries=libraries,
         gone=_only_in(before, [m.before for m in matches], [then for then, _ in pairs]),
         new=_only_in(after, [m.after for m in matches], [now for _, now in pairs]),
     )
 
 
-def _rule(found: Sequence[_Found], comparisons: int, noise: Noise | None, between: float) -> str:
+def _rule(found: Sequence[_Found], comparisons: int, noise: Noise | None, drift: float) -> str:
     parts = []
     if any(f.estimate.low is not None for f in found):
-        percent = f"{100 * (between - 1):.1f} %"
-        if noise is not None and 1 + noise.floor_percent / 100 >= between:
+        percent = f"{100 * (drift - 1):.1f} %"
+        if noise is not None and 1 + noise.floor_percent / 100 >= drift:
             widened = f"{percent} that the same builds differ between runs on this host"
         else:
             widened = f"{percent} that the host moved within a run"
@@ -411,7 +308,7 @@ def _library(
         after=now,
         statement=f"{versions}: {up} {words[0]}, {down} {words[1]}, {len(found) - up - down} "
         f"the same of {len(found)}",
-        details=_build_changes(then, now),
+        details=changed_build(then, now),
         compared=len(found),
         unchanged=len(found) - up - down,
         groups=_groups(found),
@@ -440,7 +337,7 @@ _FEATURES: Final[dict[str, Callable[[Series], str | None]]] = {
         else None
     ),
     "side": lambda row: _SIDES.get(row.scenario.side or "", row.scenario.side),
-    "metric": lambda row: None if row.metric == "rate" else row.metric,
+    "metric": lambda row: None if row.definition.primary else row.metric,
 }
 _MOST_FEATURES: Final = 3
 
@@ -451,7 +348,7 @@ def _groups(found: Sequence[_Found]) -> list[ChangeGroup]:
     A group is what a few features have in common (an operation, a protocol, a role) if all rows
     of the library that have them changed in one direction. The largest such group is taken, of
     equal ones that with the fewest features, and so on with what remains; a change without
-    company stands alone.
+    company is a group of its own.
     """
     candidates = list(_candidates(found))
     open_ = {i for i, f in enumerate(found) if f.direction}
@@ -507,17 +404,13 @@ def _group(title: str, members: int, found: Sequence[_Found]) -> ChangeGroup:
                 anchor=f.match.anchor,
                 name=f.match.name,
                 unit=f.match.after.unit,
-                before=_value(f.then, f.match.after),
-                after=_value(f.now, f.match.after),
+                before=value_text(f.then.median, f.match.after.unit),
+                after=value_text(f.now.median, f.match.after.unit),
                 ratio=f.ratio(),
             )
             for f in ordered
         ],
     )
-
-
-def _value(sample: Sample, row: Series) -> str:
-    return value_text(sample.median, row.unit)
 
 
 def _group_statement(members: int, found: Sequence[_Found]) -> str:
@@ -532,27 +425,8 @@ def _group_statement(members: int, found: Sequence[_Found]) -> str:
     return f"{many} rows, {factor_text(values[0])} to {factor_text(values[-1])}{word}"
 
 
-def _common_causes(libraries: Sequence[LibraryChanges]) -> list[RunWarning]:
-    """Groups that all libraries share: a cause outside of them is likelier than one in each."""
-    if len(libraries) < 2:
-        return []
-    directions = [
-        {(g.title, g.changes[0].ratio.value > 1) for g in library.groups if len(g.changes) > 1}
-        for library in libraries
-    ]
-    return [
-        RunWarning(
-            code="common-cause",
-            message=f"{title[0].upper()}{title[1:]} went {'up' if up else 'down'} in all "
-            f"{len(libraries)} libraries alike, which points to a cause they share (host, "
-            "method or a default) rather than to each of them.",
-        )
-        for title, up in sorted(set.intersection(*directions))
-    ]
-
-
 def _only_in(
-    side: Side, matched: Sequence[Series], implementations: Sequence[Implementation]
+    side: MeasuredReport, matched: Sequence[Series], implementations: Sequence[Implementation]
 ) -> list[str]:
     keys, ids = {s.key for s in matched}, {i.id for i in implementations}
     rows = {
@@ -561,4 +435,6 @@ def _only_in(
         for row in table.rows
     }
     alone = [i.label for i in side.results.implementations if i.id not in ids]
-    return alone + [rows[s.key[:4]] for s in side.series if s.key not in keys and not s.is_part]
+    return alone + [
+        rows[s.key[:4]] for s in side.series.rows if s.key not in keys and not s.is_part
+    ]

@@ -16,34 +16,33 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any, Final, Literal
 
+from tlsperf.analysis.ratios import factor_text, ratio_text, sample_ratio
 from tlsperf.analysis.series import (
+    MeasuredRun,
     Sample,
     Series,
-    better_of,
+    drift_of,
+    measured,
     rounded,
     row_names,
-    sample_ratio,
-    series,
-    wander_of,
 )
-from tlsperf.analysis.statistics import RatioEstimate, ratio_text, summary
+from tlsperf.analysis.statistics import RatioEstimate, summary
+from tlsperf.contract.comparisons import Estimator
 from tlsperf.contract.errors import UserError
 from tlsperf.contract.run import Implementation
-from tlsperf.contract.text import implementation_label
-from tlsperf.load.run import LoadedRun, load_run, read_run
+from tlsperf.contract.text import ABSENT, implementation_label
+from tlsperf.load.run import load_run, read_run
 
-Estimator = Literal["median", "upper-median", "best"]
-Format = Literal["markdown", "csv", "json"]
+OutputFormat = Literal["markdown", "csv", "json"]
 
-ABSENT: Final = "–"
 _NUMBER: Final = re.compile(rf"[0-9.]+x?|{ABSENT}")
 
 
 @dataclass(frozen=True)
-class Side:
+class ComparedSide:
     """One implementation of one run, with its rows."""
 
-    run: LoadedRun
+    run: MeasuredRun
     implementation: Implementation
     rows: tuple[Series, ...]
 
@@ -56,7 +55,7 @@ class Side:
 
 
 @dataclass(frozen=True)
-class Pair:
+class RowPair:
     """One scenario on both sides."""
 
     left: Series
@@ -67,7 +66,7 @@ class Pair:
 
 @dataclass(frozen=True)
 class Comparison:
-    """A row of the result. `factor` is None where a figure must not stand in a ratio."""
+    """A row of the result. `factor` is None if a ratio must not use a figure."""
 
     name: str
     anchor: str
@@ -83,7 +82,7 @@ class Comparison:
 # --- which two ---------------------------------------------------------------------------------
 
 
-def find_side(reference: str, runs: Path) -> Side:
+def find_side(reference: str, runs: Path) -> ComparedSide:
     """The implementation `[RUN/]IMPLEMENTATION` of the folder `runs`, loaded with its run.
 
     The run may be left out where only one has an implementation of that id.
@@ -98,24 +97,23 @@ def find_side(reference: str, runs: Path) -> Side:
     if len(found) > 1:
         choices = ", ".join(f"{folder.name}/{identifier}" for folder in found)
         raise UserError(f"{identifier} is in several runs; say which: {choices}")
-    run = load_run(found[0])
-    return side_of(run, series([run]), identifier)
+    return side_of(measured(load_run(found[0])), identifier)
 
 
-def side_of(run: LoadedRun, rows: Iterable[Series], identifier: str) -> Side:
-    """One implementation of a loaded run, of whose rows (`series`) it takes its own."""
-    implementation = next(i for i in run.run.implementations if i.id == identifier)
-    own = [row for row in rows if identifier in row.samples and not row.is_part]
-    return Side(run, implementation, tuple(own))
+def side_of(run: MeasuredRun, identifier: str) -> ComparedSide:
+    """One implementation of a measured run, with the rows that it has."""
+    implementation = next(i for i in run.loaded.run.implementations if i.id == identifier)
+    own = [row for row in run.series if identifier in row.samples and not row.is_part]
+    return ComparedSide(run, implementation, tuple(own))
 
 
 # --- row by row --------------------------------------------------------------------------------
 
 
-def pairs_of(left: Side, right: Side) -> list[Pair]:
+def pairs_of(left: ComparedSide, right: ComparedSide) -> list[RowPair]:
     """Rows that both sides have, in the left one's order.
 
-    Where two sources tell different fields of what readers know by one name (the group of a
+    Where two sources report different fields of what readers know by one name (the group of a
     transfer, say), the name decides.
     """
     exact = {row.key: row for row in right.rows}
@@ -126,12 +124,12 @@ def pairs_of(left: Side, right: Side) -> list[Pair]:
         name, anchor = names[row.key]
         other = exact.get(row.key) or by_anchor.get((anchor, row.unit))
         if other is not None:
-            pairs.append(Pair(row, other, name, anchor))
+            pairs.append(RowPair(row, other, name, anchor))
     return pairs
 
 
-def matching(pairs: Iterable[Pair], pattern: str | None) -> list[Pair]:
-    """Those with the pattern in their name or anchor; * and ? stand for anything."""
+def matching(pairs: Iterable[RowPair], pattern: str | None) -> list[RowPair]:
+    """Those with the pattern in their name or anchor; * and ? match anything."""
     if pattern is None:
         return list(pairs)
     wanted = f"*{pattern.lower()}*"
@@ -141,17 +139,17 @@ def matching(pairs: Iterable[Pair], pattern: str | None) -> list[Pair]:
 
 
 def compare(
-    left: Side,
-    right: Side,
-    pairs: Sequence[Pair],
+    left: ComparedSide,
+    right: ComparedSide,
+    pairs: Sequence[RowPair],
     estimator: Estimator = "median",
     include_invalid: bool = False,
 ) -> list[Comparison]:
     """Figures, factor and verdict of each pair; verdicts are corrected for their number."""
     usable = [p for p in pairs if _counts(left, right, p, include_invalid)]
     tested = sum(_has_rounds(left, right, p) for p in usable)
-    paired = left.run is right.run and left.run.rounds_are_pairs
-    between = 1.0 if paired else max(wander_of(left.rows), wander_of(right.rows))
+    paired = left.run is right.run and left.run.loaded.rounds_are_pairs
+    drift = 1.0 if paired else max(drift_of(left.rows), drift_of(right.rows))
     rows = []
     for pair in pairs:
         ours, theirs = left.sample(pair.left), right.sample(pair.right)
@@ -163,10 +161,10 @@ def compare(
             estimate = sample_ratio(
                 _with_invalid(theirs) if include_invalid else theirs,
                 _with_invalid(ours) if include_invalid else ours,
-                frozenset([left.run.run.id] if paired else []),
-                max(tested, 1),
                 pair.left.metric,
-                between,
+                pairs=frozenset([left.run.id] if paired else []),
+                comparisons=max(tested, 1),
+                drift=drift,
             )
             if estimate is not None:
                 verdict = (
@@ -190,14 +188,14 @@ def compare(
     return rows
 
 
-def _counts(left: Side, right: Side, pair: Pair, include_invalid: bool) -> bool:
+def _counts(left: ComparedSide, right: ComparedSide, pair: RowPair, include_invalid: bool) -> bool:
     samples = [left.sample(pair.left), right.sample(pair.right)]
     if include_invalid:
         samples = [_with_invalid(sample) for sample in samples]
     return all(sample.counts for sample in samples)
 
 
-def _has_rounds(left: Side, right: Side, pair: Pair) -> bool:
+def _has_rounds(left: ComparedSide, right: ComparedSide, pair: RowPair) -> bool:
     return left.sample(pair.left).has_rounds and right.sample(pair.right).has_rounds
 
 
@@ -212,7 +210,7 @@ def _with_invalid(sample: Sample) -> Sample:
 def _figure(sample: Sample, row: Series, estimator: Estimator, include_invalid: bool) -> float:
     """The figure to show: of what counts, or of what does not where there is nothing else."""
     values = list((_with_invalid(sample) if include_invalid else sample).valid.values())
-    found = summary(values or sample.invalid, better_of(row.metric))
+    found = summary(values or sample.invalid, row.definition.better)
     return {
         "median": found.median,
         "upper-median": found.upper_median,
@@ -220,7 +218,7 @@ def _figure(sample: Sample, row: Series, estimator: Estimator, include_invalid: 
     }[estimator]
 
 
-def _note(left: Side, ours: Sample, right: Side, theirs: Sample) -> str | None:
+def _note(left: ComparedSide, ours: Sample, right: ComparedSide, theirs: Sample) -> str | None:
     notes = [
         f"{side.label}: {len(sample.invalid)} of {len(sample.invalid) + len(sample.valid)} "
         f"invalid, {'; '.join(sample.notes)}"
@@ -238,9 +236,9 @@ def number_text(value: float) -> str:
     return str(rounded(value, 9))
 
 
-def factor_text(factor: float | None) -> str:
+def right_over_left(factor: float | None) -> str:
     """Right over left: 1.82x."""
-    return ABSENT if factor is None else f"{factor:.2f}x"
+    return ABSENT if factor is None else factor_text(factor)
 
 
 def comparison_text(
@@ -250,12 +248,12 @@ def comparison_text(
     scenario: str | None,
     estimator: Estimator,
     include_invalid: bool,
-    format_: Format,
+    format_: OutputFormat,
 ) -> str:
     """The comparison of two implementations `[RUN/]IMPLEMENTATION` of the folder `runs`."""
     a, b = find_side(left, runs), find_side(right, runs)
-    if a.run.run.id == b.run.run.id:
-        b = side_of(a.run, series([a.run]), b.implementation.id)
+    if a.run.id == b.run.id:
+        b = side_of(a.run, b.implementation.id)
     pairs = pairs_of(a, b)
     chosen = matching(pairs, scenario)
     if not chosen:
@@ -266,7 +264,9 @@ def comparison_text(
     return text(a, b, compare(a, b, chosen, estimator, include_invalid), format_)
 
 
-def text(left: Side, right: Side, rows: Sequence[Comparison], format_: Format) -> str:
+def text(
+    left: ComparedSide, right: ComparedSide, rows: Sequence[Comparison], format_: OutputFormat
+) -> str:
     """The rows as Markdown, CSV or JSON, with a line end at the end."""
     if format_ == "json":
         document = {
@@ -285,7 +285,7 @@ def text(left: Side, right: Side, rows: Sequence[Comparison], format_: Format) -
             row.unit,
             number_text(row.left),
             number_text(row.right),
-            factor_text(row.factor),
+            right_over_left(row.factor),
             row.verdict,
             row.note or "",
         ]
@@ -294,7 +294,7 @@ def text(left: Side, right: Side, rows: Sequence[Comparison], format_: Format) -
     if format_ == "csv":
         return csv_text([header, *cells])
     footnotes = [f"\nVerdicts are {note}.\n" for note in sorted(n for n in unpaired if n)]
-    hosts = [side.run.run.host_id for side in (left, right)]
+    hosts = [side.run.loaded.run.host_id for side in (left, right)]
     if hosts[0] != hosts[1]:
         footnotes.append(f"\nMeasured on different hosts: {hosts[0]} and {hosts[1]}.\n")
     return markdown_text(header, cells) + "".join(footnotes)
@@ -307,7 +307,7 @@ def csv_text(rows: Iterable[Sequence[str]]) -> str:
 
 
 def markdown_text(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """A table; columns after the first that hold numbers stand to the right."""
+    """A table; columns after the first that hold numbers are aligned right."""
     rows = list(rows)
     if not any(row[-1] for row in rows):  # nobody needs an empty column of notes
         header, rows = header[:-1], [row[:-1] for row in rows]
@@ -320,10 +320,10 @@ def markdown_text(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     return "".join("|" + "|".join(line) + "|\n" for line in lines)
 
 
-def _described(side: Side) -> dict[str, str]:
+def _described(side: ComparedSide) -> dict[str, str]:
     return {
-        "run": side.run.run.id,
-        "host": side.run.run.host_id,
+        "run": side.run.id,
+        "host": side.run.loaded.run.host_id,
         "implementation": side.implementation.id,
         "label": side.label,
     }

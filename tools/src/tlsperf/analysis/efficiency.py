@@ -2,40 +2,40 @@
 
 A sender seals and a receiver opens records of at most 16 KiB, so the ceiling is the rate at which
 the library itself seals or opens 16 KiB (`aes-256-gcm-seal-16384`), and the efficiency is the
-transfer's rate over it. What is missing to 100 % is copying, framing and the calls themselves.
+transfer's rate over it. The rest, up to 100 %, is copying, framing and the calls themselves.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Final
+from collections.abc import Mapping, Sequence
+from typing import Final, Literal
 
-from tlsperf.analysis.series import Sample, Series, rounded
-from tlsperf.analysis.statistics import RatioEstimate, paired_ratio, unpaired_ratio, untested_ratio
+from tlsperf.analysis.ratios import sample_ratio
+from tlsperf.analysis.series import MeasuredReport, Sample, Series, rounded
+from tlsperf.analysis.statistics import RatioEstimate
 from tlsperf.contract.names import cipher_name
-from tlsperf.contract.results import Efficiency, Results, ShownImplementation
+from tlsperf.contract.results import Efficiency, ShownImplementation
 from tlsperf.contract.text import value_text
+from tlsperf.contract.variant import sized_primitive
 
 RECORD_BYTES: Final = 16384
 """The largest TLS record (RFC 8446, 5.1), which bulk transfers fill."""
 
-_DIRECTIONS: Final = {"sender": "seal", "receiver": "open"}
+_DIRECTIONS: Final[Mapping[str, Literal["seal", "open"]]] = {"sender": "seal", "receiver": "open"}
 _PROVIDERS: Final = {"aws-lc-rs": "aws-lc"}
 """Whose cryptography a provider of rustls is, where that is a library of its own."""
 
 
-def efficiency(
-    results: Results, series: Sequence[Series], paired_runs: frozenset[str]
-) -> list[Efficiency]:
+def efficiency(report: MeasuredReport) -> list[Efficiency]:
     """Each transfer of a report whose primitive was measured too, in the order of the tables.
 
-    `paired_runs` are the runs whose rounds measured both side by side. A primitive of another
-    version of the library serves if there is no other; the note says so.
+    A primitive of another version of the library serves if there is no other; the note says so.
     """
-    rows = {s.key: s for s in series}
+    results, series = report.results, report.series
+    rows = {s.key: s for s in series.rows}
     primitives = {
         s.scenario.variant: s
-        for s in series
+        for s in series.rows
         if s.scenario.operation == "primitive" and (s.metric, s.unit) == ("rate", "MiB/s")
     }
     found = []
@@ -52,7 +52,10 @@ def efficiency(
                 if source is None or transfer is None:
                     continue
                 ceiling = ceilings.samples[source.id]
-                if transfer.counts and ceiling.counts:
+                estimate = sample_ratio(
+                    transfer, ceiling, row.metric, pairs=series.paired_runs, drift=series.drift
+                )
+                if estimate is not None:
                     found.append(
                         _efficiency(
                             row.anchor,
@@ -61,7 +64,7 @@ def efficiency(
                             name,
                             source,
                             (transfer, ceiling),
-                            _estimate(transfer, ceiling, paired_runs),
+                            estimate,
                         )
                     )
     return found
@@ -76,7 +79,7 @@ def _primitive(transfer: Series) -> str | None:
     if not (whole and one_thread and direction and s.cipher_suite):
         return None
     size = s.record_size or RECORD_BYTES
-    return f"{cipher_name(s.cipher_suite).lower()}-{direction}-{size}"
+    return sized_primitive(cipher_name(s.cipher_suite).lower(), direction, size)
 
 
 def _source(
@@ -88,15 +91,6 @@ def _source(
     library = _PROVIDERS.get(of.provider or "", of.library)
     others = [i for i in among if i.library == library and i.id in ceilings.samples]
     return others[0] if len(others) == 1 else None
-
-
-def _estimate(transfer: Sample, ceiling: Sample, paired_runs: frozenset[str]) -> RatioEstimate:
-    if not (transfer.has_rounds and ceiling.has_rounds):
-        return untested_ratio(transfer.median, ceiling.median, "without rounds on both sides")
-    common = [k for k in transfer.valid if k[0] in paired_runs and k in ceiling.valid]
-    if common:
-        return paired_ratio([transfer.valid[k] for k in common], [ceiling.valid[k] for k in common])
-    return unpaired_ratio(transfer.rounds, ceiling.rounds)
 
 
 def _efficiency(

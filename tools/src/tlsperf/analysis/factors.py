@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tlsperf.analysis.statistics import factor_text
+from tlsperf.analysis.ratios import factor_text
 from tlsperf.contract.errors import UserError
 from tlsperf.contract.results import Factor, Results
 from tlsperf.contract.run import FactorRequest, Report

@@ -8,24 +8,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from tlsperf.analysis.series import Key, Sample, Series, as_ratio, sample_ratio, wander_of
+from tlsperf.analysis.ratios import as_ratio, sample_ratio
+from tlsperf.analysis.series import Key, MeasuredReport, Sample, Series
 from tlsperf.analysis.statistics import geometric_means
-from tlsperf.contract.results import GroupMean, Results, Table
+from tlsperf.contract.results import GroupMean, Table
 
 
-def group_means(
-    results: Results, series: Sequence[Series], pairs: frozenset[str]
-) -> list[GroupMean]:
+def group_means(report: MeasuredReport) -> list[GroupMean]:
     """Each implementation over the baseline, table by table, of two rows and more.
 
-    `pairs` are the runs whose rounds measured all implementations side by side. The intervals are
-    corrected for the number of means.
+    The intervals are corrected for the number of means.
     """
-    rows = {row.key: row for row in series}
-    between = 1.0 if len(results.runs) == len(pairs) == 1 else wander_of(series)
+    rows = {row.key: row for row in report.series.rows}
     groups = [
         (table, table.baseline, implementation, members)
-        for table in results.tables
+        for table in report.results.tables
         if table.baseline is not None
         for implementation in table.implementations
         if implementation != table.baseline
@@ -37,7 +34,14 @@ def group_means(
             _mean([row.samples[i] for row in members]) for i in (implementation, baseline)
         )
         metric = members[0].metric
-        estimate = sample_ratio(ours, theirs, pairs, len(groups), metric, between)
+        estimate = sample_ratio(
+            ours,
+            theirs,
+            metric,
+            pairs=report.series.paired_runs,
+            comparisons=len(groups),
+            drift=report.series.drift,
+        )
         if estimate is not None:
             found.append(
                 GroupMean(

@@ -13,26 +13,21 @@ from itertools import combinations
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from tlsperf.analysis.series import Sample, Series, as_ratio, better_of, row_names, rows_of
-from tlsperf.analysis.statistics import (
-    RatioEstimate,
-    counted_ratio,
-    paired_ratio,
-    reach,
-    untested_ratio,
-)
+from tlsperf.analysis.ratios import as_ratio, median_ratio, paired_rounds_ratio
+from tlsperf.analysis.series import MeasuredRun, Sample, Series, measured, row_names
+from tlsperf.analysis.statistics import RatioEstimate, percentile_95
 from tlsperf.contract.errors import UserError
 from tlsperf.contract.results import Noise, NoiseRow
 from tlsperf.contract.run import Implementation, Run
 from tlsperf.contract.text import implementation_label
-from tlsperf.load.run import LoadedRun, load_run, read_runs
+from tlsperf.load.run import load_run, read_runs
 
 _BUILD: Final = tuple(
     f for f in Implementation.model_fields if f not in {"binary_sha256", "source", "note"}
 )
 
 
-class Pair(NamedTuple):
+class RoundPairs(NamedTuple):
     """Two series of the same implementation in the same row."""
 
     row: Series
@@ -41,29 +36,30 @@ class Pair(NamedTuple):
     right: Sequence[float]
 
 
-def same_binary_twice(run: LoadedRun) -> Noise | None:
+def same_binary_twice(run: MeasuredRun) -> Noise | None:
     """From implementations of one binary (equal checksums) in a run; None if there are none."""
-    return _within(run, "same binary twice", twin_pairs(run))
+    return _within(run, "same binary twice", duplicate_pairs(run))
 
 
-def twin_pairs(run: LoadedRun) -> list[Pair]:
+def duplicate_pairs(run: MeasuredRun) -> list[RoundPairs]:
     """The rounds that two implementations of one binary have in common, row by row."""
-    twins = [
+    duplicates = [
         (a.id, b.id)
-        for a, b in combinations(run.run.implementations, 2)
+        for a, b in combinations(run.loaded.run.implementations, 2)
         if a.binary_sha256 is not None and a.binary_sha256 == b.binary_sha256
     ]
     pairs = []
     for row in _rows(run):
-        for one, other in twins:
+        for one, other in duplicates:
             left, right = (row.samples[i].valid if i in row.samples else {} for i in (one, other))
             common = [key for key in left if key in right]
-            if common and run.rounds_are_pairs:
-                pairs.append(Pair(row, one, [left[k] for k in common], [right[k] for k in common]))
+            if common and run.loaded.rounds_are_pairs:
+                ours, theirs = ([side[k] for k in common] for side in (left, right))
+                pairs.append(RoundPairs(row, one, ours, theirs))
     return pairs
 
 
-def alternate_rounds(run: LoadedRun) -> Noise | None:
+def alternate_rounds(run: MeasuredRun) -> Noise | None:
     """From the 1st, 3rd, 5th … round of each implementation against the 2nd, 4th, 6th …"""
     pairs = []
     for row in _rows(run):
@@ -72,20 +68,21 @@ def alternate_rounds(run: LoadedRun) -> Noise | None:
             if len(rounds) > 1:
                 half = len(rounds) // 2
                 left, right = rounds[: 2 * half : 2], rounds[1 : 2 * half : 2]
-                pairs.append(Pair(row, implementation, left, right))
+                pairs.append(RoundPairs(row, implementation, left, right))
     return _within(run, "alternate rounds", pairs)
 
 
-def other_runs(run: LoadedRun, others: Sequence[LoadedRun]) -> Noise | None:
+def other_runs(run: MeasuredRun, others: Sequence[MeasuredRun]) -> Noise | None:
     """From the medians of the same builds in other runs on the same host; None without any.
 
     Figures without rounds count: it is their distance that is of interest, and no verdict.
     """
-    there = [o for o in others if o.run.host_id == run.run.host_id and o.run.id != run.run.id]
+    host = run.loaded.run.host_id
+    there = [o for o in others if o.loaded.run.host_id == host and o.id != run.id]
     found: list[tuple[Series, str, RatioEstimate]] = []
     used = []
     for other in there:
-        same = same_builds(run.run, other.run)
+        same = same_builds(run.loaded.run, other.loaded.run)
         before = {row.key: row for row in _rows(other)}
         for row in _rows(run):
             for implementation in same:
@@ -93,19 +90,17 @@ def other_runs(run: LoadedRun, others: Sequence[LoadedRun]) -> Noise | None:
                 match = before.get(row.key)
                 right = match.samples.get(implementation) if match else None
                 if left and right and left.counts and right.counts:
-                    note = f"median of this run over that of {other.run.id}"
-                    estimate = untested_ratio(
-                        left.median, right.median, note, better_of(row.metric)
-                    )
+                    note = f"median of this run over that of {other.id}"
+                    estimate = median_ratio(left, right, row.metric, note)
                     found.append((row, implementation, estimate))
-                    if other.run.id not in used:
-                        used.append(other.run.id)
+                    if other.id not in used:
+                        used.append(other.id)
     if not found:
         return None
     floor = _floor([estimate for _, _, estimate in found])
     return Noise(
         source="other runs on this host",
-        run=run.run.id,
+        run=run.id,
         others=used,
         floor_percent=floor,
         comparisons=len(found),
@@ -115,14 +110,14 @@ def other_runs(run: LoadedRun, others: Sequence[LoadedRun]) -> Noise | None:
     )
 
 
-def noise_of(run: LoadedRun, others: Sequence[LoadedRun]) -> list[Noise]:
+def noise_of(run: MeasuredRun, others: Sequence[MeasuredRun]) -> list[Noise]:
     """All that is known of a run's noise, from the best source to the weakest."""
     found = (same_binary_twice(run), alternate_rounds(run), other_runs(run, others))
     return [noise for noise in found if noise is not None]
 
 
 def same_builds(run: Run, other: Run) -> list[str]:
-    """Ids of the implementations that are one build in both runs, as far as they tell."""
+    """Ids of the implementations that are one build in both runs, as far as they are recorded."""
     there = {i.id: i for i in other.implementations}
     return [
         i.id
@@ -147,23 +142,23 @@ def earlier(of: Run, runs: Iterable[Run]) -> list[Run]:
 def measure_noise(folder: Path) -> str:
     """What is known of the noise of the run in `folder`, for people to read.
 
-    Raises UserError if there is nothing to tell it from.
+    Raises UserError if neither rounds nor earlier runs show it.
     """
-    run = load_run(folder)
-    beside = read_runs(folder.parent).values()
-    others = [load_run(folder.parent / other.id) for other in earlier(run.run, beside)]
+    run = measured(load_run(folder))
+    beside = earlier(run.loaded.run, read_runs(folder.parent).values())
+    others = [measured(load_run(folder.parent / other.id)) for other in beside]
     found = noise_of(run, others)
     if not found:
         raise UserError(
-            f"run {run.run.id} has single figures, and no earlier run on {run.run.host_id} has one "
-            "of its builds: nothing tells its noise; measure several rounds"
+            f"run {run.id} has single figures, and no earlier run on {run.loaded.run.host_id} has "
+            "one of its builds: nothing tells its noise; measure several rounds"
         )
     return noise_text(run, found)
 
 
-def noise_text(run: LoadedRun, found: Sequence[Noise]) -> str:
+def noise_text(run: MeasuredRun, found: Sequence[Noise]) -> str:
     """What `tlsperf noise` prints: each source's statement, and its rows as a Markdown table."""
-    labels = {i.id: implementation_label(i) for i in run.run.implementations}
+    labels = {i.id: implementation_label(i) for i in run.loaded.run.implementations}
     blocks = []
     for noise in found:
         lines = [
@@ -177,17 +172,19 @@ def noise_text(run: LoadedRun, found: Sequence[Noise]) -> str:
     return "\n\n".join(blocks)
 
 
-def _rows(run: LoadedRun) -> list[Series]:
+def _rows(run: MeasuredRun) -> list[Series]:
     """Rows of one figure a round."""
-    return [row for row in rows_of(run) if row.statistic == "value" and not row.is_part]
+    return [row for row in run.series if row.statistic == "value" and not row.is_part]
 
 
-def _in_order(run: LoadedRun, row: Series) -> list[tuple[str, Sample]]:
+def _in_order(run: MeasuredRun, row: Series) -> list[tuple[str, Sample]]:
     """The samples of a row in the order of the run's implementations."""
-    return [(i.id, row.samples[i.id]) for i in run.run.implementations if i.id in row.samples]
+    return [
+        (i.id, row.samples[i.id]) for i in run.loaded.run.implementations if i.id in row.samples
+    ]
 
 
-def _within(run: LoadedRun, source: str, pairs: Sequence[Pair]) -> Noise | None:
+def _within(run: MeasuredRun, source: str, pairs: Sequence[RoundPairs]) -> Noise | None:
     """Noise of pairs of rounds within a run, corrected for their number as a report is."""
     usable = [p for p in pairs if min(*p.left, *p.right) > 0]
     if not usable:
@@ -196,9 +193,7 @@ def _within(run: LoadedRun, source: str, pairs: Sequence[Pair]) -> Noise | None:
         (
             p.row,
             p.implementation,
-            counted_ratio(p.left, p.right)
-            if p.row.is_count
-            else paired_ratio(p.left, p.right, len(usable), better_of(p.row.metric)),
+            paired_rounds_ratio(p.left, p.right, p.row.metric, len(usable)),
         )
         for p in usable
     ]
@@ -209,7 +204,7 @@ def _within(run: LoadedRun, source: str, pairs: Sequence[Pair]) -> Noise | None:
         "same binary twice": "The same binary twice in this run",
         "alternate rounds": "Odd rounds of this run against even ones",
     }[source]
-    told = (
+    called = (
         f"{false or 'none'} of them would have been called faster or slower"
         if tested
         else "too few rounds for a verdict on any of them"
@@ -217,20 +212,20 @@ def _within(run: LoadedRun, source: str, pairs: Sequence[Pair]) -> Noise | None:
     return Noise.model_validate(
         {
             "source": source,
-            "run": run.run.id,
+            "run": run.id,
             "floor_percent": floor,
             "comparisons": len(found),
             "false_verdicts": false if tested else None,
             "statement": f"{what}: 19 of 20 of {len(found)} ratios lie within "
-            f"{_per_cent(floor)} % of 1; {told}.",
+            f"{_per_cent(floor)} % of 1; {called}.",
             "rows": _noise_rows(run, found),
         }
     )
 
 
 def _floor(estimates: Sequence[RatioEstimate]) -> float:
-    """Per cent within which 19 of 20 of the ratios lie."""
-    return round(100 * (reach(estimate.value for estimate in estimates) - 1), 3)
+    """Per cent within which 95 % of the ratios are."""
+    return round(100 * (percentile_95(estimate.value for estimate in estimates) - 1), 3)
 
 
 def _per_cent(floor: float) -> str:
@@ -239,9 +234,9 @@ def _per_cent(floor: float) -> str:
 
 
 def _noise_rows(
-    run: LoadedRun, found: Sequence[tuple[Series, str, RatioEstimate]]
+    run: MeasuredRun, found: Sequence[tuple[Series, str, RatioEstimate]]
 ) -> list[NoiseRow]:
-    names = row_names(rows_of(run))
+    names = row_names(run.series)
     return [
         NoiseRow(
             anchor=names[row.key][1],

@@ -6,16 +6,16 @@ is left per operation (`kind: overhead`): nanoseconds, or bytes of memory.
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from statistics import median
 from typing import Final
 
-from tlsperf.analysis.series import Series, series
+from tlsperf.analysis.series import MeasuredRun, Series
+from tlsperf.contract.metrics import SCALES
 from tlsperf.contract.record import Overhead, Scenario
 from tlsperf.contract.text import listed
-from tlsperf.load.run import LoadedRun
+from tlsperf.contract.variant import parse_variant
 
 _KINDS: Final = {
     "transfer": "a transfer",
@@ -24,10 +24,9 @@ _KINDS: Final = {
     "primitive": "a primitive",
     "memory": "a connection's memory",
 }
-_TRAILING_NUMBER: Final = re.compile(r"-([0-9]+)$")
 
 
-def overhead_text(run: LoadedRun) -> str | None:
+def overhead_text(run: MeasuredRun) -> str | None:
     """The largest share of a figure of each kind, and a clock read's cost; None if not known."""
     largest: dict[str, float] = {}
     for kind, share in _shares(run):
@@ -37,18 +36,18 @@ def overhead_text(run: LoadedRun) -> str | None:
     shares = [f"{_percent(100 * share)} % of {kind}" for kind, share in largest.items()]
     return (
         f"The harness itself, driving a library that does nothing, takes at most {listed(shares)}; "
-        f"{_clock(run.overheads)}."
+        f"{_clock(run.loaded.overheads)}."
     )
 
 
-def _shares(run: LoadedRun) -> Iterator[tuple[str, float]]:
+def _shares(run: MeasuredRun) -> Iterator[tuple[str, float]]:
     """Each figure's kind, and the harness' share of it."""
     costs: defaultdict[tuple[str, Scenario], list[float]] = defaultdict(list)
-    for overhead in run.overheads:
+    for overhead in run.loaded.overheads:
         cost = overhead.bytes if overhead.nanoseconds is None else overhead.nanoseconds
         if cost is not None:
             costs[overhead.implementation, overhead.scenario].append(cost)
-    for row in series([run]):
+    for row in run.series:
         if row.is_part:
             continue
         for implementation, sample in row.samples.items():
@@ -60,12 +59,11 @@ def _shares(run: LoadedRun) -> Iterator[tuple[str, float]]:
 
 def _whole(row: Series, value: float) -> float | None:
     """What a figure says that one operation takes: nanoseconds, or bytes in its own unit."""
-    if row.metric == "allocated":
-        return value * 1024 if row.unit == "KiB" else value
-    if row.metric == "duration":
-        return value * 1000
-    if row.metric != "rate":
+    cost = row.definition.harness_cost
+    if cost is None:
         return None
+    if cost != "inverse":
+        return value * SCALES.get(row.unit, 1)
     nanoseconds = 1e9 * (row.scenario.threads or 1) / value
     if row.unit != "MiB/s":
         return nanoseconds
@@ -74,11 +72,11 @@ def _whole(row: Series, value: float) -> float | None:
 
 
 def _bytes(scenario: Scenario) -> int | None:
-    """Of one operation: its write, or what a primitive's name ends with."""
-    if scenario.size is not None:
+    """Of one operation: its write, or what a primitive takes at once."""
+    if scenario.size is not None or scenario.variant is None:
         return scenario.size
-    found = _TRAILING_NUMBER.search(scenario.variant or "")
-    return int(found[1]) if found else None
+    variant = parse_variant(scenario.variant)
+    return variant.number if variant.kind == "primitive" else None
 
 
 def _kind(row: Series) -> str:

@@ -20,16 +20,15 @@ import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import Final, Literal
+from typing import Final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
-from tlsperf.contract.record import Metric
+from tlsperf.contract.metrics import Better
 from tlsperf.contract.results import Verdict
 
-Better = Literal["higher", "lower"]
 Floats = NDArray[np.float64]
 
 ALPHA: Final = 0.05
@@ -43,10 +42,10 @@ OUTLIER_DEVIATIONS: Final = 14.826
 deviations (hyperfine's threshold; Iglewicz and Hoaglin 1993)."""
 
 _HALF: Final = 5
-"""Fewest rounds in half a series that tell how it moved."""
+"""Fewest rounds in half a series from which drift is taken."""
 
 PRECISION: Final = 0.01
-"""An interval that reaches further than this from its median, relatively, gets a warning."""
+"""An interval that extends further than this from its median, relatively, gets a warning."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,8 +76,6 @@ class RatioEstimate:
     paired: bool
     rounds: int
     """Rounds behind it: pairs, or the smaller of two sides without common rounds."""
-    confidence: float | None
-    """Of `low` to `high` by itself, e.g. 0.996875 when one of 16 comparisons; None without."""
     note: str | None = None
 
     def untested(self, note: str) -> RatioEstimate:
@@ -123,10 +120,10 @@ def required_rounds(of: Summary, precision: float = PRECISION) -> int | None:
     """
     if of.low is None or of.high is None or of.median == 0:
         return None
-    reach = max(of.high - of.median, of.median - of.low) / of.median
-    if reach <= precision:
+    half_width = max(of.high - of.median, of.median - of.low) / of.median
+    if half_width <= precision:
         return of.count
-    return max(of.count + 1, math.ceil(of.count * (reach / precision) ** 2))
+    return max(of.count + 1, math.ceil(of.count * (half_width / precision) ** 2))
 
 
 def stability_warnings(of: Summary) -> list[str]:
@@ -184,15 +181,15 @@ def unpaired_ratio(
     right: ArrayLike,
     comparisons: int = 1,
     better: Better = "higher",
-    between: float = 1,
+    drift: float = 1,
 ) -> RatioEstimate:
     """Left over right where no rounds are shared: foreign data, other days, other runs.
 
     Hodges-Lehmann median of all differences of logs, with the interval whose inversion is the
     Mann-Whitney test, exact (Hollander, Wolfe and Chicken, 4.2-4.3). It knows nothing of what
-    changed on the host between the two: the estimate is marked unpaired and says so. `between` is
-    the ratio within which 19 of 20 equal things differ between such series (`wander`, or the
-    noise between runs); the interval is widened by it on both sides, corrected for the
+    changed on the host between the two: the estimate is marked unpaired and says so. `drift` is
+    the ratio within which 95 % of equal things are between such series (the function `drift`, or
+    the noise between runs); the interval is widened by it on both sides, corrected for the
     comparisons as if such differences were normal.
     """
     ours, theirs = _logs(_series(left)), _logs(_series(right))
@@ -205,27 +202,27 @@ def unpaired_ratio(
         needed=lambda: _first(lambda n: _rank_sum(n, n, comparisons)),
         comparisons=comparisons,
         paired=False,
-        between=between ** _quantiles(comparisons),
+        drift=drift ** _quantiles(comparisons),
     )
 
 
-def wander(many: Iterable[ArrayLike]) -> float:
-    """How far the host moved while series were measured: the `between` of unpaired ratios.
+def drift(many: Iterable[ArrayLike]) -> float:
+    """How far the host drifted while series were measured: the `drift` of unpaired ratios.
 
-    The ratio within which 19 of 20 of the series keep their second half from their first; 1 if
-    none is long enough to tell. Rounds must stand in the order of time.
+    The ratio within which 95 % of the series have their second half of their first; 1 if none is
+    long enough. Rounds must be in the order of time.
     """
-    moved = []
+    drifted = []
     for values in many:
         rounds = _series(values)
         half = len(rounds) // 2
         if half >= _HALF:
-            moved.append(unpaired_ratio(rounds[:half], rounds[half:]).value)
-    return reach(moved) if moved else 1.0
+            drifted.append(unpaired_ratio(rounds[:half], rounds[half:]).value)
+    return percentile_95(drifted) if drifted else 1.0
 
 
-def reach(ratios: Iterable[float]) -> float:
-    """The ratio within which 19 of 20 ratios of equal things lie, whichever side is on top."""
+def percentile_95(ratios: Iterable[float]) -> float:
+    """The 95th percentile of ratios of equal things, each taken above 1."""
     distances = [max(ratio, 1 / ratio) for ratio in ratios]
     return float(np.quantile(distances, 1 - ALPHA, method="inverted_cdf"))
 
@@ -235,17 +232,12 @@ def geometric_means(rows: ArrayLike) -> Floats:
     return np.asarray(np.exp(_logs(np.asarray(rows, dtype=np.float64)).mean(axis=0)))
 
 
-COUNTED_ALIKE: Final = 1.01
-"""Ratio up to which counts of instructions are taken for equal: those of one binary agree within
-1 % from run to run."""
-
-
-def counted_ratio(left: ArrayLike, right: ArrayLike) -> RatioEstimate:
+def counted_ratio(left: ArrayLike, right: ArrayLike, same_within: float) -> RatioEstimate:
     """Right over left of counts, so that above 1 is fewer.
 
     Counts have next to no noise and need no test: `low` to `high` is the range over all rounds of
     both sides, and the verdict asks whether it excludes 1 and the medians differ by more than
-    counts of one binary do.
+    `same_within`, the ratio up to which counts of one binary differ.
     """
     ours, theirs = _series(left), _series(right)
     low, value, high = np.exp(
@@ -255,15 +247,13 @@ def counted_ratio(left: ArrayLike, right: ArrayLike) -> RatioEstimate:
             _logs(theirs).max() - _logs(ours).min(),
         ]
     ).tolist()
-    alike = max(value, 1 / value) <= COUNTED_ALIKE
     return RatioEstimate(
         value=value,
         low=low,
         high=high,
-        verdict="no difference shown" if alike else _verdict(low, high),
+        verdict=_verdict(low, high, value, same_within),
         paired=True,
         rounds=min(len(ours), len(theirs)),
-        confidence=None,
         note="counts, not samples: from the smallest to the largest over all rounds",
     )
 
@@ -280,63 +270,18 @@ def untested_ratio(
         verdict="not tested",
         paired=False,
         rounds=0,
-        confidence=None,
         note=note,
     )
-
-
-_WORDS: Final[dict[Metric, tuple[str, str]]] = {
-    "rate": ("faster", "slower"),
-    "duration": ("faster", "slower"),
-    "allocated": ("less", "more"),
-    "resident": ("less", "more"),
-    "peak-resident": ("less", "more"),
-    "instructions": ("fewer", "more"),
-}
-
-
-def ratio_text(ratio: RatioEstimate, metric: Metric = "rate") -> str:
-    """A ratio as readers see it, everywhere: `1.70x faster (1.68 to 1.72)`.
-
-    A worse one is turned round with its interval (`1.45x slower (1.41 to 1.49)`). Two decimals, or
-    in each number as many as it takes to see that it is above 1.
-    """
-    faster, slower = _WORDS[metric]
-    value, low, high = ratio.value, ratio.low, ratio.high
-    if ratio.verdict == "too few rounds":
-        return f"{factor_text(value)}, {ratio.verdict}"
-    if low is None or high is None:
-        return factor_text(value)
-    if ratio.verdict == "no difference shown":
-        return f"{ratio.verdict} ({low:.2f} to {high:.2f})"
-    if ratio.verdict == "not tested":
-        return f"{factor_text(value)} ({low:.2f} to {high:.2f})"
-    word = faster
-    if ratio.verdict == "slower":
-        value, low, high, word = 1 / value, 1 / high, 1 / low, slower
-    return f"{_above_one(value)}x {word} ({_above_one(low)} to {_above_one(high)})"
-
-
-def _above_one(value: float) -> str:
-    digits = 2
-    while digits < 15 and float(f"{value:.{digits}f}") <= 1:
-        digits += 1
-    return f"{value:.{digits}f}"
-
-
-def factor_text(value: float) -> str:
-    """A bare ratio: 1.22x."""
-    return f"{value:.2f}x"
 
 
 # --- behind them -------------------------------------------------------------------------------
 
 
-def _verdict(low: float, high: float) -> Verdict:
-    """The one rule."""
-    if low > 1:
-        return "faster"
-    return "slower" if high < 1 else "no difference shown"
+def _verdict(low: float, high: float, value: float, same_within: float = 1) -> Verdict:
+    """The one rule: better or worse if the interval excludes 1 and the ratio is large enough."""
+    if low <= 1 <= high or max(value, 1 / value) <= same_within:
+        return "no difference shown"
+    return "faster" if low > 1 else "slower"
 
 
 def _estimate(
@@ -346,7 +291,7 @@ def _estimate(
     needed: Callable[[], int],
     comparisons: int,
     paired: bool,
-    between: float = 1,
+    drift: float = 1,
 ) -> RatioEstimate:
     """The estimate from sorted log shifts: their median, and the rank-th from either end."""
     value = math.exp(float(np.median(shifts)))
@@ -359,28 +304,26 @@ def _estimate(
             verdict="too few rounds",
             paired=paired,
             rounds=rounds,
-            confidence=None,
             note=f"{rounds} rounds; a verdict{over} takes {needed()}",
         )
-    low = math.exp(float(shifts[rank - 1])) / between
-    high = math.exp(float(shifts[-rank])) * between
+    low = math.exp(float(shifts[rank - 1])) / drift
+    high = math.exp(float(shifts[-rank])) * drift
     return RatioEstimate(
         value=value,
         low=low,
         high=high,
-        verdict=_verdict(low, high),
+        verdict=_verdict(low, high, value),
         paired=paired,
         rounds=rounds,
-        confidence=1 - ALPHA / comparisons,
-        note=None if paired else _unpaired_note(between),
+        note=None if paired else _unpaired_note(drift),
     )
 
 
-def _unpaired_note(between: float) -> str:
+def _unpaired_note(drift: float) -> str:
     note = "unpaired: no common rounds, so what else changed is in it"
-    if between == 1:
+    if drift == 1:
         return note
-    return f"{note}; interval widened by {100 * (between - 1):.1f} % for what the host moved"
+    return f"{note}; interval widened by {100 * (drift - 1):.1f} % for what the host moved"
 
 
 @cache

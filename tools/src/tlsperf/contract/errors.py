@@ -31,5 +31,5 @@ def mismatch(error: ValidationError, file: str, line: int | None = None) -> Form
     value = repr(first["input"])
     short = value if len(value) <= 60 else f"{value[:57]}..."
     found = "nothing" if first["type"] == "missing" else short
-    expected = first["msg"].removeprefix("Input should be ")
+    expected = first["msg"].removeprefix("Input should be ").removeprefix("Value error, ")
     return FormatError(file, line, f"{key} {found}".strip(), expected)

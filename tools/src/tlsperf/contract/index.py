@@ -7,7 +7,8 @@ from typing import Literal
 
 from pydantic import Field
 
-from tlsperf.contract.record import Identifier, Metric, Model, Phase, Statistic, Unit
+from tlsperf.contract.metrics import Better, Metric, Statistic, Unit
+from tlsperf.contract.record import Identifier, Model, Phase
 from tlsperf.contract.results import Chart, ReportReference
 from tlsperf.contract.run import HostFacts, RawFile
 
@@ -178,7 +179,7 @@ class ExploredTable(Model):
     anchor: Identifier
     title: str
     unit: Unit
-    better: Literal["higher", "lower"]
+    better: Better
     scenarios: list[ExploredScenario]
 
 

@@ -97,7 +97,12 @@ def scenario_name(scenario: Scenario) -> str:
 
 
 def scenario_anchor(scenario: Scenario) -> str:
-    """The permanent anchor of a scenario: its name in lower case, words joined by hyphens."""
-    name = scenario_name(scenario).lower().replace("+", "-and-")
-    kept = "".join(c if c.isascii() and (c.isalnum() or c == ".") else "-" for c in name)
+    """The permanent anchor of a scenario: that of its name."""
+    return anchor_of(scenario_name(scenario))
+
+
+def anchor_of(name: str) -> str:
+    """A name in lower case, words joined by hyphens."""
+    lower = name.lower().replace("+", "-and-")
+    kept = "".join(c if c.isascii() and (c.isalnum() or c == ".") else "-" for c in lower)
     return "-".join(word for word in kept.split("-") if word).replace(".", "-")

@@ -13,6 +13,9 @@ from typing import Annotated, Final, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
 
+from tlsperf.contract.metrics import Metric, Statistic, Unit
+from tlsperf.contract.variant import VariantText
+
 SCHEMA_VERSION: Final = 1
 """The number in every record, run and results file; raised when their meaning changes."""
 
@@ -47,27 +50,6 @@ Resumption = Literal["none", "session-id", "ticket", "resumed"]
 Side = Literal["client", "server", "sender", "receiver"]
 
 
-Metric = Literal["rate", "duration", "allocated", "resident", "peak-resident", "instructions"]
-
-
-Statistic = Literal["value", "p5", "p50", "p90", "p99", "p99.9", "max"]
-
-
-Unit = Literal[
-    "MiB/s",
-    "handshakes/s",
-    "handshakes/s/thread",
-    "operations/s",
-    "µs",
-    "bytes",
-    "KiB",
-    "bytes/connection",
-    "instructions/handshake",
-    "instructions/MiB",
-    "instructions/operation",
-]
-
-
 class Model(BaseModel):
     """Strict base: an unknown field, a NaN or a wrong type is an error, not a surprise."""
 
@@ -96,7 +78,7 @@ class Scenario(Model):
     threads: int | None = Field(None, ge=1)
     size: int | None = Field(None, ge=1, description="bytes per write")
     record_size: int | None = Field(None, ge=1, description="largest record, bytes of plaintext")
-    variant: str | None = Field(
+    variant: VariantText | None = Field(
         None,
         description="what else names it: a primitive, key shares sent, hello-retry, sessions-1000",
     )

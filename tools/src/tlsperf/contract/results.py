@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from datetime import date
-from typing import Any, Literal
+from typing import Literal
 
 from pydantic import Field
 
-from tlsperf.contract.record import Identifier, Metric, Model, Phase, Scenario, Statistic, Unit
+from tlsperf.contract.metrics import Better, Metric, Statistic, Unit
+from tlsperf.contract.record import Identifier, Model, Phase, Scenario
 from tlsperf.contract.run import HostFacts, Implementation, RawFile, RunWarning, Source, Tool
 
 Verdict = Literal["faster", "slower", "no difference shown", "too few rounds", "not tested"]
@@ -67,7 +68,7 @@ class Table(Model):
     title: str
     caption: str
     unit: Unit
-    better: Literal["higher", "lower"]
+    better: Better
     by_phase: bool = Field(
         False, description="its rows are the parts of what another table has as a whole"
     )
@@ -233,21 +234,21 @@ class PublishedTable(Model):
     rows: list[list[str]]
 
 
-NoteKind = Literal["tool", "page", "setup", "reading"]
+CaveatKind = Literal["tool", "page", "setup", "reading"]
 
 
-class NoteSource(Model):
+class CaveatSource(Model):
     """Where a note's fact can be looked up."""
 
     title: str
     url: str
 
 
-class Note(Model):
+class Caveat(Model):
     """A known fact about published figures; one of `data/notes.toml`, which says what each is."""
 
     id: Identifier
-    kind: NoteKind
+    kind: CaveatKind
     title: str
     text: str
     runs: list[Identifier] = Field(min_length=1)
@@ -255,7 +256,7 @@ class Note(Model):
     scenarios: list[dict[str, str | int]] = Field([])
     mark: str | None = Field(None, description="a word for trends, in which it is marked")
     gap: bool = Field(False, description="figures before and after are not comparable")
-    sources: list[NoteSource] = Field(min_length=1)
+    sources: list[CaveatSource] = Field(min_length=1)
 
 
 class RowReference(Model):
@@ -265,11 +266,11 @@ class RowReference(Model):
     name: str
 
 
-class ShownNote(Model):
+class ShownCaveat(Model):
     """A note of a report's page, by its id in `data/notes.toml`, with the rows that it touches."""
 
     id: Identifier
-    kind: NoteKind
+    kind: CaveatKind
     touched: int | None = Field(None, description="how many rows; absent: all of the report")
     rows: list[RowReference] = Field([], description="which, where they are few")
 
@@ -307,8 +308,7 @@ class Results(Model):
     means: list[GroupMean] = Field([])
     factors: list[Factor] = Field([])
     published: list[PublishedTable] = Field([])
-    notes: list[ShownNote] = Field([], description="what to know about these numbers")
-    extra: dict[str, Any] = Field({}, description="sections that have no type of their own")
+    notes: list[ShownCaveat] = Field([], description="what to know about these numbers")
 
 
 class ReportReference(Model):

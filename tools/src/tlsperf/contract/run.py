@@ -9,6 +9,7 @@ from pydantic import Field
 
 from tlsperf.contract.libraries import NAMES
 from tlsperf.contract.record import Identifier, Model, Sha256
+from tlsperf.contract.warnings import WarningCode
 
 if TYPE_CHECKING:
     LibraryId = str
@@ -108,7 +109,7 @@ class Tool(Model):
 class RunWarning(Model):
     """Something a reader must know about a run."""
 
-    code: Identifier
+    code: WarningCode
     message: str
 
 

@@ -9,20 +9,11 @@ from collections.abc import Sequence
 from typing import Final
 
 from tlsperf.contract.libraries import COLOURS, NAMES, OTHER
-from tlsperf.contract.record import Unit
+from tlsperf.contract.metrics import WHOLE_UNITS, Unit
 from tlsperf.contract.results import ShownImplementation
 from tlsperf.contract.run import HostFacts, Implementation
 
 ABSENT: Final = "–"
-
-_WHOLE_UNITS: Final = (
-    "bytes",
-    "KiB",
-    "bytes/connection",
-    "instructions/handshake",
-    "instructions/MiB",
-    "instructions/operation",
-)
 
 
 def value_text(value: float, unit: Unit, like: float | None = None) -> str:
@@ -33,7 +24,7 @@ def value_text(value: float, unit: Unit, like: float | None = None) -> str:
     """
     scale = float(f"{value if like is None else like:.4g}")
     decimals = next((d for d, least in enumerate((1000, 100, 10)) if scale >= least), 3)
-    return f"{value:,.{0 if unit in _WHOLE_UNITS else decimals}f}"
+    return f"{value:,.{0 if unit in WHOLE_UNITS else decimals}f}"
 
 
 def interval_text(low: float, high: float, value: float, unit: Unit) -> str:

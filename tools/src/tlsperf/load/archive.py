@@ -1,7 +1,7 @@
 """Archives of `tlsbench pack`: a run as one file, carried from the host that measured.
 
 A gzip-compressed tar with, below one folder named after the run: `SHA256SUMS` in the form of
-sha256sum(1), `run.toml`, and the raw files. Whatever is not exactly so is refused.
+sha256sum(1), `run.toml`, and the raw files. Anything else is rejected.
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ import hashlib
 import io
 import re
 import tarfile
-import tempfile
 import tomllib
 import zlib
 from collections.abc import Mapping
@@ -20,45 +19,36 @@ from typing import Final
 
 from tlsperf.contract.errors import FormatError, UserError
 from tlsperf.contract.run import Run
-from tlsperf.load.run import load_run, parse_run
+from tlsperf.load.run import check_raw, loaded_run, parse_run
 
 SUFFIX: Final = ".tar.gz"
 SUMS: Final = "SHA256SUMS"
 _SUM: Final = re.compile(r"([0-9a-f]{64})  (\S+)")
 
 
-def import_archive(archive: Path, runs: Path) -> Run:
-    """Writes the run of an archive to `runs`/<its id>, which must not exist, and returns it.
+def read_archive(archive: Path) -> tuple[Run, dict[str, bytes]]:
+    """The run of an archive, and its files by their paths in the run's folder, run.toml included.
 
-    Everything is checked first: the checksum beside the archive if there is one, those in it,
-    those of run.toml, and every record. Raises UserError, and has then written nothing.
+    Everything is checked: the checksum beside the archive if there is one, those in it, those of
+    run.toml, and every record.
     """
     name = str(archive)
-    data = _verified(archive)
-    members = _members(data, name)
-    identifier = _check_sums(members, name)
-    run = _run(members, identifier, name)
-    target = runs / run.id
-    if target.exists():
-        raise UserError(f"{name}: the run {run.id} is there already: {target}")
-    with tempfile.TemporaryDirectory(dir=runs, prefix=".import-") as scratch:
-        for member, content in members.items():
-            path = Path(scratch) / member
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_bytes(content)
-        folder = Path(scratch) / identifier
-        (folder / SUMS).unlink()
-        try:
-            load_run(folder)
-        except FormatError as error:
-            place = f"{name}: {error.file.removeprefix(f'{scratch}/')}"
-            raise FormatError(place, error.line, error.found, error.expected) from None
-        folder.rename(target)
-    return run
+    members = _members(_verified(archive), name)
+    folder = _check_sums(members, name)
+    run = _run(members, folder, name)
+    files = {
+        member.removeprefix(f"{folder}/"): data
+        for member, data in members.items()
+        if member != f"{folder}/{SUMS}"
+    }
+    for file in run.files:
+        check_raw(file, files[file.path], f"{name}: {folder}/{file.path}")
+    loaded_run(run, files, f"{name}: {folder}")
+    return run, files
 
 
 def _verified(archive: Path) -> bytes:
-    """The archive's bytes, which must be those that the file beside it tells of."""
+    """The archive's bytes, which must be those that the file beside it lists."""
     try:
         data = archive.read_bytes()
     except FileNotFoundError:
@@ -120,7 +110,7 @@ def _check_sums(members: Mapping[str, bytes], name: str) -> str:
 
 
 def _run(members: Mapping[str, bytes], folder: str, name: str) -> Run:
-    """The run of the archive, whose folder and files must be those that run.toml tells of."""
+    """The run of the archive, whose folder and files must be those that run.toml lists."""
     manifest = f"{folder}/run.toml"
     place = f"{name}: {manifest}"
     if manifest not in members:

@@ -12,14 +12,12 @@ from pathlib import Path
 from typing import Final
 
 from tlsperf.contract.errors import FormatError
-from tlsperf.contract.names import scenario_name
 from tlsperf.contract.record import Identifier, Scenario
-from tlsperf.load.formats import hdr, tlsbench
+from tlsperf.load import hdr, tlsbench
 from tlsperf.load.formats.bench_latency import MAKEFILE_SCENARIOS
 from tlsperf.load.run import LoadedRun, raw_bytes
 
 HEADER: Final = "figure,implementation,version,bin_low_ms,bin_high_ms,count"
-FILE: Final = "latency-histogram.csv"
 
 
 @dataclass(frozen=True, order=True)
@@ -32,10 +30,10 @@ class Bin:
 
 
 Histograms = Mapping[tuple[Scenario, Identifier], list[Bin]]
-"""Ascending bins of an implementation in a scenario, without threads where a file tells none."""
+"""Ascending bins of an implementation in a scenario, without threads where a file reports none."""
 
 BINS_A_DECADE: Final = 60
-"""A bin of a chart is 3.9 % wide, where our records tell a tenth of a per cent apart."""
+"""A bin of a chart is 3.9 % wide, where our records distinguish 0.1 %."""
 
 
 def read_histograms(
@@ -93,15 +91,3 @@ def _number(microseconds: float) -> int:
 def _edge(number: int) -> float:
     """Where a bin begins, in µs."""
     return float(10 ** (number / BINS_A_DECADE))
-
-
-def histograms_csv(histograms: Histograms) -> str:
-    """The text of latency-histogram.csv: a line for each bin."""
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(["name", "implementation", "low_us", "high_us", "count"])
-    for (scenario, implementation), bins in histograms.items():
-        for b in bins:
-            line = [scenario_name(scenario), implementation, f"{b.low:.6g}", f"{b.high:.6g}"]
-            writer.writerow([*line, b.count])
-    return text.getvalue()

@@ -20,9 +20,10 @@ from pydantic import ValidationError
 from tlsperf.contract.errors import FormatError, UserError, mismatch
 from tlsperf.contract.record import Identifier, Overhead
 from tlsperf.contract.run import LOCK_FORMAT, Host, RawFile, Run, RunWarning
-from tlsperf.load.formats import FOREIGN, tlsbench
-from tlsperf.load.formats.frame import concatenate
-from tlsperf.load.formats.rows import Parsed, Source, frame_of
+from tlsperf.load import tlsbench
+from tlsperf.load.formats import FOREIGN
+from tlsperf.load.frame import concatenate
+from tlsperf.load.rows import Parsed, RawInput, frame_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,10 +88,15 @@ def raw_bytes(folder: Path, file: RawFile) -> bytes:
         data = path.read_bytes()
     except FileNotFoundError:
         raise UserError(f"{path}: the raw file is missing") from None
+    check_raw(file, data, str(path))
+    return data
+
+
+def check_raw(file: RawFile, data: bytes, name: str) -> None:
+    """Raises FormatError unless a raw file, called `name`, is as its run was written with it."""
     digest = hashlib.sha256(data).hexdigest()
     if digest != file.sha256:
-        raise FormatError(str(path), None, f"sha256 {digest}", f"{file.sha256}, as run.toml has it")
-    return data
+        raise FormatError(name, None, f"sha256 {digest}", f"{file.sha256}, as run.toml has it")
 
 
 def read_hosts(folder: Path) -> dict[str, Host]:
@@ -116,10 +122,15 @@ def load_run(folder: Path) -> LoadedRun:
     """Reads a run with all its raw files."""
     run = read_run(folder)
     data = {file.path: raw_bytes(folder, file) for file in run.files}
+    return loaded_run(run, data, str(folder))
+
+
+def loaded_run(run: Run, data: Mapping[str, bytes], folder: str) -> LoadedRun:
+    """A run of the bytes of its files by their paths; `folder` is what errors call its folder."""
     frames, gaps, warnings, overheads, histograms = [], [], [], [], {}
     for file in run.files:
         if file.format == tlsbench.FORMAT:
-            name = str(folder / file.path)
+            name = f"{folder}/{file.path}"
             records = tlsbench.parse(data[file.path], name)
             frames.append(records.frame)
             gaps += records.gaps
@@ -127,7 +138,7 @@ def load_run(folder: Path) -> LoadedRun:
             overheads += records.overheads
             histograms[name] = records.histograms
     if len(frames) < len(_files_of_figures(run)):
-        frames.append(frame_of(foreign_rows(run, data, str(folder)).rows))
+        frames.append(frame_of(foreign_rows(run, data, folder).rows))
     return LoadedRun(run, concatenate(frames), gaps, warnings, overheads, histograms)
 
 
@@ -145,7 +156,7 @@ def foreign_rows(run: Run, data: Mapping[str, bytes], folder: str) -> Parsed:
 
     `data` is the bytes of each file by its path in the run, `folder` what errors call the run's.
     """
-    sources: dict[str, list[Source]] = {}
+    sources: dict[str, list[RawInput]] = {}
     for file in _files_of_figures(run):
         if file.format == tlsbench.FORMAT:
             continue
@@ -153,7 +164,7 @@ def foreign_rows(run: Run, data: Mapping[str, bytes], folder: str) -> Parsed:
             known = ", ".join([tlsbench.FORMAT, *FOREIGN])
             raise FormatError(f"{folder}/run.toml", None, f"format {file.format!r}", known)
         name = f"{folder}/{file.path}"
-        source = Source(data[file.path], name, run, file.implementation, file.round)
+        source = RawInput(data[file.path], name, run, file.implementation, file.round)
         sources.setdefault(file.format, []).append(source)
     together = Parsed()
     for format_name, files in sources.items():
@@ -171,4 +182,4 @@ def _disturbances(records: tlsbench.Records) -> list[RunWarning]:
     message = (
         f"{len(disturbed)} of {len(records.rounds)} rounds were disturbed and do not count{why}."
     )
-    return [RunWarning(code="disturbed-rounds", message=message)]
+    return [RunWarning(code="disturbed-rounds-excluded", message=message)]

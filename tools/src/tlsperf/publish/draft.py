@@ -1,27 +1,27 @@
 """`tlsperf draft`: the archive of a bench host becomes a run and the draft of its report.
 
-What a person would look at before publishing is looked at here, and refused with a message that
-leaves the checkout as it was: an archive that was changed, a run of another suite than the one
-that was asked for, one that is not complete, a host that was not fit to measure, data that
-do not hold what they promise, a run or a report that is there already.
+It checks what a person would check before publishing, and stops with a message that leaves the
+checkout as it was: an archive that was changed, a run of another suite than the given one, an
+incomplete run, a host that was not fit to measure, invalid data, a run or a report that exists
+already.
 """
 
 from __future__ import annotations
 
-import hashlib
 import shutil
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from tlsperf.contract.errors import UserError
 from tlsperf.contract.results import Results
 from tlsperf.contract.run import Run
-from tlsperf.load.archive import import_archive
-from tlsperf.load.run import read_toml
+from tlsperf.load.results import read_results
+from tlsperf.load.suite import read_suite
 from tlsperf.publish.render import render_reports
+from tlsperf.publish.runs import import_archive
 from tlsperf.publish.scaffold import new_report
 from tlsperf.publish.summary import introduction
 from tlsperf.publish.validate import problems
@@ -49,19 +49,16 @@ def draft_report(root: Path, archive: Path, suite: Path) -> Path:
         page = new_report(root, [run.id])
         with _removed_on_failure(page.parent):
             render_reports(root, check=False)
-            text = (page.parent / "results.json").read_text(encoding="utf-8")
-            _write_pull_request(root / OUTPUT, Results.model_validate_json(text))
+            _write_pull_request(root / OUTPUT, read_results(page.parent / "results.json"))
     return page
 
 
 def check_run(run: Run, suite: Path, archive: str) -> None:
     """Raises UserError unless the run is a complete one of this suite on a host fit to measure."""
-    content = read_toml(suite)
-    name = content["name"]
+    name, digest = read_suite(suite)
     if run.suite is None or run.suite.name != name:
         found = run.suite.name if run.suite else "none"
         raise UserError(f"{archive}: found a run of the suite {found}, expected {name}")
-    digest = _suite_digest(suite, content)
     if run.suite.sha256 != digest:
         raise UserError(
             f"{archive}: found the suite {name} with sha256 {run.suite.sha256}, expected {digest} "
@@ -78,15 +75,6 @@ def check_run(run: Run, suite: Path, archive: str) -> None:
         raise UserError(
             f"{archive}: the host was not fit to measure when the run began: {', '.join(failed)}"
         )
-
-
-def _suite_digest(suite: Path, content: Mapping[str, Any]) -> str:
-    """The checksum that `tlsbench` records: over the suite and then the files that it includes."""
-    digest = hashlib.sha256(suite.read_bytes())
-    for include in content.get("include", []):
-        name = include if isinstance(include, str) else include["file"]
-        digest.update((suite.parent / name).read_bytes())
-    return digest.hexdigest()
 
 
 @contextmanager
@@ -108,7 +96,7 @@ def _write_pull_request(folder: Path, results: Results) -> None:
 {introduction(results)}
 ---
 Drawn from the run {results.runs[0].id}, whose raw output is in this branch. Before merging, which
-publishes it: read the warnings, and go on with the prose in `content/perf/{results.id}/index.md`.
+publishes it: read the warnings, and complete the prose in `content/perf/{results.id}/index.md`.
 The site with this report is an artifact of the workflow ci on this branch.
 """
     (folder / "body.md").write_text(body, encoding="utf-8")

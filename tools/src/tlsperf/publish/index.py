@@ -26,7 +26,7 @@ from tlsperf.contract.index import (
 )
 from tlsperf.contract.results import Cell, Results, Row, ShownImplementation, Table
 from tlsperf.contract.text import host_label
-from tlsperf.publish.overviews import newest_first
+from tlsperf.publish.reports import newest_first
 
 MOST_FIGURES: Final = 6_000
 """In Explore's table, which is one page: about 270 bytes each. Older reports are links alone."""

@@ -1,4 +1,4 @@
-"""`tlsperf new`: the folder of a report, with the prose that a person goes on from."""
+"""`tlsperf new`: the folder of a report, with prose for a person to complete."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from tlsperf.contract.record import Identifier
 from tlsperf.contract.results import Results
 from tlsperf.contract.run import Implementation, Report, Run
 from tlsperf.contract.text import host_label, implementation_label, listed
-from tlsperf.load.run import loader, read_run, read_runs
-from tlsperf.publish.render import completer
-from tlsperf.report.page import read_page
+from tlsperf.load.page import read_page
+from tlsperf.load.run import read_run, read_runs
+from tlsperf.publish.assemble import assembler
 
 MOST_IN_TITLE: Final = 4
 
@@ -33,7 +33,7 @@ def new_report(
 ) -> Path:
     """Writes `index.md` of a new report on runs and returns its path.
 
-    The report is named after its first run and has its last run's date unless told otherwise.
+    The report is named after its first run and has its last run's date unless given another.
     Raises UserError where a run cannot be read or there is such a report already.
     """
     runs = [read_run(root / "data" / "runs" / run_id) for run_id in run_ids]
@@ -48,7 +48,7 @@ def new_report(
         )
     implementations = list({i.id: i for run in runs for i in run.implementations}.values())
     others = [read_page(path).report for path in sorted(folder.parent.glob("*/index.md"))]
-    all_runs, load = read_runs(root / "data" / "runs"), loader(root / "data" / "runs")
+    all_runs = read_runs(root / "data" / "runs")
     report = Report(
         id=name,
         title=title or _title(implementations, runs),
@@ -59,7 +59,7 @@ def new_report(
     )
     before = predecessor(report, others, all_runs)
     report = report.model_copy(update={"previous": before.id if before else None})
-    results = completer(root, [*others, report], all_runs, load)(report)
+    results = assembler(root, [*others, report])(report).results
     folder.mkdir(parents=True)
     path = folder / "index.md"
     path.write_text(report_page(report, results), encoding="utf-8")
@@ -74,8 +74,8 @@ def _title(implementations: Sequence[Implementation], runs: Sequence[Run]) -> st
         libraries = dict.fromkeys(NAMES[i.library] for i in implementations)
         distinct = [f"{len(implementations)} builds of {', '.join(libraries)}"]
     suites = list(dict.fromkeys(run.suite.name for run in runs if run.suite))
-    told = f", {' and '.join(suites)} suite{'s' if len(suites) > 1 else ''}" if suites else ""
-    return " vs ".join(distinct) + told
+    named = f", {' and '.join(suites)} suite{'s' if len(suites) > 1 else ''}" if suites else ""
+    return " vs ".join(distinct) + named
 
 
 def _order(implementation: Implementation) -> int:
@@ -153,8 +153,7 @@ def _body(results: Results) -> list[str]:
 
 _OBSERVATIONS: Final = (
     "Each row compares the libraries in one scenario; its ratio has an interval, and the verdict "
-    "is drawn from that interval alone. A difference that the rounds do not bear out is not called "
-    "one."
+    "is drawn from that interval alone. Where the interval includes 1, no difference is shown."
 )
 # Tables of phases would weigh as much as all the others; a person can show one where it matters.
 _PHASES: Final = (

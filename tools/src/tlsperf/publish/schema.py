@@ -1,6 +1,6 @@
 """Writes the contract as JSON Schema: `python -m tlsperf.publish.schema [--check]`.
 
-The schemas are made from `model.py`, so that the vocabulary stands in one place.
+The schemas are made from `contract/`, so that the vocabulary is in one place.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def main(arguments: list[str]) -> int:
             print(f"wrote {path}")
     if stale and "--check" in arguments:
         for path in stale:
-            print(f"{path}: differs from model.py; run `make generate`", file=sys.stderr)
+            print(f"{path}: differs from contract/; run `make generate`", file=sys.stderr)
         return 1
     return 0
 

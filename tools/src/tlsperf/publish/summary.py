@@ -10,18 +10,17 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from pydantic import ValidationError
-
 from tlsperf.contract.errors import UserError
 from tlsperf.contract.results import Cell, Results
 from tlsperf.contract.text import host_label
+from tlsperf.load.results import known_results, parse_results
 
 MOST_ROWS: Final = 200
 """Rows shown of one report: the text must stay below what GitHub shows of one, 64 KiB."""
 
 
 class _Place(NamedTuple):
-    """Where a figure stands in a report."""
+    """The place of a figure in a report."""
 
     table: str
     anchor: str
@@ -49,9 +48,9 @@ def summary_since(root: Path, reference: str) -> str:
     parts = []
     for path in sorted(paths):
         name = Path(path).parent.name
-        now = _parse((root / path).read_text(encoding="utf-8")) if (root / path).exists() else None
+        now = known_results(root / path)
         there = _git(root, "ls-tree", "--name-only", base, "--", path)
-        before = _parse(_git(root, "show", f"{base}:{path}")) if there else None
+        before = parse_results(_git(root, "show", f"{base}:{path}")) if there else None
         if now is None:
             state = "cannot be read by these tools" if (root / path).exists() else "is removed"
             parts.append(f"## {name}\n\nThis report {state}.\n")
@@ -98,8 +97,8 @@ def _changes(results: Results) -> Iterator[str]:
         for group in library.groups:
             yield f"  - {_plain(group.title)}: {_plain(group.statement)}"
             for change in group.changes:
-                told = f"{change.before} to {change.after} {change.unit}, {change.ratio.text}"
-                yield f"    - {_plain(f'{change.name}: {told}')}"
+                figures = f"{change.before} to {change.after} {change.unit}, {change.ratio.text}"
+                yield f"    - {_plain(f'{change.name}: {figures}')}"
 
 
 def comparison(before: Results, now: Results) -> str:
@@ -160,14 +159,6 @@ def _row(*cells: str) -> list[str]:
 def _plain(text: str) -> str:
     """One line of text that Markdown shows as it is: no mark-up and no end of a cell in it."""
     return "".join(f"\\{c}" if c in "\\`*_[]<>|~" else c for c in " ".join(text.split()))
-
-
-def _parse(text: str) -> Results | None:
-    """The results of a results.json; None where it is of another schema."""
-    try:
-        return Results.model_validate_json(text)
-    except ValidationError:
-        return None
 
 
 def _git(root: Path, *arguments: str) -> str:

@@ -1,4 +1,4 @@
-"""`tlsperf validate`: everything below data/ holds what it promises.
+"""`tlsperf validate`: everything below data/ is valid.
 
 Each check returns what is wrong, in words with the file in them; nothing stops at the first find.
 Checked are: hosts and runs against the schema; checksums and stray or missing files; every raw
@@ -14,13 +14,14 @@ from typing import Final
 
 import pandas as pd
 
-from tlsperf.analysis.series import Sample, Series, series
+from tlsperf.analysis.series import MeasuredRun, Sample, Series, measured
 from tlsperf.contract.errors import UserError
 from tlsperf.contract.names import scenario_name
 from tlsperf.contract.record import SCENARIO_FIELDS
 from tlsperf.contract.run import Host
+from tlsperf.load.comparisons import read_definition, read_printed
 from tlsperf.load.run import LoadedRun, load_run, read_hosts
-from tlsperf.published.published_tables import differences, read_definition
+from tlsperf.published.published_tables import differences
 
 IMPLAUSIBLE: Final = 8.0
 """A figure so many times its neighbours, or as little, is a mistake until someone explains it:
@@ -38,7 +39,7 @@ def problems(data: Path) -> list[str]:
         hosts = read_hosts(data / "hosts")
     except UserError as error:
         found.append(str(error))
-    runs: dict[str, LoadedRun] = {}
+    runs: dict[str, MeasuredRun] = {}
     for folder in sorted((data / "runs").iterdir()) if (data / "runs").is_dir() else []:
         if not folder.is_dir():
             found.append(f"{folder}: found a file, expected the folder of a run")
@@ -48,10 +49,10 @@ def problems(data: Path) -> list[str]:
         except UserError as error:
             found.append(str(error))
             continue
-        runs[folder.name] = run
+        runs[folder.name] = measured(run)
         found += _stray_files(folder, run)
         found += _references(folder, run, hosts)
-        found += _implausible(folder, run)
+        found += _implausible(folder, runs[folder.name])
     for path in sorted((data / "comparisons").glob("*.toml")):
         found += _comparison(path, runs)
     return found
@@ -90,7 +91,7 @@ def _references(folder: Path, run: LoadedRun, hosts: Mapping[str, Host]) -> Iter
 # --- plausibility --------------------------------------------------------------------------------
 
 
-def _implausible(folder: Path, run: LoadedRun) -> Iterator[str]:
+def _implausible(folder: Path, run: MeasuredRun) -> Iterator[str]:
     """Figures that are far from their neighbours (IMPLAUSIBLE) and are not marked invalid.
 
     Neighbours are the other rounds of the same implementation; where there are none, the same
@@ -98,12 +99,12 @@ def _implausible(folder: Path, run: LoadedRun) -> Iterator[str]:
     looked at are EXTREMES and phases: a pause of milliseconds is many times what most of them
     take, and is no error.
     """
-    for row in series([run]):
+    for row in run.series:
         if row.is_part or row.statistic in EXTREMES:
             continue
         for identifier, sample in row.samples.items():
             yield from _off_in_rounds(folder, row, identifier, sample)
-    yield from _off_in_sequences(folder, run.frame)
+    yield from _off_in_sequences(folder, run.loaded.frame)
 
 
 def _off_in_rounds(folder: Path, row: Series, identifier: str, sample: Sample) -> Iterator[str]:
@@ -141,11 +142,12 @@ def _off_in_sequences(folder: Path, frame: pd.DataFrame) -> Iterator[str]:
 # --- comparison tables ---------------------------------------------------------------------------
 
 
-def _comparison(path: Path, runs: Mapping[str, LoadedRun]) -> list[str]:
+def _comparison(path: Path, runs: Mapping[str, MeasuredRun]) -> list[str]:
     try:
         definition = read_definition(path)
         if definition.run not in runs:
             return [f"{path}: found run {definition.run!r}, expected a valid run of data/runs"]
-        return differences(definition, runs[definition.run], path)
+        printed = read_printed(path, definition)
+        return differences(definition, printed, runs[definition.run], path)
     except UserError as error:
         return [str(error)]

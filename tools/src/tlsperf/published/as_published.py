@@ -4,23 +4,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from pathlib import Path
 
+from tlsperf.analysis.series import MeasuredRun
+from tlsperf.contract.comparisons import Definition
 from tlsperf.contract.results import PublishedTable
-from tlsperf.load.run import LoadedRun
-from tlsperf.published.published_tables import Definition, lines_of, read_definition
-
-
-def read_definitions(folder: Path) -> list[Definition]:
-    """All definitions of a folder, in the order of their names."""
-    return [read_definition(path) for path in sorted(folder.glob("*.toml"))]
+from tlsperf.published.published_tables import lines_of
 
 
 def as_published(
-    definitions: Sequence[Definition], runs: Sequence[LoadedRun]
+    definitions: Sequence[Definition], runs: Sequence[MeasuredRun]
 ) -> list[PublishedTable]:
     """The tables that were published of these runs, as the data give them."""
-    by_id = {run.run.id: run for run in runs}
+    by_id = {run.id: run for run in runs}
     shown = []
     for definition in definitions:
         if definition.run not in by_id:

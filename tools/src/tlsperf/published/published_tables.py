@@ -1,38 +1,33 @@
 """Comparison tables as they were published, made again from the raw data to the last digit.
 
 A file `data/comparisons/<name>.toml` says which two implementations, which scenarios and which
-estimator a published table has (class Definition); the CSV beside it holds the table as printed.
-Errors of the source are listed with what is right (class Erratum), so that what is computed and
-what was printed differ exactly there.
+estimator a published table has (contract/comparisons.py); the CSV beside it holds the table as
+printed. Errors of the source are listed with what is right, so that what is computed and what was
+printed differ exactly there.
 """
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Iterator, Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Final, Literal
 
-from pydantic import Field, ValidationError
-
 from tlsperf.analysis.compare import (
     Comparison,
-    Estimator,
     compare,
     csv_text,
-    factor_text,
     markdown_text,
     number_text,
     pairs_of,
+    right_over_left,
     side_of,
 )
-from tlsperf.analysis.series import Series, series
-from tlsperf.contract.errors import FormatError, UserError
-from tlsperf.contract.record import Identifier, Model, Scenario
-from tlsperf.contract.run import Source
-from tlsperf.load.run import LoadedRun, load_run, read_toml
+from tlsperf.analysis.series import MeasuredRun
+from tlsperf.contract.comparisons import ComparedTable, Definition
+from tlsperf.contract.errors import UserError
+from tlsperf.contract.record import Scenario
+from tlsperf.contract.variant import parse_variant
 
 _CIPHERS: Final = {
     "AES_128_GCM_SHA256": "AES128-GCM_SHA256",
@@ -41,51 +36,6 @@ _CIPHERS: Final = {
 }
 _SIDES: Final = {"sender": "sent", "receiver": "received"}
 _HANDSHAKES: Final = {"none": "full", "session-id": "session-id", "ticket": "ticket"}
-
-
-class Table(Model):
-    """One table: which two, under which names, and which scenarios (patterns of names)."""
-
-    title: str
-    left: Identifier
-    left_label: str
-    right: Identifier
-    right_label: str
-    scenarios: list[str] = Field(min_length=1)
-    without: tuple[str, ...] = ()
-
-
-class Erratum(Model):
-    """A cell that is wrong in the source: its line and column in the CSV, and both readings."""
-
-    line: int = Field(ge=2)
-    column: str
-    printed: str
-    correct: str
-    reason: str
-
-
-class Definition(Model):
-    """`data/comparisons/<name>.toml`."""
-
-    run: Identifier
-    published: str = Field(description="the CSV beside this file")
-    layout: Literal["factor", "memory"]
-    estimator: Estimator
-    include_invalid: bool = False
-    source: Source
-    table: list[Table] = Field(min_length=1)
-    errata: tuple[Erratum, ...] = ()
-
-
-def read_definition(path: Path) -> Definition:
-    """The checked definition of a file."""
-    try:
-        return Definition.model_validate(read_toml(path))
-    except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        key = ".".join(str(part) for part in first["loc"])
-        raise FormatError(str(path), None, f"{key} {first['input']!r}", first["msg"]) from None
 
 
 def scenario_label(scenario: Scenario) -> str | None:
@@ -103,10 +53,10 @@ def scenario_label(scenario: Scenario) -> str | None:
 
 
 def rows_of(
-    definition: Definition, table: Table, run: LoadedRun, rows: Sequence[Series]
+    definition: Definition, table: ComparedTable, run: MeasuredRun
 ) -> list[tuple[str, Scenario, Comparison]]:
     """Label, scenario and figures of each row of one table."""
-    left, right = side_of(run, rows, table.left), side_of(run, rows, table.right)
+    left, right = side_of(run, table.left), side_of(run, table.right)
     pairs, labels = [], []
     for pair in pairs_of(left, right):
         if definition.layout == "memory":
@@ -125,12 +75,11 @@ def rows_of(
     ]
 
 
-def lines_of(definition: Definition, run: LoadedRun) -> list[list[str]]:
+def lines_of(definition: Definition, run: MeasuredRun) -> list[list[str]]:
     """The published CSV as the data give it, its header first."""
     lines: list[list[str]] = []
-    every_row = series([run])
     for table in definition.table:
-        rows = rows_of(definition, table, run, every_row)
+        rows = rows_of(definition, table, run)
         if definition.layout == "factor":
             lines += _factor_lines(table, rows)
         else:
@@ -151,12 +100,12 @@ def lines_of(definition: Definition, run: LoadedRun) -> list[list[str]]:
 
 
 def _factor_lines(
-    table: Table, rows: Sequence[tuple[str, Scenario, Comparison]]
+    table: ComparedTable, rows: Sequence[tuple[str, Scenario, Comparison]]
 ) -> Iterator[list[str]]:
     for label, _, row in rows:
         yield [
             *(table.title, label, table.left_label, table.right_label),
-            *(number_text(row.left), number_text(row.right), factor_text(row.factor)),
+            *(number_text(row.left), number_text(row.right), right_over_left(row.factor)),
         ]
 
 
@@ -165,18 +114,19 @@ def _memory_lines(rows: Sequence[tuple[str, Scenario, Comparison]]) -> Iterator[
         change = (row.right - row.left) / row.left
         yield [
             *(scenario.cipher_suite or "", scenario.protocol or ""),
-            (scenario.variant or "").removeprefix("sessions-"),
+            str(parse_variant(scenario.variant or "").number),
             *(f"{row.left:.0f}", f"{row.right:.0f}", f"{100 * change:.0f}%"),
         ]
 
 
-def differences(definition: Definition, run: LoadedRun, path: Path) -> list[str]:
+def differences(
+    definition: Definition, printed: Sequence[Sequence[str]], run: MeasuredRun, path: Path
+) -> list[str]:
     """What the computed table and the printed one disagree in, but for the errata.
 
     `path` is the definition's file. An erratum that is none is a difference as well.
     """
     place = path.parent / definition.published
-    printed = list(csv.reader(io.StringIO(place.read_text(encoding="utf-8"))))
     computed = lines_of(definition, run)
     expected = [list(line) for line in printed]
     found = []
@@ -203,13 +153,9 @@ def differences(definition: Definition, run: LoadedRun, path: Path) -> list[str]
     return found
 
 
-def tables_text(path: Path, runs: Path, format_: Literal["markdown", "csv"]) -> str:
-    """The tables of a definition's file, made of the run in the folder `runs`."""
-    definition = read_definition(path)
-    return text(definition, load_run(runs / definition.run), format_)
-
-
-def text(definition: Definition, run: LoadedRun, format_: Literal["markdown", "csv"]) -> str:
+def tables_text(
+    definition: Definition, run: MeasuredRun, format_: Literal["markdown", "csv"]
+) -> str:
     """All tables of a definition, as its CSV or as Markdown with the errata below."""
     lines = lines_of(definition, run)
     if format_ == "csv":

@@ -1,36 +1,22 @@
-"""Raw formats of other tools: a module each, listed here, that finds out whether a file is its own.
+"""Raw formats of other tools: every module of this package is one, and is found by being here.
 
-Our own `tlsbench/1` is read by `tlsbench`; these are for `run.load_run` and `tlsperf import`.
+A module has `FORMATS`, one for each version of its grammar. Our own format, `tlsbench/1`, is read
+by `load/tlsbench.py`, since it has more than rows.
 """
 
 from __future__ import annotations
 
+import pkgutil
+from importlib import import_module
 from typing import Final
 
 from tlsperf.contract.errors import UserError
-from tlsperf.load.formats import (
-    bench_latency,
-    bench_memory,
-    bssl_speed,
-    openssl_bench,
-    openssl_speed,
-    published,
-    rustls_bench,
-)
-from tlsperf.load.formats.rows import Format, refuse_utf16
+from tlsperf.load.rows import Format, refuse_utf16
 
 FOREIGN: Final[dict[str, Format]] = {
     format.name: format
-    for module in (
-        openssl_bench,
-        rustls_bench,
-        bench_memory,
-        bench_latency,
-        bssl_speed,
-        openssl_speed,
-        published,
-    )
-    for format in module.FORMATS
+    for module in pkgutil.iter_modules(__path__)
+    for format in import_module(f"{__name__}.{module.name}").FORMATS
 }
 """By the name that run.toml has."""
 

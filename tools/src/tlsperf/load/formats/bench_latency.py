@@ -21,7 +21,7 @@ import numpy as np
 
 from tlsperf.contract.errors import FormatError
 from tlsperf.contract.record import Scenario, Side
-from tlsperf.load.formats.rows import Format, Parsed, Remark, Row, Source, text_of
+from tlsperf.load.rows import Format, Parsed, ParsedRow, RawInput, Remark, scenario_errors, text_of
 
 _NAME: Final = re.compile(r"(.+)-(client|server)-(?:[0-9]+|ThreadId\([0-9]+\))-latency\.tsv")
 _LINE: Final = re.compile(r"[0-9]+\.[0-9]+[\t ]+([0-9]+(?:\.[0-9]+)?)\s*")
@@ -65,26 +65,29 @@ def _detects(text: str, name: str) -> bool:
     return _NAME.fullmatch(name) is not None and _WHOLE_LINE.match(text) is not None
 
 
-def parse(sources: Sequence[Source]) -> Parsed:
+def parse(sources: Sequence[RawInput]) -> Parsed:
     """Percentiles of each implementation, prefix and side over all its files."""
     parsed = Parsed()
-    groups: dict[tuple[str | None, int | None, str, str], list[Source]] = {}
+    groups: dict[tuple[str | None, int | None, str, str], list[RawInput]] = {}
     for source in sources:
         name = _NAME.fullmatch(PurePosixPath(source.name).name)
         if not name:
-            expected = "PREFIX-(client|server)-THREAD-latency.tsv, which tells what was measured"
+            expected = "PREFIX-(client|server)-THREAD-latency.tsv, which states what was measured"
             raise FormatError(source.name, None, "this file name", expected)
         key = (source.implementation, source.round, name[1], name[2])
         groups.setdefault(key, []).append(source)
     for (implementation, round_, prefix, side), files in groups.items():
         latencies = np.sort(np.concatenate([_latencies(file, parsed) for file in files]))
-        scenario = MAKEFILE_SCENARIOS.get(prefix) or Scenario(operation="handshake", variant=prefix)
+        with scenario_errors(files[0].name, 1):
+            scenario = MAKEFILE_SCENARIOS.get(prefix) or Scenario(
+                operation="handshake", variant=prefix
+            )
         update = {"side": cast(Side, side), "threads": len(files)}
         scenario = scenario.model_copy(update=update)
         for statistic, share in PERCENTILES.items():
             rank = max(0, int(np.ceil(share * len(latencies))) - 1)
             parsed.rows.append(
-                Row(
+                ParsedRow(
                     file=files[0].name,
                     line=1,
                     implementation=implementation,
@@ -99,7 +102,7 @@ def parse(sources: Sequence[Source]) -> Parsed:
     return parsed
 
 
-def _latencies(source: Source, parsed: Parsed) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+def _latencies(source: RawInput, parsed: Parsed) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
     """The latencies of one file, µs."""
     lines = text_of(source).split("\n")
     last = lines.pop()
@@ -118,4 +121,6 @@ def _latencies(source: Source, parsed: Parsed) -> np.ndarray[tuple[int], np.dtyp
     return np.asarray(values, dtype=np.float64)
 
 
-FORMATS: Final = (Format("bench-latency", "openssl-bench or rustls' bench", _detects, parse),)
+FORMATS: Final = (
+    Format("bench-latency", "openssl-bench or rustls' bench", _detects, parse, has_rounds=False),
+)

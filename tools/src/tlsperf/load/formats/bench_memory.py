@@ -13,9 +13,9 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from tlsperf.load.formats.rows import Format, file_by_file
-from tlsperf.load.formats.suites import OPENSSL_SUITES, RUSTLS_SUITES
-from tlsperf.load.formats.transcript import Grammar, parse
+from tlsperf.load.rows import Format, file_by_file
+from tlsperf.load.spellings import OPENSSL_SUITES, RUSTLS_SUITES
+from tlsperf.load.transcript import Grammar, parse
 
 
 class _BenchMemory(Grammar):

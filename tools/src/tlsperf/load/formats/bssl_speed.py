@@ -15,10 +15,10 @@ import re
 from typing import Final
 
 from tlsperf.contract.errors import FormatError
-from tlsperf.load.formats.rows import (
+from tlsperf.load.rows import (
     Format,
     Parsed,
-    Source,
+    RawInput,
     each_line,
     file_by_file,
     primitive_row,
@@ -45,7 +45,7 @@ def primitive_name(printed: str) -> str:
     return re.sub(r"[^a-z0-9.]+", "-", name).strip("-")
 
 
-def parse(source: Source) -> Parsed:
+def parse(source: RawInput) -> Parsed:
     """One row a line: bytes per second where the tool gives them, else operations."""
     parsed = Parsed()
     names: dict[str, tuple[str, int]] = {}
@@ -77,7 +77,7 @@ def parse(source: Source) -> Parsed:
     return parsed
 
 
-def _contradiction(source: Source, line: int, found: re.Match[str]) -> str | None:
+def _contradiction(source: RawInput, line: int, found: re.Match[str]) -> str | None:
     """What is wrong with a line whose numbers do not agree, beyond the rounding of its print."""
     count, printed, microseconds, operations, megabytes = found.groups()
     if int(microseconds) == 0:

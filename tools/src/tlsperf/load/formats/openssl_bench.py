@@ -1,6 +1,6 @@
 """Output of openssl-bench (github.com/ctz/openssl-bench), of OpenSSL and BoringSSL.
 
-`openssl-bench/2023`, until November 2024; what was measured is told by the echoed command:
+`openssl-bench/2023`, until November 2024; the echoed command states what was measured:
 
     env LD_LIBRARY_PATH=../openssl ./bench bulk ECDHE-RSA-AES128-GCM-SHA256 1048576
     negotiated TLSv1.2 with ECDHE-RSA-AES128-GCM-SHA256 [kx NAME]
@@ -8,7 +8,7 @@
     recv: 7236.13 MB/s
     handshakes\\tclient\\t3419.3\\thandshakes/s
 
-`openssl-bench/2024`, since; only the key type is still told by the command alone:
+`openssl-bench/2024`, since; only the key type is still stated by the command alone:
 
     bulk\\tsend\\tTLSv1.2\\tECDHE-RSA-AES128-GCM-SHA256\\t6512.01\\tMB/s
     handshake-ticket\\tserver\\tTLSv1.3\\tTLS_AES_256_GCM_SHA384\\t3780\\thandshakes/s
@@ -22,9 +22,9 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from tlsperf.load.formats.rows import Source
-from tlsperf.load.formats.suites import GROUPS, OPENSSL_SUITES, Suite
-from tlsperf.load.formats.transcript import (
+from tlsperf.load.rows import RawInput
+from tlsperf.load.spellings import GROUPS, OPENSSL_SUITES, Suite
+from tlsperf.load.transcript import (
     GENERAL,
     RESUMPTIONS,
     TRANSFER_SIDES,
@@ -40,7 +40,7 @@ _CONNECTS: Final = re.compile(
 _SESSIONS: Final = re.compile(r"sessions: [0-9]+, hits: ([0-9]{1,18}), misses: ([0-9]{1,18})\s*")
 _UNSUPPORTED: Final = "!!! BoringSSL does not support stateful resumption for TLS1.3"
 _VERSIONS: Final = {"TLSv1.2": "1.2", "TLSv1.3": "1.3", "TLSv1/SSLv3": None}
-"""A current BoringSSL prints TLSv1/SSLv3 for every version; the suite tells it."""
+"""A current BoringSSL prints TLSv1/SSLv3 for every version; the cipher suite implies it."""
 
 
 class _OpensslBench(Grammar):
@@ -50,7 +50,7 @@ class _OpensslBench(Grammar):
         self.key_exchange: str | None = None
         self.note: str | None = None
 
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: RawInput) -> None:
         super().__init__(source)
         self.begin()
         self.words = {
@@ -105,7 +105,7 @@ class _OpensslBench(Grammar):
         return self.command
 
     def check_suite(self, line: int, version: str, name: str, command: Command | None) -> Suite:
-        """The suite that was negotiated; another than asked for spoils the command's figures."""
+        """The suite that was negotiated; another than requested spoils the command's figures."""
         suite = self.suite(line, name)
         if version not in _VERSIONS:
             raise self.fail(line, f"version {version!r}", " or ".join(_VERSIONS))
@@ -122,7 +122,7 @@ class _OpensslBench(Grammar):
         size = None
         if mode == "bulk" and self.command and self.command.numbers:
             size = self.command.numbers[0]
-        # A resumption in TLS1.2 exchanges no keys; `negotiated` tells of the session it resumes.
+        # A resumption in TLS1.2 exchanges no keys; `negotiated` is about the session it resumes.
         exchanges_keys = suite.protocol == "1.3" or mode in ("bulk", "handshake")
         measured = Measured(
             operation="transfer" if mode == "bulk" else "handshake",
@@ -139,7 +139,7 @@ class _OpensslBench(Grammar):
 
 
 class _OpensslBench2023(_OpensslBench):
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: RawInput) -> None:
         super().__init__(source)
         self.words = {
             **self.words,
@@ -170,7 +170,7 @@ class _OpensslBench2023(_OpensslBench):
 
 
 class _OpensslBench2024(_OpensslBench):
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: RawInput) -> None:
         super().__init__(source)
         figures = ("bulk", "handshakes", "handshake-resume", "handshake-ticket")
         self.words = {**self.words, **dict.fromkeys(figures, self.figure)}

@@ -4,8 +4,8 @@
     type              2 bytes     31 bytes    136 bytes   1024 bytes   8192 bytes  16384 bytes
     AES-256-GCM      13570.29k   168865.38k   623050.41k  1766296.58k  2320760.83k  2374123.52k
 
-The frame has MiB/s. Whether it encrypts or decrypts is told only by the command (-decrypt), if
-that is in the file: then it is part of the variant (aes-256-gcm-seal-16384).
+The frame has MiB/s. Only the command (-decrypt) states whether it encrypts or decrypts; if it
+is in the file, that is part of the variant (aes-256-gcm-seal-16384).
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ import re
 from typing import Final
 
 from tlsperf.contract.errors import FormatError
-from tlsperf.load.formats.rows import (
+from tlsperf.load.rows import (
     Format,
     Parsed,
-    Source,
+    RawInput,
     each_line,
     file_by_file,
     primitive_row,
@@ -35,7 +35,7 @@ _NOISE: Final = re.compile(
 )
 
 
-def parse(source: Source) -> Parsed:
+def parse(source: RawInput) -> Parsed:
     """One row for each cipher and size."""
     parsed = Parsed()
     sizes: list[int] = []

@@ -23,8 +23,8 @@ from tlsperf.contract.errors import FormatError
 from tlsperf.contract.record import Operation, Protocol, Resumption, Scenario, Side
 from tlsperf.contract.run import Implementation
 from tlsperf.load.formats.bench_latency import MAKEFILE_SCENARIOS
-from tlsperf.load.formats.rows import Format, Parsed, Row, Source, decode, file_by_file, text_of
-from tlsperf.load.formats.suites import OPENSSL_SUITES
+from tlsperf.load.rows import Format, Parsed, ParsedRow, RawInput, decode, file_by_file, text_of
+from tlsperf.load.spellings import OPENSSL_SUITES
 
 _NUMBER: Final = re.compile(r"[0-9]+(?:\.[0-9]+)?")
 _WHOLE: Final = re.compile(r"[1-9][0-9]{0,17}")
@@ -67,7 +67,7 @@ class _Figure(NamedTuple):
 class _Cells:
     """One line of a table; every access checks, and errors name the line."""
 
-    def __init__(self, source: Source, line: int, cells: Mapping[str, str]) -> None:
+    def __init__(self, source: RawInput, line: int, cells: Mapping[str, str]) -> None:
         self.source = source
         self.line = line
         self.cells = cells
@@ -284,7 +284,7 @@ _READERS: Final[tuple[tuple[re.Pattern[str], _Reader], ...]] = tuple(
 )
 
 
-def parse(source: Source) -> Parsed:
+def parse(source: RawInput) -> Parsed:
     """One row a figure. A point that two charts of a page show is one, and must agree."""
     text = text_of(source)
     header, _, _ = text.partition("\n")
@@ -297,7 +297,7 @@ def parse(source: Source) -> Parsed:
         raise FormatError(source.name, last, "a last line that does not end", "the whole file")
     columns = header.split(",")
     parsed = Parsed()
-    seen: dict[tuple[str, Scenario, str], Row] = {}
+    seen: dict[tuple[str, Scenario, str], ParsedRow] = {}
     lines = csv.reader(text.split("\n")[1:-1], strict=True)
     try:
         for cells in lines:
@@ -325,8 +325,8 @@ def _reader(header: str) -> _Reader | None:
     return next((reader for pattern, reader in _READERS if pattern.fullmatch(header)), None)
 
 
-def _row(source: Source, number: int, figure: _Figure) -> Row:
-    return Row(
+def _row(source: RawInput, number: int, figure: _Figure) -> ParsedRow:
+    return ParsedRow(
         file=source.name,
         line=number,
         implementation=_implementation(source, number, figure.library, figure.version),
@@ -339,7 +339,7 @@ def _row(source: Source, number: int, figure: _Figure) -> Row:
     )
 
 
-def _implementation(source: Source, line: int, library: str, version: str) -> str:
+def _implementation(source: RawInput, line: int, library: str, version: str) -> str:
     """The id of the run's implementation with that library and version."""
     library = library.lower()
     found = [
@@ -379,5 +379,7 @@ FORMATS: Final = (
         "published figures",
         lambda text, name: _reader(text.partition("\n")[0]) is not None,
         file_by_file(parse),
+        has_rounds=False,
+        implementations=implementations,
     ),
 )

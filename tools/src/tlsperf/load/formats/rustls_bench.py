@@ -11,7 +11,7 @@
     handshakes[-unbuffered]\\tTLSv1_3\\tKEY\\tSUITE\\t(client|server)\\t…\\tRATE\\thandshakes/s
 
 RESUMPTION is no-resume, sessionid or tickets. A command without --key-type runs once for each key
-type that fits, RSA first; bulk lines do not say which, so that all but the first are told apart
+type that fits, RSA first; bulk lines do not say which, so that all but the first are distinguished
 as `repeat-2` and so on.
 """
 
@@ -20,9 +20,9 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from tlsperf.load.formats.rows import Source
-from tlsperf.load.formats.suites import KEY_TYPES, RUSTLS_SUITES, Suite
-from tlsperf.load.formats.transcript import (
+from tlsperf.load.rows import RawInput
+from tlsperf.load.spellings import KEY_TYPES, RUSTLS_SUITES, Suite
+from tlsperf.load.transcript import (
     DEFAULT_SIZE,
     FIXED,
     TRANSFER_SIDES,
@@ -40,7 +40,7 @@ _FRAGMENT: Final = re.compile(r"max_fragment_size:(default|[1-9][0-9]{0,17})")
 class _RustlsBench(Grammar):
     suites = RUSTLS_SUITES
 
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: RawInput) -> None:
         super().__init__(source)
         self.words = {
             "bulk": self.bulk,

@@ -1,16 +1,18 @@
 """Grouped bars: a group for each row of a table, a bar for each implementation.
 
-Every bar has its implementation's name before it and its value behind it, so that nothing is told
-by colour alone. A rule across the end of a bar is its 95 % interval; a pale bar must not count.
+Every bar has its implementation's name before it and its value behind it, so that colour
+alone says nothing. A rule across the end of a bar is its 95 % interval; a pale bar must not count.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Final
 
 from tlsperf.contract.libraries import LIGHT
+from tlsperf.contract.record import Scenario
 from tlsperf.contract.results import Cell, ShownImplementation, Table
+from tlsperf.report.charts.kind import Around, Drawing, drawing
 from tlsperf.report.charts.picture import Picture
 from tlsperf.report.charts.theme import TEXT, WIDTH, text_width
 
@@ -22,6 +24,27 @@ ROW_TITLE: Final = 22
 GAP: Final = 14
 AXIS: Final = 44
 NOT_COUNTED: Final = " (not counted)"
+
+
+def applies(table: Table) -> bool:
+    """Whether the bars of a table are few enough."""
+    return sum(len(row.cells) for row in table.rows) <= MOST_BARS
+
+
+def draw(table: Table, around: Around) -> Iterator[Drawing]:
+    """One chart of the whole table."""
+    yield bars_of(table, around.implementations)
+
+
+def bars_of(
+    table: Table,
+    implementations: Mapping[str, ShownImplementation],
+    scenario: Scenario | None = None,
+) -> Drawing:
+    """The chart of a table, or of a part of one that is about a scenario."""
+    description = f"Grouped bars in {table.unit}, {table.better} is better. "
+    picture = bars(table, implementations)
+    return drawing(table, picture, description + _figures(table, implementations), scenario)
 
 
 def bars(table: Table, implementations: Mapping[str, ShownImplementation]) -> Picture:
@@ -158,3 +181,13 @@ def bars(table: Table, implementations: Mapping[str, ShownImplementation]) -> Pi
 
 def _text(cell: Cell) -> str:
     return cell.text if cell.valid else f"{cell.text}{NOT_COUNTED}"
+
+
+def _figures(table: Table, implementations: Mapping[str, ShownImplementation]) -> str:
+    """The text alternative of a table: every figure that its chart shows."""
+    rows = [
+        f"{row.name}: "
+        + ", ".join(f"{implementations[c.implementation].label} {_text(c)}" for c in row.cells)
+        for row in table.rows
+    ]
+    return f"{'; '.join(rows)}."

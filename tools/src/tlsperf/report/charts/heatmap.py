@@ -5,18 +5,36 @@ The colour repeats what each cell says in figures; it is never the only sign.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Final
 
+from tlsperf.analysis.ratios import factor_text
 from tlsperf.contract.results import Cell, ShownImplementation, Table
+from tlsperf.report.charts import bars
+from tlsperf.report.charts.kind import Around, Drawing, drawing
 from tlsperf.report.charts.picture import Picture
 from tlsperf.report.charts.theme import HEAT, TEXT, WIDTH, text_width
+
+MOST_COLUMNS: Final = 5
+"""A table with ratios and more implementations is drawn as a matrix, not as bars."""
 
 STEPS: Final = (0.625, 0.8, 0.9, 1.1, 1.25, 1.6)
 """Factors at which the colour changes: symmetrical, as 0.8 and 1.25 are one difference."""
 
 CELL: Final = 26
 LINE: Final = 15
+
+
+def applies(table: Table) -> bool:
+    """Whether a table has ratios, and more figures than bars can show."""
+    many = len(table.implementations) > MOST_COLUMNS or not bars.applies(table)
+    return table.baseline is not None and many
+
+
+def draw(table: Table, around: Around) -> Iterator[Drawing]:
+    """One chart of the whole table."""
+    implementations = around.implementations
+    yield drawing(table, heatmap(table, implementations), _factors(table, implementations))
 
 
 def heat(factor: float) -> str:
@@ -154,12 +172,26 @@ def _text(cell: Cell, baseline: str | None) -> str:
     return "–" if cell.value is None or cell.valid else "not counted"
 
 
-def factor_text(factor: float) -> str:
-    """A factor as a cell of the matrix says it: 1.03x."""
-    return f"{factor:.2f}x"
-
-
 def _heat(cell: Cell, baseline: str | None) -> str:
     if cell.implementation == baseline or cell.ratio is None:
         return "same"
     return heat(cell.ratio.value)
+
+
+def _factors(table: Table, implementations: Mapping[str, ShownImplementation]) -> str:
+    """The text alternative of a matrix: the lowest and highest factor of each implementation.
+
+    Every figure would be minutes of listening; the table has them all.
+    """
+    ranges = []
+    for i in table.implementations:
+        cells = [c for row in table.rows for c in row.cells if c.implementation == i]
+        factors = [cell.ratio.value for cell in cells if cell.ratio]
+        if factors:
+            ends = f"{factor_text(min(factors))} to {factor_text(max(factors))}"
+            ranges.append(f"{implementations[i].label} {ends}")
+    baseline = implementations[table.baseline].label if table.baseline else ""
+    return (
+        f"Matrix of the factors of {len(table.rows)} scenarios against {baseline}; above 1 is "
+        f"better. {'; '.join(ranges)}."
+    )

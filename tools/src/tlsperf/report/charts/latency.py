@@ -7,10 +7,11 @@ the number of handshakes, so that rare slow ones are seen.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
-from tlsperf.contract.results import Row, ShownImplementation
+from tlsperf.contract.results import Row, ShownImplementation, Table
+from tlsperf.report.charts.kind import Around, Drawing, drawing, groups_of
 from tlsperf.report.charts.picture import Picture
 from tlsperf.report.charts.theme import WIDTH, colour_channel, text_width
 
@@ -22,6 +23,41 @@ SHAPE: Final = 44
 AXIS: Final = 46
 RIGHT: Final = 28
 PERCENTILES: Final = ("p5", "p50", "p90", "p99", "p99.9", "max")
+
+
+def applies(table: Table) -> bool:
+    return table.anchor.endswith("-latency")
+
+
+def draw(table: Table, around: Around) -> Iterator[Drawing]:
+    """A chart for each scenario."""
+    implementations = around.implementations
+    for scenario, rows in groups_of(table).items():
+        # A published histogram is of all threads together.
+        without_threads = scenario.model_copy(update={"threads": None})
+        shapes = {
+            implementation: bins
+            for (theirs, implementation), bins in around.histograms.items()
+            if theirs in (scenario, without_threads)
+        }
+        percentiles = [
+            f"{shown.label}: "
+            + ", ".join(
+                f"{row.statistic} {cell.text}"
+                for row in rows
+                for cell in row.cells
+                if cell.value and cell.implementation == shown.id
+            )
+            for shown in implementations.values()
+            if any(c.implementation == shown.id and c.value for row in rows for c in row.cells)
+        ]
+        yield drawing(
+            table,
+            latency(rows, implementations, table.unit, shapes),
+            f"Percentiles in {table.unit} on a logarithmic axis, a line for each library with the "
+            f"median as its largest point. {'; '.join(percentiles)}.",
+            scenario,
+        )
 
 
 def latency(

@@ -15,7 +15,7 @@ AXIS: Final = 46
 LEFT: Final = 72
 LABEL_STEP: Final = FONT_SIZE + 5
 DASHES: Final[tuple[tuple[int, ...], ...]] = ((), (7, 3), (2, 3), (9, 3, 2, 3))
-"""Lines of one colour are told apart by these, in the order of their versions."""
+"""Lines of one colour are distinguished by these, in the order of their versions."""
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class Point:
 class Line:
     """Points in the order of x; `colour` is the name of a library's colour.
 
-    `label` is what stands at the end, a text a line; without one, the line goes on in another.
+    `label` is the text at the end, by lines; without one, another line continues it.
     """
 
     label: Sequence[str]
@@ -168,10 +168,10 @@ def _ends(
     order = sorted((line for line in drawn if line.label), key=lambda line: pixel(line.points[-1]))
     step = LABEL_STEP * max(len(line.label) for line in order)
     at = apart([pixel(line.points[-1]) for line in order], step, height)
-    reach = domain[1] - domain[0] or 1
+    span = domain[1] - domain[0] or 1
     guides = [
         {
-            "from": (line.points[-1].x - domain[0]) / reach * width + 4,
+            "from": (line.points[-1].x - domain[0]) / span * width + 4,
             "y": pixel(line.points[-1]),
             "label_y": y,
             "to": width + 18,
@@ -207,7 +207,7 @@ def _ends(
 
 
 def end_label(label: str, *more: str) -> list[str]:
-    """A label in lines that need little room: name, then what stands in brackets."""
+    """A label in lines that need little room: name, then what is in brackets."""
     name, _, details = label.partition(" (")
     return [name, *([details.removesuffix(")")] if details else []), *more]
 

@@ -3,7 +3,7 @@
 vl-convert writes nested groups with accessibility notes for each mark. Here only what can be seen
 is kept: text stays text, transforms become coordinates with one decimal, neighbours that are
 painted alike share a group, each colour stays an attribute (light) and gets its class. No style
-element and no style attribute: a strict content security policy refuses both.
+element and no style attribute: a strict content security policy blocks both.
 """
 
 from __future__ import annotations

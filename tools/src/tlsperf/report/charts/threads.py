@@ -2,16 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
-from tlsperf.contract.record import Unit
-from tlsperf.contract.results import Row, ShownImplementation
+from tlsperf.contract.metrics import Unit
+from tlsperf.contract.results import Row, ShownImplementation, Table
+from tlsperf.report.charts.kind import Around, Drawing, drawing, groups_of
 from tlsperf.report.charts.lines import Line, Mark, Point, dashes, end_label, lines
 from tlsperf.report.charts.picture import Picture
 
 _FEW: Final = 8
 """Threads up to which each number has its tick: fewer ticks than six would fall between them."""
+
+
+def applies(table: Table) -> bool:
+    return table.anchor.endswith(("-threads", "-per-thread"))
+
+
+def draw(table: Table, around: Around) -> Iterator[Drawing]:
+    """A chart for each scenario."""
+    labels = {i.id: i.label for i in around.implementations.values()}
+    for scenario, rows in groups_of(table, "threads").items():
+        ends = [
+            f"{labels[first.implementation]} from {first.text} with "
+            f"{rows[0].scenario.threads} threads to {last.text} with {rows[-1].scenario.threads}"
+            for first, last in zip(rows[0].cells, rows[-1].cells, strict=True)
+            if first.value is not None and last.value is not None
+        ]
+        picture = threads(rows, around.implementations, table.unit, around.cores)
+        description = f"Lines over the number of threads, in {table.unit}: {'; '.join(ends)}."
+        yield drawing(table, picture, description, scenario)
 
 
 def threads(

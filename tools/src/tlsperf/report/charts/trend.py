@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from datetime import date
 
 from tlsperf.contract.index import TrendLine, TrendMark
-from tlsperf.contract.record import Unit
+from tlsperf.contract.metrics import Unit
 from tlsperf.report.charts.lines import Line, Mark, Point, lines
 from tlsperf.report.charts.picture import Picture
 
@@ -20,7 +20,7 @@ def trend(
     unit: Unit,
     better: str,
 ) -> Picture:
-    """The chart of lines whose cells stand at `dates`; a mark lies between its report and the one
+    """The chart of lines whose cells are at `dates`; a mark lies between its report and the one
     before it, as nobody knows when it came."""
     days = [day.toordinal() for day in dates]
     order = [cell.report for cell in drawn[0].cells]
@@ -41,14 +41,15 @@ def trend(
         runs = [points for points in runs if points]
         pieces += [Line((), line.colour, points) for points in runs[:-1]]
         pieces.append(Line([line.name], line.colour, runs[-1]))
-    reach = max(days[-1] - days[0], 1)
-    names = ",".join(f"{d}:'{day:%b %Y}'" for d, day in zip(days, dates, strict=True))
+    span = max(days[-1] - days[0], 1)
+    months = {d: f"{day:%b %Y}" for d, day in zip(days, dates, strict=True)}
+    names = ",".join(f"{d}:'{month}'" for d, month in months.items())
     return lines(
         pieces,
         x_title="date of the report",
         y_title=f"{unit}, {better} is better",
-        x_axis={"values": days, "labelExpr": f"{{{names}}}[datum.value]"},
-        x_domain=(days[0] - 0.06 * reach, days[-1] + 0.06 * reach),
-        marks=[Mark(at[report], told) for report, told in texts.items()],
+        x_axis={"values": list(months), "labelExpr": f"{{{names}}}[datum.value]"},
+        x_domain=(days[0] - 0.06 * span, days[-1] + 0.06 * span),
+        marks=[Mark(at[report], words) for report, words in texts.items()],
         height=HEIGHT,
     )

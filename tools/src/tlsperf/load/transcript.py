@@ -18,8 +18,17 @@ from typing import Final, NamedTuple, cast
 
 from tlsperf.contract.errors import FormatError
 from tlsperf.contract.record import Operation, Protocol, Resumption, Scenario, Side
-from tlsperf.load.formats.rows import Format, Parsed, Remark, Row, Source, each_line, file_by_file
-from tlsperf.load.formats.suites import Suite
+from tlsperf.load.rows import (
+    Format,
+    Parsed,
+    ParsedRow,
+    RawInput,
+    Remark,
+    each_line,
+    file_by_file,
+    scenario_errors,
+)
+from tlsperf.load.spellings import Suite
 
 UNITS: Final = {
     "MB/s": "MiB/s",  # both tools divide by 1024 x 1024
@@ -119,7 +128,7 @@ class Grammar:
     words: Mapping[str, Callable[[int, list[str]], None]]
     suites: Mapping[str, Suite]
 
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: RawInput) -> None:
         self.source = source
         self.figures: list[Figure] = []
         self.remarks: list[Remark] = []
@@ -216,7 +225,7 @@ def transcript(name: str, tool: str, line: str, grammar: type[Grammar]) -> Forma
     )
 
 
-def parse(source: Source, grammar: type[Grammar]) -> Parsed:
+def parse(source: RawInput, grammar: type[Grammar]) -> Parsed:
     """Rows of one file of `grammar`'s tool; see Parsed. Raises FormatError."""
     tool = grammar(source)
     each_line(source, tool.remarks, partial(_read_line, tool))
@@ -322,7 +331,7 @@ def _add_memory(tool: Grammar, line: int, kibibytes: int, last: bool) -> None:
     )
 
 
-def _rows(tool: Grammar) -> Iterator[Row]:
+def _rows(tool: Grammar) -> Iterator[ParsedRow]:
     """Figures as rows: repeats numbered, and what lacks its other side marked."""
     source = tool.source
     seen: dict[tuple[Measured, str | None], list[Figure]] = {}
@@ -349,12 +358,14 @@ def _rows(tool: Grammar) -> Iterator[Row]:
         missing = [side for side in wanted if side not in present]
         if missing:
             note = note or f"the output stops before the {missing[0]}'s figure"
-        yield Row(
+        with scenario_errors(source.name, figure.line):
+            scenario = _scenario(figure.measured, figure.side, occurrence)
+        yield ParsedRow(
             file=source.name,
             line=figure.line,
             implementation=source.implementation,
             round=source.round,
-            scenario=_scenario(figure.measured, figure.side, occurrence),
+            scenario=scenario,
             metric="peak-resident" if figure.measured.operation == "memory" else "rate",
             value=figure.value,
             unit=figure.unit,

@@ -1,8 +1,4 @@
-"""The `index.md` of a report: what a person wrote, and the one table that the tools write.
-
-Front matter stands between two lines `+++`. `[extra.report]` is a person's; `[extra.generated]` is
-the tools', stands last, and is replaced as text, so that every other byte stays as it is.
-"""
+"""The `index.md` of a report, whose front matter stands between two lines `+++`."""
 
 from __future__ import annotations
 
@@ -13,17 +9,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-import tomlkit
 from pydantic import ValidationError
 
-from tlsperf.contract.errors import FormatError, UserError, mismatch
+from tlsperf.contract.errors import FormatError, mismatch
 from tlsperf.contract.run import Report
 
 _PAGE: Final = re.compile(r"\A(\+\+\+\r?\n)(.*?^)(\+\+\+\r?\n.*)\Z", re.DOTALL | re.MULTILINE)
-_GENERATED: Final = re.compile(
-    r"^\[extra\.generated\][^\n]*\n.*?(?=^\[|\Z)", re.DOTALL | re.MULTILINE
-)
-_REMARK: Final = "written by `tlsperf render`: changes to this table are lost"
 
 
 @dataclass(frozen=True)
@@ -49,7 +40,7 @@ def read_page(path: Path) -> Page:
     if parts is None:
         raise FormatError(name, 1, "no front matter", "a line +++, TOML, and another line +++")
     opening, front_matter, rest = parts.groups()
-    table = _toml(front_matter, name)
+    table = front_matter_table(front_matter, name)
     extra = table.get("extra", {})
     if "report" not in extra:
         raise FormatError(name, None, "no [extra.report]", 'one with runs = ["<run>", …]')
@@ -65,31 +56,8 @@ def read_page(path: Path) -> Page:
     return Page(path, opening, front_matter, rest, report, extra.get("generated", {}))
 
 
-def with_generated(page: Page, generated: Mapping[str, Any]) -> str:
-    """The text of the page with `[extra.generated]` replaced; nothing else changes."""
-    inner = tomlkit.table()
-    inner.comment(_REMARK)
-    for key, value in generated.items():
-        inner.add(key, value)
-    document = tomlkit.document()
-    document.add("extra", tomlkit.table(is_super_table=True).add("generated", inner))
-    newline = "\r\n" if page.opening.endswith("\r\n") else "\n"
-    written = tomlkit.dumps(document).replace("\n", newline)
-    without = _GENERATED.sub("", page.front_matter)
-    front_matter = without + ("" if without.endswith(newline * 2) else newline) + written
-    before = _toml(page.front_matter, str(page.path))
-    after = _toml(front_matter, str(page.path))
-    for table in (before, after):
-        table["extra"].pop("generated", None)
-    if before != after:
-        raise UserError(
-            f"{page.path}: [extra.generated] must be a table of its own, after everything else in "
-            "the front matter"
-        )
-    return page.opening + front_matter + page.rest
-
-
-def _toml(text: str, file: str) -> dict[str, Any]:
+def front_matter_table(text: str, file: str) -> dict[str, Any]:
+    """The table of a page's front matter; FormatError with the line of the page."""
     try:
         return tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:

@@ -4,7 +4,7 @@ The format is that of the Java original, `AbstractHistogram.encodeIntoByteBuffer
 crate hdrhistogram, `serialization::V2Serializer`. Big-endian: cookie, length of the counts,
 normalizing offset, significant digits (32 bits each), lowest and highest trackable value (64 bits),
 conversion ratio (double). Then the counts, ascending by value, as ZigZag LEB128 of at most 9 bytes,
-whose last has 8 bits of value; -n stands for n empty ones.
+whose last has 8 bits of value; -n means n empty ones.
 """
 
 from __future__ import annotations

@@ -10,7 +10,7 @@ The columns are those of the table in docs/design.md, in this order:
     value                                         float64, finite, >= 0
     valid                                         bool
 
-Text columns are categories, which keeps 300,000 rows below 20 MB. What a source does not tell is
+Text columns are categories, which keeps 300,000 rows below 20 MB. What a source does not report is
 missing (NaN in text, <NA> in integers), so group with `observed=True, dropna=False`.
 """
 
@@ -24,17 +24,15 @@ import numpy as np
 import pandas as pd
 
 from tlsperf.contract.errors import FormatError
+from tlsperf.contract.metrics import METRICS, STATISTICS, UNITS
 from tlsperf.contract.record import (
     SCENARIO_FIELDS,
     Authentication,
-    Metric,
     Operation,
     Protocol,
     Resumption,
     Scenario,
     Side,
-    Statistic,
-    Unit,
 )
 
 COLUMNS: Final = (
@@ -51,7 +49,7 @@ COLUMNS: Final = (
 )
 INTEGER_COLUMNS: Final = ("threads", "size", "record_size", "round")
 IDENTITY_COLUMNS: Final = tuple(c for c in COLUMNS if c not in {"value", "unit", "valid", "note"})
-"""Columns that tell one observation from another: no two valid rows may agree in all of them."""
+"""Columns that distinguish observations: no two valid rows may agree in all of them."""
 
 REQUIRED_COLUMNS: Final = ("implementation", "operation", "metric", "value", "unit")
 DEFAULTS: Final[Mapping[str, object]] = {"phase": "total", "statistic": "value", "valid": True}
@@ -80,9 +78,9 @@ _KNOWN: Final[Mapping[str, tuple[str, ...]]] = {
     "authentication": get_args(Authentication),
     "resumption": get_args(Resumption),
     "side": get_args(Side),
-    "metric": get_args(Metric),
-    "statistic": get_args(Statistic),
-    "unit": get_args(Unit),
+    "metric": tuple(METRICS),
+    "statistic": STATISTICS,
+    "unit": UNITS,
 }
 _PATTERNS: Final[Mapping[str, tuple[re.Pattern[str], str]]] = {
     "implementation": (re.compile(r"[a-z0-9][a-z0-9._-]*"), "an identifier such as openssl-3.6.1"),
@@ -92,26 +90,6 @@ _PATTERNS: Final[Mapping[str, tuple[re.Pattern[str], str]]] = {
         "total, construction, flight-1 to flight-9, tickets, handshake or data",
     ),
 }
-_UNITS: Final[Mapping[tuple[str, str], tuple[str, ...]]] = {
-    ("transfer", "rate"): ("MiB/s",),
-    ("handshake", "rate"): ("handshakes/s", "handshakes/s/thread"),
-    ("client-hello", "rate"): ("operations/s",),
-    ("primitive", "rate"): ("operations/s", "MiB/s"),
-    ("transfer", "instructions"): ("instructions/MiB",),
-    ("handshake", "instructions"): ("instructions/handshake",),
-    ("client-hello", "instructions"): ("instructions/operation",),
-}
-_METRIC_UNITS: Final[Mapping[str, tuple[str, ...]]] = {
-    "duration": ("µs",),
-    "allocated": ("bytes", "bytes/connection"),
-    "resident": ("bytes", "bytes/connection"),
-    "peak-resident": ("bytes", "bytes/connection"),
-}
-
-
-def units_of(operation: str, metric: str) -> tuple[str, ...]:
-    """Units that a metric of an operation may have; empty if the two do not go together."""
-    return _UNITS.get((operation, metric)) or _METRIC_UNITS.get(metric, ())
 
 
 def tidy_frame(columns: Mapping[str, Sequence[Any]]) -> pd.DataFrame:
@@ -119,9 +97,9 @@ def tidy_frame(columns: Mapping[str, Sequence[Any]]) -> pd.DataFrame:
 
     `file` and `line` say where each row was read and must be there; they name the place of an
     error and are not kept. Of COLUMNS, those in REQUIRED_COLUMNS must be there too; None in a list,
-    or a column left out, means that the source does not tell (DEFAULTS apply to a column that is
-    left out as a whole). Make one frame of many files rather than one a file: the cost of a frame
-    is in its columns.
+    or a column left out, means that the source does not report it (DEFAULTS apply to a column that
+    is left out as a whole). Make one frame of many files rather than one a file: the cost of a
+    frame is in its columns.
 
     Raises FormatError at the first row with an unknown value or unit, a value that is negative or
     not finite, an invalid row without a note, or the identity of an earlier valid row.
@@ -151,16 +129,17 @@ def tidy_frame(columns: Mapping[str, Sequence[Any]]) -> pd.DataFrame:
     return frame
 
 
-def scenario_groups(frame: pd.DataFrame) -> list[tuple[Scenario, pd.DataFrame]]:
-    """The rows of each scenario of a tidy frame, in the order of their first appearance."""
+def scenarios_of(frame: pd.DataFrame) -> tuple[list[int], list[Scenario]]:
+    """The number of each row's scenario, and the scenarios, in the order of their first rows."""
     keys = list(SCENARIO_FIELDS)
     numbers = frame.groupby(keys, observed=True, dropna=False, sort=False).ngroup()
-    groups = []
-    for _, rows in frame.groupby(numbers.to_numpy(), sort=False):
-        first = rows.iloc[0]
-        fields = {k: _plain(first[k]) for k in keys}
-        groups.append((Scenario.model_validate(fields), rows))
-    return groups
+    first = frame.loc[~numbers.duplicated(), keys]
+    rows = first.astype(object).itertuples(index=False, name=None)
+    scenarios = [
+        Scenario.model_validate({k: _plain(v) for k, v in zip(keys, row, strict=True)})
+        for row in rows
+    ]
+    return numbers.tolist(), scenarios
 
 
 def concatenate(frames: Sequence[pd.DataFrame]) -> pd.DataFrame:
@@ -215,7 +194,7 @@ def _check(frame: pd.DataFrame, fail: _Fail) -> None:
     for row, (operation, metric, unit) in zip(
         combinations.index, combinations.itertuples(index=False, name=None), strict=True
     ):
-        allowed = units_of(operation, metric)
+        allowed = METRICS[metric].units_of(operation)
         if unit not in allowed:
             expected = " or ".join(allowed) or f"another metric for {operation}"
             raise fail(int(row), f"unit {unit} for the {metric} of a {operation}", expected)

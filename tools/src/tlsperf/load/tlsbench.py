@@ -1,6 +1,6 @@
 """Our own raw format `tlsbench/1`: JSON Lines as `tlsbench` appends them.
 
-The grammar is data/schema/record.schema.json, one record a line. Records of one block stand before
+The grammar is data/schema/record.schema.json, one record a line. Records of one block come before
 its mark (`kind: block`), and the state of a round (`kind: round`) after its blocks.
 """
 
@@ -25,9 +25,8 @@ from tlsperf.contract.record import (
     Record,
     RoundState,
     Scenario,
-    Unit,
 )
-from tlsperf.load.formats.frame import tidy_frame
+from tlsperf.load.frame import tidy_frame
 
 FORMAT: Final = "tlsbench/1"
 
@@ -70,7 +69,7 @@ def parse(data: bytes, file: str) -> Records:
     """Reads the bytes of a `records.jsonl`; `file` is what errors call it.
 
     Raises FormatError at the first line that is not a whole record of schema 1, repeats a
-    measurement, stands in a block that is not its own, or was in flight when the run stopped.
+    measurement, is in a block that is not its own, or was in flight when the run stopped.
     """
     if not data:
         raise FormatError(file, None, "an empty file", "one record a line")
@@ -226,7 +225,7 @@ def _per_thread(measurement: Measurement) -> list[Observation]:
     if measurement.scenario.operation != "handshake" or measurement.scenario.side is not None:
         return []
     rates = measurement.per_thread or [o.value for o in measurement.observations]
-    unit: Unit = "handshakes/s/thread"
+    unit = "handshakes/s/thread"
     return [Observation(metric="rate", statistic="p50", value=median(rates), unit=unit)]
 
 

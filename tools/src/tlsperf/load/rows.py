@@ -2,31 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
 import pandas as pd
+from pydantic import ValidationError
 
-from tlsperf.contract.errors import FormatError
+from tlsperf.contract.errors import FormatError, mismatch
 from tlsperf.contract.record import SCENARIO_FIELDS, Scenario
-from tlsperf.contract.run import Run
-from tlsperf.load.formats.frame import tidy_frame
+from tlsperf.contract.run import Implementation, Run
+from tlsperf.load.frame import tidy_frame
 
 
-class Source(NamedTuple):
+class RawInput(NamedTuple):
     """A raw file to be read, with what its run knows about it."""
 
     data: bytes
     name: str
     """As errors name it; its last part is the file's name."""
     run: Run
-    """The run it belongs to; tells apart what a file with several implementations mixes."""
+    """The run it belongs to, whose implementations a file with several of them names."""
     implementation: str | None = None
     round: int | None = None
 
 
-class Row(NamedTuple):
+class ParsedRow(NamedTuple):
     """One observation; `file` and `line` say where it was read."""
 
     file: str
@@ -54,7 +56,7 @@ class Remark(NamedTuple):
 class Parsed:
     """Rows and remarks, in the order of the file."""
 
-    rows: list[Row] = field(default_factory=list)
+    rows: list[ParsedRow] = field(default_factory=list)
     remarks: list[Remark] = field(default_factory=list)
 
 
@@ -70,13 +72,18 @@ class Format:
     tool: str
     """What writes it, as readers see it."""
     detects: Callable[[str, str], bool]
-    parse: Callable[[Sequence[Source]], Parsed]
+    parse: Callable[[Sequence[RawInput]], Parsed]
+    has_rounds: bool = True
+    """Several files of one implementation are its rounds; else they are parts of one measurement.
+    """
+    implementations: Callable[[bytes, str], list[Implementation]] | None = None
+    """Given bytes and name of a file: what was measured, where the file itself names it."""
 
 
-def file_by_file(parse: Callable[[Source], Parsed]) -> Callable[[Sequence[Source]], Parsed]:
+def file_by_file(parse: Callable[[RawInput], Parsed]) -> Callable[[Sequence[RawInput]], Parsed]:
     """The parser of several files from the parser of one."""
 
-    def parse_all(sources: Sequence[Source]) -> Parsed:
+    def parse_all(sources: Sequence[RawInput]) -> Parsed:
         together = Parsed()
         for source in sources:
             parsed = parse(source)
@@ -88,11 +95,11 @@ def file_by_file(parse: Callable[[Source], Parsed]) -> Callable[[Sequence[Source
 
 
 def each_line(
-    source: Source, remarks: list[Remark], read: Callable[[int, str, bool], None]
+    source: RawInput, remarks: list[Remark], read: Callable[[int, str, bool], None]
 ) -> None:
     """Calls `read` with number and text of each line that is not blank, and whether it is the last.
 
-    What `read` refuses (a FormatError) is an error, but for the last line: that one may be cut off
+    What `read` rejects (a FormatError) is an error, but for the last line: that one may be cut off
     where the run was interrupted, which becomes a remark.
     """
     lines = text_of(source).split("\n")
@@ -109,16 +116,27 @@ def each_line(
             remarks.append(Remark(source.name, number, message))
 
 
+@contextmanager
+def scenario_errors(file: str, line: int) -> Iterator[None]:
+    """Gives the place to what is wrong with a scenario that is made within."""
+    try:
+        yield
+    except ValidationError as error:
+        raise mismatch(error, file, line) from None
+
+
 def primitive_row(
-    source: Source, line: int, name: str, rate: float, unit: str, note: str | None
-) -> Row:
+    source: RawInput, line: int, name: str, rate: float, unit: str, note: str | None
+) -> ParsedRow:
     """The rate of a primitive called `name`; a note makes it invalid."""
-    return Row(
+    with scenario_errors(source.name, line):
+        scenario = Scenario(operation="primitive", variant=name)
+    return ParsedRow(
         file=source.name,
         line=line,
         implementation=source.implementation,
         round=source.round,
-        scenario=Scenario(operation="primitive", variant=name),
+        scenario=scenario,
         metric="rate",
         value=rate,
         unit=unit,
@@ -127,7 +145,7 @@ def primitive_row(
     )
 
 
-def frame_of(rows: Iterable[Row]) -> pd.DataFrame:
+def frame_of(rows: Iterable[ParsedRow]) -> pd.DataFrame:
     """The checked tidy frame of rows; FormatError names the file and line of a wrong one."""
     rows = list(rows)
     columns: dict[str, list[object]] = {
@@ -147,7 +165,7 @@ def frame_of(rows: Iterable[Row]) -> pd.DataFrame:
     return tidy_frame(columns)
 
 
-def text_of(source: Source) -> str:
+def text_of(source: RawInput) -> str:
     """The text of a file; see `decode`."""
     return decode(source.data, source.name)
 

@@ -1,0 +1,121 @@
+"""What was not the same when two reports were measured: host, method, scenario, build.
+
+Pure functions. Ratios across such a change are shown without a verdict.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from typing import Final
+
+from tlsperf.contract.results import LibraryChanges, Results
+from tlsperf.contract.run import HostFacts, Implementation, RunWarning
+from tlsperf.contract.warnings import WarningCode
+
+NOT_RECORDED: Final = "not told"
+"""Stands for the value of a field that a source does not record."""
+
+_HOST_FACTS: Final = (
+    "cpu",
+    "cores",
+    "threads",
+    "memory_bytes",
+    "os",
+    "kernel",
+    "virtualization",
+    "container",
+    "microcode",
+    "smt",
+    "governor",
+    "turbo",
+    "frequency_min_mhz",
+    "frequency_max_mhz",
+    "isolated_cpus",
+    "transparent_hugepages",
+    "mitigations",
+)
+
+
+def changed_conditions(before: Results, after: Results) -> list[RunWarning]:
+    """Changes of host and method: whatever both reports record and record differently."""
+    found: list[tuple[WarningCode, str]] = []
+    then, now = _by_id(before.hosts), _by_id(after.hosts)
+    if not then.keys() & now.keys():
+        found.append(("host", f"{', '.join(then)} before, {', '.join(now)} now"))
+    for host in then.keys() & now.keys():
+        found += [
+            ("host", f"{host}, {fact.replace('_', ' ')}: {a} before, {b} now")
+            for fact in _HOST_FACTS
+            if (a := getattr(then[host], fact)) != (b := getattr(now[host], fact)) and a and b
+        ]
+    methods: dict[str, Callable[[Results], set[str | None]]] = {
+        "tool": lambda r: {f"{run.tool.name} {run.tool.version or ''}".strip() for run in r.runs},
+        "tool commit": lambda r: {run.tool.commit and run.tool.commit[:8] for run in r.runs},
+        "suite": lambda r: {run.suite for run in r.runs},
+        "allocator": lambda r: {run.allocator for run in r.runs},
+        "estimator": lambda r: {run.source.estimator if run.source else None for run in r.runs},
+    }
+    for what, of in methods.items():
+        a, b = of(before) - {None}, of(after) - {None}
+        if a and b and a != b:
+            found.append(("method", f"{what}: {_joined(a)} before, {_joined(b)} now"))
+    return [RunWarning(code=code, message=f"The {code} changed. {m}.") for code, m in found]
+
+
+def _by_id(hosts: Sequence[HostFacts]) -> dict[str, HostFacts]:
+    return {host.id: host for host in hosts}
+
+
+def _joined(values: set[str | None]) -> str:
+    return " and ".join(sorted(v for v in values if v))
+
+
+def changed_scenarios(differences: Iterable[str]) -> list[RunWarning]:
+    """Each difference of scenarios, with the number of rows that have it."""
+    return [
+        RunWarning(
+            code="scenario",
+            message=f"The scenario {'may differ' if NOT_RECORDED in difference else 'changed'} in "
+            f"{n} rows: {difference}.",
+        )
+        for difference, n in Counter(differences).items()
+    ]
+
+
+_BUILD_FACTS: Final = (
+    "provider",
+    "provider_version",
+    "rust_compiler",
+    "c_compiler",
+    "flags",
+    "allocator",
+    "linkage",
+)
+
+
+def changed_build(then: Implementation, now: Implementation) -> list[str]:
+    return [
+        f"{fact.replace('_', ' ')}: {a} before, {b} now"
+        for fact in _BUILD_FACTS
+        if (a := getattr(then, fact)) != (b := getattr(now, fact)) and a and b
+    ]
+
+
+def common_causes(libraries: Sequence[LibraryChanges]) -> list[RunWarning]:
+    """Groups that all libraries share: a cause outside of them is likelier than one in each."""
+    if len(libraries) < 2:
+        return []
+    directions = [
+        {(g.title, g.changes[0].ratio.value > 1) for g in library.groups if len(g.changes) > 1}
+        for library in libraries
+    ]
+    return [
+        RunWarning(
+            code="common-cause",
+            message=f"{title[0].upper()}{title[1:]} went {'up' if up else 'down'} in all "
+            f"{len(libraries)} libraries alike, which points to a cause they share (host, "
+            "method or a default) rather than to each of them.",
+        )
+        for title, up in sorted(set.intersection(*directions))
+    ]

@@ -1,0 +1,178 @@
+"""What can be measured: one entry a metric, with all that the tools decide by it.
+
+To add a metric, add its entry here and record it where it is measured. The schemas, tables, ratios,
+verdicts, charts and texts follow.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final, Literal
+
+Better = Literal["higher", "lower"]
+
+ANY: Final = "*"
+"""The operations that `MetricDefinition.units` does not name."""
+
+
+@dataclass(frozen=True, slots=True)
+class MetricDefinition:
+    """One metric."""
+
+    noun: str
+    """As titles name it: memory allocated."""
+    units: Mapping[str, tuple[str, ...]]
+    """Units that an observation may have, by operation."""
+    better: Better
+    words: tuple[str, str]
+    """For a better and for a worse value, in ratios: faster, slower."""
+    order: int
+    """Place of its tables among those of other metrics."""
+    tables: Literal["kind", "operation"] = "operation"
+    """Whether a kind of handshake (full, resumed) has a table of its own, or an operation."""
+    primary: bool = False
+    """Rows, anchors and groups of the primary metric do not name it; libraries are ranked by it."""
+    implied_in_parts: bool = False
+    """Rows of its parts (phases, percentiles) do not name it."""
+    whole: bool = False
+    """Printed as a whole number; otherwise with four significant digits."""
+    same_within: float | None = None
+    """Of counts, which need no test: the ratio up to which two of them are equal."""
+    trend: bool = False
+    """Has pages over time."""
+    charts: Mapping[str, Literal["sessions"]] = field(default_factory=dict)
+    """The chart of a table, by unit; absent where implementations are compared."""
+    harness_cost: Literal["inverse", "time", "memory"] | None = None
+    """How a value gives what one operation takes, to compare the harness' own cost with."""
+    caption: str = ""
+    """Of its tables: what is counted and how; `{counter}` is the counter's version."""
+    caution: str = ""
+    """Of its tables, after the rounds: what a reader must know of the counter."""
+
+    @property
+    def is_count(self) -> bool:
+        """Whether it is a count: it does not move with the host."""
+        return self.same_within is not None
+
+    def units_of(self, operation: str) -> tuple[str, ...]:
+        """The units that an observation of an operation may have; empty if there is none."""
+        return self.units.get(operation, self.units.get(ANY, ()))
+
+
+_MEMORY: Final[Mapping[str, tuple[str, ...]]] = {ANY: ("bytes", "bytes/connection")}
+
+METRICS: Final[Mapping[str, MetricDefinition]] = {
+    "rate": MetricDefinition(
+        noun="rate",
+        units={
+            "transfer": ("MiB/s",),
+            "handshake": ("handshakes/s", "handshakes/s/thread"),
+            "client-hello": ("operations/s",),
+            "primitive": ("operations/s", "MiB/s"),
+        },
+        better="higher",
+        words=("faster", "slower"),
+        order=0,
+        tables="kind",
+        primary=True,
+        trend=True,
+        harness_cost="inverse",
+    ),
+    "duration": MetricDefinition(
+        noun="duration",
+        units={ANY: ("µs",)},
+        better="lower",
+        words=("faster", "slower"),
+        order=20,
+        tables="kind",
+        implied_in_parts=True,
+        harness_cost="time",
+    ),
+    "allocated": MetricDefinition(
+        noun="memory allocated",
+        units=_MEMORY,
+        better="lower",
+        words=("less", "more"),
+        order=60,
+        whole=True,
+        charts={"KiB": "sessions"},
+        harness_cost="memory",
+    ),
+    "resident": MetricDefinition(
+        noun="resident memory",
+        units=_MEMORY,
+        better="lower",
+        words=("less", "more"),
+        order=60,
+        whole=True,
+        charts={"KiB": "sessions"},
+    ),
+    "peak-resident": MetricDefinition(
+        noun="peak resident memory",
+        units=_MEMORY,
+        better="lower",
+        words=("less", "more"),
+        order=60,
+        whole=True,
+        charts={"KiB": "sessions"},
+    ),
+    "instructions": MetricDefinition(
+        noun="instructions",
+        units={
+            "handshake": ("instructions/handshake",),
+            "transfer": ("instructions/MiB",),
+            "client-hello": ("instructions/operation",),
+        },
+        better="lower",
+        words=("fewer", "more"),
+        order=50,
+        whole=True,
+        # Counts of one binary agree within 1 % from run to run.
+        same_within=1.01,
+        trend=True,
+        caption="Instructions in user space of the calls that are timed otherwise, counted on one "
+        "thread by callgrind (valgrind {counter})",
+        caution="Under valgrind the libraries choose code without AVX-512",
+    ),
+}
+"""By id, in the order of the schema."""
+
+STATISTICS: Final = ("value", "p5", "p50", "p90", "p99", "p99.9", "max")
+"""Of a metric's values in one round, in the order of rows."""
+
+_SHOWN: Final[Mapping[tuple[str, str], tuple[str, int]]] = {("memory", "bytes"): ("KiB", 1024)}
+"""Unit and divisor in which readers see an operation's values, where it is not the measured one:
+of a whole process nobody reads nine digits."""
+
+
+def as_shown(operation: str, value: float, unit: str) -> tuple[float, str]:
+    """A measured value in the unit that readers see."""
+    shown, divisor = _SHOWN.get((operation, unit), (unit, 1))
+    return (value, unit) if divisor == 1 else (value / divisor, shown)
+
+
+def _units(definition: MetricDefinition) -> tuple[str, ...]:
+    """All units of a metric, each before the one that readers see."""
+    measured = [unit for units in definition.units.values() for unit in units]
+    shown = {unit: name for (_, unit), (name, _) in _SHOWN.items()}
+    return tuple(name for unit in measured for name in (unit, shown.get(unit)) if name)
+
+
+UNITS: Final = tuple(dict.fromkeys(unit for m in METRICS.values() for unit in _units(m)))
+"""Of all metrics, in the order of the schema."""
+
+WHOLE_UNITS: Final = frozenset(u for m in METRICS.values() if m.whole for u in _units(m))
+"""Units of values that are printed as whole numbers."""
+
+SCALES: Final[Mapping[str, int]] = {"KiB": 1024, "µs": 1000}
+"""Bytes or nanoseconds in a unit, where it is neither."""
+
+if TYPE_CHECKING:
+    Metric = str
+    Statistic = str
+    Unit = str
+else:
+    Metric = Literal[tuple(METRICS)]
+    Statistic = Literal[STATISTICS]
+    Unit = Literal[UNITS]

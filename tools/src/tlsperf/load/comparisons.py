@@ -1,0 +1,37 @@
+"""Reads `data/comparisons`: definitions of published tables, and the CSV of what was printed."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from tlsperf.contract.comparisons import Definition
+from tlsperf.contract.errors import FormatError, UserError
+from tlsperf.load.run import read_toml
+
+
+def read_definition(path: Path) -> Definition:
+    """The checked definition of a file."""
+    try:
+        return Definition.model_validate(read_toml(path))
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        key = ".".join(str(part) for part in first["loc"])
+        raise FormatError(str(path), None, f"{key} {first['input']!r}", first["msg"]) from None
+
+
+def read_definitions(folder: Path) -> list[Definition]:
+    """All definitions of a folder, in the order of their names."""
+    return [read_definition(path) for path in sorted(folder.glob("*.toml"))]
+
+
+def read_printed(path: Path, definition: Definition) -> list[list[str]]:
+    """The lines of the CSV that the definition in `path` names, its header first."""
+    place = path.parent / definition.published
+    try:
+        with place.open(encoding="utf-8", newline="") as file:
+            return list(csv.reader(file))
+    except FileNotFoundError:
+        raise UserError(f"{place}: there is no such file") from None

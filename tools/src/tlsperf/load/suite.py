@@ -1,0 +1,27 @@
+"""Reads a suite of bench/suites, as far as a run names it."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+from typing import NamedTuple
+
+from tlsperf.load.run import read_toml
+
+
+class SuiteFile(NamedTuple):
+    """What distinguishes a suite, and a version of it."""
+
+    name: str
+    sha256: str
+
+
+def read_suite(path: Path) -> SuiteFile:
+    """Name and checksum of a suite: the one that `tlsbench` records, over the file and then the
+    files that it includes."""
+    content = read_toml(path)
+    digest = hashlib.sha256(path.read_bytes())
+    for include in content.get("include", []):
+        name = include if isinstance(include, str) else include["file"]
+        digest.update((path.parent / name).read_bytes())
+    return SuiteFile(content["name"], digest.hexdigest())

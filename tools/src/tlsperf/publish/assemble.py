@@ -1,0 +1,77 @@
+"""All that a report shows, put together from what lies below data/."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+from tlsperf.analysis.factors import quoted_factors
+from tlsperf.analysis.series import MeasuredReport, MeasuredRun, measured
+from tlsperf.contract.record import Identifier
+from tlsperf.contract.results import Caveat, Results
+from tlsperf.contract.run import Report
+from tlsperf.load.comparisons import read_definitions
+from tlsperf.load.histograms import Histograms, read_histograms
+from tlsperf.load.notes import read_caveats
+from tlsperf.load.run import loader, read_hosts, read_runs
+from tlsperf.published.as_published import as_published
+from tlsperf.report.charts import charts_of
+from tlsperf.report.charts.kind import Drawing
+from tlsperf.report.notes import caveats_for
+from tlsperf.report.results import measured_report
+from tlsperf.report.sections import sections
+
+
+class Assembled(NamedTuple):
+    """A report's results, and what is written beside them."""
+
+    results: Results
+    histograms: Histograms
+    drawings: list[Drawing]
+    """Of `results.charts`, in their order."""
+
+
+def known_notes(root: Path) -> list[Caveat]:
+    """The notes about published numbers, if there are any."""
+    path = root / "data" / "notes.toml"
+    return read_caveats(path) if path.exists() else []
+
+
+def assembler(root: Path, reports: Sequence[Report]) -> Callable[[Report], Assembled]:
+    """A function that assembles a report. `reports` are all there are, since one is compared with
+    an earlier one."""
+    folder = root / "data" / "runs"
+    load, runs = loader(folder), read_runs(folder)
+    notes = known_notes(root)
+    definitions = read_definitions(root / "data" / "comparisons")
+    hosts = read_hosts(root / "data" / "hosts")
+    by_id = {report.id: report for report in reports}
+
+    @cache
+    def run_of(run_id: Identifier) -> MeasuredRun:
+        return measured(load(run_id))
+
+    @cache
+    def report_of(report_id: Identifier) -> MeasuredReport:
+        report = by_id[report_id]
+        return measured_report(report, [run_of(run) for run in report.runs], hosts)
+
+    def assemble(report: Report) -> Assembled:
+        results = report_of(report.id).results
+        histograms = {
+            key: bins
+            for run in report.runs
+            for key, bins in read_histograms(folder / run, load(run)).items()
+        }
+        drawings = charts_of(results, histograms)
+        added = sections(report, reports, runs, run_of, report_of) | {
+            "notes": caveats_for(results, notes),
+            "factors": quoted_factors(report, results),
+            "published": as_published(definitions, [run_of(run) for run in report.runs]),
+            "charts": [drawing.chart for drawing in drawings],
+        }
+        return Assembled(results.model_copy(update=added), histograms, drawings)
+
+    return assemble

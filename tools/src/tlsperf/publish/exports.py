@@ -1,0 +1,67 @@
+"""A report's results as files: results.json, results.csv, latency-histogram.csv."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from typing import TYPE_CHECKING
+
+from tlsperf.contract.names import scenario_name
+from tlsperf.contract.record import SCENARIO_FIELDS
+from tlsperf.contract.results import Results
+
+if TYPE_CHECKING:
+    from tlsperf.load.histograms import Histograms
+
+
+def results_json(results: Results) -> str:
+    """The text of results.json: fields that are absent are left out."""
+    table = results.model_dump(mode="json", by_alias=True, exclude_none=True)
+    return json.dumps(table, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def results_csv(results: Results) -> str:
+    """The text of results.csv: a line for each cell of each table."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    cell_fields = ("value", "low", "high", "count", "spread_percent", "valid", "note")
+    ratio_fields = ("value", "low", "high", "verdict", "paired")
+    writer.writerow(
+        [
+            *("table", "anchor", "name", *SCENARIO_FIELDS, "phase", "metric", "statistic"),
+            *("implementation", "unit", *cell_fields),
+            *("baseline", *(f"ratio_{field}" for field in ratio_fields)),
+        ]
+    )
+    for table in results.tables:
+        for row in table.rows:
+            scenario = [getattr(row.scenario, field) for field in SCENARIO_FIELDS]
+            for cell in row.cells:
+                ratio = cell.ratio
+                writer.writerow(
+                    [
+                        *(table.anchor, row.anchor, row.name, *scenario),
+                        *(row.phase, row.metric, row.statistic, cell.implementation, table.unit),
+                        *(_csv(getattr(cell, field)) for field in cell_fields),
+                        table.baseline if ratio else None,
+                        *(_csv(getattr(ratio, f)) if ratio else None for f in ratio_fields),
+                    ]
+                )
+    return text.getvalue()
+
+
+def _csv(value: object) -> object:
+    return str(value).lower() if isinstance(value, bool) else value
+
+
+def histograms_csv(histograms: Histograms) -> str:
+    """The text of latency-histogram.csv: a line for each bin."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(["name", "implementation", "low_us", "high_us", "count"])
+    for (scenario, implementation), bins in histograms.items():
+        for b in bins:
+            line = [scenario_name(scenario), implementation, f"{b.low:.6g}", f"{b.high:.6g}"]
+            writer.writerow([*line, b.count])
+    return text.getvalue()

@@ -1,0 +1,179 @@
+"""Trends: every scenario of a suite through the reports of one host.
+
+A report on several hosts, or without a suite, is in none; one that compares builds of a library is
+in a trend with the builds that its `[extra.report.trend]` names.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from tlsperf.contract.index import Trend, TrendCell, TrendLine, TrendMark, TrendRow
+from tlsperf.contract.libraries import NAMES
+from tlsperf.contract.metrics import METRICS
+from tlsperf.contract.record import Identifier
+from tlsperf.contract.results import Caveat, Chart, Results, Row, ShownImplementation, Table
+from tlsperf.contract.run import Report
+from tlsperf.contract.text import ABSENT
+from tlsperf.publish.reports import reference
+from tlsperf.report.charts.kind import Drawing
+from tlsperf.report.charts.theme import WIDTH
+from tlsperf.report.charts.trend import trend as trend_picture
+from tlsperf.report.notes import touches
+
+FEWEST: Final = 2
+"""Reports from which there is a trend."""
+
+
+@dataclass(frozen=True)
+class Member:
+    """A report in a trend, with the one implementation of each library that represents it."""
+
+    results: Results
+    implementations: Mapping[str, ShownImplementation]
+
+
+def trends(
+    reports: Sequence[tuple[Report, Results]], notes: Sequence[Caveat]
+) -> list[tuple[Trend, list[Drawing]]]:
+    """Each trend with its charts."""
+    groups: dict[tuple[str, str], list[Member]] = {}
+    for report, results in sorted(reports, key=lambda pair: (pair[1].date, pair[1].id)):
+        place = _place(report, results)
+        if place:
+            suite, member = place
+            groups.setdefault((results.hosts[0].id, suite), []).append(member)
+    return [
+        _trend(host, suite, members, notes)
+        for (host, suite), members in sorted(groups.items())
+        if len(members) >= FEWEST
+    ]
+
+
+def _place(report: Report, results: Results) -> tuple[Identifier, Member] | None:
+    if len(results.hosts) != 1:
+        return None
+    wanted = report.trend.implementations if report.trend else None
+    suites = {run.suite for run in results.runs}
+    suite = report.trend.suite if report.trend else (suites.pop() if len(suites) == 1 else None)
+    if suite is None:
+        return None
+    chosen: dict[str, ShownImplementation] = {}
+    for implementation in results.implementations:
+        if wanted is not None and implementation.id not in wanted:
+            continue
+        if implementation.library in chosen:
+            return None  # no one of its builds was chosen to represent the library
+        chosen[implementation.library] = implementation
+    return suite, Member(results, chosen)
+
+
+def _trend(
+    host: Identifier, suite: Identifier, members: Sequence[Member], notes: Sequence[Caveat]
+) -> tuple[Trend, list[Drawing]]:
+    newest = members[-1].results
+    rows, drawings = [], []
+    for table in newest.tables:
+        for row in table.rows:
+            if not METRICS[row.metric].trend or row.scenario.operation == "primitive":
+                continue
+            lines = _lines(row, members)
+            marks = _marks(row, members, notes)
+            dates = [m.results.date for m in members]
+            picture = trend_picture(lines, dates, marks, table.unit, table.better)
+            chart = Chart(
+                anchor=f"chart-{row.anchor}",
+                file=f"{row.anchor}.svg",
+                title=row.name,
+                description=_description(table, lines, members, marks),
+                width=WIDTH,
+                height=picture.height,
+                table=row.anchor,
+            )
+            drawings.append(Drawing(chart, picture))
+            rows.append(
+                TrendRow(
+                    anchor=row.anchor,
+                    name=row.name,
+                    table=table.title,
+                    unit=table.unit,
+                    chart=chart,
+                    lines=lines,
+                    marks=marks,
+                )
+            )
+    found = Trend(
+        id=f"{host}-{suite}",
+        host=newest.hosts[0],
+        suite=suite,
+        reports=[reference(m.results) for m in members],
+        rows=rows,
+    )
+    return found, drawings
+
+
+def _lines(row: Row, members: Sequence[Member]) -> list[TrendLine]:
+    libraries = list(dict.fromkeys(name for m in members for name in m.implementations))
+    lines = []
+    for library in sorted(libraries):
+        cells = [_trend_cell(row, member, library) for member in members]
+        if any(cell.value is not None for cell in cells):
+            colours = [
+                m.implementations[library].colour for m in members if library in m.implementations
+            ]
+            lines.append(
+                TrendLine(
+                    library=library,
+                    name=NAMES[library],
+                    colour=colours[-1],
+                    cells=cells,
+                )
+            )
+    return lines
+
+
+def _trend_cell(row: Row, member: Member, library: str) -> TrendCell:
+    implementation = member.implementations.get(library)
+    for theirs in (r for table in member.results.tables for r in table.rows):
+        if theirs.anchor != row.anchor or implementation is None:
+            continue
+        for cell in theirs.cells:
+            if cell.implementation == implementation.id and cell.value is not None and cell.valid:
+                return TrendCell(
+                    report=member.results.id,
+                    label=implementation.label,
+                    text=cell.text,
+                    value=cell.value,
+                )
+    return TrendCell(report=member.results.id, label="", text=ABSENT)
+
+
+def _marks(row: Row, members: Sequence[Member], notes: Sequence[Caveat]) -> list[TrendMark]:
+    marks = []
+    for member in members[1:]:
+        runs = {run.id for run in member.results.runs}
+        libraries = {i.id: i.library for i in member.results.implementations}
+        theirs = [r for t in member.results.tables for r in t.rows if r.anchor == row.anchor]
+        marks += [
+            TrendMark(report=member.results.id, text=note.mark, note=note.id, gap=note.gap)
+            for note in notes
+            if note.mark
+            and runs & set(note.runs)
+            and any(touches(note, r, libraries) for r in theirs)
+        ]
+    return marks
+
+
+def _description(
+    table: Table, lines: Sequence[TrendLine], members: Sequence[Member], marks: Sequence[TrendMark]
+) -> str:
+    dates = {m.results.id: f"{m.results.date:%B %Y}" for m in members}
+    figures = "; ".join(
+        f"{line.name}: "
+        + ", ".join(f"{dates[c.report]} {c.text}" for c in line.cells if c.value is not None)
+        for line in lines
+    )
+    changed = "".join(f" Before {dates[m.report]}: {m.text}." for m in marks)
+    return f"Lines over time in {table.unit}. {figures}.{changed}"

@@ -1,0 +1,81 @@
+"""The headlines of a report: the few figures that matter, as bars and in words. Pure functions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from tlsperf.contract.errors import UserError
+from tlsperf.contract.results import Bar, Headline, Row, Table
+from tlsperf.contract.run import Report
+
+HEADLINES: Final = 3
+
+
+def headlines(tables: Sequence[Table], labels: Mapping[str, str], report: Report) -> list[Headline]:
+    """The rows that the report names, or one of each of the first tables: TLS1.3, sending or
+    serving, with the most to compare."""
+    if report.headlines:
+        rows = {row.anchor: (table, row) for table in tables for row in table.rows}
+        unknown = [anchor for anchor in report.headlines if anchor not in rows]
+        if unknown:
+            raise UserError(f"report {report.id}: headlines: no row {', '.join(unknown)}")
+        chosen = [_headline(*rows[anchor], labels) for anchor in report.headlines]
+        return [headline for headline in chosen if headline]
+    found = []
+    for table in tables:
+        if table.by_phase:
+            continue
+        row = max(
+            table.rows,
+            key=lambda r: (
+                sum(1 for c in r.cells if c.valid and c.value),
+                r.scenario.protocol == "1.3",
+                r.scenario.side in ("sender", "server"),
+            ),
+        )
+        headline = _headline(table, row, labels)
+        if headline is not None:
+            found.append(headline)
+    return found[:HEADLINES]
+
+
+def _headline(table: Table, row: Row, labels: Mapping[str, str]) -> Headline | None:
+    counted = [(c, c.value) for c in row.cells if c.valid and c.value]
+    if not counted:
+        return None
+    longest = max(value for _, value in counted)
+    return Headline(
+        anchor=row.anchor,
+        title=row.name,
+        unit=table.unit,
+        bars=[
+            Bar(
+                implementation=cell.implementation,
+                label=labels[cell.implementation],
+                text=cell.text,
+                percent=round(100 * value / longest, 1),
+            )
+            for cell, value in counted
+        ],
+        statement=_statement(table, row, labels),
+    )
+
+
+_BEST: Final = {"higher": "highest", "lower": "lowest"}
+
+
+def _statement(table: Table, row: Row, labels: Mapping[str, str]) -> str:
+    """What the bars say in words: all ratios if they are few, else the largest."""
+    ratios = [(c, c.ratio) for c in row.cells if c.ratio]
+    if len(ratios) > HEADLINES:
+        ratios = [max(ratios, key=lambda pair: pair[1].value)]
+    if ratios and table.baseline:
+        ratios_text = "; ".join(f"{labels[c.implementation]} {r.text}" for c, r in ratios)
+        return f"Against {labels[table.baseline]}: {ratios_text}"
+    best = [c for c in row.cells if c.best]
+    if best:
+        return f"{labels[best[0].implementation]}: {_BEST[table.better]} of {len(row.cells)}"
+    return " and ".join(
+        f"{labels[c.implementation]}: {c.text} {table.unit}" for c in row.cells if c.value
+    )

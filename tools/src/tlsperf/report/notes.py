@@ -1,0 +1,45 @@
+"""Which notes about published numbers a report must show."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from tlsperf.contract.results import Caveat, Results, Row, RowReference, ShownCaveat
+
+FEW: Final = 8
+"""Rows up to which a note names them."""
+
+
+def caveats_for(results: Results, notes: Sequence[Caveat]) -> list[ShownCaveat]:
+    """The notes that touch a report, those of errors of the source first."""
+    shown = [s for note in notes if (s := _shown(results, note)) is not None]
+    return sorted(shown, key=lambda note: ("page", "setup", "tool", "reading").index(note.kind))
+
+
+def _shown(results: Results, note: Caveat) -> ShownCaveat | None:
+    if not {run.id for run in results.runs} & set(note.runs):
+        return None
+    libraries = {i.id: i.library for i in results.implementations}
+    rows = [row for table in results.tables for row in table.rows if touches(note, row, libraries)]
+    if not rows:
+        return None
+    if len(rows) == sum(len(table.rows) for table in results.tables):
+        return ShownCaveat(id=note.id, kind=note.kind)
+    few = rows if len(rows) <= FEW else []
+    return ShownCaveat(
+        id=note.id,
+        kind=note.kind,
+        touched=len(rows),
+        rows=[RowReference(anchor=row.anchor, name=row.name) for row in few],
+    )
+
+
+def touches(note: Caveat, row: Row, libraries: Mapping[str, str]) -> bool:
+    shown = {libraries[cell.implementation] for cell in row.cells if cell.value is not None}
+    if note.libraries and not shown & set(note.libraries):
+        return False
+    fields = {**row.scenario.model_dump(), "metric": row.metric}
+    return not note.scenarios or any(
+        all(fields[field] == value for field, value in match.items()) for match in note.scenarios
+    )

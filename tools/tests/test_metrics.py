@@ -1,0 +1,68 @@
+"""Every metric has one entry, and whatever depends on a metric asks for it."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any, get_args
+
+import pytest
+
+from fixture_run import ROOT
+from tlsperf.contract.metrics import METRICS, STATISTICS, UNITS, as_shown
+from tlsperf.contract.record import Operation
+
+SOURCE = ROOT / "tools" / "src" / "tlsperf"
+READERS = ("load/",)
+"""Modules that read foreign formats say what each of them measured."""
+
+
+def observation() -> Any:
+    text = (ROOT / "data" / "schema" / "record.schema.json").read_text(encoding="utf-8")
+    return json.loads(text)["$defs"]["Observation"]["properties"]
+
+
+def test_the_schema_has_the_metrics_units_and_statistics_of_the_table() -> None:
+    fields = observation()
+    assert fields["metric"]["enum"] == list(METRICS)
+    assert fields["unit"]["enum"] == list(UNITS)
+    assert fields["statistic"]["enum"] == list(STATISTICS)
+
+
+def test_a_unit_is_whole_in_all_metrics_or_in_none() -> None:
+    precision: dict[str, set[bool]] = {}
+    for metric in METRICS.values():
+        for units in metric.units.values():
+            for unit in units:
+                precision.setdefault(unit, set()).add(metric.whole)
+    assert {unit: len(found) for unit, found in precision.items() if len(found) > 1} == {}
+
+
+def test_units_are_of_operations_that_exist() -> None:
+    known = {*get_args(Operation), "*"}
+    assert {operation for metric in METRICS.values() for operation in metric.units} <= known
+    assert METRICS["rate"].units_of("memory") == ()
+    assert METRICS["duration"].units_of("handshake") == ("µs",)
+
+
+def test_one_metric_is_primary() -> None:
+    assert [name for name, metric in METRICS.items() if metric.primary] == ["rate"]
+
+
+def test_bytes_of_a_process_are_shown_in_kib() -> None:
+    assert as_shown("memory", 2048.0, "bytes") == (2.0, "KiB")
+    assert as_shown("memory", 2048.0, "bytes/connection") == (2048.0, "bytes/connection")
+    assert as_shown("handshake", 10.0, "µs") == (10.0, "µs")
+
+
+@pytest.mark.parametrize("path", sorted(SOURCE.rglob("*.py")), ids=lambda p: p.stem)
+def test_no_other_module_decides_by_the_name_of_a_metric(path: Path) -> None:
+    name = path.relative_to(SOURCE).as_posix()
+    if name == "contract/metrics.py" or name.startswith(READERS):
+        return
+    text = path.read_text(encoding="utf-8")
+    named = re.compile(rf"""metric\b[^\n]*[!=]= ?["'](?:{"|".join(METRICS)})["']""")
+    assert named.findall(text) == []
+    others = set(METRICS) - {"rate", "duration"}
+    assert re.findall(rf"""["'](?:{"|".join(others)})["']""", text) == []

@@ -1,0 +1,52 @@
+"""The parser of variants agrees with the examples that the Rust side is tested against."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+import pytest
+from pydantic import ValidationError
+
+from fixture_run import ROOT
+from tlsperf.contract.record import Scenario
+from tlsperf.contract.variant import PATTERN, parse_variant, sized_primitive
+
+EXAMPLES = json.loads((ROOT / "data" / "schema" / "variants.json").read_text(encoding="utf-8"))
+BEYOND_A_PATTERN = {"X25519+X25519", "sessions-4294967296", "aes-256-gcm-open-4294967296"}
+
+
+@pytest.mark.parametrize("example", EXAMPLES["valid"], ids=lambda e: e["text"])
+def test_valid_examples_are_of_their_kind(example: dict[str, Any]) -> None:
+    found = parse_variant(example["text"])
+    assert (found.text, found.kind) == (example["text"], example["kind"])
+    assert re.search(PATTERN, example["text"])
+    assert Scenario(operation="handshake", variant=example["text"]).variant == example["text"]
+
+
+@pytest.mark.parametrize("text", EXAMPLES["invalid"])
+def test_invalid_examples_are_rejected(text: str) -> None:
+    with pytest.raises(ValueError, match=r"\w"):
+        parse_variant(text)
+    with pytest.raises(ValidationError):
+        Scenario(operation="handshake", variant=text)
+    assert bool(re.search(PATTERN, text)) == (text in BEYOND_A_PATTERN)
+
+
+def test_numbers_are_of_sessions_and_of_bytes() -> None:
+    assert parse_variant("sessions-1000").number == 1000
+    assert parse_variant("chacha20-poly1305-open-1350").number == 1350
+    assert parse_variant("rsa-2048-sign").number is None
+    assert parse_variant("evp-aes-256-gcm-encrypt-16384-bytes").number is None
+
+
+def test_a_sized_primitive_is_one() -> None:
+    found = parse_variant(sized_primitive("aes-256-gcm", "seal", 16384))
+    assert (found.kind, found.number) == ("primitive", 16384)
+
+
+def test_the_schema_has_the_pattern() -> None:
+    text = (ROOT / "data" / "schema" / "record.schema.json").read_text(encoding="utf-8")
+    variant = json.loads(text)["$defs"]["Scenario"]["properties"]["variant"]
+    assert variant["anyOf"][0] == {"type": "string", "pattern": PATTERN}
