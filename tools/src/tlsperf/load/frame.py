@@ -144,6 +144,8 @@ def scenarios_of(frame: pd.DataFrame) -> tuple[list[int], list[Scenario]]:
 
 def concatenate(frames: Sequence[pd.DataFrame]) -> pd.DataFrame:
     """One tidy frame of several; its categories are those of all of them."""
+    if len(frames) == 1:
+        return frames[0]
     joined = pd.concat(
         [
             f.astype({c: object for c in f.columns if isinstance(f[c].dtype, pd.CategoricalDtype)})
