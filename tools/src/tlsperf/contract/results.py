@@ -7,7 +7,16 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from tlsperf.contract.record import Identifier, Metric, Model, Phase, Scenario, Statistic, Unit
+from tlsperf.contract.record import (
+    Identifier,
+    Metric,
+    Model,
+    Phase,
+    Scenario,
+    Statistic,
+    Unit,
+    Url,
+)
 from tlsperf.contract.run import HostFacts, Implementation, RawFile, RunWarning, Source, Tool
 
 Verdict = Literal["faster", "slower", "no difference shown", "too few rounds", "not tested"]
@@ -240,7 +249,7 @@ class NoteSource(Model):
     """Where a note's fact can be looked up."""
 
     title: str
-    url: str
+    url: Url
 
 
 class Note(Model):

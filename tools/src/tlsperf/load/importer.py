@@ -17,8 +17,9 @@ from pathlib import Path
 from typing import Any, Final, get_args
 
 import tomlkit
+from pydantic import ValidationError
 
-from tlsperf.contract.errors import FormatError, UserError
+from tlsperf.contract.errors import FormatError, UserError, mismatch
 from tlsperf.contract.names import scenario_name
 from tlsperf.contract.record import Scenario
 from tlsperf.contract.run import Implementation, RawFile, Run, RunWarning, Tool
@@ -198,8 +199,8 @@ def _raw_files(
         if name in taken:
             raise UserError(f"{path}: the run already has a file {name}")
         taken.add(name)
-        files.append(
-            RawFile(
+        try:
+            file = RawFile(
                 path=name,
                 sha256=hashlib.sha256(data).hexdigest(),
                 bytes=len(data),
@@ -207,7 +208,9 @@ def _raw_files(
                 implementation=implementation,
                 round=round_,
             )
-        )
+        except ValidationError as error:
+            raise mismatch(error, str(path)) from None
+        files.append(file)
     return files
 
 

@@ -83,10 +83,15 @@ def parse_run(table: Mapping[str, Any], file: str) -> Run:
 def raw_bytes(folder: Path, file: RawFile) -> bytes:
     """The bytes of a raw file, which must be those that the run was written with."""
     path = folder / file.path
+    if path.resolve() != folder.resolve() / file.path:
+        raise FormatError(str(path), None, "a link", "a file of the run")
     try:
         data = path.read_bytes()
     except FileNotFoundError:
         raise UserError(f"{path}: the raw file is missing") from None
+    if data.lstrip().startswith(b"<"):
+        # A browser that is not told the type of a file takes such a one for HTML, and runs it.
+        raise FormatError(str(path), 1, "<", "the output of a benchmark, not a page")
     digest = hashlib.sha256(data).hexdigest()
     if digest != file.sha256:
         raise FormatError(str(path), None, f"sha256 {digest}", f"{file.sha256}, as run.toml has it")
