@@ -12,6 +12,11 @@ from tlsperf.contract.record import Identifier, Model, Sha256, Url
 MOST_IMPLEMENTATIONS: Final = 100
 """Of one run: each has a column or a line in every table of its report."""
 
+LabelPart = Annotated[
+    str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9 ,.+_()@:/~-]*$", max_length=64)
+]
+"""Part of the label of an implementation, which stands in titles, charts, pictures and feeds."""
+
 RawPath = Annotated[
     str,
     StringConstraints(
@@ -39,11 +44,13 @@ class Implementation(Model):
         "libressl",
         "go",
     ]
-    version: str
+    version: LabelPart
     commit: str | None = None
-    provider: str | None = Field(None, description="aws-lc-rs, ring: who does the cryptography")
+    provider: LabelPart | None = Field(
+        None, description="aws-lc-rs, ring: who does the cryptography"
+    )
     provider_version: str | None = None
-    build: str | None = Field(None, description="what tells this build from another")
+    build: LabelPart | None = Field(None, description="what tells this build from another")
     rust_compiler: str | None = None
     c_compiler: str | None = None
     flags: str | None = None
