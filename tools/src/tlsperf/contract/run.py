@@ -20,7 +20,7 @@ LabelPart = Annotated[
 RawPath = Annotated[
     str,
     StringConstraints(
-        pattern=r"^raw(/[A-Za-z0-9_@+-]+(\.[0-9][A-Za-z0-9_+-]*)*(\.(csv|jsonl|lock|txt))?)+$",
+        pattern=r"^raw(/[A-Za-z0-9_@+-]+(\.[0-9][A-Za-z0-9_+-]*)*(\.(csv|jsonl|lock|log|tsv|txt))?)+$",
         max_length=500,
     ),
 ]
