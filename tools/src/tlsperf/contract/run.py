@@ -13,7 +13,7 @@ MOST_IMPLEMENTATIONS: Final = 100
 """Of one run: each has a column or a line in every table of its report."""
 
 LabelPart = Annotated[
-    str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9 ,.+_()@:/~-]*$", max_length=64)
+    str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9 ,.+_()@:/~-]*$", max_length=100)
 ]
 """Part of the label of an implementation, which stands in titles, charts, pictures and feeds."""
 
