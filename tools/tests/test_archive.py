@@ -8,6 +8,7 @@ import hashlib
 import io
 import shutil
 import tarfile
+import tracemalloc
 from collections.abc import Callable
 from pathlib import Path
 
@@ -17,6 +18,7 @@ from hypothesis import strategies as st
 
 import fixture_run
 from tlsperf.contract.errors import FormatError, UserError
+from tlsperf.load import archive as module
 from tlsperf.load.archive import SUMS
 from tlsperf.publish.runs import import_archive
 
@@ -191,6 +193,34 @@ def test_a_link_is_no_file(tmp_path: Path, runs: Path) -> None:
         info.linkname = "/etc/passwd"
         tar.addfile(info)
     refused(archive, runs, "the member")
+
+
+def test_an_archive_that_grows_past_the_bound_is_refused_before_memory_goes(
+    tmp_path: Path, runs: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    archive = tmp_path / "a.tar.gz"
+    archive.write_bytes(gzip.compress(bytes(64 << 20)))
+    monkeypatch.setattr(module, "MOST_BYTES", 1 << 20)
+    tracemalloc.start()
+    refused(archive, runs, "more than 1048576 bytes when unpacked, expected at most 1048576")
+    assert tracemalloc.get_traced_memory()[1] < 8 << 20
+    tracemalloc.stop()
+
+
+@pytest.mark.parametrize("name", ["../x.txt", "/x.txt", f"{RUN}/../x.txt", f"{RUN}/raw/x.html"])
+def test_a_file_is_written_below_raw_with_a_name_that_no_browser_runs(
+    tmp_path: Path, runs: Path, members: Members, name: str
+) -> None:
+    listed = name.removeprefix(f"{RUN}/")
+    text = (
+        members[f"{RUN}/run.toml"]
+        + (
+            f'\n[[files]]\npath = "{listed}"\nsha256 = "{hashlib.sha256(b"x").hexdigest()}"\n'
+            'bytes = 1\nformat = "cargo-lock"\n'
+        ).encode()
+    )
+    refused(archive_of(tmp_path, {**members, f"{RUN}/run.toml": text, name: b"x"}), runs, "found")
+    assert not [path for path in tmp_path.rglob("x.*") if path.is_file()]
 
 
 def test_records_that_cannot_be_read_are_refused(

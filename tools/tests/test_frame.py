@@ -58,6 +58,7 @@ def test_an_empty_frame_keeps_its_columns() -> None:
         ({"operation": ["handshake", None]}, "b.txt:7: found no operation, expected a value"),
         ({"implementation": ["a", "A B"]}, "b.txt:7: found implementation 'A B', expected an id"),
         ({"cipher_suite": ["TLS_X", "AES"]}, "b.txt:7: found cipher_suite 'AES', expected an IANA"),
+        ({"variant": ["hello-retry", "<b>"]}, "b.txt:7: found variant '<b>', expected a word such"),
         ({"threads": [1, 0]}, "b.txt:7: found threads 0, expected an integer of at least 1"),
         ({"round": [1, 1]}, "b.txt:7: found a second observation of implementation openssl-3.6.1"),
         ({"valid": [True, False]}, "b.txt:7: found an invalid observation without a note"),

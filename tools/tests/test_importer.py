@@ -91,6 +91,14 @@ def test_nothing_is_written_for_a_file_that_is_wrong(tmp_path: Path) -> None:
     assert {p: p.read_bytes() for p in folder.rglob("*") if p.is_file()} == before
 
 
+def test_a_file_whose_name_a_browser_might_run_is_not_imported(tmp_path: Path) -> None:
+    (page,) = write(tmp_path / "given", **{"output.html": BULK})
+    folder = tmp_path / "2026-01-02-a-run"
+    with pytest.raises(FormatError, match=r"output.html: found path 'raw/openssl-3.6.1/output.htm"):
+        import_files([page], "openssl-3.6.1", folder)
+    assert not folder.exists()
+
+
 def test_an_interrupted_import_leaves_no_run_and_is_repeated(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

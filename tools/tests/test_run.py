@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from pathlib import Path
 
 import pytest
+from pydantic import TypeAdapter, ValidationError
 
-from fixture_run import DISTURBED, write_run
+from fixture_run import DISTURBED, ROOT, write_run
 from tlsperf.contract.errors import UserError
-from tlsperf.load.run import load_run, read_hosts
+from tlsperf.contract.results import CaveatSource
+from tlsperf.contract.run import MOST_IMPLEMENTATIONS, Implementation, RawPath
+from tlsperf.load.run import load_run, read_hosts, read_run, read_runs
 
 
 def replace(path: Path, old: str, new: str) -> None:
@@ -48,6 +53,133 @@ def test_what_is_wrong_is_named(
     with pytest.raises(UserError) as caught:
         load_run(folder)
     assert str(caught.value).removeprefix(f"{folder}/").startswith(message)
+
+
+SCRIPT = "javascript:alert(1)"
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        *(SCRIPT, "JavaScript:alert(1)", " https://example.org/", "//example.org/", "example.org"),
+        *("data:text/html,<script>alert(1)</script>", "https://", "https://example.org/ x"),
+        *('https://example.org/"onclick="alert(1)', "https://example.org/<b>", "file:///etc"),
+        *("https://example.org/{{ x }}", "https://example.org/\n", "vbscript:x", ""),
+    ],
+)
+@pytest.mark.parametrize(
+    ("place", "before"),
+    [
+        ("tool.url", 'name = "tlsbench"\n'),
+        ("host.url", "[tool]"),
+        ("source.url", "[tool]"),
+    ],
+)
+def test_an_address_is_http_or_https_alone(
+    tmp_path: Path, address: str, place: str, before: str
+) -> None:
+    folder = write_run(tmp_path)
+    line = f"url = {json.dumps(address)}\n"
+    tables = {
+        "tool.url": f"{before}{line}",
+        "host.url": f'[host]\nid = "a"\ncpu = "a"\narchitecture = "a"\n{line}\n{before}',
+        "source.url": f'[source]\ntitle = "a"\n{line}\n{before}',
+    }
+    replace(folder / "run.toml", before, tables[place])
+    with pytest.raises(UserError, match=rf"run.toml: found {place} .*expected String should match"):
+        load_run(folder)
+
+
+def test_the_addresses_of_hosts_and_notes_are_restricted_too(tmp_path: Path) -> None:
+    write_run(tmp_path)
+    with (tmp_path / "data/hosts/example-host.toml").open("a") as file:
+        file.write(f'url = "{SCRIPT}"\n')
+    with pytest.raises(UserError, match=r"example-host.toml: found url "):
+        read_hosts(tmp_path / "data" / "hosts")
+    with pytest.raises(ValidationError):
+        CaveatSource(title="a", url=SCRIPT)
+
+
+PATHS = TypeAdapter(RawPath)
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        *("../../../README.md", "raw/../../x.txt", "raw/..", "raw/./x.txt", "/etc/passwd"),
+        *("raw//x.txt", "raw/", "raw", "run.toml", "x.txt", "raw\\x.txt", "raw/.htaccess", ""),
+        *("raw/builds/evil.html", "raw/evil.HTML", "raw/evil.htm", "raw/evil.svg", "raw/evil.js"),
+        *("raw/evil.xml", "raw/evil.xhtml", "raw/evil.pdf", "raw/evil.html.txt", "raw/evil.php.1"),
+        *("raw/evil.html/x", "raw/x.txt.", "raw/x\n", "raw/<b>", "raw/é.txt"),
+    ],
+)
+def test_a_raw_file_lies_below_raw_with_a_name_that_no_browser_runs(path: str) -> None:
+    with pytest.raises(ValidationError):
+        PATHS.validate_python(path)
+
+
+def test_the_names_of_raw_files_in_use_are_allowed() -> None:
+    runs = read_runs(ROOT / "data" / "runs")
+    assert {Path(file.path).suffix for run in runs.values() for file in run.files} >= {".lock", ""}
+    for name in ("openssl_3.2.0_gcc", "a-latency.tsv", "bench.log", "output_10"):
+        assert PATHS.validate_python(f"raw/openssl-3.2.0-gcc/{name}")
+
+
+@pytest.mark.parametrize("linked", ["raw/records.jsonl", "raw"])
+def test_a_raw_file_is_no_link(tmp_path: Path, linked: str) -> None:
+    folder = write_run(tmp_path)
+    (folder / linked).rename(tmp_path / "elsewhere")
+    (folder / linked).symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(UserError, match=r"records.jsonl: found a link, expected a file"):
+        load_run(folder)
+
+
+@pytest.mark.parametrize("start", ["<script>", " \n\t<!DOCTYPE html>"])
+def test_a_raw_file_that_begins_as_a_page_is_refused(tmp_path: Path, start: str) -> None:
+    folder = write_run(tmp_path)
+    lock = folder / "raw" / "builds" / "Cargo.lock"
+    lock.parent.mkdir()
+    lock.write_text(start)
+    digest = hashlib.sha256(start.encode()).hexdigest()
+    with (folder / "run.toml").open("a") as file:
+        file.write(
+            f'\n[[files]]\npath = "raw/builds/Cargo.lock"\nsha256 = "{digest}"\n'
+            f'bytes = {len(start)}\nformat = "cargo-lock"\n'
+        )
+    with pytest.raises(UserError, match=r"Cargo.lock:1: found <, expected the output"):
+        load_run(folder)
+
+
+@pytest.mark.parametrize("length", [200, 201, 256])
+def test_an_id_can_name_a_file(tmp_path: Path, length: int) -> None:
+    folder = write_run(tmp_path)
+    replace(folder / "run.toml", 'host_id = "example-host"', f'host_id = "{"h" * length}"')
+    if length == 200:
+        assert len(read_run(folder).host_id) == 200
+        return
+    with pytest.raises(UserError, match=r"found host_id .*expected String should have at most 200"):
+        load_run(folder)
+
+
+def test_a_run_of_more_implementations_than_a_page_can_show_is_refused_at_once(
+    tmp_path: Path,
+) -> None:
+    folder = write_run(tmp_path)
+    with (folder / "run.toml").open("a") as file:
+        for number in range(10_000):
+            file.write(
+                f'\n[[implementations]]\nid = "go-{number}"\nlibrary = "go"\nversion = "1"\n'
+            )
+    with pytest.raises(
+        UserError, match=rf"found implementations .* at most {MOST_IMPLEMENTATIONS}"
+    ):
+        load_run(folder)
+
+
+@pytest.mark.parametrize("version", ["<b>", "{{ x }}", "{% x %}", "[x](y)", "1\n2", "1" * 101, ""])
+def test_a_label_holds_no_markup(version: str) -> None:
+    with pytest.raises(ValidationError):
+        Implementation(id="go-1", library="go", version=version)
 
 
 def test_a_run_that_is_not_there(tmp_path: Path) -> None:

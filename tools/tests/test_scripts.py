@@ -139,7 +139,7 @@ LET_IN = {
 @pytest.fixture
 def gate(tmp_path: Path) -> Path:
     (tmp_path / "repository").write_text("owner/name\n")
-    return Path(shutil.copy(SCRIPTS / "job-gate", tmp_path))
+    return Path(shutil.copy(SCRIPTS / "job-gate.sh", tmp_path))
 
 
 @pytest.mark.parametrize("event", ["workflow_dispatch", "schedule"])
@@ -190,7 +190,7 @@ def host(desk: Desk, tmp_path: Path) -> Path:
     """A checkout with the script and a program that is built, on a machine that has nothing."""
     checkout = tmp_path / "checkout"
     (checkout / "scripts").mkdir(parents=True)
-    for name in ("bench-host", "job-gate"):
+    for name in ("bench-host", "job-gate.sh", "clean-host"):
         shutil.copy(SCRIPTS / name, checkout / "scripts")
     shutil.copy(SCRIPTS / "libraries", checkout / "scripts")
     for path in (ROOT / "bench" / "libraries").glob("*/library.toml"):
@@ -239,7 +239,7 @@ def test_a_bench_host_is_set_up_and_a_second_time_changes_nothing(desk: Desk, ho
     first = set_up(desk, host, "owner/name")
     assert first.returncode == 0, first.stderr
     changes = [line for line in first.stdout.splitlines() if line.startswith("changed: ")]
-    assert len(changes) == 9
+    assert len(changes) == 10
     assert "checked: host check" in first.stdout
     root = desk.folder / "root"
     assert (root / "usr/local/sbin/tlsbench").stat().st_mode & 0o777 == 0o755
@@ -249,11 +249,11 @@ def test_a_bench_host_is_set_up_and_a_second_time_changes_nothing(desk: Desk, ho
         "/usr/local/sbin/tlsbench host tune, /usr/local/sbin/tlsbench host reset\n"
     )
     assert (root / "usr/local/lib/tlsperf/repository").read_text() == "owner/name\n"
-    gate = (root / "usr/local/lib/tlsperf/job-gate").read_bytes()
-    assert gate == (SCRIPTS / "job-gate").read_bytes()
-    unit = (root / "etc/systemd/system/bench-runner.service").read_text()
-    assert "ACTIONS_RUNNER_HOOK_JOB_STARTED=/usr/local/lib/tlsperf/job-gate\n" in unit
-    assert "User=bench\n" in unit
+    for name in ("job-gate.sh", "clean-host"):
+        installed = root / "usr/local/lib/tlsperf" / name
+        assert installed.read_bytes() == (SCRIPTS / name).read_bytes()
+        assert installed.stat().st_mode & 0o777 == 0o755
+    assert (root / "opt/actions-runner").stat().st_mode & 0o777 == 0o700
     sums = (desk.folder / "state" / "sums").read_text()
     assert sums.startswith("20a06e644b0d9bd2fbdbfd52d42540bdde820ea7df86e92e533c073da0cdd43c  ")
 
@@ -271,6 +271,45 @@ def test_a_bench_host_has_what_the_libraries_need_of_the_system(desk: Desk, host
     assert set_up(desk, host, "owner/name").returncode == 0
     looked_up = {line.split()[-1] for line in desk.told if line.startswith("dpkg-query ")}
     assert {"build-essential", "cmake", "perl", "libgnutls28-dev", "libnewtls-dev"} <= looked_up
+
+
+def unit_of(desk: Desk, host: Path) -> dict[str, list[str]]:
+    """The lines of the runner's unit by their key; a set-up must have gone well."""
+    assert set_up(desk, host, "owner/name").returncode == 0
+    path = desk.folder / "root" / "etc/systemd/system/bench-runner.service"
+    lines = [line.split("=", 1) for line in path.read_text().splitlines() if "=" in line]
+    return {key: [v for k, v in lines if k == key] for key, _ in lines}
+
+
+def test_the_runner_accepts_the_path_of_its_hook(desk: Desk, host: Path) -> None:
+    """actions/runner picks a shell by the suffix of the hook's path, and fails the job where it is
+    not .sh, .ps1 or .js (src/Runner.Common/HostContext.cs, GetDefaultShellForScript)."""
+    variables = dict(v.split("=", 1) for v in unit_of(desk, host)["Environment"])
+    hook = Path(variables["ACTIONS_RUNNER_HOOK_JOB_STARTED"])
+    assert hook.is_absolute()
+    assert hook.suffix == ".sh"
+    installed = desk.folder / "root" / hook.relative_to("/")
+    assert installed.read_bytes() == (SCRIPTS / "job-gate.sh").read_bytes()
+    # As the runner calls it.
+    called = ["bash", "--noprofile", "--norc", "-e", "-o", "pipefail", str(installed)]
+    for event, code in (("workflow_dispatch", 0), ("pull_request", 1)):
+        env = {**os.environ, **LET_IN, "GITHUB_EVENT_NAME": event}
+        assert subprocess.run(called, env=env).returncode == code
+
+
+def test_nothing_of_a_job_survives_it(desk: Desk, host: Path) -> None:
+    unit = unit_of(desk, host)
+    assert unit["User"] == ["bench"]
+    # One job a start, from a copy of the runner; all its processes are killed when it ends.
+    assert unit["ExecStartPre"] == ["+/usr/local/lib/tlsperf/clean-host"]
+    assert unit["ExecStart"] == ["/var/lib/bench/runner/run.sh --once"]
+    assert unit["Restart"] == ["always"]
+    assert unit["KillMode"] == ["mixed"]
+    # A job writes to its home, which is emptied, and to files that go with the unit.
+    assert unit["ProtectSystem"] == ["strict"]
+    assert unit["PrivateTmp"] == unit["RemoveIPC"] == unit["ProtectHome"] == ["yes"]
+    assert unit["ReadWritePaths"] == ["/var/lib/bench /run"]
+    assert unit["InaccessiblePaths"] == ["-/run/dbus -/run/lock -/run/user"]
 
 
 def test_a_new_program_or_repository_is_all_that_changes(desk: Desk, host: Path) -> None:
@@ -314,3 +353,183 @@ def test_another_rustup_than_the_pinned_one_is_not_run(desk: Desk, host: Path) -
     desk.program("sha256sum", "exit 1")
     assert set_up(desk, host, "owner/name").returncode != 0
     assert not (desk.folder / "root/opt/rust/toolchains").exists()
+
+
+# --- clean-host ----------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def used_host(desk: Desk, tmp_path: Path) -> Path:
+    """A bench host's files after a job that left some of its own."""
+    root = tmp_path / "root"
+    (root / "opt/actions-runner/bin").mkdir(parents=True)
+    (root / "opt/actions-runner/run.sh").write_text("#!/bin/bash\n")
+    (root / "opt/actions-runner/run.sh").chmod(0o755)
+    (root / "opt/actions-runner/.runner").write_text("{}")
+    home = root / "var/lib/bench"
+    (home / ".cargo").mkdir(parents=True)
+    (home / ".cargo/config.toml").write_text("[build]\nrustc-wrapper = '/tmp/bad'\n")
+    (home / "runner").mkdir()
+    (home / "runner/run.sh").write_text("bad")
+    (home / "link").symlink_to(root / "opt")
+    (root / "usr/local/sbin").mkdir(parents=True)
+    program = root / "usr/local/sbin/tlsbench"
+    program.write_text(f'#!/bin/sh\necho "tlsbench $*" >> "{tmp_path}/told"\n')
+    program.chmod(0o755)
+    desk.program("pkill", "exit 1")  # there is none to kill
+    desk.program("chown")
+    return root
+
+
+def clean(desk: Desk, root: Path) -> subprocess.CompletedProcess[str]:
+    return desk.run(SCRIPTS / "clean-host", env={"DESTDIR": str(root)})
+
+
+def test_a_job_finds_the_runner_as_it_was_set_up_and_nothing_else(
+    desk: Desk, used_host: Path
+) -> None:
+    done = clean(desk, used_host)
+    assert done.returncode == 0, done.stderr
+    home = used_host / "var/lib/bench"
+    assert [path.name for path in home.iterdir()] == ["runner"]
+    assert (home / "runner/run.sh").read_text() == "#!/bin/bash\n"
+    assert (home / "runner/run.sh").stat().st_mode & 0o111
+    assert (used_host / "opt/actions-runner/.runner").exists()  # a link is removed, not followed
+    assert desk.told == [
+        "pkill --signal KILL --uid bench",
+        "tlsbench host reset",
+        f"chown --recursive bench:bench {home}/runner",
+    ]
+
+
+def test_no_job_starts_where_processes_of_the_last_one_cannot_be_ended(
+    desk: Desk, used_host: Path
+) -> None:
+    desk.program("pkill", "exit 3")
+    assert clean(desk, used_host).returncode != 0
+
+
+def test_a_runner_that_is_not_registered_is_reported(desk: Desk, used_host: Path) -> None:
+    (used_host / "opt/actions-runner/.runner").unlink()
+    done = clean(desk, used_host)
+    assert done.returncode == 1
+    assert "found no registered runner" in done.stderr
+
+
+# --- commit-report, open-pull-request ------------------------------------------------------------
+
+REPORT = "2026-11-21-standard-x64"
+WRITTEN = (
+    f"data/runs/{REPORT}/run.toml",
+    f"data/runs/{REPORT}/raw/records.jsonl",
+    f"content/perf/{REPORT}/results.json",
+    "content/hosts/x64/index.md",
+    *("data/index.json", "data/index.csv", "data/reports.json", "data/explore.json"),
+    *("static/preview.png", "bench/Cargo.lock"),
+)
+"""What a draft writes."""
+
+
+def git(folder: Path, *arguments: str) -> str:
+    identity = ("-c", "user.name=a", "-c", "user.email=a@example.org")
+    return subprocess.run(
+        ["git", *identity, *arguments], cwd=folder, check=True, capture_output=True, text=True
+    ).stdout
+
+
+def write(folder: Path, path: str, text: str) -> None:
+    (folder / path).parent.mkdir(parents=True, exist_ok=True)
+    (folder / path).write_text(text)
+
+
+@pytest.fixture
+def drafted(tmp_path: Path) -> Path:
+    """A shallow checkout, as on GitHub, in which `make draft` has written a report."""
+    source = tmp_path / "source"
+    for name in ("commit-report", "open-pull-request"):
+        write(source, f"scripts/{name}", (SCRIPTS / name).read_text())
+        (source / "scripts" / name).chmod(0o755)
+    write(source, "bench/Cargo.lock", "old")
+    write(source, "static/preview.png", "old")
+    write(source, "data/runs/2025-01-01-earlier/raw/a.txt", "1")
+    write(source, ".gitignore", "/build/\n")
+    git(source, "init", "--quiet", "--initial-branch=main")
+    git(source, "add", "--all")
+    git(source, "commit", "--quiet", "--message", "First")
+    git(source, "commit", "--quiet", "--allow-empty", "--message", "Second")
+    git(tmp_path, "clone", "--quiet", "--bare", str(source), "origin.git")
+    checkout = tmp_path / "checkout"
+    git(tmp_path, "clone", "--quiet", "--depth=1", f"file://{tmp_path}/origin.git", str(checkout))
+    for path in WRITTEN:
+        write(checkout, path, "new")
+    for name, text in (("report", f"{REPORT}\n"), ("title", "A $(title)\n"), ("body.md", "x\n")):
+        write(checkout, f"build/draft/{name}", text)
+    return checkout
+
+
+def propose(desk: Desk, drafted: Path) -> subprocess.CompletedProcess[str]:
+    """Commits the draft, and opens the pull request from a checkout of its own."""
+    assert desk.run(drafted / "scripts/commit-report").returncode == 0
+    fresh = desk.folder / "fresh"
+    git(desk.folder, "clone", "--quiet", "--depth=1", f"file://{desk.folder}/origin.git", "fresh")
+    shutil.copytree(drafted / "build/proposal", fresh / "build/proposal")
+    desk.program("gh")
+    # Nothing else can be found by the job that may push.
+    for name in ("git", "cat", "dirname", "bash", "env"):
+        found = shutil.which(name)
+        assert found
+        (desk.folder / "bin" / name).symlink_to(found)
+    return desk.run(fresh / "scripts/open-pull-request", env={"PATH": str(desk.folder / "bin")})
+
+
+def test_a_draft_becomes_a_pull_request_with_all_that_was_written(
+    desk: Desk, drafted: Path
+) -> None:
+    done = propose(desk, drafted)
+    assert done.returncode == 0, done.stderr
+    origin = desk.folder / "origin.git"
+    changed = git(origin, "diff", "--name-only", "main", f"bench/{REPORT}").split()
+    assert sorted(changed) == sorted(WRITTEN)
+    assert desk.told == [
+        "gh auth setup-git",
+        f"gh pr create --base main --head bench/{REPORT} --title A $(title) "
+        "--body-file build/proposal/body.md",
+        f"gh workflow run ci.yml --ref bench/{REPORT}",
+    ]
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        ".github/workflows/ci.yml",
+        "scripts/open-pull-request",
+        "data/runs/2025-01-01-earlier/raw/a.txt",
+        "data/hosts/x64.toml",
+        "templates/base.html",
+        "static/evil.html",
+    ],
+)
+def test_a_commit_that_changes_more_than_reports_is_not_pushed(
+    desk: Desk, drafted: Path, path: str
+) -> None:
+    write(drafted, path, (drafted / path).read_text() + "\n" if (drafted / path).exists() else "x")
+    done = propose(desk, drafted)
+    assert done.returncode == 1
+    assert "open-pull-request: refused: found " in done.stderr
+    assert path in done.stderr
+    assert git(desk.folder / "origin.git", "branch").split() == ["*", "main"]
+    assert desk.told == []
+
+
+def test_a_link_or_a_program_among_a_reports_files_is_not_pushed(desk: Desk, drafted: Path) -> None:
+    (drafted / "content/perf" / REPORT / "link").symlink_to("/etc/passwd")
+    assert "120000" in propose(desk, drafted).stderr
+
+
+@pytest.mark.parametrize("name", ["../main", "-x", "main x", ""])
+def test_a_report_whose_name_is_no_name_is_not_pushed(desk: Desk, drafted: Path, name: str) -> None:
+    assert desk.run(drafted / "scripts/commit-report").returncode == 0
+    (drafted / "build/proposal/report").write_text(name)
+    done = desk.run(drafted / "scripts/open-pull-request")
+    assert done.returncode == 1
+    assert f"found the report '{name}'" in done.stderr

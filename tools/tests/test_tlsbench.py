@@ -231,7 +231,8 @@ scenarios = st.builds(
     threads=st.none() | st.integers(1, 4096),
     size=st.none(),
     record_size=st.none(),
-    variant=st.none() | st.text(max_size=8).filter(is_variant),
+    variant=st.none()
+    | st.from_regex(r"[A-Za-z0-9][A-Za-z0-9.+_-]{0,7}", fullmatch=True).filter(is_variant),
 )
 rates = st.floats(min_value=0, max_value=1e12, allow_nan=False)
 

@@ -71,6 +71,22 @@ def test_damage_is_named(data: Path, damage: Callable[[Path], None], expected: s
     assert all(str(data) in problem for problem in found)
 
 
+@pytest.mark.parametrize(
+    "name", ["evil.html", "hosts/evil.svg", "hosts/raw/evil.js", "runs/evil.xml", "noname"]
+)
+def test_a_file_that_a_browser_may_run_is_named(data: Path, name: str) -> None:
+    (data / name).parent.mkdir(exist_ok=True)
+    (data / name).write_text("x")
+    assert any(f"{data / name}: found a file with the suffix" in found for found in problems(data))
+
+
+@pytest.mark.parametrize("target", ["/etc", "/etc/passwd", "hosts"])
+def test_a_link_is_named(data: Path, target: str) -> None:
+    link = data / "runs" / "2026-01-02-a-run" / "raw" / "link"
+    link.symlink_to(target)
+    assert any(f"{link}: found a link" in found for found in problems(data))
+
+
 def test_a_rate_ten_times_its_neighbours(data: Path, tmp_path: Path) -> None:
     files = write(tmp_path / "more", output_5=BULK.replace("6512.01", "65120.1"))
     import_files(files, "openssl-3.6.1", data / "runs" / "2026-01-02-a-run")

@@ -31,7 +31,9 @@ RIGHTS = {
     ("pages", "build"): {"contents": "read", "pages": "read"},
     ("pages", "deploy"): {"pages": "write", "id-token": "write"},
     ("bench", "measure"): {"contents": "read"},
-    ("bench", "publish"): {"contents": "write", "pull-requests": "write", "actions": "write"},
+    ("bench", "draft"): {"contents": "read"},
+    ("bench", "propose"): {"contents": "write", "pull-requests": "write", "actions": "write"},
+    ("new-versions", "look"): {"contents": "read"},
     ("new-versions", "propose"): {"contents": "read", "issues": "write"},
 }
 """Every job with every right it has: one more is a decision, to be made here too."""
@@ -118,6 +120,16 @@ def test_no_secret_is_used_and_a_token_only_by_steps_that_need_it(
     assert "github.token" not in str(job.env) + str(workflow.env)
     if job.self_hosted:
         assert holders == []
+
+
+@pytest.mark.parametrize(("workflow", "job"), each_job(), ids=name_of)
+def test_a_job_that_can_write_installs_and_builds_nothing(workflow: Workflow, job: Job) -> None:
+    if "write" not in (job.permissions or {}).values():
+        return
+    actions = {"actions/checkout", "actions/download-artifact", "actions/deploy-pages"}
+    scripts = {"scripts/open-pull-request", "scripts/open-issue build/new-versions.md"}
+    for step in job.steps:
+        assert (step.action or step.run) in actions | scripts, step.name
 
 
 def test_a_host_measures_one_run_at_a_time_and_only_the_main_branch() -> None:

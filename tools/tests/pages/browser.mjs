@@ -113,6 +113,8 @@ async function look(page, path) {
     shift: globalThis.shift,
     scrolling: getComputedStyle(document.documentElement).scrollBehavior,
     animations: document.getAnimations().length,
+    address: location.href,
+    owned: globalThis.owned ?? null,
   }));
   const overflow = await page.evaluate(overflowing);
   await page.keyboard.press("Tab");

@@ -79,7 +79,7 @@ class _Quiet(SimpleHTTPRequestHandler):
         pass
 
 
-def _serve(source: Path, root: Path) -> Iterator[str]:
+def serve(source: Path, root: Path) -> Iterator[str]:
     """Builds a site below a path of a server of this host, and yields its address."""
     handler = functools.partial(_Quiet, directory=str(root))
     server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
@@ -93,13 +93,13 @@ def _serve(source: Path, root: Path) -> Iterator[str]:
 @pytest.fixture(scope="session")
 def served(example_site: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The address of the example site."""
-    yield from _serve(example_site, tmp_path_factory.mktemp("served"))
+    yield from serve(example_site, tmp_path_factory.mktemp("served"))
 
 
 @pytest.fixture(scope="session")
 def committed_served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The address of the committed site."""
-    yield from _serve(ROOT, tmp_path_factory.mktemp("committed-served"))
+    yield from serve(ROOT, tmp_path_factory.mktemp("committed-served"))
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

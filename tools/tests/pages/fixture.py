@@ -256,8 +256,8 @@ def _wide_report(site: Path) -> None:
     (run / "raw" / "a").write_text("", encoding="utf-8")
 
 
-def make_site(site: Path) -> Path:
-    """Copies the site to `site`, with the example's reports in place of the committed ones."""
+def empty_site(site: Path) -> Path:
+    """Copies the site to `site`, without reports, posts, and pages over all reports."""
     for name in ("templates", "static", "content"):
         shutil.copytree(
             ROOT / name,
@@ -272,6 +272,12 @@ def make_site(site: Path) -> Path:
     shutil.copy(ROOT / "config.toml", site)
     shutil.copytree(ROOT / "data" / "schema", site / "data" / "schema")
     shutil.copy(ROOT / "data" / "biases.toml", site / "data")
+    return site
+
+
+def make_site(site: Path) -> Path:
+    """Copies the site to `site`, with the example's reports in place of the committed ones."""
+    empty_site(site)
     _report(site, NEWER, "rustls 0.23.37, OpenSSL 3.6.1 and BoringSSL 30cd935 on x86_64")
     older = example()
     hosts = [{**older["hosts"][0], "virtual": True, "virtualization": "kvm", "kernel": "6.1.0"}]

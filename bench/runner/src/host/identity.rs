@@ -21,14 +21,20 @@ struct KnownHost {
     memory_bytes: Option<u64>,
 }
 
+/// As the schema has it: an id names files, whose names end at 255 bytes.
+const LONGEST_ID: usize = 200;
+
 /// Gives the host the given id, or that of the one known host (a file of `folder`) with
 /// its processor, number of threads and memory; keeps the derived id if there is none.
 pub fn identified(mut facts: HostFacts, given: Option<&str>, folder: &Path) -> Result<HostFacts> {
     if let Some(id) = given {
         let identifier = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit();
         let known = |c: char| identifier(c) || "._-".contains(c);
-        if !id.starts_with(identifier) || !id.chars().all(known) {
-            bail!("--host {id}: expected lower-case letters, digits, '.', '_' and '-'");
+        if !id.starts_with(identifier) || !id.chars().all(known) || id.len() > LONGEST_ID {
+            bail!(
+                "--host {id}: expected at most {LONGEST_ID} lower-case letters, digits, '.', '_' \
+                 and '-'"
+            );
         }
         facts.id = id.to_owned();
         return Ok(facts);

@@ -428,6 +428,9 @@ fn a_known_host_is_found_by_processor_threads_and_memory() {
     assert_eq!(id(None).id, "rustls-bench");
     assert_eq!(id(Some("mine")).id, "mine");
     assert!(identified(capture(&xeon().root()), Some("Mine"), folder.path()).is_err());
+    assert_eq!(id(Some(&"h".repeat(200))).id.len(), 200);
+    let long = "h".repeat(201);
+    assert!(identified(capture(&xeon().root()), Some(&long), folder.path()).is_err());
 }
 
 #[test]

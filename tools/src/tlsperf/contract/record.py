@@ -20,7 +20,12 @@ SCHEMA_VERSION: Final = 1
 """The number in every record, run and results file; raised when their meaning changes."""
 
 
-Identifier = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9._-]*$")]
+Identifier = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9._-]*$", max_length=200)]
+"""Short enough to name a folder, with a suffix: file systems end names at 255 bytes."""
+
+
+Url = Annotated[str, StringConstraints(pattern=r"^https?://[^\s\"'<>\\^`{|}]+$", max_length=2000)]
+"""An address that a page may link: http or https alone, nothing that ends an attribute."""
 
 
 Sha256 = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]

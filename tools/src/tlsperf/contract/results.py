@@ -8,7 +8,7 @@ from typing import Literal
 from pydantic import Field
 
 from tlsperf.contract.metrics import Better, Metric, Statistic, Unit
-from tlsperf.contract.record import Identifier, Model, Phase, Scenario
+from tlsperf.contract.record import Identifier, Model, Phase, Scenario, Url
 from tlsperf.contract.run import HostFacts, Implementation, RawFile, RunWarning, Source, Tool
 
 Verdict = Literal["faster", "slower", "no difference shown", "too few rounds", "not tested"]
@@ -241,7 +241,7 @@ class CaveatSource(Model):
     """Where a note's fact can be looked up."""
 
     title: str
-    url: str
+    url: Url
 
 
 class Caveat(Model):

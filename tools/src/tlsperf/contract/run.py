@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from datetime import date, datetime
-from typing import TYPE_CHECKING, Final, Literal
+from typing import TYPE_CHECKING, Annotated, Final, Literal
 
-from pydantic import Field
+from pydantic import Field, StringConstraints
 
 from tlsperf.contract.libraries import NAMES
-from tlsperf.contract.record import Identifier, Model, Sha256
+from tlsperf.contract.record import Identifier, Model, Sha256, Url
 from tlsperf.contract.warnings import WarningCode
 
 if TYPE_CHECKING:
@@ -16,17 +16,37 @@ if TYPE_CHECKING:
 else:
     LibraryId = Literal[tuple(NAMES)]
 
+MOST_IMPLEMENTATIONS: Final = 100
+"""Of one run: each has a column or a line in every table of its report."""
+
+LabelPart = Annotated[
+    str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9 ,.+_()@:/~-]*$", max_length=100)
+]
+"""Part of the label of an implementation, which stands in titles, charts, pictures and feeds."""
+
+RawPath = Annotated[
+    str,
+    StringConstraints(
+        pattern=r"^raw(/[A-Za-z0-9_@+-]+(\.[0-9][A-Za-z0-9_+-]*)*(\.(csv|jsonl|lock|log|tsv|txt))?)+$",
+        max_length=500,
+    ),
+]
+"""Below raw/. Raw files are published as they are, so their names must not have a browser run
+them: a part after a dot is part of a version, or one of these suffixes at the end."""
+
 
 class Implementation(Model):
     """One library in one build. `id` is `<library>-<version>[-<provider>][-<build>]`."""
 
     id: Identifier
     library: LibraryId
-    version: str
+    version: LabelPart
     commit: str | None = None
-    provider: str | None = Field(None, description="aws-lc-rs, ring: who does the cryptography")
+    provider: LabelPart | None = Field(
+        None, description="aws-lc-rs, ring: who does the cryptography"
+    )
     provider_version: str | None = None
-    build: str | None = Field(None, description="what tells this build from another")
+    build: LabelPart | None = Field(None, description="what tells this build from another")
     rust_compiler: str | None = None
     c_compiler: str | None = None
     flags: str | None = None
@@ -71,7 +91,7 @@ class HostFacts(Model):
     compilers: dict[str, str] = Field({})
     description: str | None = None
     note: str | None = None
-    url: str | None = Field(None, description="where the machine is described, if it is offered")
+    url: Url | None = Field(None, description="where the machine is described, if it is offered")
 
 
 class Host(HostFacts):
@@ -88,7 +108,7 @@ LOCK_FORMAT: Final = "cargo-lock"
 class RawFile(Model):
     """A raw file of a run; its bytes never change."""
 
-    path: str = Field(description="relative to the run's folder, below raw/")
+    path: RawPath = Field(description="relative to the run's folder, below raw/")
     sha256: Sha256
     bytes: int = Field(ge=0)
     format: str
@@ -102,7 +122,7 @@ class Tool(Model):
     name: str
     version: str | None = None
     commit: str | None = None
-    url: str | None = None
+    url: Url | None = None
     commands: list[str] = Field([])
 
 
@@ -141,7 +161,7 @@ class Source(Model):
     """Where a run was published, for runs that are not ours."""
 
     title: str
-    url: str
+    url: Url
     estimator: str | None = Field(None, description="one run, best of 5, upper median of 30 …")
     note: str | None = None
 
@@ -166,7 +186,7 @@ class Run(Model):
     host: HostFacts | None = Field(None, description="as captured when the run began")
     checks: list[CheckResult] = Field([])
     warnings: list[RunWarning] = Field([])
-    implementations: list[Implementation] = Field(min_length=1)
+    implementations: list[Implementation] = Field(min_length=1, max_length=MOST_IMPLEMENTATIONS)
     files: list[RawFile] = Field(min_length=1)
 
 

@@ -37,6 +37,21 @@ def listed(parts: Sequence[str]) -> str:
     return " and ".join([", ".join(parts[:-1]), parts[-1]] if len(parts) > 1 else parts)
 
 
+def markdown(text: str) -> str:
+    """One line of text that Markdown shows as it is: no mark-up, HTML, end of a cell or shortcode.
+
+    What comes from a run goes through it wherever Markdown is assembled. Zola looks for shortcodes
+    before it reads Markdown, so a brace is written as an entity.
+    """
+    return "".join(_ESCAPED.get(character, character) for character in " ".join(text.split()))
+
+
+_ESCAPED: Final = {
+    **{character: f"\\{character}" for character in "\\`*_[]<>|~&#!$"},
+    **{"{": "&#123;", "}": "&#125;"},
+}
+
+
 def implementation_label(implementation: Implementation) -> str:
     """What readers call it: OpenSSL 3.6.1, rustls 0.23.40 (aws-lc-rs, jemalloc)."""
     name = f"{NAMES[implementation.library]} {implementation.version}"

@@ -23,6 +23,8 @@ from tlsperf.load.run import check_raw, loaded_run, parse_run
 
 SUFFIX: Final = ".tar.gz"
 SUMS: Final = "SHA256SUMS"
+MOST_BYTES: Final = 256 * 1024 * 1024
+"""Of an archive when it is unpacked; the largest run so far has 6 MiB."""
 _SUM: Final = re.compile(r"([0-9a-f]{64})  (\S+)")
 
 
@@ -50,7 +52,8 @@ def read_archive(archive: Path) -> tuple[Run, dict[str, bytes]]:
 def _verified(archive: Path) -> bytes:
     """The archive's bytes, which must be those that the file beside it lists."""
     try:
-        data = archive.read_bytes()
+        with archive.open("rb") as file:
+            data = file.read(MOST_BYTES + 1)  # what is longer cannot be unpacked below
     except FileNotFoundError:
         raise UserError(f"{archive}: there is no such file") from None
     beside = archive.with_name(f"{archive.name}.sha256")
@@ -69,7 +72,7 @@ def _members(data: bytes, name: str) -> dict[str, bytes]:
     members: dict[str, bytes] = {}
     try:
         # All of it, for the checksum at its end: tar would stop before.
-        with tarfile.open(fileobj=io.BytesIO(gzip.decompress(data))) as tar:
+        with tarfile.open(fileobj=io.BytesIO(_unpacked(data, name))) as tar:
             for member in tar:
                 file = tar.extractfile(member) if member.isreg() else None
                 path = PurePosixPath(member.name)
@@ -81,6 +84,16 @@ def _members(data: bytes, name: str) -> dict[str, bytes]:
     except (tarfile.TarError, EOFError, OSError, zlib.error) as error:
         raise FormatError(name, None, str(error), "an archive of `tlsbench pack`") from None
     return members
+
+
+def _unpacked(data: bytes, name: str) -> bytes:
+    """What gzip compressed; no more than the bound is ever held."""
+    with gzip.open(io.BytesIO(data)) as file:
+        unpacked = file.read(MOST_BYTES + 1)
+    if len(unpacked) > MOST_BYTES:
+        found, most = f"more than {MOST_BYTES} bytes when unpacked", f"at most {MOST_BYTES}"
+        raise FormatError(name, None, found, most)
+    return unpacked
 
 
 def _check_sums(members: Mapping[str, bytes], name: str) -> str:

@@ -85,6 +85,7 @@ _KNOWN: Final[Mapping[str, tuple[str, ...]]] = {
 _PATTERNS: Final[Mapping[str, tuple[re.Pattern[str], str]]] = {
     "implementation": (re.compile(r"[a-z0-9][a-z0-9._-]*"), "an identifier such as openssl-3.6.1"),
     "cipher_suite": (re.compile(r"TLS_[A-Z0-9_]+"), "an IANA name such as TLS_AES_256_GCM_SHA384"),
+    "variant": (re.compile(r"[A-Za-z0-9][A-Za-z0-9.+_-]{0,99}"), "a word such as sessions-1000"),
     "phase": (
         re.compile(r"total|construction|flight-[1-9]|tickets|handshake|data"),
         "total, construction, flight-1 to flight-9, tickets, handshake or data",

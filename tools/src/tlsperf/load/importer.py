@@ -14,8 +14,9 @@ from pathlib import Path
 from typing import Final
 
 from natsort import natsorted
+from pydantic import ValidationError
 
-from tlsperf.contract.errors import FormatError, UserError
+from tlsperf.contract.errors import FormatError, UserError, mismatch
 from tlsperf.contract.libraries import NAMES, PROVIDERS
 from tlsperf.contract.run import Implementation, RawFile, Run, Tool
 from tlsperf.load.formats import FOREIGN, detect
@@ -144,8 +145,8 @@ def _raw_files(
         if name in taken:
             raise UserError(f"{path}: the run already has a file {name}")
         taken.add(name)
-        files.append(
-            RawFile(
+        try:
+            file = RawFile(
                 path=name,
                 sha256=hashlib.sha256(data).hexdigest(),
                 bytes=len(data),
@@ -153,7 +154,9 @@ def _raw_files(
                 implementation=implementation,
                 round=round_,
             )
-        )
+        except ValidationError as error:
+            raise mismatch(error, str(path)) from None
+        files.append(file)
     return files
 
 

@@ -84,6 +84,8 @@ def parse_run(table: Mapping[str, Any], file: str) -> Run:
 def raw_bytes(folder: Path, file: RawFile) -> bytes:
     """The bytes of a raw file, which must be those that the run was written with."""
     path = folder / file.path
+    if path.resolve() != folder.resolve() / file.path:
+        raise FormatError(str(path), None, "a link", "a file of the run")
     try:
         data = path.read_bytes()
     except FileNotFoundError:
@@ -94,6 +96,9 @@ def raw_bytes(folder: Path, file: RawFile) -> bytes:
 
 def check_raw(file: RawFile, data: bytes, name: str) -> None:
     """Raises FormatError unless a raw file, called `name`, is as its run was written with it."""
+    if data.lstrip().startswith(b"<"):
+        # A browser that does not know the type of a file takes such a one for HTML and runs it.
+        raise FormatError(name, 1, "<", "the output of a benchmark, not a page")
     digest = hashlib.sha256(data).hexdigest()
     if digest != file.sha256:
         raise FormatError(name, None, f"sha256 {digest}", f"{file.sha256}, as run.toml has it")

@@ -16,7 +16,7 @@ from tlsperf.contract.libraries import NAMES
 from tlsperf.contract.record import Identifier
 from tlsperf.contract.results import Results
 from tlsperf.contract.run import Implementation, Report, Run
-from tlsperf.contract.text import host_label, implementation_label, listed
+from tlsperf.contract.text import host_label, implementation_label, listed, markdown
 from tlsperf.load.page import read_page
 from tlsperf.load.run import read_run, read_runs
 from tlsperf.publish.assemble import assembler
@@ -171,5 +171,5 @@ def _within(title: str) -> str:
 def _measured(results: Results) -> str:
     kinds = [_within(t.title) for t in results.tables if not t.by_phase]
     figures = listed(kinds)
-    tools = " and ".join(dict.fromkeys(run.tool.name for run in results.runs))
+    tools = " and ".join(dict.fromkeys(markdown(run.tool.name) for run in results.runs))
     return f"{figures[0].upper()}{figures[1:]}, each side of a connection by itself, by {tools}."

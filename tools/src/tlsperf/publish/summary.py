@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 
 from tlsperf.contract.errors import UserError
 from tlsperf.contract.results import Cell, Results
-from tlsperf.contract.text import host_label
+from tlsperf.contract.text import host_label, markdown
 from tlsperf.load.results import known_results, parse_results
 
 MOST_ROWS: Final = 200
@@ -64,7 +64,7 @@ def summary_since(root: Path, reference: str) -> str:
 def introduction(results: Results) -> str:
     """A new report: headline figures, what changed since the last one, what to beware of."""
     hosts = ", ".join(map(host_label, results.hosts))
-    lines = [f"## {_plain(results.title)}", "", f"{results.date}, {_plain(hosts)}", ""]
+    lines = [f"## {markdown(results.title)}", "", f"{results.date}, {markdown(hosts)}", ""]
     if results.headlines:
         lines += [*_row("headline", "unit", "figures", ""), "|---|---|---|---|"]
         for headline in results.headlines:
@@ -75,7 +75,7 @@ def introduction(results: Results) -> str:
     warnings = [*results.warnings, *(w for run in results.runs for w in run.warnings)]
     if warnings:
         lines += ["### Warnings", ""]
-        lines += [f"- {_plain(warning.message)}" for warning in warnings]
+        lines += [f"- {markdown(warning.message)}" for warning in warnings]
     else:
         lines.append("No warnings.")
     return "\n".join(lines).rstrip() + "\n"
@@ -86,19 +86,19 @@ def _changes(results: Results) -> Iterator[str]:
     if changes is None:
         yield "No earlier report is comparable with this one."
         return
-    yield f"### Changes since {_plain(changes.title)} ({changes.date})"
+    yield f"### Changes since {markdown(changes.title)} ({changes.date})"
     yield ""
-    yield _plain(changes.rule)
+    yield markdown(changes.rule)
     yield ""
     for caveat in changes.caveats:
-        yield f"- Beware: {_plain(caveat.message)}"
+        yield f"- Beware: {markdown(caveat.message)}"
     for library in changes.libraries:
-        yield f"- {_plain(library.statement)}"
+        yield f"- {markdown(library.statement)}"
         for group in library.groups:
-            yield f"  - {_plain(group.title)}: {_plain(group.statement)}"
+            yield f"  - {markdown(group.title)}: {markdown(group.statement)}"
             for change in group.changes:
                 figures = f"{change.before} to {change.after} {change.unit}, {change.ratio.text}"
-                yield f"    - {_plain(f'{change.name}: {figures}')}"
+                yield f"    - {markdown(f'{change.name}: {figures}')}"
 
 
 def comparison(before: Results, now: Results) -> str:
@@ -111,7 +111,7 @@ def comparison(before: Results, now: Results) -> str:
         shown = [*map(_value, cells), figure.unit, *map(_verdict, cells)]
         if shown[0] != shown[1] or shown[3] != shown[4]:
             rows.append([figure.row, figure.label, *shown])
-    lines = [f"## {_plain(now.title)}", ""]
+    lines = [f"## {markdown(now.title)}", ""]
     if not rows:
         return "\n".join([*lines, "Its figures are what they were.\n"])
     lines += _row("figure", "implementation", "was", "is", "unit", "verdict was", "verdict is")
@@ -153,12 +153,7 @@ def _verdict(cell: Cell | None) -> str:
 
 def _row(*cells: str) -> list[str]:
     """One line of a table, in a list for `+=`."""
-    return [f"| {' | '.join(_plain(cell) for cell in cells)} |"]
-
-
-def _plain(text: str) -> str:
-    """One line of text that Markdown shows as it is: no mark-up and no end of a cell in it."""
-    return "".join(f"\\{c}" if c in "\\`*_[]<>|~" else c for c in " ".join(text.split()))
+    return [f"| {' | '.join(markdown(cell) for cell in cells)} |"]
 
 
 def _git(root: Path, *arguments: str) -> str:

@@ -1,9 +1,10 @@
 """`tlsperf validate`: everything below data/ is valid.
 
 Each check returns what is wrong, in words with the file in them; nothing stops at the first find.
-Checked are: hosts and runs against the schema; checksums and stray or missing files; every raw
-file against its format; units, duplicates and unknown values (the tidy frame's own checks);
-references to hosts and implementations; plausibility; comparison tables against what was published.
+Checked are: that a browser runs none of the files, all of which are published; hosts and runs
+against the schema; checksums and stray or missing files; every raw file against its format; units,
+duplicates and unknown values (the tidy frame's own checks); references to hosts and
+implementations; plausibility; comparison tables against what was published.
 """
 
 from __future__ import annotations
@@ -31,9 +32,13 @@ EXTREMES: Final = frozenset({"p99.9", "max"})
 """Statistics that one pause of a thread decides."""
 
 
+SUFFIXES: Final = frozenset({".csv", ".json", ".jsonl", ".toml"})
+"""Of files below data/ that are no raw files; for those, see `contract.run.RawPath`."""
+
+
 def problems(data: Path) -> list[str]:
     """All that is wrong below `data`, in the order of its folders."""
-    found: list[str] = []
+    found = list(_unsafe_files(data))
     hosts: dict[str, Host] = {}
     try:
         hosts = read_hosts(data / "hosts")
@@ -56,6 +61,18 @@ def problems(data: Path) -> list[str]:
     for path in sorted((data / "comparisons").glob("*.toml")):
         found += _comparison(path, runs)
     return found
+
+
+def _unsafe_files(data: Path) -> Iterator[str]:
+    """Links, and files of a type that a browser may run: data/ is published as it is."""
+    for path in sorted(data.rglob("*")):
+        parts = path.relative_to(data).parts
+        is_raw = parts[0] == "runs" and parts[2:3] == ("raw",)
+        if path.is_symlink():
+            yield f"{path}: found a link, expected a file"
+        elif path.is_file() and not is_raw and path.suffix not in SUFFIXES:
+            expected = ", ".join(sorted(SUFFIXES))
+            yield f"{path}: found a file with the suffix {path.suffix!r}, expected {expected}"
 
 
 def _stray_files(folder: Path, run: LoadedRun) -> Iterator[str]:

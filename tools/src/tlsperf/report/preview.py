@@ -28,6 +28,8 @@ HEIGHT: Final = 630
 MOST_BARS: Final = 6
 MOST_LABEL: Final = 540
 """Pixels for the labels of bars, whose letters are smaller where they need more."""
+LEAST_SIZE: Final = 16
+"""Of those letters; what is still too long is cut."""
 
 MARGIN: Final = 56
 FOOT: Final = HEIGHT - 46
@@ -164,8 +166,9 @@ class _Canvas:
         self._bar_colours = list(dict.fromkeys(colours))
         step = min(84.0, (bottom - top) / len(bars))
         size = round(min(32.0, step * 0.62))
-        while (widest := self._widest(bars, size)) > MOST_LABEL:
+        while (widest := self._widest(bars, size)) > MOST_LABEL and size > LEAST_SIZE:
             size -= 1
+        widest = min(widest, MOST_LABEL)
         value = _font(size, _BOLD)
         left = MARGIN + 20 + widest
         longest = WIDTH - MARGIN - 14 - max(value.getlength(bar.text) for bar in bars) - left
