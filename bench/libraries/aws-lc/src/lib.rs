@@ -1,9 +1,9 @@
 //! AWS-LC's libssl, as the package aws-lc-sys brings it.
 
-#[path = "../../bssl.rs"]
+#[path = "../../shared/bssl.rs"]
 mod bssl;
 mod ffi;
-#[path = "../../ssl.rs"]
+#[path = "../../shared/ssl.rs"]
 mod ssl;
 
 pub use crate::ssl::Ssl as AwsLc;

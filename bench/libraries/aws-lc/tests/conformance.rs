@@ -1,7 +1,7 @@
 //! AWS-LC does what the harness asks of it.
 
 #[macro_use]
-#[path = "../../conformance.rs"]
+#[path = "../../shared/conformance.rs"]
 mod conformance;
 
 use tls_aws_lc::AwsLc;

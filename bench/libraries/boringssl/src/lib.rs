@@ -1,14 +1,14 @@
 //! BoringSSL, as the package boring-sys brings it.
 
-#[path = "../../bssl.rs"]
+#[path = "../../shared/bssl.rs"]
 mod bssl;
 #[cfg(boringssl_groups)]
-#[path = "../../evp.rs"]
+#[path = "../../shared/evp.rs"]
 mod evp;
 mod ffi;
 #[cfg(boringssl_groups)]
 mod primitives;
-#[path = "../../ssl.rs"]
+#[path = "../../shared/ssl.rs"]
 mod ssl;
 
 pub use crate::ssl::Ssl as BoringSsl;

@@ -13,7 +13,7 @@
 mod ffi {
     include!(concat!(env!("OUT_DIR"), "/gnutls.rs"));
 }
-#[path = "../../socket.rs"]
+#[path = "../../shared/socket.rs"]
 mod socket;
 
 use std::{

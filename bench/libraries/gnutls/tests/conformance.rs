@@ -1,7 +1,7 @@
 //! GnuTLS does what the harness asks of it.
 
 #[macro_use]
-#[path = "../../conformance.rs"]
+#[path = "../../shared/conformance.rs"]
 #[allow(
     dead_code,
     reason = "there may be no hybrid group to send key shares of"

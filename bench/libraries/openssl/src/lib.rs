@@ -1,12 +1,12 @@
 //! OpenSSL.
 
 #[cfg(openssl_3)]
-#[path = "../../evp.rs"]
+#[path = "../../shared/evp.rs"]
 mod evp;
 mod ffi;
 #[cfg(openssl_3)]
 mod primitives;
-#[path = "../../ssl.rs"]
+#[path = "../../shared/ssl.rs"]
 mod ssl;
 
 pub use crate::ssl::Ssl as OpenSsl;

@@ -1,7 +1,7 @@
 //! rustls does, with every provider, what the harness asks of it.
 
 #[macro_use]
-#[path = "../../conformance.rs"]
+#[path = "../../shared/conformance.rs"]
 mod conformance;
 
 #[cfg(feature = "aws-lc-rs")]

@@ -4,7 +4,7 @@
 //! scenario pins; all else is the public API, which recommends to use a connection object again
 //! and again: here each handshake makes a new one, as with every library.
 
-#[path = "../../socket.rs"]
+#[path = "../../shared/socket.rs"]
 mod socket;
 
 use std::{

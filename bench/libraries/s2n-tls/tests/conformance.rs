@@ -1,7 +1,7 @@
 //! s2n-tls does what the harness asks of it.
 
 #[macro_use]
-#[path = "../../conformance.rs"]
+#[path = "../../shared/conformance.rs"]
 mod conformance;
 
 use tls_s2n_tls::S2nTls;

@@ -321,12 +321,7 @@ impl Matrix {
             add_files(&mut digest, &self.bench.join("harness").join(name))?;
         }
         add_files(&mut digest, &adapter)?;
-        // Files that adapters share.
-        for file in sorted(&libraries)? {
-            if file.is_file() {
-                add_files(&mut digest, &file)?;
-            }
-        }
+        add_files(&mut digest, &libraries.join("shared"))?;
         if let Some(source) = &build_from.source {
             add_files(&mut digest, Path::new(source))?;
         }

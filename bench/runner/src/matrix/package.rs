@@ -537,7 +537,7 @@ mod tests {
         let at = |path: &str| format!("/checkout/bench/libraries/rustls/{path}");
         assert_eq!(
             table["package"]["build"].as_str(),
-            Some(&*at("../build.rs"))
+            Some(&*at("../shared/build.rs"))
         );
         assert_eq!(table["lib"]["path"].as_str(), Some(&*at("src/lib.rs")));
         let bins = table["bin"].as_array().unwrap();

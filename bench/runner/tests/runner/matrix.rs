@@ -52,7 +52,7 @@ impl Checkout {
         );
         checkout.write("harness/src/lib.rs", "");
         checkout.write("harness/certificates/root.pem", "");
-        checkout.write("libraries/build.rs", "");
+        checkout.write("libraries/shared/build.rs", "");
         checkout.write("libraries/toy/Cargo.toml", ADAPTER);
         checkout.write("libraries/toy/src/lib.rs", "");
         checkout.write(
@@ -133,7 +133,7 @@ fn a_build_is_made_once_and_never_used_for_other_inputs() {
         ("Cargo.lock", "version = 4\n# other\n"),
         ("harness/src/lib.rs", "// other"),
         ("harness/certificates/root.pem", "other"),
-        ("libraries/build.rs", "// other"),
+        ("libraries/shared/build.rs", "// other"),
         ("libraries/toy/src/lib.rs", "// other"),
     ] {
         let whole = checkout.folder.path().join("bench").join(path);
