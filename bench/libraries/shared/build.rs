@@ -1,101 +1,100 @@
 //! Build script of every adapter: what a program can't find out about itself when it runs.
 //!
-//! `PACKAGES`: versions of the library's packages as locked, `name version` separated by commas;
+//! `LIBRARY`: the library's id, from library.toml;
+//! `PACKAGES`: its `packages` as locked, `name version` separated by commas;
 //! `FLAGS`: how the Rust code was optimized;
-//! `BORINGSSL_FLAGS`, `AWS_LC_FLAGS`: how CMake was told to compile it, where that is a dependency.
+//! `CMAKE_FLAGS`: how CMake was told to compile a dependency that it builds.
 
 use std::{collections::BTreeMap, env, error::Error, fs, path::Path};
 
+use serde::Deserialize;
 use toml::{Table, Value};
 
-/// Packages that may be part of a measured library.
-const PACKAGES: [&str; 9] = [
-    "aws-lc-rs",
-    "aws-lc-sys",
-    "boring-sys",
-    "graviola",
-    "openssl-src",
-    "ring",
-    "rustls",
-    "rustls-webpki",
-    "s2n-tls-sys",
-];
+/// library.toml, as far as a build needs it.
+#[derive(Deserialize)]
+struct Library {
+    id: String,
+    packages: Vec<String>,
+}
 
-/// What adapters use only where their library has it: the name of a `cfg`, and the package with its
-/// first version that is known to have it. (A later one than the first that has it does no harm.)
-const ABILITIES: [(&str, &str, [u64; 3]); 6] = [
-    ("rustls_handshake_kind", "rustls", [0, 23, 5]),
-    ("rustls_key_exchange_group", "rustls", [0, 23, 13]),
-    ("rustls_hybrid", "rustls", [0, 23, 24]),
-    ("rustls_counts_tickets", "rustls", [0, 23, 28]),
-    ("boringssl_groups", "boring-sys", [5, 0, 0]),
-    ("boringssl_tls13_ciphers", "boring-sys", [5, 4, 0]),
-];
+/// `[package.metadata.adapter]` of an adapter's Cargo.toml.
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Adapter {
+    /// A `cfg`, and the package and its first version that is known to have it: `rustls 0.23.5`.
+    #[serde(default)]
+    since: BTreeMap<String, String>,
+    /// Start of the variables of the package that CMake builds: `BORINGSSL` of `DEP_BORINGSSL_ROOT`.
+    cmake: Option<String>,
+}
 
 pub fn main() -> Result<(), Box<dyn Error>> {
-    let manifest = env::var("CARGO_MANIFEST_DIR")?;
-    // An adapter that is no part of the workspace is one of its own, and so is a build of the matrix.
-    let workspace = Path::new(&manifest)
+    let folder = env::var("CARGO_MANIFEST_DIR")?;
+    let folder = Path::new(&folder);
+    // An adapter that is no part of the workspace is one of its own.
+    let workspace = folder
         .ancestors()
         .find(|folder| folder.join("Cargo.lock").exists())
         .ok_or("there is no Cargo.lock")?;
-    let read = |file: &str| -> Result<Table, Box<dyn Error>> {
-        let path = workspace.join(file);
-        println!("cargo::rerun-if-changed={}", path.display());
-        Ok(fs::read_to_string(path)?.parse()?)
-    };
+    let library: Library = read(&folder.join("library.toml"))?.try_into()?;
+    let manifest = read(&folder.join("Cargo.toml"))?;
+    let adapter = manifest["package"]
+        .get("metadata")
+        .and_then(|metadata| metadata.get("adapter"));
+    let adapter: Adapter = adapter
+        .cloned()
+        .map(Value::try_into)
+        .transpose()?
+        .unwrap_or_default();
 
-    let text = |value: &Value, key: &str| Some(value.get(key)?.as_str()?.to_owned());
-    let lock = read("Cargo.lock")?;
-    let all = lock
-        .get("package")
-        .and_then(Value::as_array)
-        .ok_or("Cargo.lock has no packages")?;
-    let mut packages = BTreeMap::new();
-    for package in all {
-        let (Some(name), Some(version)) = (text(package, "name"), text(package, "version")) else {
-            continue;
-        };
-        if PACKAGES.contains(&name.as_str()) {
-            packages.insert(name, version);
-        }
-    }
-    let told: Vec<_> = packages
+    println!("cargo::rustc-env=LIBRARY={}", library.id);
+    let packages = packages(&read(&workspace.join("Cargo.lock"))?, &library.packages)?;
+    let listed: Vec<_> = packages
         .iter()
         .map(|(name, version)| format!("{name} {version}"))
         .collect();
-    println!("cargo::rustc-env=PACKAGES={}", told.join(","));
-    for (name, package, since) in ABILITIES {
+    println!("cargo::rustc-env=PACKAGES={}", listed.join(","));
+    for (name, first) in &adapter.since {
         println!("cargo::rustc-check-cfg=cfg({name})");
-        let version = packages
-            .get(package)
-            .map(|version| numbers(version))
-            .transpose()?;
-        if version >= Some(since) {
+        let (package, first) = first.split_once(' ').ok_or("since: no version")?;
+        let version = packages.get(package);
+        let version = version.map(|version| numbers(version)).transpose()?;
+        if version >= Some(numbers(first)?) {
             println!("cargo::rustc-cfg={name}");
         }
     }
-
-    // OpenSSL may come without a package: openssl-sys tells the version of its headers.
-    let number = env::var("DEP_OPENSSL_VERSION_NUMBER").ok();
-    let number = number.map(|it| u64::from_str_radix(&it, 16)).transpose()?;
-    for (name, since) in [
-        ("openssl_3", 0x3000_0000),
-        ("openssl_group_name", 0x3020_0000),
-        ("openssl_hybrid", 0x3050_0000),
-    ] {
-        println!("cargo::rustc-check-cfg=cfg({name})");
-        if number >= Some(since) {
-            println!("cargo::rustc-cfg={name}");
-        }
+    let flags = rust_flags(&read(&workspace.join("Cargo.toml"))?)?;
+    println!("cargo::rustc-env=FLAGS={flags}");
+    if let Some(package) = &adapter.cmake {
+        println!("cargo::rustc-env=CMAKE_FLAGS={}", cmake_flags(package)?);
     }
+    Ok(())
+}
 
+fn read(path: &Path) -> Result<Table, Box<dyn Error>> {
+    println!("cargo::rerun-if-changed={}", path.display());
+    let text = fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))?;
+    Ok(text.parse()?)
+}
+
+/// The versions of some packages, by a Cargo.lock.
+fn packages(lock: &Table, wanted: &[String]) -> Result<BTreeMap<String, String>, Box<dyn Error>> {
+    #[derive(Deserialize)]
+    struct Package {
+        name: String,
+        version: String,
+    }
+    let all = lock.get("package").ok_or("Cargo.lock has no packages")?;
+    let all: Vec<Package> = all.clone().try_into()?;
+    let wanted = all.into_iter().filter(|it| wanted.contains(&it.name));
+    Ok(wanted.map(|it| (it.name, it.version)).collect())
+}
+
+/// How the Rust code is optimized, by the workspace's profile and the environment.
+fn rust_flags(workspace: &Table) -> Result<String, Box<dyn Error>> {
     let mut flags = vec![format!("opt-level={}", env::var("OPT_LEVEL")?)];
     let profile = env::var("PROFILE")?;
-    if let Some(profile) = read("Cargo.toml")?
-        .get("profile")
-        .and_then(|all| all.get(&profile))
-    {
+    if let Some(profile) = workspace.get("profile").and_then(|all| all.get(&profile)) {
         for key in ["lto", "codegen-units"] {
             if let Some(value) = profile.get(key) {
                 let value = value.to_string();
@@ -117,24 +116,18 @@ pub fn main() -> Result<(), Box<dyn Error>> {
             flags.push(format!("{name}={value}"));
         }
     }
-    println!("cargo::rustc-env=FLAGS={}", flags.join(" "));
-    // AWS-LC's variable has its version in its name.
-    for library in ["BORINGSSL", "AWS_LC"] {
-        let root = env::vars().find(|(name, _)| {
-            name.starts_with(&format!("DEP_{library}_")) && name.ends_with("_ROOT")
-        });
-        let cache = root.map(|(_, root)| Path::new(&root).join("build/CMakeCache.txt"));
-        // Without its libssl AWS-LC takes no CMake.
-        if let Some(cache) = cache.filter(|cache| cache.exists()) {
-            let flags = cmake_flags(&fs::read_to_string(cache)?)?;
-            println!("cargo::rustc-env={library}_FLAGS={flags}");
-        }
-    }
-    Ok(())
+    Ok(flags.join(" "))
 }
 
 /// The type of build and its flags, from lines such as `CMAKE_BUILD_TYPE:STRING=Release`.
-fn cmake_flags(cache: &str) -> Result<String, Box<dyn Error>> {
+fn cmake_flags(package: &str) -> Result<String, Box<dyn Error>> {
+    // The variable may have the package's version in its name.
+    let is_root =
+        |name: &str| name.starts_with(&format!("DEP_{package}_")) && name.ends_with("_ROOT");
+    let (_, root) = env::vars()
+        .find(|(name, _)| is_root(name))
+        .ok_or_else(|| format!("no variable DEP_{package}_…_ROOT"))?;
+    let cache = fs::read_to_string(Path::new(&root).join("build/CMakeCache.txt"))?;
     let value = |name: &str| -> Result<String, Box<dyn Error>> {
         let mut lines = cache.lines();
         let line = lines.find(|line| line.starts_with(&format!("{name}:")));

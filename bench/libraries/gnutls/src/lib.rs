@@ -26,7 +26,7 @@ use anyhow::{Context as _, Result, bail, ensure};
 use ffi::*;
 use tls_harness::{
     binary,
-    implementation::{Implementation, Library},
+    implementation::Implementation,
     library::{Connection, Negotiated, Progress, Setup, TlsLibrary},
     scenario::{
         Authentication, Certificate, CipherSuite, KeyExchange, Operation, Protocol, Resumption,
@@ -454,23 +454,12 @@ impl TlsLibrary for GnuTls {
         // SAFETY: without a requirement it returns a static string.
         let version = unsafe { text(gnutls_check_version(ptr::null())) }?;
         Ok(Implementation {
-            id: format!("gnutls-{version}"),
-            library: Library::GnuTls,
-            version: version.into(),
-            commit: None,
-            provider: None,
-            provider_version: None,
-            build: None,
-            rust_compiler: binary::compilers()?.rust,
-            // Compiler and flags of a shared library can't be told from this program.
+            // Of a shared library, this program does not contain the compiler's name.
             c_compiler: None,
-            flags: None,
-            allocator: None,
-            cpu_mask: None,
             linkage: Some(binary::linkage("libgnutls")?),
             source: Some("the host's own package".into()),
-            binary_sha256: None,
             note: Some("as its distribution builds it".into()),
+            ..Implementation::new(env!("LIBRARY"), version)?
         })
     }
 

@@ -14,7 +14,7 @@ pub use crate::ssl::Ssl as OpenSsl;
 use anyhow::{Context as _, Result};
 use tls_harness::{
     binary,
-    implementation::{self, Implementation, Library},
+    implementation::{self, Implementation},
     library::Setup,
     scenario::{KeyExchange, Scenario},
     workloads::primitives::{Cryptography, Primitive},
@@ -38,30 +38,18 @@ fn implementation() -> Result<Implementation> {
     let name = told(OPENSSL_VERSION)?;
     let version = name.split(' ').nth(1);
     let version = version.with_context(|| format!("\"{name}\" names no version"))?;
-    let compilers = binary::compilers()?;
     let package = binary::package_version(env!("PACKAGES"), "openssl-src");
     let package = package.filter(|_| cfg!(feature = "vendored"));
     Ok(Implementation {
-        id: format!("openssl-{version}"),
-        library: Library::OpenSsl,
-        version: version.into(),
-        commit: None,
-        provider: None,
-        provider_version: None,
-        build: None,
-        rust_compiler: compilers.rust,
-        c_compiler: compilers.c,
         flags: Some(
             told(OPENSSL_CFLAGS)?
                 .trim_start_matches("compiler: ")
                 .into(),
         ),
-        allocator: None,
         cpu_mask: implementation::cpu_mask(),
         linkage: Some(binary::linkage("libssl")?),
         source: package.map(|version| format!("cargo package openssl-src {version}")),
-        binary_sha256: None,
-        note: None,
+        ..Implementation::new(env!("LIBRARY"), version)?
     })
 }
 

@@ -33,7 +33,7 @@ use rustls::{
 use tls_harness::{
     binary,
     certificates::Identity,
-    implementation::{self, Implementation, Library, Linkage},
+    implementation::{self, Implementation, Linkage},
     library::{Connection, Negotiated, Progress, Setup, TlsLibrary},
     scenario::{
         Authentication, Certificate, CipherSuite, KeyExchange, Protocol, Resumption, Scenario,
@@ -52,7 +52,7 @@ pub struct Rustls {
     cryptography: &'static dyn Cryptography,
     ticketer: fn() -> Result<Arc<dyn ProducesTickets>, rustls::Error>,
     /// Whether features of the processor can be hidden from it.
-    heeds_mask: bool,
+    honors_mask: bool,
     /// Why its instructions can't be counted, if so.
     uncountable: Option<&'static str>,
 }
@@ -65,7 +65,7 @@ impl Rustls {
             provider: rustls::crypto::aws_lc_rs::default_provider(),
             cryptography: &aws_lc_rs::AwsLcRs,
             ticketer: rustls::crypto::aws_lc_rs::Ticketer::new,
-            heeds_mask: true,
+            honors_mask: true,
             uncountable: None,
         }
     }
@@ -77,7 +77,7 @@ impl Rustls {
             provider: rustls::crypto::ring::default_provider(),
             cryptography: &ring::Ring,
             ticketer: rustls::crypto::ring::Ticketer::new,
-            heeds_mask: false,
+            honors_mask: false,
             uncountable: None,
         }
     }
@@ -89,7 +89,7 @@ impl Rustls {
             provider: rustls_graviola::default_provider(),
             cryptography: &graviola::Graviola,
             ticketer: rustls_graviola::Ticketer::new,
-            heeds_mask: false,
+            honors_mask: false,
             uncountable: cfg!(target_arch = "x86_64")
                 .then_some("graviola asks for ADX, which valgrind's processor has not"),
         }
@@ -287,24 +287,14 @@ impl TlsLibrary for Rustls {
                 .with_context(|| format!("Cargo.lock has no {name}"))
         };
         let version = package("rustls")?;
-        let compilers = binary::compilers()?;
+        let implementation = Implementation::new(env!("LIBRARY"), &version)?
+            .with_provider(self.name, package(self.name)?);
         Ok(Implementation {
-            id: format!("rustls-{version}-{}", self.name),
-            library: Library::Rustls,
-            source: Some(format!("cargo package rustls {version}")),
-            version,
-            commit: None,
-            provider: Some(self.name.into()),
-            provider_version: Some(package(self.name)?),
-            build: None,
-            rust_compiler: compilers.rust,
-            c_compiler: compilers.c,
             flags: Some(env!("FLAGS").into()),
-            allocator: None,
-            cpu_mask: implementation::cpu_mask().filter(|_| self.heeds_mask),
+            cpu_mask: implementation::cpu_mask().filter(|_| self.honors_mask),
             linkage: Some(Linkage::Static),
-            binary_sha256: None,
-            note: None,
+            source: Some(format!("cargo package rustls {version}")),
+            ..implementation
         })
     }
 

@@ -44,12 +44,9 @@ impl TlsLibrary for Unbuffered {
     type Server<'a> = UnbufferedConnection<'a, UnbufferedServerConnection>;
 
     fn implementation(&self) -> Result<Implementation> {
-        let buffered = self.0.implementation()?;
         Ok(Implementation {
-            id: format!("{}-unbuffered", buffered.id),
-            build: Some("unbuffered".into()),
             note: Some("Driven by the unbuffered API.".into()),
-            ..buffered
+            ..self.0.implementation()?.with_build("unbuffered")
         })
     }
 

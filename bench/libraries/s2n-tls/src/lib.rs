@@ -18,7 +18,7 @@ use anyhow::{Context as _, Result, bail, ensure};
 use s2n_tls_sys::*;
 use tls_harness::{
     binary,
-    implementation::{self, Implementation, Library},
+    implementation::{self, Implementation},
     library::{Connection, Negotiated, Progress, Setup, TlsLibrary},
     scenario::{
         Authentication, Certificate, CipherSuite, KeyExchange, Operation, Protocol, Resumption,
@@ -475,28 +475,19 @@ impl TlsLibrary for S2nTls {
                 .with_context(|| format!("Cargo.lock has no {name}"))
         };
         let version = package("s2n-tls-sys")?;
-        let compilers = binary::compilers()?;
+        let implementation = Implementation::new(env!("LIBRARY"), &version)?
+            .with_provider("aws-lc", package("aws-lc-sys")?);
         Ok(Implementation {
-            id: format!("s2n-tls-{version}-aws-lc"),
-            library: Library::S2nTls,
-            source: Some(format!("cargo package s2n-tls-sys {version}")),
-            version,
-            commit: None,
-            provider: Some("aws-lc".into()),
-            provider_version: Some(package("aws-lc-sys")?),
-            build: None,
-            rust_compiler: compilers.rust,
-            c_compiler: compilers.c,
             flags: Some(env!("FLAGS").into()),
-            allocator: None,
             cpu_mask: implementation::cpu_mask(),
+            source: Some(format!("cargo package s2n-tls-sys {version}")),
             linkage: Some(binary::linkage("libs2n")?),
-            binary_sha256: None,
             note: Some(
                 "version of its Rust package; security policies made for each scenario, since \
                  none that s2n-tls names pins one"
                     .into(),
             ),
+            ..implementation
         })
     }
 
