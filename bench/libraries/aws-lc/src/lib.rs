@@ -3,7 +3,7 @@
 #[path = "../../shared/bssl.rs"]
 mod bssl;
 mod ffi;
-#[path = "../../shared/ssl.rs"]
+#[path = "../../shared/ssl/mod.rs"]
 mod ssl;
 
 pub use crate::ssl::Ssl as AwsLc;

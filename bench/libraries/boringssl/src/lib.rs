@@ -8,7 +8,7 @@ mod evp;
 mod ffi;
 #[cfg(boringssl_groups)]
 mod primitives;
-#[path = "../../shared/ssl.rs"]
+#[path = "../../shared/ssl/mod.rs"]
 mod ssl;
 
 pub use crate::ssl::Ssl as BoringSsl;

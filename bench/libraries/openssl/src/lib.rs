@@ -6,7 +6,7 @@ mod evp;
 mod ffi;
 #[cfg(openssl_3)]
 mod primitives;
-#[path = "../../shared/ssl.rs"]
+#[path = "../../shared/ssl/mod.rs"]
 mod ssl;
 
 pub use crate::ssl::Ssl as OpenSsl;

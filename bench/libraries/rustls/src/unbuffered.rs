@@ -22,7 +22,10 @@ use tls_harness::{
     workloads::primitives::Cryptography,
 };
 
-use crate::{Client, Role, Rustls, negotiated};
+use crate::{
+    Client, Rustls,
+    connection::{Role, negotiated},
+};
 
 /// Buffers begin with this size.
 const LEAST_BUFFER: usize = 4096;
