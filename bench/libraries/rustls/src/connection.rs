@@ -12,7 +12,7 @@ use tls_harness::{
     transport::Endpoint,
 };
 
-use crate::vocabulary::{cipher_suite, named_group};
+use crate::vocabulary;
 
 /// A connection of either role with its end of the transport.
 pub struct RustlsConnection<'a, C> {
@@ -48,7 +48,7 @@ where
 fn negotiated_group(connection: &CommonState) -> Result<Option<KeyExchange>> {
     let group = connection.negotiated_key_exchange_group();
     let found = group.map(|group| {
-        let same = |it: &&KeyExchange| named_group(**it) == group.name();
+        let same = |it: &&KeyExchange| vocabulary::named_group(**it) == group.name();
         let group_of = KeyExchange::ALL.iter().find(same).copied();
         group_of.with_context(|| format!("{:?} is not in the vocabulary", group.name()))
     });
@@ -152,7 +152,7 @@ pub fn negotiated(connection: &CommonState, tickets: u32) -> Result<Negotiated> 
             Some(ProtocolVersion::TLSv1_3) => Protocol::Tls13,
             other => bail!("protocol {other:?} is not in the vocabulary"),
         },
-        cipher_suite: cipher_suite(suite.suite())?,
+        cipher_suite: vocabulary::cipher_suite(suite.suite())?,
         key_exchange: negotiated_group(connection)?,
         resumed: is_resumed(connection),
         // A verifier is always in place, and refuses what it can't verify.
