@@ -3,7 +3,7 @@
 //! `LIBRARY`: the library's id, from library.toml;
 //! `PACKAGES`: its `packages` as locked, `name version` separated by commas;
 //! `FLAGS`: how the Rust code was optimized;
-//! `CMAKE_FLAGS`: how CMake was told to compile a dependency that it builds.
+//! `CMAKE_FLAGS`: how CMake compiled a dependency that it builds.
 
 use std::{collections::BTreeMap, env, error::Error, fs, path::Path};
 

@@ -24,7 +24,7 @@ use tls_harness::{
 const OPENSSL_VERSION: i32 = 0;
 const OPENSSL_CFLAGS: i32 = 1;
 
-fn told(kind: i32) -> Result<&'static str> {
+fn reported(kind: i32) -> Result<&'static str> {
     // SAFETY: the library returns a static string.
     unsafe { ffi::text(ffi::OpenSSL_version(kind)) }
 }
@@ -35,14 +35,14 @@ fn told(kind: i32) -> Result<&'static str> {
 /// The program's own file can't be read, or the library does not name its version.
 fn implementation() -> Result<Implementation> {
     // "OpenSSL 3.6.3 9 Jun 2026"
-    let name = told(OPENSSL_VERSION)?;
+    let name = reported(OPENSSL_VERSION)?;
     let version = name.split(' ').nth(1);
     let version = version.with_context(|| format!("\"{name}\" names no version"))?;
     let package = binary::package_version(env!("PACKAGES"), "openssl-src");
     let package = package.filter(|_| cfg!(feature = "vendored"));
     Ok(Implementation {
         flags: Some(
-            told(OPENSSL_CFLAGS)?
+            reported(OPENSSL_CFLAGS)?
                 .trim_start_matches("compiler: ")
                 .into(),
         ),

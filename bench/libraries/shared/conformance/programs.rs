@@ -46,7 +46,7 @@ fn measured_by(program: &str, request: &Request) -> Vec<Measurement> {
     measurements.collect()
 }
 
-/// What the program was built with is told: compilers, flags, linkage, allocator. Of a shared library
+/// A program reports what it was built with: compilers, flags, linkage, allocator. Of a shared library
 /// of the host, compiler and flags can't be.
 pub fn the_build_is_described(program: &str) {
     let output = Command::new(program).arg("describe").output().unwrap();
@@ -183,18 +183,18 @@ pub fn memory_grows_with_the_sessions(program: &str) {
         for metric in [Metric::Allocated, Metric::Resident] {
             let moments = [Phase::Construction, Phase::Handshake, Phase::Data];
             let [made, shaken, used] = moments.map(|moment| slope(metric, moment));
-            let told = format!("{side}, {metric:?}: {made}, {shaken}, {used} bytes");
+            let numbers = format!("{side}, {metric:?}: {made}, {shaken}, {used} bytes");
             for bytes in [made, shaken, used] {
-                assert!((500.0..200_000.0).contains(&bytes), "{told}");
+                assert!((500.0..200_000.0).contains(&bytes), "{numbers}");
             }
             // The kernel counts whole pages, and takes some of them back by itself.
             let by_chance = match metric {
                 Metric::Resident => 64.0 * 4096.0 / 200.0,
                 _ => 0.0,
             };
-            assert!(shaken <= 1.1 * used + by_chance, "{told}");
+            assert!(shaken <= 1.1 * used + by_chance, "{numbers}");
             if side == Side::Client {
-                assert!(made < shaken, "{told}");
+                assert!(made < shaken, "{numbers}");
             }
         }
     }
@@ -221,11 +221,17 @@ pub fn client_hellos_carry_their_key_shares<L: TlsLibrary>(library: &L, program:
     let both = size("X25519MLKEM768+X25519");
     // OpenSSL offers formats of points, 6 bytes, if there is a group that is a curve alone.
     const FORMATS: usize = 6;
-    let (more, told) = (1216 - 32, format!("{one}, {hybrid}, {both} bytes"));
-    assert!((more - FORMATS..=more).contains(&(hybrid - one)), "{told}");
+    let (more, numbers) = (1216 - 32, format!("{one}, {hybrid}, {both} bytes"));
+    assert!(
+        (more - FORMATS..=more).contains(&(hybrid - one)),
+        "{numbers}"
+    );
     // Number and length of the share, the share, and the number in the list of groups.
     let more = 4 + 32 + 2;
-    assert!((more..=more + FORMATS).contains(&(both - hybrid)), "{told}");
+    assert!(
+        (more..=more + FORMATS).contains(&(both - hybrid)),
+        "{numbers}"
+    );
     for variant in ["X25519", "X25519MLKEM768", "X25519MLKEM768+X25519"] {
         let measured = measured_by(program, &request(hello(variant)));
         assert_eq!(measured.len(), 1);
