@@ -45,7 +45,7 @@ pub fn compilers() -> Result<Compilers> {
     })
 }
 
-/// The locked version of a package, from the list that `libraries/build.rs` makes.
+/// The locked version of a package, from the list that `libraries/shared/build.rs` makes.
 pub fn package_version(packages: &str, name: &str) -> Option<String> {
     packages
         .split(',')

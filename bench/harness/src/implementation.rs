@@ -1,23 +1,9 @@
 //! A library in one build, as `describe` finds it and `run.toml` keeps it.
 
+use anyhow::Result;
 use serde::{Deserialize, Serialize};
 
-/// Which TLS library.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Library {
-    #[serde(rename = "rustls")]
-    Rustls,
-    #[serde(rename = "openssl")]
-    OpenSsl,
-    #[serde(rename = "boringssl")]
-    BoringSsl,
-    #[serde(rename = "aws-lc")]
-    AwsLc,
-    #[serde(rename = "s2n-tls")]
-    S2nTls,
-    #[serde(rename = "gnutls")]
-    GnuTls,
-}
+use crate::binary;
 
 /// How the library is linked into its program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -32,7 +18,8 @@ pub enum Linkage {
 #[serde(deny_unknown_fields)]
 pub struct Implementation {
     pub id: String,
-    pub library: Library,
+    /// Name of the library's folder in `libraries/`.
+    pub library: String,
     pub version: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub commit: Option<String>,
@@ -66,10 +53,61 @@ pub struct Implementation {
     pub note: Option<String>,
 }
 
+impl Implementation {
+    /// A library in one version, by the compilers that left their name in the running program.
+    /// An adapter adds what it alone knows.
+    ///
+    /// # Errors
+    /// The program's file can't be read.
+    pub fn new(library: &str, version: &str) -> Result<Self> {
+        let compilers = binary::compilers()?;
+        Ok(Self {
+            id: format!("{library}-{version}"),
+            library: library.into(),
+            version: version.into(),
+            commit: None,
+            provider: None,
+            provider_version: None,
+            build: None,
+            rust_compiler: compilers.rust,
+            c_compiler: compilers.c,
+            flags: None,
+            allocator: None,
+            cpu_mask: None,
+            linkage: None,
+            source: None,
+            binary_sha256: None,
+            note: None,
+        })
+    }
+
+    /// The same, with the cryptography of another package.
+    #[must_use]
+    pub fn with_provider(self, name: &str, version: String) -> Self {
+        Self {
+            id: format!("{}-{name}", self.id),
+            provider: Some(name.into()),
+            provider_version: Some(version),
+            ..self
+        }
+    }
+
+    /// The same, in a build that is not the only one of its version.
+    #[must_use]
+    pub fn with_build(self, label: &str) -> Self {
+        let before = self.build.map(|before| format!("{before}-"));
+        Self {
+            id: format!("{}-{label}", self.id),
+            build: Some(format!("{}{label}", before.unwrap_or_default())),
+            ..self
+        }
+    }
+}
+
 /// The variable that hides features of the processor from OpenSSL and what comes from it.
 pub const MASK_VARIABLE: &str = "OPENSSL_ia32cap";
 
-/// The mask that a library heeds. One that does not leaves `cpu_mask` empty.
+/// The mask, for a library that honors it. Any other leaves `cpu_mask` empty.
 pub fn cpu_mask() -> Option<String> {
     std::env::var(MASK_VARIABLE).ok()
 }
@@ -79,27 +117,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn libraries_are_spelled_as_in_the_contract() {
-        let all = [
-            Library::Rustls,
-            Library::OpenSsl,
-            Library::BoringSsl,
-            Library::AwsLc,
-            Library::S2nTls,
-            Library::GnuTls,
-        ];
-        let names: Vec<_> = all
-            .iter()
-            .map(|library| serde_json::to_value(library).unwrap())
-            .collect();
-        let expected = [
-            "rustls",
-            "openssl",
-            "boringssl",
-            "aws-lc",
-            "s2n-tls",
-            "gnutls",
-        ];
-        assert_eq!(names, expected);
+    fn an_id_is_library_version_provider_and_build() {
+        let plain = Implementation::new("a", "1.2").unwrap();
+        assert_eq!((&*plain.id, &*plain.library), ("a-1.2", "a"));
+        let provided = plain.with_provider("b", "3.4".into());
+        assert_eq!(provided.provider_version.as_deref(), Some("3.4"));
+        let built = provided.with_build("gcc").with_build("repeat-2");
+        assert_eq!(built.id, "a-1.2-b-gcc-repeat-2");
+        assert_eq!(built.build.as_deref(), Some("gcc-repeat-2"));
     }
 }

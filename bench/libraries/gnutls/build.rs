@@ -1,10 +1,14 @@
-//! Build script: the API of the GnuTLS that the host has installed, from its own headers.
+//! Build script: besides what every adapter's does, the API of the GnuTLS that the host has installed, from its own headers.
 //!
 //! No package brings its source; the shared library is what programs of a distribution use.
+
+#[path = "../shared/build.rs"]
+mod adapter;
 
 use std::{env, error::Error, path::Path};
 
 fn main() -> Result<(), Box<dyn Error>> {
+    adapter::main()?;
     // The cipher suite of a session can be asked for since 3.7.4.
     let library = pkg_config::Config::new()
         .atleast_version("3.7.4")

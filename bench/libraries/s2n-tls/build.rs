@@ -1,7 +1,7 @@
 //! Build script: besides what every adapter's does, compiles policy.c with the headers of the very
 //! s2n-tls that is linked.
 
-#[path = "../build.rs"]
+#[path = "../shared/build.rs"]
 mod adapter;
 
 use std::{

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, bail};
 use jiff::Timestamp;
-use tls_harness::implementation::{self, Implementation, Library};
+use tls_harness::implementation::{self, Implementation};
 use tls_harness::record::{
     Block, Measurement, Metric, Observation, Phase, Record, Schema, Statistic, Status, Unit,
 };
@@ -28,21 +28,12 @@ fn main() -> Result<()> {
 fn describe(name: &str) -> Result<()> {
     let implementation = Implementation {
         id: format!("{name}-1.0"),
-        library: Library::Rustls,
-        version: "1.0".to_owned(),
-        commit: None,
-        provider: None,
-        provider_version: None,
-        build: None,
         rust_compiler: None,
         c_compiler: None,
-        flags: None,
         allocator: Some("system".to_owned()),
         cpu_mask: implementation::cpu_mask(),
-        linkage: None,
-        source: None,
-        binary_sha256: None,
         note: Some("Made up: a test of the runner.".to_owned()),
+        ..Implementation::new("rustls", "1.0")?
     };
     println!("{}", serde_json::to_string(&implementation)?);
     Ok(())

@@ -1,9 +1,9 @@
 //! AWS-LC's libssl, as the package aws-lc-sys brings it.
 
-#[path = "../../bssl.rs"]
+#[path = "../../shared/bssl.rs"]
 mod bssl;
 mod ffi;
-#[path = "../../ssl.rs"]
+#[path = "../../shared/ssl/mod.rs"]
 mod ssl;
 
 pub use crate::ssl::Ssl as AwsLc;
@@ -13,7 +13,7 @@ use std::ffi::CStr;
 use anyhow::{Context as _, Result, bail};
 use tls_harness::{
     binary,
-    implementation::{self, Implementation, Library},
+    implementation::{self, Implementation},
     library::Setup,
     scenario::{KeyExchange, Operation, Protocol, Scenario},
     workloads::primitives::Cryptography,
@@ -30,24 +30,12 @@ fn implementation() -> Result<Implementation> {
     let package = binary::package_version(env!("PACKAGES"), "aws-lc-sys");
     let package = package.context("Cargo.lock has no aws-lc-sys")?;
     let version = CStr::from_bytes_with_nul(ffi::AWSLC_VERSION_NUMBER_STRING)?.to_str()?;
-    let compilers = binary::compilers()?;
     Ok(Implementation {
-        id: format!("aws-lc-{version}"),
-        library: Library::AwsLc,
-        version: version.into(),
-        commit: None,
-        provider: None,
-        provider_version: None,
-        build: None,
-        rust_compiler: compilers.rust,
-        c_compiler: compilers.c,
-        flags: Some(env!("AWS_LC_FLAGS").into()),
-        allocator: None,
+        flags: Some(env!("CMAKE_FLAGS").into()),
         cpu_mask: implementation::cpu_mask(),
         linkage: Some(binary::linkage("libssl")?),
         source: Some(format!("cargo package aws-lc-sys {package}")),
-        binary_sha256: None,
-        note: None,
+        ..Implementation::new(env!("LIBRARY"), version)?
     })
 }
 

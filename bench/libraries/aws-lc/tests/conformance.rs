@@ -1,21 +1,25 @@
 //! AWS-LC does what the harness asks of it.
 
 #[macro_use]
-#[path = "../../conformance.rs"]
+#[path = "../../shared/conformance/mod.rs"]
 mod conformance;
 
+use conformance::unsupported;
 use tls_aws_lc::AwsLc;
+
+/// What AWS-LC alone can't do.
+const OWN: &str = include_str!("unsupported.txt");
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_tls-aws-lc");
 
-conformance_tests!(AwsLc, PROGRAM, missing: 9, measured: 16);
+conformance_tests!(AwsLc, PROGRAM, unsupported: [unsupported::PRIMITIVES, unsupported::SESSION_ID, OWN]);
 
 #[test]
 fn every_primitive_is_right() {
-    assert_eq!(conformance::every_primitive_is_right(&AwsLc), 21);
+    conformance::measurements::every_primitive_is_right(&AwsLc);
 }
 
 #[test]
 fn client_hellos_carry_their_key_shares() {
-    conformance::client_hellos_carry_their_key_shares(&AwsLc, PROGRAM);
+    conformance::programs::client_hellos_carry_their_key_shares(&AwsLc, PROGRAM);
 }

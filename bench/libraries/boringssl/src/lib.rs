@@ -1,14 +1,14 @@
 //! BoringSSL, as the package boring-sys brings it.
 
-#[path = "../../bssl.rs"]
+#[path = "../../shared/bssl.rs"]
 mod bssl;
 #[cfg(boringssl_groups)]
-#[path = "../../evp.rs"]
+#[path = "../../shared/evp.rs"]
 mod evp;
 mod ffi;
 #[cfg(boringssl_groups)]
 mod primitives;
-#[path = "../../ssl.rs"]
+#[path = "../../shared/ssl/mod.rs"]
 mod ssl;
 
 pub use crate::ssl::Ssl as BoringSsl;
@@ -16,7 +16,7 @@ pub use crate::ssl::Ssl as BoringSsl;
 use anyhow::{Context as _, Result};
 use tls_harness::{
     binary,
-    implementation::{self, Implementation, Library},
+    implementation::{self, Implementation},
     library::Setup,
     scenario::{CipherSuite, KeyExchange, Operation, Protocol, Scenario},
     workloads::primitives::Cryptography,
@@ -32,25 +32,17 @@ const PRIMITIVES: &str = "primitives are measured in newer BoringSSL only";
 fn implementation() -> Result<Implementation> {
     let package = binary::package_version(env!("PACKAGES"), "boring-sys");
     let package = package.context("Cargo.lock has no boring-sys")?;
-    let compilers = binary::compilers()?;
+    let api = ffi::BORINGSSL_API_VERSION;
+    let version = format!("boring-sys {package}, API {api}");
     Ok(Implementation {
         // BoringSSL has no versions, and the package does not record the commit.
-        id: format!("boringssl-boring-sys-{package}"),
-        library: Library::BoringSsl,
-        version: format!("boring-sys {package}, API {}", ffi::BORINGSSL_API_VERSION),
-        commit: None,
-        provider: None,
-        provider_version: None,
-        build: None,
-        rust_compiler: compilers.rust,
-        c_compiler: compilers.c,
-        flags: Some(env!("BORINGSSL_FLAGS").into()),
-        allocator: None,
+        id: format!("{}-boring-sys-{package}", env!("LIBRARY")),
+        flags: Some(env!("CMAKE_FLAGS").into()),
         cpu_mask: implementation::cpu_mask(),
         linkage: Some(binary::linkage("libssl")?),
         source: Some(format!("cargo package boring-sys {package}")),
-        binary_sha256: None,
         note: Some("with the package's own patch boring-pq.patch".into()),
+        ..Implementation::new(env!("LIBRARY"), &version)?
     })
 }
 

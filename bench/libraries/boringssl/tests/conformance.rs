@@ -1,40 +1,37 @@
 //! BoringSSL does what the harness asks of it.
 
 #[macro_use]
-#[path = "../../conformance.rs"]
+#[path = "../../shared/conformance/mod.rs"]
 mod conformance;
 
+use conformance::unsupported;
 use tls_boringssl::BoringSsl;
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_tls-boringssl");
 
-/// By session id in TLS1.3; then of TLS1.3 with other suites than one; then the hybrid ones not by id.
-const MISSING: usize = match (cfg!(boringssl_groups), cfg!(boringssl_tls13_ciphers)) {
-    (_, true) => 8,
-    (true, false) => 8 + 20,
-    (false, false) => 8 + 20 + 5,
+/// Cipher suites of TLS1.3 other than TLS_AES_256_GCM_SHA384.
+const SUITES: &str = include_str!("unsupported/suites.txt");
+
+const UNSUPPORTED: &[&str] = match (cfg!(boringssl_groups), cfg!(boringssl_tls13_ciphers)) {
+    (_, true) => &[unsupported::SESSION_ID],
+    (true, false) => &[unsupported::SESSION_ID, SUITES],
+    (false, false) => &[
+        unsupported::SESSION_ID,
+        SUITES,
+        unsupported::HYBRID,
+        unsupported::PRIMITIVES,
+    ],
 };
 
-const HAS_HYBRID: bool = cfg!(boringssl_groups);
-
-conformance_tests!(
-    BoringSsl,
-    PROGRAM,
-    missing: MISSING,
-    measured: if HAS_HYBRID { 16 } else { 8 }
-);
+conformance_tests!(BoringSsl, PROGRAM, unsupported: UNSUPPORTED);
 
 #[test]
 fn every_primitive_is_right() {
-    let missing = match HAS_HYBRID {
-        true => 0,
-        false => 21,
-    };
-    assert_eq!(conformance::every_primitive_is_right(&BoringSsl), missing);
+    conformance::measurements::every_primitive_is_right(&BoringSsl);
 }
 
 #[cfg(boringssl_groups)]
 #[test]
 fn client_hellos_carry_their_key_shares() {
-    conformance::client_hellos_carry_their_key_shares(&BoringSsl, PROGRAM);
+    conformance::programs::client_hellos_carry_their_key_shares(&BoringSsl, PROGRAM);
 }

@@ -1,6 +1,5 @@
 //! The GnuTLS that the host has installed: what curl, wget and others of a distribution use, and
-//! the only one here with cryptography of its own kind, Nettle. Everything that a scenario pins is
-//! a priority string.
+//! the only one here with cryptography of its own kind, Nettle.
 
 /// The API, made by the build script.
 #[allow(
@@ -13,26 +12,30 @@
 mod ffi {
     include!(concat!(env!("OUT_DIR"), "/gnutls.rs"));
 }
-#[path = "../../socket.rs"]
+mod connection;
+#[path = "../../shared/socket.rs"]
 mod socket;
+mod vocabulary;
 
 use std::{
     cell::{Cell, RefCell},
-    ffi::{CStr, CString, c_char, c_int, c_uint, c_void},
+    ffi::{CStr, CString, c_char, c_int, c_uint},
     ptr,
 };
 
-use anyhow::{Context as _, Result, bail, ensure};
-use ffi::*;
+use anyhow::{Result, bail, ensure};
 use tls_harness::{
     binary,
-    implementation::{Implementation, Library},
-    library::{Connection, Negotiated, Progress, Setup, TlsLibrary},
-    scenario::{
-        Authentication, Certificate, CipherSuite, KeyExchange, Operation, Protocol, Resumption,
-        Scenario,
-    },
+    implementation::Implementation,
+    library::{Setup, TlsLibrary},
+    scenario::{Authentication, Certificate, Operation, Protocol, Resumption, Scenario},
     transport::Endpoint,
+};
+
+use crate::{
+    connection::{GnuTlsConnection, count_ticket},
+    ffi::*,
+    vocabulary::{has_group, priorities},
 };
 
 /// The GnuTLS that this program is linked with.
@@ -62,67 +65,6 @@ fn datum(bytes: &[u8]) -> Result<gnutls_datum_t> {
         data: bytes.as_ptr().cast_mut(),
         size: bytes.len().try_into()?,
     })
-}
-
-/// The name of a group in priority strings, which may be of one that this GnuTLS does not have.
-fn group_name(group: KeyExchange) -> &'static CStr {
-    match group {
-        KeyExchange::X25519 => c"X25519",
-        KeyExchange::Secp256r1 => c"SECP256R1",
-        KeyExchange::Secp384r1 => c"SECP384R1",
-        KeyExchange::X25519MlKem768 => c"X25519-MLKEM768",
-    }
-}
-
-fn has_group(group: KeyExchange) -> bool {
-    // SAFETY: the name is a C string.
-    let id = unsafe { gnutls_group_get_id(group_name(group).as_ptr()) };
-    id != GNUTLS_GROUP_INVALID
-}
-
-/// Version, suite, groups and signature algorithm, and no others.
-fn priorities(setup: &Setup) -> Result<CString> {
-    let version = match setup.protocol {
-        Protocol::Tls12 => "VERS-TLS1.2",
-        Protocol::Tls13 => "VERS-TLS1.3",
-    };
-    let (key_exchange, cipher) = match setup.cipher_suite {
-        CipherSuite::Aes128Gcm => (None, "AES-128-GCM"),
-        CipherSuite::Aes256Gcm => (None, "AES-256-GCM"),
-        CipherSuite::ChaCha20Poly1305 => (None, "CHACHA20-POLY1305"),
-        CipherSuite::EcdheRsaAes128Gcm => (Some("ECDHE-RSA"), "AES-128-GCM"),
-        CipherSuite::EcdheRsaAes256Gcm => (Some("ECDHE-RSA"), "AES-256-GCM"),
-        CipherSuite::EcdheRsaChaCha20Poly1305 => (Some("ECDHE-RSA"), "CHACHA20-POLY1305"),
-        CipherSuite::EcdheEcdsaAes128Gcm => (Some("ECDHE-ECDSA"), "AES-128-GCM"),
-        CipherSuite::EcdheEcdsaAes256Gcm => (Some("ECDHE-ECDSA"), "AES-256-GCM"),
-        CipherSuite::EcdheEcdsaChaCha20Poly1305 => (Some("ECDHE-ECDSA"), "CHACHA20-POLY1305"),
-    };
-    // The same numbers go by other names in TLS1.2, where the curve is not part of them.
-    let signature = match (setup.certificate, setup.protocol) {
-        (Certificate::Rsa2048 | Certificate::Rsa4096, _) => "SIGN-RSA-PSS-RSAE-SHA256",
-        (Certificate::EcdsaP256, Protocol::Tls12) => "SIGN-ECDSA-SHA256",
-        (Certificate::EcdsaP256, Protocol::Tls13) => "SIGN-ECDSA-SECP256R1-SHA256",
-        (Certificate::EcdsaP384, Protocol::Tls12) => "SIGN-ECDSA-SHA384",
-        (Certificate::EcdsaP384, Protocol::Tls13) => "SIGN-ECDSA-SECP384R1-SHA384",
-        (Certificate::Ed25519, _) => "SIGN-EDDSA-ED25519",
-    };
-    let mut parts = vec!["NONE".to_owned(), "+CTYPE-X509".into(), "+AEAD".into()];
-    let pinned = [Some(version), Some(cipher), Some(signature), key_exchange];
-    parts.extend(pinned.into_iter().flatten().map(|it| format!("+{it}")));
-    let by_rsa_in_13 = matches!(
-        (setup.protocol, setup.certificate),
-        (Protocol::Tls13, Certificate::Rsa2048 | Certificate::Rsa4096)
-    );
-    if by_rsa_in_13 && setup.authentication == Authentication::Mutual {
-        // GnuTLS takes RSA-PSS for a kind of key of its own: a client asked for that signature alone
-        // presents no RSA certificate. TLS1.3 allows this one in certificates, not in handshakes.
-        parts.push("+SIGN-RSA-SHA256".into());
-    }
-    for group in &setup.groups {
-        ensure!(has_group(*group), "GnuTLS has no {group}");
-        parts.push(format!("+GROUP-{}", group_name(*group).to_str()?));
-    }
-    Ok(CString::new(parts.join(":"))?)
 }
 
 /// The session that a client's next connection resumes.
@@ -242,208 +184,6 @@ impl Context {
     }
 }
 
-/// The transport as GnuTLS calls it: `endpoint` is that of `GnuTlsConnection::new`.
-unsafe extern "C" fn pull(endpoint: *mut c_void, buffer: *mut c_void, length: usize) -> isize {
-    // SAFETY: the endpoint outlives the session; `length` bytes can be written.
-    unsafe { socket::receive(endpoint, buffer, length) }
-}
-
-unsafe extern "C" fn push(endpoint: *mut c_void, data: *const c_void, length: usize) -> isize {
-    // SAFETY: as above; `length` bytes can be read.
-    unsafe { socket::send(endpoint, data, length) }
-}
-
-/// Asked whether there is something to read, without waiting.
-unsafe extern "C" fn has_arrived(endpoint: *mut c_void, _: c_uint) -> c_int {
-    // SAFETY: as above.
-    c_int::from(unsafe { &*endpoint.cast::<Endpoint>() }.has_arrived())
-}
-
-/// Called with each TLS1.3 ticket that arrived: counts it.
-unsafe extern "C" fn count_ticket(
-    session: gnutls_session_t,
-    _: c_uint,
-    _: c_uint,
-    _: c_uint,
-    _: *const gnutls_datum_t,
-) -> c_int {
-    // SAFETY: `connect` stored the address of a slot that outlives the session.
-    let slot = unsafe { &*gnutls_session_get_ptr(session).cast::<Slot>() };
-    slot.tickets.set(slot.tickets.get() + 1);
-    0
-}
-
-/// A `gnutls_session_t` with its end of the transport.
-pub struct GnuTlsConnection<'a> {
-    session: gnutls_session_t,
-    context: &'a Context,
-    is_client: bool,
-}
-
-impl Drop for GnuTlsConnection<'_> {
-    fn drop(&mut self) {
-        // SAFETY: owned.
-        unsafe { gnutls_deinit(self.session) };
-    }
-}
-
-impl<'a> GnuTlsConnection<'a> {
-    fn new(context: &'a Context, endpoint: &'a Endpoint, is_client: bool) -> Result<Self> {
-        let mut session = ptr::null_mut();
-        let expected = match is_client {
-            true => context.host_name.as_ptr(),
-            false => ptr::null(), // the names in clients' certificates mean nothing here
-        };
-        // SAFETY: context and endpoint outlive the session, which is owned.
-        unsafe {
-            check(gnutls_init(&raw mut session, context.flags), "gnutls_init")?;
-            let this = Self {
-                session,
-                context,
-                is_client,
-            };
-            check(
-                gnutls_priority_set(session, context.priorities),
-                "gnutls_priority_set",
-            )?;
-            check(
-                gnutls_credentials_set(session, GNUTLS_CRD_CERTIFICATE, context.credentials.cast()),
-                "gnutls_credentials_set",
-            )?;
-            if is_client || context.mutual {
-                gnutls_session_set_verify_cert(session, expected, 0);
-            }
-            if let Some(size) = context.record_size {
-                check(
-                    c_int::try_from(gnutls_record_set_max_size(session, size))?,
-                    "gnutls_record_set_max_size",
-                )?;
-            }
-            gnutls_transport_set_ptr(session, ptr::from_ref(endpoint).cast_mut().cast());
-            gnutls_transport_set_push_function(session, Some(push));
-            gnutls_transport_set_pull_function(session, Some(pull));
-            gnutls_transport_set_pull_timeout_function(session, Some(has_arrived));
-            Ok(this)
-        }
-    }
-
-    /// Keeps the session for the next connection.
-    fn keep_session(&self) -> Result<()> {
-        let mut data = datum(&[])?;
-        // SAFETY: GnuTLS allocates what it returns, which is copied and freed.
-        unsafe {
-            check(
-                gnutls_session_get_data2(self.session, &raw mut data),
-                "gnutls_session_get_data2",
-            )?;
-            let bytes = std::slice::from_raw_parts(data.data, data.size as usize);
-            self.context.slot.session.replace(Some(bytes.to_vec()));
-            if let Some(free) = gnutls_free {
-                free(data.data.cast());
-            }
-        }
-        Ok(())
-    }
-}
-
-impl Connection for GnuTlsConnection<'_> {
-    fn handshake(&mut self) -> Result<Progress> {
-        // SAFETY: the session lives.
-        let result = unsafe { gnutls_handshake(self.session) };
-        if result == GNUTLS_E_AGAIN {
-            return Ok(Progress::Waiting);
-        }
-        check(result, "gnutls_handshake")?;
-        if self.context.protocol == Protocol::Tls13 && self.context.issues_tickets() {
-            // SAFETY: as above.
-            let sent = unsafe { gnutls_session_ticket_send(self.session, 1, 0) };
-            check(sent, "gnutls_session_ticket_send")?;
-        }
-        Ok(Progress::Done)
-    }
-
-    fn receive_tickets(&mut self) -> Result<()> {
-        let mut nothing = [0_u8; 1];
-        // SAFETY: one byte may be written. None will be: tickets are all that has arrived.
-        let result = unsafe { gnutls_record_recv(self.session, nothing.as_mut_ptr().cast(), 1) };
-        ensure!(result < 0, "data arrived instead of tickets");
-        if result != GNUTLS_E_AGAIN as isize {
-            check(c_int::try_from(result)?, "gnutls_record_recv")?;
-        }
-        self.keep_session()
-    }
-
-    /// GnuTLS takes one record at a time.
-    fn send(&mut self, mut data: &[u8]) -> Result<()> {
-        while !data.is_empty() {
-            // SAFETY: as many bytes can be read.
-            let sent =
-                unsafe { gnutls_record_send(self.session, data.as_ptr().cast(), data.len()) };
-            check(c_int::try_from(sent)?, "gnutls_record_send")?;
-            data = &data[sent as usize..];
-        }
-        Ok(())
-    }
-
-    fn receive(&mut self, buffer: &mut [u8]) -> Result<usize> {
-        // SAFETY: as many bytes can be written.
-        let read =
-            unsafe { gnutls_record_recv(self.session, buffer.as_mut_ptr().cast(), buffer.len()) };
-        check(c_int::try_from(read)?, "gnutls_record_recv")?;
-        ensure!(read > 0, "the peer closed the connection");
-        Ok(read as usize)
-    }
-
-    fn negotiated(&self) -> Result<Negotiated> {
-        // SAFETY: the session lives; names are static strings.
-        unsafe {
-            let resumed = gnutls_session_is_resumed(self.session) != 0;
-            let mut peers = 0;
-            let known = !gnutls_certificate_get_peers(self.session, &raw mut peers).is_null();
-            // A resumed session was verified when it was made: without that it ends there.
-            let verified = gnutls_session_get_verify_cert_status(self.session) == 0;
-            let group = gnutls_group_get(self.session);
-            Ok(Negotiated {
-                protocol: match gnutls_protocol_get_version(self.session) {
-                    GNUTLS_TLS1_2 => Protocol::Tls12,
-                    GNUTLS_TLS1_3 => Protocol::Tls13,
-                    other => bail!("protocol {other} is not in the vocabulary"),
-                },
-                cipher_suite: named_suite(text(gnutls_ciphersuite_get(self.session))?)?,
-                key_exchange: match group {
-                    GNUTLS_GROUP_INVALID => None,
-                    group => Some(named_group(text(gnutls_group_get_name(group))?)?),
-                },
-                resumed: Some(resumed),
-                peer_verified: known && (verified || resumed),
-                tickets: match self.is_client {
-                    true => self.context.slot.tickets.get(),
-                    false => 0,
-                },
-            })
-        }
-    }
-}
-
-/// GnuTLS names the suites of TLS1.2 without "WITH".
-fn named_suite(name: &str) -> Result<CipherSuite> {
-    let found = CipherSuite::ALL
-        .iter()
-        .find(|suite| suite.as_str().replace("_WITH", "") == name.replace("_WITH", ""));
-    found
-        .copied()
-        .with_context(|| format!("cipher suite \"{name}\" is not in the vocabulary"))
-}
-
-fn named_group(name: &str) -> Result<KeyExchange> {
-    let found = KeyExchange::ALL
-        .iter()
-        .find(|group| group_name(**group).to_str() == Ok(name));
-    found
-        .copied()
-        .with_context(|| format!("group \"{name}\" is not in the vocabulary"))
-}
-
 impl TlsLibrary for GnuTls {
     type ClientConfig = Context;
     type ServerConfig = ServerContext;
@@ -454,23 +194,12 @@ impl TlsLibrary for GnuTls {
         // SAFETY: without a requirement it returns a static string.
         let version = unsafe { text(gnutls_check_version(ptr::null())) }?;
         Ok(Implementation {
-            id: format!("gnutls-{version}"),
-            library: Library::GnuTls,
-            version: version.into(),
-            commit: None,
-            provider: None,
-            provider_version: None,
-            build: None,
-            rust_compiler: binary::compilers()?.rust,
-            // Compiler and flags of a shared library can't be told from this program.
+            // Of a shared library, this program does not contain the compiler's name.
             c_compiler: None,
-            flags: None,
-            allocator: None,
-            cpu_mask: None,
             linkage: Some(binary::linkage("libgnutls")?),
             source: Some("the host's own package".into()),
-            binary_sha256: None,
             note: Some("as its distribution builds it".into()),
+            ..Implementation::new(env!("LIBRARY"), version)?
         })
     }
 

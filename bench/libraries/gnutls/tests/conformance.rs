@@ -1,13 +1,14 @@
 //! GnuTLS does what the harness asks of it.
 
 #[macro_use]
-#[path = "../../conformance.rs"]
+#[path = "../../shared/conformance/mod.rs"]
 #[allow(
     dead_code,
     reason = "there may be no hybrid group to send key shares of"
 )]
 mod conformance;
 
+use conformance::{scenarios, unsupported};
 use tls_gnutls::GnuTls;
 use tls_harness::{
     library::TlsLibrary,
@@ -16,11 +17,14 @@ use tls_harness::{
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_tls-gnutls");
 
+/// What GnuTLS alone can't do.
+const OWN: &str = include_str!("unsupported.txt");
+
 /// The host's GnuTLS decides: those since 3.8.9 may have X25519MLKEM768.
 fn has_hybrid_group() -> bool {
     let hybrid = Scenario {
         key_exchange: Some(KeyExchange::X25519MlKem768),
-        ..conformance::handshake_13()
+        ..scenarios::handshake_13()
     };
     GnuTls.unsupported(&hybrid).is_none()
 }
@@ -28,11 +32,15 @@ fn has_hybrid_group() -> bool {
 conformance_tests!(
     GnuTls,
     PROGRAM,
-    missing: if has_hybrid_group() { 17 } else { 20 },
-    measured: if has_hybrid_group() { 14 } else { 6 }
+    unsupported: [
+        unsupported::PRIMITIVES,
+        unsupported::SESSION_ID,
+        OWN,
+        if has_hybrid_group() { "" } else { unsupported::HYBRID },
+    ]
 );
 
 #[test]
 fn every_primitive_is_right() {
-    assert_eq!(conformance::every_primitive_is_right(&GnuTls), 21);
+    conformance::measurements::every_primitive_is_right(&GnuTls);
 }

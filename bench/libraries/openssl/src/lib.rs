@@ -1,12 +1,12 @@
 //! OpenSSL.
 
 #[cfg(openssl_3)]
-#[path = "../../evp.rs"]
+#[path = "../../shared/evp.rs"]
 mod evp;
 mod ffi;
 #[cfg(openssl_3)]
 mod primitives;
-#[path = "../../ssl.rs"]
+#[path = "../../shared/ssl/mod.rs"]
 mod ssl;
 
 pub use crate::ssl::Ssl as OpenSsl;
@@ -14,7 +14,7 @@ pub use crate::ssl::Ssl as OpenSsl;
 use anyhow::{Context as _, Result};
 use tls_harness::{
     binary,
-    implementation::{self, Implementation, Library},
+    implementation::{self, Implementation},
     library::Setup,
     scenario::{KeyExchange, Scenario},
     workloads::primitives::{Cryptography, Primitive},
@@ -24,7 +24,7 @@ use tls_harness::{
 const OPENSSL_VERSION: i32 = 0;
 const OPENSSL_CFLAGS: i32 = 1;
 
-fn told(kind: i32) -> Result<&'static str> {
+fn reported(kind: i32) -> Result<&'static str> {
     // SAFETY: the library returns a static string.
     unsafe { ffi::text(ffi::OpenSSL_version(kind)) }
 }
@@ -35,33 +35,21 @@ fn told(kind: i32) -> Result<&'static str> {
 /// The program's own file can't be read, or the library does not name its version.
 fn implementation() -> Result<Implementation> {
     // "OpenSSL 3.6.3 9 Jun 2026"
-    let name = told(OPENSSL_VERSION)?;
+    let name = reported(OPENSSL_VERSION)?;
     let version = name.split(' ').nth(1);
     let version = version.with_context(|| format!("\"{name}\" names no version"))?;
-    let compilers = binary::compilers()?;
     let package = binary::package_version(env!("PACKAGES"), "openssl-src");
     let package = package.filter(|_| cfg!(feature = "vendored"));
     Ok(Implementation {
-        id: format!("openssl-{version}"),
-        library: Library::OpenSsl,
-        version: version.into(),
-        commit: None,
-        provider: None,
-        provider_version: None,
-        build: None,
-        rust_compiler: compilers.rust,
-        c_compiler: compilers.c,
         flags: Some(
-            told(OPENSSL_CFLAGS)?
+            reported(OPENSSL_CFLAGS)?
                 .trim_start_matches("compiler: ")
                 .into(),
         ),
-        allocator: None,
         cpu_mask: implementation::cpu_mask(),
         linkage: Some(binary::linkage("libssl")?),
         source: package.map(|version| format!("cargo package openssl-src {version}")),
-        binary_sha256: None,
-        note: None,
+        ..Implementation::new(env!("LIBRARY"), version)?
     })
 }
 

@@ -1,34 +1,29 @@
 //! OpenSSL does what the harness asks of it.
 
 #[macro_use]
-#[path = "../../conformance.rs"]
+#[path = "../../shared/conformance/mod.rs"]
 mod conformance;
 
+use conformance::unsupported;
 use tls_openssl::OpenSsl;
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_tls-openssl");
 
-const HAS_HYBRID: bool = cfg!(openssl_hybrid);
+const UNSUPPORTED: &[&str] = match (cfg!(openssl_3), cfg!(openssl_hybrid)) {
+    (false, _) => &[unsupported::HYBRID, unsupported::PRIMITIVES],
+    (true, false) => &[unsupported::HYBRID, unsupported::ML_KEM],
+    (true, true) => &[],
+};
 
-conformance_tests!(
-    OpenSsl,
-    PROGRAM,
-    missing: if HAS_HYBRID { 0 } else { 7 },
-    measured: if HAS_HYBRID { 16 } else { 8 }
-);
+conformance_tests!(OpenSsl, PROGRAM, unsupported: UNSUPPORTED);
 
 #[test]
 fn every_primitive_is_right() {
-    let missing = match (cfg!(openssl_3), HAS_HYBRID) {
-        (false, _) => 21,
-        (true, false) => 3,
-        (true, true) => 0,
-    };
-    assert_eq!(conformance::every_primitive_is_right(&OpenSsl), missing);
+    conformance::measurements::every_primitive_is_right(&OpenSsl);
 }
 
 #[cfg(openssl_hybrid)]
 #[test]
 fn client_hellos_carry_their_key_shares() {
-    conformance::client_hellos_carry_their_key_shares(&OpenSsl, PROGRAM);
+    conformance::programs::client_hellos_carry_their_key_shares(&OpenSsl, PROGRAM);
 }

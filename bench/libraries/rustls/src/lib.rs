@@ -2,48 +2,46 @@
 
 #[cfg(feature = "aws-lc-rs")]
 mod aws_lc_rs;
+mod connection;
 #[cfg(feature = "graviola")]
 mod graviola;
 mod primitive;
 #[cfg(feature = "ring")]
 mod ring;
+mod session;
 
-use std::{
-    fmt,
-    ops::DerefMut,
-    sync::{Arc, Mutex, PoisonError},
-};
+use std::sync::Arc;
 
 use anyhow::{Context, Result, bail, ensure};
 use pki_types::{CertificateDer, PrivateKeyDer, ServerName, pem::PemObject};
 use rustls::{
-    ClientConfig, ClientConnection, CommonState, ConnectionCommon, NamedGroup, ProtocolVersion,
-    RootCertStore, ServerConfig, ServerConnection, SideData, SignatureScheme, SupportedCipherSuite,
-    SupportedProtocolVersion,
-    client::{
-        ClientSessionStore, Resumption as ClientResumption, Tls12ClientSessionValue,
-        Tls13ClientSessionValue, WebPkiServerVerifier,
-    },
+    ClientConfig, ClientConnection, RootCertStore, ServerConfig, ServerConnection,
+    SupportedCipherSuite,
+    client::{Resumption as ClientResumption, WebPkiServerVerifier},
     crypto::{CryptoProvider, WebPkiSupportedAlgorithms},
     server::{
         NoServerSessionStorage, ProducesTickets, ServerSessionMemoryCache, WebPkiClientVerifier,
     },
-    version::{TLS12, TLS13},
 };
 use tls_harness::{
     binary,
     certificates::Identity,
-    implementation::{self, Implementation, Library, Linkage},
-    library::{Connection, Negotiated, Progress, Setup, TlsLibrary},
-    scenario::{
-        Authentication, Certificate, CipherSuite, KeyExchange, Protocol, Resumption, Scenario,
-    },
+    implementation::{self, Implementation, Linkage},
+    library::{Setup, TlsLibrary},
+    scenario::{Authentication, KeyExchange, Resumption, Scenario},
     transport::Endpoint,
     workloads::primitives::{Cryptography, Primitive},
 };
 
+use crate::{
+    connection::RustlsConnection,
+    session::SessionSlot,
+    vocabulary::{is_suite, named_group, signature_scheme, version},
+};
+
 #[cfg(feature = "unbuffered")]
 pub mod unbuffered;
+mod vocabulary;
 
 /// rustls with one provider.
 pub struct Rustls {
@@ -52,7 +50,7 @@ pub struct Rustls {
     cryptography: &'static dyn Cryptography,
     ticketer: fn() -> Result<Arc<dyn ProducesTickets>, rustls::Error>,
     /// Whether features of the processor can be hidden from it.
-    heeds_mask: bool,
+    honors_mask: bool,
     /// Why its instructions can't be counted, if so.
     uncountable: Option<&'static str>,
 }
@@ -65,7 +63,7 @@ impl Rustls {
             provider: rustls::crypto::aws_lc_rs::default_provider(),
             cryptography: &aws_lc_rs::AwsLcRs,
             ticketer: rustls::crypto::aws_lc_rs::Ticketer::new,
-            heeds_mask: true,
+            honors_mask: true,
             uncountable: None,
         }
     }
@@ -77,7 +75,7 @@ impl Rustls {
             provider: rustls::crypto::ring::default_provider(),
             cryptography: &ring::Ring,
             ticketer: rustls::crypto::ring::Ticketer::new,
-            heeds_mask: false,
+            honors_mask: false,
             uncountable: None,
         }
     }
@@ -89,7 +87,7 @@ impl Rustls {
             provider: rustls_graviola::default_provider(),
             cryptography: &graviola::Graviola,
             ticketer: rustls_graviola::Ticketer::new,
-            heeds_mask: false,
+            honors_mask: false,
             uncountable: cfg!(target_arch = "x86_64")
                 .then_some("graviola asks for ADX, which valgrind's processor has not"),
         }
@@ -164,38 +162,6 @@ impl Rustls {
     }
 }
 
-/// A suite of rustls in the harness's vocabulary. Old versions do not give away its number.
-fn cipher_suite(found: rustls::CipherSuite) -> Result<CipherSuite> {
-    let same = |it: &&CipherSuite| rustls::CipherSuite::from(it.number()) == found;
-    let suite = CipherSuite::ALL.iter().find(same).copied();
-    suite.with_context(|| format!("{found:?} is not in the vocabulary"))
-}
-
-fn is_suite(found: &SupportedCipherSuite, wanted: CipherSuite) -> bool {
-    cipher_suite(found.suite()).is_ok_and(|it| it == wanted)
-}
-
-/// By its number: old versions have no name for every group.
-fn named_group(group: KeyExchange) -> NamedGroup {
-    NamedGroup::from(group.number())
-}
-
-fn signature_scheme(certificate: Certificate) -> SignatureScheme {
-    match certificate {
-        Certificate::Rsa2048 | Certificate::Rsa4096 => SignatureScheme::RSA_PSS_SHA256,
-        Certificate::EcdsaP256 => SignatureScheme::ECDSA_NISTP256_SHA256,
-        Certificate::EcdsaP384 => SignatureScheme::ECDSA_NISTP384_SHA384,
-        Certificate::Ed25519 => SignatureScheme::ED25519,
-    }
-}
-
-fn version(protocol: Protocol) -> &'static SupportedProtocolVersion {
-    match protocol {
-        Protocol::Tls12 => &TLS12,
-        Protocol::Tls13 => &TLS13,
-    }
-}
-
 fn roots(setup: &Setup) -> Result<Arc<RootCertStore>> {
     let mut roots = RootCertStore::empty();
     roots.add(CertificateDer::from_pem_slice(setup.trusted.as_bytes())?)?;
@@ -218,57 +184,6 @@ fn max_fragment_size(setup: &Setup) -> Option<usize> {
     setup.record_size.map(|size| size as usize + HEADER)
 }
 
-/// Keeps one session, and gives it away once: the same as the adapters of the C libraries do.
-#[derive(Default)]
-struct SessionSlot {
-    tls12: Mutex<Option<Tls12ClientSessionValue>>,
-    tls13: Mutex<Option<Tls13ClientSessionValue>>,
-}
-
-impl SessionSlot {
-    fn put<T>(slot: &Mutex<Option<T>>, session: Option<T>) -> Option<T> {
-        let mut slot = slot.lock().unwrap_or_else(PoisonError::into_inner);
-        std::mem::replace(&mut slot, session)
-    }
-}
-
-impl fmt::Debug for SessionSlot {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("SessionSlot")
-    }
-}
-
-impl ClientSessionStore for SessionSlot {
-    fn set_kx_hint(&self, _: ServerName<'static>, _: NamedGroup) {}
-
-    /// None: a hint would avoid the HelloRetryRequest that a scenario asks for.
-    fn kx_hint(&self, _: &ServerName<'_>) -> Option<NamedGroup> {
-        None
-    }
-
-    fn set_tls12_session(&self, _: ServerName<'static>, session: Tls12ClientSessionValue) {
-        Self::put(&self.tls12, Some(session));
-    }
-
-    fn tls12_session(&self, _: &ServerName<'_>) -> Option<Tls12ClientSessionValue> {
-        Self::put(&self.tls12, None)
-    }
-
-    fn remove_tls12_session(&self, _: &ServerName<'static>) {
-        Self::put(&self.tls12, None);
-    }
-
-    fn insert_tls13_ticket(&self, _: ServerName<'static>, session: Tls13ClientSessionValue) {
-        #[cfg(not(rustls_counts_tickets))]
-        TICKETS.set(TICKETS.get() + 1);
-        Self::put(&self.tls13, Some(session));
-    }
-
-    fn take_tls13_ticket(&self, _: &ServerName<'static>) -> Option<Tls13ClientSessionValue> {
-        Self::put(&self.tls13, None)
-    }
-}
-
 /// A client's configuration and the name it asks for.
 pub struct Client {
     pub config: Arc<ClientConfig>,
@@ -287,24 +202,14 @@ impl TlsLibrary for Rustls {
                 .with_context(|| format!("Cargo.lock has no {name}"))
         };
         let version = package("rustls")?;
-        let compilers = binary::compilers()?;
+        let implementation = Implementation::new(env!("LIBRARY"), &version)?
+            .with_provider(self.name, package(self.name)?);
         Ok(Implementation {
-            id: format!("rustls-{version}-{}", self.name),
-            library: Library::Rustls,
-            source: Some(format!("cargo package rustls {version}")),
-            version,
-            commit: None,
-            provider: Some(self.name.into()),
-            provider_version: Some(package(self.name)?),
-            build: None,
-            rust_compiler: compilers.rust,
-            c_compiler: compilers.c,
             flags: Some(env!("FLAGS").into()),
-            allocator: None,
-            cpu_mask: implementation::cpu_mask().filter(|_| self.heeds_mask),
+            cpu_mask: implementation::cpu_mask().filter(|_| self.honors_mask),
             linkage: Some(Linkage::Static),
-            binary_sha256: None,
-            note: None,
+            source: Some(format!("cargo package rustls {version}")),
+            ..implementation
         })
     }
 
@@ -387,7 +292,7 @@ impl TlsLibrary for Rustls {
     fn connect<'a>(&self, client: &'a Client, endpoint: &'a Endpoint) -> Result<Self::Client<'a>> {
         let name = ServerName::try_from(client.host_name)?;
         #[cfg(not(rustls_counts_tickets))]
-        TICKETS.set(0);
+        session::TICKETS.set(0);
         Ok(RustlsConnection {
             connection: ClientConnection::new(Arc::clone(&client.config), name)?,
             endpoint,
@@ -404,157 +309,4 @@ impl TlsLibrary for Rustls {
             endpoint,
         })
     }
-}
-
-/// A connection of either role with its end of the transport.
-pub struct RustlsConnection<'a, C> {
-    connection: C,
-    endpoint: &'a Endpoint,
-}
-
-impl<C, D> RustlsConnection<'_, C>
-where
-    C: DerefMut<Target = ConnectionCommon<D>>,
-    D: SideData,
-{
-    /// Takes in one piece of what has arrived; false if nothing has.
-    fn read(&mut self) -> Result<bool> {
-        if !self.endpoint.has_arrived() {
-            return Ok(false);
-        }
-        self.connection.read_tls(&mut self.endpoint)?;
-        self.connection.process_new_packets()?;
-        Ok(true)
-    }
-
-    fn flush(&mut self) -> Result<()> {
-        while self.connection.wants_write() {
-            self.connection.write_tls(&mut self.endpoint)?;
-        }
-        Ok(())
-    }
-}
-
-/// The group of the key exchange; none where there was none, or where this rustls does not tell.
-#[cfg(rustls_key_exchange_group)]
-fn negotiated_group(connection: &CommonState) -> Result<Option<KeyExchange>> {
-    let group = connection.negotiated_key_exchange_group();
-    let found = group.map(|group| {
-        let same = |it: &&KeyExchange| named_group(**it) == group.name();
-        let group_of = KeyExchange::ALL.iter().find(same).copied();
-        group_of.with_context(|| format!("{:?} is not in the vocabulary", group.name()))
-    });
-    found.transpose()
-}
-
-#[cfg(not(rustls_key_exchange_group))]
-fn negotiated_group(_: &CommonState) -> Result<Option<KeyExchange>> {
-    Ok(None)
-}
-
-/// Whether a session was resumed, where this rustls tells.
-#[cfg(rustls_handshake_kind)]
-fn is_resumed(connection: &CommonState) -> Option<bool> {
-    Some(connection.handshake_kind() == Some(rustls::HandshakeKind::Resumed))
-}
-
-#[cfg(not(rustls_handshake_kind))]
-fn is_resumed(_: &CommonState) -> Option<bool> {
-    None
-}
-
-#[cfg(not(rustls_counts_tickets))]
-thread_local! {
-    /// Tickets that were put into this thread's store since its last connection was made.
-    static TICKETS: std::cell::Cell<u32> = const { std::cell::Cell::new(0) };
-}
-
-/// What only a client can tell.
-pub trait Role {
-    fn tickets(&self) -> u32;
-}
-
-impl Role for ClientConnection {
-    #[cfg(rustls_counts_tickets)]
-    fn tickets(&self) -> u32 {
-        self.tls13_tickets_received()
-    }
-
-    #[cfg(not(rustls_counts_tickets))]
-    fn tickets(&self) -> u32 {
-        TICKETS.get()
-    }
-}
-
-impl Role for ServerConnection {
-    fn tickets(&self) -> u32 {
-        0
-    }
-}
-
-impl<C, D> Connection for RustlsConnection<'_, C>
-where
-    C: DerefMut<Target = ConnectionCommon<D>> + Role,
-    D: SideData,
-{
-    fn handshake(&mut self) -> Result<Progress> {
-        while self.read()? {}
-        self.flush()?;
-        Ok(match self.connection.is_handshaking() {
-            true => Progress::Waiting,
-            false => Progress::Done,
-        })
-    }
-
-    fn receive_tickets(&mut self) -> Result<()> {
-        while self.read()? {}
-        Ok(())
-    }
-
-    fn send(&mut self, mut data: &[u8]) -> Result<()> {
-        use std::io::Write;
-        while !data.is_empty() {
-            let written = self.connection.writer().write(data)?;
-            self.flush()?;
-            data = &data[written..];
-        }
-        Ok(())
-    }
-
-    fn receive(&mut self, buffer: &mut [u8]) -> Result<usize> {
-        use std::io::{ErrorKind, Read};
-        loop {
-            match self.connection.reader().read(buffer) {
-                Ok(0) => bail!("the peer closed the connection"),
-                Ok(length) => return Ok(length),
-                Err(error) if error.kind() == ErrorKind::WouldBlock => {
-                    ensure!(self.read()?, "nothing has arrived");
-                }
-                Err(error) => return Err(error.into()),
-            }
-        }
-    }
-
-    fn negotiated(&self) -> Result<Negotiated> {
-        negotiated(&self.connection, self.connection.tickets())
-    }
-}
-
-/// What a connection of either role and either API tells.
-fn negotiated(connection: &CommonState, tickets: u32) -> Result<Negotiated> {
-    let suite = connection.negotiated_cipher_suite();
-    let suite = suite.context("no cipher suite was negotiated")?;
-    Ok(Negotiated {
-        protocol: match connection.protocol_version() {
-            Some(ProtocolVersion::TLSv1_2) => Protocol::Tls12,
-            Some(ProtocolVersion::TLSv1_3) => Protocol::Tls13,
-            other => bail!("protocol {other:?} is not in the vocabulary"),
-        },
-        cipher_suite: cipher_suite(suite.suite())?,
-        key_exchange: negotiated_group(connection)?,
-        resumed: is_resumed(connection),
-        // A verifier is always in place, and refuses what it can't verify.
-        peer_verified: connection.peer_certificates().is_some(),
-        tickets,
-    })
 }

@@ -22,7 +22,10 @@ use tls_harness::{
     workloads::primitives::Cryptography,
 };
 
-use crate::{Client, Role, Rustls, negotiated};
+use crate::{
+    Client, Rustls,
+    connection::{Role, negotiated},
+};
 
 /// Buffers begin with this size.
 const LEAST_BUFFER: usize = 4096;
@@ -44,12 +47,9 @@ impl TlsLibrary for Unbuffered {
     type Server<'a> = UnbufferedConnection<'a, UnbufferedServerConnection>;
 
     fn implementation(&self) -> Result<Implementation> {
-        let buffered = self.0.implementation()?;
         Ok(Implementation {
-            id: format!("{}-unbuffered", buffered.id),
-            build: Some("unbuffered".into()),
             note: Some("Driven by the unbuffered API.".into()),
-            ..buffered
+            ..self.0.implementation()?.with_build("unbuffered")
         })
     }
 

@@ -1,36 +1,33 @@
 //! rustls does, with every provider, what the harness asks of it.
 
 #[macro_use]
-#[path = "../../conformance.rs"]
+#[path = "../../shared/conformance/mod.rs"]
 mod conformance;
 
 #[cfg(feature = "aws-lc-rs")]
 mod aws_lc_rs {
     use tls_rustls::Rustls;
 
-    use crate::conformance;
+    use crate::conformance::{self, unsupported};
 
     const PROGRAM: &str = env!("CARGO_BIN_EXE_tls-rustls-aws-lc-rs");
 
-    const HAS_HYBRID: bool = cfg!(rustls_hybrid);
+    const UNSUPPORTED: &[&str] = match cfg!(rustls_hybrid) {
+        true => &[],
+        false => &[unsupported::HYBRID, unsupported::ML_KEM],
+    };
 
-    conformance_tests!(
-        Rustls::aws_lc_rs(),
-        PROGRAM,
-        missing: if HAS_HYBRID { 0 } else { 7 },
-        measured: if HAS_HYBRID { 16 } else { 8 }
-    );
+    conformance_tests!(Rustls::aws_lc_rs(), PROGRAM, unsupported: UNSUPPORTED);
 
     #[test]
     fn every_primitive_is_right() {
-        let missing = conformance::every_primitive_is_right(&Rustls::aws_lc_rs());
-        assert_eq!(missing, if HAS_HYBRID { 0 } else { 3 });
+        conformance::measurements::every_primitive_is_right(&Rustls::aws_lc_rs());
     }
 
     #[cfg(rustls_hybrid)]
     #[test]
     fn client_hellos_carry_their_key_shares() {
-        conformance::client_hellos_carry_their_key_shares(&Rustls::aws_lc_rs(), PROGRAM);
+        conformance::programs::client_hellos_carry_their_key_shares(&Rustls::aws_lc_rs(), PROGRAM);
     }
 }
 
@@ -42,11 +39,11 @@ mod unbuffered {
 
     const PROGRAM: &str = env!("CARGO_BIN_EXE_tls-rustls-unbuffered");
 
-    conformance_tests!(Unbuffered(Rustls::aws_lc_rs()), PROGRAM, missing: 0, measured: 16);
+    conformance_tests!(Unbuffered(Rustls::aws_lc_rs()), PROGRAM, unsupported: []);
 
     #[test]
     fn client_hellos_carry_their_key_shares() {
-        conformance::client_hellos_carry_their_key_shares(
+        conformance::programs::client_hellos_carry_their_key_shares(
             &Unbuffered(Rustls::aws_lc_rs()),
             PROGRAM,
         );
@@ -57,15 +54,19 @@ mod unbuffered {
 mod ring {
     use tls_rustls::Rustls;
 
-    use crate::conformance;
+    use crate::conformance::{self, unsupported};
 
     const PROGRAM: &str = env!("CARGO_BIN_EXE_tls-rustls-ring");
 
-    conformance_tests!(Rustls::ring(), PROGRAM, missing: 7, measured: 8);
+    conformance_tests!(
+        Rustls::ring(),
+        PROGRAM,
+        unsupported: [unsupported::HYBRID, unsupported::ML_KEM]
+    );
 
     #[test]
     fn every_primitive_is_right() {
-        assert_eq!(conformance::every_primitive_is_right(&Rustls::ring()), 3);
+        conformance::measurements::every_primitive_is_right(&Rustls::ring());
     }
 }
 
@@ -77,37 +78,36 @@ mod graviola {
 
     const PROGRAM: &str = env!("CARGO_BIN_EXE_tls-rustls-graviola");
 
-    // Its cipher suites of TLS1.2 do not go with Ed25519.
-    conformance_tests!(Rustls::graviola(), PROGRAM, missing: 6, measured: 16);
+    /// Its cipher suites of TLS1.2 do not support Ed25519.
+    const ED25519: &str = include_str!("unsupported/ed25519.txt");
+
+    conformance_tests!(Rustls::graviola(), PROGRAM, unsupported: [ED25519]);
 
     #[test]
     fn every_primitive_is_right() {
-        assert_eq!(
-            conformance::every_primitive_is_right(&Rustls::graviola()),
-            0
-        );
+        conformance::measurements::every_primitive_is_right(&Rustls::graviola());
     }
 
     #[test]
     fn client_hellos_carry_their_key_shares() {
-        conformance::client_hellos_carry_their_key_shares(&Rustls::graviola(), PROGRAM);
+        conformance::programs::client_hellos_carry_their_key_shares(&Rustls::graviola(), PROGRAM);
     }
 }
 
 #[cfg(all(feature = "aws-lc-rs", feature = "ring", feature = "graviola"))]
 #[test]
-fn a_mask_is_told_by_the_provider_that_heeds_it_alone() {
-    let told = |program: &str| {
+fn a_mask_is_reported_only_by_the_provider_that_honors_it() {
+    let mask = |program: &str| {
         let mut command = std::process::Command::new(program);
         let output = command.arg("describe").env("OPENSSL_ia32cap", "~0x0");
         let output = output.output().unwrap();
-        let told: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
-        told["cpu_mask"].as_str().map(str::to_owned)
+        let described: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+        described["cpu_mask"].as_str().map(str::to_owned)
     };
     assert_eq!(
-        told(env!("CARGO_BIN_EXE_tls-rustls-aws-lc-rs")).as_deref(),
+        mask(env!("CARGO_BIN_EXE_tls-rustls-aws-lc-rs")).as_deref(),
         Some("~0x0")
     );
-    assert_eq!(told(env!("CARGO_BIN_EXE_tls-rustls-ring")), None);
-    assert_eq!(told(env!("CARGO_BIN_EXE_tls-rustls-graviola")), None);
+    assert_eq!(mask(env!("CARGO_BIN_EXE_tls-rustls-ring")), None);
+    assert_eq!(mask(env!("CARGO_BIN_EXE_tls-rustls-graviola")), None);
 }

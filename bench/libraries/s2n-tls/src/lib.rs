@@ -4,7 +4,8 @@
 //! scenario pins; all else is the public API, which recommends to use a connection object again
 //! and again: here each handshake makes a new one, as with every library.
 
-#[path = "../../socket.rs"]
+mod connection;
+#[path = "../../shared/socket.rs"]
 mod socket;
 
 use std::{
@@ -14,18 +15,19 @@ use std::{
     sync::OnceLock,
 };
 
-use anyhow::{Context as _, Result, bail, ensure};
+use anyhow::{Context as _, Result, ensure};
 use s2n_tls_sys::*;
 use tls_harness::{
     binary,
-    implementation::{self, Implementation, Library},
-    library::{Connection, Negotiated, Progress, Setup, TlsLibrary},
+    implementation::{self, Implementation},
+    library::{Setup, TlsLibrary},
     scenario::{
-        Authentication, Certificate, CipherSuite, KeyExchange, Operation, Protocol, Resumption,
-        Scenario,
+        Authentication, Certificate, KeyExchange, Operation, Protocol, Resumption, Scenario,
     },
     transport::Endpoint,
 };
+
+use crate::connection::S2nConnection;
 
 unsafe extern "C" {
     /// See policy.c.
@@ -58,13 +60,6 @@ fn reason() -> Result<String> {
     };
     // "Error encountered in lib/tls/s2n_x.c:123": the place within s2n-tls' own sources.
     Ok(text.to_string_lossy().into_owned())
-}
-
-/// True if the last call failed for want of something to read.
-fn is_blocked() -> bool {
-    // SAFETY: as above.
-    let kind = unsafe { s2n_error_get_type(*s2n_errno_location()) };
-    kind == s2n_error_type::BLOCKED as c_int
 }
 
 unsafe extern "C" fn nothing_to_do() -> c_int {
@@ -314,147 +309,6 @@ impl Context {
     }
 }
 
-unsafe extern "C" fn receive(endpoint: *mut c_void, buffer: *mut u8, length: u32) -> c_int {
-    // SAFETY: `S2nConnection::new` passed an endpoint that outlives the connection; `length` bytes
-    // can be written.
-    unsafe { socket::receive(endpoint, buffer.cast(), length as usize) as c_int }
-}
-
-unsafe extern "C" fn send(endpoint: *mut c_void, data: *const u8, length: u32) -> c_int {
-    // SAFETY: as above; `length` bytes can be read.
-    unsafe { socket::send(endpoint, data.cast(), length as usize) as c_int }
-}
-
-/// An `s2n_connection` with its end of the transport.
-pub struct S2nConnection<'a> {
-    connection: *mut s2n_connection,
-    context: &'a Context,
-    is_client: bool,
-}
-
-impl Drop for S2nConnection<'_> {
-    fn drop(&mut self) {
-        // SAFETY: owned.
-        unsafe { s2n_connection_free(self.connection) };
-    }
-}
-
-impl<'a> S2nConnection<'a> {
-    fn new(context: &'a Context, endpoint: &'a Endpoint, mode: s2n_mode::Type) -> Result<Self> {
-        let endpoint = ptr::from_ref(endpoint).cast_mut().cast();
-        // SAFETY: config and endpoint outlive the connection, which is owned.
-        unsafe {
-            let connection = s2n_connection_new(mode);
-            check(!connection.is_null(), "s2n_connection_new")?;
-            let this = Self {
-                connection,
-                context,
-                is_client: mode == s2n_mode::CLIENT,
-            };
-            let ready = s2n_connection_set_config(connection, context.config)
-                | s2n_connection_set_recv_cb(connection, Some(receive))
-                | s2n_connection_set_send_cb(connection, Some(send))
-                | s2n_connection_set_recv_ctx(connection, endpoint)
-                | s2n_connection_set_send_ctx(connection, endpoint)
-                // The protocol's 16 KiB to a record, as the others do it by default.
-                | s2n_connection_prefer_throughput(connection)
-                // A handshake that fails must not sleep for half a minute.
-                | s2n_connection_set_blinding(connection, s2n_blinding::SELF_SERVICE_BLINDING);
-            check(
-                ready == s2n_status_code::SUCCESS,
-                "the set-up of a connection",
-            )?;
-            Ok(this)
-        }
-    }
-}
-
-impl Connection for S2nConnection<'_> {
-    fn handshake(&mut self) -> Result<Progress> {
-        let mut blocked = 0;
-        // SAFETY: the connection lives.
-        match unsafe { s2n_negotiate(self.connection, &raw mut blocked) } {
-            s2n_status_code::SUCCESS => Ok(Progress::Done),
-            _ if is_blocked() => Ok(Progress::Waiting),
-            _ => bail!("s2n_negotiate: {}", reason()?),
-        }
-    }
-
-    fn receive_tickets(&mut self) -> Result<()> {
-        let (mut nothing, mut blocked) = ([0_u8; 1], 0);
-        let buffer = nothing.as_mut_ptr().cast();
-        // SAFETY: one byte may be written. None will be: tickets are all that has arrived.
-        let result = unsafe { s2n_recv(self.connection, buffer, 1, &raw mut blocked) };
-        ensure!(result < 0, "data arrived instead of tickets");
-        check(is_blocked(), "s2n_recv")
-    }
-
-    fn send(&mut self, data: &[u8]) -> Result<()> {
-        let (length, mut blocked) = (data.len().try_into()?, 0);
-        let data = data.as_ptr().cast();
-        // SAFETY: `length` bytes can be read.
-        let result = unsafe { s2n_send(self.connection, data, length, &raw mut blocked) };
-        check(result == length, "s2n_send")
-    }
-
-    fn receive(&mut self, buffer: &mut [u8]) -> Result<usize> {
-        let (length, mut blocked) = (buffer.len().try_into()?, 0);
-        let buffer = buffer.as_mut_ptr().cast();
-        // SAFETY: `length` bytes can be written.
-        let result = unsafe { s2n_recv(self.connection, buffer, length, &raw mut blocked) };
-        check(result > 0, "s2n_recv")?;
-        Ok(result as usize)
-    }
-
-    fn negotiated(&self) -> Result<Negotiated> {
-        let (mut first, mut second, mut group) = (0, 0, ptr::null());
-        // SAFETY: the connection lives; the name of a group is a static string.
-        unsafe {
-            check(
-                s2n_connection_get_cipher_iana_value(
-                    self.connection,
-                    &raw mut first,
-                    &raw mut second,
-                ) == s2n_status_code::SUCCESS,
-                "s2n_connection_get_cipher_iana_value",
-            )?;
-            check(
-                s2n_connection_get_key_exchange_group(self.connection, &raw mut group)
-                    == s2n_status_code::SUCCESS,
-                "s2n_connection_get_key_exchange_group",
-            )?;
-            let version = s2n_connection_get_actual_protocol_version(self.connection);
-            Ok(Negotiated {
-                protocol: match version {
-                    s2n_tls_version::TLS12 => Protocol::Tls12,
-                    s2n_tls_version::TLS13 => Protocol::Tls13,
-                    other => bail!("protocol {other} is not in the vocabulary"),
-                },
-                cipher_suite: CipherSuite::from_number(u16::from_be_bytes([first, second]))?,
-                key_exchange: Some(named_group(CStr::from_ptr(group).to_str()?)?),
-                resumed: Some(s2n_connection_is_session_resumed(self.connection) == 1),
-                // A client always verifies. A server does where it asks for a certificate, and
-                // tells whether the client had one.
-                peer_verified: self.is_client
-                    || s2n_connection_client_cert_used(self.connection) == 1,
-                tickets: match self.is_client {
-                    true => self.context.slot.tickets.get(),
-                    false => 0,
-                },
-            })
-        }
-    }
-}
-
-fn named_group(name: &str) -> Result<KeyExchange> {
-    let found = KeyExchange::ALL
-        .iter()
-        .find(|group| group.as_str().eq_ignore_ascii_case(name));
-    found
-        .copied()
-        .with_context(|| format!("group \"{name}\" is not in the vocabulary"))
-}
-
 /// The groups that a client sends key shares for: its first hybrid one and its first other one.
 fn chosen_key_shares(groups: &[KeyExchange]) -> Vec<KeyExchange> {
     let is_hybrid = |group: &&KeyExchange| **group == KeyExchange::X25519MlKem768;
@@ -475,28 +329,19 @@ impl TlsLibrary for S2nTls {
                 .with_context(|| format!("Cargo.lock has no {name}"))
         };
         let version = package("s2n-tls-sys")?;
-        let compilers = binary::compilers()?;
+        let implementation = Implementation::new(env!("LIBRARY"), &version)?
+            .with_provider("aws-lc", package("aws-lc-sys")?);
         Ok(Implementation {
-            id: format!("s2n-tls-{version}-aws-lc"),
-            library: Library::S2nTls,
-            source: Some(format!("cargo package s2n-tls-sys {version}")),
-            version,
-            commit: None,
-            provider: Some("aws-lc".into()),
-            provider_version: Some(package("aws-lc-sys")?),
-            build: None,
-            rust_compiler: compilers.rust,
-            c_compiler: compilers.c,
             flags: Some(env!("FLAGS").into()),
-            allocator: None,
             cpu_mask: implementation::cpu_mask(),
+            source: Some(format!("cargo package s2n-tls-sys {version}")),
             linkage: Some(binary::linkage("libs2n")?),
-            binary_sha256: None,
             note: Some(
                 "version of its Rust package; security policies made for each scenario, since \
                  none that s2n-tls names pins one"
                     .into(),
             ),
+            ..implementation
         })
     }
 

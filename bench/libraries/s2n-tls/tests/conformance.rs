@@ -1,21 +1,25 @@
 //! s2n-tls does what the harness asks of it.
 
 #[macro_use]
-#[path = "../../conformance.rs"]
+#[path = "../../shared/conformance/mod.rs"]
 mod conformance;
 
+use conformance::unsupported;
 use tls_s2n_tls::S2nTls;
+
+/// What s2n-tls alone can't do.
+const OWN: &str = include_str!("unsupported.txt");
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_tls-s2n-tls");
 
-conformance_tests!(S2nTls, PROGRAM, missing: 29, measured: 14);
+conformance_tests!(S2nTls, PROGRAM, unsupported: [unsupported::PRIMITIVES, unsupported::SESSION_ID, OWN]);
 
 #[test]
 fn every_primitive_is_right() {
-    assert_eq!(conformance::every_primitive_is_right(&S2nTls), 21);
+    conformance::measurements::every_primitive_is_right(&S2nTls);
 }
 
 #[test]
 fn client_hellos_carry_their_key_shares() {
-    conformance::client_hellos_carry_their_key_shares(&S2nTls, PROGRAM);
+    conformance::programs::client_hellos_carry_their_key_shares(&S2nTls, PROGRAM);
 }

@@ -2,7 +2,7 @@
 
 use tls_harness::implementation::Implementation;
 
-use crate::matrix::build::Compilers;
+use crate::matrix::compilers::Compilers;
 use crate::matrix::subject::{Build, Compiler};
 
 /// Every difference, for people; none if the program is what was asked for.

@@ -2,10 +2,18 @@
 //! adapter's crate, each in a place of its own that no other inputs ever use.
 
 mod build;
+mod cargo;
+mod checksum;
+mod compilers;
 mod found;
+mod install;
+mod manifest;
 mod package;
+mod place;
+mod prefix;
 mod subject;
 
-pub use build::{Built, Installed, Matrix};
+pub use build::{Built, Matrix};
 pub use found::differences;
+pub use install::Installed;
 pub use subject::{Build, Subject};

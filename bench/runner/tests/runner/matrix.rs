@@ -4,7 +4,6 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use tempfile::TempDir;
-use tls_harness::implementation::Library;
 use tlsbench::implementations::Places;
 use tlsbench::matrix::{Build, Matrix, Subject, differences};
 
@@ -52,7 +51,7 @@ impl Checkout {
         );
         checkout.write("harness/src/lib.rs", "");
         checkout.write("harness/certificates/root.pem", "");
-        checkout.write("libraries/build.rs", "");
+        checkout.write("libraries/shared/build.rs", "");
         checkout.write("libraries/toy/Cargo.toml", ADAPTER);
         checkout.write("libraries/toy/src/lib.rs", "");
         checkout.write(
@@ -133,7 +132,7 @@ fn a_build_is_made_once_and_never_used_for_other_inputs() {
         ("Cargo.lock", "version = 4\n# other\n"),
         ("harness/src/lib.rs", "// other"),
         ("harness/certificates/root.pem", "other"),
-        ("libraries/build.rs", "// other"),
+        ("libraries/shared/build.rs", "// other"),
         ("libraries/toy/src/lib.rs", "// other"),
     ] {
         let whole = checkout.folder.path().join("bench").join(path);
@@ -251,10 +250,7 @@ fn an_old_version_is_built_measured_and_told_as_found() {
     let run = read_run(&bench.path("run"));
     let found = &run.implementations[0];
     assert_eq!(found.id, "rustls-0.22.4-ring");
-    assert_eq!(
-        (found.library, &*found.version),
-        (Library::Rustls, "0.22.4")
-    );
+    assert_eq!((&*found.library, &*found.version), ("rustls", "0.22.4"));
     assert_eq!(found.allocator.as_deref(), Some("system"));
 
     // What was locked is kept with the run.

@@ -1,0 +1,203 @@
+//! A session with its end of the transport.
+
+use std::{
+    ffi::{c_int, c_uint, c_void},
+    ptr,
+};
+
+use anyhow::{Result, bail, ensure};
+use tls_harness::{
+    library::{Connection, Negotiated, Progress},
+    scenario::Protocol,
+    transport::Endpoint,
+};
+
+use crate::{
+    Context, Slot, check, datum,
+    ffi::*,
+    socket, text,
+    vocabulary::{named_group, named_suite},
+};
+
+/// The transport as GnuTLS calls it: `endpoint` is that of `GnuTlsConnection::new`.
+unsafe extern "C" fn pull(endpoint: *mut c_void, buffer: *mut c_void, length: usize) -> isize {
+    // SAFETY: the endpoint outlives the session; `length` bytes can be written.
+    unsafe { socket::receive(endpoint, buffer, length) }
+}
+
+unsafe extern "C" fn push(endpoint: *mut c_void, data: *const c_void, length: usize) -> isize {
+    // SAFETY: as above; `length` bytes can be read.
+    unsafe { socket::send(endpoint, data, length) }
+}
+
+/// Asked whether there is something to read, without waiting.
+unsafe extern "C" fn has_arrived(endpoint: *mut c_void, _: c_uint) -> c_int {
+    // SAFETY: as above.
+    c_int::from(unsafe { &*endpoint.cast::<Endpoint>() }.has_arrived())
+}
+
+/// Called with each TLS1.3 ticket that arrived: counts it.
+pub unsafe extern "C" fn count_ticket(
+    session: gnutls_session_t,
+    _: c_uint,
+    _: c_uint,
+    _: c_uint,
+    _: *const gnutls_datum_t,
+) -> c_int {
+    // SAFETY: `connect` stored the address of a slot that outlives the session.
+    let slot = unsafe { &*gnutls_session_get_ptr(session).cast::<Slot>() };
+    slot.tickets.set(slot.tickets.get() + 1);
+    0
+}
+
+/// A `gnutls_session_t` with its end of the transport.
+pub struct GnuTlsConnection<'a> {
+    pub session: gnutls_session_t,
+    context: &'a Context,
+    is_client: bool,
+}
+
+impl Drop for GnuTlsConnection<'_> {
+    fn drop(&mut self) {
+        // SAFETY: owned.
+        unsafe { gnutls_deinit(self.session) };
+    }
+}
+
+impl<'a> GnuTlsConnection<'a> {
+    pub fn new(context: &'a Context, endpoint: &'a Endpoint, is_client: bool) -> Result<Self> {
+        let mut session = ptr::null_mut();
+        let expected = match is_client {
+            true => context.host_name.as_ptr(),
+            false => ptr::null(), // the names in clients' certificates mean nothing here
+        };
+        // SAFETY: context and endpoint outlive the session, which is owned.
+        unsafe {
+            check(gnutls_init(&raw mut session, context.flags), "gnutls_init")?;
+            let this = Self {
+                session,
+                context,
+                is_client,
+            };
+            check(
+                gnutls_priority_set(session, context.priorities),
+                "gnutls_priority_set",
+            )?;
+            check(
+                gnutls_credentials_set(session, GNUTLS_CRD_CERTIFICATE, context.credentials.cast()),
+                "gnutls_credentials_set",
+            )?;
+            if is_client || context.mutual {
+                gnutls_session_set_verify_cert(session, expected, 0);
+            }
+            if let Some(size) = context.record_size {
+                check(
+                    c_int::try_from(gnutls_record_set_max_size(session, size))?,
+                    "gnutls_record_set_max_size",
+                )?;
+            }
+            gnutls_transport_set_ptr(session, ptr::from_ref(endpoint).cast_mut().cast());
+            gnutls_transport_set_push_function(session, Some(push));
+            gnutls_transport_set_pull_function(session, Some(pull));
+            gnutls_transport_set_pull_timeout_function(session, Some(has_arrived));
+            Ok(this)
+        }
+    }
+
+    /// Keeps the session for the next connection.
+    fn keep_session(&self) -> Result<()> {
+        let mut data = datum(&[])?;
+        // SAFETY: GnuTLS allocates what it returns, which is copied and freed.
+        unsafe {
+            check(
+                gnutls_session_get_data2(self.session, &raw mut data),
+                "gnutls_session_get_data2",
+            )?;
+            let bytes = std::slice::from_raw_parts(data.data, data.size as usize);
+            self.context.slot.session.replace(Some(bytes.to_vec()));
+            if let Some(free) = gnutls_free {
+                free(data.data.cast());
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Connection for GnuTlsConnection<'_> {
+    fn handshake(&mut self) -> Result<Progress> {
+        // SAFETY: the session lives.
+        let result = unsafe { gnutls_handshake(self.session) };
+        if result == GNUTLS_E_AGAIN {
+            return Ok(Progress::Waiting);
+        }
+        check(result, "gnutls_handshake")?;
+        if self.context.protocol == Protocol::Tls13 && self.context.issues_tickets() {
+            // SAFETY: as above.
+            let sent = unsafe { gnutls_session_ticket_send(self.session, 1, 0) };
+            check(sent, "gnutls_session_ticket_send")?;
+        }
+        Ok(Progress::Done)
+    }
+
+    fn receive_tickets(&mut self) -> Result<()> {
+        let mut nothing = [0_u8; 1];
+        // SAFETY: one byte may be written. None will be: tickets are all that has arrived.
+        let result = unsafe { gnutls_record_recv(self.session, nothing.as_mut_ptr().cast(), 1) };
+        ensure!(result < 0, "data arrived instead of tickets");
+        if result != GNUTLS_E_AGAIN as isize {
+            check(c_int::try_from(result)?, "gnutls_record_recv")?;
+        }
+        self.keep_session()
+    }
+
+    /// GnuTLS takes one record at a time.
+    fn send(&mut self, mut data: &[u8]) -> Result<()> {
+        while !data.is_empty() {
+            // SAFETY: as many bytes can be read.
+            let sent =
+                unsafe { gnutls_record_send(self.session, data.as_ptr().cast(), data.len()) };
+            check(c_int::try_from(sent)?, "gnutls_record_send")?;
+            data = &data[sent as usize..];
+        }
+        Ok(())
+    }
+
+    fn receive(&mut self, buffer: &mut [u8]) -> Result<usize> {
+        // SAFETY: as many bytes can be written.
+        let read =
+            unsafe { gnutls_record_recv(self.session, buffer.as_mut_ptr().cast(), buffer.len()) };
+        check(c_int::try_from(read)?, "gnutls_record_recv")?;
+        ensure!(read > 0, "the peer closed the connection");
+        Ok(read as usize)
+    }
+
+    fn negotiated(&self) -> Result<Negotiated> {
+        // SAFETY: the session lives; names are static strings.
+        unsafe {
+            let resumed = gnutls_session_is_resumed(self.session) != 0;
+            let mut peers = 0;
+            let known = !gnutls_certificate_get_peers(self.session, &raw mut peers).is_null();
+            // A resumed session was verified when it was made: without that it ends there.
+            let verified = gnutls_session_get_verify_cert_status(self.session) == 0;
+            let group = gnutls_group_get(self.session);
+            Ok(Negotiated {
+                protocol: match gnutls_protocol_get_version(self.session) {
+                    GNUTLS_TLS1_2 => Protocol::Tls12,
+                    GNUTLS_TLS1_3 => Protocol::Tls13,
+                    other => bail!("protocol {other} is not in the vocabulary"),
+                },
+                cipher_suite: named_suite(text(gnutls_ciphersuite_get(self.session))?)?,
+                key_exchange: match group {
+                    GNUTLS_GROUP_INVALID => None,
+                    group => Some(named_group(text(gnutls_group_get_name(group))?)?),
+                },
+                resumed: Some(resumed),
+                peer_verified: known && (verified || resumed),
+                tickets: match self.is_client {
+                    true => self.context.slot.tickets.get(),
+                    false => 0,
+                },
+            })
+        }
+    }
+}

@@ -1,0 +1,91 @@
+//! Names of the harness as GnuTLS has them. Everything that a scenario pins is a priority string.
+
+use std::ffi::{CStr, CString};
+
+use anyhow::{Context as _, Result, ensure};
+use tls_harness::{
+    library::Setup,
+    scenario::{Authentication, Certificate, CipherSuite, KeyExchange, Protocol},
+};
+
+use crate::ffi::*;
+
+/// The name of a group in priority strings, which may be of one that this GnuTLS does not have.
+pub fn group_name(group: KeyExchange) -> &'static CStr {
+    match group {
+        KeyExchange::X25519 => c"X25519",
+        KeyExchange::Secp256r1 => c"SECP256R1",
+        KeyExchange::Secp384r1 => c"SECP384R1",
+        KeyExchange::X25519MlKem768 => c"X25519-MLKEM768",
+    }
+}
+
+pub fn has_group(group: KeyExchange) -> bool {
+    // SAFETY: the name is a C string.
+    let id = unsafe { gnutls_group_get_id(group_name(group).as_ptr()) };
+    id != GNUTLS_GROUP_INVALID
+}
+
+/// Version, suite, groups and signature algorithm, and no others.
+pub fn priorities(setup: &Setup) -> Result<CString> {
+    let version = match setup.protocol {
+        Protocol::Tls12 => "VERS-TLS1.2",
+        Protocol::Tls13 => "VERS-TLS1.3",
+    };
+    let (key_exchange, cipher) = match setup.cipher_suite {
+        CipherSuite::Aes128Gcm => (None, "AES-128-GCM"),
+        CipherSuite::Aes256Gcm => (None, "AES-256-GCM"),
+        CipherSuite::ChaCha20Poly1305 => (None, "CHACHA20-POLY1305"),
+        CipherSuite::EcdheRsaAes128Gcm => (Some("ECDHE-RSA"), "AES-128-GCM"),
+        CipherSuite::EcdheRsaAes256Gcm => (Some("ECDHE-RSA"), "AES-256-GCM"),
+        CipherSuite::EcdheRsaChaCha20Poly1305 => (Some("ECDHE-RSA"), "CHACHA20-POLY1305"),
+        CipherSuite::EcdheEcdsaAes128Gcm => (Some("ECDHE-ECDSA"), "AES-128-GCM"),
+        CipherSuite::EcdheEcdsaAes256Gcm => (Some("ECDHE-ECDSA"), "AES-256-GCM"),
+        CipherSuite::EcdheEcdsaChaCha20Poly1305 => (Some("ECDHE-ECDSA"), "CHACHA20-POLY1305"),
+    };
+    // The same numbers go by other names in TLS1.2, where the curve is not part of them.
+    let signature = match (setup.certificate, setup.protocol) {
+        (Certificate::Rsa2048 | Certificate::Rsa4096, _) => "SIGN-RSA-PSS-RSAE-SHA256",
+        (Certificate::EcdsaP256, Protocol::Tls12) => "SIGN-ECDSA-SHA256",
+        (Certificate::EcdsaP256, Protocol::Tls13) => "SIGN-ECDSA-SECP256R1-SHA256",
+        (Certificate::EcdsaP384, Protocol::Tls12) => "SIGN-ECDSA-SHA384",
+        (Certificate::EcdsaP384, Protocol::Tls13) => "SIGN-ECDSA-SECP384R1-SHA384",
+        (Certificate::Ed25519, _) => "SIGN-EDDSA-ED25519",
+    };
+    let mut parts = vec!["NONE".to_owned(), "+CTYPE-X509".into(), "+AEAD".into()];
+    let pinned = [Some(version), Some(cipher), Some(signature), key_exchange];
+    parts.extend(pinned.into_iter().flatten().map(|it| format!("+{it}")));
+    let by_rsa_in_13 = matches!(
+        (setup.protocol, setup.certificate),
+        (Protocol::Tls13, Certificate::Rsa2048 | Certificate::Rsa4096)
+    );
+    if by_rsa_in_13 && setup.authentication == Authentication::Mutual {
+        // GnuTLS takes RSA-PSS for a kind of key of its own: a client asked for that signature alone
+        // presents no RSA certificate. TLS1.3 allows this one in certificates, not in handshakes.
+        parts.push("+SIGN-RSA-SHA256".into());
+    }
+    for group in &setup.groups {
+        ensure!(has_group(*group), "GnuTLS has no {group}");
+        parts.push(format!("+GROUP-{}", group_name(*group).to_str()?));
+    }
+    Ok(CString::new(parts.join(":"))?)
+}
+
+/// GnuTLS names the suites of TLS1.2 without "WITH".
+pub fn named_suite(name: &str) -> Result<CipherSuite> {
+    let found = CipherSuite::ALL
+        .iter()
+        .find(|suite| suite.as_str().replace("_WITH", "") == name.replace("_WITH", ""));
+    found
+        .copied()
+        .with_context(|| format!("cipher suite \"{name}\" is not in the vocabulary"))
+}
+
+pub fn named_group(name: &str) -> Result<KeyExchange> {
+    let found = KeyExchange::ALL
+        .iter()
+        .find(|group| group_name(**group).to_str() == Ok(name));
+    found
+        .copied()
+        .with_context(|| format!("group \"{name}\" is not in the vocabulary"))
+}

@@ -1,0 +1,162 @@
+//! A connection, and what it reports after its handshake.
+
+use std::ops::DerefMut;
+
+use anyhow::{Context, Result, bail, ensure};
+use rustls::{
+    ClientConnection, CommonState, ConnectionCommon, ProtocolVersion, ServerConnection, SideData,
+};
+use tls_harness::{
+    library::{Connection, Negotiated, Progress},
+    scenario::{KeyExchange, Protocol},
+    transport::Endpoint,
+};
+
+use crate::vocabulary;
+
+/// A connection of either role with its end of the transport.
+pub struct RustlsConnection<'a, C> {
+    pub connection: C,
+    pub endpoint: &'a Endpoint,
+}
+
+impl<C, D> RustlsConnection<'_, C>
+where
+    C: DerefMut<Target = ConnectionCommon<D>>,
+    D: SideData,
+{
+    /// Takes in one piece of what has arrived; false if nothing has.
+    fn read(&mut self) -> Result<bool> {
+        if !self.endpoint.has_arrived() {
+            return Ok(false);
+        }
+        self.connection.read_tls(&mut self.endpoint)?;
+        self.connection.process_new_packets()?;
+        Ok(true)
+    }
+
+    fn flush(&mut self) -> Result<()> {
+        while self.connection.wants_write() {
+            self.connection.write_tls(&mut self.endpoint)?;
+        }
+        Ok(())
+    }
+}
+
+/// The group of the key exchange; none where there was none, or where this rustls does not tell.
+#[cfg(rustls_key_exchange_group)]
+fn negotiated_group(connection: &CommonState) -> Result<Option<KeyExchange>> {
+    let group = connection.negotiated_key_exchange_group();
+    let found = group.map(|group| {
+        let same = |it: &&KeyExchange| vocabulary::named_group(**it) == group.name();
+        let group_of = KeyExchange::ALL.iter().find(same).copied();
+        group_of.with_context(|| format!("{:?} is not in the vocabulary", group.name()))
+    });
+    found.transpose()
+}
+
+#[cfg(not(rustls_key_exchange_group))]
+fn negotiated_group(_: &CommonState) -> Result<Option<KeyExchange>> {
+    Ok(None)
+}
+
+/// Whether a session was resumed, where this rustls tells.
+#[cfg(rustls_handshake_kind)]
+fn is_resumed(connection: &CommonState) -> Option<bool> {
+    Some(connection.handshake_kind() == Some(rustls::HandshakeKind::Resumed))
+}
+
+#[cfg(not(rustls_handshake_kind))]
+fn is_resumed(_: &CommonState) -> Option<bool> {
+    None
+}
+
+/// What only a client can tell.
+pub trait Role {
+    fn tickets(&self) -> u32;
+}
+
+impl Role for ClientConnection {
+    #[cfg(rustls_counts_tickets)]
+    fn tickets(&self) -> u32 {
+        self.tls13_tickets_received()
+    }
+
+    #[cfg(not(rustls_counts_tickets))]
+    fn tickets(&self) -> u32 {
+        crate::session::TICKETS.get()
+    }
+}
+
+impl Role for ServerConnection {
+    fn tickets(&self) -> u32 {
+        0
+    }
+}
+
+impl<C, D> Connection for RustlsConnection<'_, C>
+where
+    C: DerefMut<Target = ConnectionCommon<D>> + Role,
+    D: SideData,
+{
+    fn handshake(&mut self) -> Result<Progress> {
+        while self.read()? {}
+        self.flush()?;
+        Ok(match self.connection.is_handshaking() {
+            true => Progress::Waiting,
+            false => Progress::Done,
+        })
+    }
+
+    fn receive_tickets(&mut self) -> Result<()> {
+        while self.read()? {}
+        Ok(())
+    }
+
+    fn send(&mut self, mut data: &[u8]) -> Result<()> {
+        use std::io::Write;
+        while !data.is_empty() {
+            let written = self.connection.writer().write(data)?;
+            self.flush()?;
+            data = &data[written..];
+        }
+        Ok(())
+    }
+
+    fn receive(&mut self, buffer: &mut [u8]) -> Result<usize> {
+        use std::io::{ErrorKind, Read};
+        loop {
+            match self.connection.reader().read(buffer) {
+                Ok(0) => bail!("the peer closed the connection"),
+                Ok(length) => return Ok(length),
+                Err(error) if error.kind() == ErrorKind::WouldBlock => {
+                    ensure!(self.read()?, "nothing has arrived");
+                }
+                Err(error) => return Err(error.into()),
+            }
+        }
+    }
+
+    fn negotiated(&self) -> Result<Negotiated> {
+        negotiated(&self.connection, self.connection.tickets())
+    }
+}
+
+/// What a connection of either role and either API tells.
+pub fn negotiated(connection: &CommonState, tickets: u32) -> Result<Negotiated> {
+    let suite = connection.negotiated_cipher_suite();
+    let suite = suite.context("no cipher suite was negotiated")?;
+    Ok(Negotiated {
+        protocol: match connection.protocol_version() {
+            Some(ProtocolVersion::TLSv1_2) => Protocol::Tls12,
+            Some(ProtocolVersion::TLSv1_3) => Protocol::Tls13,
+            other => bail!("protocol {other:?} is not in the vocabulary"),
+        },
+        cipher_suite: vocabulary::cipher_suite(suite.suite())?,
+        key_exchange: negotiated_group(connection)?,
+        resumed: is_resumed(connection),
+        // A verifier is always in place, and refuses what it can't verify.
+        peer_verified: connection.peer_certificates().is_some(),
+        tickets,
+    })
+}

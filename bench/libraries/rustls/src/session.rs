@@ -1,0 +1,69 @@
+//! The session that a client's next connection resumes.
+
+use std::{
+    fmt,
+    sync::{Mutex, PoisonError},
+};
+
+use pki_types::ServerName;
+use rustls::{
+    NamedGroup,
+    client::{ClientSessionStore, Tls12ClientSessionValue, Tls13ClientSessionValue},
+};
+
+#[cfg(not(rustls_counts_tickets))]
+thread_local! {
+    /// Tickets that were put into this thread's store since its last connection was made.
+    pub static TICKETS: std::cell::Cell<u32> = const { std::cell::Cell::new(0) };
+}
+
+/// Keeps one session, and gives it away once: the same as the adapters of the C libraries do.
+#[derive(Default)]
+pub struct SessionSlot {
+    tls12: Mutex<Option<Tls12ClientSessionValue>>,
+    tls13: Mutex<Option<Tls13ClientSessionValue>>,
+}
+
+impl SessionSlot {
+    fn put<T>(slot: &Mutex<Option<T>>, session: Option<T>) -> Option<T> {
+        let mut slot = slot.lock().unwrap_or_else(PoisonError::into_inner);
+        std::mem::replace(&mut slot, session)
+    }
+}
+
+impl fmt::Debug for SessionSlot {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("SessionSlot")
+    }
+}
+
+impl ClientSessionStore for SessionSlot {
+    fn set_kx_hint(&self, _: ServerName<'static>, _: NamedGroup) {}
+
+    /// None: a hint would avoid the HelloRetryRequest that a scenario asks for.
+    fn kx_hint(&self, _: &ServerName<'_>) -> Option<NamedGroup> {
+        None
+    }
+
+    fn set_tls12_session(&self, _: ServerName<'static>, session: Tls12ClientSessionValue) {
+        Self::put(&self.tls12, Some(session));
+    }
+
+    fn tls12_session(&self, _: &ServerName<'_>) -> Option<Tls12ClientSessionValue> {
+        Self::put(&self.tls12, None)
+    }
+
+    fn remove_tls12_session(&self, _: &ServerName<'static>) {
+        Self::put(&self.tls12, None);
+    }
+
+    fn insert_tls13_ticket(&self, _: ServerName<'static>, session: Tls13ClientSessionValue) {
+        #[cfg(not(rustls_counts_tickets))]
+        TICKETS.set(TICKETS.get() + 1);
+        Self::put(&self.tls13, Some(session));
+    }
+
+    fn take_tls13_ticket(&self, _: &ServerName<'static>) -> Option<Tls13ClientSessionValue> {
+        Self::put(&self.tls13, None)
+    }
+}

@@ -1,0 +1,185 @@
+//! Handshakes negotiate what they claim, and the driver notices what is wrong.
+
+use tls_harness::{
+    library::{Setup, TlsLibrary},
+    scenario::{Certificate, CipherSuite, KeyExchange, Protocol, Resumption, Scenario},
+    session::{self, HandshakeBench},
+    transport::Transport,
+};
+
+use super::scenarios::{handshake_12, handshake_13, handshakes};
+
+fn bench<'a, L: TlsLibrary>(
+    library: &'a L,
+    server: &'a L::ServerConfig,
+    scenario: &Scenario,
+) -> HandshakeBench<'a, L> {
+    HandshakeBench::new(library, server, scenario, Transport::HANDSHAKE_CAPACITY).unwrap()
+}
+
+pub fn server<L: TlsLibrary>(library: &L, scenario: &Scenario) -> L::ServerConfig {
+    library
+        .server_config(&Setup::server(scenario).unwrap())
+        .unwrap_or_else(|error| panic!("{}: {error:#}", scenario.name()))
+}
+
+/// Every handshake that is supported negotiates what it claims, again and again.
+pub fn every_handshake_negotiates_what_it_claims<L: TlsLibrary>(library: &L) {
+    for scenario in handshakes() {
+        if library.unsupported(&scenario).is_some() {
+            continue;
+        }
+        let server = server(library, &scenario);
+        let bench = bench(library, &server, &scenario);
+        let run = || {
+            bench.prepare()?;
+            (0..3).try_for_each(|_| bench.handshake(bench.resumes()).map(drop))
+        };
+        run().unwrap_or_else(|error| panic!("{}: {error:#}", scenario.name()));
+    }
+}
+
+fn refused<T>(result: anyhow::Result<T>, expected: &str) {
+    match result {
+        Ok(_) => panic!("the driver did not notice: {expected}"),
+        Err(error) => {
+            let message = format!("{error:#}");
+            assert!(
+                message.contains(expected),
+                "{message} does not say {expected}"
+            );
+        }
+    }
+}
+
+/// The driver fails on a handshake that came to something else than the scenario says, and on one
+/// that must not succeed.
+pub fn what_is_wrong_is_noticed<L: TlsLibrary>(library: &L) {
+    for scenario in [handshake_12(), handshake_13()] {
+        session::prove_verification(library, &scenario).unwrap();
+        let server_config = server(library, &scenario);
+
+        let with_client = |change: fn(&mut Setup)| {
+            let mut setup = Setup::client(&scenario).unwrap();
+            change(&mut setup);
+            let mut bench = bench(library, &server_config, &scenario);
+            bench.client_config = library.client_config(&setup).unwrap();
+            bench.handshake(false).map(drop)
+        };
+        with_client(|_| ()).unwrap();
+        refused(
+            with_client(|setup| {
+                let other = tls_harness::certificates::authority(Certificate::EcdsaP256);
+                setup.trusted = other.root;
+            }),
+            "client",
+        );
+        refused(
+            with_client(|setup| setup.host_name = "other.example"),
+            "client",
+        );
+
+        // Both roles are set up for something else than what is expected of them.
+        let with_other = |change: &dyn Fn(&mut Scenario)| {
+            let mut other = scenario.clone();
+            change(&mut other);
+            let server_config = server(library, &other);
+            let mut bench = bench(library, &server_config, &scenario);
+            let setup = Setup::client(&other).unwrap();
+            bench.client_config = library.client_config(&setup).unwrap();
+            bench.handshake(false).map(drop)
+        };
+        let other_suite = match scenario.protocol {
+            Some(Protocol::Tls13) => CipherSuite::Aes128Gcm,
+            _ => CipherSuite::EcdheRsaAes128Gcm,
+        };
+        let with_other_suite = Scenario {
+            cipher_suite: Some(other_suite),
+            ..scenario.clone()
+        };
+        if library.unsupported(&with_other_suite).is_none() {
+            refused(
+                with_other(&|other| other.cipher_suite = Some(other_suite)),
+                "cipher suite: found",
+            );
+        }
+        refused(
+            with_other(&|other| other.key_exchange = Some(KeyExchange::Secp256r1)),
+            "key exchange: found",
+        );
+        refused(
+            with_other(&|other| other.resumption = Some(Resumption::Ticket)),
+            match scenario.protocol {
+                Some(Protocol::Tls13) => "bytes were sent that nobody read",
+                _ => "tickets: found 1, expected 0",
+            },
+        );
+        refused(
+            with_other(&|other| {
+                *other = match scenario.protocol {
+                    Some(Protocol::Tls13) => handshake_12(),
+                    _ => handshake_13(),
+                }
+            }),
+            "protocol: found",
+        );
+
+        // No session is at hand, so nothing can be resumed.
+        let resumed = Scenario {
+            resumption: Some(Resumption::Ticket),
+            ..scenario.clone()
+        };
+        let server_config = server(library, &resumed);
+        refused(
+            bench(library, &server_config, &resumed).handshake(true),
+            "resumed: found false, expected true",
+        );
+    }
+}
+
+/// A session is resumed once: the second of two connections made from one ticket is a full one.
+pub fn a_ticket_is_used_once<L: TlsLibrary>(library: &L) {
+    let scenarios = [handshake_12(), handshake_13()].map(|base| Scenario {
+        resumption: Some(Resumption::Ticket),
+        ..base
+    });
+    let found = |scenario: &Scenario| library.unsupported(scenario).is_none();
+    assert!(scenarios.iter().any(found), "no tickets at all");
+    for scenario in scenarios.into_iter().filter(found) {
+        let server = server(library, &scenario);
+        let bench = bench(library, &server, &scenario);
+        bench.prepare().unwrap();
+        // This one takes the ticket away and never completes.
+        drop(
+            library
+                .connect(&bench.client_config, &bench.transport.client)
+                .unwrap(),
+        );
+        bench.handshake(false).unwrap();
+        bench.handshake(true).unwrap();
+    }
+}
+
+/// A server that resumes by id forgets the oldest session when it has as many as the set-up says;
+/// "rough" is what rustls calls its capacity. One that leaves its cache to the application has none.
+pub fn the_session_cache_holds_what_it_is_told<L: TlsLibrary>(library: &L) {
+    let scenario = Scenario {
+        key_exchange: None,
+        resumption: Some(Resumption::SessionId),
+        ..handshake_12()
+    };
+    let has_cache = library.unsupported(&scenario).is_none();
+    for (others, is_kept) in [(4, has_cache), (16, false)] {
+        let mut setup = Setup::server(&scenario).unwrap();
+        setup.session_cache = 8;
+        let server = library.server_config(&setup).unwrap();
+        let first = bench(library, &server, &scenario);
+        first.handshake(false).unwrap();
+        for _ in 0..others {
+            bench(library, &server, &scenario).handshake(false).unwrap();
+        }
+        if let Err(error) = first.handshake(is_kept) {
+            panic!("after {others} other sessions in a cache of 8: {error:#}");
+        }
+    }
+}

@@ -1,0 +1,182 @@
+//! Blocks are measured, or absent where the library does not support them.
+
+use tls_harness::{
+    block,
+    library::TlsLibrary,
+    record::{Metric, Phase, Record, Schema, Status},
+    request::Request,
+    scenario::{Resumption, Scenario, Side},
+};
+
+use super::scenarios::{handshake_12, handshake_13, main_report, primitives};
+
+pub fn request(scenario: Scenario) -> Request {
+    Request {
+        schema: Schema,
+        round: 1,
+        block: 0,
+        implementation: "test-1.0".into(),
+        scenario,
+        measure_seconds: 0.01,
+        warmup_seconds: 0.001,
+        latency: false,
+        pinned: false,
+        throughput: false,
+        counter: None,
+    }
+}
+
+/// What the harness itself costs is at most 2 % of what is measured. Returns how often it is
+/// recorded.
+fn the_harness_costs_little(records: &[Record]) -> usize {
+    let mut overheads = 0;
+    for record in records {
+        let Record::Overhead(overhead) = record else {
+            continue;
+        };
+        let measured = records.iter().find_map(|record| match record {
+            Record::Measurement(it) if it.scenario == overhead.scenario => Some(it),
+            _ => None,
+        });
+        let measured = measured.unwrap();
+        let nanoseconds = measured.elapsed_seconds.unwrap() * 1e9 / measured.operations as f64;
+        let share = overhead.nanoseconds.unwrap() / nanoseconds;
+        let name = overhead.scenario.name();
+        assert!(
+            overhead.clock_nanoseconds > 0.0,
+            "{name}: the clock is free"
+        );
+        assert!(
+            share <= 0.02,
+            "{name}: {share:.4} of the time is the harness (are these tests run with --release?)"
+        );
+        overheads += 1;
+    }
+    overheads
+}
+
+/// The sixteen scenarios, two to a block: both sides are measured, or the block is absent with a
+/// reason if the library doesn't support it.
+pub fn the_main_report_is_measured<L: TlsLibrary>(library: &L) {
+    for scenario in main_report() {
+        let records = block::measure(library, &request(scenario.clone()))
+            .unwrap_or_else(|error| panic!("{}: {error:#}", scenario.name()));
+        let sides = records
+            .iter()
+            .filter_map(|record| match record {
+                Record::Measurement(measurement) => Some(measurement),
+                _ => None,
+            })
+            .inspect(|measurement| {
+                assert_eq!(
+                    Some(measurement.scenario.clone()),
+                    measurement.scenario.side.map(|side| scenario.on(side))
+                );
+                assert!(measurement.observations[0].value > 0.0);
+            })
+            .count();
+        match (records.last(), library.unsupported(&scenario)) {
+            (Some(Record::Block(block)), Some(reason)) => {
+                assert_eq!(block.status, Status::Absent);
+                assert_eq!(block.reason, Some(reason));
+                assert_eq!(sides, 0);
+            }
+            (Some(Record::Block(block)), None) => {
+                assert_eq!(block.status, Status::Measured, "{}", scenario.name());
+                assert_eq!(sides, 2);
+                assert_eq!(the_harness_costs_little(&records), 2);
+            }
+            (other, _) => panic!("the last record is no block mark: {other:?}"),
+        }
+    }
+}
+
+/// Several threads measure at once, each with a rate of its own.
+pub fn threads_measure_at_once<L: TlsLibrary>(library: &L) {
+    for resumption in [Resumption::None, Resumption::Ticket] {
+        let scenario = Scenario {
+            threads: Some(3),
+            resumption: Some(resumption),
+            ..handshake_13()
+        };
+        for record in block::measure(library, &request(scenario)).unwrap() {
+            if let Record::Measurement(measurement) = record {
+                let rates = measurement.per_thread.unwrap();
+                assert_eq!(rates.len(), 3);
+                let sum: f64 = rates.iter().sum();
+                assert!((measurement.observations[0].value - sum).abs() < 1e-6 * sum);
+            }
+        }
+    }
+}
+
+/// Construction and the reading of tickets are timed, each as a phase of its own, and with the
+/// flights they are all that the rate is made of.
+pub fn construction_and_tickets_are_phases<L: TlsLibrary>(library: &L) {
+    let resumed = Scenario {
+        resumption: Some(Resumption::Ticket),
+        ..handshake_13()
+    };
+    for scenario in [handshake_12(), handshake_13(), resumed] {
+        let resumes = scenario.resumption == Some(Resumption::Ticket);
+        let records = block::measure(library, &request(scenario)).unwrap();
+        let measured = records.iter().filter_map(|record| match record {
+            Record::Measurement(measurement) => Some(measurement),
+            _ => None,
+        });
+        for measurement in measured {
+            let name = measurement.scenario.name();
+            let microseconds: Vec<_> = measurement
+                .observations
+                .iter()
+                .filter(|it| it.metric == Metric::Duration)
+                .map(|it| (it.phase, it.value))
+                .collect();
+            assert_eq!(microseconds[0].0, Phase::Construction, "{name}");
+            assert!(microseconds.iter().all(|it| it.1 > 0.0), "{name}");
+            let reads = resumes && measurement.scenario.side == Some(Side::Client);
+            let last = microseconds.last().unwrap().0;
+            assert_eq!(last == Phase::Tickets, reads, "{name}: {last:?} is last");
+            let sum: f64 = microseconds.iter().map(|it| it.1).sum();
+            let total = 1e6 / measurement.observations[0].value;
+            assert!((sum - total).abs() < 1e-6 * total, "{name}: {sum}, {total}");
+        }
+    }
+}
+
+/// Every primitive that is supported is what its name says, refuses what it must, and is measured.
+pub fn every_primitive_is_right<L: TlsLibrary>(library: &L) {
+    for scenario in primitives() {
+        let name = scenario.variant.as_ref().unwrap().to_string();
+        let records = block::measure(library, &request(scenario.clone()))
+            .unwrap_or_else(|error| panic!("{name}: {error:#}"));
+        match (&records[..], library.unsupported(&scenario)) {
+            ([Record::Block(block)], Some(reason)) => {
+                assert_eq!(block.status, Status::Absent);
+                assert_eq!(block.reason, Some(reason));
+            }
+            (
+                [
+                    Record::Overhead(_),
+                    Record::Measurement(measurement),
+                    Record::Block(_),
+                ],
+                None,
+            ) => {
+                assert_eq!(measurement.scenario, scenario);
+                let [observation] = &measurement.observations[..] else {
+                    panic!("{name}: expected a rate alone");
+                };
+                let rate = measurement.operations as f64 / measurement.elapsed_seconds.unwrap();
+                let expected = match name.rsplit_once('-') {
+                    Some((_, "16384")) => rate * 16384.0 / 1024.0 / 1024.0,
+                    Some((_, "1350")) => rate * 1350.0 / 1024.0 / 1024.0,
+                    _ => rate,
+                };
+                assert!((observation.value / expected - 1.0).abs() < 1e-6, "{name}");
+                assert_eq!(the_harness_costs_little(&records), 1);
+            }
+            other => panic!("{name}: {other:?}"),
+        }
+    }
+}

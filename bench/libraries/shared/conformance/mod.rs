@@ -1,0 +1,85 @@
+//! What every adapter must do, and what the driver must notice: a module of each adapter's tests.
+
+pub mod handshakes;
+pub mod measurements;
+pub mod programs;
+pub mod scenarios;
+pub mod transfers;
+pub mod unsupported;
+
+/// The tests that every adapter has, of `$library` and its built program. `unsupported`: lists of
+/// the scenarios that it can't do, by name.
+macro_rules! conformance_tests {
+    ($library:expr, $program:expr, unsupported: $lists:expr) => {
+        #[test]
+        fn what_is_unsupported_is_listed_by_name() {
+            crate::conformance::unsupported::what_is_unsupported_is_listed_by_name(
+                &$library, &$lists,
+            );
+        }
+
+        #[test]
+        fn every_handshake_negotiates_what_it_claims() {
+            crate::conformance::handshakes::every_handshake_negotiates_what_it_claims(&$library);
+        }
+
+        #[test]
+        fn every_transfer_arrives() {
+            crate::conformance::transfers::every_transfer_arrives(&$library);
+        }
+
+        #[test]
+        fn what_is_wrong_is_noticed() {
+            crate::conformance::handshakes::what_is_wrong_is_noticed(&$library);
+        }
+
+        #[test]
+        fn a_ticket_is_used_once() {
+            crate::conformance::handshakes::a_ticket_is_used_once(&$library);
+        }
+
+        #[test]
+        fn the_main_report_is_measured() {
+            crate::conformance::measurements::the_main_report_is_measured(&$library);
+        }
+
+        #[test]
+        fn threads_measure_at_once() {
+            crate::conformance::measurements::threads_measure_at_once(&$library);
+        }
+
+        #[test]
+        fn the_session_cache_holds_what_it_is_told() {
+            crate::conformance::handshakes::the_session_cache_holds_what_it_is_told(&$library);
+        }
+
+        #[test]
+        fn construction_and_tickets_are_phases() {
+            crate::conformance::measurements::construction_and_tickets_are_phases(&$library);
+        }
+
+        #[test]
+        fn the_build_is_described() {
+            crate::conformance::programs::the_build_is_described($program);
+        }
+
+        #[test]
+        fn memory_is_counted_by_the_allocator_that_is_named() {
+            crate::conformance::programs::memory_is_counted_by_the_allocator_that_is_named(
+                $program,
+            );
+        }
+
+        #[test]
+        fn threads_and_latencies_are_those_of_every_handshake() {
+            crate::conformance::programs::threads_and_latencies_are_those_of_every_handshake(
+                $program,
+            );
+        }
+
+        #[test]
+        fn memory_grows_with_the_sessions() {
+            crate::conformance::programs::memory_grows_with_the_sessions($program);
+        }
+    };
+}

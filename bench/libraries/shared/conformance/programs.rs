@@ -1,0 +1,240 @@
+//! What a program that was built answers, as when the runner asks.
+
+use std::process::{Command, Stdio};
+
+use base64::{Engine, prelude::BASE64_STANDARD};
+use hdrhistogram::{Histogram, serialization::Deserializer};
+use tls_harness::{
+    implementation::{Implementation, Linkage},
+    library::{Connection, Setup, TlsLibrary},
+    record::{Measurement, Metric, Observation, Phase, Record, Statistic, Status},
+    request::Request,
+    scenario::{Certificate, Operation, Scenario, Side, Variant},
+    transport::Transport,
+};
+
+use super::{measurements::request, scenarios::handshake_13};
+
+/// What a program that was built answers to a request, as when the runner asks.
+fn records_of(program: &str, request: &Request) -> Vec<Record> {
+    let mut child = Command::new(program)
+        .arg("measure")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    serde_json::to_writer(child.stdin.take().unwrap(), request).unwrap();
+    let output = child.wait_with_output().unwrap();
+    assert!(output.status.success());
+    let text = String::from_utf8(output.stdout).unwrap();
+    text.lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect()
+}
+
+/// The measurements among them, of a block that was measured.
+fn measured_by(program: &str, request: &Request) -> Vec<Measurement> {
+    let mut records = records_of(program, request);
+    match records.pop() {
+        Some(Record::Block(block)) => assert_eq!(block.status, Status::Measured),
+        other => panic!("the last record is no block mark: {other:?}"),
+    }
+    let measurements = records.into_iter().filter_map(|record| match record {
+        Record::Measurement(measurement) => Some(measurement),
+        _ => None,
+    });
+    measurements.collect()
+}
+
+/// A program reports what it was built with: compilers, flags, linkage, allocator. Of a shared library
+/// of the host, compiler and flags can't be.
+pub fn the_build_is_described(program: &str) {
+    let output = Command::new(program).arg("describe").output().unwrap();
+    let it: Implementation = serde_json::from_slice(&output.stdout).unwrap();
+    let rust = it.rust_compiler.unwrap();
+    assert!(rust.starts_with("rustc version"), "{rust}");
+    match (it.c_compiler, it.flags) {
+        (Some(c), Some(flags)) => {
+            assert!(c.contains("GCC") || c.contains("clang"), "{c}");
+            assert!(
+                flags.contains("-O") || flags.contains("opt-level"),
+                "{flags}"
+            );
+            assert!(it.linkage.is_some());
+        }
+        found => {
+            assert_eq!(found, (None, None));
+            assert_eq!(it.linkage, Some(Linkage::Shared));
+            assert!(it.source.is_some());
+        }
+    }
+    let allocator = it.allocator.unwrap();
+    let known = allocator == "system" || allocator.starts_with("jemalloc 5.");
+    assert!(known, "{allocator}");
+}
+
+/// A program counts its connections' memory by the allocator that it names, and the harness is
+/// little of it.
+pub fn memory_is_counted_by_the_allocator_that_is_named(program: &str) {
+    let scenario = Scenario {
+        operation: Operation::Memory,
+        variant: Some(Variant::Sessions(100)),
+        ..handshake_13()
+    };
+    let records = records_of(program, &request(scenario));
+    let mut sides = 0;
+    for record in &records {
+        let Record::Measurement(measurement) = record else {
+            continue;
+        };
+        let own = records.iter().find_map(|record| match record {
+            Record::Overhead(it) if it.scenario == measurement.scenario => it.bytes,
+            _ => None,
+        });
+        let name = measurement.scenario.name();
+        let own = own.unwrap_or_else(|| panic!("{name}: what does the harness take?"));
+        for observation in &measurement.observations {
+            if (observation.metric, observation.phase) == (Metric::Allocated, Phase::Handshake) {
+                let bytes = observation.value;
+                assert!(
+                    bytes > 100_000.0,
+                    "{name}: {bytes} bytes of 100 connections"
+                );
+                assert!(own > 0.0 && own < bytes / 10.0, "{name}: {own} of {bytes}");
+                sides += 1;
+            }
+        }
+    }
+    assert_eq!(sides, 2);
+}
+
+fn histogram(measurement: &Measurement) -> Histogram<u64> {
+    let text = measurement.histogram.as_ref().unwrap();
+    let bytes = BASE64_STANDARD.decode(text).unwrap();
+    Deserializer::new().deserialize(&mut &*bytes).unwrap()
+}
+
+/// Three threads at once: each has its rate, every handshake is in the histogram of both sides, and
+/// the wall clock has seen no more of them than the roles have.
+pub fn threads_and_latencies_are_those_of_every_handshake(program: &str) {
+    let request = Request {
+        measure_seconds: 0.2,
+        latency: true,
+        throughput: true,
+        ..request(Scenario {
+            threads: Some(3),
+            ..handshake_13()
+        })
+    };
+    let measured = measured_by(program, &request);
+    let sides: Vec<_> = measured.iter().map(|it| it.scenario.side).collect();
+    assert_eq!(sides, [Some(Side::Client), Some(Side::Server), None]);
+    for measurement in &measured {
+        let rates = measurement.per_thread.as_ref().unwrap();
+        assert_eq!(rates.len(), 3);
+        assert!(rates.iter().all(|rate| *rate > 0.0), "{rates:?}");
+        assert_eq!(measurement.operations, measured[0].operations);
+    }
+    for side in &measured[..2] {
+        let histogram = histogram(side);
+        assert_eq!(histogram.len(), side.operations);
+        let percentiles: Vec<&Observation> = side
+            .observations
+            .iter()
+            .filter(|it| it.statistic != Statistic::Value)
+            .collect();
+        assert_eq!(percentiles.len(), 6);
+        assert!(percentiles.is_sorted_by(|a, b| a.value <= b.value));
+        let largest = percentiles[5].value;
+        assert!((largest / (histogram.max() as f64 / 1e3) - 1.0).abs() < 2e-3);
+        assert!(measured[2].observations[0].value < side.observations[0].value);
+    }
+    let wall = &measured[2];
+    let rate = wall.operations as f64 / wall.elapsed_seconds.unwrap();
+    assert!((wall.observations[0].value / rate - 1.0).abs() < 1e-9);
+    assert!(wall.elapsed_seconds.unwrap() >= request.measure_seconds);
+}
+
+/// Bytes per connection between 100 and 300 sessions in fresh processes, client and server apart:
+/// of a plausible order, and not less after data than before.
+pub fn memory_grows_with_the_sessions(program: &str) {
+    let held = |sessions: u32| {
+        measured_by(
+            program,
+            &request(Scenario {
+                operation: Operation::Memory,
+                certificate: Some(Certificate::EcdsaP256),
+                variant: Some(Variant::Sessions(sessions)),
+                ..handshake_13()
+            }),
+        )
+    };
+    let (few, many) = (held(100), held(300));
+    for (side, at) in [(Side::Client, 0), (Side::Server, 1)] {
+        let slope = |metric, phase| {
+            let bytes = |measured: &[Measurement]| {
+                assert_eq!(measured[at].scenario.side, Some(side));
+                let mut all = measured[at].observations.iter();
+                let found = all.find(|it| (it.metric, it.phase) == (metric, phase));
+                found.unwrap().value
+            };
+            (bytes(&many) - bytes(&few)) / 200.0
+        };
+        for metric in [Metric::Allocated, Metric::Resident] {
+            let moments = [Phase::Construction, Phase::Handshake, Phase::Data];
+            let [made, shaken, used] = moments.map(|moment| slope(metric, moment));
+            let numbers = format!("{side}, {metric:?}: {made}, {shaken}, {used} bytes");
+            for bytes in [made, shaken, used] {
+                assert!((500.0..200_000.0).contains(&bytes), "{numbers}");
+            }
+            // The kernel counts whole pages, and takes some of them back by itself.
+            let by_chance = match metric {
+                Metric::Resident => 64.0 * 4096.0 / 200.0,
+                _ => 0.0,
+            };
+            assert!(shaken <= 1.1 * used + by_chance, "{numbers}");
+            if side == Side::Client {
+                assert!(made < shaken, "{numbers}");
+            }
+        }
+    }
+}
+
+/// A ClientHello has the key shares that it is asked for, by its size: 32 bytes for X25519, and
+/// 1216 for X25519MLKEM768 (draft-ietf-tls-ecdhe-mlkem, 3.1.1).
+pub fn client_hellos_carry_their_key_shares<L: TlsLibrary>(library: &L, program: &str) {
+    let hello = |variant: &str| Scenario {
+        operation: Operation::ClientHello,
+        key_exchange: None,
+        variant: Some(variant.parse().unwrap()),
+        ..handshake_13()
+    };
+    let size = |variant| {
+        let setup = Setup::client(&hello(variant)).unwrap();
+        let config = library.client_config(&setup).unwrap();
+        let transport = Transport::new(Transport::HANDSHAKE_CAPACITY);
+        let mut client = library.connect(&config, &transport.client).unwrap();
+        client.handshake().unwrap();
+        transport.sent_by_client(<[u8]>::len)
+    };
+    let (one, hybrid) = (size("X25519"), size("X25519MLKEM768"));
+    let both = size("X25519MLKEM768+X25519");
+    // OpenSSL offers formats of points, 6 bytes, if there is a group that is a curve alone.
+    const FORMATS: usize = 6;
+    let (more, numbers) = (1216 - 32, format!("{one}, {hybrid}, {both} bytes"));
+    assert!(
+        (more - FORMATS..=more).contains(&(hybrid - one)),
+        "{numbers}"
+    );
+    // Number and length of the share, the share, and the number in the list of groups.
+    let more = 4 + 32 + 2;
+    assert!(
+        (more..=more + FORMATS).contains(&(both - hybrid)),
+        "{numbers}"
+    );
+    for variant in ["X25519", "X25519MLKEM768", "X25519MLKEM768+X25519"] {
+        let measured = measured_by(program, &request(hello(variant)));
+        assert_eq!(measured.len(), 1);
+        assert!(measured[0].observations.iter().all(|it| it.value > 0.0));
+    }
+}

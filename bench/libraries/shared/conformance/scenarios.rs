@@ -1,0 +1,181 @@
+//! The scenarios that every adapter is tested with.
+
+use tls_harness::scenario::{
+    Authentication, Certificate, CipherSuite, KeyExchange, Operation, Protocol, Resumption,
+    Scenario, Variant,
+};
+
+/// A full handshake of TLS1.3 with an RSA certificate.
+pub fn handshake_13() -> Scenario {
+    Scenario {
+        protocol: Some(Protocol::Tls13),
+        cipher_suite: Some(CipherSuite::Aes256Gcm),
+        key_exchange: Some(KeyExchange::X25519),
+        certificate: Some(Certificate::Rsa2048),
+        authentication: Some(Authentication::Server),
+        resumption: Some(Resumption::None),
+        threads: Some(1),
+        ..Scenario::new(Operation::Handshake)
+    }
+}
+
+/// A full handshake of TLS1.2 with an RSA certificate.
+pub fn handshake_12() -> Scenario {
+    Scenario {
+        protocol: Some(Protocol::Tls12),
+        cipher_suite: Some(CipherSuite::EcdheRsaAes256Gcm),
+        ..handshake_13()
+    }
+}
+
+/// The suites that a protocol allows with a certificate.
+fn suites(protocol: Protocol, certificate: Certificate) -> Vec<CipherSuite> {
+    let rsa = matches!(certificate, Certificate::Rsa2048 | Certificate::Rsa4096);
+    let kind = match (protocol, rsa) {
+        (Protocol::Tls13, _) => "TLS_AES TLS_CHACHA20",
+        (Protocol::Tls12, true) => "TLS_ECDHE_RSA",
+        (Protocol::Tls12, false) => "TLS_ECDHE_ECDSA",
+    };
+    let fits = |suite: &&CipherSuite| kind.split(' ').any(|it| suite.as_str().starts_with(it));
+    CipherSuite::ALL.iter().filter(fits).copied().collect()
+}
+
+/// Handshakes of every kind: each suite, group, certificate, authentication and resumption.
+pub fn handshakes() -> Vec<Scenario> {
+    let mut scenarios = Vec::new();
+    for base in [handshake_12(), handshake_13()] {
+        let protocol = base.protocol.unwrap();
+        for &certificate in Certificate::ALL {
+            for authentication in [Authentication::Server, Authentication::Mutual] {
+                for suite in suites(protocol, certificate) {
+                    scenarios.push(Scenario {
+                        cipher_suite: Some(suite),
+                        certificate: Some(certificate),
+                        authentication: Some(authentication),
+                        ..base.clone()
+                    });
+                }
+            }
+        }
+        for &group in KeyExchange::ALL {
+            if protocol == Protocol::Tls12 && group == KeyExchange::X25519MlKem768 {
+                continue;
+            }
+            for resumption in [Resumption::None, Resumption::Ticket, Resumption::SessionId] {
+                for authentication in [Authentication::Server, Authentication::Mutual] {
+                    let resumed_12 = protocol == Protocol::Tls12 && resumption != Resumption::None;
+                    if resumed_12 && group != KeyExchange::X25519 {
+                        continue;
+                    }
+                    scenarios.push(Scenario {
+                        key_exchange: (!resumed_12).then_some(group),
+                        resumption: Some(resumption),
+                        authentication: Some(authentication),
+                        ..base.clone()
+                    });
+                }
+            }
+            if protocol == Protocol::Tls13 {
+                scenarios.push(Scenario {
+                    key_exchange: Some(group),
+                    variant: Some(Variant::HelloRetry),
+                    ..base.clone()
+                });
+            }
+        }
+    }
+    scenarios
+}
+
+/// Transfers of every cipher suite, in writes and records of several sizes.
+pub fn transfers() -> Vec<Scenario> {
+    let mut scenarios = Vec::new();
+    for base in [handshake_12(), handshake_13()] {
+        for suite in suites(base.protocol.unwrap(), Certificate::Rsa2048) {
+            for (size, record_size) in [
+                (16, None),
+                (1000, None),
+                (8192, None),
+                (1 << 20, None),
+                (8192, Some(1024)),
+                (1 << 20, Some(4096)),
+            ] {
+                scenarios.push(Scenario {
+                    operation: Operation::Transfer,
+                    cipher_suite: Some(suite),
+                    size: Some(size),
+                    record_size,
+                    ..base.clone()
+                });
+            }
+        }
+    }
+    scenarios
+}
+
+/// The scenarios of the main report, as blocks of a suite.
+pub fn main_report() -> Vec<Scenario> {
+    let transfer = |base: Scenario, suite| Scenario {
+        operation: Operation::Transfer,
+        cipher_suite: Some(suite),
+        size: Some(1 << 20),
+        ..base
+    };
+    let ecdsa = |base: Scenario, suite| Scenario {
+        cipher_suite: Some(suite),
+        certificate: Some(Certificate::EcdsaP256),
+        ..base
+    };
+    let hybrid = Scenario {
+        key_exchange: Some(KeyExchange::X25519MlKem768),
+        ..handshake_13()
+    };
+    let ticket = |base: Scenario, key_exchange| Scenario {
+        resumption: Some(Resumption::Ticket),
+        key_exchange,
+        ..base
+    };
+    vec![
+        transfer(handshake_12(), CipherSuite::EcdheRsaAes128Gcm),
+        transfer(hybrid.clone(), CipherSuite::Aes256Gcm),
+        handshake_12(),
+        ecdsa(handshake_12(), CipherSuite::EcdheEcdsaAes256Gcm),
+        hybrid.clone(),
+        ecdsa(hybrid.clone(), CipherSuite::Aes256Gcm),
+        ticket(handshake_12(), None),
+        ticket(hybrid.clone(), hybrid.key_exchange),
+    ]
+}
+
+/// What the suite `primitives` measures.
+const PRIMITIVES: [&str; 21] = [
+    "aes-128-gcm-seal-16384",
+    "aes-128-gcm-open-16384",
+    "aes-128-gcm-seal-1350",
+    "aes-128-gcm-open-1350",
+    "aes-256-gcm-seal-16384",
+    "aes-256-gcm-open-16384",
+    "aes-256-gcm-seal-1350",
+    "aes-256-gcm-open-1350",
+    "chacha20-poly1305-seal-16384",
+    "chacha20-poly1305-open-16384",
+    "chacha20-poly1305-seal-1350",
+    "chacha20-poly1305-open-1350",
+    "rsa-2048-sign",
+    "rsa-2048-verify",
+    "ecdsa-p256-sign",
+    "ecdsa-p256-verify",
+    "x25519-generate",
+    "x25519-agree",
+    "ml-kem-768-generate",
+    "ml-kem-768-encapsulate",
+    "ml-kem-768-decapsulate",
+];
+
+pub fn primitives() -> Vec<Scenario> {
+    let named = |name: &&str| Scenario {
+        variant: Some(name.parse().unwrap()),
+        ..Scenario::new(Operation::Primitive)
+    };
+    PRIMITIVES.iter().map(named).collect()
+}

@@ -1,0 +1,25 @@
+//! Transfers arrive.
+
+use tls_harness::{library::TlsLibrary, session::HandshakeBench, workloads::transfer::Batch};
+
+use super::{handshakes::server, scenarios::transfers};
+
+/// Every transfer arrives as it was sent, in records of the wanted size.
+pub fn every_transfer_arrives<L: TlsLibrary>(library: &L) {
+    for scenario in transfers() {
+        if library.unsupported(&scenario).is_some() {
+            continue;
+        }
+        let mut batch = Batch::new(&scenario).unwrap();
+        let server = server(library, &scenario);
+        let bench = HandshakeBench::new(library, &server, &scenario, batch.capacity()).unwrap();
+        let mut pair = bench.handshake(false).unwrap();
+        bench.transport.clear();
+        for _ in 0..2 {
+            batch
+                .run(&mut pair)
+                .and_then(|_| batch.check(&bench.transport))
+                .unwrap_or_else(|error| panic!("{}: {error:#}", scenario.name()));
+        }
+    }
+}

@@ -1,0 +1,149 @@
+//! A connection with its end of the transport.
+
+use std::{
+    ffi::{c_int, c_long},
+    ptr,
+};
+
+use anyhow::{Result, bail, ensure};
+use tls_harness::{
+    library::{Connection, Negotiated, Progress},
+    scenario::{CipherSuite, Protocol},
+    transport::Endpoint,
+};
+
+use super::{bio::bio_method, check, context::Context};
+use crate::ffi;
+
+/// An `SSL` with its end of the transport.
+pub struct SslConnection<'a> {
+    pub ssl: *mut ffi::SSL,
+    context: &'a Context,
+    is_client: bool,
+}
+
+impl Drop for SslConnection<'_> {
+    fn drop(&mut self) {
+        // SAFETY: owned. Without the flags OpenSSL takes the session for broken, since it was not
+        // closed with an alert, and never resumes it.
+        unsafe {
+            ffi::SSL_set_shutdown(
+                self.ssl,
+                ffi::SSL_SENT_SHUTDOWN | ffi::SSL_RECEIVED_SHUTDOWN,
+            );
+            ffi::SSL_free(self.ssl);
+        }
+    }
+}
+
+impl<'a> SslConnection<'a> {
+    pub fn new(context: &'a Context, endpoint: &'a Endpoint, is_client: bool) -> Result<Self> {
+        let method = bio_method()?;
+        // SAFETY: the connection owns the BIO, whose endpoint outlives it.
+        unsafe {
+            let ssl = ffi::SSL_new(context.context);
+            check(!ssl.is_null(), "SSL_new")?;
+            let connection = Self {
+                ssl,
+                context,
+                is_client,
+            };
+            let bio = ffi::BIO_new(method);
+            check(!bio.is_null(), "BIO_new")?;
+            ffi::BIO_set_data(bio, ptr::from_ref(endpoint).cast_mut().cast());
+            ffi::BIO_set_init(bio, 1);
+            ffi::SSL_set_bio(ssl, bio, bio);
+            Ok(connection)
+        }
+    }
+
+    /// An error, unless the library merely waits for its peer.
+    fn waits(&self, result: c_int, what: &str) -> Result<()> {
+        // SAFETY: the connection lives, and `result` is what its last call returned.
+        let error = unsafe { ffi::SSL_get_error(self.ssl, result) };
+        check(error == ffi::SSL_ERROR_WANT_READ, what)
+    }
+}
+
+/// # Safety
+/// `ssl` is a connection that lives.
+unsafe fn has_peer_certificate(ssl: *mut ffi::SSL) -> bool {
+    // SAFETY: by the caller's promise; both look only at what the connection holds.
+    unsafe {
+        let session = ffi::SSL_get_session(ssl);
+        !session.is_null() && !ffi::SSL_SESSION_get0_peer(session).is_null()
+    }
+}
+
+impl Connection for SslConnection<'_> {
+    fn handshake(&mut self) -> Result<Progress> {
+        // SAFETY: the connection lives.
+        let result = unsafe { ffi::SSL_do_handshake(self.ssl) };
+        if result != 1 {
+            self.waits(result, "SSL_do_handshake")?;
+            return Ok(Progress::Waiting);
+        }
+        // SAFETY: as above; the session gets a reference for the slot.
+        unsafe {
+            if !self.is_client && self.context.issues_tickets {
+                ffi::flush_tickets(self.ssl)?;
+            }
+            if self.is_client && self.context.resumes && self.context.protocol == Protocol::Tls12 {
+                let session = ffi::SSL_get_session(self.ssl);
+                if !session.is_null() {
+                    ffi::SSL_SESSION_up_ref(session);
+                }
+                self.context.slot.put(session);
+            }
+        }
+        Ok(Progress::Done)
+    }
+
+    fn receive_tickets(&mut self) -> Result<()> {
+        let mut nothing = [0_u8; 1];
+        // SAFETY: one byte may be written. None will be: tickets are all that has arrived.
+        let result = unsafe { ffi::SSL_read(self.ssl, nothing.as_mut_ptr().cast(), 1) };
+        ensure!(result <= 0, "data arrived instead of tickets");
+        self.waits(result, "SSL_read")
+    }
+
+    fn send(&mut self, data: &[u8]) -> Result<()> {
+        let length = data.len().try_into()?;
+        // SAFETY: `length` bytes can be read.
+        let result = unsafe { ffi::SSL_write(self.ssl, data.as_ptr().cast(), length) };
+        check(result == length, "SSL_write")
+    }
+
+    fn receive(&mut self, buffer: &mut [u8]) -> Result<usize> {
+        let length = buffer.len().try_into()?;
+        // SAFETY: `length` bytes can be written.
+        let result = unsafe { ffi::SSL_read(self.ssl, buffer.as_mut_ptr().cast(), length) };
+        check(result > 0, "SSL_read")?;
+        Ok(result as usize)
+    }
+
+    fn negotiated(&self) -> Result<Negotiated> {
+        // SAFETY: the connection lives; what it returns is looked at while it does.
+        unsafe {
+            let suite = ffi::SSL_get_current_cipher(self.ssl);
+            ensure!(!suite.is_null(), "no cipher suite was negotiated");
+            Ok(Negotiated {
+                protocol: match ffi::SSL_version(self.ssl) {
+                    ffi::TLS1_2_VERSION => Protocol::Tls12,
+                    ffi::TLS1_3_VERSION => Protocol::Tls13,
+                    other => bail!("protocol {other:#06x} is not in the vocabulary"),
+                },
+                cipher_suite: CipherSuite::from_number(ffi::SSL_CIPHER_get_protocol_id(suite))?,
+                key_exchange: ffi::negotiated_group(self.ssl)?,
+                resumed: Some(ffi::SSL_session_reused(self.ssl) == 1),
+                peer_verified: ffi::SSL_get_verify_mode(self.ssl) & ffi::SSL_VERIFY_PEER != 0
+                    && has_peer_certificate(self.ssl)
+                    && ffi::SSL_get_verify_result(self.ssl) == c_long::from(ffi::X509_V_OK),
+                tickets: match self.is_client {
+                    true => self.context.slot.tickets.get(),
+                    false => 0,
+                },
+            })
+        }
+    }
+}

@@ -1,0 +1,293 @@
+//! The `SSL_CTX` of a role, which pins what a scenario pins.
+
+use std::{
+    cell::Cell,
+    ffi::{CString, c_int},
+    ptr,
+};
+
+use anyhow::Result;
+use tls_harness::{
+    certificates::Identity,
+    library::Setup,
+    scenario::{Authentication, KeyExchange, Protocol, Resumption},
+    transport::Endpoint,
+};
+
+use super::{certificates, check, connection::SslConnection, private_key, signature_algorithm};
+use crate::ffi;
+
+/// The session that a client's next connection resumes.
+#[derive(Default)]
+pub(super) struct Slot {
+    /// Owned, or null.
+    session: Cell<*mut ffi::SSL_SESSION>,
+    /// Sessions that arrived in TLS1.3 tickets since the last connection was made.
+    pub(super) tickets: Cell<u32>,
+}
+
+impl Slot {
+    const fn new() -> Self {
+        Self {
+            session: Cell::new(ptr::null_mut()),
+            tickets: Cell::new(0),
+        }
+    }
+
+    /// Takes ownership of `session`, which may be null.
+    pub(super) fn put(&self, session: *mut ffi::SSL_SESSION) {
+        // SAFETY: the slot owns what it held; freeing null does nothing.
+        unsafe { ffi::SSL_SESSION_free(self.session.replace(session)) }
+    }
+}
+
+impl Drop for Slot {
+    fn drop(&mut self) {
+        self.put(ptr::null_mut());
+    }
+}
+
+/// An `SSL_CTX`.
+pub struct Context {
+    pub(super) context: *mut ffi::SSL_CTX,
+    host_name: CString,
+    pub(super) protocol: Protocol,
+    pub(super) issues_tickets: bool,
+    pub(super) resumes: bool,
+    /// Groups that a client sends key shares for, where that is not all of them.
+    key_shares: Vec<KeyExchange>,
+    /// In a box: the `SSL_CTX` keeps its address.
+    pub(super) slot: Box<Slot>,
+}
+
+/// What several threads may share: the `SSL_CTX` of a server.
+pub struct ServerContext(Context);
+
+// SAFETY: both libraries allow connections of one SSL_CTX in several threads, and a server never
+// touches its slot, the only part without a lock.
+unsafe impl Sync for ServerContext {}
+
+impl Drop for Context {
+    fn drop(&mut self) {
+        // SAFETY: owned, and every connection holds a reference of its own.
+        unsafe { ffi::SSL_CTX_free(self.context) }
+    }
+}
+
+/// Called by the library with each new session; takes ownership by returning 1.
+unsafe extern "C" fn keep_session(ssl: *mut ffi::SSL, session: *mut ffi::SSL_SESSION) -> c_int {
+    // SAFETY: `Context::new` stored the address of a slot that outlives the SSL_CTX, and the slot
+    // belongs to this thread.
+    let slot = unsafe { &*ffi::SSL_CTX_get_ex_data(ffi::SSL_get_SSL_CTX(ssl), 0).cast::<Slot>() };
+    slot.put(session);
+    slot.tickets.set(slot.tickets.get() + 1);
+    1
+}
+
+impl Context {
+    fn new(setup: &Setup) -> Result<Self> {
+        let version = match setup.protocol {
+            Protocol::Tls12 => ffi::TLS1_2_VERSION,
+            Protocol::Tls13 => ffi::TLS1_3_VERSION,
+        };
+        // SAFETY: the method is static, and the new SSL_CTX is owned by what is returned.
+        let context = unsafe { ffi::SSL_CTX_new(ffi::TLS_method()) };
+        check(!context.is_null(), "SSL_CTX_new")?;
+        let this = Self {
+            context,
+            host_name: CString::new(setup.host_name)?,
+            protocol: setup.protocol,
+            issues_tickets: setup.protocol == Protocol::Tls13
+                && setup.resumption != Resumption::None,
+            resumes: setup.resumption != Resumption::None,
+            key_shares: match setup.groups.len() {
+                all if all > setup.key_shares && setup.protocol == Protocol::Tls13 => {
+                    setup.groups[..setup.key_shares].to_vec()
+                }
+                _ => Vec::new(),
+            },
+            slot: Box::new(Slot::new()),
+        };
+        let groups = CString::new(ffi::group_list(&setup.groups, setup.key_shares))?;
+        // SAFETY: the SSL_CTX lives, and the strings are copied by the library.
+        unsafe {
+            let version = version as _; // an int in one, 16 bits in the other
+            check(
+                ffi::SSL_CTX_set_min_proto_version(context, version) == 1
+                    && ffi::SSL_CTX_set_max_proto_version(context, version) == 1,
+                "the version of the protocol",
+            )?;
+            check(
+                ffi::set_cipher_suite(context, setup.cipher_suite),
+                "set_cipher_suite",
+            )?;
+            check(
+                ffi::SSL_CTX_set1_groups_list(context, groups.as_ptr()) == 1,
+                "SSL_CTX_set1_groups_list",
+            )?;
+            let algorithm = signature_algorithm(setup.certificate);
+            check(
+                ffi::SSL_CTX_set1_sigalgs_list(context, algorithm.as_ptr()) == 1,
+                "SSL_CTX_set1_sigalgs_list",
+            )?;
+            if let Some(size) = setup.record_size {
+                check(
+                    ffi::set_max_send_fragment(context, size),
+                    "SSL_CTX_set_max_send_fragment",
+                )?;
+            }
+        }
+        for certificate in certificates(setup.trusted)? {
+            // SAFETY: the store takes a reference of its own.
+            unsafe {
+                let store = ffi::SSL_CTX_get_cert_store(context);
+                let added = ffi::X509_STORE_add_cert(store, certificate);
+                ffi::X509_free(certificate);
+                check(added == 1, "X509_STORE_add_cert")?;
+            }
+        }
+        if let Some(identity) = &setup.identity {
+            this.use_identity(identity)?;
+        }
+        Ok(this)
+    }
+
+    fn use_identity(&self, identity: &Identity) -> Result<()> {
+        let context = self.context;
+        // SAFETY: the SSL_CTX takes references of its own to leaf and key, and takes over the
+        // certificates of the chain.
+        unsafe {
+            for (i, certificate) in certificates(identity.chain)?.into_iter().enumerate() {
+                let used = if i == 0 {
+                    let used = ffi::SSL_CTX_use_certificate(context, certificate) == 1;
+                    ffi::X509_free(certificate);
+                    used
+                } else {
+                    ffi::SSL_CTX_add_extra_chain_cert(context, certificate) == 1
+                };
+                check(used, "the chain of certificates")?;
+            }
+            let key = private_key(identity.key)?;
+            let used = ffi::SSL_CTX_use_PrivateKey(context, key) == 1;
+            ffi::EVP_PKEY_free(key);
+            check(used, "SSL_CTX_use_PrivateKey")
+        }
+    }
+
+    /// # Errors
+    /// The library refuses the set-up.
+    pub fn client(setup: &Setup) -> Result<Self> {
+        let this = Self::new(setup)?;
+        let context = this.context;
+        // SAFETY: the slot is in a box that lives as long as the SSL_CTX's connections do.
+        unsafe {
+            ffi::SSL_CTX_set_verify(context, ffi::SSL_VERIFY_PEER, None);
+            ffi::SSL_CTX_set_session_cache_mode(
+                context,
+                match this.resumes {
+                    true => ffi::SSL_SESS_CACHE_CLIENT | ffi::SSL_SESS_CACHE_NO_INTERNAL,
+                    false => ffi::SSL_SESS_CACHE_OFF,
+                },
+            );
+            if setup.resumption != Resumption::Ticket && this.protocol == Protocol::Tls12 {
+                ffi::SSL_CTX_set_options(context, ffi::SSL_OP_NO_TICKET as _);
+            }
+            if this.issues_tickets {
+                let slot = ptr::from_ref(&*this.slot).cast_mut().cast();
+                check(
+                    ffi::SSL_CTX_set_ex_data(context, 0, slot) == 1,
+                    "SSL_CTX_set_ex_data",
+                )?;
+                ffi::SSL_CTX_sess_set_new_cb(context, Some(keep_session));
+            }
+        }
+        Ok(this)
+    }
+
+    /// # Errors
+    /// The library refuses the set-up.
+    pub fn server(setup: &Setup) -> Result<ServerContext> {
+        let this = Self::new(setup)?;
+        let context = this.context;
+        let verify = match setup.authentication {
+            Authentication::Server => 0,
+            Authentication::Mutual => ffi::SSL_VERIFY_PEER | ffi::SSL_VERIFY_FAIL_IF_NO_PEER_CERT,
+        };
+        // SAFETY: the SSL_CTX lives, and the name is copied.
+        unsafe {
+            ffi::SSL_CTX_set_verify(context, verify, None);
+            let name = c"tls-harness";
+            check(
+                ffi::SSL_CTX_set_session_id_context(
+                    context,
+                    name.as_ptr().cast(),
+                    name.to_bytes().len() as _, // unsigned in one, size_t in the other
+                ) == 1,
+                "SSL_CTX_set_session_id_context",
+            )?;
+            // Without SSL_OP_NO_TICKET a TLS1.3 ticket is the session; with it, it is a key to
+            // the server's cache.
+            if setup.resumption != Resumption::Ticket {
+                ffi::SSL_CTX_set_options(context, ffi::SSL_OP_NO_TICKET as _);
+            }
+            ffi::SSL_CTX_set_session_cache_mode(
+                context,
+                match setup.resumption {
+                    Resumption::SessionId => ffi::SSL_SESS_CACHE_SERVER,
+                    _ => ffi::SSL_SESS_CACHE_OFF,
+                },
+            );
+            ffi::SSL_CTX_sess_set_cache_size(context, setup.session_cache as _);
+            check(
+                ffi::SSL_CTX_set_num_tickets(context, usize::from(this.issues_tickets)) == 1,
+                "SSL_CTX_set_num_tickets",
+            )?;
+            if setup.resumption == Resumption::Ticket {
+                check(ffi::renew_tickets(context), "renew_tickets")?;
+            }
+        }
+        Ok(ServerContext(this))
+    }
+
+    /// Makes a client connection that resumes the session at hand.
+    ///
+    /// # Errors
+    /// The library fails.
+    pub fn connect<'a>(&'a self, endpoint: &'a Endpoint) -> Result<SslConnection<'a>> {
+        let connection = SslConnection::new(self, endpoint, true)?;
+        let ssl = connection.ssl;
+        self.slot.tickets.set(0);
+        // SAFETY: the connection lives; name and session are copied or referenced by it.
+        unsafe {
+            ffi::SSL_set_connect_state(ssl);
+            let name = self.host_name.as_ptr().cast_mut();
+            check(
+                ffi::SSL_set_tlsext_host_name(ssl, name) == 1 && ffi::SSL_set1_host(ssl, name) == 1,
+                "the name of the server",
+            )?;
+            if !self.key_shares.is_empty() {
+                check(ffi::set_key_shares(ssl, &self.key_shares), "the key shares")?;
+            }
+            let session = self.slot.session.replace(ptr::null_mut());
+            if !session.is_null() {
+                let set = ffi::SSL_set_session(ssl, session);
+                ffi::SSL_SESSION_free(session);
+                check(set == 1, "SSL_set_session")?;
+            }
+        }
+        Ok(connection)
+    }
+}
+
+impl ServerContext {
+    /// Makes a server connection.
+    ///
+    /// # Errors
+    /// The library fails.
+    pub fn accept<'a>(&'a self, endpoint: &'a Endpoint) -> Result<SslConnection<'a>> {
+        let connection = SslConnection::new(&self.0, endpoint, false)?;
+        // SAFETY: the connection lives.
+        unsafe { ffi::SSL_set_accept_state(connection.ssl) };
+        Ok(connection)
+    }
+}

@@ -1,0 +1,161 @@
+//! What libraries with OpenSSL's API share: a module of their adapters. Where they differ, it calls
+//! `crate::ffi`, which is each adapter's own. What the build is, what it does not support and its
+//! cryptography are in `crate::implementation`, `crate::unsupported` and `crate::cryptography`.
+
+mod bio;
+mod connection;
+mod context;
+
+use std::{ffi::CStr, ptr};
+
+use anyhow::{Result, bail, ensure};
+use tls_harness::{
+    implementation::Implementation,
+    library::{Setup, TlsLibrary},
+    scenario::{Certificate, CipherSuite, KeyExchange, Scenario},
+    transport::Endpoint,
+    workloads::primitives::Cryptography,
+};
+
+use crate::ffi;
+use connection::SslConnection;
+use context::{Context, ServerContext};
+
+/// The library that the program is linked with.
+pub struct Ssl;
+
+impl TlsLibrary for Ssl {
+    type ClientConfig = Context;
+    type ServerConfig = ServerContext;
+    type Client<'a> = SslConnection<'a>;
+    type Server<'a> = SslConnection<'a>;
+
+    fn implementation(&self) -> Result<Implementation> {
+        crate::implementation()
+    }
+
+    fn unsupported(&self, scenario: &Scenario) -> Option<String> {
+        crate::unsupported(scenario)
+    }
+
+    fn cryptography(&self) -> Result<&dyn Cryptography> {
+        crate::cryptography()
+    }
+
+    fn client_config(&self, setup: &Setup) -> Result<Context> {
+        Context::client(setup)
+    }
+
+    fn server_config(&self, setup: &Setup) -> Result<ServerContext> {
+        Context::server(setup)
+    }
+
+    fn connect<'a>(
+        &self,
+        context: &'a Context,
+        endpoint: &'a Endpoint,
+    ) -> Result<SslConnection<'a>> {
+        context.connect(endpoint)
+    }
+
+    fn accept<'a>(
+        &self,
+        context: &'a ServerContext,
+        endpoint: &'a Endpoint,
+    ) -> Result<SslConnection<'a>> {
+        context.accept(endpoint)
+    }
+}
+
+/// Turns a C library's failure into an error with the reasons that it queued.
+pub fn check(ok: bool, what: &str) -> Result<()> {
+    if ok {
+        return Ok(());
+    }
+    let mut reasons = Vec::new();
+    loop {
+        // SAFETY: both only touch the error queue of this thread; a reason is a static string.
+        let reason = unsafe {
+            match ffi::ERR_get_error() {
+                0 => break,
+                code => ffi::ERR_reason_error_string(code),
+            }
+        };
+        if !reason.is_null() {
+            // SAFETY: not null, so a static C string.
+            reasons.push(unsafe { CStr::from_ptr(reason) }.to_string_lossy());
+        }
+    }
+    match reasons.is_empty() {
+        true => bail!("{what}"),
+        false => bail!("{what}: {}", reasons.join(", ")),
+    }
+}
+
+/// The name of a TLS1.2 suite in cipher lists; none for those of TLS1.3.
+pub fn cipher_list_name(suite: CipherSuite) -> Option<&'static CStr> {
+    Some(match suite {
+        CipherSuite::EcdheRsaAes128Gcm => c"ECDHE-RSA-AES128-GCM-SHA256",
+        CipherSuite::EcdheRsaAes256Gcm => c"ECDHE-RSA-AES256-GCM-SHA384",
+        CipherSuite::EcdheRsaChaCha20Poly1305 => c"ECDHE-RSA-CHACHA20-POLY1305",
+        CipherSuite::EcdheEcdsaAes128Gcm => c"ECDHE-ECDSA-AES128-GCM-SHA256",
+        CipherSuite::EcdheEcdsaAes256Gcm => c"ECDHE-ECDSA-AES256-GCM-SHA384",
+        CipherSuite::EcdheEcdsaChaCha20Poly1305 => c"ECDHE-ECDSA-CHACHA20-POLY1305",
+        CipherSuite::Aes128Gcm | CipherSuite::Aes256Gcm | CipherSuite::ChaCha20Poly1305 => {
+            return None;
+        }
+    })
+}
+
+/// The name of a group in lists of groups.
+pub fn group_name(group: KeyExchange) -> &'static str {
+    match group {
+        KeyExchange::X25519 => "X25519",
+        KeyExchange::Secp256r1 => "P-256",
+        KeyExchange::Secp384r1 => "P-384",
+        KeyExchange::X25519MlKem768 => "X25519MLKEM768",
+    }
+}
+
+fn signature_algorithm(certificate: Certificate) -> &'static CStr {
+    match certificate {
+        Certificate::Rsa2048 | Certificate::Rsa4096 => c"rsa_pss_rsae_sha256",
+        Certificate::EcdsaP256 => c"ecdsa_secp256r1_sha256",
+        Certificate::EcdsaP384 => c"ecdsa_secp384r1_sha384",
+        Certificate::Ed25519 => c"ed25519",
+    }
+}
+
+/// The certificates of a PEM text, in order; to be freed by the caller.
+fn certificates(pem: &str) -> Result<Vec<*mut ffi::X509>> {
+    let mut certificates = Vec::new();
+    // SAFETY: the BIO reads `pem`, which outlives it.
+    unsafe {
+        let bio = ffi::BIO_new_mem_buf(pem.as_ptr().cast(), pem.len().try_into()?);
+        check(!bio.is_null(), "BIO_new_mem_buf")?;
+        loop {
+            let certificate = ffi::PEM_read_bio_X509(bio, ptr::null_mut(), None, ptr::null_mut());
+            if certificate.is_null() {
+                break;
+            }
+            certificates.push(certificate);
+        }
+        ffi::BIO_free_all(bio);
+        ffi::ERR_clear_error(); // the end of the text is an error for the reader
+    }
+    ensure!(!certificates.is_empty(), "no certificate in the PEM text");
+    Ok(certificates)
+}
+
+/// The key of a PEM text; the caller frees it.
+pub fn private_key(pem: &str) -> Result<*mut ffi::EVP_PKEY> {
+    // SAFETY: the BIO reads `pem`, which outlives it.
+    unsafe {
+        let bio = ffi::BIO_new_mem_buf(pem.as_ptr().cast(), pem.len().try_into()?);
+        check(!bio.is_null(), "BIO_new_mem_buf")?;
+        let key = ffi::PEM_read_bio_PrivateKey(bio, ptr::null_mut(), None, ptr::null_mut());
+        ffi::BIO_free_all(bio);
+        check(!key.is_null(), "PEM_read_bio_PrivateKey")?;
+        Ok(key)
+    }
+}

@@ -1,0 +1,51 @@
+//! A checksum over all that goes into a build.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result};
+use sha2::{Digest, Sha256};
+
+use crate::suite::hex;
+
+/// Parts with their names and lengths, so that no two lists of parts are alike.
+#[derive(Clone, Default)]
+pub struct Checksum(Sha256);
+
+impl Checksum {
+    pub fn add(&mut self, name: &str, bytes: &[u8]) {
+        self.0.update(format!("{name}\n{}\n", bytes.len()));
+        self.0.update(bytes);
+    }
+
+    /// Adds a file, or all files below a folder but for git's and cargo's own, with their names.
+    ///
+    /// # Errors
+    /// One can't be read.
+    pub fn add_files(&mut self, path: &Path) -> Result<()> {
+        let name = path.file_name().and_then(|name| name.to_str());
+        if matches!(name, Some(".git" | "target")) {
+            return Ok(());
+        }
+        if path.is_dir() {
+            return sorted(path)?.iter().try_for_each(|it| self.add_files(it));
+        }
+        let bytes = fs::read(path).with_context(|| path.display().to_string())?;
+        self.add(&path.display().to_string(), &bytes);
+        Ok(())
+    }
+
+    /// As the name of a folder.
+    pub fn name(self) -> String {
+        hex(&self.0.finalize())[..16].to_owned()
+    }
+}
+
+/// What is in a folder, in the order of its names.
+pub fn sorted(folder: &Path) -> Result<Vec<PathBuf>> {
+    let entries = fs::read_dir(folder).with_context(|| folder.display().to_string())?;
+    let paths: Result<Vec<_>, _> = entries.map(|entry| entry.map(|it| it.path())).collect();
+    let mut paths = paths?;
+    paths.sort();
+    Ok(paths)
+}
