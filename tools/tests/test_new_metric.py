@@ -51,17 +51,23 @@ print(json.dumps({
 
 
 def test_an_entry_is_all_that_a_metric_needs(tmp_path: Path) -> None:
-    source = tmp_path / "src"
+    source = tmp_path / "tools" / "src"
     shutil.copytree(ROOT / "tools" / "src", source)
+    (tmp_path / "data").mkdir()
+    shutil.copy(ROOT / "data" / "libraries.toml", tmp_path / "data")
+    for path in (ROOT / "bench" / "libraries").glob("*/library.toml"):
+        copied = tmp_path / path.relative_to(ROOT)
+        copied.parent.mkdir(parents=True)
+        shutil.copy(path, copied)
     metrics = source / "tlsperf" / "contract" / "metrics.py"
     text = metrics.read_text(encoding="utf-8")
     last = '    "instructions": MetricDefinition('
     assert text.count(last) == 1
     metrics.write_text(text.replace(last, ENTRY + last), encoding="utf-8")
-    path = os.pathsep.join([str(source), str(Path(__file__).parent)])
+    folders = os.pathsep.join([str(source), str(Path(__file__).parent)])
     result = subprocess.run(
         [sys.executable, "-c", SCRIPT],
-        env=os.environ | {"PYTHONPATH": path},
+        env=os.environ | {"PYTHONPATH": folders},
         capture_output=True,
         text=True,
     )
