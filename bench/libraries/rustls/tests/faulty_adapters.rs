@@ -117,7 +117,7 @@ struct LyingClient {
 struct LyingConnection<C> {
     connection: C,
     fault: Fault,
-    /// The how-manieth connection of its configuration a client is, from 1.
+    /// The number of this connection among those of its configuration, from 1.
     ordinal: usize,
     writes: usize,
 }
