@@ -17,7 +17,7 @@ LONGEST = 500
 
 def check_imports(folder: Path) -> subprocess.CompletedProcess[str]:
     """What `make check` runs, for a copy of the tools."""
-    command = [LINTER, "--no-cache", "--config", folder / "pyproject.toml"]
+    command = [str(LINTER), "--no-cache", "--config", str(folder / "pyproject.toml")]
     return subprocess.run(command, cwd=folder / "src", capture_output=True, text=True)
 
 

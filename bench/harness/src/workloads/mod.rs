@@ -133,3 +133,26 @@ impl Quantity {
 
 /// Bytes of a MiB.
 const MEBIBYTE: f64 = (1 << 20) as f64;
+
+#[cfg(test)]
+mod tests {
+    use serde_json::Value;
+
+    use super::*;
+
+    #[test]
+    fn the_schema_has_the_same_kinds() {
+        let schema = include_str!("../../../../data/schema/record.schema.json");
+        let schema: Value = serde_json::from_str(schema).unwrap();
+        let values = &schema["$defs"]["Scenario"]["properties"]["operation"]["enum"];
+        let names: Vec<_> = Operation::ALL.iter().map(|it| it.as_str()).collect();
+        assert_eq!(*values, Value::from(names));
+    }
+
+    #[test]
+    fn primitives_alone_have_no_sides() {
+        for operation in Operation::ALL {
+            assert_eq!(operation.has_sides(), *operation != Operation::Primitive);
+        }
+    }
+}
