@@ -109,6 +109,7 @@ check: $(VENV)/.dev $(VENV)/.build node_modules/.installed ## format, lint, type
 	$(VENV)/bin/ruff format --check tools scripts/libraries
 	$(VENV)/bin/ruff check tools scripts/libraries
 	cd tools && ../$(VENV)/bin/mypy
+	cd tools && ../$(VENV)/bin/lint-imports --no-cache
 	node_modules/.bin/biome ci explore static/explore
 	node_modules/.bin/tsc --project explore
 	node explore/bundle.mjs --check

@@ -6,15 +6,22 @@ file, and a `diff` block changes a file that exists.
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 import subprocess
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 _NEW_FILE = re.compile(r"^```\w+ file=(\S+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _CHANGE = re.compile(r"^```diff\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+
+
+def examples(guide: str) -> dict[str, str]:
+    """The new files of a guide, by their paths."""
+    return dict(_NEW_FILE.findall((ROOT / "docs" / guide).read_text(encoding="utf-8")))
 
 
 @dataclass(frozen=True)
@@ -45,6 +52,32 @@ class Checkout:
         for change in changes:
             self.git("apply", "--recount", "-", text=change)
         return self.touched()
+
+    def generate(self) -> set[str]:
+        """Runs the generators that need no run; returns the files that they change."""
+        before = {name: (self.folder / name).read_bytes() for name in self.touched()}
+        for module in ("schema", "style"):
+            self.python("-m", f"tlsperf.publish.{module}")
+        now = self.touched()
+        return {n for n in now if before.get(n) != (self.folder / n).read_bytes()}
+
+    def python(self, *arguments: str) -> str:
+        """What a Python program prints that imports the copy's modules."""
+        paths = [self.folder / "tools" / part for part in ("src", "tests")]
+        return self.run(sys.executable, *arguments, PYTHONPATH=os.pathsep.join(map(str, paths)))
+
+    def run(self, *command: str, **environment: str) -> str:
+        """What a command prints in the copy, its messages too; it must succeed."""
+        done = subprocess.run(
+            command,
+            cwd=self.folder,
+            env=os.environ | environment,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
+        assert done.returncode == 0, f"{command}:\n{done.stdout}"
+        return done.stdout
 
     def touched(self) -> set[str]:
         """Every file that differs from the commit, whole folders resolved to their files."""

@@ -4,29 +4,16 @@ from __future__ import annotations
 
 import itertools
 import re
-import sys
 import tomllib
 from pathlib import Path
-from types import ModuleType
-from typing import cast
 
 import pytest
 import typer
 from typer.testing import CliRunner
 
-from fixture_run import EXAMPLE
 from tlsperf.cli import app
-from tlsperf.contract.errors import FormatError
 from tlsperf.contract.names import scenario_name
 from tlsperf.contract.record import Scenario
-from tlsperf.contract.results import Results
-from tlsperf.load import formats
-from tlsperf.load.formats import detect
-from tlsperf.load.run import load_run
-from tlsperf.publish.runs import import_files
-from tlsperf.report import charts
-from tlsperf.report.charts.kind import Kind
-from tlsperf.report.charts.svg import draw
 
 ROOT = Path(__file__).parents[2]
 GUIDES = {
@@ -49,7 +36,8 @@ def mentioned(guide: str, pattern: str) -> set[str]:
 
 @pytest.mark.parametrize("guide", GUIDES)
 def test_the_files_that_a_guide_names_exist(guide: str) -> None:
-    for name in mentioned(guide, rf"(?<![\w./-])((?:{FOLDERS})/[\w./-]*[\w/])"):
+    added = mentioned(guide, r"^```\w+ file=(\S+)$")
+    for name in mentioned(guide, rf"(?<![\w./-])((?:{FOLDERS})/[\w./-]*[\w/])") - added:
         if not name.startswith(MADE) and not re.search(r"\b[A-Z]{2,}\b", name):
             assert (ROOT / name).exists(), f"{guide} names {name}"
 
@@ -78,47 +66,6 @@ def test_the_commands_of_tlsperf_that_a_guide_names_exist(guide: str) -> None:
             help_text = CliRunner().invoke(app, [command, "--help"]).output
             for option in options:
                 assert option in help_text, f"{guide}: tlsperf {command} {option}"
-
-
-def test_the_raw_format_of_the_guide_is_one(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    guide = GUIDES["docs/add-a-raw-format.md"]
-    (code,) = re.findall(r"```python\n(.*?)```", guide, re.DOTALL)
-    (output,) = re.findall(r"```text\n(.*?)```", guide, re.DOTALL)
-    module = ModuleType("tlstoy")
-    monkeypatch.setitem(sys.modules, "tlstoy", module)
-    exec(code, module.__dict__)
-    (toy,) = module.FORMATS
-    monkeypatch.setitem(formats.FOREIGN, toy.name, toy)
-
-    file = tmp_path / "toy.txt"
-    file.write_text(output)
-    assert detect(output.encode(), file.name, str(file)) is toy
-    run = tmp_path / "2026-11-21-toy"
-    import_files([file], "openssl-3.6.1", run)
-    frame = load_run(run).frame
-    assert frame["variant"].tolist() == ["aes-256-gcm-seal-16384", "aes-256-gcm-open-16384"]
-    assert frame["value"].tolist() == [1843.25, 1790.0]
-
-    file.write_text(output + "what is this\n")
-    with pytest.raises(FormatError, match="4: found 'what is this', expected CIPHER"):
-        import_files([file], "openssl-3.6.1", tmp_path / "2026-11-21-other")
-
-
-def test_the_chart_of_the_guide_is_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (code,) = re.findall(r"```python\n(.*?)```", GUIDES["docs/add-a-chart.md"], re.DOTALL)
-    module = ModuleType("dots")
-    monkeypatch.setitem(sys.modules, "dots", module)
-    exec(code, module.__dict__)
-    results = Results.model_validate_json(EXAMPLE.read_bytes())
-    monkeypatch.setattr(charts, "KINDS", (cast(Kind, module), *charts.KINDS))
-    drawing = next(d for d in charts.charts_of(results, {}) if d.chart.table == "transfer")
-    assert drawing.chart.description.startswith("Dots in MiB/s. ")
-    svg = draw(drawing.picture.specification, drawing.chart)
-    table = next(table for table in results.tables if table.anchor == "transfer")
-    cells = [cell for row in table.rows for cell in row.cells if cell.value is not None]
-    assert svg.count("<circle") == len(cells)
 
 
 def test_the_scenarios_of_the_guide_are_some() -> None:

@@ -11,7 +11,7 @@ import pytest
 
 from fixture_run import ROOT
 from tlsperf.contract.metrics import METRICS, STATISTICS, UNITS, as_shown
-from tlsperf.contract.record import Operation
+from tlsperf.contract.operations import OPERATIONS, Operation
 
 SOURCE = ROOT / "tools" / "src" / "tlsperf"
 READERS = ("load/",)
@@ -37,6 +37,10 @@ def test_a_unit_is_whole_in_all_metrics_or_in_none() -> None:
             for unit in units:
                 precision.setdefault(unit, set()).add(metric.whole)
     assert {unit: len(found) for unit, found in precision.items() if len(found) > 1} == {}
+
+
+def test_every_operation_has_its_words() -> None:
+    assert tuple(OPERATIONS) == get_args(Operation)
 
 
 def test_units_are_of_operations_that_exist() -> None:

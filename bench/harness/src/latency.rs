@@ -64,10 +64,10 @@ impl Latencies {
             };
             Observation {
                 phase: Phase::Total,
-                metric: Metric::Duration,
+                metric: Metric::DURATION,
                 statistic,
                 value: nanoseconds as f64 / 1e3,
-                unit: Unit::Microseconds,
+                unit: Unit::MICROSECONDS,
             }
         })
     }

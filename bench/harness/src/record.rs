@@ -5,6 +5,10 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de, ser};
 
 use crate::scenario::Scenario;
 
+mod metric;
+
+pub use metric::{Metric, Unit};
+
 /// The number in every record: only 1 is read or written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Schema;
@@ -70,18 +74,6 @@ mod optional_figure {
     }
 }
 
-/// What kind of figure an observation is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Metric {
-    Rate,
-    Duration,
-    Allocated,
-    Resident,
-    PeakResident,
-    Instructions,
-}
-
 /// Which statistic of the operations of one round.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Statistic {
@@ -100,29 +92,6 @@ pub enum Statistic {
     P999,
     #[serde(rename = "max")]
     Max,
-}
-
-/// Unit of an observation's value.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Unit {
-    #[serde(rename = "MiB/s")]
-    MebibytesPerSecond,
-    #[serde(rename = "handshakes/s")]
-    HandshakesPerSecond,
-    #[serde(rename = "operations/s")]
-    OperationsPerSecond,
-    #[serde(rename = "µs")]
-    Microseconds,
-    #[serde(rename = "bytes")]
-    Bytes,
-    #[serde(rename = "bytes/connection")]
-    BytesPerConnection,
-    #[serde(rename = "instructions/handshake")]
-    InstructionsPerHandshake,
-    #[serde(rename = "instructions/MiB")]
-    InstructionsPerMebibyte,
-    #[serde(rename = "instructions/operation")]
-    InstructionsPerOperation,
 }
 
 /// `total`, or a part of it.

@@ -31,22 +31,15 @@ macro_rules! vocabulary {
     };
 }
 
+pub(crate) use vocabulary;
+
 pub mod primitive;
 pub mod variant;
 
 pub use primitive::Primitive;
 pub use variant::{Variant, VariantKind};
 
-vocabulary!(
-    /// The kind of work.
-    Operation {
-        Transfer = "transfer",
-        Handshake = "handshake",
-        ClientHello = "client-hello",
-        Memory = "memory",
-        Primitive = "primitive",
-    }
-);
+pub use crate::workloads::Operation;
 
 vocabulary!(
     /// Version of TLS.

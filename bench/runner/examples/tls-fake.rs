@@ -12,7 +12,7 @@ use tls_harness::record::{
     Block, Measurement, Metric, Observation, Phase, Record, Schema, Statistic, Status, Unit,
 };
 use tls_harness::request::Request;
-use tls_harness::scenario::{Operation, Scenario, Side};
+use tls_harness::scenario::{Scenario, Side};
 
 fn main() -> Result<()> {
     let mut arguments = std::env::args();
@@ -99,10 +99,10 @@ fn text_of(scenario: &Scenario) -> String {
 /// into the text, so that it may be a wrong one.
 fn measurement(request: &Request, scenario: &Scenario, rate: f64) -> Result<String> {
     let mut lines = String::new();
-    let sides = match scenario.operation {
-        _ if text_of(scenario) == "without-side" => vec![None],
-        Operation::Primitive => vec![None],
-        _ => vec![Some(Side::Client), Some(Side::Server)],
+    let has_sides = scenario.operation.has_sides() && text_of(scenario) != "without-side";
+    let sides = match has_sides {
+        true => vec![Some(Side::Client), Some(Side::Server)],
+        false => vec![None],
     };
     for side in sides {
         let record = Record::Measurement(Measurement {
@@ -113,10 +113,10 @@ fn measurement(request: &Request, scenario: &Scenario, rate: f64) -> Result<Stri
             scenario: scenario.on(side),
             observations: vec![Observation {
                 phase: Phase::Total,
-                metric: Metric::Rate,
+                metric: Metric::RATE,
                 statistic: Statistic::Value,
                 value: 123_456.0,
-                unit: Unit::HandshakesPerSecond,
+                unit: Unit::HANDSHAKES_PER_SECOND,
             }],
             operations: 1,
             elapsed_seconds: Some(1.0),

@@ -56,7 +56,7 @@ impl History {
             Record::Measurement(measurement) => {
                 let total = measurement.observations.iter().find(|observation| {
                     (observation.phase, observation.metric, observation.statistic)
-                        == (Phase::Total, Metric::Rate, Statistic::Value)
+                        == (Phase::Total, Metric::RATE, Statistic::Value)
                 });
                 if let Some(rate) = total.filter(|_| measurement.valid) {
                     let key = (

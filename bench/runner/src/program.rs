@@ -17,7 +17,6 @@ use sha2::{Digest, Sha256};
 use tls_harness::implementation::Implementation;
 use tls_harness::record::{Metric, Observation, Record, Status};
 use tls_harness::request::Request;
-use tls_harness::scenario::Operation;
 
 use crate::suite::hex;
 
@@ -232,8 +231,7 @@ fn check(lines: Vec<u8>, request: &Request) -> std::result::Result<Kept, String>
         let record: Record = serde_json::from_str(line).map_err(|error| at(error.to_string()))?;
         let (round, implementation) = match &record {
             Record::Measurement(measurement) => {
-                let sideless =
-                    request.throughput || request.scenario.operation == Operation::Primitive;
+                let sideless = request.throughput || !request.scenario.operation.has_sides();
                 let expected = match measurement.scenario.side {
                     Some(side) => Some(request.scenario.on(side)),
                     None => sideless.then(|| request.scenario.clone()),
@@ -245,7 +243,7 @@ fn check(lines: Vec<u8>, request: &Request) -> std::result::Result<Kept, String>
                         request.scenario.name()
                     )));
                 }
-                let counts = |it: &Observation| it.metric == Metric::Instructions;
+                let counts = |it: &Observation| it.metric == Metric::INSTRUCTIONS;
                 if !measurement
                     .observations
                     .iter()

@@ -197,7 +197,7 @@ pub fn unsupported<L: TlsLibrary>(library: &L, request: &Request) -> Option<Stri
 /// # Errors
 /// A process that counts failed, or callgrind's profile is not valid.
 pub fn measure(request: &Request) -> Result<Vec<Record>> {
-    let sides = countable::<NoopLibrary>(request.scenario.operation)?.sides();
+    let sides = workloads::of::<NoopLibrary>(request.scenario.operation).sides();
     let one = |&side| Ok(Record::Measurement(measure_side(request, side)?));
     sides.iter().flatten().map(one).collect()
 }
@@ -232,13 +232,13 @@ fn measure_side(request: &Request, side: Side) -> Result<Measurement> {
     let operations = u64::from(processes) * steps * work.operations;
     let observation = Observation {
         phase: Phase::Total,
-        metric: Metric::Instructions,
+        metric: Metric::INSTRUCTIONS,
         statistic: Statistic::Value,
         value: total as f64 / (operations as f64 * work.amount),
         unit: match work.quantity {
-            Quantity::Handshakes => Unit::InstructionsPerHandshake,
-            Quantity::Mebibytes => Unit::InstructionsPerMebibyte,
-            Quantity::Operations => Unit::InstructionsPerOperation,
+            Quantity::Handshakes => Unit::INSTRUCTIONS_PER_HANDSHAKE,
+            Quantity::Mebibytes => Unit::INSTRUCTIONS_PER_MEBIBYTE,
+            Quantity::Operations => Unit::INSTRUCTIONS_PER_OPERATION,
         },
     };
     Ok(request.measurement(Some(side), operations, None, vec![observation]))

@@ -41,6 +41,10 @@ const SIDES: [Side; 2] = [Side::Client, Side::Server];
 pub struct Memory;
 
 impl<L: TlsLibrary> Workload<L> for Memory {
+    fn sides(&self) -> &'static [Option<Side>] {
+        const { &[Some(SIDES[0]), Some(SIDES[1])] }
+    }
+
     fn variants(&self) -> &'static [VariantKind] {
         &[VariantKind::Sessions]
     }
@@ -221,8 +225,8 @@ fn slope(points: &[(f64, f64)]) -> f64 {
 type Count = fn(&Growth) -> u64;
 
 const COUNTS: [(Metric, Count); 2] = [
-    (Metric::Allocated, |it| it.allocated),
-    (Metric::Resident, |it| it.resident),
+    (Metric::ALLOCATED, |it| it.allocated),
+    (Metric::RESIDENT, |it| it.resident),
 ];
 
 /// Numbers of connections to be held.
@@ -246,8 +250,8 @@ fn figure(growths: &[(f64, Growth)], pick: Count) -> (f64, Unit) {
         .map(|(number, growth)| (*number, pick(growth) as f64));
     let points: Vec<_> = points.collect();
     match points[..] {
-        [(_, bytes)] => (bytes, Unit::Bytes),
-        _ => (slope(&points), Unit::BytesPerConnection),
+        [(_, bytes)] => (bytes, Unit::BYTES),
+        _ => (slope(&points), Unit::BYTES_PER_CONNECTION),
     }
 }
 

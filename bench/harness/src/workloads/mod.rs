@@ -11,28 +11,54 @@ mod threads;
 pub mod timed;
 pub mod transfer;
 
+use std::fmt;
+
 use anyhow::Result;
 
 use crate::{
     library::TlsLibrary,
+    noop::NoopLibrary,
     record::{Record, Unit},
     request::Request,
-    scenario::{Operation, Scenario, Side, VariantKind},
+    scenario::{Scenario, Side, VariantKind, vocabulary},
 };
 
-/// The kind of an operation.
-pub fn of<'a, L: TlsLibrary + 'a>(operation: Operation) -> &'a dyn Workload<L> {
-    match operation {
-        Operation::Transfer => &transfer::Transfer,
-        Operation::Handshake => &handshake::Handshake,
-        Operation::ClientHello => &client_hello::ClientHello,
-        Operation::Memory => &memory::Memory,
-        Operation::Primitive => &primitives::Primitives,
+/// Makes of the list `Operation`, whose values are written as the contract spells them, and the
+/// function that finds a kind.
+macro_rules! kinds {
+    ($($operation:ident = $text:literal => $workload:expr,)+) => {
+        vocabulary!(
+            /// The kind of work.
+            Operation { $($operation = $text,)+ }
+        );
+
+        /// The kind of an operation.
+        pub fn of<'a, L: TlsLibrary + 'a>(operation: Operation) -> &'a dyn Workload<L> {
+            match operation { $(Operation::$operation => &$workload,)+ }
+        }
+    };
+}
+
+kinds! {
+    Transfer = "transfer" => transfer::Transfer,
+    Handshake = "handshake" => handshake::Handshake,
+    ClientHello = "client-hello" => client_hello::ClientHello,
+    Memory = "memory" => memory::Memory,
+    Primitive = "primitive" => primitives::Primitives,
+}
+
+impl Operation {
+    /// Whether each role is measured apart.
+    pub fn has_sides(self) -> bool {
+        of::<NoopLibrary>(self).sides().iter().all(Option::is_some)
     }
 }
 
 /// One kind of scenario: how it is measured, and what the harness itself costs in it.
 pub trait Workload<L: TlsLibrary> {
+    /// The roles, each measured apart; a single `None` where there are none.
+    fn sides(&self) -> &'static [Option<Side>];
+
     /// Kinds of variants that its scenarios may have.
     fn variants(&self) -> &'static [VariantKind];
 
@@ -58,9 +84,6 @@ pub type Repeatable<'a> = dyn FnMut() -> Result<()> + 'a;
 
 /// Operations that a counter can repeat.
 pub trait Countable<L: TlsLibrary> {
-    /// The roles, each counted apart.
-    fn sides(&self) -> &'static [Option<Side>];
-
     /// # Errors
     /// The scenario is not valid.
     fn work(&self, scenario: &Scenario) -> Result<Work>;
@@ -101,12 +124,35 @@ pub enum Quantity {
 impl Quantity {
     fn per_second(self) -> Unit {
         match self {
-            Self::Handshakes => Unit::HandshakesPerSecond,
-            Self::Mebibytes => Unit::MebibytesPerSecond,
-            Self::Operations => Unit::OperationsPerSecond,
+            Self::Handshakes => Unit::HANDSHAKES_PER_SECOND,
+            Self::Mebibytes => Unit::MEBIBYTES_PER_SECOND,
+            Self::Operations => Unit::OPERATIONS_PER_SECOND,
         }
     }
 }
 
 /// Bytes of a MiB.
 const MEBIBYTE: f64 = (1 << 20) as f64;
+
+#[cfg(test)]
+mod tests {
+    use serde_json::Value;
+
+    use super::*;
+
+    #[test]
+    fn the_schema_has_the_same_kinds() {
+        let schema = include_str!("../../../../data/schema/record.schema.json");
+        let schema: Value = serde_json::from_str(schema).unwrap();
+        let values = &schema["$defs"]["Scenario"]["properties"]["operation"]["enum"];
+        let names: Vec<_> = Operation::ALL.iter().map(|it| it.as_str()).collect();
+        assert_eq!(*values, Value::from(names));
+    }
+
+    #[test]
+    fn primitives_alone_have_no_sides() {
+        for operation in Operation::ALL {
+            assert_eq!(operation.has_sides(), *operation != Operation::Primitive);
+        }
+    }
+}

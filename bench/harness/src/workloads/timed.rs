@@ -152,6 +152,10 @@ struct Window {
 }
 
 impl<T: Timed, L: TlsLibrary> Workload<L> for T {
+    fn sides(&self) -> &'static [Option<Side>] {
+        T::SIDES
+    }
+
     fn variants(&self) -> &'static [VariantKind] {
         T::VARIANTS
     }
@@ -232,10 +236,6 @@ impl<T: Timed, L: TlsLibrary> Workload<L> for T {
 }
 
 impl<T: Timed, L: TlsLibrary> Countable<L> for T {
-    fn sides(&self) -> &'static [Option<Side>] {
-        T::SIDES
-    }
-
     fn work(&self, scenario: &Scenario) -> Result<Work> {
         T::work(scenario)
     }
@@ -283,7 +283,7 @@ fn mean(time: Duration, operations: u64) -> f64 {
 fn rate(value: f64, quantity: Quantity) -> Observation {
     Observation {
         phase: Phase::Total,
-        metric: Metric::Rate,
+        metric: Metric::RATE,
         statistic: Statistic::Value,
         value,
         unit: quantity.per_second(),
@@ -312,10 +312,10 @@ fn role(
     let phases = sum.phases.iter().filter(|it| it.0 != Phase::Total);
     observations.extend(phases.map(|(phase, time)| Observation {
         phase: *phase,
-        metric: Metric::Duration,
+        metric: Metric::DURATION,
         statistic: Statistic::Value,
         value: mean(*time, operations) / 1e3,
-        unit: Unit::Microseconds,
+        unit: Unit::MICROSECONDS,
     }));
     let latencies = threads.iter().filter_map(|it| it.1.latencies.as_ref());
     let latencies = Latencies::merged(latencies)?;

@@ -129,7 +129,7 @@ pub fn construction_and_tickets_are_phases<L: TlsLibrary>(library: &L) {
             let microseconds: Vec<_> = measurement
                 .observations
                 .iter()
-                .filter(|it| it.metric == Metric::Duration)
+                .filter(|it| it.metric == Metric::DURATION)
                 .map(|it| (it.phase, it.value))
                 .collect();
             assert_eq!(microseconds[0].0, Phase::Construction, "{name}");

@@ -94,7 +94,7 @@ pub fn memory_is_counted_by_the_allocator_that_is_named(program: &str) {
         let name = measurement.scenario.name();
         let own = own.unwrap_or_else(|| panic!("{name}: what does the harness take?"));
         for observation in &measurement.observations {
-            if (observation.metric, observation.phase) == (Metric::Allocated, Phase::Handshake) {
+            if (observation.metric, observation.phase) == (Metric::ALLOCATED, Phase::Handshake) {
                 let bytes = observation.value;
                 assert!(
                     bytes > 100_000.0,
@@ -180,7 +180,7 @@ pub fn memory_grows_with_the_sessions(program: &str) {
             };
             (bytes(&many) - bytes(&few)) / 200.0
         };
-        for metric in [Metric::Allocated, Metric::Resident] {
+        for metric in [Metric::ALLOCATED, Metric::RESIDENT] {
             let moments = [Phase::Construction, Phase::Handshake, Phase::Data];
             let [made, shaken, used] = moments.map(|moment| slope(metric, moment));
             let numbers = format!("{side}, {metric:?}: {made}, {shaken}, {used} bytes");
@@ -189,7 +189,7 @@ pub fn memory_grows_with_the_sessions(program: &str) {
             }
             // The kernel counts whole pages, and takes some of them back by itself.
             let by_chance = match metric {
-                Metric::Resident => 64.0 * 4096.0 / 200.0,
+                Metric::RESIDENT => 64.0 * 4096.0 / 200.0,
                 _ => 0.0,
             };
             assert!(shaken <= 1.1 * used + by_chance, "{numbers}");

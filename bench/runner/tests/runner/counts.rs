@@ -122,7 +122,7 @@ fn instructions_are_counted_alone_and_are_the_same_in_every_round() {
                 let [observation] = &measurement.observations[..] else {
                     panic!("{measurement:?}");
                 };
-                assert_eq!(observation.metric, Metric::Instructions);
+                assert_eq!(observation.metric, Metric::INSTRUCTIONS);
                 counts.push(measurement);
             }
             Record::Block(block) if block.block < 2 => {
@@ -161,11 +161,11 @@ fn instructions_are_counted_alone_and_are_the_same_in_every_round() {
         );
         match one.unit {
             // At least one instruction for 16 bytes of AES-GCM, and not a hundred for each.
-            Unit::InstructionsPerMebibyte => {
+            Unit::INSTRUCTIONS_PER_MEBIBYTE => {
                 assert!((65_536.0..1e8).contains(&one.value), "{}", one.value);
             }
             // A key of X25519 takes some tens of thousands.
-            Unit::InstructionsPerOperation => {
+            Unit::INSTRUCTIONS_PER_OPERATION => {
                 assert!(count.operations >= 200);
                 assert!((1e4..1e6).contains(&one.value), "{}", one.value);
             }

@@ -9,21 +9,13 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from statistics import median
-from typing import Final
 
 from tlsperf.analysis.series import MeasuredRun, Series
 from tlsperf.contract.metrics import SCALES
+from tlsperf.contract.operations import OPERATIONS
 from tlsperf.contract.record import Overhead, Scenario
 from tlsperf.contract.text import listed
 from tlsperf.contract.variant import parse_variant
-
-_KINDS: Final = {
-    "transfer": "a transfer",
-    "handshake": "a handshake",
-    "client-hello": "a ClientHello",
-    "primitive": "a primitive",
-    "memory": "a connection's memory",
-}
 
 
 def overhead_text(run: MeasuredRun) -> str | None:
@@ -80,7 +72,7 @@ def _bytes(scenario: Scenario) -> int | None:
 
 
 def _kind(row: Series) -> str:
-    kind = _KINDS[row.scenario.operation]
+    kind = OPERATIONS[row.scenario.operation].noun
     if row.statistic != "value":
         kind += "'s latency"
     if (row.scenario.threads or 1) > 1:

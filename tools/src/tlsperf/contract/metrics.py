@@ -68,8 +68,9 @@ METRICS: Final[Mapping[str, MetricDefinition]] = {
         units={
             "transfer": ("MiB/s",),
             "handshake": ("handshakes/s", "handshakes/s/thread"),
-            "client-hello": ("operations/s",),
+            "memory": (),
             "primitive": ("operations/s", "MiB/s"),
+            ANY: ("operations/s",),
         },
         better="higher",
         words=("faster", "slower"),
@@ -122,7 +123,9 @@ METRICS: Final[Mapping[str, MetricDefinition]] = {
         units={
             "handshake": ("instructions/handshake",),
             "transfer": ("instructions/MiB",),
-            "client-hello": ("instructions/operation",),
+            "memory": (),
+            "primitive": (),
+            ANY: ("instructions/operation",),
         },
         better="lower",
         words=("fewer", "more"),

@@ -14,6 +14,7 @@ from typing import Annotated, Final, Literal, Self
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
 
 from tlsperf.contract.metrics import Metric, Statistic, Unit
+from tlsperf.contract.operations import Operation
 from tlsperf.contract.variant import VariantText
 
 SCHEMA_VERSION: Final = 1
@@ -38,9 +39,6 @@ Phase = Annotated[
 """`total`, or a part of it. For handshakes: `construction`, `flight-1` … `flight-n` (flights as
 the role itself processes or produces them, in order), `tickets`. For memory, the moment of the
 measurement: `construction`, `handshake` (complete), `data` (1 KiB exchanged)."""
-
-
-Operation = Literal["transfer", "handshake", "client-hello", "memory", "primitive"]
 
 
 Protocol = Literal["1.2", "1.3"]

@@ -25,10 +25,10 @@ import pandas as pd
 
 from tlsperf.contract.errors import FormatError
 from tlsperf.contract.metrics import METRICS, STATISTICS, UNITS
+from tlsperf.contract.operations import Operation
 from tlsperf.contract.record import (
     SCENARIO_FIELDS,
     Authentication,
-    Operation,
     Protocol,
     Resumption,
     Scenario,

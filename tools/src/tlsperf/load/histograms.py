@@ -14,8 +14,8 @@ from typing import Final
 from tlsperf.contract.errors import FormatError
 from tlsperf.contract.record import Identifier, Scenario
 from tlsperf.load import hdr, tlsbench
-from tlsperf.load.formats.bench_latency import MAKEFILE_SCENARIOS
 from tlsperf.load.run import LoadedRun, raw_bytes
+from tlsperf.load.spellings import MAKEFILE_SCENARIOS
 
 HEADER: Final = "figure,implementation,version,bin_low_ms,bin_high_ms,count"
 

@@ -1,8 +1,12 @@
-"""Cipher suites, certificates and groups as the tools spell them, and their names in the frame."""
+"""Cipher suites, certificates, groups and scenarios as the tools spell them, and their names in the
+frame.
+"""
 
 from __future__ import annotations
 
 from typing import Final, NamedTuple
+
+from tlsperf.contract.record import Scenario
 
 
 class Suite(NamedTuple):
@@ -54,3 +58,35 @@ KEY_TYPES: Final = {
 }
 """Certificates by rustls' key types in lower case. Before the size became part of the name there
 was one key a type: 2048 bits and P-256 (test-ca/build-a-pki.sh of rustls)."""
+
+MAKEFILE_SCENARIOS: Final = {
+    "latency-fullhs-tls12": Scenario(
+        operation="handshake",
+        protocol="1.2",
+        cipher_suite="TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384",
+        certificate="rsa-2048",
+        resumption="none",
+    ),
+    "latency-fullhs-tls13": Scenario(
+        operation="handshake",
+        protocol="1.3",
+        cipher_suite="TLS_AES_256_GCM_SHA384",
+        certificate="rsa-2048",
+        resumption="none",
+    ),
+    "latency-resume-tls12": Scenario(
+        operation="handshake",
+        protocol="1.2",
+        cipher_suite="TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384",
+        certificate="rsa-2048",
+        resumption="session-id",
+    ),
+    "latency-resume-tls13": Scenario(
+        operation="handshake",
+        protocol="1.3",
+        cipher_suite="TLS_AES_256_GCM_SHA384",
+        certificate="rsa-2048",
+        resumption="ticket",
+    ),
+}
+"""The target thread-latency of rustls' admin/bench-measure.mk, without side and threads."""

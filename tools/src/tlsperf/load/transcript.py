@@ -17,7 +17,8 @@ from functools import lru_cache, partial
 from typing import Final, NamedTuple, cast
 
 from tlsperf.contract.errors import FormatError
-from tlsperf.contract.record import Operation, Protocol, Resumption, Scenario, Side
+from tlsperf.contract.operations import Operation
+from tlsperf.contract.record import Protocol, Resumption, Scenario, Side
 from tlsperf.load.rows import (
     Format,
     Parsed,

@@ -7,7 +7,7 @@ shown with its reason and left out of ratios.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -16,6 +16,7 @@ from tlsperf.analysis.series import MeasuredRun, ReportSeries, Series, rounded, 
 from tlsperf.analysis.statistics import Summary, stability_warnings, summary
 from tlsperf.contract.metrics import STATISTICS, Better, MetricDefinition, Unit
 from tlsperf.contract.names import cipher_name
+from tlsperf.contract.operations import OPERATIONS
 from tlsperf.contract.record import Identifier, Scenario
 from tlsperf.contract.results import Cell, Ratio, Row, Table
 from tlsperf.contract.run import Implementation, Run
@@ -33,16 +34,6 @@ class _TableKey:
     by_phase: bool = False
 
 
-_OPERATIONS: Final[Mapping[str, tuple[int, str]]] = {
-    "transfer": (0, "Transfer"),
-    "handshake": (1, "Handshake"),
-    "client-hello": (4, "ClientHello"),
-    "memory": (5, "Memory"),
-    "primitive": (6, "Primitive"),
-}
-"""Order of its tables, and its name in their titles."""
-
-
 def _table_key(row: Series, scaled: bool) -> _TableKey:
     """The table of a row; `scaled` if its scenario was measured at several thread counts."""
     of = _table_of_kind(row, scaled) if row.definition.tables == "kind" else _table_of_metric(row)
@@ -53,21 +44,12 @@ def _table_key(row: Series, scaled: bool) -> _TableKey:
 def _table_of_kind(row: Series, scaled: bool) -> tuple[int, str, str]:
     """Of a rate or a duration: a table for each kind of scenario."""
     s = row.scenario
-    match s.operation:
-        case "transfer":
-            order, anchor, title = 0, "transfer", "Transfer"
-        case "handshake" if s.resumption is None:
-            order, anchor, title = 1, "handshakes", "Handshakes"
-        case "handshake" if s.resumption == "none":
-            order, anchor, title = 2, "full-handshakes", "Full handshakes"
-        case "handshake":
-            order, anchor, title = 3, "resumed-handshakes", "Resumed handshakes"
-        case "client-hello":
-            order, anchor, title = 4, "client-hello", "ClientHello"
-        case "memory":
-            order, anchor, title = 5, "memory", "Memory"
-        case "primitive":
-            order, anchor, title = 6, "primitives", "Primitives"
+    operation = OPERATIONS[s.operation]
+    order, anchor, title = operation.order, operation.anchor, operation.title
+    if s.operation == "handshake" and s.resumption == "none":
+        order, anchor, title = order + 1, f"full-{anchor}", "Full handshakes"
+    elif s.operation == "handshake" and s.resumption:
+        order, anchor, title = order + 2, f"resumed-{anchor}", "Resumed handshakes"
     if not row.definition.primary:
         if row.is_part:
             return order + 20, f"{anchor}-phases", f"{title} by phase"
@@ -99,15 +81,15 @@ def _table_of_kind(row: Series, scaled: bool) -> tuple[int, str, str]:
 def _table_of_metric(row: Series) -> tuple[int, str, str]:
     """Of another metric: a table for each operation and unit."""
     operation = row.scenario.operation
-    order, name = _OPERATIONS[operation]
+    definition = OPERATIONS[operation]
     anchor, title = row.metric, row.definition.noun
     _, _, per = row.unit.partition("/")
     if per:
         anchor += f"-per-{operation if per == 'operation' else per.lower()}"
-        title += f" per {name if per == 'operation' else per}"
+        title += f" per {definition.name if per == 'operation' else per}"
     elif operation != "memory":
         anchor, title = f"{operation}-{anchor}", f"{title}, {operation}"
-    return order, anchor, title[0].upper() + title[1:]
+    return definition.order, anchor, title[0].upper() + title[1:]
 
 
 def _without_threads(scenario: Scenario) -> Scenario:

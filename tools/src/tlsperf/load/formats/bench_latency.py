@@ -22,43 +22,12 @@ import numpy as np
 from tlsperf.contract.errors import FormatError
 from tlsperf.contract.record import Scenario, Side
 from tlsperf.load.rows import Format, Parsed, ParsedRow, RawInput, Remark, scenario_errors, text_of
+from tlsperf.load.spellings import MAKEFILE_SCENARIOS
 
 _NAME: Final = re.compile(r"(.+)-(client|server)-(?:[0-9]+|ThreadId\([0-9]+\))-latency\.tsv")
 _LINE: Final = re.compile(r"[0-9]+\.[0-9]+[\t ]+([0-9]+(?:\.[0-9]+)?)\s*")
 _WHOLE_LINE: Final = re.compile(r"[0-9]{9,}\.[0-9]+[\t ]+[0-9]+(?:\.[0-9]+)?\s*\n")
 PERCENTILES: Final = {"p5": 0.05, "p50": 0.5, "p90": 0.9, "p99": 0.99, "p99.9": 0.999, "max": 1.0}
-
-MAKEFILE_SCENARIOS: Final = {
-    "latency-fullhs-tls12": Scenario(
-        operation="handshake",
-        protocol="1.2",
-        cipher_suite="TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384",
-        certificate="rsa-2048",
-        resumption="none",
-    ),
-    "latency-fullhs-tls13": Scenario(
-        operation="handshake",
-        protocol="1.3",
-        cipher_suite="TLS_AES_256_GCM_SHA384",
-        certificate="rsa-2048",
-        resumption="none",
-    ),
-    "latency-resume-tls12": Scenario(
-        operation="handshake",
-        protocol="1.2",
-        cipher_suite="TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384",
-        certificate="rsa-2048",
-        resumption="session-id",
-    ),
-    "latency-resume-tls13": Scenario(
-        operation="handshake",
-        protocol="1.3",
-        cipher_suite="TLS_AES_256_GCM_SHA384",
-        certificate="rsa-2048",
-        resumption="ticket",
-    ),
-}
-"""The target thread-latency of rustls' admin/bench-measure.mk, without side and threads."""
 
 
 def _detects(text: str, name: str) -> bool:

@@ -20,11 +20,11 @@ from typing import Final, NamedTuple, TypeVar, cast
 from pydantic import ValidationError
 
 from tlsperf.contract.errors import FormatError
-from tlsperf.contract.record import Operation, Protocol, Resumption, Scenario, Side
+from tlsperf.contract.operations import Operation
+from tlsperf.contract.record import Protocol, Resumption, Scenario, Side
 from tlsperf.contract.run import Implementation
-from tlsperf.load.formats.bench_latency import MAKEFILE_SCENARIOS
 from tlsperf.load.rows import Format, Parsed, ParsedRow, RawInput, decode, file_by_file, text_of
-from tlsperf.load.spellings import OPENSSL_SUITES
+from tlsperf.load.spellings import MAKEFILE_SCENARIOS, OPENSSL_SUITES
 
 _NUMBER: Final = re.compile(r"[0-9]+(?:\.[0-9]+)?")
 _WHOLE: Final = re.compile(r"[1-9][0-9]{0,17}")

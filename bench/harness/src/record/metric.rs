@@ -1,0 +1,130 @@
+//! Metrics and units. Their list is `tools/src/tlsperf/contract/metrics.py`, of which
+//! `record.schema.json` is made: a name that the schema does not have is neither read nor written.
+
+use std::sync::LazyLock;
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de, ser};
+use serde_json::Value;
+
+/// The values that the schema gives a field of an observation.
+fn values(field: &str) -> Vec<String> {
+    let schema = include_str!("../../../../data/schema/record.schema.json");
+    let schema: Value = serde_json::from_str(schema).unwrap_or_default();
+    let values = &schema["$defs"]["Observation"]["properties"][field]["enum"];
+    serde_json::from_value(values.clone()).unwrap_or_default()
+}
+
+/// A name of the schema, with constants for those that several modules use.
+macro_rules! name {
+    ($(#[$doc:meta])* $name:ident of $field:literal { $($value:ident = $text:literal,)+ }) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub struct $name(&'static str);
+
+        impl $name {
+            $(pub const $value: Self = Self($text);)+
+
+            /// A name of the schema. Any other name is an error when it is written.
+            pub const fn new(name: &'static str) -> Self {
+                Self(name)
+            }
+
+            /// The same name in the schema.
+            fn find(name: &str) -> Result<Self, String> {
+                static VALUES: LazyLock<Vec<String>> = LazyLock::new(|| values($field));
+                match VALUES.iter().find(|value| *value == name) {
+                    Some(value) => Ok(Self(value)),
+                    None => Err(format!("{} \"{name}\", expected one of {:?}", $field, *VALUES)),
+                }
+            }
+        }
+
+        impl Serialize for $name {
+            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                let known = Self::find(self.0).map_err(ser::Error::custom)?;
+                serializer.serialize_str(known.0)
+            }
+        }
+
+        impl<'de> Deserialize<'de> for $name {
+            fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                Self::find(&String::deserialize(deserializer)?).map_err(de::Error::custom)
+            }
+        }
+
+        #[cfg(test)]
+        impl $name {
+            const CONSTANTS: &[Self] = &[$(Self::$value),+];
+        }
+    };
+}
+
+name!(
+    /// What kind of figure an observation is.
+    Metric of "metric" {
+        RATE = "rate",
+        DURATION = "duration",
+        ALLOCATED = "allocated",
+        RESIDENT = "resident",
+        INSTRUCTIONS = "instructions",
+    }
+);
+
+name!(
+    /// Unit of an observation's value.
+    Unit of "unit" {
+        MEBIBYTES_PER_SECOND = "MiB/s",
+        HANDSHAKES_PER_SECOND = "handshakes/s",
+        OPERATIONS_PER_SECOND = "operations/s",
+        MICROSECONDS = "µs",
+        BYTES = "bytes",
+        BYTES_PER_CONNECTION = "bytes/connection",
+        INSTRUCTIONS_PER_HANDSHAKE = "instructions/handshake",
+        INSTRUCTIONS_PER_MEBIBYTE = "instructions/MiB",
+        INSTRUCTIONS_PER_OPERATION = "instructions/operation",
+    }
+);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_names_of_the_schema_are_read_and_written() {
+        for name in values("metric") {
+            let metric: Metric = serde_json::from_value(name.clone().into()).unwrap();
+            assert_eq!(serde_json::to_value(metric).unwrap(), name);
+        }
+        for name in values("unit") {
+            let unit: Unit = serde_json::from_value(name.clone().into()).unwrap();
+            assert_eq!(serde_json::to_value(unit).unwrap(), name);
+        }
+        assert!(values("metric").len() > 5 && values("unit").len() > 8);
+    }
+
+    #[test]
+    fn the_schema_has_every_constant() {
+        for metric in Metric::CONSTANTS {
+            serde_json::to_string(metric).unwrap();
+        }
+        for unit in Unit::CONSTANTS {
+            serde_json::to_string(unit).unwrap();
+        }
+    }
+
+    #[test]
+    fn a_name_that_the_schema_does_not_have_is_rejected() {
+        let message = |error: serde_json::Error| error.to_string();
+        let read = serde_json::from_str::<Metric>("\"speed\"").map_err(message);
+        assert!(
+            read.unwrap_err()
+                .starts_with("metric \"speed\", expected one of [\"rate\",")
+        );
+        let written = serde_json::to_string(&Unit::new("MB/s")).map_err(message);
+        assert!(
+            written
+                .unwrap_err()
+                .starts_with("unit \"MB/s\", expected one of")
+        );
+    }
+}
