@@ -153,7 +153,7 @@ fn countable<'a, L: TlsLibrary + 'a>(operation: Operation) -> Result<&'a dyn Cou
 }
 
 fn not_counted(operation: Operation) -> String {
-    format!("instructions of a {operation} are not counted")
+    format!("instructions are not counted in {operation} scenarios")
 }
 
 /// Repeats what is counted, in this process, which should be fresh and run under valgrind.
