@@ -82,10 +82,15 @@ class Scenario(Model):
     side: Side | None = None
     threads: int | None = Field(None, ge=1)
     size: int | None = Field(None, ge=1, description="bytes per write")
+    in_flight: int | None = Field(
+        None,
+        ge=1,
+        description="bytes written before they are read; absent in transfers of 1 MiB at a time",
+    )
     record_size: int | None = Field(None, ge=1, description="largest record, bytes of plaintext")
     variant: VariantText | None = Field(
         None,
-        description="what else names it: a primitive, key shares sent, hello-retry, sessions-1000",
+        description="what else names it: a primitive, key shares, hello-retry, sessions-1000, cold",
     )
 
 
