@@ -45,6 +45,7 @@ impl Timed for Transfer {
     const SIDES: &'static [Option<Side>] = &[Some(Side::Sender), Some(Side::Receiver)];
     const VARIANTS: &'static [VariantKind] = &[VariantKind::Cold];
     const RANDOM: bool = false;
+    const COPIES: bool = true;
 
     type Shared<L: TlsLibrary> = L::ServerConfig;
 

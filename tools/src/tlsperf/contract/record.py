@@ -159,6 +159,12 @@ class Overhead(_Record):
     nanoseconds: float | None = Field(
         None, ge=0, description="per handshake, write or operation; absent for memory"
     )
+    copies_nanoseconds: float | None = Field(
+        None,
+        ge=0,
+        description="per write of a transfer, above nanoseconds: framing and copying to or from "
+        "the transport",
+    )
     bytes: float | None = Field(
         None,
         ge=0,
