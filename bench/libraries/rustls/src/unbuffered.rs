@@ -155,7 +155,9 @@ impl Incoming {
             ensure!(size > self.end, "{size} bytes make no whole message");
             self.bytes.resize(size, 0);
         }
-        self.end += endpoint.receive(&mut self.bytes[self.end..]);
+        // A record at a time stays in the first cache until it is decrypted.
+        let most = self.bytes.len().min(self.end + LARGEST_RECORD);
+        self.end += endpoint.receive(&mut self.bytes[self.end..most]);
         Ok(true)
     }
 }
