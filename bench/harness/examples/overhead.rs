@@ -1,9 +1,7 @@
 //! What the harness itself costs: `cargo run --release -p tls-harness --example overhead`.
 //!
-//! The driver runs with a library that does nothing. The copies into and out of the transport are
-//! shown apart: every library has to make them, and they are timed by definition.
-
-use std::{hint::black_box, time::Instant};
+//! The driver runs with a library that does nothing, and for transfers with one that frames and
+//! copies: every library has to make the copies into and out of the transport, and they are timed.
 
 use anyhow::{Context, Result};
 use tls_harness::{
@@ -15,12 +13,10 @@ use tls_harness::{
         Authentication, Certificate, CipherSuite, KeyExchange, Operation, Protocol, Resumption,
         Scenario,
     },
-    transport::Transport,
     workloads,
 };
 
-const MEBIBYTE: usize = 1 << 20;
-const RECORD: usize = 1 << 14;
+const IN_FLIGHT: u32 = 1 << 16;
 
 fn scenario(operation: Operation, resumption: Resumption) -> Scenario {
     Scenario {
@@ -31,32 +27,10 @@ fn scenario(operation: Operation, resumption: Resumption) -> Scenario {
         authentication: Some(Authentication::Server),
         resumption: Some(resumption),
         threads: Some(1),
-        size: (operation == Operation::Transfer).then_some(1 << 20),
+        size: (operation == Operation::Transfer).then_some(IN_FLIGHT),
+        in_flight: (operation == Operation::Transfer).then_some(IN_FLIGHT),
         ..Scenario::new(operation)
     }
-}
-
-/// Nanoseconds to copy one mebibyte into the transport and out of it, the least of many.
-fn copies() -> [f64; 2] {
-    let transport = Transport::new(MEBIBYTE);
-    let (data, mut buffer) = (vec![0x5a; RECORD], vec![0; RECORD]);
-    let mut least = [f64::INFINITY; 2];
-    for _ in 0..200 {
-        transport.clear();
-        let start = Instant::now();
-        for _ in 0..MEBIBYTE / RECORD {
-            assert!(transport.server.send(&data), "the transport is full");
-        }
-        let sent = Instant::now();
-        while transport.client.receive(&mut buffer) > 0 {
-            black_box(&buffer);
-        }
-        let times = [sent - start, sent.elapsed()].map(|time| time.as_nanos() as f64);
-        for (least, time) in least.iter_mut().zip(times) {
-            *least = least.min(time);
-        }
-    }
-    least
 }
 
 fn main() -> Result<()> {
@@ -90,11 +64,10 @@ fn main() -> Result<()> {
                 overhead.scenario.name(),
                 nanoseconds / f64::from(phases)
             );
+            if let Some(copies) = overhead.copies_nanoseconds {
+                println!("    framing and copies: {copies:.1} ns per write");
+            }
         }
     }
-    let [sending, receiving] = copies().map(|time| time / 1e3);
-    println!(
-        "copies, part of what is timed: {sending:.1} µs per MiB sent, {receiving:.1} µs per MiB received"
-    );
     Ok(())
 }

@@ -8,6 +8,7 @@ pub mod binary;
 pub mod block;
 pub mod certificates;
 pub mod clock;
+pub mod copy;
 pub mod counters;
 pub mod implementation;
 pub mod latency;

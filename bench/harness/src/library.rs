@@ -84,7 +84,7 @@ impl Setup {
     pub fn client(scenario: &Scenario) -> Result<Self> {
         let group = configured_group(scenario);
         let (groups, key_shares) = match &scenario.variant {
-            None | Some(Variant::Sessions(_)) => (vec![group], 1),
+            None | Some(Variant::Sessions(_) | Variant::Cold) => (vec![group], 1),
             Some(Variant::HelloRetry) => (vec![unwanted_group(group), group], 1),
             Some(Variant::KeyShares(groups)) => (groups.clone(), groups.len()),
             Some(other) => bail!("variant \"{other}\" has no set-up"),
@@ -237,6 +237,17 @@ pub trait Connection {
     /// # Errors
     /// Nothing has arrived, or it is not what the peer sent.
     fn receive(&mut self, buffer: &mut [u8]) -> Result<usize>;
+
+    /// Passes decrypted bytes to `take`: at least 1 in all, at most as many as `buffer` holds. A
+    /// library that can lend them where it decrypted them does, and leaves `buffer` alone.
+    ///
+    /// # Errors
+    /// Nothing has arrived, or it is not what the peer sent.
+    fn receive_with(&mut self, buffer: &mut [u8], take: &mut dyn FnMut(&[u8])) -> Result<()> {
+        let length = self.receive(buffer)?;
+        take(&buffer[..length]);
+        Ok(())
+    }
 
     /// What the handshake agreed on. Not timed.
     ///

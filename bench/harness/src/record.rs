@@ -212,6 +212,13 @@ pub struct Overhead {
         skip_serializing_if = "Option::is_none"
     )]
     pub nanoseconds: Option<f64>,
+    /// Per write, above `nanoseconds`: framing and copying to or from the transport; for transfers.
+    #[serde(
+        default,
+        with = "optional_figure",
+        skip_serializing_if = "Option::is_none"
+    )]
+    pub copies_nanoseconds: Option<f64>,
     /// For memory: by the allocator's count, per connection or in all as its figures are.
     #[serde(
         default,

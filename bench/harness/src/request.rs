@@ -82,6 +82,7 @@ impl Request {
             clock_nanoseconds: clock::cost(),
             scenario: self.scenario.on(side),
             nanoseconds: None,
+            copies_nanoseconds: None,
             bytes: None,
         }
     }

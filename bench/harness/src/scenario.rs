@@ -139,6 +139,9 @@ pub struct Scenario {
     /// Bytes per write.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub size: Option<u32>,
+    /// Bytes that are written before they are read; absent in transfers of 1 MiB at a time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub in_flight: Option<u32>,
     /// Largest record, in bytes of plaintext.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub record_size: Option<u32>,
@@ -206,6 +209,7 @@ impl Scenario {
             side: None,
             threads: None,
             size: None,
+            in_flight: None,
             record_size: None,
             variant: None,
         }
@@ -257,10 +261,15 @@ impl Scenario {
         if self.authentication == Some(Authentication::Mutual) {
             parts.push("mutual".into());
         }
-        match self.size {
-            Some(size) if !transfer => parts.push(size_name(size)),
-            Some(size) if size != 1 << 20 => parts.push(format!("{} writes", size_name(size))),
-            _ => {}
+        if let Some(bytes) = self.in_flight {
+            parts.push(format!("{} in flight", size_name(bytes)));
+        }
+        let usual_size = transfer.then(|| self.in_flight.unwrap_or(1 << 20));
+        if let Some(size) = self.size
+            && Some(size) != usual_size
+        {
+            let writes = if transfer { " writes" } else { "" };
+            parts.push(size_name(size) + writes);
         }
         if let Some(size) = self.record_size {
             parts.push(format!("{} records", size_name(size)));

@@ -32,6 +32,11 @@ fn every_kind_that_is_timed_records_the_harness_own_cost() {
             2,
         ),
         (
+            with(json!({"operation": "transfer", "size": 16384, "in_flight": 65536})),
+            false,
+            2,
+        ),
+        (
             with(json!({"operation": "client-hello", "variant": "X25519"})),
             false,
             1,
@@ -58,6 +63,8 @@ fn every_kind_that_is_timed_records_the_harness_own_cost() {
             let cost = overhead.nanoseconds.unwrap();
             assert!(cost > 0.0 && overhead.clock_nanoseconds > 0.0, "{scenario}");
             assert!(overhead.bytes.is_none());
+            let transfer = scenario["operation"] == "transfer";
+            assert_eq!(overhead.copies_nanoseconds.is_some(), transfer);
         }
     }
 }

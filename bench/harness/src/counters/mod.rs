@@ -97,6 +97,15 @@ impl<C: Connection> Connection for CountedConnection<C> {
         collect_if(self.counted, || self.connection.receive(buffer))
     }
 
+    fn receive_with(&mut self, buffer: &mut [u8], take: &mut dyn FnMut(&[u8])) -> Result<()> {
+        let counted = self.counted;
+        collect_if(counted, || {
+            // Collection is toggled: what the driver does with the bytes is not counted.
+            let take = &mut |bytes: &[u8]| collect_if(counted, || take(bytes));
+            self.connection.receive_with(buffer, take)
+        })
+    }
+
     fn negotiated(&self) -> Result<Negotiated> {
         self.connection.negotiated()
     }

@@ -17,6 +17,8 @@ pub enum Variant {
     HelloRetry,
     /// Connections held at once: `sessions-1000`.
     Sessions(u32),
+    /// A transfer whose source and destination do not fit into a cache: `cold`.
+    Cold,
     /// `aes-256-gcm-seal-16384`, `rsa-2048-sign`.
     Primitive(Primitive),
     /// A name that only other tools' data has. No program of ours measures it.
@@ -29,6 +31,7 @@ pub enum VariantKind {
     KeyShares,
     HelloRetry,
     Sessions,
+    Cold,
     Primitive,
 }
 
@@ -42,6 +45,7 @@ impl VariantKind {
             }
             Self::HelloRetry => "hello-retry".into(),
             Self::Sessions => "sessions-NUMBER".into(),
+            Self::Cold => "cold".into(),
             Self::Primitive => Primitive::names(),
         }
     }
@@ -73,6 +77,9 @@ impl Variant {
         ensure!(!text.is_empty(), "expected a name");
         if text == "hello-retry" {
             return Ok(Self::HelloRetry);
+        }
+        if text == "cold" {
+            return Ok(Self::Cold);
         }
         if let Some(rest) = text.strip_prefix("sessions-") {
             // What one tool prints twice is numbered by its importer.
@@ -108,6 +115,7 @@ impl Variant {
             Self::KeyShares(_) => VariantKind::KeyShares,
             Self::HelloRetry => VariantKind::HelloRetry,
             Self::Sessions(_) => VariantKind::Sessions,
+            Self::Cold => VariantKind::Cold,
             Self::Primitive(_) => VariantKind::Primitive,
             Self::Foreign(_) => return None,
         })
@@ -162,6 +170,7 @@ impl fmt::Display for Variant {
                 f.write_str(&names.join("+"))
             }
             Self::HelloRetry => f.write_str("hello-retry"),
+            Self::Cold => f.write_str("cold"),
             Self::Sessions(sessions) => write!(f, "sessions-{sessions}"),
             Self::Primitive(primitive) => primitive.fmt(f),
             Self::Foreign(text) => f.write_str(text),
@@ -197,6 +206,7 @@ mod tests {
                 Some(VariantKind::KeyShares) => "key-shares",
                 Some(VariantKind::HelloRetry) => "hello-retry",
                 Some(VariantKind::Sessions) => "sessions",
+                Some(VariantKind::Cold) => "cold",
                 Some(VariantKind::Primitive) => "primitive",
                 None => "foreign",
             };

@@ -10,6 +10,7 @@ use super::{
     threads::{on_threads, repeat},
 };
 use crate::{
+    copy::CopyLibrary,
     latency::Latencies,
     library::TlsLibrary,
     noop::NoopLibrary,
@@ -21,7 +22,7 @@ use crate::{
 /// A warm-up has at least so many steps, however short its time.
 const LEAST_WARM_UP: u32 = 4;
 
-/// How long, and how often, the library that does nothing is driven.
+/// How long, and how often, the libraries that encrypt nothing are driven.
 const OVERHEAD_WINDOW: Duration = Duration::from_millis(1);
 const OVERHEAD_WINDOWS: u32 = 5;
 
@@ -29,7 +30,7 @@ const OVERHEAD_WINDOWS: u32 = 5;
 pub struct Target<'a, L> {
     pub library: &'a L,
     pub scenario: &'a Scenario,
-    /// Off for the library that does nothing: its results are not checked.
+    /// Off for the libraries that encrypt nothing: their results are not checked.
     pub checked: bool,
 }
 
@@ -50,6 +51,9 @@ pub trait Timed {
 
     /// Whether a counter can count its operations: they must be calls of connections.
     const COUNTABLE: bool = true;
+
+    /// Whether it moves so many bytes that the transport's copies count.
+    const COPIES: bool = false;
 
     /// Whether an operation draws random numbers.
     const RANDOM: bool = true;
@@ -177,6 +181,10 @@ impl<T: Timed, L: TlsLibrary> Workload<L> for T {
                 drop(gate);
                 let start = Instant::now();
                 repeat(measure, 1, || step(&mut tally))?;
+                // A step may do nothing but check.
+                while tally.steps == 0 {
+                    step(&mut tally)?;
+                }
                 let end = Instant::now();
                 Ok(Window { tally, start, end })
             })
@@ -196,34 +204,18 @@ impl<T: Timed, L: TlsLibrary> Workload<L> for T {
     }
 
     fn own_cost(&self, request: &Request) -> Result<Vec<Record>> {
-        let target = Target {
-            library: &NoopLibrary,
-            scenario: &request.scenario,
-            checked: false,
+        let empty = least_cost::<T, _>(&NoopLibrary, request)?;
+        let copying = match T::COPIES {
+            true => Some(least_cost::<T, _>(&CopyLibrary, request)?),
+            false => None,
         };
-        let work = T::work(target.scenario)?;
-        let shared = T::prepare(&target)?;
-        let threads = on_threads(request, |gate| {
-            T::run(&target, &shared, |step| {
-                drop(gate);
-                // The least of several windows: whatever else runs on the host only adds to it.
-                let mut least = vec![f64::INFINITY; T::SIDES.len()];
-                for _ in 0..OVERHEAD_WINDOWS {
-                    let mut tally = Tally::new(T::SIDES.len(), T::LATENCY && request.latency)?;
-                    repeat(OVERHEAD_WINDOW, 1, || step(&mut tally))?;
-                    let operations = tally.steps * work.operations;
-                    for (least, role) in least.iter_mut().zip(&tally.roles) {
-                        *least = least.min(mean(role.total(), operations));
-                    }
-                }
-                Ok(least)
-            })
-        })?;
         let sides = T::SIDES.iter().enumerate();
         let records = sides.map(|(index, side)| {
-            let sum: f64 = threads.iter().map(|thread| thread[index]).sum();
             Record::Overhead(Overhead {
-                nanoseconds: Some(sum / threads.len() as f64),
+                nanoseconds: Some(empty[index]),
+                copies_nanoseconds: copying
+                    .as_ref()
+                    .map(|copying| (copying[index] - empty[index]).max(0.0)),
                 ..request.overhead(*side)
             })
         });
@@ -261,6 +253,36 @@ impl<T: Timed, L: TlsLibrary> Countable<L> for T {
             driver(&mut || step(&mut unused))
         })
     }
+}
+
+/// Nanoseconds per operation of each role, with a library that encrypts nothing: the mean over the
+/// threads.
+fn least_cost<T: Timed, L: TlsLibrary>(library: &L, request: &Request) -> Result<Vec<f64>> {
+    let target = Target {
+        library,
+        scenario: &request.scenario,
+        checked: false,
+    };
+    let work = T::work(target.scenario)?;
+    let shared = T::prepare(&target)?;
+    let threads = on_threads(request, |gate| {
+        T::run(&target, &shared, |step| {
+            drop(gate);
+            // The least of several windows: whatever else runs on the host only adds to it.
+            let mut least = vec![f64::INFINITY; T::SIDES.len()];
+            for _ in 0..OVERHEAD_WINDOWS {
+                let mut tally = Tally::new(T::SIDES.len(), T::LATENCY && request.latency)?;
+                repeat(OVERHEAD_WINDOW, 1, || step(&mut tally))?;
+                let operations = tally.steps * work.operations;
+                for (least, role) in least.iter_mut().zip(&tally.roles) {
+                    *least = least.min(mean(role.total(), operations));
+                }
+            }
+            Ok(least)
+        })
+    })?;
+    let mean = |index| threads.iter().map(|it| it[index]).sum::<f64>() / threads.len() as f64;
+    Ok((0..T::SIDES.len()).map(mean).collect())
 }
 
 /// How long to warm up, and how long to measure.

@@ -1,5 +1,9 @@
 //! Transfers: the server sends, the client receives. One batch of writes at a time: all are sent,
 //! then all are read, with one read of the clock between and one after.
+//!
+//! Checked after every batch: the number of bytes received, the number of records on the wire, and
+//! that nothing is left to read. Every byte is compared where the plaintext stays in memory. Where
+//! it is dropped, every 16th batch keeps it to be compared, and its time does not count.
 
 use std::time::Duration;
 
@@ -13,15 +17,20 @@ use crate::{
     clock::Laps,
     library::{Connection, Setup, TlsLibrary},
     record::Phase,
-    scenario::{Scenario, Side},
+    scenario::{Scenario, Side, Variant, VariantKind},
     session::{self, HandshakeBench, Pair},
     transport::Transport,
     wire,
 };
 
-/// Plaintext that every batch moves, unless one write is larger: the same amount of work for
-/// every size of write.
-const BATCH_BYTES: usize = 1 << 20;
+/// Bytes in flight where the scenario names none and a write is not larger.
+const USUAL_IN_FLIGHT: usize = 1 << 20;
+
+/// Size of the source and of the destination of a cold transfer: more than caches hold.
+const COLD_BYTES: usize = 64 << 20;
+
+/// Every so many batches, the bytes of one that drops its plaintext are kept and compared.
+const KEPT_EVERY: u64 = 16;
 
 /// Largest record of the protocol, in bytes of plaintext.
 const MAX_RECORD: usize = 1 << 14;
@@ -34,15 +43,17 @@ pub struct Transfer;
 
 impl Timed for Transfer {
     const SIDES: &'static [Option<Side>] = &[Some(Side::Sender), Some(Side::Receiver)];
+    const VARIANTS: &'static [VariantKind] = &[VariantKind::Cold];
     const RANDOM: bool = false;
+    const COPIES: bool = true;
 
     type Shared<L: TlsLibrary> = L::ServerConfig;
 
     fn work(scenario: &Scenario) -> Result<Work> {
-        let batch = Batch::new(scenario)?;
+        let shape = Shape::new(scenario)?;
         Ok(Work {
-            operations: batch.writes() as u64,
-            amount: batch.size as f64 / MEBIBYTE,
+            operations: shape.writes() as u64,
+            amount: shape.size as f64 / MEBIBYTE,
             quantity: Quantity::Mebibytes,
         })
     }
@@ -72,23 +83,49 @@ impl Timed for Transfer {
             false => bench.unchecked()?,
         };
         bench.transport.clear();
+        let mut batches = 0_u64;
         driver(&mut |tally| {
-            let times = batch.run(&mut pair)?;
+            let keeps = target.checked && batch.drops && batches.is_multiple_of(KEPT_EVERY);
+            batches += 1;
+            let times = match keeps {
+                true => batch.run_kept(&mut pair)?,
+                false => batch.run(&mut pair)?,
+            };
             match target.checked {
                 true => batch.check(&bench.transport)?,
-                false => bench.transport.clear(),
+                false => batch.clear(&bench.transport),
             }
-            tally.add([times.sender, times.receiver].map(|time| [(Phase::Total, time)]))
+            match keeps {
+                true => Ok(()),
+                false => tally.add([times.sender, times.receiver].map(|it| [(Phase::Total, it)])),
+            }
         })
     }
 }
 
+/// What the writes of one batch are.
+#[derive(Clone, Copy, Debug)]
+struct Shape {
+    size: usize,
+    in_flight: usize,
+    record: usize,
+}
+
 /// The writes of one batch, and where they arrive.
 pub struct Batch {
-    size: usize,
-    record: usize,
-    sent: Vec<u8>,
-    received: Vec<u8>,
+    shape: Shape,
+    /// Whole batches, sent in turn.
+    source: Vec<u8>,
+    /// As long as the source. Where plaintext is dropped, only a batch that keeps it writes here.
+    destination: Vec<u8>,
+    /// Where the batch begins in source and destination.
+    start: usize,
+    /// Whether plaintext is dropped as soon as it was received.
+    drops: bool,
+    /// Where libraries decrypt to that do not lend their plaintext.
+    buffer: Box<[u8]>,
+    kept: bool,
+    received: usize,
 }
 
 /// Time of one batch, by role.
@@ -101,54 +138,76 @@ pub struct Times {
 /// Bytes that look random (xorshift64, Marsaglia 2003), so that a byte lost or moved is noticed.
 fn noise(length: usize) -> Vec<u8> {
     let mut state = 0x9e37_79b9_7f4a_7c15_u64;
-    (0..length)
-        .map(|_| {
-            state ^= state << 13;
-            state ^= state >> 7;
-            state ^= state << 17;
-            (state >> 32) as u8
-        })
-        .collect()
+    let mut bytes = vec![0; length];
+    for word in bytes.chunks_mut(8) {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        word.copy_from_slice(&state.to_le_bytes()[..word.len()]);
+    }
+    bytes
 }
 
-impl Batch {
-    /// # Errors
-    /// The scenario names no size of write.
-    pub fn new(scenario: &Scenario) -> Result<Self> {
+impl Shape {
+    fn new(scenario: &Scenario) -> Result<Self> {
         let size = scenario
             .size
             .filter(|size| *size > 0)
             .with_context(|| format!("scenario \"{}\" has no size", scenario.name()))?
             as usize;
-        let record = scenario
-            .record_size
-            .map_or(MAX_RECORD, |record| MAX_RECORD.min(record as usize));
-        let length = size * (BATCH_BYTES / size).max(1);
+        let in_flight = match scenario.in_flight {
+            Some(bytes) => bytes as usize,
+            None => size * (USUAL_IN_FLIGHT / size).max(1),
+        };
+        ensure!(
+            in_flight > 0 && in_flight.is_multiple_of(size) && in_flight <= COLD_BYTES,
+            "in_flight = {in_flight}, expected a multiple of size = {size} up to {COLD_BYTES}"
+        );
         Ok(Self {
             size,
-            record,
-            sent: noise(length),
-            received: vec![0; length],
+            in_flight,
+            record: scenario
+                .record_size
+                .map_or(MAX_RECORD, |record| MAX_RECORD.min(record as usize)),
         })
     }
 
-    /// Number of writes.
-    pub fn writes(&self) -> usize {
-        self.sent.len() / self.size
+    fn writes(self) -> usize {
+        self.in_flight / self.size
     }
 
-    /// Bytes of plaintext.
-    pub fn bytes(&self) -> usize {
-        self.sent.len()
-    }
-
-    fn records(&self) -> usize {
+    fn records(self) -> usize {
         self.writes() * self.size.div_ceil(self.record)
+    }
+}
+
+impl Batch {
+    /// # Errors
+    /// The scenario names no size of write, or bytes in flight that are not whole writes.
+    pub fn new(scenario: &Scenario) -> Result<Self> {
+        let shape = Shape::new(scenario)?;
+        let cold = scenario.variant == Some(Variant::Cold);
+        let length = match cold {
+            true => COLD_BYTES - COLD_BYTES % shape.in_flight,
+            false => shape.in_flight,
+        };
+        Ok(Self {
+            shape,
+            source: noise(length),
+            // Written, so that no page is faulted in while the clock runs.
+            destination: vec![0xff; length],
+            start: 0,
+            drops: scenario.in_flight.is_some() && !cold,
+            buffer: vec![0xff; MAX_RECORD].into(),
+            kept: false,
+            received: 0,
+        })
     }
 
     /// Bytes that the transport must hold.
     pub fn capacity(&self) -> usize {
-        Transport::HANDSHAKE_CAPACITY + self.bytes() + self.records() * RECORD_OVERHEAD
+        let Shape { in_flight, .. } = self.shape;
+        Transport::HANDSHAKE_CAPACITY + in_flight + self.shape.records() * RECORD_OVERHEAD
     }
 
     /// Moves one batch over a transport that is clear. Every library reads the same chunks: one
@@ -157,25 +216,77 @@ impl Batch {
     /// # Errors
     /// A role fails.
     pub fn run<L: TlsLibrary + ?Sized>(&mut self, pair: &mut Pair<'_, L>) -> Result<Times> {
-        let chunk = self.size.min(self.record);
+        self.kept = !self.drops;
+        self.transfer(pair)
+    }
+
+    /// The same, by the same calls, with the plaintext kept for `check`.
+    ///
+    /// # Errors
+    /// A role fails.
+    pub fn run_kept<L: TlsLibrary + ?Sized>(&mut self, pair: &mut Pair<'_, L>) -> Result<Times> {
+        self.kept = true;
+        self.transfer(pair)
+    }
+
+    fn transfer<L: TlsLibrary + ?Sized>(&mut self, pair: &mut Pair<'_, L>) -> Result<Times> {
+        self.received = 0;
+        let writes = &self.source[self.start..][..self.shape.in_flight];
         let mut laps = Laps::start();
-        for write in self.sent.chunks_exact(self.size) {
+        for write in writes.chunks_exact(self.shape.size) {
             pair.server.send(write).context("sender")?;
         }
         let sender = laps.lap();
-        let mut rest = self.received.as_mut_slice();
-        while !rest.is_empty() {
-            let length = chunk.min(rest.len());
-            let read = pair
-                .client
-                .receive(&mut rest[..length])
-                .context("receiver")?;
-            rest = &mut rest[read..];
+        let client = &mut pair.client;
+        match (self.drops, self.kept) {
+            (false, _) => self.receive_copied(client),
+            (true, true) => self.receive_and_keep(client),
+            (true, false) => self.receive_and_drop(client),
         }
+        .context("receiver")?;
         Ok(Times {
             sender,
             receiver: laps.lap(),
         })
+    }
+
+    /// Bytes that the next call may receive, at the most; none at the end of the batch.
+    fn next_chunk(&self) -> Option<usize> {
+        let Shape { size, record, .. } = self.shape;
+        let rest = self.shape.in_flight.checked_sub(self.received)?;
+        (rest > 0).then(|| rest.min(size).min(record))
+    }
+
+    fn receive_copied(&mut self, client: &mut impl Connection) -> Result<()> {
+        while let Some(chunk) = self.next_chunk() {
+            let start = self.start + self.received;
+            self.received += client.receive(&mut self.destination[start..][..chunk])?;
+        }
+        Ok(())
+    }
+
+    fn receive_and_drop(&mut self, client: &mut impl Connection) -> Result<()> {
+        while let Some(chunk) = self.next_chunk() {
+            let (buffer, received) = (&mut self.buffer[..chunk], &mut self.received);
+            client.receive_with(buffer, &mut |bytes| *received += bytes.len())?;
+        }
+        Ok(())
+    }
+
+    fn receive_and_keep(&mut self, client: &mut impl Connection) -> Result<()> {
+        while let Some(chunk) = self.next_chunk() {
+            let (buffer, received) = (&mut self.buffer[..chunk], &mut self.received);
+            let destination = &mut self.destination[self.start..];
+            client.receive_with(buffer, &mut |bytes| {
+                let end = *received + bytes.len();
+                // More than was asked for has no place; the count shows it.
+                if let Some(space) = destination.get_mut(*received..end) {
+                    space.copy_from_slice(bytes);
+                }
+                *received = end;
+            })?;
+        }
+        Ok(())
     }
 
     /// Checks that what arrived is what was sent, in records of the wanted size, and clears.
@@ -183,23 +294,39 @@ impl Batch {
     /// # Errors
     /// The first difference.
     pub fn check(&mut self, transport: &Transport) -> Result<()> {
-        if self.sent != self.received {
-            let position = (0..self.bytes()).find(|i| self.sent[*i] != self.received[*i]);
+        let range = self.start..self.start + self.shape.in_flight;
+        let (sent, received) = (&self.source[range.clone()], &mut self.destination[range]);
+        if self.kept && sent != received {
+            let position = sent.iter().zip(received).position(|(a, b)| a != b);
             bail!("byte {} arrived as another", position.unwrap_or_default());
         }
+        ensure!(
+            self.received == self.shape.in_flight,
+            "received {} bytes, expected {}",
+            self.received,
+            self.shape.in_flight
+        );
         ensure!(
             !transport.client.has_arrived(),
             "more was sent than was asked for"
         );
         let records = transport.sent_by_server(wire::application_records)?;
         ensure!(
-            records == self.records(),
+            records == self.shape.records(),
             "found {records} records, expected {}",
-            self.records()
+            self.shape.records()
         );
-        self.received.fill(0);
-        transport.clear();
+        if self.kept {
+            received.fill(0);
+        }
+        self.clear(transport);
         Ok(())
+    }
+
+    /// Clears the transport and goes on to the next batch.
+    fn clear(&mut self, transport: &Transport) {
+        transport.clear();
+        self.start = (self.start + self.shape.in_flight) % self.source.len();
     }
 }
 
@@ -208,40 +335,82 @@ mod tests {
     use super::*;
     use crate::scenario::Operation;
 
-    fn batch(size: u32, record_size: Option<u32>) -> Batch {
-        Batch::new(&Scenario {
+    fn scenario(size: u32, in_flight: Option<u32>, record_size: Option<u32>) -> Scenario {
+        Scenario {
             size: Some(size),
+            in_flight,
             record_size,
             ..Scenario::new(Operation::Transfer)
-        })
-        .unwrap()
+        }
+    }
+
+    fn batch(size: u32, in_flight: Option<u32>, record_size: Option<u32>) -> Batch {
+        Batch::new(&scenario(size, in_flight, record_size)).unwrap()
+    }
+
+    fn bytes_and_writes(size: u32, in_flight: Option<u32>) -> (usize, usize) {
+        let shape = batch(size, in_flight, None).shape;
+        (shape.in_flight, shape.writes())
     }
 
     #[test]
-    fn every_size_of_write_moves_a_mebibyte() {
+    fn without_in_flight_every_size_of_write_moves_a_mebibyte() {
         for size in [16, 1024, 8192, 1 << 20] {
-            let batch = batch(size, None);
-            assert_eq!(batch.bytes(), 1 << 20);
-            assert_eq!(batch.writes(), (1 << 20) / size as usize);
+            let writes = (1 << 20) / size as usize;
+            assert_eq!(bytes_and_writes(size, None), (1 << 20, writes));
         }
-        assert_eq!(batch(1 << 21, None).writes(), 1);
+        assert_eq!(bytes_and_writes(1 << 21, None), (1 << 21, 1));
+    }
+
+    #[test]
+    fn a_batch_moves_the_bytes_in_flight_in_whole_writes() {
+        for (size, in_flight) in [(16, 16 << 10), (1 << 16, 1 << 16), (1 << 20, 16 << 20)] {
+            let expected = (in_flight as usize, (in_flight / size) as usize);
+            assert_eq!(bytes_and_writes(size, Some(in_flight)), expected);
+        }
+        for (size, in_flight) in [(1000, 1 << 16), (1 << 17, 1 << 16), (1, 0), (1, 65 << 20)] {
+            let error = Batch::new(&scenario(size, Some(in_flight), None)).err();
+            let error = error.unwrap().to_string();
+            assert!(error.contains("expected a multiple of size"), "{error}");
+        }
     }
 
     #[test]
     fn records_follow_from_write_and_record_size() {
-        assert_eq!(batch(1 << 20, None).records(), 64);
-        assert_eq!(batch(8192, None).records(), 128);
-        assert_eq!(batch(8192, Some(1024)).records(), 1024);
-        assert_eq!(batch(1500, Some(1024)).records(), 2 * 699);
+        let records = |size, record_size| batch(size, None, record_size).shape.records();
+        assert_eq!(records(1 << 20, None), 64);
+        assert_eq!(records(8192, None), 128);
+        assert_eq!(records(8192, Some(1024)), 1024);
+        assert_eq!(records(1500, Some(1024)), 2 * 699);
     }
 
     #[test]
     fn a_changed_byte_is_found() {
         let transport = Transport::new(16);
-        let mut batch = batch(16, None);
-        batch.received.copy_from_slice(&batch.sent);
-        batch.received[77] ^= 1;
+        let mut batch = batch(16, None, None);
+        batch.kept = true;
+        batch.destination.copy_from_slice(&batch.source);
+        batch.destination[77] ^= 1;
         let error = batch.check(&transport).unwrap_err();
         assert_eq!(error.to_string(), "byte 77 arrived as another");
+    }
+
+    #[test]
+    fn a_cold_transfer_walks_through_more_than_a_cache_holds() {
+        let transport = Transport::new(16);
+        let mut batch = Batch::new(&Scenario {
+            variant: Some(Variant::Cold),
+            ..scenario(1 << 16, Some(1 << 16), None)
+        })
+        .unwrap();
+        assert_eq!(batch.source.len(), 64 << 20);
+        assert_eq!(batch.destination.len(), 64 << 20);
+        let mut starts = Vec::new();
+        for _ in 0..1024 {
+            starts.push(batch.start);
+            batch.clear(&transport);
+        }
+        assert!(starts.iter().zip(0..).all(|(start, i)| *start == i << 16));
+        assert_eq!(batch.start, 0, "the walk begins again");
     }
 }

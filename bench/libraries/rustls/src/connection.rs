@@ -137,6 +137,27 @@ where
         }
     }
 
+    #[cfg(rustls_lends_plaintext)]
+    fn receive_with(&mut self, buffer: &mut [u8], take: &mut dyn FnMut(&[u8])) -> Result<()> {
+        use std::io::{BufRead, ErrorKind};
+        loop {
+            let mut reader = self.connection.reader();
+            match reader.fill_buf() {
+                Ok([]) => bail!("the peer closed the connection"),
+                Ok(plaintext) => {
+                    let length = plaintext.len().min(buffer.len());
+                    take(&plaintext[..length]);
+                    reader.consume(length);
+                    return Ok(());
+                }
+                Err(error) if error.kind() == ErrorKind::WouldBlock => {
+                    ensure!(self.read()?, "nothing has arrived");
+                }
+                Err(error) => return Err(error.into()),
+            }
+        }
+    }
+
     fn negotiated(&self) -> Result<Negotiated> {
         negotiated(&self.connection, self.connection.tickets())
     }

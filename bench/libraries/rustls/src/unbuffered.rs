@@ -155,7 +155,9 @@ impl Incoming {
             ensure!(size > self.end, "{size} bytes make no whole message");
             self.bytes.resize(size, 0);
         }
-        self.end += endpoint.receive(&mut self.bytes[self.end..]);
+        // A record at a time stays in the first cache until it is decrypted.
+        let most = self.bytes.len().min(self.end + LARGEST_RECORD);
+        self.end += endpoint.receive(&mut self.bytes[self.end..most]);
         Ok(true)
     }
 }
@@ -266,6 +268,38 @@ where
             }
         }
     }
+
+    /// Passes on the plaintext of one record, of at most `room` bytes, where it was decrypted.
+    fn lend(&mut self, room: usize, mut take: impl FnMut(&[u8])) -> Result<()> {
+        loop {
+            let UnbufferedStatus { discard, state } =
+                C::process(&mut self.connection, self.incoming.arrived());
+            let (mut received, mut discarded) = (None, discard);
+            match state? {
+                ConnectionState::ReadTraffic(mut traffic) => {
+                    let record = traffic.next_record().context("no record of data")??;
+                    let length = record.payload.len();
+                    ensure!(
+                        length <= room,
+                        "a record of {length} bytes, expected at most {room}"
+                    );
+                    if length > 0 {
+                        take(record.payload);
+                    }
+                    received = Some(length);
+                    discarded += record.discard;
+                }
+                ConnectionState::WriteTraffic(_) => {}
+                other => bail!("{other:?} is no state of a transfer"),
+            }
+            self.incoming.start += discarded;
+            match received {
+                Some(length) if length > 0 => return Ok(()),
+                Some(_) => {}
+                None => ensure!(self.incoming.fill(self.endpoint)?, "nothing has arrived"),
+            }
+        }
+    }
 }
 
 impl<C> Connection for UnbufferedConnection<'_, C>
@@ -299,31 +333,16 @@ where
     }
 
     fn receive(&mut self, buffer: &mut [u8]) -> Result<usize> {
-        loop {
-            let UnbufferedStatus { discard, state } =
-                C::process(&mut self.connection, self.incoming.arrived());
-            let (mut received, mut discarded) = (None, discard);
-            match state? {
-                ConnectionState::ReadTraffic(mut traffic) => {
-                    let record = traffic.next_record().context("no record of data")??;
-                    let (length, room) = (record.payload.len(), buffer.len());
-                    let space = buffer.get_mut(..length).with_context(|| {
-                        format!("a record of {length} bytes, expected at most {room}")
-                    })?;
-                    space.copy_from_slice(record.payload);
-                    received = Some(length);
-                    discarded += record.discard;
-                }
-                ConnectionState::WriteTraffic(_) => {}
-                other => bail!("{other:?} is no state of a transfer"),
-            }
-            self.incoming.start += discarded;
-            match received {
-                Some(length) if length > 0 => return Ok(length),
-                Some(_) => {}
-                None => ensure!(self.incoming.fill(self.endpoint)?, "nothing has arrived"),
-            }
-        }
+        let mut received = 0;
+        self.lend(buffer.len(), |payload| {
+            received = payload.len();
+            buffer[..received].copy_from_slice(payload);
+        })?;
+        Ok(received)
+    }
+
+    fn receive_with(&mut self, buffer: &mut [u8], take: &mut dyn FnMut(&[u8])) -> Result<()> {
+        self.lend(buffer.len(), take)
     }
 
     fn negotiated(&self) -> Result<Negotiated> {

@@ -324,15 +324,31 @@ fn handshakes(fault: Fault, scenario: &Scenario) -> Result<()> {
     stage.handshake(stage.resumes()).map(drop)
 }
 
+/// What the driver says of one batch.
 fn transfers(fault: Fault) -> Result<()> {
-    let scenario = scenario(Protocol::Tls13, Resumption::None);
+    transfer(fault, &scenario(Protocol::Tls13, Resumption::None), false)
+}
+
+fn in_flight() -> Scenario {
+    Scenario {
+        operation: Operation::Transfer,
+        size: Some(1 << 16),
+        in_flight: Some(1 << 16),
+        ..scenario(Protocol::Tls13, Resumption::None)
+    }
+}
+
+fn transfer(fault: Fault, scenario: &Scenario, keeps: bool) -> Result<()> {
     let faulty = FaultyAdapter::new(fault);
-    let server = faulty.server_config(&Setup::server(&scenario)?)?;
-    let mut batch = Batch::new(&scenario)?;
-    let stage = HandshakeBench::new(&faulty, &server, &scenario, batch.capacity())?;
+    let server = faulty.server_config(&Setup::server(scenario)?)?;
+    let mut batch = Batch::new(scenario)?;
+    let stage = HandshakeBench::new(&faulty, &server, scenario, batch.capacity())?;
     let mut pair = stage.handshake(false)?;
     stage.transport.clear();
-    batch.run(&mut pair)?;
+    match keeps {
+        true => batch.run_kept(&mut pair)?,
+        false => batch.run(&mut pair)?,
+    };
     batch.check(&stage.transport)
 }
 
@@ -430,6 +446,23 @@ fn data_that_is_short_or_wrong_is_noticed() {
     noticed(transfers(Fault::ShortData), "nothing has arrived");
     noticed(transfers(Fault::OtherData), "arrived as another");
     noticed(transfers(Fault::NothingReceived), "arrived as another");
+}
+
+#[test]
+fn dropped_data_that_is_short_or_wrong_is_noticed() {
+    for (fault, keeps, expected) in [
+        (Fault::ShortData, false, "nothing has arrived"),
+        (Fault::ShortData, true, "nothing has arrived"),
+        (Fault::NothingReceived, false, "more was sent than"),
+        (Fault::NothingReceived, true, "arrived as another"),
+        (Fault::OtherData, true, "arrived as another"),
+    ] {
+        noticed(transfer(fault, &in_flight(), keeps), expected);
+    }
+    for fault in [Fault::OtherData, Fault::OtherDataLater] {
+        noticed(block(fault, &in_flight()), "arrived as another");
+    }
+    block(Fault::None, &in_flight()).unwrap();
 }
 
 #[test]

@@ -92,23 +92,36 @@ pub fn transfers() -> Vec<Scenario> {
     let mut scenarios = Vec::new();
     for base in [handshake_12(), handshake_13()] {
         for suite in suites(base.protocol.unwrap(), Certificate::Rsa2048) {
-            for (size, record_size) in [
-                (16, None),
-                (1000, None),
-                (8192, None),
-                (1 << 20, None),
-                (8192, Some(1024)),
-                (1 << 20, Some(4096)),
+            for (size, in_flight, record_size) in [
+                (16, None, None),
+                (1000, None, None),
+                (8192, None, None),
+                (1 << 20, None, None),
+                (8192, None, Some(1024)),
+                (1 << 20, None, Some(4096)),
+                (16, Some(1 << 14), None),
+                (1000, Some(65_000), None),
+                (1 << 16, Some(1 << 16), None),
+                (1 << 16, Some(1 << 18), Some(4096)),
+                (1 << 20, Some(1 << 24), None),
             ] {
                 scenarios.push(Scenario {
                     operation: Operation::Transfer,
                     cipher_suite: Some(suite),
                     size: Some(size),
+                    in_flight,
                     record_size,
                     ..base.clone()
                 });
             }
         }
+        scenarios.push(Scenario {
+            operation: Operation::Transfer,
+            size: Some(1 << 16),
+            in_flight: Some(1 << 16),
+            variant: Some(Variant::Cold),
+            ..base
+        });
     }
     scenarios
 }
@@ -118,7 +131,8 @@ pub fn main_report() -> Vec<Scenario> {
     let transfer = |base: Scenario, suite| Scenario {
         operation: Operation::Transfer,
         cipher_suite: Some(suite),
-        size: Some(1 << 20),
+        size: Some(1 << 16),
+        in_flight: Some(1 << 16),
         ..base
     };
     let ecdsa = |base: Scenario, suite| Scenario {

@@ -15,9 +15,12 @@ pub fn every_transfer_arrives<L: TlsLibrary>(library: &L) {
         let bench = HandshakeBench::new(library, &server, &scenario, batch.capacity()).unwrap();
         let mut pair = bench.handshake(false).unwrap();
         bench.transport.clear();
-        for _ in 0..2 {
-            batch
-                .run(&mut pair)
+        for keeps in [true, false, true] {
+            let times = match keeps {
+                true => batch.run_kept(&mut pair),
+                false => batch.run(&mut pair),
+            };
+            times
                 .and_then(|_| batch.check(&bench.transport))
                 .unwrap_or_else(|error| panic!("{}: {error:#}", scenario.name()));
         }

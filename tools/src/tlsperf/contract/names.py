@@ -60,7 +60,8 @@ def scenario_name(scenario: Scenario) -> str:
 
     Left out is what is the same in every main report: the certificate and the group of a
     transfer, the certificate and AES-256-GCM of a handshake that resumes, server
-    authentication, one thread, 1 MiB writes.
+    authentication, one thread; of a transfer without `in_flight`, writes of 1 MiB; with it, writes
+    of as many bytes.
     """
     s = scenario
     parts: list[str] = []
@@ -81,7 +82,10 @@ def scenario_name(scenario: Scenario) -> str:
         parts.append(s.key_exchange)
     if s.authentication == "mutual":
         parts.append("mutual")
-    if s.size and not (s.operation == "transfer" and s.size == 1 << 20):
+    if s.in_flight:
+        parts.append(f"{size_name(s.in_flight)} in flight")
+    usual_size = (s.in_flight or 1 << 20) if s.operation == "transfer" else None
+    if s.size and s.size != usual_size:
         parts.append(
             f"{size_name(s.size)} writes" if s.operation == "transfer" else size_name(s.size)
         )

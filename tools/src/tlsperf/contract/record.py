@@ -80,10 +80,15 @@ class Scenario(Model):
     side: Side | None = None
     threads: int | None = Field(None, ge=1)
     size: int | None = Field(None, ge=1, description="bytes per write")
+    in_flight: int | None = Field(
+        None,
+        ge=1,
+        description="bytes written before they are read; absent in transfers of 1 MiB at a time",
+    )
     record_size: int | None = Field(None, ge=1, description="largest record, bytes of plaintext")
     variant: VariantText | None = Field(
         None,
-        description="what else names it: a primitive, key shares sent, hello-retry, sessions-1000",
+        description="what else names it: a primitive, key shares, hello-retry, sessions-1000, cold",
     )
 
 
@@ -151,6 +156,12 @@ class Overhead(_Record):
     scenario: Scenario
     nanoseconds: float | None = Field(
         None, ge=0, description="per handshake, write or operation; absent for memory"
+    )
+    copies_nanoseconds: float | None = Field(
+        None,
+        ge=0,
+        description="per write of a transfer, above nanoseconds: framing and copying to or from "
+        "the transport",
     )
     bytes: float | None = Field(
         None,

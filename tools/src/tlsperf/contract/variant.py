@@ -12,7 +12,7 @@ from typing import Annotated, Final, Literal
 
 from pydantic import AfterValidator, WithJsonSchema
 
-Kind = Literal["key-shares", "hello-retry", "sessions", "primitive", "foreign"]
+Kind = Literal["key-shares", "hello-retry", "sessions", "cold", "primitive", "foreign"]
 
 GROUPS: Final = ("X25519", "secp256r1", "secp384r1", "X25519MLKEM768")
 """Key shares that a client of ours may send."""
@@ -69,6 +69,8 @@ def parse_variant(text: str) -> Variant:
         raise ValueError("sessions-NUMBER, key shares joined by +, a primitive or another name")
     if text == "hello-retry":
         return Variant(text, "hello-retry")
+    if text == "cold":
+        return Variant(text, "cold")
     if found := _SESSIONS.fullmatch(text):
         return Variant(text, "sessions", _checked(found[1]))
     if found := _PRIMITIVE.fullmatch(text):

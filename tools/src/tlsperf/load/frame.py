@@ -4,7 +4,7 @@ The columns are those of the table in docs/design.md, in this order:
 
     implementation                                text
     operation … side, variant                     text   } together a scenario
-    threads, size, record_size                    Int64  }
+    threads, size, in_flight, record_size         Int64  }
     phase, metric, statistic, unit, note          text
     round                                         Int64
     value                                         float64, finite, >= 0
@@ -47,7 +47,7 @@ COLUMNS: Final = (
     "valid",
     "note",
 )
-INTEGER_COLUMNS: Final = ("threads", "size", "record_size", "round")
+INTEGER_COLUMNS: Final = ("threads", "size", "in_flight", "record_size", "round")
 IDENTITY_COLUMNS: Final = tuple(c for c in COLUMNS if c not in {"value", "unit", "valid", "note"})
 """Columns that distinguish observations: no two valid rows may agree in all of them."""
 

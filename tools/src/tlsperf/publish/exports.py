@@ -25,18 +25,22 @@ def results_csv(results: Results) -> str:
     """The text of results.csv: a line for each cell of each table."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
+    rows = [row for table in results.tables for row in table.rows]
+    # Reports from before `in_flight` keep their columns.
+    old = all(row.scenario.in_flight is None for row in rows)
+    scenario_fields = [field for field in SCENARIO_FIELDS if not (old and field == "in_flight")]
     cell_fields = ("value", "low", "high", "count", "spread_percent", "valid", "note")
     ratio_fields = ("value", "low", "high", "verdict", "paired")
     writer.writerow(
         [
-            *("table", "anchor", "name", *SCENARIO_FIELDS, "phase", "metric", "statistic"),
+            *("table", "anchor", "name", *scenario_fields, "phase", "metric", "statistic"),
             *("implementation", "unit", *cell_fields),
             *("baseline", *(f"ratio_{field}" for field in ratio_fields)),
         ]
     )
     for table in results.tables:
         for row in table.rows:
-            scenario = [getattr(row.scenario, field) for field in SCENARIO_FIELDS]
+            scenario = [getattr(row.scenario, field) for field in scenario_fields]
             for cell in row.cells:
                 ratio = cell.ratio
                 writer.writerow(

@@ -112,6 +112,7 @@ def _row_order(row: Series) -> tuple[object, ...]:
         _natural(s.key_exchange),
         s.authentication or "",
         _natural(s.variant),
+        s.in_flight or 0,
         s.size or 0,
         s.record_size or 0,
         _position(_PROTOCOL_SIDES, s.side),

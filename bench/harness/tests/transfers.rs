@@ -1,0 +1,235 @@
+//! Transfers by libraries that do not encrypt: what is copied, lent, and checked.
+
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+
+use anyhow::{Result, bail};
+use serde_json::json;
+use tls_harness::{
+    copy::CopyLibrary,
+    implementation::Implementation,
+    library::{Connection, Negotiated, Progress, Setup, TlsLibrary},
+    noop::NoopLibrary,
+    record::Record,
+    request::Request,
+    scenario::Scenario,
+    session,
+    transport::{Endpoint, Transport},
+    workloads::{self, transfer::Batch},
+};
+
+fn scenario(more: &serde_json::Value) -> Scenario {
+    let mut scenario = json!({"operation": "transfer", "protocol": "1.3",
+        "cipher_suite": "TLS_AES_256_GCM_SHA384", "key_exchange": "X25519",
+        "certificate": "rsa-2048", "authentication": "server", "resumption": "none"});
+    for (key, value) in more.as_object().unwrap() {
+        scenario[key] = value.clone();
+    }
+    serde_json::from_value(scenario).unwrap()
+}
+
+/// Moves three batches, of which the second keeps its plaintext, and checks them.
+fn transfer<L: TlsLibrary>(library: &L, scenario: &Scenario) -> Result<()> {
+    let mut batch = Batch::new(scenario)?;
+    let transport = Transport::new(batch.capacity());
+    let client = library.client_config(&Setup::client(scenario)?)?;
+    let server = library.server_config(&Setup::server(scenario)?)?;
+    let mut pair = session::run(library, &client, &server, &transport, false)?;
+    transport.clear();
+    batch.run(&mut pair)?;
+    batch.check(&transport)?;
+    batch.run_kept(&mut pair)?;
+    batch.check(&transport)?;
+    batch.run(&mut pair)?;
+    batch.check(&transport)
+}
+
+#[test]
+fn the_copying_library_moves_every_byte_in_records_of_tls() {
+    for more in [
+        json!({"size": 16, "in_flight": 16384}),
+        json!({"size": 65536, "in_flight": 65536}),
+        json!({"size": 65536, "in_flight": 262_144, "record_size": 4096}),
+        json!({"size": 65536, "in_flight": 65536, "variant": "cold"}),
+        json!({"size": 1 << 20}),
+    ] {
+        transfer(&CopyLibrary, &scenario(&more)).unwrap();
+    }
+}
+
+#[test]
+fn the_library_that_does_nothing_fails_the_checks() {
+    let scenario = scenario(&json!({"size": 65536, "in_flight": 65536}));
+    assert!(transfer(&NoopLibrary, &scenario).is_err());
+}
+
+#[test]
+fn copies_are_measured_apart_and_grow_with_the_bytes() {
+    let copies = |size: u32| {
+        let request: Request = serde_json::from_value(json!({
+            "schema": 1, "round": 1, "block": 0, "implementation": "empty-1.0",
+            "scenario": scenario(&json!({"size": size, "in_flight": size})),
+            "measure_seconds": 0.0, "warmup_seconds": 0.0,
+        }))
+        .unwrap();
+        let workload = workloads::of::<NoopLibrary>(request.scenario.operation);
+        let records = workload.own_cost(&request).unwrap();
+        records.into_iter().map(|record| match record {
+            Record::Overhead(overhead) => overhead.copies_nanoseconds.unwrap(),
+            other => panic!("{other:?} is no overhead"),
+        })
+    };
+    for (small, large) in copies(16 << 10).zip(copies(1 << 20)) {
+        assert!(small > 0.0 && large > 8.0 * small, "{small}, {large} ns");
+    }
+}
+
+/// Whether plaintext is copied, lent, changed, lost or made up.
+#[derive(Clone, Copy, PartialEq)]
+enum Way {
+    Lends,
+    Changes,
+    Loses,
+    LendsMore,
+}
+
+/// A library whose plaintext can be lent from where it is.
+struct Lending {
+    way: Way,
+    copies: AtomicUsize,
+    loans: AtomicUsize,
+}
+
+struct LendingConnection<'a> {
+    connection: <CopyLibrary as TlsLibrary>::Client<'a>,
+    library: &'a Lending,
+    decrypted: Vec<u8>,
+}
+
+impl Connection for LendingConnection<'_> {
+    fn handshake(&mut self) -> Result<Progress> {
+        self.connection.handshake()
+    }
+
+    fn receive_tickets(&mut self) -> Result<()> {
+        self.connection.receive_tickets()
+    }
+
+    fn send(&mut self, data: &[u8]) -> Result<()> {
+        self.connection.send(data)
+    }
+
+    fn receive(&mut self, buffer: &mut [u8]) -> Result<usize> {
+        self.library.copies.fetch_add(1, Relaxed);
+        self.connection.receive(buffer)
+    }
+
+    fn receive_with(&mut self, buffer: &mut [u8], take: &mut dyn FnMut(&[u8])) -> Result<()> {
+        self.library.loans.fetch_add(1, Relaxed);
+        self.decrypted.resize(buffer.len() + 1, 0);
+        let length = self
+            .connection
+            .receive(&mut self.decrypted[..buffer.len()])?;
+        match self.library.way {
+            Way::Lends => take(&self.decrypted[..length]),
+            Way::Changes => {
+                self.decrypted[length / 2] ^= 1;
+                take(&self.decrypted[..length]);
+            }
+            Way::Loses => take(&self.decrypted[..length - 1]),
+            Way::LendsMore => take(&self.decrypted[..=length]),
+        }
+        Ok(())
+    }
+
+    fn negotiated(&self) -> Result<Negotiated> {
+        self.connection.negotiated()
+    }
+}
+
+impl TlsLibrary for &'static Lending {
+    type ClientConfig = <CopyLibrary as TlsLibrary>::ClientConfig;
+    type ServerConfig = <CopyLibrary as TlsLibrary>::ServerConfig;
+    type Client<'a> = LendingConnection<'a>;
+    type Server<'a> = LendingConnection<'a>;
+
+    fn implementation(&self) -> Result<Implementation> {
+        bail!("the lending library is no implementation")
+    }
+
+    fn unsupported(&self, _: &Scenario) -> Option<String> {
+        None
+    }
+
+    fn client_config(&self, setup: &Setup) -> Result<Self::ClientConfig> {
+        CopyLibrary.client_config(setup)
+    }
+
+    fn server_config(&self, setup: &Setup) -> Result<Self::ServerConfig> {
+        CopyLibrary.server_config(setup)
+    }
+
+    fn connect<'a>(
+        &self,
+        config: &'a Self::ClientConfig,
+        endpoint: &'a Endpoint,
+    ) -> Result<LendingConnection<'a>> {
+        Ok(LendingConnection {
+            connection: CopyLibrary.connect(config, endpoint)?,
+            library: self,
+            decrypted: Vec::new(),
+        })
+    }
+
+    fn accept<'a>(
+        &self,
+        config: &'a Self::ServerConfig,
+        endpoint: &'a Endpoint,
+    ) -> Result<LendingConnection<'a>> {
+        self.connect(config, endpoint)
+    }
+}
+
+fn lending(way: Way, more: &serde_json::Value) -> (Result<()>, usize, usize) {
+    let library: &'static Lending = Box::leak(Box::new(Lending {
+        way,
+        copies: AtomicUsize::new(0),
+        loans: AtomicUsize::new(0),
+    }));
+    let result = transfer(&library, &scenario(more));
+    (
+        result,
+        library.copies.load(Relaxed),
+        library.loans.load(Relaxed),
+    )
+}
+
+#[test]
+fn a_library_that_lends_plaintext_is_not_made_to_copy_it() {
+    let in_flight = json!({"size": 65536, "in_flight": 65536});
+    let (result, copies, loans) = lending(Way::Lends, &in_flight);
+    result.unwrap();
+    assert_eq!((copies, loans), (0, 3 * 4), "four records a batch");
+}
+
+#[test]
+fn a_destination_in_memory_is_written_to() {
+    let cold = json!({"size": 65536, "in_flight": 65536, "variant": "cold"});
+    for more in [json!({"size": 65536}), cold] {
+        let (result, copies, loans) = lending(Way::Lends, &more);
+        result.unwrap();
+        assert!(copies > 0 && loans == 0);
+    }
+}
+
+#[test]
+fn bytes_that_were_changed_lost_or_made_up_are_noticed() {
+    let in_flight = json!({"size": 65536, "in_flight": 65536});
+    for (way, expected) in [
+        (Way::Changes, "arrived as another"),
+        (Way::Loses, "nothing has arrived"),
+        (Way::LendsMore, "received 65537 bytes, expected 65536"),
+    ] {
+        let error = format!("{:#}", lending(way, &in_flight).0.unwrap_err());
+        assert!(error.contains(expected), "{error}");
+    }
+}
