@@ -75,6 +75,8 @@ pub fn plan(
         host: Some(host),
         checks,
         warnings: warnings.into_iter().map(Into::into).collect(),
+        sessions: Vec::new(),
+        layouts: Vec::new(),
         implementations,
         files: Vec::new(),
     })

@@ -230,7 +230,7 @@ fn check(lines: Vec<u8>, request: &Request) -> std::result::Result<Kept, String>
     for (index, line) in text.lines().enumerate() {
         let at = |what: String| format!("output, line {}: {what}", index + 1);
         let record: Record = serde_json::from_str(line).map_err(|error| at(error.to_string()))?;
-        let (round, implementation) = match &record {
+        let (session, round, implementation) = match &record {
             Record::Measurement(measurement) => {
                 let sideless =
                     request.throughput || request.scenario.operation == Operation::Primitive;
@@ -253,7 +253,17 @@ fn check(lines: Vec<u8>, request: &Request) -> std::result::Result<Kept, String>
                 {
                     return Err(at("time and instructions in one run".to_owned()));
                 }
-                (measurement.round, &measurement.implementation)
+                if measurement.layout != request.layout {
+                    return Err(at(format!(
+                        "layout {}, expected {}",
+                        measurement.layout, request.layout
+                    )));
+                }
+                (
+                    measurement.session,
+                    measurement.round,
+                    &measurement.implementation,
+                )
             }
             Record::Block(block) if block.block != request.block => {
                 return Err(at(format!(
@@ -261,14 +271,18 @@ fn check(lines: Vec<u8>, request: &Request) -> std::result::Result<Kept, String>
                     block.block, request.block
                 )));
             }
-            Record::Block(block) => (block.round, &block.implementation),
-            Record::Overhead(overhead) => (overhead.round, &overhead.implementation),
+            Record::Block(block) => (block.session, block.round, &block.implementation),
+            Record::Overhead(overhead) => {
+                (overhead.session, overhead.round, &overhead.implementation)
+            }
             Record::RoundState(_) => return Err(at("a round record, expected none".to_owned())),
         };
-        if (round, implementation) != (request.round, &request.implementation) {
+        let expected = (request.session, request.round, &request.implementation);
+        if (session, round, implementation) != expected {
             return Err(at(format!(
-                "round {round} of {implementation}, expected {} of {}",
-                request.round, request.implementation
+                "session {session}, round {round} of {implementation}, expected session {}, \
+                 round {} of {}",
+                request.session, request.round, request.implementation
             )));
         }
         records.push(record);

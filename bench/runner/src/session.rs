@@ -98,7 +98,9 @@ impl Session<'_> {
                 );
                 let request = Request {
                     schema: Schema,
+                    session: 1,
                     round,
+                    layout: 0,
                     block,
                     implementation: id.clone(),
                     scenario: scenario.clone(),
@@ -131,6 +133,7 @@ impl Session<'_> {
         let state = RoundState {
             schema: Schema,
             time: Timestamp::now(),
+            session: 1,
             round,
             elapsed_seconds: conditions.elapsed.as_secs_f64(),
             disturbed,
@@ -174,6 +177,7 @@ impl Session<'_> {
             Record::Block(Block {
                 schema: Schema,
                 time: Timestamp::now(),
+                session: request.session,
                 round: request.round,
                 block: request.block,
                 implementation: id.clone(),
