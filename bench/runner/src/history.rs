@@ -107,6 +107,11 @@ impl History {
         u32::try_from(self.counted_rounds.len()).unwrap_or(u32::MAX)
     }
 
+    /// How many rounds of one session count.
+    pub fn counted_in(&self, session: u32) -> u32 {
+        self.number_of(|state| state.session == session && !state.disturbed)
+    }
+
     pub fn next_round(&self) -> u32 {
         self.last_round + 1
     }
@@ -138,8 +143,19 @@ impl History {
 
     /// Rounds that were disturbed by the host, not by an interruption.
     pub fn repeats(&self) -> u32 {
-        let repeated = |state: &&RoundState| state.disturbed && !is_interrupted(state);
-        u32::try_from(self.rounds.iter().filter(repeated).count()).unwrap_or(u32::MAX)
+        self.number_of(|state| state.disturbed && !is_interrupted(state))
+    }
+
+    /// Those of one session.
+    pub fn repeats_in(&self, session: u32) -> u32 {
+        self.number_of(|state| {
+            state.session == session && state.disturbed && !is_interrupted(state)
+        })
+    }
+
+    fn number_of(&self, is_meant: impl Fn(&RoundState) -> bool) -> u32 {
+        let number = self.rounds.iter().filter(|state| is_meant(state)).count();
+        u32::try_from(number).unwrap_or(u32::MAX)
     }
 
     pub fn interruptions(&self) -> usize {

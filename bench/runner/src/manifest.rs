@@ -173,8 +173,11 @@ pub struct RunSession {
 }
 
 /// How a layout differs from the linker's own order.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, strum::Display, strum::EnumString,
+)]
 #[serde(rename_all = "lowercase")]
+#[strum(serialize_all = "lowercase")]
 pub enum LayoutKind {
     /// Not at all.
     Own,

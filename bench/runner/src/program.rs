@@ -25,6 +25,7 @@ use crate::suite::hex;
 const DESCRIBE_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// The program of one implementation.
+#[derive(Clone)]
 pub struct Program {
     path: PathBuf,
     /// Variables that are added to its environment.
@@ -88,6 +89,15 @@ impl Program {
             environment,
             implementation,
         })
+    }
+
+    /// The same implementation, linked differently into the program at `path`.
+    pub fn linked_as(&self, path: PathBuf) -> Result<Self> {
+        let binary = std::fs::read(&path).with_context(|| path.display().to_string())?;
+        let mut other = self.clone();
+        other.path = path;
+        other.implementation.binary_sha256 = Some(hex(&Sha256::digest(&binary)));
+        Ok(other)
     }
 
     /// Measures one block in a fresh process, which is killed after `timeout`.

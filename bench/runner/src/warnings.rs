@@ -161,7 +161,7 @@ mod tests {
         let warnings = [
             Warning::ChangedHost {
                 before: text("session 1"),
-                differences: text("kernel was 6.1.0, is 6.1.1 (session 2)"),
+                differences: text("kernel was 6.1.0, is 6.1.1"),
             },
             Warning::Container { by: text("docker") },
             Warning::DiskFull,
