@@ -133,6 +133,8 @@ impl Layouts {
     /// A program cannot be linked this way: says what is missing.
     pub fn link(&self, suite: &Suite, places: &Places) -> Result<()> {
         let names = names(suite)?;
+        let bench = places.bench.canonicalize();
+        let bench = bench.context("programs are linked in a checkout, at its top")?;
         fs::create_dir_all(&self.folder).with_context(|| self.folder.display().to_string())?;
         let folder = self.folder.canonicalize()?;
         // Cargo compiles again for a wrapper of another name only, so one stays while it is enough.
@@ -147,7 +149,7 @@ impl Layouts {
         write_script(&wrapper, RUSTC)?;
         write_script(&folder.join("cc"), &self.linker())?;
         let mut linked = 0;
-        for (manifest, bins) in workspaces(&places.bench)? {
+        for (manifest, bins) in workspaces(&bench)? {
             let bins: Vec<_> = names
                 .iter()
                 .filter(|name| bins.iter().any(|bin| bin == *name))
@@ -161,11 +163,11 @@ impl Layouts {
                 .args(["build", "--release", "--workspace", "--manifest-path"])
                 .arg(&manifest)
                 .arg("--target-dir")
-                .arg(places.bench.join("target"))
+                .arg(bench.join("target"))
                 .args(bins.iter().flat_map(|bin| ["--bin", bin]))
                 .env("RUSTC_WORKSPACE_WRAPPER", &wrapper);
             // `.cargo/config.toml` of bench/ holds for each workspace.
-            command.current_dir(&places.bench);
+            command.current_dir(&bench);
             ensure!(
                 command.status().context("cargo")?.success(),
                 "linking failed, see above; a shuffled layout needs LLVM's linker: Rust's own \
@@ -176,7 +178,7 @@ impl Layouts {
         ensure!(
             linked == names.len(),
             "no workspace of {} has all of these programs: {}",
-            places.bench.display(),
+            bench.display(),
             names.join(", ")
         );
         match self.missing(&names) {
@@ -250,8 +252,7 @@ fn names(suite: &Suite) -> Result<Vec<&str>> {
 /// The manifest of each workspace, with the names of its programs: that of the harness, and those
 /// that libraries have of their own.
 fn workspaces(bench: &Path) -> Result<Vec<(PathBuf, Vec<String>)>> {
-    let bench = bench.canonicalize()?;
-    let mut folders = vec![bench.clone()];
+    let mut folders = vec![bench.to_owned()];
     for library in fs::read_dir(bench.join("libraries"))? {
         let folder = library?.path();
         if folder.join("Cargo.lock").exists() {
@@ -268,7 +269,7 @@ fn workspaces(bench: &Path) -> Result<Vec<(PathBuf, Vec<String>)>> {
                 "--manifest-path",
             ])
             .arg(&manifest)
-            .current_dir(&bench)
+            .current_dir(bench)
             .output()
             .context("cargo")?;
         let metadata: Metadata = serde_json::from_slice(&output.stdout)
