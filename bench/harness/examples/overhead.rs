@@ -42,7 +42,9 @@ fn main() -> Result<()> {
     ] {
         let request = Request {
             schema: Schema,
+            session: 1,
             round: 1,
+            layout: 0,
             block: 0,
             implementation: "empty".into(),
             scenario: scenario(operation, resumption),

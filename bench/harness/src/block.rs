@@ -42,6 +42,7 @@ pub fn measure<L: TlsLibrary>(library: &L, request: &Request) -> Result<Vec<Reco
     records.push(Record::Block(Block {
         schema: Schema,
         time: Timestamp::now(),
+        session: request.session,
         round: request.round,
         block: request.block,
         implementation: request.implementation.clone(),

@@ -139,7 +139,14 @@ pub struct Measurement {
     pub schema: Schema,
     /// When it was written, UTC.
     pub time: Timestamp,
+    /// Counted from 1.
+    #[serde(default = "first", skip_serializing_if = "is_first")]
+    pub session: u32,
+    /// Counted through over all sessions of the run.
     pub round: u32,
+    /// How the program was linked; 0: in the linker's own order.
+    #[serde(default, skip_serializing_if = "is_own")]
+    pub layout: u32,
     pub implementation: String,
     pub scenario: Scenario,
     pub observations: Vec<Observation>,
@@ -180,6 +187,9 @@ pub enum Status {
 pub struct Block {
     pub schema: Schema,
     pub time: Timestamp,
+    /// Counted from 1.
+    #[serde(default = "first", skip_serializing_if = "is_first")]
+    pub session: u32,
     pub round: u32,
     /// Index of the scenario in the suite.
     pub block: u32,
@@ -199,6 +209,9 @@ pub struct Block {
 pub struct Overhead {
     pub schema: Schema,
     pub time: Timestamp,
+    /// Counted from 1.
+    #[serde(default = "first", skip_serializing_if = "is_first")]
+    pub session: u32,
     pub round: u32,
     pub implementation: String,
     /// One read of the clock.
@@ -247,6 +260,9 @@ pub enum Cause {
 pub struct RoundState {
     pub schema: Schema,
     pub time: Timestamp,
+    /// Counted from 1.
+    #[serde(default = "first", skip_serializing_if = "is_first")]
+    pub session: u32,
     pub round: u32,
     #[serde(with = "figure")]
     pub elapsed_seconds: f64,
@@ -297,6 +313,18 @@ fn is_true(value: &bool) -> bool {
 
 fn is_false(value: &bool) -> bool {
     !value
+}
+
+pub(crate) fn first() -> u32 {
+    1
+}
+
+pub(crate) fn is_first(session: &u32) -> bool {
+    *session == first()
+}
+
+pub(crate) fn is_own(layout: &u32) -> bool {
+    *layout == 0
 }
 
 impl Record {

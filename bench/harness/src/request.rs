@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     clock,
-    record::{Measurement, Observation, Overhead, Schema},
+    record::{self, Measurement, Observation, Overhead, Schema},
     scenario::{Scenario, Side},
 };
 
@@ -25,7 +25,12 @@ pub enum Counter {
 #[serde(deny_unknown_fields)]
 pub struct Request {
     pub schema: Schema,
+    #[serde(default = "record::first", skip_serializing_if = "record::is_first")]
+    pub session: u32,
     pub round: u32,
+    /// How this program was linked.
+    #[serde(default, skip_serializing_if = "record::is_own")]
+    pub layout: u32,
     /// Index of the scenario in the suite.
     pub block: u32,
     /// Name to write into the records.
@@ -59,7 +64,9 @@ impl Request {
         Measurement {
             schema: Schema,
             time: Timestamp::now(),
+            session: self.session,
             round: self.round,
+            layout: self.layout,
             implementation: self.implementation.clone(),
             scenario: self.scenario.on(side),
             observations,
@@ -77,6 +84,7 @@ impl Request {
         Overhead {
             schema: Schema,
             time: Timestamp::now(),
+            session: self.session,
             round: self.round,
             implementation: self.implementation.clone(),
             clock_nanoseconds: clock::cost(),
@@ -99,6 +107,7 @@ mod tests {
             "measure_seconds":0.5,"warmup_seconds":0.1}"#;
         let request: Request = serde_json::from_str(text).unwrap();
         assert_eq!((request.round, request.block), (3, 7));
+        assert_eq!((request.session, request.layout), (1, 0));
         assert!(!request.latency && !request.pinned && !request.throughput);
         assert_eq!(request.counter, None);
     }

@@ -108,7 +108,9 @@ fn measurement(request: &Request, scenario: &Scenario, rate: f64) -> Result<Stri
         let record = Record::Measurement(Measurement {
             schema: Schema,
             time: Timestamp::now(),
+            session: request.session,
             round: request.round,
+            layout: request.layout,
             implementation: request.implementation.clone(),
             scenario: scenario.on(side),
             observations: vec![Observation {
@@ -135,6 +137,7 @@ fn mark(request: &Request, status: Status, start: Instant) -> Result<String> {
     let record = Record::Block(Block {
         schema: Schema,
         time: Timestamp::now(),
+        session: request.session,
         round: request.round,
         block: request.block,
         implementation: request.implementation.clone(),

@@ -34,6 +34,7 @@ impl Blocks {
 pub struct History {
     counted_rounds: Vec<u32>,
     pub rounds: Vec<RoundState>,
+    last_session: u32,
     last_round: u32,
     blocks: BTreeMap<Place, Blocks>,
     /// Total rates by implementation and scenario, with the round each is of.
@@ -52,7 +53,7 @@ impl History {
     }
 
     pub fn add(&mut self, record: &Record) {
-        let (round, time) = match record {
+        let (session, round, time) = match record {
             Record::Measurement(measurement) => {
                 let total = measurement.observations.iter().find(|observation| {
                     (observation.phase, observation.metric, observation.statistic)
@@ -66,9 +67,9 @@ impl History {
                     let rates = self.rates.entry(key).or_default();
                     rates.push((measurement.round, rate.value));
                 }
-                (measurement.round, measurement.time)
+                (measurement.session, measurement.round, measurement.time)
             }
-            Record::Overhead(overhead) => (overhead.round, overhead.time),
+            Record::Overhead(overhead) => (overhead.session, overhead.round, overhead.time),
             Record::Block(block) => {
                 let place = (block.block, block.implementation.clone());
                 let blocks = self.blocks.entry(place).or_default();
@@ -84,19 +85,19 @@ impl History {
                 }
                 blocks.measured += 1;
                 blocks.elapsed += Duration::from_secs_f64(block.elapsed_seconds);
-                (block.round, block.time)
+                (block.session, block.round, block.time)
             }
             Record::RoundState(state) => {
                 if !state.disturbed {
                     self.counted_rounds.push(state.round);
                 }
                 self.rounds.push(state.clone());
-                self.last_round = state.round;
+                (self.last_session, self.last_round) = (state.session, state.round);
                 self.in_flight = None;
                 return;
             }
         };
-        self.last_round = round;
+        (self.last_session, self.last_round) = (session, round);
         let first = self.in_flight.map_or(time, |(first, _)| first);
         self.in_flight = Some((first, time));
     }
@@ -104,6 +105,11 @@ impl History {
     /// How many rounds count.
     pub fn counted(&self) -> u32 {
         u32::try_from(self.counted_rounds.len()).unwrap_or(u32::MAX)
+    }
+
+    /// How many rounds of one session count.
+    pub fn counted_in(&self, session: u32) -> u32 {
+        self.number_of(|state| state.session == session && !state.disturbed)
     }
 
     pub fn next_round(&self) -> u32 {
@@ -117,6 +123,7 @@ impl History {
         Some(RoundState {
             schema: tls_harness::record::Schema,
             time: now,
+            session: self.last_session,
             round: self.last_round,
             elapsed_seconds: last.duration_since(first).as_secs_f64().max(0.0),
             disturbed: true,
@@ -136,8 +143,19 @@ impl History {
 
     /// Rounds that were disturbed by the host, not by an interruption.
     pub fn repeats(&self) -> u32 {
-        let repeated = |state: &&RoundState| state.disturbed && !is_interrupted(state);
-        u32::try_from(self.rounds.iter().filter(repeated).count()).unwrap_or(u32::MAX)
+        self.number_of(|state| state.disturbed && !is_interrupted(state))
+    }
+
+    /// Those of one session.
+    pub fn repeats_in(&self, session: u32) -> u32 {
+        self.number_of(|state| {
+            state.session == session && state.disturbed && !is_interrupted(state)
+        })
+    }
+
+    fn number_of(&self, is_meant: impl Fn(&RoundState) -> bool) -> u32 {
+        let number = self.rounds.iter().filter(|state| is_meant(state)).count();
+        u32::try_from(number).unwrap_or(u32::MAX)
     }
 
     pub fn interruptions(&self) -> usize {
@@ -199,6 +217,7 @@ mod tests {
     fn round(round: u32, causes: &[Cause]) -> Record {
         let mark = History {
             in_flight: Some((Timestamp::UNIX_EPOCH, Timestamp::UNIX_EPOCH)),
+            last_session: 1,
             last_round: round,
             ..History::default()
         };
@@ -229,6 +248,7 @@ mod tests {
             Record::Block(Block {
                 schema: Schema,
                 time: Timestamp::UNIX_EPOCH,
+                session: 1,
                 round: 1,
                 block: 0,
                 implementation: "a".to_owned(),

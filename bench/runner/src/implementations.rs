@@ -3,6 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use crate::layouts::Layouts;
+use crate::manifest::{LayoutKind, RunLayout};
 use crate::matrix::{Build, Built, Installed, Matrix, Subject, differences};
 use crate::program::Program;
 use crate::suite::Suite;
@@ -17,14 +19,30 @@ pub struct Places {
     pub bench: PathBuf,
     /// Where builds are kept.
     pub cache: PathBuf,
+    /// Where programs are that were linked several times.
+    pub layouts: PathBuf,
 }
 
 /// What there is to be measured, in the suite's order.
 pub struct Ready {
     pub programs: Vec<Program>,
+    /// The programs in layout 1, 2, …
+    others: Vec<Vec<Program>>,
+    /// Empty if there is only one.
+    pub layouts: Vec<RunLayout>,
     pub locks: Vec<Lock>,
     /// Builds that failed: they are not measured.
     pub warnings: Vec<Warning>,
+}
+
+impl Ready {
+    /// The programs in one layout.
+    pub fn linked(&self, layout: u32) -> &[Program] {
+        match layout.checked_sub(1) {
+            None => &self.programs,
+            Some(index) => &self.others[index as usize],
+        }
+    }
 }
 
 /// A Cargo.lock that went into a build.
@@ -42,9 +60,16 @@ pub struct Lock {
 ///
 /// # Errors
 /// Nothing is left, a program is not there, or one differs from what the suite names.
-pub fn prepare(suite: &mut Suite, places: &Places) -> Result<Ready> {
+pub fn prepare(suite: &mut Suite, places: &Places, kind: LayoutKind) -> Result<Ready> {
+    let several = (suite.layouts > 1).then(|| Layouts::new(&places.layouts, kind, suite.layouts));
+    let programs = match &several {
+        Some(layouts) => layouts.check(suite)?,
+        None => places.programs.clone(),
+    };
     let mut ready = Ready {
         programs: Vec::new(),
+        others: Vec::new(),
+        layouts: Vec::new(),
         locks: Vec::new(),
         warnings: Vec::new(),
     };
@@ -52,7 +77,7 @@ pub fn prepare(suite: &mut Suite, places: &Places) -> Result<Ready> {
     let builds = build_all(suite, places)?;
     for (subject, built) in suite.implementations.iter().zip(builds) {
         let (mut program, built) = match (subject, built) {
-            (Subject::Program(name), _) => (Program::describe(&places.programs, name)?, None),
+            (Subject::Program(name), _) => (Program::describe(&programs, name)?, None),
             (Subject::Build(_), None) => bail!("{subject} was not built"),
             (Subject::Build(_), Some(Err(reason))) => {
                 ready.warnings.push(Warning::FailedBuild {
@@ -100,6 +125,10 @@ pub fn prepare(suite: &mut Suite, places: &Places) -> Result<Ready> {
         "nothing is left to be measured: every build failed"
     );
     suite.implementations = subjects;
+    if let Some(layouts) = several {
+        ready.others = layouts.others(&suite.implementations, &ready.programs)?;
+        ready.layouts = layouts.recorded(&ready);
+    }
     Ok(ready)
 }
 

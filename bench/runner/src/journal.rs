@@ -155,7 +155,7 @@ mod tests {
                 ends_of_marks.push(position);
             }
         }
-        assert_eq!(ends_of_marks.len(), 4);
+        assert_eq!(ends_of_marks.len(), 6);
         for end in 0..=bytes.len() {
             let (records, length) = committed(&bytes[..end]).unwrap();
             let last = ends_of_marks.iter().rfind(|mark| **mark <= end);

@@ -2,21 +2,23 @@
 
 use std::path::{Component, Path, PathBuf};
 use std::process::ExitCode;
+use std::time::Duration;
 
 use anyhow::{Context, Result};
 use clap::{Parser, Subcommand};
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 use tls_harness::request::Counter;
 use tlsbench::host::check::{self, check};
 use tlsbench::host::knob::{self, Report};
 use tlsbench::host::root::Root;
 use tlsbench::host::{facts, identity};
 use tlsbench::implementations::{self, Places};
-use tlsbench::manifest::CheckStatus;
+use tlsbench::layouts::Layouts;
+use tlsbench::manifest::{CheckStatus, LayoutKind};
 use tlsbench::pack::pack;
 use tlsbench::plan::Order;
 use tlsbench::run::run;
-use tlsbench::suite::SuiteFile;
+use tlsbench::suite::{Suite, SuiteFile};
 
 /// Measures TLS libraries on this host.
 #[derive(Parser)]
@@ -35,6 +37,8 @@ enum Command {
         /// What to build for, e.g. bench/suites/history.toml
         #[arg(long, value_name = "FILE")]
         suite: PathBuf,
+        #[command(flatten)]
+        layouts: LayoutArguments,
     },
     /// Run the conformance tests for the oldest and the newest build of each library in a suite
     Test {
@@ -61,6 +65,17 @@ enum Command {
 }
 
 #[derive(clap::Args)]
+struct LayoutArguments {
+    /// Ways to link each program, instead of the suite's; session n uses layout n - 1, and starts
+    /// over after the last. The first is the linker's own order
+    #[arg(long, value_name = "N")]
+    layouts: Option<u32>,
+    /// How the others differ: shifted by padding, or all sections in a random order (the extreme)
+    #[arg(long, value_name = "KIND", value_parser = ["shifted", "shuffled"], default_value = "shifted")]
+    layout_kind: String,
+}
+
+#[derive(clap::Args)]
 struct RunArguments {
     /// What to measure, e.g. bench/suites/quick.toml
     #[arg(long, value_name = "FILE")]
@@ -74,6 +89,15 @@ struct RunArguments {
     /// Rounds, instead of the suite's
     #[arg(long, value_name = "N")]
     rounds: Option<u32>,
+    /// Sessions of so many rounds each, instead of the suite's; a run that was stopped resumes with
+    /// the session that it was in
+    #[arg(long, value_name = "N")]
+    sessions: Option<u32>,
+    /// Time from the end of a session to the start of the next, e.g. 30m
+    #[arg(long, value_name = "TIME", value_parser = apart)]
+    apart: Option<Duration>,
+    #[command(flatten)]
+    layouts: LayoutArguments,
     /// Measure until the 95 % interval of every median is within this half-width, e.g. 1%
     #[arg(long, value_name = "PERCENT", value_parser = percent)]
     until_precise: Option<f64>,
@@ -124,13 +148,24 @@ fn execute(command: Command) -> Result<ExitCode> {
                 out,
                 host_id: arguments.host,
                 rounds: arguments.rounds,
+                sessions: arguments.sessions,
+                apart: arguments.apart.unwrap_or_default(),
+                layouts: arguments.layouts.layouts,
+                layout_kind: arguments.layouts.layout_kind.parse()?,
                 until_precise: arguments.until_precise,
                 counter: arguments.counter.map(|_| Counter::Callgrind),
             };
+            if !ordered.out.join("run.toml").exists() {
+                let mut suite = SuiteFile::read(&ordered.suite, cores())?.suite;
+                ordered.apply(&mut suite)?;
+                link(&suite, ordered.layout_kind, &ordered.places)?;
+            }
             println!("{}", run(&ordered, &root)?.display());
         }
-        Command::Build { suite } => {
-            let suite = SuiteFile::read(&suite, cores())?.suite;
+        Command::Build { suite, layouts } => {
+            let mut suite = SuiteFile::read(&suite, cores())?.suite;
+            suite.layouts = layouts.layouts.unwrap_or(suite.layouts);
+            link(&suite, layouts.layout_kind.parse()?, &places()?)?;
             let built = implementations::build_all(&suite, &places()?)?;
             let failed = built.iter().flatten().any(std::result::Result::is_err);
             return Ok(ExitCode::from(u8::from(failed)));
@@ -180,6 +215,14 @@ fn execute(command: Command) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
+/// Links the programs of a suite as often as it says.
+fn link(suite: &Suite, kind: LayoutKind, places: &Places) -> Result<()> {
+    match suite.layouts {
+        1 => Ok(()),
+        count => Layouts::new(&places.layouts, kind, count).link(suite, places),
+    }
+}
+
 /// Physical cores of this host, if known: the scenarios of a suite may depend on them.
 fn cores() -> Option<u32> {
     facts::capture(&Root::host()).cores
@@ -192,6 +235,7 @@ fn places() -> Result<Places> {
         programs: own.parent().unwrap_or(Path::new(".")).to_owned(),
         bench: "bench".into(),
         cache: "build/matrix".into(),
+        layouts: "build/layouts".into(),
     })
 }
 
@@ -222,6 +266,19 @@ fn recorded(arguments: &RunArguments, out: &Path) -> Result<String> {
     if let Some(rounds) = arguments.rounds {
         command += &format!(" --rounds {rounds}");
     }
+    if let Some(sessions) = arguments.sessions {
+        command += &format!(" --sessions {sessions}");
+    }
+    if let Some(apart) = arguments.apart {
+        command += &format!(" --apart {}s", apart.as_secs());
+    }
+    let LayoutArguments {
+        layouts,
+        layout_kind,
+    } = &arguments.layouts;
+    if let Some(layouts) = layouts {
+        command += &format!(" --layouts {layouts} --layout-kind {layout_kind}");
+    }
     if let Some(counter) = &arguments.counter {
         command += &format!(" --counter {counter}");
     }
@@ -245,6 +302,13 @@ fn relative(path: &Path, here: &Path) -> PathBuf {
         Some(name) if !inside => name.into(),
         _ => plain(),
     }
+}
+
+/// A time such as `90s`, `30m` or `2h`.
+fn apart(text: &str) -> Result<Duration, String> {
+    let time = text.parse::<SignedDuration>().ok();
+    time.and_then(|time| Duration::try_from(time).ok())
+        .ok_or_else(|| "expected a time such as 30m".to_owned())
 }
 
 /// A percentage such as `1%` or `0.5 %`, as a share.

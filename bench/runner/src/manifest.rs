@@ -21,6 +21,8 @@ pub struct HostFacts {
     pub id: String,
     pub cpu: String,
     pub architecture: String,
+    /// Which machine: a one-way hash of its id.
+    pub machine: Option<String>,
     /// Physical cores.
     pub cores: Option<u32>,
     /// Logical processors.
@@ -143,6 +145,61 @@ pub struct SuiteReference {
     pub sha256: Option<String>,
 }
 
+/// One session of a run, with the state that the host was found in before it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RunSession {
+    /// Counted from 1.
+    pub number: u32,
+    pub started: Datetime,
+    pub finished: Option<Datetime>,
+    /// Rounds of it that count.
+    pub rounds: Option<u32>,
+    /// Of the order of its blocks.
+    pub seed: u64,
+    /// Number of the layout that its programs have.
+    #[serde(default, skip_serializing_if = "is_own")]
+    pub layout: u32,
+    /// Which boot of the machine: a one-way hash of its id.
+    pub boot: Option<String>,
+    pub frequency_mhz: Option<f64>,
+    pub temperature_celsius: Option<f64>,
+    /// Of the minute before.
+    pub load_average: Option<f64>,
+    /// Absent: as it is in the run.
+    pub host: Option<HostFacts>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub checks: Vec<CheckResult>,
+}
+
+/// How a layout differs from the linker's own order.
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, strum::Display, strum::EnumString,
+)]
+#[serde(rename_all = "lowercase")]
+#[strum(serialize_all = "lowercase")]
+pub enum LayoutKind {
+    /// Not at all.
+    Own,
+    /// The same order behind padding.
+    Shifted,
+    /// All sections in a random order.
+    Shuffled,
+}
+
+/// One way in which the programs of a run were linked.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RunLayout {
+    /// 0: in the linker's own order.
+    pub number: u32,
+    pub kind: LayoutKind,
+    /// Decides padding or order.
+    pub seed: Option<u64>,
+    /// sha256 by implementation.
+    pub programs: BTreeMap<String, String>,
+}
+
 /// What counted instead of a clock.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -178,6 +235,10 @@ pub struct Run {
     pub checks: Vec<CheckResult>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<RunWarning>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub sessions: Vec<RunSession>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub layouts: Vec<RunLayout>,
     pub implementations: Vec<Implementation>,
     pub files: Vec<RawFile>,
 }
@@ -197,6 +258,10 @@ impl Run {
 
 fn yes() -> bool {
     true
+}
+
+fn is_own(layout: &u32) -> bool {
+    *layout == 0
 }
 
 #[cfg(test)]

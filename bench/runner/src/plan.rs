@@ -1,8 +1,9 @@
 //! The plan of a run: its `run.toml` as far as it is known before the first round.
 
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
-use anyhow::{Result, ensure};
+use anyhow::{Result, bail, ensure};
 use jiff::Timestamp;
 use tls_harness::counters::callgrind;
 use tls_harness::implementation::Implementation;
@@ -10,8 +11,14 @@ use tls_harness::record::Schema;
 use tls_harness::request::Counter;
 
 use crate::implementations::{Places, Ready};
-use crate::manifest::{CheckResult, CheckStatus, HostFacts, Run, RunCounter, SuiteReference, Tool};
+use crate::manifest::{
+    CheckResult, CheckStatus, HostFacts, LayoutKind, Run, RunCounter, SuiteReference, Tool,
+};
+use crate::suite::Suite;
 use crate::warnings::Warning;
+
+/// Rounds of a run that counts, if none are ordered: the fewest that have an interval.
+const COUNTED_ROUNDS: u32 = 6;
 
 /// What a run is to measure, and where.
 pub struct Order {
@@ -22,12 +29,52 @@ pub struct Order {
     pub host_id: Option<String>,
     /// Instead of the suite's.
     pub rounds: Option<u32>,
+    /// Instead of the suite's.
+    pub sessions: Option<u32>,
+    /// From the end of a session to the start of the next.
+    pub apart: Duration,
+    /// Instead of the suite's.
+    pub layouts: Option<u32>,
+    pub layout_kind: LayoutKind,
     /// Half-width of the 95 % interval of every median, as a share of it.
     pub until_precise: Option<f64>,
     /// What to count instead of measuring time.
     pub counter: Option<Counter>,
     /// As the run records it.
     pub command: String,
+}
+
+impl Order {
+    /// Puts what is ordered in the place of what the suite says.
+    ///
+    /// # Errors
+    /// A number is 0, or what is ordered does not go together.
+    pub fn apply(&self, suite: &mut Suite) -> Result<()> {
+        // The same instructions are counted in every session: one is enough, unless more are ordered.
+        let counted = |number| self.counter.map(|_| number);
+        let [rounds, sessions, layouts] = [
+            (
+                "rounds",
+                self.rounds.or(counted(COUNTED_ROUNDS)),
+                suite.rounds,
+            ),
+            ("sessions", self.sessions.or(counted(1)), suite.sessions),
+            ("layouts", self.layouts.or(counted(1)), suite.layouts),
+        ]
+        .map(|(name, ordered, of_suite)| match ordered {
+            Some(0) => bail!("--{name} 0: expected at least 1"),
+            ordered => Ok(ordered.unwrap_or(of_suite)),
+        });
+        (suite.rounds, suite.sessions, suite.layouts) = (rounds?, sessions?, layouts?);
+        ensure!(
+            self.until_precise.is_none() || suite.sessions == 1,
+            "--until-precise is for one session; this run has {}",
+            suite.sessions
+        );
+        // A session uses one layout: more of them would not be measured.
+        suite.layouts = suite.layouts.min(suite.sessions);
+        Ok(())
+    }
 }
 
 /// The plan of a run that begins now.
@@ -75,6 +122,8 @@ pub fn plan(
         host: Some(host),
         checks,
         warnings: warnings.into_iter().map(Into::into).collect(),
+        sessions: Vec::new(),
+        layouts: ready.layouts.clone(),
         implementations,
         files: Vec::new(),
     })
@@ -121,7 +170,7 @@ fn allocator(implementations: &[Implementation]) -> Option<String> {
 }
 
 /// Warnings of the host that measures.
-fn host_warnings(host: &HostFacts, checks: &[CheckResult]) -> Vec<Warning> {
+pub fn host_warnings(host: &HostFacts, checks: &[CheckResult]) -> Vec<Warning> {
     let mut warnings = Vec::new();
     if host.is_virtual == Some(true) {
         let by = host.virtualization.as_deref().unwrap_or("unknown");

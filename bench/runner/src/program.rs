@@ -24,6 +24,7 @@ use crate::suite::hex;
 const DESCRIBE_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// The program of one implementation.
+#[derive(Clone)]
 pub struct Program {
     path: PathBuf,
     /// Variables that are added to its environment.
@@ -87,6 +88,15 @@ impl Program {
             environment,
             implementation,
         })
+    }
+
+    /// The same implementation, linked differently into the program at `path`.
+    pub fn linked_as(&self, path: PathBuf) -> Result<Self> {
+        let binary = std::fs::read(&path).with_context(|| path.display().to_string())?;
+        let mut other = self.clone();
+        other.path = path;
+        other.implementation.binary_sha256 = Some(hex(&Sha256::digest(&binary)));
+        Ok(other)
     }
 
     /// Measures one block in a fresh process, which is killed after `timeout`.
@@ -229,7 +239,7 @@ fn check(lines: Vec<u8>, request: &Request) -> std::result::Result<Kept, String>
     for (index, line) in text.lines().enumerate() {
         let at = |what: String| format!("output, line {}: {what}", index + 1);
         let record: Record = serde_json::from_str(line).map_err(|error| at(error.to_string()))?;
-        let (round, implementation) = match &record {
+        let (session, round, implementation) = match &record {
             Record::Measurement(measurement) => {
                 let sideless = request.throughput || !request.scenario.operation.has_sides();
                 let expected = match measurement.scenario.side {
@@ -251,7 +261,17 @@ fn check(lines: Vec<u8>, request: &Request) -> std::result::Result<Kept, String>
                 {
                     return Err(at("time and instructions in one run".to_owned()));
                 }
-                (measurement.round, &measurement.implementation)
+                if measurement.layout != request.layout {
+                    return Err(at(format!(
+                        "layout {}, expected {}",
+                        measurement.layout, request.layout
+                    )));
+                }
+                (
+                    measurement.session,
+                    measurement.round,
+                    &measurement.implementation,
+                )
             }
             Record::Block(block) if block.block != request.block => {
                 return Err(at(format!(
@@ -259,14 +279,18 @@ fn check(lines: Vec<u8>, request: &Request) -> std::result::Result<Kept, String>
                     block.block, request.block
                 )));
             }
-            Record::Block(block) => (block.round, &block.implementation),
-            Record::Overhead(overhead) => (overhead.round, &overhead.implementation),
+            Record::Block(block) => (block.session, block.round, &block.implementation),
+            Record::Overhead(overhead) => {
+                (overhead.session, overhead.round, &overhead.implementation)
+            }
             Record::RoundState(_) => return Err(at("a round record, expected none".to_owned())),
         };
-        if (round, implementation) != (request.round, &request.implementation) {
+        let expected = (request.session, request.round, &request.implementation);
+        if (session, round, implementation) != expected {
             return Err(at(format!(
-                "round {round} of {implementation}, expected {} of {}",
-                request.round, request.implementation
+                "session {session}, round {round} of {implementation}, expected session {}, \
+                 round {} of {}",
+                request.session, request.round, request.implementation
             )));
         }
         records.push(record);

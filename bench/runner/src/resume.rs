@@ -1,5 +1,5 @@
 //! Whether a run that was begun can be resumed: it must have been ordered the same way, with the
-//! same suite, programs and host.
+//! same suite and programs, and a session that was begun with the same host.
 
 use std::path::Path;
 
@@ -7,7 +7,7 @@ use anyhow::{Result, ensure};
 use tls_harness::request::Counter;
 
 use crate::host::facts;
-use crate::manifest::Run;
+use crate::manifest::{HostFacts, Run};
 
 /// The plan in `partial`, if what there is now can resume it.
 ///
@@ -15,7 +15,7 @@ use crate::manifest::Run;
 /// The plan cannot be read, or differs from `now`: names every difference.
 pub fn resume(partial: &Path, now: &Run) -> Result<Run> {
     let begun = Run::read(partial)?;
-    let differences = differences(&begun, now)?;
+    let differences = differences(&begun, now);
     ensure!(
         differences.is_empty(),
         "{}: the run cannot resume: {}; begin another with another --out",
@@ -25,7 +25,7 @@ pub fn resume(partial: &Path, now: &Run) -> Result<Run> {
     Ok(begun)
 }
 
-fn differences(begun: &Run, now: &Run) -> Result<Vec<String>> {
+fn differences(begun: &Run, now: &Run) -> Vec<String> {
     let mut differences = Vec::new();
     if begun.tool.commands != now.tool.commands {
         differences.push(format!(
@@ -47,16 +47,24 @@ fn differences(begun: &Run, now: &Run) -> Result<Vec<String>> {
     }
     if begun.implementations != now.implementations {
         differences.push("the libraries' programs were changed".to_owned());
+    } else if begun.layouts != now.layouts {
+        differences.push("the libraries' programs were linked differently".to_owned());
     }
-    match (&begun.host, &now.host) {
-        (Some(begun), Some(now)) => differences.extend(
-            facts::differences(now, begun)?
-                .into_iter()
-                .map(|difference| format!("host: {difference}")),
-        ),
-        _ => differences.push("the host is not recorded".to_owned()),
-    }
-    Ok(differences)
+    differences
+}
+
+/// Accepts the host as it is now for the rest of a session only if it is as it was.
+///
+/// # Errors
+/// It differs: names every difference.
+pub fn same_host(now: &HostFacts, before: &HostFacts) -> Result<()> {
+    let differences = facts::differences(now, before)?;
+    ensure!(
+        differences.is_empty(),
+        "the run cannot resume: host: {}; begin another with another --out",
+        differences.join("; host: ")
+    );
+    Ok(())
 }
 
 /// Accepts the finished run in `path` as what is ordered only if both measure the same.

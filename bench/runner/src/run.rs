@@ -17,10 +17,9 @@ use crate::plan::{Order, plan, to_the_second, versioned};
 use crate::progress::Progress;
 use crate::resume::{resume, same_measure};
 use crate::session::Session;
+use crate::snapshot::{begin, wait};
 use crate::suite::SuiteFile;
-
-/// Rounds of a run that counts, if none are ordered: the fewest that have an interval.
-const COUNTED_ROUNDS: u32 = 6;
+use crate::warnings::Warning;
 
 /// The format of a build's Cargo.lock, which holds no measurements.
 const CARGO_LOCK: &str = "cargo-lock";
@@ -40,14 +39,9 @@ pub fn run(order: &Order, root: &Root) -> Result<PathBuf> {
     }
     let facts = facts::capture(root);
     let SuiteFile { mut suite, sha256 } = SuiteFile::read(&order.suite, facts.cores)?;
-    if let Some(rounds) = order.rounds {
-        ensure!(rounds > 0, "--rounds 0: expected at least 1");
-        suite.rounds = rounds;
-    } else if order.counter.is_some() {
-        suite.rounds = COUNTED_ROUNDS;
-    }
+    order.apply(&mut suite)?;
     let counter = order.counter.map(versioned).transpose()?;
-    let ready = prepare(&mut suite, &order.places)?;
+    let ready = prepare(&mut suite, &order.places, order.layout_kind)?;
     let host = identity::identified(
         facts,
         order.host_id.as_deref(),
@@ -59,7 +53,15 @@ pub fn run(order: &Order, root: &Root) -> Result<PathBuf> {
         family: suite.family.clone(),
         sha256: Some(sha256),
     };
+    let changes = identity::changed_since_known(&host, identity::KNOWN_HOSTS.as_ref())?;
     let mut run = plan(order, reference, counter, &ready, host, checks)?;
+    if !changes.is_empty() {
+        let changed = Warning::ChangedHost {
+            before: format!("{}/{}.toml", identity::KNOWN_HOSTS, run.host_id),
+            differences: changes.join("; "),
+        };
+        run.warnings.push(changed.into());
+    }
 
     let raw = order.out.join("raw");
     std::fs::create_dir_all(&raw).with_context(|| raw.display().to_string())?;
@@ -77,6 +79,8 @@ pub fn run(order: &Order, root: &Root) -> Result<PathBuf> {
         run.write(&partial)?;
     }
     let mut session = Session {
+        number: 1,
+        layout: 0,
         suite: &suite,
         programs: &ready.programs,
         root,
@@ -88,7 +92,25 @@ pub fn run(order: &Order, root: &Root) -> Result<PathBuf> {
         progress: Progress::new(),
         disk_was_full: false,
     };
-    session.measure()?;
+    for number in 1..=suite.sessions {
+        let begun = run.sessions.iter().find(|it| it.number == number);
+        if begun.is_some_and(|it| it.finished.is_some()) {
+            continue;
+        }
+        if begun.is_none() {
+            wait(&run, order.apart, number)?;
+        }
+        let layout = (number - 1) % suite.layouts;
+        begin(&mut run, number, layout, root)?;
+        run.write(&partial)?;
+        let begun = run.sessions.last_mut().context("no session was begun")?;
+        (session.number, session.layout, session.seed) = (number, layout, begun.seed);
+        session.programs = ready.linked(layout);
+        session.measure()?;
+        begun.finished = Some(to_the_second(Timestamp::now())?);
+        begun.rounds = Some(session.history.counted_in(number));
+        run.write(&partial)?;
+    }
 
     let conclusion = session.conclusion();
     for line in conclusion.precision() {

@@ -1,4 +1,4 @@
-//! The measuring of a run: its rounds and blocks, written to the journal as they are measured.
+//! The measuring of one session: its rounds and blocks, written to the journal as they are measured.
 
 use std::time::Duration;
 
@@ -28,8 +28,12 @@ const COUNTED_TIMEOUT: Duration = Duration::from_secs(3600);
 /// With `--until-precise`, rounds measured at most, in rounds of the suite.
 const MOST_PRECISE: u32 = 5;
 
-/// A run that is being measured.
+/// A session that is being measured, and the next ones after it.
 pub struct Session<'a> {
+    /// Counted from 1.
+    pub number: u32,
+    /// Of the programs.
+    pub layout: u32,
     pub suite: &'a Suite,
     pub programs: &'a [Program],
     pub root: &'a Root,
@@ -48,7 +52,7 @@ impl Session<'_> {
         if let Some(mark) = self.history.interrupted(Timestamp::now()) {
             self.progress.say(&format!(
                 "resuming: {} rounds count; round {} was interrupted and is repeated",
-                self.history.counted(),
+                self.counted(),
                 mark.round
             ));
             self.append_one(Record::RoundState(mark))?;
@@ -60,9 +64,14 @@ impl Session<'_> {
         Ok(())
     }
 
+    /// Rounds of this session that count.
+    fn counted(&self) -> u32 {
+        self.history.counted_in(self.number)
+    }
+
     /// Whether the ordered rounds are there, and every median is as precise as ordered.
     fn done(&self) -> bool {
-        let counted = self.history.counted();
+        let counted = self.counted();
         if counted < self.suite.rounds {
             return false;
         }
@@ -88,17 +97,19 @@ impl Session<'_> {
             for index in order(self.seed, round, block, self.programs.len()) {
                 let program = &self.programs[index];
                 let id = &program.implementation.id;
-                let rounds = self.history.counted() as usize;
+                let rounds = self.counted() as usize;
                 let per_round = self.suite.blocks_per_round();
                 self.progress.block(
                     rounds * per_round + done,
-                    self.suite.rounds.max(self.history.counted() + 1) as usize * per_round,
+                    self.suite.rounds.max(self.counted() + 1) as usize * per_round,
                     self.remaining(done),
                     &format!("{}, {id}", scenario.name()),
                 );
                 let request = Request {
                     schema: Schema,
+                    session: self.number,
                     round,
+                    layout: self.layout,
                     block,
                     implementation: id.clone(),
                     scenario: scenario.clone(),
@@ -123,7 +134,7 @@ impl Session<'_> {
             conditions.disturbances.clear();
         }
         let (causes, reasons): (Vec<_>, Vec<_>) = conditions.disturbances.into_iter().unzip();
-        let repeats = self.history.repeats();
+        let repeats = self.history.repeats_in(self.number);
         let disturbed = !causes.is_empty() && repeats < self.suite.most_repeats();
         let percent = |part: Duration, whole: Duration| {
             (!whole.is_zero()).then(|| 100.0 * part.as_secs_f64() / whole.as_secs_f64())
@@ -131,6 +142,7 @@ impl Session<'_> {
         let state = RoundState {
             schema: Schema,
             time: Timestamp::now(),
+            session: self.number,
             round,
             elapsed_seconds: conditions.elapsed.as_secs_f64(),
             disturbed,
@@ -158,9 +170,10 @@ impl Session<'_> {
             )
         });
         self.progress.say(&format!(
-            "round {round}: {} of {} count, about {} left{more}{verdict}",
-            self.history.counted(),
-            self.suite.rounds.max(self.history.counted()),
+            "{}round {round}: {} of {} count, about {} left{more}{verdict}",
+            self.prefix(),
+            self.counted(),
+            self.suite.rounds.max(self.counted()),
             indicatif::HumanDuration(self.remaining(0)),
         ));
         Ok(())
@@ -174,6 +187,7 @@ impl Session<'_> {
             Record::Block(Block {
                 schema: Schema,
                 time: Timestamp::now(),
+                session: request.session,
                 round: request.round,
                 block: request.block,
                 implementation: id.clone(),
@@ -203,6 +217,14 @@ impl Session<'_> {
             }
         }
         Ok((measured.elapsed, measured.runner_cpu))
+    }
+
+    /// What a line of progress begins with in a run of several sessions.
+    fn prefix(&self) -> String {
+        match self.suite.sessions {
+            1 => String::new(),
+            sessions => format!("session {} of {sessions}, ", self.number),
+        }
     }
 
     fn append_one(&mut self, record: Record) -> Result<()> {
@@ -240,7 +262,7 @@ impl Session<'_> {
         let blocks: Vec<Duration> = blocks.collect();
         let round: Duration = blocks.iter().sum();
         let over: Duration = blocks.iter().take(done).sum();
-        let rounds = self.suite.rounds.saturating_sub(self.history.counted());
+        let rounds = self.suite.rounds.saturating_sub(self.counted());
         (round * rounds).saturating_sub(over)
     }
 

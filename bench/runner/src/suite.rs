@@ -32,7 +32,14 @@ pub struct Suite {
     /// Runs of one family are comparable over time.
     pub family: String,
     pub description: String,
+    /// Of each session.
     pub rounds: u32,
+    /// Repetitions of the suite, which may be hours apart.
+    #[serde(default = "one")]
+    pub sessions: u32,
+    /// Ways to link each program; a session uses one.
+    #[serde(default = "one")]
+    pub layouts: u32,
     pub measure_seconds: f64,
     pub warmup_seconds: f64,
     /// Wall time after which a block's process is killed.
@@ -92,6 +99,10 @@ impl SuiteFile {
     }
 }
 
+fn one() -> u32 {
+    1
+}
+
 fn expanded(entries: &[Entry], cores: Option<u32>) -> Result<Vec<Scenario>> {
     let mut scenarios = Vec::new();
     for entry in entries {
@@ -103,6 +114,8 @@ fn expanded(entries: &[Entry], cores: Option<u32>) -> Result<Vec<Scenario>> {
 impl Suite {
     fn check(&self) -> Result<()> {
         ensure!(self.rounds > 0, "rounds = 0, expected at least 1");
+        ensure!(self.sessions > 0, "sessions = 0, expected at least 1");
+        ensure!(self.layouts > 0, "layouts = 0, expected at least 1");
         ensure!(
             self.measure_seconds > 0.0 && self.measure_seconds.is_finite(),
             "measure_seconds = {}, expected more than 0",
@@ -209,6 +222,16 @@ impl Suite {
             self.most_repeats(),
             HumanDuration(round * (self.rounds + self.most_repeats())),
         );
+        if self.sessions > 1 {
+            let _ = writeln!(
+                text,
+                "{} sessions, each as above, with {} layouts of each program: about {} and what is \
+                 between them",
+                self.sessions,
+                self.layouts,
+                HumanDuration(round * self.rounds * self.sessions),
+            );
+        }
         text
     }
 }

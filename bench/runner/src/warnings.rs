@@ -8,6 +8,11 @@ use crate::manifest::RunWarning;
 #[derive(Clone, Debug, PartialEq, strum::IntoStaticStr, strum::VariantNames)]
 #[strum(serialize_all = "kebab-case")]
 pub enum Warning {
+    /// Where it is described as it was, and how it differs.
+    ChangedHost {
+        before: String,
+        differences: String,
+    },
     Container {
         by: String,
     },
@@ -51,6 +56,10 @@ pub enum Warning {
 impl fmt::Display for Warning {
     fn fmt(&self, to: &mut fmt::Formatter) -> fmt::Result {
         match self {
+            Self::ChangedHost {
+                before,
+                differences,
+            } => write!(to, "The host is not as in {before}: {differences}."),
             Self::Container { by } => write!(to, "Measured in a container ({by})."),
             Self::DiskFull => write!(to, "The disk was full; the run waited for space."),
             Self::DisturbedRoundsCounted {
@@ -150,6 +159,10 @@ mod tests {
     fn the_messages_are_those_of_the_listed_examples() {
         let text = |text: &str| text.to_owned();
         let warnings = [
+            Warning::ChangedHost {
+                before: text("session 1"),
+                differences: text("kernel was 6.1.0, is 6.1.1"),
+            },
             Warning::Container { by: text("docker") },
             Warning::DiskFull,
             Warning::DisturbedRoundsCounted {

@@ -13,7 +13,9 @@ use super::scenarios::{handshake_12, handshake_13, main_report, primitives};
 pub fn request(scenario: Scenario) -> Request {
     Request {
         schema: Schema,
+        session: 1,
         round: 1,
+        layout: 0,
         block: 0,
         implementation: "test-1.0".into(),
         scenario,

@@ -12,6 +12,8 @@ use anyhow::Result;
 
 use super::identity::derived_id;
 use super::root::{Root, count_in_list};
+use crate::suite::hex;
+use sha2::{Digest, Sha256};
 
 /// The facts of the host whose `/proc` and `/sys` are below `root`, under the id that
 /// describes it: a slug such as `intel-xeon-processor-2-cores-vm`.
@@ -32,6 +34,7 @@ pub fn capture(root: &Root) -> HostFacts {
         architecture: root
             .read("proc/sys/kernel/arch")
             .unwrap_or_else(|| std::env::consts::ARCH.to_owned()),
+        machine: machine(root),
         cores,
         threads,
         memory_bytes: memory(root),
@@ -134,6 +137,7 @@ pub fn to_text(facts: &HostFacts) -> String {
     line("host", Some(facts.id.clone()));
     line("CPU", Some(facts.cpu.clone()));
     line("architecture", Some(facts.architecture.clone()));
+    line("machine", words(&facts.machine));
     line("cores", facts.cores.map(|n| n.to_string()));
     line("threads", facts.threads.map(|n| n.to_string()));
     line("SMT", on(facts.smt));
@@ -195,6 +199,25 @@ fn fields<'a>(cpuinfo: &'a str, name: &str) -> impl Iterator<Item = &'a str> {
         let (key, value) = line.split_once(':')?;
         (key.trim() == name).then_some(value.trim())
     })
+}
+
+/// Which machine: machine-id(5), or the firmware's id of the product.
+fn machine(root: &Root) -> Option<String> {
+    root.read("etc/machine-id")
+        .filter(|id| !id.is_empty())
+        .or_else(|| root.read("sys/class/dmi/id/product_uuid"))
+        .map(|id| one_way("machine", &id))
+}
+
+/// Which boot of the machine: random(4).
+pub fn boot(root: &Root) -> Option<String> {
+    root.read("proc/sys/kernel/random/boot_id")
+        .map(|id| one_way("boot", &id))
+}
+
+/// 16 hexadecimal digits that say whether two ids are the same, and not what they are.
+fn one_way(what: &str, id: &str) -> String {
+    hex(&Sha256::digest(format!("tlsbench {what} {id}")))[..16].to_owned()
 }
 
 /// The word in brackets of a file such as `always [madvise] never`.

@@ -1,5 +1,6 @@
 //! The id of a host: given, that of a known host (`data/hosts/`), or derived from its facts.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
@@ -19,13 +20,18 @@ struct KnownHost {
     cpu: String,
     threads: Option<u32>,
     memory_bytes: Option<u64>,
+    machine: Option<String>,
+    kernel: Option<String>,
+    microcode: Option<String>,
+    #[serde(default)]
+    mitigations: BTreeMap<String, String>,
 }
 
 /// As the schema has it: an id names files, whose names end at 255 bytes.
 const LONGEST_ID: usize = 200;
 
 /// Gives the host the given id, or that of the one known host (a file of `folder`) with
-/// its processor, number of threads and memory; keeps the derived id if there is none.
+/// its processor, number of threads and memory, and its machine where both have one; keeps the derived id if there is none.
 pub fn identified(mut facts: HostFacts, given: Option<&str>, folder: &Path) -> Result<HostFacts> {
     if let Some(id) = given {
         let identifier = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit();
@@ -64,12 +70,72 @@ pub fn identified(mut facts: HostFacts, given: Option<&str>, folder: &Path) -> R
             && known.threads.is_some()
             && known.threads == facts.threads
             && close(known.memory_bytes, facts.memory_bytes)
+            && !differ(known.machine.as_ref(), facts.machine.as_ref())
         {
             facts.id = known.id;
             break;
         }
     }
     Ok(facts)
+}
+
+/// How kernel, microcode and mitigations differ from those of the known host with this id (a file
+/// of `folder`), as far as both have them.
+pub fn changed_since_known(facts: &HostFacts, folder: &Path) -> Result<Vec<String>> {
+    let path = folder.join(format!("{}.toml", facts.id));
+    if !path.exists() {
+        return Ok(Vec::new());
+    }
+    let text = fs::read_to_string(&path).with_context(|| path.display().to_string())?;
+    let known: KnownHost = toml::from_str(&text).with_context(|| path.display().to_string())?;
+    let before = HostFacts {
+        kernel: known.kernel,
+        microcode: known.microcode,
+        mitigations: known.mitigations,
+        ..HostFacts::default()
+    };
+    Ok(changed(facts, &before))
+}
+
+/// How kernel, microcode and mitigations differ from those before, as far as both have them.
+pub fn changed(now: &HostFacts, before: &HostFacts) -> Vec<String> {
+    let mut found = Vec::new();
+    let mut compare = |name: &str, was: Option<&String>, is: Option<&String>| {
+        if let (Some(was), Some(is)) = (was, is)
+            && was != is
+        {
+            found.push(format!("{name} was {was}, is {is}"));
+        }
+    };
+    compare("kernel", before.kernel.as_ref(), now.kernel.as_ref());
+    compare(
+        "microcode",
+        before.microcode.as_ref(),
+        now.microcode.as_ref(),
+    );
+    for (name, was) in &before.mitigations {
+        let is = now.mitigations.get(name);
+        compare(&format!("mitigation of {name}"), Some(was), is);
+    }
+    found
+}
+
+/// Why this is not the machine of before: no session of one run moves to another.
+pub fn another_machine(now: &HostFacts, before: &HostFacts) -> Option<String> {
+    let was = |name: &str, was: &str, is: &str| Some(format!("{name} was {was}, is {is}"));
+    if now.cpu != before.cpu {
+        return was("cpu", &before.cpu, &now.cpu);
+    }
+    if differ(now.threads, before.threads) {
+        return Some("it has another number of threads".to_owned());
+    }
+    differ(now.machine.as_ref(), before.machine.as_ref())
+        .then(|| "it is another machine of this kind".to_owned())
+}
+
+/// Whether both are there and differ.
+fn differ<T: PartialEq>(a: Option<T>, b: Option<T>) -> bool {
+    matches!((a, b), (Some(a), Some(b)) if a != b)
 }
 
 /// A slug such as `intel-xeon-processor-2-cores-vm`.

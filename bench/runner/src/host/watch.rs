@@ -88,7 +88,7 @@ pub fn temperature(root: &Root) -> Option<f64> {
 }
 
 /// Mean frequency of the processors now, MHz.
-fn frequency(root: &Root) -> Option<f64> {
+pub fn frequency(root: &Root) -> Option<f64> {
     let kilohertz: Vec<f64> = root
         .numbered("sys/devices/system/cpu", "cpu")
         .iter()

@@ -2,12 +2,13 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use tempfile::TempDir;
 use tls_harness::record::Record;
 use tlsbench::host::root::Root;
 use tlsbench::implementations::Places;
-use tlsbench::manifest::Run;
+use tlsbench::manifest::{LayoutKind, Run};
 use tlsbench::plan::Order;
 use tlsbench::run::run;
 
@@ -59,9 +60,14 @@ impl Bench {
                 programs: self.folder.path().to_owned(),
                 bench: Path::new(env!("CARGO_MANIFEST_DIR")).join(".."),
                 cache: self.path("cache"),
+                layouts: self.path("layouts"),
             },
             host_id: Some("test-host".to_owned()),
             rounds: None,
+            sessions: None,
+            apart: Duration::ZERO,
+            layouts: None,
+            layout_kind: LayoutKind::Shifted,
             until_precise: None,
             counter: None,
             command: "tlsbench run --suite suite.toml --out run".to_owned(),

@@ -7,4 +7,5 @@ mod kills;
 mod matrix;
 mod records;
 mod runs;
+mod sessions;
 mod suites;

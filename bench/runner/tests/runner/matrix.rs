@@ -224,6 +224,7 @@ fn real_places(bench: &Bench) -> Places {
         programs: bench.folder.path().to_owned(),
         bench: Path::new(env!("CARGO_MANIFEST_DIR")).join(".."),
         cache: Path::new(env!("CARGO_TARGET_TMPDIR")).join("matrix"),
+        layouts: PathBuf::new(),
     }
 }
 

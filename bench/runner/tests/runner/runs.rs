@@ -97,7 +97,7 @@ fn plain(value: &toml::Value) -> Value {
     }
 }
 
-fn sha256(bytes: &[u8]) -> String {
+pub fn sha256(bytes: &[u8]) -> String {
     use sha2::Digest as _;
     tlsbench::suite::hex(&sha2::Sha256::digest(bytes))
 }
@@ -260,6 +260,7 @@ fn before_the_end(text: &str) -> String {
     run.complete = false;
     run.finished = None;
     run.rounds = None;
+    run.sessions.clear();
     run.files.clear();
     run.warnings.clear();
     toml::to_string(&run).unwrap()

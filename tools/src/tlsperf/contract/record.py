@@ -108,13 +108,17 @@ class Observation(Model):
 class _Record(Model):
     schema_: Literal[1] = Field(1, alias="schema")
     time: datetime = Field(description="when it was written, UTC")
-    round: int = Field(ge=1)
+    session: int = Field(1, ge=1, description="absent: the first, or the only one")
+    round: int = Field(ge=1, description="counted through over all sessions of the run")
 
 
 class Measurement(_Record):
     """One implementation in one scenario in one round."""
 
     kind: Literal["measurement"] = "measurement"
+    layout: int = Field(
+        0, ge=0, description="how the program was linked; 0, or absent: in the linker's own order"
+    )
     implementation: Identifier
     scenario: Scenario
     observations: list[Observation] = Field(min_length=1)

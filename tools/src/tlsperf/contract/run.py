@@ -66,6 +66,11 @@ class HostFacts(Model):
     id: Identifier
     cpu: str
     architecture: str
+    machine: str | None = Field(
+        None,
+        pattern=r"^[0-9a-f]{16}$",
+        description="which machine: a one-way hash of its id, so that it names nobody",
+    )
     cores: int | None = Field(None, ge=1, description="physical cores")
     threads: int | None = Field(None, ge=1, description="logical processors")
     memory_bytes: int | None = Field(None, ge=1)
@@ -150,6 +155,38 @@ class SuiteReference(Model):
     sha256: Sha256 | None = None
 
 
+class Session(Model):
+    """One session of a run: some rounds, with the state that the host was found in before them."""
+
+    number: int = Field(ge=1)
+    started: datetime
+    finished: datetime | None = Field(None, description="absent: it was stopped, or is under way")
+    rounds: int | None = Field(None, ge=0, description="rounds of it that count")
+    seed: int = Field(description="of the order of its blocks")
+    layout: int = Field(0, ge=0, description="number of the layout that its programs have")
+    boot: str | None = Field(
+        None,
+        pattern=r"^[0-9a-f]{16}$",
+        description="which boot of the machine: a one-way hash of its id",
+    )
+    frequency_mhz: float | None = Field(None, ge=0, description="mean over the cores")
+    temperature_celsius: float | None = None
+    load_average: float | None = Field(None, ge=0, description="of the minute before")
+    host: HostFacts | None = Field(None, description="absent: as it is in the run")
+    checks: list[CheckResult] = Field([], description="of the host, when the session began")
+
+
+class Layout(Model):
+    """One way in which the programs of a run were linked. Layout 0 has the linker's own order."""
+
+    number: int = Field(ge=0)
+    kind: Literal["own", "shifted", "shuffled"] = Field(
+        description="the linker's own order; that, behind padding; all sections in a random order"
+    )
+    seed: int | None = Field(None, ge=0, description="decides padding or order; absent: own")
+    programs: dict[Identifier, Sha256] = Field(description="by implementation")
+
+
 class RunCounter(Model):
     """What counted instead of a clock. A run holds counts or times, never both."""
 
@@ -186,6 +223,8 @@ class Run(Model):
     host: HostFacts | None = Field(None, description="as captured when the run began")
     checks: list[CheckResult] = Field([])
     warnings: list[RunWarning] = Field([])
+    sessions: list[Session] = Field([], description="absent: one, without a record of its own")
+    layouts: list[Layout] = Field([], description="absent: one, in the linker's own order")
     implementations: list[Implementation] = Field(min_length=1, max_length=MOST_IMPLEMENTATIONS)
     files: list[RawFile] = Field(min_length=1)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Literal
 
 WarningCode = Literal[
+    "changed-host",
     "common-cause",
     "container",
     "disk-full",

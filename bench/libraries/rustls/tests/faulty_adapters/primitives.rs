@@ -149,7 +149,9 @@ fn measured(fault: Fault, variant: &str) -> Result<Vec<Record>> {
     };
     let request = Request {
         schema: Schema,
+        session: 1,
         round: 1,
+        layout: 0,
         block: 0,
         implementation: "test-1.0".into(),
         scenario: Scenario {

@@ -1,0 +1,311 @@
+//! Programs that are linked several times, from the same objects. Where the linker puts code moves a
+//! figure by some per cent (`docs/bench-host.md`), so the sessions of a run may use several.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, Result, bail, ensure};
+use jiff::Timestamp;
+use rand::{RngExt as _, SeedableRng as _};
+use rand_chacha::ChaCha8Rng;
+use serde::Deserialize;
+
+use crate::implementations::{Places, Ready};
+use crate::manifest::{LayoutKind, RunLayout};
+use crate::matrix::Subject;
+use crate::program::Program;
+use crate::suite::Suite;
+
+/// Padding is a multiple of this, to which compilers align functions …
+const STEP: u64 = 16;
+
+/// … and at most this: over all sets of the first-level cache, and over several pages.
+const MOST_PADDING: u64 = 64 << 10;
+
+/// Compiles for `RUSTC_WORKSPACE_WRAPPER`: programs are linked by the script beside it.
+const RUSTC: &str = r#"#!/bin/sh
+case "$CARGO_BIN_NAME" in
+"") exec "$@" ;;
+*) exec "$@" -C linker="$(dirname "$0")/cc" ;;
+esac
+"#;
+
+/// The layouts of one kind: a folder for each, by its number, with the programs in it.
+pub struct Layouts {
+    folder: PathBuf,
+    kind: LayoutKind,
+    count: u32,
+}
+
+/// A program that Cargo knows.
+#[derive(Deserialize)]
+struct Metadata {
+    packages: Vec<Package>,
+}
+
+#[derive(Deserialize)]
+struct Package {
+    targets: Vec<Target>,
+}
+
+#[derive(Deserialize)]
+struct Target {
+    name: String,
+    kind: Vec<String>,
+}
+
+impl Layouts {
+    /// `folder`: that of all layouts.
+    pub fn new(folder: &Path, kind: LayoutKind, count: u32) -> Self {
+        Self {
+            folder: folder.join(format!("{kind}-{count}")),
+            kind,
+            count,
+        }
+    }
+
+    fn program(&self, layout: u32, name: &str) -> PathBuf {
+        self.folder.join(layout.to_string()).join(name)
+    }
+
+    fn missing(&self, names: &[&str]) -> Option<PathBuf> {
+        (0..self.count)
+            .flat_map(|layout| names.iter().map(move |name| self.program(layout, name)))
+            .find(|path| !path.exists())
+    }
+
+    /// The folder of the programs in the linker's own order.
+    ///
+    /// # Errors
+    /// A program is not linked in each layout.
+    pub fn check(&self, suite: &Suite) -> Result<PathBuf> {
+        if let Some(path) = self.missing(&names(suite)?) {
+            bail!(
+                "there is no {}; link it: tlsbench build --suite {}.toml --layouts {} \
+                 --layout-kind {}",
+                path.display(),
+                suite.name,
+                self.count,
+                self.kind
+            );
+        }
+        Ok(self.folder.join("0"))
+    }
+
+    /// The programs in layout 1, 2, …
+    pub fn others(&self, subjects: &[Subject], own: &[Program]) -> Result<Vec<Vec<Program>>> {
+        (1..self.count)
+            .map(|layout| {
+                let all = subjects.iter().zip(own);
+                all.map(|(subject, own)| own.linked_as(self.program(layout, &subject.to_string())))
+                    .collect()
+            })
+            .collect()
+    }
+
+    /// As a run records them.
+    pub fn recorded(&self, ready: &Ready) -> Vec<RunLayout> {
+        let of = |number: u32| RunLayout {
+            number,
+            kind: match number {
+                0 => LayoutKind::Own,
+                _ => self.kind,
+            },
+            seed: (number > 0).then(|| number.into()),
+            programs: ready
+                .linked(number)
+                .iter()
+                .filter_map(|program| {
+                    let it = &program.implementation;
+                    Some((it.id.clone(), it.binary_sha256.clone()?))
+                })
+                .collect(),
+        };
+        (0..self.count).map(of).collect()
+    }
+
+    /// Links the programs of a suite in each layout, if Cargo finds that anything changed.
+    ///
+    /// # Errors
+    /// A program cannot be linked this way: says what is missing.
+    pub fn link(&self, suite: &Suite, places: &Places) -> Result<()> {
+        let names = names(suite)?;
+        let bench = places.bench.canonicalize();
+        let bench = bench.context("programs are linked in a checkout, at its top")?;
+        fs::create_dir_all(&self.folder).with_context(|| self.folder.display().to_string())?;
+        let folder = self.folder.canonicalize()?;
+        // Cargo compiles again for a wrapper of another name only, so one stays while it is enough.
+        let known = fs::read_dir(&folder)?.flatten().map(|entry| entry.path());
+        let known = known
+            .filter(|path| path.extension().is_some_and(|it| it == "rustc"))
+            .max()
+            .filter(|_| self.missing(&names).is_none());
+        let stamp = Timestamp::now().as_millisecond();
+        let wrapper = known.unwrap_or_else(|| folder.join(format!("{stamp}.rustc")));
+        self.pad()?;
+        write_script(&wrapper, RUSTC)?;
+        write_script(&folder.join("cc"), &self.linker())?;
+        let mut linked = 0;
+        for (manifest, bins) in workspaces(&bench)? {
+            let bins: Vec<_> = names
+                .iter()
+                .filter(|name| bins.iter().any(|bin| bin == *name))
+                .collect();
+            if bins.is_empty() {
+                continue;
+            }
+            linked += bins.len();
+            let mut command = Command::new("cargo");
+            command
+                .args(["build", "--release", "--workspace", "--manifest-path"])
+                .arg(&manifest)
+                .arg("--target-dir")
+                .arg(bench.join("target"))
+                .args(bins.iter().flat_map(|bin| ["--bin", bin]))
+                .env("RUSTC_WORKSPACE_WRAPPER", &wrapper);
+            // `.cargo/config.toml` of bench/ holds for each workspace.
+            command.current_dir(&bench);
+            ensure!(
+                command.status().context("cargo")?.success(),
+                "linking failed, see above; a shuffled layout needs LLVM's linker: Rust's own \
+                 (rustup, x86-64 Linux, Rust 1.90 or newer), or install lld and add \
+                 -C link-arg=-fuse-ld=lld to RUSTFLAGS"
+            );
+        }
+        ensure!(
+            linked == names.len(),
+            "no workspace of {} has all of these programs: {}",
+            bench.display(),
+            names.join(", ")
+        );
+        match self.missing(&names) {
+            Some(path) => bail!("{} was not linked", path.display()),
+            None => Ok(()),
+        }
+    }
+
+    /// A script that links as it is asked to, and then again for each layout.
+    fn linker(&self) -> String {
+        let mut text = String::from(
+            "#!/bin/sh\nset -e\ncc \"$@\"\nhere=$(dirname \"$0\")\nprevious=\nfor argument; do\n  \
+             [ \"$previous\" = -o ] && output=$argument\n  previous=$argument\ndone\n\
+             name=$CARGO_BIN_NAME\nmkdir -p \"$here/0\"\ncp \"$output\" \"$here/0/$name\"\n",
+        );
+        for layout in 1..self.count {
+            let how = match self.kind {
+                LayoutKind::Shuffled => {
+                    format!("\"$@\" '-Wl,--shuffle-sections=.text*={layout}'")
+                }
+                _ => format!("\"$here/{layout}/pad.o\" \"$@\""),
+            };
+            let _ = writeln!(
+                text,
+                "mkdir -p \"$here/{layout}\"\n\
+                 [ -e \"$here/{layout}/pad.o\" ] || \
+                 cc -c \"$here/{layout}/pad.s\" -o \"$here/{layout}/pad.o\"\n\
+                 cc {how} -o \"$here/{layout}/$name\""
+            );
+        }
+        text
+    }
+
+    /// Writes the padding of each layout, an object's source that is linked before all else. The
+    /// linker keeps it (`R`) though nothing calls it.
+    fn pad(&self) -> Result<()> {
+        for layout in 1..self.count {
+            let folder = self.folder.join(layout.to_string());
+            fs::create_dir_all(&folder)?;
+            let text = format!(
+                ".section .text.padding,\"axR\",%progbits\n.balign {STEP}\n.zero {}\n\
+                 .section .note.GNU-stack,\"\",%progbits\n",
+                padding(layout.into())
+            );
+            fs::write(folder.join("pad.s"), text)?;
+        }
+        Ok(())
+    }
+}
+
+/// Bytes of padding that a seed decides.
+fn padding(seed: u64) -> u64 {
+    let steps = ChaCha8Rng::seed_from_u64(seed).random_range(1..=MOST_PADDING / STEP);
+    steps * STEP
+}
+
+/// The programs of a suite, each once.
+fn names(suite: &Suite) -> Result<Vec<&str>> {
+    let mut names = Vec::new();
+    for subject in &suite.implementations {
+        match subject {
+            Subject::Program(name) => names.push(name.as_str()),
+            Subject::Build(_) => bail!("{subject} is a build: only programs have several layouts"),
+        }
+    }
+    names.sort_unstable();
+    names.dedup();
+    Ok(names)
+}
+
+/// The manifest of each workspace, with the names of its programs: that of the harness, and those
+/// that libraries have of their own.
+fn workspaces(bench: &Path) -> Result<Vec<(PathBuf, Vec<String>)>> {
+    let mut folders = vec![bench.to_owned()];
+    for library in fs::read_dir(bench.join("libraries"))? {
+        let folder = library?.path();
+        if folder.join("Cargo.lock").exists() {
+            folders.push(folder);
+        }
+    }
+    let workspaces = folders.into_iter().map(|folder| {
+        let manifest = folder.join("Cargo.toml");
+        let output = Command::new("cargo")
+            .args([
+                "metadata",
+                "--no-deps",
+                "--format-version=1",
+                "--manifest-path",
+            ])
+            .arg(&manifest)
+            .current_dir(bench)
+            .output()
+            .context("cargo")?;
+        let metadata: Metadata = serde_json::from_slice(&output.stdout)
+            .with_context(|| format!("cargo metadata of {}", manifest.display()))?;
+        let targets = metadata.packages.into_iter().flat_map(|it| it.targets);
+        let programs = targets.filter(|target| target.kind.iter().any(|kind| kind == "bin"));
+        Ok((manifest, programs.map(|it| it.name).collect()))
+    });
+    workspaces.collect()
+}
+
+/// Writes a script unless it is there as it should be: Cargo compares the times of wrappers.
+fn write_script(path: &Path, text: &str) -> Result<()> {
+    if fs::read_to_string(path).is_ok_and(|found| found == text) {
+        return Ok(());
+    }
+    fs::write(path, text).with_context(|| path.display().to_string())?;
+    fs::set_permissions(path, fs::Permissions::from_mode(0o755))?;
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn padding_is_decided_by_the_seed_and_keeps_functions_aligned() {
+        let all: Vec<_> = (1..=8).map(padding).collect();
+        assert_eq!(all, (1..=8).map(padding).collect::<Vec<_>>());
+        assert!(
+            all.iter()
+                .all(|it| it % STEP == 0 && (STEP..=MOST_PADDING).contains(it))
+        );
+        let mut different = all.clone();
+        different.sort_unstable();
+        different.dedup();
+        assert_eq!(different.len(), all.len(), "{all:?}");
+    }
+}

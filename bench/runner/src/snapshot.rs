@@ -1,0 +1,103 @@
+//! The beginning of a session: when it may begin, and the host as it is then.
+
+use std::time::Duration;
+
+use anyhow::{Context, Result, bail};
+use jiff::{SignedDuration, Timestamp};
+
+use crate::host::check::check;
+use crate::host::root::Root;
+use crate::host::watch::{frequency, temperature};
+use crate::host::{facts, identity};
+use crate::manifest::{HostFacts, Run, RunSession, RunWarning};
+use crate::plan::{host_warnings, to_the_second};
+use crate::resume::same_host;
+use crate::warnings::Warning;
+
+/// How often a wait looks at the clock: a host that was suspended may have passed the time.
+const LOOK: Duration = Duration::from_secs(30);
+
+/// Makes the session `number` the last of the run, with the host's state now, or finds it there and
+/// checks that the host is as it was when it began.
+///
+/// # Errors
+/// The host is another one, or the session was begun on it in another state.
+pub fn begin(run: &mut Run, number: u32, layout: u32, root: &Root) -> Result<()> {
+    let first = run.host.clone().context("the host is not recorded")?;
+    let now = HostFacts {
+        id: run.host_id.clone(),
+        compilers: first.compilers.clone(),
+        ..facts::capture(root)
+    };
+    if let Some(begun) = run.sessions.iter().find(|it| it.number == number) {
+        return same_host(&now, begun.host.as_ref().unwrap_or(&first));
+    }
+    if number == 1 {
+        same_host(&now, &first)?;
+    } else if let Some(why) = identity::another_machine(&now, &first) {
+        bail!("session {number} cannot begin on this host: {why}");
+    }
+    let checks = match number {
+        1 => run.checks.clone(),
+        _ => check(&now, root),
+    };
+    if number > 1 {
+        let troubling: &[_] = if run.counter.is_none() { &checks } else { &[] };
+        let mut warnings = host_warnings(&now, troubling);
+        let changes = identity::changed(&now, &first);
+        if !changes.is_empty() {
+            warnings.push(Warning::ChangedHost {
+                before: "session 1".to_owned(),
+                differences: changes.join("; "),
+            });
+        }
+        for warning in warnings.into_iter().map(RunWarning::from) {
+            // What is so in every session, such as a virtual machine, is said once.
+            if !run.warnings.contains(&warning) {
+                run.warnings.push(RunWarning {
+                    message: format!("In session {number}: {}", warning.message),
+                    ..warning
+                });
+            }
+        }
+    }
+    let load = root.read("proc/loadavg");
+    let load = load.and_then(|text| text.split_whitespace().next()?.parse().ok());
+    run.sessions.push(RunSession {
+        number,
+        started: to_the_second(Timestamp::now())?,
+        finished: None,
+        rounds: None,
+        seed: match (number, run.seed) {
+            (1, Some(seed)) => seed,
+            _ => rand::random::<u32>().into(),
+        },
+        layout,
+        boot: facts::boot(root),
+        frequency_mhz: frequency(root),
+        temperature_celsius: temperature(root),
+        load_average: load,
+        host: (now != first).then_some(now),
+        checks,
+    });
+    Ok(())
+}
+
+/// Waits until `apart` has passed since the last session of the run ended.
+pub fn wait(run: &Run, apart: Duration, number: u32) -> Result<()> {
+    let ended = run.sessions.last().and_then(|it| it.finished);
+    let Some(ended) = ended else { return Ok(()) };
+    let ended: Timestamp = ended.to_string().parse()?;
+    let begin = ended + SignedDuration::try_from(apart)?;
+    let left = || Duration::try_from(begin.duration_since(Timestamp::now())).unwrap_or_default();
+    if !left().is_zero() {
+        eprintln!(
+            "session {number} begins at {}; stop this and run the same command later if you like",
+            begin.strftime("%Y-%m-%d %H:%M:%S UTC")
+        );
+    }
+    while !left().is_zero() {
+        std::thread::sleep(left().min(LOOK));
+    }
+    Ok(())
+}

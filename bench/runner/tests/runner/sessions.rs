@@ -1,0 +1,342 @@
+//! Sessions of a run, and layouts of its programs.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use tls_harness::record::Record;
+use tlsbench::host::root::Root;
+use tlsbench::manifest::{LayoutKind, Run, RunSession};
+use tlsbench::plan::Order;
+use tlsbench::run::run;
+
+use crate::common::{Bench, check_finished, read_records, read_run, silent_host};
+
+const NO_TIME: f64 = 0.001;
+
+fn several(bench: &Bench, sessions: u32) -> Order {
+    Order {
+        sessions: Some(sessions),
+        ..bench.order()
+    }
+}
+
+/// Session and round of each record that has both, in the order of the file.
+fn places(records: &[Record]) -> Vec<(u32, u32)> {
+    let place = |record: &Record| match record {
+        Record::Measurement(it) => (it.session, it.round),
+        Record::Block(it) => (it.session, it.round),
+        Record::Overhead(it) => (it.session, it.round),
+        Record::RoundState(it) => (it.session, it.round),
+    };
+    records.iter().map(place).collect()
+}
+
+/// Stops a finished run as a kill before the end of session `number` would.
+fn stop_in(bench: &Bench, number: u32, change: impl Fn(&mut Run)) {
+    let folder = bench.path("run");
+    let mut run = read_run(&folder);
+    run.complete = false;
+    run.finished = None;
+    run.sessions.truncate(number as usize);
+    let last = run.sessions.last_mut().unwrap();
+    (last.finished, last.rounds) = (None, None);
+    change(&mut run);
+    run.write(&folder.join("run.partial.toml")).unwrap();
+    fs::remove_file(folder.join("run.toml")).unwrap();
+    let records = fs::read_to_string(folder.join("raw/records.jsonl")).unwrap();
+    let before = |line: &&str| {
+        let record: Record = serde_json::from_str(line).unwrap();
+        places(&[record])[0].0 < number
+    };
+    let kept: String = records
+        .lines()
+        .filter(before)
+        .map(|it| format!("{it}\n"))
+        .collect();
+    fs::write(folder.join("raw/records.jsonl"), kept).unwrap();
+}
+
+#[test]
+fn rounds_are_nested_in_sessions_and_counted_through() {
+    let bench = Bench::new();
+    bench.suite(2, NO_TIME, &["one", "two"]);
+    run(&several(&bench, 3), &silent_host(&bench)).unwrap();
+    check_finished(&bench.path("run"), 2, 2, 6);
+    let found: BTreeSet<_> = places(&read_records(&bench.path("run")))
+        .into_iter()
+        .collect();
+    let expected = [(1, 1), (1, 2), (2, 3), (2, 4), (3, 5), (3, 6)];
+    assert_eq!(found, BTreeSet::from(expected));
+    let sessions = read_run(&bench.path("run")).sessions;
+    let numbers: Vec<_> = sessions.iter().map(|it| (it.number, it.rounds)).collect();
+    assert_eq!(numbers, [1, 2, 3].map(|number| (number, Some(2))));
+    let seeds: BTreeSet<_> = sessions.iter().map(|it| it.seed).collect();
+    assert_eq!(seeds.len(), 3, "each session has an order of its own");
+}
+
+#[test]
+fn a_run_of_one_session_records_it_and_its_records_do_not_name_it() {
+    let bench = Bench::new();
+    bench.suite(1, NO_TIME, &["one"]);
+    bench.run(&silent_host(&bench)).unwrap();
+    let run = read_run(&bench.path("run"));
+    let [
+        RunSession {
+            number: 1, seed, ..
+        },
+    ] = run.sessions[..]
+    else {
+        panic!("{:?}", run.sessions);
+    };
+    assert_eq!(Some(seed), run.seed);
+    assert!(run.layouts.is_empty());
+    let raw = fs::read_to_string(bench.path("run/raw/records.jsonl")).unwrap();
+    assert!(!raw.contains("session") && !raw.contains("layout"), "{raw}");
+}
+
+#[test]
+fn a_suite_may_state_its_sessions() {
+    let bench = Bench::new();
+    let suite = bench.suite(1, NO_TIME, &["one"]);
+    let text = fs::read_to_string(&suite).unwrap();
+    fs::write(&suite, format!("sessions = 2\n{text}")).unwrap();
+    bench.run(&silent_host(&bench)).unwrap();
+    check_finished(&bench.path("run"), 1, 2, 2);
+    let output = Command::new(bench.path("tlsbench"))
+        .args(["list", "--suite", "suite.toml"])
+        .current_dir(bench.folder.path())
+        .output()
+        .unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(text.contains("2 sessions, each as above"), "{text}");
+}
+
+#[test]
+fn a_run_that_was_stopped_resumes_in_the_session_that_it_was_in() {
+    let bench = Bench::new();
+    bench.suite(2, NO_TIME, &["one"]);
+    let order = several(&bench, 3);
+    run(&order, &silent_host(&bench)).unwrap();
+    let before = read_run(&bench.path("run")).sessions;
+    stop_in(&bench, 2, |_| {});
+    run(&order, &silent_host(&bench)).unwrap();
+    check_finished(&bench.path("run"), 1, 2, 6);
+    let after = read_run(&bench.path("run")).sessions;
+    assert_eq!(after[0], before[0], "a finished session is left as it is");
+    assert_eq!(after[1].seed, before[1].seed);
+    assert_ne!(
+        after[2].seed, before[2].seed,
+        "one that was not begun is new"
+    );
+}
+
+#[test]
+fn kills_at_any_moment_lose_no_session() {
+    let bench = Bench::new();
+    bench.suite(2, 0.005, &["one"]);
+    let mut kills = 0;
+    for attempt in 1.. {
+        let mut runner = Command::new(bench.path("tlsbench"))
+            .args(["run", "--suite", "suite.toml", "--out", "run"])
+            .args(["--host", "test", "--sessions", "3"])
+            .current_dir(bench.folder.path())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        std::thread::sleep(Duration::from_millis(600 + 37 * attempt % 300));
+        if attempt < 12 && runner.try_wait().unwrap().is_none() {
+            runner.kill().unwrap();
+            kills += 1;
+        }
+        if runner.wait().unwrap().success() {
+            break;
+        }
+        assert!(attempt < 20);
+    }
+    println!("{kills} kills");
+    check_finished(&bench.path("run"), 1, 2, 6);
+    let sessions = read_run(&bench.path("run")).sessions;
+    assert_eq!(sessions.len(), 3);
+    assert!(sessions.iter().all(|it| it.rounds == Some(2)));
+}
+
+#[test]
+fn sessions_are_apart_as_ordered() {
+    let bench = Bench::new();
+    bench.suite(1, NO_TIME, &["one"]);
+    let order = Order {
+        apart: Duration::from_secs(3),
+        ..several(&bench, 2)
+    };
+    let start = Instant::now();
+    run(&order, &silent_host(&bench)).unwrap();
+    assert!(
+        start.elapsed() > Duration::from_secs(2),
+        "times have whole seconds"
+    );
+}
+
+/// A host with a kernel, and what else is in `files`.
+fn host(bench: &Bench, kernel: &str, files: &[(&str, &str)]) -> Root {
+    let root = bench.path("root");
+    for (path, text) in [("proc/sys/kernel/osrelease", kernel)].iter().chain(files) {
+        let path = root.join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+    Root::new(root)
+}
+
+const MACHINE: &str = "etc/machine-id";
+
+#[test]
+fn a_new_session_after_a_change_of_the_kernel_records_it_with_a_warning() {
+    let bench = Bench::new();
+    bench.suite(1, NO_TIME, &["one"]);
+    let order = several(&bench, 2);
+    run(&order, &host(&bench, "6.1.0", &[(MACHINE, "a")])).unwrap();
+    assert_eq!(read_run(&bench.path("run")).sessions[1].host, None);
+    stop_in(&bench, 1, |_| {});
+    // The first session was begun on the kernel of before.
+    let other = host(&bench, "6.1.1", &[]);
+    let error = run(&order, &other).unwrap_err().to_string();
+    assert!(
+        error.contains("host: kernel was \"6.1.0\", is \"6.1.1\""),
+        "{error}"
+    );
+    run(&order, &host(&bench, "6.1.0", &[])).unwrap();
+    stop_in(&bench, 2, |run| run.sessions.truncate(1));
+    // What was measured of session 1 stays finished.
+    let partial = bench.path("run/run.partial.toml");
+    let mut begun = Run::read(&partial).unwrap();
+    let first = &mut begun.sessions[0];
+    (first.finished, first.rounds) = (Some(first.started), Some(1));
+    begun.write(&partial).unwrap();
+    run(&order, &host(&bench, "6.1.1", &[])).unwrap();
+    let run = read_run(&bench.path("run"));
+    let kernel = |host: &Option<tlsbench::manifest::HostFacts>| host.clone().unwrap().kernel;
+    assert_eq!(kernel(&run.host).as_deref(), Some("6.1.0"));
+    assert_eq!(kernel(&run.sessions[1].host).as_deref(), Some("6.1.1"));
+    let warning = run
+        .warnings
+        .iter()
+        .find(|it| it.code == "changed-host")
+        .unwrap();
+    assert_eq!(
+        warning.message,
+        "In session 2: The host is not as in session 1: kernel was 6.1.0, is 6.1.1."
+    );
+}
+
+#[test]
+fn a_new_session_on_another_machine_is_refused() {
+    let bench = Bench::new();
+    bench.suite(1, NO_TIME, &["one"]);
+    let order = several(&bench, 2);
+    run(&order, &host(&bench, "6.1.0", &[(MACHINE, "a")])).unwrap();
+    stop_in(&bench, 2, |run| {
+        run.sessions.truncate(1);
+        let first = &mut run.sessions[0];
+        (first.finished, first.rounds) = (Some(first.started), Some(1));
+    });
+    let error = run(&order, &host(&bench, "6.1.0", &[(MACHINE, "b")])).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "session 2 cannot begin on this host: it is another machine of this kind"
+    );
+}
+
+/// Links the fake programs: each layout has other bytes behind them, which change nothing.
+fn linked(bench: &Bench, count: u32) {
+    for layout in 0..count {
+        let folder = bench.path(&format!("layouts/shifted-{count}/{layout}"));
+        fs::create_dir_all(&folder).unwrap();
+        for name in ["fake-a", "fake-b"] {
+            let mut bytes = fs::read(bench.path(name)).unwrap();
+            bytes.extend(format!("layout {layout}").bytes());
+            fs::copy(bench.path(name), folder.join(name)).unwrap();
+            fs::write(folder.join(name), bytes).unwrap();
+        }
+    }
+}
+
+#[test]
+fn each_session_uses_a_layout_whose_checksums_are_recorded() {
+    let bench = Bench::new();
+    bench.suite(1, NO_TIME, &["one"]);
+    linked(&bench, 2);
+    let order = Order {
+        layouts: Some(2),
+        ..several(&bench, 3)
+    };
+    run(&order, &silent_host(&bench)).unwrap();
+    let found = read_run(&bench.path("run"));
+    let used: Vec<_> = found.sessions.iter().map(|it| it.layout).collect();
+    assert_eq!(used, [0, 1, 0]);
+    for record in read_records(&bench.path("run")) {
+        if let Record::Measurement(it) = record {
+            assert_eq!(it.layout, (it.session - 1) % 2);
+        }
+    }
+    let kinds: Vec<_> = found
+        .layouts
+        .iter()
+        .map(|it| (it.number, it.kind, it.seed))
+        .collect();
+    assert_eq!(
+        kinds,
+        [
+            (0, LayoutKind::Own, None),
+            (1, LayoutKind::Shifted, Some(1))
+        ]
+    );
+    for layout in &found.layouts {
+        for name in ["fake-a", "fake-b"] {
+            let path = bench.path(&format!("layouts/shifted-2/{}/{name}", layout.number));
+            let sha256 = crate::runs::sha256(&fs::read(path).unwrap());
+            assert_eq!(layout.programs[&format!("{name}-1.0")], sha256);
+        }
+    }
+    let own = found.implementations[0].binary_sha256.as_ref().unwrap();
+    assert_eq!(*own, found.layouts[0].programs["fake-a-1.0"]);
+}
+
+#[test]
+fn a_program_that_was_linked_again_between_sessions_is_refused() {
+    let bench = Bench::new();
+    bench.suite(1, NO_TIME, &["one"]);
+    linked(&bench, 2);
+    let order = Order {
+        layouts: Some(2),
+        ..several(&bench, 2)
+    };
+    run(&order, &silent_host(&bench)).unwrap();
+    stop_in(&bench, 2, |_| {});
+    let program = bench.path("layouts/shifted-2/1/fake-a");
+    let mut bytes = fs::read(&program).unwrap();
+    bytes.push(0);
+    fs::write(&program, bytes).unwrap();
+    let error = run(&order, &silent_host(&bench)).unwrap_err().to_string();
+    assert!(
+        error.contains("programs were linked differently"),
+        "{error}"
+    );
+}
+
+#[test]
+fn a_layout_that_is_not_linked_is_named_with_the_command_that_links_it() {
+    let bench = Bench::new();
+    bench.suite(1, NO_TIME, &["one"]);
+    let order = Order {
+        layouts: Some(2),
+        ..several(&bench, 2)
+    };
+    let error = run(&order, &silent_host(&bench)).unwrap_err().to_string();
+    assert!(
+        error.contains("shifted-2/0/fake-a; link it: tlsbench build --suite"),
+        "{error}"
+    );
+}
