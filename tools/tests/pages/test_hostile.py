@@ -23,9 +23,9 @@ from pages.fixture import ROOT, empty_site
 from pages.pictures import node
 from test_archive import archive_of, packed
 from tlsperf.contract.run import CheckResult, HostFacts, Run, Source
-from tlsperf.publish.runs import run_toml
 from tlsperf.load.run import read_run
 from tlsperf.publish.draft import draft_report
+from tlsperf.publish.runs import run_toml
 from tlsperf.site import run
 
 pytestmark = [pytest.mark.browser, pytest.mark.zola]
