@@ -1,6 +1,6 @@
 """Are the verdicts right as often as they claim? A simulation, with its table in simulation.md.
 
-    python tools/benchmarks/simulation.py           write the table (about a minute)
+    python tools/benchmarks/simulation.py           write the table (about five minutes)
 
 A simulated report is two implementations measured in 16 scenarios over 30 rounds, as `tlsbench`
 does it: within a round the scenarios follow each other, within a scenario the two implementations
@@ -12,7 +12,7 @@ The same distribution on both sides is what "nothing differs" means; a true diff
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -22,6 +22,7 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 from scipy import stats
 
+import session_simulation
 from tlsperf.analysis import statistics
 from tlsperf.analysis.series import measured
 from tlsperf.analysis.statistics import (
@@ -401,7 +402,7 @@ def lines_of(rates: Iterable[tuple[str, Rate]]) -> list[str]:
     ]
 
 
-def table(outcomes: list[Outcome]) -> str:
+def table(outcomes: list[Outcome], sessions: Sequence[session_simulation.Counts]) -> str:
     found = [f"2 % found at {spread:g} %" for spread in FOUND_SPREADS_PERCENT]
     columns = ["noise", "seed", "false verdicts", "false reports", "coverage", *found]
     lines = [
@@ -437,6 +438,7 @@ def table(outcomes: list[Outcome]) -> str:
         "",
         *lines_of(real_halves(SEEDS[0])),
         "",
+        *session_simulation.table(sessions),
     ]
     return "\n".join(lines)
 
@@ -444,9 +446,11 @@ def table(outcomes: list[Outcome]) -> str:
 def main() -> int:
     outcomes = [simulate(name, seed) for name in NOISES for seed in SEEDS]
     written = TABLE.with_suffix(".new")
-    written.write_text(table(outcomes), encoding="utf-8")
+    sessions = session_simulation.simulated()
+    written.write_text(table(outcomes, sessions), encoding="utf-8")
     written.replace(TABLE)
     failures = [failure for outcome in outcomes for failure in outcome.failures()]
+    failures += [f for counts in sessions if counts.setting.is_promised for f in counts.failures()]
     for failure in failures:
         print(f"not held: {failure}", file=sys.stderr)
     return 1 if failures else 0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import date
 from typing import Any
 
@@ -79,11 +80,22 @@ def loaded_run(
     return LoadedRun(Run.model_validate(fields | more), tidy_frame(columns))
 
 
-def report_of(run: LoadedRun, hosts: Sequence[HostFacts] = (), **report: Any) -> MeasuredReport:
-    """The report of one run."""
+def in_sessions(run: LoadedRun, rounds: int) -> LoadedRun:
+    """The run with so many rounds in each session."""
+    frame = run.frame.copy()
+    frame["session"] = 1 + (frame["round"] - 1) // rounds
+    return replace(run, frame=frame)
+
+
+def report_of(
+    run: LoadedRun, hosts: Sequence[HostFacts] = (), floor: float | None = None, **report: Any
+) -> MeasuredReport:
+    """The report of one run; `floor` is its noise floor."""
     known = {h.id: h for h in hosts} | {
         h: HostFacts(id=h, cpu="A CPU", architecture="x86_64")
         for h in {run.run.host_id} - {h.id for h in hosts}
     }
     fields = {"id": run.run.id, "title": "A report", "date": run.run.date, "runs": [run.run.id]}
-    return measured_report(Report.model_validate(fields | report), [measured(run)], known)
+    return measured_report(
+        Report.model_validate(fields | report), [measured(run)], known, floor or 1.0
+    )

@@ -90,7 +90,7 @@ def test_what_all_libraries_share_is_named_as_such() -> None:
 
 def test_noise_between_runs_hides_what_is_smaller() -> None:
     noise = Noise(
-        source="other runs on this host",
+        source="other sessions",
         run="r",
         floor_percent=5,
         comparisons=1,
@@ -101,7 +101,7 @@ def test_noise_between_runs_hides_what_is_smaller() -> None:
     assert compared(before, after).libraries[0].unchanged == 0
     hidden = compared(before, after, noise)
     assert hidden.libraries[0].unchanged == 16
-    assert "widened for the 5.0 % that the same builds differ between runs" in hidden.rule
+    assert "widened for the 5.0 % by which other sessions of the same programs" in hidden.rule
 
 
 def test_single_figures_change_from_a_stated_size_on_and_have_no_verdict() -> None:

@@ -106,7 +106,10 @@ def test_jemalloc_has_a_verdict_and_foreign_rounds_are_no_pairs() -> None:
         "transfer 1.2, AES-128-GCM, sending",
         "transfer 1.2, AES-128-GCM, receiving",
     ]
-    assert [row.estimate and row.estimate.verdict for row in rows] == ["faster", "slower"]
+    assert [row.estimate and row.estimate.verdict for row in rows] == [
+        "faster",
+        "no difference shown",
+    ], "unpaired, so the second is within the drift between sessions"
     assert [row.estimate and row.estimate.paired for row in rows] == [False, False]
     best = compare(left, right, chosen, "best")
     assert all(b.left >= row.left for b, row in zip(best, rows, strict=True))

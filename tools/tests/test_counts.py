@@ -235,4 +235,4 @@ def test_rounds_of_counts_against_each_other_show_no_difference() -> None:
     noise = alternate_rounds(measured(run))
     assert noise is not None
     assert noise.false_verdicts == 0
-    assert "within 0.000 % of 1" in noise.statement
+    assert "within 0.000% of 1" in noise.statement

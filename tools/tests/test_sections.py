@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
-from synthetic import SIXTEEN, loaded_run, report_of
+from synthetic import SIXTEEN, implementation, loaded_run, report_of
 from tlsperf.analysis.series import measured
 from tlsperf.contract.run import Report
-from tlsperf.report.sections import sections
+from tlsperf.report.sections import report_noise, sections
 
+LINES = ["alternate rounds", "another layout", "other sessions"]
 SUITE = {"name": "standard", "family": "main"}
 
 
 def test_sections_of_the_second_of_three_reports() -> None:
     rounds = [1000 + i % 7 for i in range(30)]
     loaded = {
-        id_: loaded_run(id_, {"openssl-3.6.3": dict.fromkeys(SIXTEEN, rounds)}, suite=SUITE)
+        id_: loaded_run(
+            id_,
+            {"openssl-3.6.3": dict.fromkeys(SIXTEEN, rounds)},
+            [implementation("openssl-3.6.3", binary_sha256="a" * 64)],
+            suite=SUITE,
+        )
         for id_ in ("2026-01-01-first", "2026-02-01-second", "2026-03-01-third")
     }
     reports = [
@@ -22,10 +28,14 @@ def test_sections_of_the_second_of_three_reports() -> None:
     runs = {id_: run.run for id_, run in loaded.items()}
     series = {id_: measured(run) for id_, run in loaded.items()}
     found = sections(
-        reports[1], reports, runs, series.__getitem__, lambda id_: report_of(loaded[id_])
+        reports[1],
+        reports,
+        runs,
+        report_noise(reports[1], runs, series.__getitem__),
+        lambda id_: report_of(loaded[id_]),
     )
-    assert [n.source for n in found["noise"]] == ["alternate rounds", "other runs on this host"]
-    assert found["noise"][1].others == ["2026-01-01-first"]
+    assert [n.source for n in found["noise"]] == LINES
+    assert found["noise"][2].others == ["2026-01-01-first"]
     assert found["changes"].predecessor == "2026-01-01-first"
     assert "widened for the" in found["changes"].rule
     assert found["changes"].libraries[0].statement == (
@@ -33,7 +43,12 @@ def test_sections_of_the_second_of_three_reports() -> None:
     )
     assert found["efficiency"] == []
     first = sections(
-        reports[0], reports, runs, series.__getitem__, lambda id_: report_of(loaded[id_])
+        reports[0],
+        reports,
+        runs,
+        report_noise(reports[0], runs, series.__getitem__),
+        lambda id_: report_of(loaded[id_]),
     )
     assert first["changes"] is None
-    assert [n.source for n in first["noise"]] == ["alternate rounds"]
+    assert [n.source for n in first["noise"]] == LINES
+    assert first["noise"][2].others == []

@@ -68,15 +68,24 @@ def test_required_rounds_follow_the_square_of_the_width() -> None:
 
 
 def test_warnings_name_what_is_unstable() -> None:
-    assert stability_warnings(summary([1000 + i for i in range(-4, 5)])) == []
-    noisy = stability_warnings(summary([98, 100, 102] * 10))
-    assert noisy == ["about 120 rounds for ±1 %"]
-    assert "unstable" in stability_warnings(summary([70, 100, 130] * 10))[0]
-    assert stability_warnings(summary([100.0, 101])) == [
-        "too few rounds for an interval: 2, 6 needed"
+    steady = summary([1000 + i for i in range(-4, 5)])
+    assert stability_warnings([steady]) == []
+    wide = summary([98, 100, 102] * 10)
+    assert stability_warnings([steady, wide]) == [
+        "1 of 2 medians are not within ±1% by the rounds of their sessions: that takes about 120 "
+        "rounds."
     ]
-    assert stability_warnings(summary([1000 + i for i in range(-4, 5)] + [900])) == [
-        "1 outlier in 10 rounds"
+    unstable = stability_warnings([steady, summary([70, 100, 130] * 10)])
+    assert unstable[0] == (
+        "1 of 2 figures are unstable: relative standard deviation of 10% or more, up to 25%."
+    )
+    assert stability_warnings([summary([100.0, 101])]) == [
+        "1 of 1 figures have too few rounds for an interval: 6 are needed."
+    ]
+    outlier = summary([1000 + i for i in range(-4, 5)] + [900])
+    assert stability_warnings([outlier, outlier]) == [
+        "2 of 2 figures have outliers: 2 rounds in all, more than 14.8 median absolute deviations "
+        "off."
     ]
 
 
@@ -234,7 +243,7 @@ def test_a_large_report_takes_two_seconds_at_most() -> None:
     began = time.perf_counter()
     for implementation in rates:
         for scenario, of in enumerate(implementation):
-            stability_warnings(summary(of))
+            stability_warnings([summary(of)])
             ratio_text(paired_ratio(of, rates[0, scenario], comparisons=50 * 99))
     assert time.perf_counter() - began <= 2
 

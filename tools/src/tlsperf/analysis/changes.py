@@ -2,7 +2,7 @@
 
 Two reports are compared row by row and library by library. The two were measured at different
 times, so pairing by round is not possible: the interval of an unpaired ratio is widened by what
-the same builds differ between runs on that host (`noise.other_runs`), if that is known.
+the same builds differ between runs on that host (`noise.other_sessions`), if that is known.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from tlsperf.analysis.conditions import (
     changed_scenarios,
     common_causes,
 )
-from tlsperf.analysis.ratios import as_ratio, direction, factor_text, median_ratio, sample_ratio
-from tlsperf.analysis.series import MeasuredReport, Sample, Series, drift_of
+from tlsperf.analysis.ratios import as_ratio, direction, factor_text, figure_ratio, sample_ratio
+from tlsperf.analysis.series import MeasuredReport, Rules, Sample, Series, widening
 from tlsperf.analysis.statistics import RatioEstimate
 from tlsperf.contract.errors import UserError
 from tlsperf.contract.names import cipher_name
@@ -221,16 +221,12 @@ class _Found(NamedTuple):
         return as_ratio(self.estimate, metric)
 
 
-def _estimate(
-    then: Sample, now: Sample, row: Series, comparisons: int, drift: float
-) -> RatioEstimate | None:
+def _estimate(then: Sample, now: Sample, row: Series, rules: Rules) -> RatioEstimate | None:
     """Now over before; without a test where a side has too few rounds for a verdict."""
     note = "no rounds to test on both sides"
-    tested = sample_ratio(
-        now, then, row.metric, comparisons=comparisons, drift=drift, untested=note
-    )
+    tested = sample_ratio(now, then, row, rules, untested=note)
     if tested is not None and tested.verdict == "too few rounds":
-        return median_ratio(now, then, row.metric, note)
+        return figure_ratio(now, then, row.metric, note)
     return tested
 
 
@@ -239,8 +235,9 @@ def changes(before: MeasuredReport, after: MeasuredReport, noise: Noise | None =
     matches = list(_matches(before, after))
     conditions = changed_conditions(before.results, after.results)
     pairs = _pairs(before.results, after.results)
-    known = 1 + noise.floor_percent / 100 if noise else 1.0
-    drift = max(known, drift_of(before.series.rows), drift_of(after.series.rows))
+    known = 1 + (noise.floor_percent or 0) / 100 if noise else 1.0
+    spreads = after.series.rules.spreads
+    drift = max(known, *(widening(side.series.rows, spreads) for side in (before, after)))
     samples = [
         (now, match, match.before.samples[then.id], match.after.samples[now.id])
         for then, now in pairs
@@ -248,9 +245,10 @@ def changes(before: MeasuredReport, after: MeasuredReport, noise: Noise | None =
         if then.id in match.before.samples and now.id in match.after.samples
     ]
     samples = [s for s in samples if all(sample.counts for sample in s[2:])]
+    rules = Rules(comparisons=len(samples), drift=drift)
     found: dict[str, list[_Found]] = {now.id: [] for _, now in pairs}
     for now, match, old, new in samples:
-        estimate = _estimate(old, new, match.after, len(samples), drift)
+        estimate = _estimate(old, new, match.after, rules)
         if estimate is not None:
             neutral = bool(conditions or match.differences)
             found[now.id].append(_Found(match, old, new, estimate, neutral))
@@ -272,12 +270,12 @@ def _rule(found: Sequence[_Found], comparisons: int, noise: Noise | None, drift:
     parts = []
     if any(f.estimate.low is not None for f in found):
         percent = f"{100 * (drift - 1):.1f} %"
-        if noise is not None and 1 + noise.floor_percent / 100 >= drift:
-            widened = f"{percent} that the same builds differ between runs on this host"
+        if noise is not None and 1 + (noise.floor_percent or 0) / 100 >= drift:
+            widened = f"{percent} by which other sessions of the same programs on this host differ"
         else:
-            widened = f"{percent} that the host moved within a run"
+            widened = f"{percent} by which medians drift within a run or between sessions"
         if noise is None:
-            widened += " (what it moves from run to run is not known)"
+            widened += " (between sessions by default: it is not measured here)"
         parts.append(
             "A change is a ratio whose interval excludes 1: unpaired, corrected for "
             f"{comparisons} comparisons, widened for the {widened}."
@@ -404,8 +402,8 @@ def _group(title: str, members: int, found: Sequence[_Found]) -> ChangeGroup:
                 anchor=f.match.anchor,
                 name=f.match.name,
                 unit=f.match.after.unit,
-                before=value_text(f.then.median, f.match.after.unit),
-                after=value_text(f.now.median, f.match.after.unit),
+                before=value_text(f.then.figure, f.match.after.unit),
+                after=value_text(f.now.figure, f.match.after.unit),
                 ratio=f.ratio(),
             )
             for f in ordered

@@ -18,14 +18,18 @@ from typing import Any, Final, Literal
 
 from tlsperf.analysis.ratios import factor_text, ratio_text, sample_ratio
 from tlsperf.analysis.series import (
+    At,
     MeasuredRun,
+    Rules,
     Sample,
     Series,
-    drift_of,
+    figure,
     measured,
     rounded,
     row_names,
+    widening,
 )
+from tlsperf.analysis.sessions import DEFAULT_SPREADS
 from tlsperf.analysis.statistics import RatioEstimate, summary
 from tlsperf.contract.comparisons import Estimator
 from tlsperf.contract.errors import UserError
@@ -149,7 +153,11 @@ def compare(
     usable = [p for p in pairs if _counts(left, right, p, include_invalid)]
     tested = sum(_has_rounds(left, right, p) for p in usable)
     paired = left.run is right.run and left.run.loaded.rounds_are_pairs
-    drift = 1.0 if paired else max(drift_of(left.rows), drift_of(right.rows))
+    rules = Rules(
+        pairs=frozenset([left.run.id] if paired else []),
+        comparisons=max(tested, 1),
+        drift=max(widening(side.rows, DEFAULT_SPREADS) for side in (left, right)),
+    )
     rows = []
     for pair in pairs:
         ours, theirs = left.sample(pair.left), right.sample(pair.right)
@@ -161,10 +169,8 @@ def compare(
             estimate = sample_ratio(
                 _with_invalid(theirs) if include_invalid else theirs,
                 _with_invalid(ours) if include_invalid else ours,
-                pair.left.metric,
-                pairs=frozenset([left.run.id] if paired else []),
-                comparisons=max(tested, 1),
-                drift=drift,
+                pair.left,
+                rules,
             )
             if estimate is not None:
                 verdict = (
@@ -203,8 +209,8 @@ def _with_invalid(sample: Sample) -> Sample:
     """The sample with what must not count counted as well, in rounds of no run."""
     together = dict(sample.valid)
     for number, value in enumerate(sample.invalid):
-        together["", -1 - number] = value
-    return Sample(together, [], [], sample.has_rounds)
+        together[At("", 1, -1 - number)] = value
+    return Sample(together, [], [], sample.has_rounds, sample.is_maximum)
 
 
 def _figure(sample: Sample, row: Series, estimator: Estimator, include_invalid: bool) -> float:
@@ -212,7 +218,7 @@ def _figure(sample: Sample, row: Series, estimator: Estimator, include_invalid: 
     values = list((_with_invalid(sample) if include_invalid else sample).valid.values())
     found = summary(values or sample.invalid, row.definition.better)
     return {
-        "median": found.median,
+        "median": figure(values or sample.invalid, sample.is_maximum),
         "upper-median": found.upper_median,
         "best": found.best,
     }[estimator]

@@ -10,13 +10,16 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Final
 
 from tlsperf.contract.results import LibraryChanges, Results
-from tlsperf.contract.run import HostFacts, Implementation, RunWarning
+from tlsperf.contract.run import HostFacts, Implementation, Run, RunWarning
 from tlsperf.contract.warnings import WarningCode
 
 NOT_RECORDED: Final = "not told"
 """Stands for the value of a field that a source does not record."""
 
+_HOST_IDENTITY: Final = ("machine", "kernel", "mitigations", "microcode")
+
 _HOST_FACTS: Final = (
+    "machine",
     "cpu",
     "cores",
     "threads",
@@ -35,6 +38,16 @@ _HOST_FACTS: Final = (
     "transparent_hugepages",
     "mitigations",
 )
+
+
+def same_host(run: Run, other: Run) -> bool:
+    """Whether two runs are of one host in one state, as far as both record it."""
+    if run.host_id != other.host_id:
+        return False
+    if run.host is None or other.host is None:
+        return True
+    facts = [(getattr(run.host, f), getattr(other.host, f)) for f in _HOST_IDENTITY]
+    return all(a == b for a, b in facts if a and b)
 
 
 def changed_conditions(before: Results, after: Results) -> list[RunWarning]:

@@ -8,6 +8,7 @@ transfer's rate over it. The rest, up to 100 %, is copying, framing and the call
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Final, Literal
 
 from tlsperf.analysis.ratios import sample_ratio
@@ -53,7 +54,7 @@ def efficiency(report: MeasuredReport) -> list[Efficiency]:
                     continue
                 ceiling = ceilings.samples[source.id]
                 estimate = sample_ratio(
-                    transfer, ceiling, row.metric, pairs=series.paired_runs, drift=series.drift
+                    transfer, ceiling, rows[key], replace(series.rules, comparisons=1, floor=1.0)
                 )
                 if estimate is not None:
                     found.append(
@@ -117,8 +118,8 @@ def _efficiency(
         implementation=implementation.id,
         primitive=primitive,
         primitive_of=source.id,
-        rate=value_text(samples[0].median, "MiB/s"),
-        ceiling=value_text(samples[1].median, "MiB/s"),
+        rate=value_text(samples[0].figure, "MiB/s"),
+        ceiling=value_text(samples[1].figure, "MiB/s"),
         percent=rounded(percent, 6),
         low=None if low is None else rounded(low, 6),
         high=None if high is None else rounded(high, 6),

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from tlsperf.analysis.ratios import as_ratio, sample_ratio
+from tlsperf.analysis.ratios import as_ratio, prior_of_ratios, sample_ratio, session_logs
 from tlsperf.analysis.series import Key, MeasuredReport, Sample, Series
 from tlsperf.analysis.statistics import geometric_means
 from tlsperf.contract.results import GroupMean, Table
@@ -17,7 +17,7 @@ from tlsperf.contract.results import GroupMean, Table
 def group_means(report: MeasuredReport) -> list[GroupMean]:
     """Each implementation over the baseline, table by table, of two rows and more.
 
-    The intervals are corrected for the number of means.
+    Their sessions' variances are moderated over all means of the report.
     """
     rows = {row.key: row for row in report.series.rows}
     groups = [
@@ -28,20 +28,18 @@ def group_means(report: MeasuredReport) -> list[GroupMean]:
         if implementation != table.baseline
         and len(members := _members(table, rows, table.baseline, implementation)) > 1
     ]
+    means = [
+        tuple(_mean([row.samples[i] for row in members]) for i in (implementation, baseline))
+        for _, baseline, implementation, members in groups
+    ]
+    rules = report.series.rules
+    prior = prior_of_ratios(session_logs(ours, theirs, rules.pairs) for ours, theirs in means)
     found = []
-    for table, baseline, implementation, members in groups:
-        ours, theirs = (
-            _mean([row.samples[i] for row in members]) for i in (implementation, baseline)
-        )
+    for (table, baseline, implementation, members), (ours, theirs) in zip(
+        groups, means, strict=True
+    ):
         metric = members[0].metric
-        estimate = sample_ratio(
-            ours,
-            theirs,
-            metric,
-            pairs=report.series.paired_runs,
-            comparisons=len(groups),
-            drift=report.series.drift,
-        )
+        estimate = sample_ratio(ours, theirs, members[0], rules, prior)
         if estimate is not None:
             found.append(
                 GroupMean(
@@ -69,7 +67,7 @@ def _members(table: Table, rows: Mapping[Key, Series], *implementations: str) ->
 def _mean(samples: Sequence[Sample]) -> Sample:
     """Geometric means of samples by round, in the rounds that all of them have."""
     common = [key for key in samples[0].valid if all(key in s.valid for s in samples)]
-    mean = Sample(has_rounds=all(s.has_rounds for s in samples))
+    mean = Sample(has_rounds=all(s.has_rounds for s in samples), is_maximum=samples[0].is_maximum)
     if common:
         values = geometric_means([[s.valid[key] for key in common] for s in samples])
         mean.valid.update(zip(common, values.tolist(), strict=True))

@@ -1,30 +1,28 @@
 """The noise floor: how far two measurements of the same thing lie apart.
 
-Three sources, from the best to the weakest. The same binary under two ids in one run is measured
-as two libraries are, so it shows what their comparison would show if nothing differed. The rounds
-of any run, taken alternately, are such a pair one round apart. Other runs of the same build on the
-same host show what the pairs within a run cannot: what changes from day to day.
+Three lines. A/A: the same binary under two ids in one run, or else the odd rounds of a run against
+its even ones, compared as two libraries are. Another layout: sessions of the run whose programs
+were linked differently. Other sessions: of the same programs (sha256), in this run or in an earlier
+one on the same host; they show what pairs of rounds cannot.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import math
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import combinations
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Literal, NamedTuple
 
-from tlsperf.analysis.ratios import as_ratio, median_ratio, paired_rounds_ratio
-from tlsperf.analysis.series import MeasuredRun, Sample, Series, measured, row_names
-from tlsperf.analysis.statistics import RatioEstimate, percentile_95
+from tlsperf.analysis.conditions import same_host
+from tlsperf.analysis.ratios import as_ratio, paired_rounds_ratio, session_log
+from tlsperf.analysis.series import Key, MeasuredRun, Sample, Series, figure, measured, row_names
+from tlsperf.analysis.statistics import RatioEstimate, percentile_95, untested_ratio
 from tlsperf.contract.errors import UserError
 from tlsperf.contract.results import Noise, NoiseRow
-from tlsperf.contract.run import Implementation, Run
+from tlsperf.contract.run import Run
 from tlsperf.contract.text import implementation_label
 from tlsperf.load.run import load_run, read_runs
-
-_BUILD: Final = tuple(
-    f for f in Implementation.model_fields if f not in {"binary_sha256", "source", "note"}
-)
 
 
 class RoundPairs(NamedTuple):
@@ -72,62 +70,188 @@ def alternate_rounds(run: MeasuredRun) -> Noise | None:
     return _within(run, "alternate rounds", pairs)
 
 
-def other_runs(run: MeasuredRun, others: Sequence[MeasuredRun]) -> Noise | None:
-    """From the medians of the same builds in other runs on the same host; None without any.
+class _Session(NamedTuple):
+    """A session of a run."""
+
+    run: MeasuredRun
+    number: int
+
+    def program(self, implementation: str) -> str | None:
+        """The sha256 of the program that it ran, if it is recorded."""
+        run = self.run.loaded.run
+        layout = next((s.layout for s in run.sessions if s.number == self.number), 0)
+        for linked in run.layouts:
+            if linked.number == layout:
+                return linked.programs.get(implementation)
+        of = next((i for i in run.implementations if i.id == implementation), None)
+        return of.binary_sha256 if of else None
+
+    def rounds(self, row: Series, implementation: str) -> list[float]:
+        sample = row.samples.get(implementation)
+        if sample is None or not sample.counts:
+            return []
+        return sample.sessions.get((self.run.id, self.number), [])
+
+
+def another_layout(run: MeasuredRun) -> Noise:
+    """From the sessions of a run whose programs were linked differently."""
+    return _between(run, "another layout", _sessions(run))
+
+
+def other_sessions(run: MeasuredRun, others: Sequence[MeasuredRun]) -> Noise:
+    """From sessions with the same programs, of the run and of others on the same host.
 
     Figures without rounds count: it is their distance that is of interest, and no verdict.
     """
-    host = run.loaded.run.host_id
-    there = [o for o in others if o.loaded.run.host_id == host and o.id != run.id]
-    found: list[tuple[Series, str, RatioEstimate]] = []
-    used = []
-    for other in there:
-        same = same_builds(run.loaded.run, other.loaded.run)
-        before = {row.key: row for row in _rows(other)}
-        for row in _rows(run):
-            for implementation in same:
-                left = row.samples.get(implementation)
-                match = before.get(row.key)
-                right = match.samples.get(implementation) if match else None
-                if left and right and left.counts and right.counts:
-                    note = f"median of this run over that of {other.id}"
-                    estimate = median_ratio(left, right, row.metric, note)
-                    found.append((row, implementation, estimate))
-                    if other.id not in used:
-                        used.append(other.id)
-    if not found:
-        return None
-    floor = _floor([estimate for _, _, estimate in found])
+    there = [o for o in others if o.id != run.id and same_host(o.loaded.run, run.loaded.run)]
+    sessions = [session for one in (run, *there) for session in _sessions(one)]
+    return _between(run, "other sessions", sessions)
+
+
+def _sessions(run: MeasuredRun) -> list[_Session]:
+    numbers = {
+        at.session for row in run.series for sample in row.samples.values() for at in sample.valid
+    }
+    return [_Session(run, number) for number in sorted(numbers)]
+
+
+_BETWEEN = Literal["another layout", "other sessions"]
+
+
+def _between(run: MeasuredRun, source: _BETWEEN, sessions: Sequence[_Session]) -> Noise:
+    """From pairs of sessions: medians of one implementation, and ratios of two of them."""
+    same_program = source == "other sessions"
+    pairs = [(a, b) for a, b in combinations(sessions, 2) if run in (a.run, b.run)]
+    rows = {id(s.run): {row.key: row for row in _rows(s.run)} for s in sessions}
+    medians: dict[tuple[Key, str], list[float]] = {}
+    ratios: list[float] = []
+    used: dict[str, None] = {}
+    for a, b in pairs:
+        for key, row in rows[id(a.run)].items():
+            other = rows[id(b.run)].get(key)
+            if other is None:
+                continue
+            alike = [
+                i
+                for i in row.samples
+                if _same_program(a, b, i) is same_program
+                and a.rounds(row, i)
+                and b.rounds(other, i)
+            ]
+            for i in alike:
+                left, right = (
+                    figure(rounds, is_maximum=False)
+                    for rounds in (a.rounds(row, i), b.rounds(other, i))
+                )
+                medians.setdefault((key, i), []).append(left / right)
+                used |= dict.fromkeys(s.run.id for s in (a, b) if s.run is not run)
+            ratios += _ratios(a, row, b, other, alike)
+    if not medians:
+        why = {
+            "another layout": "Another layout: not measured, each program of this run has one.",
+            "other sessions": "Other sessions: not measured, this is the only session of these "
+            "programs on this host.",
+        }[source]
+        return Noise(source=source, run=run.id, comparisons=0, statement=why, rows=[])
+    floor = _percent(ratio for found in medians.values() for ratio in found)
+    count = sum(map(len, medians.values()))
+    what = {
+        "another layout": "Another layout of the same build",
+        "other sessions": "Other sessions of the same programs on this host",
+    }[source]
+    own_sessions = len(_sessions(run))
+    of_ratios = _percent(r ** (1 / math.sqrt(own_sessions)) for r in ratios) if ratios else None
+    statement = f"{what}: 95% of the {count} medians are within {_per_cent(floor)}% of each other"
+    if of_ratios is not None:
+        statement += (
+            f", and 95% of the {len(ratios)} ratios of two implementations within "
+            f"{_per_cent(of_ratios)}%"
+            + (f" for means of {own_sessions} sessions" if own_sessions > 1 else "")
+        )
+    own = {row.key: row for row in run.series}
     return Noise(
-        source="other runs on this host",
+        source=source,
         run=run.id,
-        others=used,
+        others=list(used),
         floor_percent=floor,
-        comparisons=len(found),
-        statement=f"The same builds in other runs on this host: 19 of 20 of {len(found)} medians "
-        f"lie within {_per_cent(floor)} % of each other.",
-        rows=_noise_rows(run, found),
+        ratio_percent=of_ratios,
+        comparisons=count,
+        statement=f"{statement}.",
+        rows=_noise_rows(
+            run,
+            [
+                (
+                    own[key],
+                    implementation,
+                    untested_ratio(max(found, key=lambda r: abs(math.log(r))), 1, _FARTHEST),
+                )
+                for (key, implementation), found in medians.items()
+            ],
+        ),
     )
 
 
+_FARTHEST = "the two medians that are the farthest apart"
+
+
+def _same_program(a: _Session, b: _Session, implementation: str) -> bool | None:
+    """None if it is not recorded."""
+    one, other = (session.program(implementation) for session in (a, b))
+    if one is None or other is None:
+        return True if a.run is b.run and not a.run.loaded.run.layouts else None
+    if one == other:
+        return True
+    return False if a.run is b.run else None
+
+
+def _ratios(
+    a: _Session, left: Series, b: _Session, right: Series, implementations: Sequence[str]
+) -> Iterator[float]:
+    """What each implementation over the first of them is in one session, over the other session."""
+    for i in implementations[1:]:
+        logs = [
+            session_log(
+                row.samples[i], row.samples[implementations[0]], session.run.id, session.number
+            )
+            for session, row in ((a, left), (b, right))
+            if session.run.loaded.rounds_are_pairs
+        ]
+        if len(logs) == 2 and logs[0] is not None and logs[1] is not None:
+            yield math.exp(logs[0] - logs[1])
+
+
 def noise_of(run: MeasuredRun, others: Sequence[MeasuredRun]) -> list[Noise]:
-    """All that is known of a run's noise, from the best source to the weakest."""
-    found = (same_binary_twice(run), alternate_rounds(run), other_runs(run, others))
-    return [noise for noise in found if noise is not None]
+    """What is known of a run's noise, in three lines; none if it has neither rounds nor others."""
+    within = same_binary_twice(run) or alternate_rounds(run)
+    found = [another_layout(run), other_sessions(run, others)]
+    if within is None and not any(noise.comparisons for noise in found):
+        return []
+    return [*([within] if within else []), *found]
+
+
+def verdict_floor(found: Iterable[Noise]) -> float:
+    """The ratio that a verdict must exceed: the largest noise of ratios that a page prints."""
+    percents = [
+        noise.ratio_percent
+        if noise.source in ("another layout", "other sessions")
+        else noise.floor_percent
+        for noise in found
+    ]
+    return 1 + max((p for p in percents if p is not None), default=0.0) / 100
 
 
 def same_builds(run: Run, other: Run) -> list[str]:
-    """Ids of the implementations that are one build in both runs, as far as they are recorded."""
-    there = {i.id: i for i in other.implementations}
+    """Ids of the implementations whose program is the same file in both runs."""
+    there = {i.id: i.binary_sha256 for i in other.implementations}
     return [
         i.id
         for i in run.implementations
-        if i.id in there and all(getattr(i, f) == getattr(there[i.id], f) for f in _BUILD)
+        if i.binary_sha256 is not None and i.binary_sha256 == there.get(i.id)
     ]
 
 
 def earlier(of: Run, runs: Iterable[Run]) -> list[Run]:
-    """Those of some runs that are older than a run, on its host, and share a build with it."""
+    """Those of some runs that are older than a run, on its host, and share a program with it."""
 
     def when(run: Run) -> tuple[str, str, str]:
         return run.date.isoformat(), run.started.isoformat() if run.started else "", run.id
@@ -135,7 +259,7 @@ def earlier(of: Run, runs: Iterable[Run]) -> list[Run]:
     return [
         run
         for run in sorted(runs, key=when)
-        if run.host_id == of.host_id and when(run) < when(of) and same_builds(of, run)
+        if same_host(run, of) and when(run) < when(of) and same_builds(of, run)
     ]
 
 
@@ -151,7 +275,7 @@ def measure_noise(folder: Path) -> str:
     if not found:
         raise UserError(
             f"run {run.id} has single figures, and no earlier run on {run.loaded.run.host_id} has "
-            "one of its builds: nothing tells its noise; measure several rounds"
+            "one of its builds, so its noise is not known: measure several rounds"
         )
     return noise_text(run, found)
 
@@ -161,6 +285,9 @@ def noise_text(run: MeasuredRun, found: Sequence[Noise]) -> str:
     labels = {i.id: implementation_label(i) for i in run.loaded.run.implementations}
     blocks = []
     for noise in found:
+        if not noise.rows:
+            blocks.append(noise.statement)
+            continue
         lines = [
             noise.statement,
             "",
@@ -197,7 +324,7 @@ def _within(run: MeasuredRun, source: str, pairs: Sequence[RoundPairs]) -> Noise
         )
         for p in usable
     ]
-    floor = _floor([estimate for _, _, estimate in found])
+    floor = _percent(estimate.value for _, _, estimate in found)
     tested = [e.verdict for _, _, e in found if e.verdict != "too few rounds"]
     false = sum(verdict != "no difference shown" for verdict in tested)
     what = {
@@ -216,16 +343,16 @@ def _within(run: MeasuredRun, source: str, pairs: Sequence[RoundPairs]) -> Noise
             "floor_percent": floor,
             "comparisons": len(found),
             "false_verdicts": false if tested else None,
-            "statement": f"{what}: 19 of 20 of {len(found)} ratios lie within "
-            f"{_per_cent(floor)} % of 1; {called}.",
+            "statement": f"{what}: 95% of the {len(found)} ratios are within "
+            f"{_per_cent(floor)}% of 1; {called}.",
             "rows": _noise_rows(run, found),
         }
     )
 
 
-def _floor(estimates: Sequence[RatioEstimate]) -> float:
+def _percent(ratios: Iterable[float]) -> float:
     """Per cent within which 95 % of the ratios are."""
-    return round(100 * (percentile_95(estimate.value for estimate in estimates) - 1), 3)
+    return round(100 * (percentile_95(ratios) - 1), 3)
 
 
 def _per_cent(floor: float) -> str:

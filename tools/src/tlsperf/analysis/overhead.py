@@ -44,7 +44,7 @@ def _shares(run: MeasuredRun) -> Iterator[tuple[str, float]]:
             continue
         for implementation, sample in row.samples.items():
             cost_of = costs.get((implementation, row.scenario))
-            whole = _whole(row, sample.median) if sample.counts else None
+            whole = _whole(row, sample.figure) if sample.counts else None
             if cost_of is not None and whole is not None:
                 yield _kind(row), median(cost_of) / whole
 

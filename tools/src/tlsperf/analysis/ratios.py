@@ -6,13 +6,25 @@ a count needs no test, and how a better value is called.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Iterable, Sequence
 from typing import Final
 
-from tlsperf.analysis.series import Sample, rounded
+import numpy as np
+
+from tlsperf.analysis.series import At, Rules, Sample, Series, rounded
+from tlsperf.analysis.sessions import (
+    FEWEST_SESSIONS,
+    NO_PRIOR,
+    Prior,
+    fit_prior,
+    session_ratio,
+)
 from tlsperf.analysis.statistics import (
+    Floats,
     RatioEstimate,
     counted_ratio,
+    hodges_lehmann,
     paired_ratio,
     unpaired_ratio,
     untested_ratio,
@@ -22,35 +34,71 @@ from tlsperf.contract.record import Identifier
 from tlsperf.contract.results import Ratio
 
 NO_ROUNDS: Final = "single figures, without rounds to test"
+MAXIMA: Final = "of maxima, which are not tested"
 
 
 def sample_ratio(
     left: Sample,
     right: Sample,
-    metric: Metric,
-    *,
-    pairs: frozenset[Identifier] = frozenset(),
-    comparisons: int = 1,
-    drift: float = 1.0,
+    row: Series,
+    rules: Rules = Rules(),  # noqa: B008 (frozen)
+    prior: Prior = NO_PRIOR,
     untested: str = NO_ROUNDS,
 ) -> RatioEstimate | None:
-    """Left over right; in pairs where they share rounds of a run whose rounds are pairs.
+    """Left over right in a row; in pairs where they share rounds of a run whose rounds are pairs.
 
-    `pairs` are the ids of such runs; `drift` widens an unpaired ratio; `untested` is the note of
-    a ratio without rounds. None if a side has nothing that a ratio may use.
+    `prior` is that of the table's ratios between sessions; `untested` is the note of a ratio
+    without rounds. None if a side has nothing that a ratio may use.
     """
     if not (left.counts and right.counts):
         return None
-    definition = METRICS[metric]
-    if definition.is_count:
+    metric, better = row.metric, row.definition.better
+    if row.definition.is_count:
         return paired_rounds_ratio(left.rounds, right.rounds, metric)
+    if left.is_maximum:
+        return figure_ratio(left, right, metric, MAXIMA)
     if not (left.has_rounds and right.has_rounds):
-        return median_ratio(left, right, metric, untested)
-    common = [key for key in left.valid if key[0] in pairs and key in right.valid]
-    if common:
-        ours, theirs = ([side.valid[key] for key in common] for side in (left, right))
-        return paired_rounds_ratio(ours, theirs, metric, comparisons)
-    return unpaired_ratio(left.rounds, right.rounds, comparisons, definition.better, drift)
+        return figure_ratio(left, right, metric, untested)
+    common = common_rounds(left, right, rules.pairs)
+    if not common:
+        return unpaired_ratio(
+            left.rounds, right.rounds, rules.comparisons, better, rules.drift, rules.floor
+        )
+    sessions = session_logs(left, right, rules.pairs)
+    if len(sessions) >= FEWEST_SESSIONS:
+        return session_ratio(sessions, prior, len(common), rules.comparisons, better, rules.floor)
+    ours, theirs = ([side.valid[at] for at in common] for side in (left, right))
+    spread = rules.spreads.of_ratio(row.scenario) / math.sqrt(len(sessions))
+    return paired_ratio(ours, theirs, rules.comparisons, better, spread, rules.floor)
+
+
+def common_rounds(left: Sample, right: Sample, pairs: frozenset[Identifier]) -> list[At]:
+    """Where both sides were measured side by side, in the order of time."""
+    return sorted(at for at in left.valid if at.run in pairs and at in right.valid)
+
+
+def session_log(left: Sample, right: Sample, run: Identifier, session: int) -> float | None:
+    """The log ratio of one session; None without common rounds in it."""
+    logs = [
+        math.log(value / right.valid[at])
+        for at, value in left.valid.items()
+        if (at.run, at.session) == (run, session) and at in right.valid
+    ]
+    return hodges_lehmann(np.array(logs)) if logs else None
+
+
+def session_logs(left: Sample, right: Sample, pairs: frozenset[Identifier]) -> Floats:
+    """The log ratio of each session: the Hodges-Lehmann estimate over its rounds."""
+    found: dict[tuple[str, int], list[float]] = {}
+    for at in common_rounds(left, right, pairs):
+        log = math.log(left.valid[at] / right.valid[at])
+        found.setdefault((at.run, at.session), []).append(log)
+    return np.array([hodges_lehmann(np.array(logs)) for logs in found.values()])
+
+
+def prior_of_ratios(logs: Iterable[Floats]) -> Prior:
+    """Of ratios (`session_logs`), those that have sessions enough."""
+    return fit_prior([row for row in logs if len(row) >= FEWEST_SESSIONS])
 
 
 def paired_rounds_ratio(
@@ -63,9 +111,9 @@ def paired_rounds_ratio(
     return paired_ratio(left, right, comparisons, definition.better)
 
 
-def median_ratio(left: Sample, right: Sample, metric: Metric, note: str) -> RatioEstimate:
-    """Left over right of two medians, without a test; `note` says why."""
-    return untested_ratio(left.median, right.median, note, METRICS[metric].better)
+def figure_ratio(left: Sample, right: Sample, metric: Metric, note: str) -> RatioEstimate:
+    """Left over right of two figures, without a test; `note` says why."""
+    return untested_ratio(left.figure, right.figure, note, METRICS[metric].better)
 
 
 def direction(ratio: RatioEstimate, untested_from: float) -> int:

@@ -11,15 +11,18 @@ group of pandas for each series 3.6 s, and `import pandas` 0.4 s beside 0.7 s fo
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 import pandas as pd
 
-from tlsperf.analysis.statistics import drift
+from tlsperf.analysis.sessions import DEFAULT_SPREADS, Spreads
+from tlsperf.analysis.statistics import drift as drift_within
+from tlsperf.analysis.statistics import normal_quantile
 from tlsperf.contract.metrics import METRICS, Metric, MetricDefinition, Statistic, Unit, as_shown
 from tlsperf.contract.names import scenario_anchor, scenario_name
 from tlsperf.contract.record import SCENARIO_FIELDS, Identifier, Phase, Scenario
@@ -29,24 +32,31 @@ from tlsperf.load.run import LoadedRun
 
 _OBSERVATION: Final = (
     *("phase", "metric", "statistic", "unit"),
-    *("implementation", "round", "value", "valid", "note"),
+    *("implementation", "session", "round", "value", "valid", "note"),
 )
 """The columns of an observation besides its scenario, in the order of `measured`."""
 
 Key = tuple[Scenario, Phase, Metric, Statistic, Unit]
 
 
+class At(NamedTuple):
+    """Where an observation was made; the round is None where a source gives one figure."""
+
+    run: str
+    session: int
+    round: int | None
+
+
 @dataclass
 class Sample:
-    """The observations of one implementation in one row, by run and round.
+    """The observations of one implementation in one row, by run, session and round."""
 
-    Where a source gives one figure without a round, that figure's round is None.
-    """
-
-    valid: dict[tuple[str, int | None], float] = field(default_factory=dict)
+    valid: dict[At, float] = field(default_factory=dict)
     invalid: list[float] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     has_rounds: bool = True
+    is_maximum: bool = False
+    """Of a maximum no median is taken: its figure is the maximum of all rounds."""
 
     @property
     def counts(self) -> bool:
@@ -59,15 +69,23 @@ class Sample:
         return [value for _, value in sorted(self.valid.items())]
 
     @property
-    def median(self) -> float:
-        """Of what is valid, which must be something."""
-        return float(np.median(list(self.valid.values())))
+    def sessions(self) -> dict[tuple[str, int], list[float]]:
+        """The values that count by run and session, in the order of time."""
+        found: dict[tuple[str, int], list[float]] = {}
+        for at, value in sorted(self.valid.items()):
+            found.setdefault((at.run, at.session), []).append(value)
+        return found
 
-    def add(self, run: str, round_: int | None, value: float, note: str | None) -> None:
+    @property
+    def figure(self) -> float:
+        """What readers see of what is valid, which must be something: the median."""
+        return figure(list(self.valid.values()), self.is_maximum)
+
+    def add(self, at: At, value: float, note: str | None) -> None:
         """Adds an observation; `note` says why it must not count, if it must not."""
-        self.has_rounds = self.has_rounds and round_ is not None
+        self.has_rounds = self.has_rounds and at.round is not None
         if note is None:
-            self.valid[run, round_] = value
+            self.valid[at] = value
         else:
             self.invalid.append(value)
             if note not in self.notes:
@@ -76,9 +94,15 @@ class Sample:
     def merge(self, other: Sample) -> None:
         """Adds all observations of another sample."""
         self.has_rounds = self.has_rounds and other.has_rounds
+        self.is_maximum = other.is_maximum
         self.valid |= other.valid
         self.invalid += other.invalid
         self.notes += [note for note in other.notes if note not in self.notes]
+
+
+def figure(values: Sequence[float], is_maximum: bool) -> float:
+    """The median of rounds, or the maximum of rounds' maxima."""
+    return max(values) if is_maximum else float(np.median(values))
 
 
 @dataclass(frozen=True)
@@ -120,15 +144,28 @@ class MeasuredRun:
         return self.loaded.run.id
 
 
+@dataclass(frozen=True)
+class Rules:
+    """What the ratios of a report have in common."""
+
+    pairs: frozenset[Identifier] = frozenset()
+    """Runs whose rounds measured all implementations side by side."""
+    drift: float = 1.0
+    """What widens a ratio that is not paired; 1 if the rounds of its only run are pairs."""
+    comparisons: int = 1
+    """Of the whole report: each interval is corrected for them."""
+    spreads: Spreads = DEFAULT_SPREADS
+    """Between sessions, for what has too few of them."""
+    floor: float = 1.0
+    """Ratio up to which equal things differ: what is below it is no difference."""
+
+
 @dataclass(frozen=True, eq=False)
 class ReportSeries:
     """The series of all runs of a report, and what their ratios have in common."""
 
     rows: tuple[Series, ...]
-    paired_runs: frozenset[Identifier]
-    """Runs whose rounds measured all implementations side by side."""
-    drift: float
-    """What widens a ratio that is not paired; 1 if the rounds of its only run are pairs."""
+    rules: Rules
 
 
 @dataclass(frozen=True, eq=False)
@@ -145,17 +182,19 @@ def measured(loaded: LoadedRun) -> MeasuredRun:
     numbers, scenarios = scenarios_of(frame)
     columns = (frame[name].astype(object).tolist() for name in _OBSERVATION)
     found: dict[tuple[int, Phase, Metric, Statistic, Unit], dict[Identifier, Sample]] = {}
-    for number, phase, metric, statistic, unit, implementation, in_round, value, valid, note in zip(
+    for number, phase, metric, statistic, unit, implementation, session, in_round, *observed in zip(
         numbers, *columns, strict=True
     ):
+        value, valid, note = observed
         value, unit = as_shown(scenarios[number].operation, value, unit)
         samples = found.setdefault((number, phase, metric, statistic, unit), {})
-        samples.setdefault(implementation, Sample()).add(
+        at = At(
             loaded.run.id,
+            1 if session is pd.NA else session,
             None if in_round is pd.NA else in_round,
-            value,
-            None if valid else str(note),
         )
+        sample = samples.setdefault(implementation, Sample(is_maximum=statistic == "max"))
+        sample.add(at, value, None if valid else str(note))
     ordered = sorted(found.items(), key=lambda item: item[0][0])
     series = (
         Series(scenarios[number], phase, metric, statistic, unit, samples)
@@ -164,8 +203,13 @@ def measured(loaded: LoadedRun) -> MeasuredRun:
     return MeasuredRun(loaded, tuple(series))
 
 
-def report_series(runs: Sequence[MeasuredRun]) -> ReportSeries:
-    """The series of the runs together, in the order of their first observation."""
+def report_series(
+    runs: Sequence[MeasuredRun], spreads: Spreads = DEFAULT_SPREADS, floor: float = 1.0
+) -> ReportSeries:
+    """The series of the runs together, in the order of their first observation.
+
+    `spreads` are those of the host; `floor` is the noise floor that the report prints.
+    """
     found: dict[Key, dict[Identifier, Sample]] = {}
     for run in runs:
         for row in run.series:
@@ -175,17 +219,30 @@ def report_series(runs: Sequence[MeasuredRun]) -> ReportSeries:
     rows = tuple(Series(*key, samples) for key, samples in found.items())
     pairs = frozenset(run.id for run in runs if run.loaded.rounds_are_pairs)
     all_paired = len(runs) == len(pairs) == 1
-    return ReportSeries(rows, pairs, 1.0 if all_paired else drift_of(rows))
+    drift = 1.0 if all_paired else widening(rows, spreads)
+    return ReportSeries(rows, Rules(pairs=pairs, drift=drift, spreads=spreads, floor=floor))
 
 
 def drift_of(rows: Iterable[Series]) -> float:
     """How far the host drifted while series were measured (`statistics.drift`)."""
-    return drift(
+    return drift_within(
         sample.rounds
         for row in rows
         for sample in row.samples.values()
         if sample.has_rounds and sample.counts and not row.is_part and not row.definition.is_count
     )
+
+
+def widening(rows: Sequence[Series], spreads: Spreads) -> float:
+    """What widens a ratio without common rounds: the drift within a run or between sessions."""
+    return max(drift_of(rows), _drift_between(rows, spreads))
+
+
+def _drift_between(rows: Iterable[Series], spreads: Spreads) -> float:
+    """The ratio within which 95 % of equal medians of two sessions are, of the widest kind."""
+    timed = [row for row in rows if not row.is_part and not row.definition.is_count]
+    widest = max((spreads.of_median(row.scenario) for row in timed), default=0.0)
+    return math.exp(normal_quantile() * math.sqrt(2) * widest)
 
 
 def rounded(value: float, digits: int = 7) -> float:

@@ -5,9 +5,9 @@ observations of one of them, one element a round, all above zero, in any one uni
 taken of rates (`better="higher"`) or of durations, bytes and instructions (`better="lower"`) and
 always read the same way: above 1 the left side is better.
 
-One rule gives every verdict (`_verdict`): better or worse if the interval shown excludes 1. The
-interval shown beside a verdict is therefore the corrected one: with `comparisons` ratios looked
-at together each has the confidence 1 - 0.05 / comparisons (Bonferroni), so that a report in which
+One rule gives every verdict (`verdict`): better or worse if the interval shown excludes 1 and the
+ratio is beyond the noise floor. That interval is corrected: with `comparisons` ratios looked at
+together each has the confidence 1 - 0.05 / comparisons (Bonferroni), so that a report in which
 nothing differs shows a difference in at most 5 of 100 cases. Bonferroni, because it holds
 whatever the dependence between scenarios (they share rounds, so they are dependent) and because
 it has intervals that cannot contradict the verdicts; step-down tests (Holm) and false discovery
@@ -17,7 +17,7 @@ rates (Benjamini-Hochberg) have none.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import Final
@@ -126,21 +126,39 @@ def required_rounds(of: Summary, precision: float = PRECISION) -> int | None:
     return max(of.count + 1, math.ceil(of.count * (half_width / precision) ** 2))
 
 
-def stability_warnings(of: Summary) -> list[str]:
-    """What a reader must know beside the number, in words; empty if it is stable."""
+def stability_warnings(figures: Sequence[Summary]) -> list[str]:
+    """What a reader must know of the figures of a table, a sentence each; empty if all is well."""
+    many = len(figures)
     warnings = []
-    if of.spread_percent is not None and of.spread_percent >= UNSTABLE_SPREAD_PERCENT:
-        warnings.append(f"unstable: relative standard deviation of {of.spread_percent:.0f} %")
-    if of.outliers:
-        count = len(of.outliers)
-        warnings.append(f"{count} outlier{'s' if count > 1 else ''} in {of.count} rounds")
-    needed = required_rounds(of)
-    if needed is None:
+    spreads = [of.spread_percent or 0 for of in figures]
+    unstable = sum(spread >= UNSTABLE_SPREAD_PERCENT for spread in spreads)
+    if unstable:
         warnings.append(
-            f"too few rounds for an interval: {of.count}, {_fewest_for_median()} needed"
+            f"{unstable} of {many} figures are unstable: relative standard deviation of "
+            f"{UNSTABLE_SPREAD_PERCENT:.0f}% or more, up to {max(spreads):.0f}%."
         )
-    elif needed > of.count:
-        warnings.append(f"about {needed} rounds for ±1 %")
+    with_outliers = [len(of.outliers) for of in figures if of.outliers]
+    if with_outliers:
+        count = sum(with_outliers)
+        warnings.append(
+            f"{len(with_outliers)} of {many} figures have outliers: {count} "
+            f"round{'s' if count > 1 else ''} in all, more than {OUTLIER_DEVIATIONS:.1f} median "
+            "absolute deviations off."
+        )
+    needed = [required_rounds(of) for of in figures]
+    without = needed.count(None)
+    if without:
+        warnings.append(
+            f"{without} of {many} figures have too few rounds for an interval: "
+            f"{_fewest_for_median()} are needed."
+        )
+    wide = [n for n, of in zip(needed, figures, strict=True) if n is not None and n > of.count]
+    if wide:
+        warnings.append(
+            f"{len(wide)} of {many} medians are not within ±1% by the rounds of their sessions: "
+            f"that takes about {min(wide)}"
+            + (f" to {max(wide)} rounds." if max(wide) > min(wide) else " rounds.")
+        )
     return warnings
 
 
@@ -148,14 +166,21 @@ def stability_warnings(of: Summary) -> list[str]:
 
 
 def paired_ratio(
-    left: ArrayLike, right: ArrayLike, comparisons: int = 1, better: Better = "higher"
+    left: ArrayLike,
+    right: ArrayLike,
+    comparisons: int = 1,
+    better: Better = "higher",
+    spread: float = 0,
+    floor: float = 1,
 ) -> RatioEstimate:
     """Left over right within one run: element i of both is the same round.
 
     A round missing on a side is NaN and left out. The log ratio of each round is free of what
     the round did to both; the estimate is the Hodges-Lehmann median of their Walsh averages and
     the interval the one whose inversion is Wilcoxon's signed-rank test, exact at any count
-    (Hollander, Wolfe and Chicken, Nonparametric Statistical Methods, 3.2-3.3).
+    (Hollander, Wolfe and Chicken, Nonparametric Statistical Methods, 3.2-3.3). `spread` is the
+    standard deviation of the log ratio between sessions, which one session does not show: its
+    quantile is added to the interval in squares.
     """
     ours, theirs = np.asarray(left, dtype=np.float64), np.asarray(right, dtype=np.float64)
     if ours.shape != theirs.shape:
@@ -165,7 +190,7 @@ def paired_ratio(
         raise ValueError("no round is on both sides: such series are compared unpaired")
     logs = _logs(ours[both]) - _logs(theirs[both])
     rounds = len(logs)
-    shifts = np.sort((logs[:, None] + logs)[_upper_triangle(rounds)]) / 2
+    shifts = _walsh_averages(logs)
     return _estimate(
         shifts if better == "higher" else -shifts[::-1],
         rank=_signed_rank(rounds, comparisons),
@@ -173,7 +198,14 @@ def paired_ratio(
         needed=lambda: _first(lambda n: _signed_rank(n, comparisons)),
         comparisons=comparisons,
         paired=True,
+        spread=spread,
+        floor=floor,
     )
+
+
+def hodges_lehmann(logs: Floats) -> float:
+    """The median of the means of all pairs of values, each also with itself."""
+    return float(np.median(_walsh_averages(logs)))
 
 
 def unpaired_ratio(
@@ -182,6 +214,7 @@ def unpaired_ratio(
     comparisons: int = 1,
     better: Better = "higher",
     drift: float = 1,
+    floor: float = 1,
 ) -> RatioEstimate:
     """Left over right where no rounds are shared: foreign data, other days, other runs.
 
@@ -202,7 +235,8 @@ def unpaired_ratio(
         needed=lambda: _first(lambda n: _rank_sum(n, n, comparisons)),
         comparisons=comparisons,
         paired=False,
-        drift=drift ** _quantiles(comparisons),
+        drift=drift ** (normal_quantile(comparisons) / normal_quantile()),
+        floor=floor,
     )
 
 
@@ -225,6 +259,12 @@ def percentile_95(ratios: Iterable[float]) -> float:
     """The 95th percentile of ratios of equal things, each taken above 1."""
     distances = [max(ratio, 1 / ratio) for ratio in ratios]
     return float(np.quantile(distances, 1 - ALPHA, method="inverted_cdf"))
+
+
+@cache
+def normal_quantile(comparisons: int = 1) -> float:
+    """Standard deviations of a normal interval, corrected for the comparisons."""
+    return -float(special.ndtri(ALPHA / 2 / comparisons))
 
 
 def geometric_means(rows: ArrayLike) -> Floats:
@@ -251,7 +291,7 @@ def counted_ratio(left: ArrayLike, right: ArrayLike, same_within: float) -> Rati
         value=value,
         low=low,
         high=high,
-        verdict=_verdict(low, high, value, same_within),
+        verdict=verdict(low, high, value, same_within)[0],
         paired=True,
         rounds=min(len(ours), len(theirs)),
         note="counts, not samples: from the smallest to the largest over all rounds",
@@ -274,14 +314,24 @@ def untested_ratio(
     )
 
 
+def verdict(low: float, high: float, value: float, floor: float = 1) -> tuple[Verdict, str | None]:
+    """The one rule: better or worse if the interval excludes 1 and the ratio is beyond the floor.
+
+    `floor` is the ratio up to which equal things differ; the note names it where it decides.
+    """
+    if low <= 1 <= high:
+        return "no difference shown", None
+    if max(value, 1 / value) <= floor:
+        return "no difference shown", f"within the noise floor of {100 * (floor - 1):.2g}%"
+    return ("faster" if low > 1 else "slower"), None
+
+
 # --- behind them -------------------------------------------------------------------------------
 
 
-def _verdict(low: float, high: float, value: float, same_within: float = 1) -> Verdict:
-    """The one rule: better or worse if the interval excludes 1 and the ratio is large enough."""
-    if low <= 1 <= high or max(value, 1 / value) <= same_within:
-        return "no difference shown"
-    return "faster" if low > 1 else "slower"
+def _walsh_averages(logs: Floats) -> Floats:
+    """In order of size."""
+    return np.asarray(np.sort((logs[:, None] + logs)[_upper_triangle(len(logs))]) / 2)
 
 
 def _estimate(
@@ -292,9 +342,12 @@ def _estimate(
     comparisons: int,
     paired: bool,
     drift: float = 1,
+    spread: float = 0,
+    floor: float = 1,
 ) -> RatioEstimate:
     """The estimate from sorted log shifts: their median, and the rank-th from either end."""
-    value = math.exp(float(np.median(shifts)))
+    middle = float(np.median(shifts))
+    value = math.exp(middle)
     if rank == 0:
         over = f" over {comparisons} comparisons" if comparisons > 1 else ""
         return RatioEstimate(
@@ -306,16 +359,20 @@ def _estimate(
             rounds=rounds,
             note=f"{rounds} rounds; a verdict{over} takes {needed()}",
         )
-    low = math.exp(float(shifts[rank - 1])) / drift
-    high = math.exp(float(shifts[-rank])) * drift
+    between = normal_quantile(comparisons) * spread
+    low = math.exp(middle - math.hypot(middle - float(shifts[rank - 1]), between)) / drift
+    high = math.exp(middle + math.hypot(float(shifts[-rank]) - middle, between)) * drift
+    found, note = verdict(low, high, value, floor)
+    if not paired:
+        note = "; ".join(filter(None, [_unpaired_note(drift), note]))
     return RatioEstimate(
         value=value,
         low=low,
         high=high,
-        verdict=_verdict(low, high, value),
+        verdict=found,
         paired=paired,
         rounds=rounds,
-        note=None if paired else _unpaired_note(drift),
+        note=note,
     )
 
 
@@ -323,14 +380,7 @@ def _unpaired_note(drift: float) -> str:
     note = "unpaired: no common rounds, so what else changed is in it"
     if drift == 1:
         return note
-    return f"{note}; interval widened by {100 * (drift - 1):.1f} % for what the host moved"
-
-
-@cache
-def _quantiles(comparisons: int) -> float:
-    """Normal quantile of the corrected confidence over that of a single comparison."""
-    one, corrected = (-float(special.ndtri(ALPHA / 2 / m)) for m in (1, comparisons))
-    return corrected / one
+    return f"{note}; interval widened by {100 * (drift - 1):.1f} % for the drift between them"
 
 
 def _series(values: ArrayLike) -> Floats:

@@ -14,6 +14,10 @@ from tlsperf.contract.run import HostFacts, Implementation, RawFile, RunWarning,
 Verdict = Literal["faster", "slower", "no difference shown", "too few rounds", "not tested"]
 
 
+IntervalSource = Literal["sessions", "host", "default"]
+"""What the spread between sessions is taken from: the run's own, the host's known, the default."""
+
+
 class Ratio(Model):
     """How many times better a cell is than its row's baseline.
 
@@ -39,13 +43,16 @@ class Cell(Model):
     text: str = Field(description="the value as readers see it, without the unit; – if absent")
     low: float | None = None
     high: float | None = None
-    interval: str | None = Field(None, description="95 % interval as readers see it")
+    interval: str | None = Field(
+        None, description="where another run has its median 95 times of 100, as readers see it"
+    )
     count: int | None = Field(None, description="rounds behind the value")
     spread_percent: float | None = Field(None, description="relative standard deviation")
     valid: bool = True
-    best: bool = False
+    best: bool = Field(False, description="shown to be better than the next of its row")
+    tied: bool = Field(False, description="among the leaders of its row, of which none is best")
     note: str | None = Field(None, description="why absent or invalid")
-    warnings: list[str] = Field([])
+    warnings: list[str] = Field([], description="rounds of it that do not count")
     ratio: Ratio | None = None
 
 
@@ -72,6 +79,11 @@ class Table(Model):
     by_phase: bool = Field(
         False, description="its rows are the parts of what another table has as a whole"
     )
+    interval_source: IntervalSource | None = Field(
+        None, description="absent: it has no intervals, or those of counts"
+    )
+    interval_note: str | None = Field(None, description="how its intervals were made: a sentence")
+    warnings: list[str] = Field([], description="about its figures: a sentence each")
     baseline: Identifier | None = None
     implementations: list[Identifier]
     rows: list[Row]
@@ -190,10 +202,17 @@ class NoiseRow(Model):
 class Noise(Model):
     """How far two measurements of the same thing lie apart: below it, nothing can be said."""
 
-    source: Literal["same binary twice", "alternate rounds", "other runs on this host"]
+    source: Literal["same binary twice", "alternate rounds", "another layout", "other sessions"]
     run: Identifier
     others: list[Identifier] = Field([], description="the other runs, if it is from history")
-    floor_percent: float = Field(ge=0, description="19 of 20 rows lie within it of no difference")
+    floor_percent: float | None = Field(
+        None, ge=0, description="95% of the comparisons are within it; absent: not measured"
+    )
+    ratio_percent: float | None = Field(
+        None,
+        ge=0,
+        description="95% of ratios of two implementations, over a run's sessions, are within it",
+    )
     comparisons: int
     false_verdicts: int | None = Field(None, description="faster or slower, of the comparisons")
     statement: str
@@ -304,6 +323,9 @@ class Results(Model):
     warnings: list[RunWarning] = Field([])
     changes: Changes | None = Field(None, description="since the last comparable report")
     noise: list[Noise] = Field([])
+    noise_floor_percent: float | None = Field(
+        None, description="no difference of times up to it is called faster or slower"
+    )
     efficiency: list[Efficiency] = Field([])
     means: list[GroupMean] = Field([])
     factors: list[Factor] = Field([])

@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 else:
     LibraryId = Literal[tuple(NAMES)]
 
+FigureKind = Literal["transfer", "full-handshake", "resumed-handshake", "threads", "other"]
+"""Kinds of figures whose spreads between sessions are known apart."""
+
 MOST_IMPLEMENTATIONS: Final = 100
 """Of one run: each has a column or a line in every table of its report."""
 
@@ -99,11 +102,25 @@ class HostFacts(Model):
     url: Url | None = Field(None, description="where the machine is described, if it is offered")
 
 
+class BetweenSessions(Model):
+    """How far sessions of one build lie apart on a host: standard deviations in per cent.
+
+    `tools/benchmarks/between_sessions.py` prints them.
+    """
+
+    runs: list[Identifier] = Field(min_length=1, description="that they were computed from")
+    medians: dict[FigureKind, float] = Field(description="of a session's median")
+    ratios: dict[FigureKind, float] = Field(description="of a session's ratio of two of them")
+
+
 class Host(HostFacts):
     """`data/hosts/<id>.toml`: a known host, described once."""
 
     schema_: Literal[1] = Field(1, alias="schema")
     name: str = Field(description="how readers know it, e.g. Xeon E-2386G")
+    between_sessions: BetweenSessions | None = Field(
+        None, description="absent: not known, and a default takes its place"
+    )
 
 
 LOCK_FORMAT: Final = "cargo-lock"

@@ -6,7 +6,7 @@ The columns are those of the table in docs/design.md, in this order:
     operation … side, variant                     text   } together a scenario
     threads, size, in_flight, record_size         Int64  }
     phase, metric, statistic, unit, note          text
-    round                                         Int64
+    session, round                                Int64
     value                                         float64, finite, >= 0
     valid                                         bool
 
@@ -39,6 +39,7 @@ COLUMNS: Final = (
     "implementation",
     *SCENARIO_FIELDS,
     "phase",
+    "session",
     "round",
     "metric",
     "statistic",
@@ -47,8 +48,9 @@ COLUMNS: Final = (
     "valid",
     "note",
 )
-INTEGER_COLUMNS: Final = ("threads", "size", "in_flight", "record_size", "round")
-IDENTITY_COLUMNS: Final = tuple(c for c in COLUMNS if c not in {"value", "unit", "valid", "note"})
+INTEGER_COLUMNS: Final = ("threads", "size", "in_flight", "record_size", "session", "round")
+_NO_IDENTITY: Final = {"session", "value", "unit", "valid", "note"}
+IDENTITY_COLUMNS: Final = tuple(c for c in COLUMNS if c not in _NO_IDENTITY)
 """Columns that distinguish observations: no two valid rows may agree in all of them."""
 
 REQUIRED_COLUMNS: Final = ("implementation", "operation", "metric", "value", "unit")

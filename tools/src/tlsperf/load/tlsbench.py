@@ -197,6 +197,7 @@ def _frame(
             "file",
             "line",
             "implementation",
+            "session",
             "round",
             *SCENARIO_FIELDS,
             *_FIELDS,
@@ -210,6 +211,7 @@ def _frame(
             columns["file"].append(file)
             columns["line"].append(line)
             columns["implementation"].append(measurement.implementation)
+            columns["session"].append(measurement.session)
             columns["round"].append(measurement.round)
             for name in SCENARIO_FIELDS:
                 columns[name].append(getattr(measurement.scenario, name))

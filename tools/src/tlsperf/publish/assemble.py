@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 from tlsperf.analysis.factors import quoted_factors
+from tlsperf.analysis.noise import verdict_floor
 from tlsperf.analysis.series import MeasuredReport, MeasuredRun, measured
 from tlsperf.contract.record import Identifier
-from tlsperf.contract.results import Caveat, Results
+from tlsperf.contract.results import Caveat, Noise, Results
 from tlsperf.contract.run import Report
 from tlsperf.load.comparisons import read_definitions
 from tlsperf.load.histograms import Histograms, read_histograms
@@ -21,7 +22,7 @@ from tlsperf.report.charts import charts_of
 from tlsperf.report.charts.kind import Drawing
 from tlsperf.report.notes import caveats_for
 from tlsperf.report.results import measured_report
-from tlsperf.report.sections import sections
+from tlsperf.report.sections import report_noise, sections
 
 
 class Assembled(NamedTuple):
@@ -54,9 +55,14 @@ def assembler(root: Path, reports: Sequence[Report]) -> Callable[[Report], Assem
         return measured(load(run_id))
 
     @cache
+    def noise_of(report_id: Identifier) -> list[Noise]:
+        return report_noise(by_id[report_id], runs, run_of)
+
+    @cache
     def report_of(report_id: Identifier) -> MeasuredReport:
         report = by_id[report_id]
-        return measured_report(report, [run_of(run) for run in report.runs], hosts)
+        measured_runs = [run_of(run) for run in report.runs]
+        return measured_report(report, measured_runs, hosts, verdict_floor(noise_of(report_id)))
 
     def assemble(report: Report) -> Assembled:
         results = report_of(report.id).results
@@ -66,7 +72,7 @@ def assembler(root: Path, reports: Sequence[Report]) -> Callable[[Report], Assem
             for key, bins in read_histograms(folder / run, load(run)).items()
         }
         drawings = charts_of(results, histograms)
-        added = sections(report, reports, runs, run_of, report_of) | {
+        added = sections(report, reports, runs, noise_of(report.id), report_of) | {
             "notes": caveats_for(results, notes),
             "factors": quoted_factors(report, results),
             "published": as_published(definitions, [run_of(run) for run in report.runs]),

@@ -65,7 +65,9 @@ def _standing(library: str, results: Results) -> LibraryStandings | None:
                 continue
             ranked = sorted(best.values(), key=lambda c: c.value or 0, reverse=True)
             own = best[library]
-            if ranked[0] is own:
+            if _is_tied(row, own, shown):
+                between += 1
+            elif ranked[0] is own:
                 leads.append(_against(row, own, ranked[1], shown))
             elif ranked[-1] is own:
                 trails.append(_against(row, own, ranked[0], shown))
@@ -82,6 +84,12 @@ def _standing(library: str, results: Results) -> LibraryStandings | None:
         trails=trails,
         between=between,
     )
+
+
+def _is_tied(row: Row, own: Cell, shown: Mapping[str, ShownImplementation]) -> bool:
+    """Whether it is a leader together with another library."""
+    leaders = {shown[cell.implementation].library for cell in row.cells if cell.tied}
+    return own.tied and len(leaders) > 1
 
 
 def _best_of_each(row: Row, shown: Mapping[str, ShownImplementation]) -> dict[str, Cell]:

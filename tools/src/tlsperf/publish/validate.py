@@ -125,10 +125,10 @@ def _implausible(folder: Path, run: MeasuredRun) -> Iterator[str]:
 
 
 def _off_in_rounds(folder: Path, row: Series, identifier: str, sample: Sample) -> Iterator[str]:
-    middle = sample.median if len(sample.valid) > 2 else 0.0
+    middle = sample.figure if len(sample.valid) > 2 else 0.0
     if middle <= 0:
         return
-    for (_, round_), value in sample.valid.items():
+    for (_, _, round_), value in sample.valid.items():
         if not middle / IMPLAUSIBLE < value < middle * IMPLAUSIBLE:
             yield (
                 f"{folder}: found {value:g} {row.unit} for {scenario_name(row.scenario)} of "

@@ -8,6 +8,7 @@ from typing import Final
 from tlsperf.contract.errors import UserError
 from tlsperf.contract.results import Bar, Headline, Row, Table
 from tlsperf.contract.run import Report
+from tlsperf.contract.text import listed
 
 HEADLINES: Final = 3
 
@@ -73,9 +74,10 @@ def _statement(table: Table, row: Row, labels: Mapping[str, str]) -> str:
     if ratios and table.baseline:
         ratios_text = "; ".join(f"{labels[c.implementation]} {r.text}" for c, r in ratios)
         return f"Against {labels[table.baseline]}: {ratios_text}"
-    best = [c for c in row.cells if c.best]
-    if best:
-        return f"{labels[best[0].implementation]}: {_BEST[table.better]} of {len(row.cells)}"
+    leaders = [labels[c.implementation] for c in row.cells if c.best or c.tied]
+    if leaders:
+        tied = ", tied" if len(leaders) > 1 else ""
+        return f"{listed(leaders)}: {_BEST[table.better]} of {len(row.cells)}{tied}"
     return " and ".join(
         f"{labels[c.implementation]}: {c.text} {table.unit}" for c in row.cells if c.value
     )

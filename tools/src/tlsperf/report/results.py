@@ -7,9 +7,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 
 from tlsperf.analysis.overhead import overhead_text
-from tlsperf.analysis.series import MeasuredReport, MeasuredRun, report_series
+from tlsperf.analysis.series import MeasuredReport, MeasuredRun, report_series, rounded
+from tlsperf.analysis.sessions import spreads_of
 from tlsperf.analysis.statistics import UNSTABLE_SPREAD_PERCENT
 from tlsperf.contract.errors import UserError
 from tlsperf.contract.metrics import METRICS
@@ -17,7 +19,7 @@ from tlsperf.contract.results import Results, RunReference, Table
 from tlsperf.contract.run import HostFacts, Implementation, Report, RunWarning
 from tlsperf.contract.text import implementation_label, shown
 from tlsperf.report.headlines import headlines
-from tlsperf.report.tables import tables
+from tlsperf.report.tables import comparisons, grouped, tables
 
 
 def _warnings(runs: Sequence[MeasuredRun], tables: Sequence[Table]) -> list[RunWarning]:
@@ -51,7 +53,7 @@ def _warnings(runs: Sequence[MeasuredRun], tables: Sequence[Table]) -> list[RunW
     if unstable:
         message = (
             f"{unstable} of {len(shown)} figures are unstable: their relative standard deviation "
-            f"is at or above {UNSTABLE_SPREAD_PERCENT:.0f} %. They are marked in the tables."
+            f"is at or above {UNSTABLE_SPREAD_PERCENT:.0f} %. Each table counts its own."
         )
         found.append(RunWarning(code="unstable", message=message))
     return found
@@ -110,9 +112,14 @@ def _reference(measured: MeasuredRun) -> RunReference:
 
 
 def measured_report(
-    report: Report, runs: Sequence[MeasuredRun], known_hosts: Mapping[str, HostFacts]
+    report: Report,
+    runs: Sequence[MeasuredRun],
+    known_hosts: Mapping[str, HostFacts],
+    floor: float = 1.0,
 ) -> MeasuredReport:
     """The tables of a report and all around them but sections and charts, with its series.
+
+    `floor` is the noise floor that the report prints: nothing below it is called faster.
 
     Raises UserError if the baseline is in no run, a host is not known, or one id names two builds.
     """
@@ -123,8 +130,12 @@ def measured_report(
             f"report {report.id}: baseline {report.baseline!r} is none of {', '.join(ids)}"
         )
     labels = {i.id: implementation_label(i) for i in implementations}
-    series = report_series(runs)
-    of_rows = tables(runs, series, implementations, report.baseline)
+    spreads = spreads_of(known_hosts.get(runs[0].loaded.run.host_id))
+    series = report_series(runs, spreads, floor)
+    groups = grouped(series.rows)
+    count = max(1, comparisons(groups.values(), report.baseline))
+    series = replace(series, rules=replace(series.rules, comparisons=count))
+    of_rows = tables(runs, groups, series.rules, implementations, report.baseline)
     hosts = _hosts(runs, known_hosts)
     results = Results(
         id=report.id,
@@ -139,6 +150,7 @@ def measured_report(
         tables=of_rows,
         charts=[],
         warnings=_warnings(runs, of_rows),
+        noise_floor_percent=rounded(100 * (floor - 1), 4) if floor > 1 else None,
     )
     return MeasuredReport(results, series)
 

@@ -19,20 +19,15 @@ def sections(
     report: Report,
     reports: Sequence[Report],
     runs: Mapping[Identifier, Run],
-    run_of: Callable[[Identifier], MeasuredRun],
+    noise: Sequence[Noise],
     report_of: Callable[[Identifier], MeasuredReport],
 ) -> dict[str, Any]:
     """The fields means, noise, efficiency and changes of a report's `Results`.
 
-    `reports` are all there are, and `runs` all runs there are; `run_of` and `report_of` give the
-    series of a run and the tables of a report by id.
+    `reports` are all there are, and `runs` all runs there are; `noise` is that of the report's
+    runs, and `report_of` gives the tables of a report by id.
     """
     own = report_of(report.id)
-    noise = [
-        found
-        for run in map(run_of, report.runs)
-        for found in noise_of(run, [run_of(r.id) for r in earlier(run.loaded.run, runs.values())])
-    ]
     before = predecessor(report, reports, runs)
     return {
         "means": group_means(own),
@@ -44,7 +39,20 @@ def sections(
     }
 
 
+def report_noise(
+    report: Report,
+    runs: Mapping[Identifier, Run],
+    run_of: Callable[[Identifier], MeasuredRun],
+) -> list[Noise]:
+    """The noise of each run of a report; `run_of` gives the series of a run by id."""
+    return [
+        found
+        for run in map(run_of, report.runs)
+        for found in noise_of(run, [run_of(r.id) for r in earlier(run.loaded.run, runs.values())])
+    ]
+
+
 def _between_runs(noise: Sequence[Noise]) -> Noise | None:
     """The largest noise between runs on the host, if any is known."""
-    known = [n for n in noise if n.source == "other runs on this host"]
-    return max(known, key=lambda n: n.floor_percent, default=None)
+    known = [n for n in noise if n.source == "other sessions" and n.floor_percent is not None]
+    return max(known, key=lambda n: n.floor_percent or 0, default=None)

@@ -7,14 +7,17 @@ shown with its reason and left out of ratios.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from tlsperf.analysis.ratios import as_ratio, sample_ratio
-from tlsperf.analysis.series import MeasuredRun, ReportSeries, Series, rounded, row_names
+from tlsperf.analysis.intervals import Intervals, intervals_of, note_of, source_of
+from tlsperf.analysis.ratios import as_ratio, prior_of_ratios, sample_ratio, session_logs
+from tlsperf.analysis.series import MeasuredRun, Rules, Series, figure, rounded, row_names
+from tlsperf.analysis.sessions import Prior
 from tlsperf.analysis.statistics import Summary, stability_warnings, summary
-from tlsperf.contract.metrics import STATISTICS, Better, MetricDefinition, Unit
+from tlsperf.contract.metrics import STATISTICS, MetricDefinition, Unit
 from tlsperf.contract.names import cipher_name
 from tlsperf.contract.operations import OPERATIONS
 from tlsperf.contract.record import Identifier, Scenario
@@ -26,7 +29,9 @@ from tlsperf.contract.text import ABSENT, implementation_label, interval_text, v
 
 
 @dataclass(frozen=True, order=True)
-class _TableKey:
+class TableKey:
+    """Which table a row belongs to, in the order to be shown."""
+
     order: int
     anchor: str
     title: str
@@ -34,11 +39,11 @@ class _TableKey:
     by_phase: bool = False
 
 
-def _table_key(row: Series, scaled: bool) -> _TableKey:
+def _table_key(row: Series, scaled: bool) -> TableKey:
     """The table of a row; `scaled` if its scenario was measured at several thread counts."""
     of = _table_of_kind(row, scaled) if row.definition.tables == "kind" else _table_of_metric(row)
     order, anchor, title = of
-    return _TableKey(row.definition.order + order, anchor, title, row.unit, row.is_part)
+    return TableKey(row.definition.order + order, anchor, title, row.unit, row.is_part)
 
 
 def _table_of_kind(row: Series, scaled: bool) -> tuple[int, str, str]:
@@ -144,6 +149,7 @@ def _cell(
     most_rounds: int,
     reason: str | None,
     ratio: Ratio | None,
+    intervals: Intervals,
 ) -> Cell:
     sample = row.samples.get(implementation)
     if sample is None:
@@ -152,39 +158,40 @@ def _cell(
         )
     better = row.definition.better
     if not sample.valid:
-        figures = summary(sample.invalid, better)
+        value = figure(sample.invalid, sample.is_maximum)
         return Cell(
             implementation=implementation,
-            value=rounded(figures.median),
-            text=value_text(figures.median, row.unit),
-            count=figures.count,
+            value=rounded(value),
+            text=value_text(value, row.unit),
+            count=len(sample.invalid),
             valid=False,
             note="; ".join(sample.notes),
         )
     figures = summary(list(sample.valid.values()), better)
-    # A warning of a whole is not repeated for each of its phases.
-    unstable = sample.has_rounds and not row.is_part and not row.definition.is_count
-    warnings = stability_warnings(figures) if unstable else []
+    warnings = []
     if sample.has_rounds and figures.count < most_rounds:
         why = f": {'; '.join(sample.notes)}" if sample.notes else ""
         warnings.append(f"{figures.count} rounds count where others have {most_rounds}{why}")
     return Cell(
         implementation=implementation,
-        value=rounded(figures.median),
-        text=value_text(figures.median, row.unit),
+        value=rounded(sample.figure),
+        text=value_text(sample.figure, row.unit),
         count=figures.count,
         warnings=warnings,
         ratio=ratio,
-        **_interval(figures, row.unit),
+        **_interval(figures, intervals.of(row, sample), row.unit),
     )
 
 
-def _interval(figures: Summary, unit: Unit) -> dict[str, float | str]:
+def _interval(
+    figures: Summary, interval: tuple[float, float] | None, unit: Unit
+) -> dict[str, float | str]:
     found: dict[str, float | str] = {}
-    if figures.low is not None and figures.high is not None:
-        found["low"] = rounded(figures.low)
-        found["high"] = rounded(figures.high)
-        found["interval"] = interval_text(figures.low, figures.high, figures.median, unit)
+    if interval is not None:
+        low, high = interval
+        found["low"] = rounded(low)
+        found["high"] = rounded(high)
+        found["interval"] = interval_text(low, high, figures.median, unit)
     if figures.spread_percent is not None:
         found["spread_percent"] = rounded(figures.spread_percent, 3)
     return found
@@ -195,43 +202,32 @@ def _interval(figures: Summary, unit: Unit) -> dict[str, float | str]:
 
 def tables(
     runs: Sequence[MeasuredRun],
-    series: ReportSeries,
+    groups: Mapping[TableKey, Sequence[Series]],
+    rules: Rules,
     implementations: Sequence[Implementation],
     baseline: Identifier | None,
 ) -> list[Table]:
     """The tables of a report in the order to be shown; ratios are to `baseline`."""
-    thread_counts: dict[Scenario, set[int | None]] = {}
-    for s in series.rows:
-        thread_counts.setdefault(_without_threads(s.scenario), set()).add(s.scenario.threads)
-    grouped: dict[_TableKey, list[Series]] = {}
-    for s in series.rows:
-        scaled = len(thread_counts[_without_threads(s.scenario)]) > 1
-        grouped.setdefault(_table_key(s, scaled), []).append(s)
     gaps = {(g.implementation, g.scenario): g.reason for run in runs for g in run.loaded.gaps}
-    comparisons = _comparisons(series.rows, baseline)
-    names = row_names(series.rows)
+    names = row_names([row for members in groups.values() for row in members])
     sources = [run.loaded.run for run in runs]
     found = []
-    for key, members in sorted(grouped.items()):
+    for key, members in groups.items():
         metric = members[0].definition
-        against = None if key.by_phase else baseline
         involved = [
             i.id
             for i in implementations
             if any(i.id in s.samples or (i.id, s.scenario) in gaps for s in members)
         ]
         most = max(len(sample.valid) for s in members for sample in s.samples.values())
+        intervals = intervals_of(members, rules.spreads)
+        prior = _prior(members, baseline, rules)
         rows = []
-        for s in sorted(members, key=_row_order):
+        for s in members:
+            ratios = {} if key.by_phase else _ratios(s, baseline, rules, prior)
             cells = [
-                _cell(
-                    s,
-                    implementation,
-                    most,
-                    gaps.get((implementation, s.scenario)),
-                    _ratio(s, implementation, against, series, comparisons),
-                )
-                for implementation in involved
+                _cell(s, i, most, gaps.get((i, s.scenario)), ratios.get(i), intervals)
+                for i in involved
             ]
             name, anchor = names[s.key]
             rows.append(
@@ -242,21 +238,27 @@ def tables(
                     phase=s.phase,
                     metric=s.metric,
                     statistic=s.statistic,
-                    cells=_with_best(cells, metric.better),
+                    cells=cells
+                    if key.by_phase
+                    else _with_leaders(s, cells, baseline, rules, prior),
                 )
             )
         has_ratios = any(c.ratio for row in rows for c in row.cells)
         shown = next((i for i in implementations if has_ratios and i.id == baseline), None)
+        source = source_of(members, rules.spreads)
         found.append(
             Table(
                 anchor=key.anchor,
                 title=key.title,
                 caption=_counted_caption(rows, shown, metric, sources)
                 if metric.is_count
-                else _caption(rows, shown, comparisons, sources),
+                else _caption(rows, shown, rules.comparisons, sources),
                 unit=key.unit,
                 better=metric.better,
                 by_phase=key.by_phase,
+                interval_source=source,
+                interval_note=source and note_of(members, source, rules.spreads),
+                warnings=_warnings(members),
                 baseline=baseline if has_ratios else None,
                 implementations=involved,
                 rows=rows,
@@ -265,50 +267,124 @@ def tables(
     return found
 
 
-def _comparisons(rows: Sequence[Series], baseline: Identifier | None) -> int:
-    """How many ratios to the baseline are tested."""
-    return sum(
-        1
-        for s in rows
-        if not s.is_part
-        and not s.definition.is_count
-        and baseline in s.samples
-        and s.samples[baseline].valid
-        and s.samples[baseline].has_rounds
-        for other, sample in s.samples.items()
-        if other != baseline and sample.valid and sample.has_rounds
+def grouped(rows: Sequence[Series]) -> dict[TableKey, list[Series]]:
+    """The rows of each table; tables and rows in the order to be shown."""
+    thread_counts: dict[Scenario, set[int | None]] = {}
+    for s in rows:
+        thread_counts.setdefault(_without_threads(s.scenario), set()).add(s.scenario.threads)
+    found: dict[TableKey, list[Series]] = {}
+    for s in rows:
+        scaled = len(thread_counts[_without_threads(s.scenario)]) > 1
+        found.setdefault(_table_key(s, scaled), []).append(s)
+    return {key: sorted(members, key=_row_order) for key, members in sorted(found.items())}
+
+
+def comparisons(groups: Iterable[Sequence[Series]], baseline: Identifier | None) -> int:
+    """How many ratios of a page are tested: of rows and of the means of tables, in one family.
+
+    The leader of a row is compared with the next only if its ratio to the baseline is a verdict,
+    whose share of the error passes on (Bretz et al. 2009, doi 10.1002/sim.3495); so it counts
+    only where there is no baseline.
+    """
+    count = 0
+    for members in groups:
+        of_rows: Counter[Identifier] = Counter()
+        for row in members:
+            tested = _tested(row)
+            if baseline in tested:
+                of_rows.update(i for i in tested if i != baseline)
+            else:
+                count += len(tested) > 1
+        count += of_rows.total() + sum(rows > 1 for rows in of_rows.values())
+    return count
+
+
+def _tested(row: Series) -> list[Identifier]:
+    """The implementations of which a row has rounds to test."""
+    if row.is_part or row.definition.is_count or row.statistic == "max":
+        return []
+    return [i for i, sample in row.samples.items() if sample.counts and sample.has_rounds]
+
+
+def _by_value(row: Series, implementations: Iterable[Identifier]) -> list[Identifier]:
+    """Best first."""
+    return sorted(
+        implementations,
+        key=lambda i: row.samples[i].figure,
+        reverse=row.definition.better == "higher",
     )
 
 
-def _ratio(
-    row: Series,
-    implementation: Identifier,
-    baseline: Identifier | None,
-    series: ReportSeries,
-    comparisons: int,
-) -> Ratio | None:
-    if baseline is None or implementation == baseline:
-        return None
-    sample, against = row.samples.get(implementation), row.samples.get(baseline)
-    if sample is None or against is None:
-        return None
-    estimate = sample_ratio(
-        sample,
-        against,
-        row.metric,
-        pairs=series.paired_runs,
-        comparisons=max(comparisons, 1),
-        drift=series.drift,
+def _prior(rows: Sequence[Series], baseline: Identifier | None, rules: Rules) -> Prior:
+    """What the ratios of a table have in common between sessions."""
+    return prior_of_ratios(
+        session_logs(row.samples[i], row.samples[baseline], rules.pairs)
+        for row in rows
+        if baseline is not None and baseline in (tested := _tested(row))
+        for i in tested
+        if i != baseline
     )
-    return None if estimate is None else as_ratio(estimate, row.metric)
 
 
-def _with_best(cells: list[Cell], better: Better) -> list[Cell]:
-    counted = [c.value for c in cells if c.valid and c.value is not None]
-    if len(counted) < 2:
+def _ratios(
+    row: Series, baseline: Identifier | None, rules: Rules, prior: Prior
+) -> dict[Identifier, Ratio]:
+    if baseline is None or baseline not in row.samples:
+        return {}
+    found = {
+        i: sample_ratio(sample, row.samples[baseline], row, rules, prior)
+        for i, sample in row.samples.items()
+        if i != baseline
+    }
+    ratios = {i: as_ratio(e, row.metric) for i, e in found.items() if e is not None}
+    if row.statistic == "max":  # the caption says so once
+        return {i: ratio.model_copy(update={"note": None}) for i, ratio in ratios.items()}
+    return ratios
+
+
+def _with_leaders(
+    row: Series, cells: list[Cell], baseline: Identifier | None, rules: Rules, prior: Prior
+) -> list[Cell]:
+    """The cells with the best of them, if it is shown to be better than the next, or the tied.
+
+    It must be shown to be better than the baseline first. Where nothing is tested, none is either.
+    """
+    ranked = _by_value(row, [i for i, sample in row.samples.items() if sample.counts])
+    if len(ranked) < 2:
         return cells
-    best = max(counted) if better == "higher" else min(counted)
-    return [c.model_copy(update={"best": c.valid and c.value == best}) for c in cells]
+    first = row.samples[ranked[0]]
+    verdicts = {
+        i: estimate.verdict
+        for i in ranked[1:]
+        if (estimate := sample_ratio(first, row.samples[i], row, rules, prior)) is not None
+    }
+    rivals = [i for i in (ranked[1], baseline) if i in verdicts]
+    is_best = all(verdicts[i] == "faster" for i in rivals)
+    level = [i for i, verdict in verdicts.items() if verdict == "no difference shown"]
+    is_tied = any(i in level for i in rivals)
+    tied = ranked[: 1 + max(map(ranked.index, level))] if is_tied else []
+    return [
+        c.model_copy(
+            update={
+                "best": is_best and c.implementation == ranked[0],
+                "tied": c.implementation in tied,
+            }
+        )
+        for c in cells
+    ]
+
+
+def _warnings(rows: Sequence[Series]) -> list[str]:
+    """Of the figures of a table; those of a whole are not repeated for its phases."""
+    return stability_warnings(
+        [
+            summary(sample.rounds)
+            for row in rows
+            if _tested(row)
+            for sample in row.samples.values()
+            if sample.valid and sample.has_rounds
+        ]
+    )
 
 
 def _caption(
@@ -327,7 +403,9 @@ def _caption(
         span = f"{counts[0]} to {counts[-1]}" if len(counts) > 1 else f"{counts[0]}"
         text = f"Median of {span} rounds"
         if intervals:
-            text += " with its 95 % interval"
+            text += " with its 95% interval"
+        if any(row.statistic == "max" for row in rows):
+            text += "; a maximum is that of all rounds, without interval or test"
     if against is None:
         return f"{text}."
     tested = any(c.ratio and c.ratio.low for row in rows for c in row.cells)

@@ -1,0 +1,160 @@
+"""How far do sessions lie apart? The spreads that widen what was measured in one session.
+
+    python tools/benchmarks/between_sessions.py [run …]
+
+Runs of the same implementations and scenarios on one host are taken as sessions; without arguments
+the ten runs of 21 November 2026. For each kind of figure it prints the standard deviation between
+sessions of a median and of the ratio of two implementations (`DEFAULT_SPREADS`, or
+`[between_sessions]` of data/hosts/<id>.toml), and of the pairs of medians the share that lie
+outside each other's interval, before and after widening.
+
+A spread is the variance over the runs minus what the rounds within each explain: their intervals,
+taken as normal. For ratios the intervals are those of a single comparison. Where runs are few the
+variances are averaged with their degrees of freedom as weights. `other` is every figure on one
+thread together.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from itertools import combinations
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from tlsperf.analysis.ratios import common_rounds
+from tlsperf.analysis.series import MeasuredRun, measured
+from tlsperf.analysis.sessions import another_run_by_spread, kind_of
+from tlsperf.analysis.statistics import normal_quantile, paired_ratio, summary
+from tlsperf.load.run import load_run
+
+RUNS: Final = Path(__file__).parents[2] / "data" / "runs"
+OF_ONE_DAY: Final = "2026-11-21-*-vm"
+FEWEST_ROUNDS: Final = 6
+
+
+class Estimate(NamedTuple):
+    """A median or a ratio of one run, with its 95 % interval from its own rounds."""
+
+    value: float
+    low: float
+    high: float
+
+    @property
+    def variance(self) -> float:
+        """Of its log, as far as the rounds explain it."""
+        return (math.log(self.high / self.low) / 2 / normal_quantile()) ** 2
+
+
+Same = dict[str, list[list[Estimate]]]
+"""By kind: of each figure its estimates, one a run."""
+
+
+def _medians(run: MeasuredRun) -> Iterator[tuple[str, object, Estimate]]:
+    for row in run.series:
+        for implementation, sample in row.samples.items():
+            if row.is_part or row.definition.is_count or not (sample.counts and sample.has_rounds):
+                continue
+            of = summary(sample.rounds)
+            if of.low is not None and of.high is not None:
+                found = Estimate(of.median, of.low, of.high)
+                yield kind_of(row.scenario), (implementation, row.key), found
+
+
+def _ratios(run: MeasuredRun) -> Iterator[tuple[str, object, Estimate]]:
+    pairs = frozenset([run.id])
+    for row in run.series:
+        if row.is_part or row.definition.is_count:
+            continue
+        for a, b in combinations(sorted(row.samples), 2):
+            left, right = row.samples[a], row.samples[b]
+            common = common_rounds(left, right, pairs) if left.counts and right.counts else []
+            if len(common) < FEWEST_ROUNDS or common[0].round is None:
+                continue
+            ours, theirs = ([side.valid[at] for at in common] for side in (left, right))
+            of = paired_ratio(ours, theirs)
+            assert of.low is not None
+            assert of.high is not None
+            yield kind_of(row.scenario), (a, b, row.key), Estimate(of.value, of.low, of.high)
+
+
+def repeated(found: Iterator[tuple[str, object, Estimate]]) -> Same:
+    """Figures of more than one run."""
+    by_figure: defaultdict[tuple[str, object], list[Estimate]] = defaultdict(list)
+    for kind, figure, estimate in found:
+        by_figure[kind, figure].append(estimate)
+    same: defaultdict[str, list[list[Estimate]]] = defaultdict(list)
+    for (kind, _), estimates in by_figure.items():
+        if len(estimates) > 1:
+            same[kind].append(estimates)
+    same["other"] = [e for kind, of in same.items() if kind != "threads" for e in of]
+    return dict(same)
+
+
+def spread_percent(figures: Sequence[Sequence[Estimate]]) -> float:
+    """Standard deviation between sessions, in per cent; 0 if the rounds explain all."""
+    squares = explained = 0.0
+    degrees = sum(len(estimates) - 1 for estimates in figures)
+    for estimates in figures:
+        logs = [math.log(e.value) for e in estimates]
+        mean = sum(logs) / len(logs)
+        squares += sum((x - mean) ** 2 for x in logs)
+        explained += (len(logs) - 1) * sum(e.variance for e in estimates) / len(logs)
+    return 100 * math.sqrt(max(squares - explained, 0) / degrees)
+
+
+def outside(figures: Sequence[Sequence[Estimate]], spread: float) -> tuple[int, int]:
+    """How many medians lie outside the interval of another run's, and of how many pairs.
+
+    Each pair counts once: if the first median lies outside the second's interval.
+    """
+    count = of = 0
+    for estimates in figures:
+        for a, b in combinations(estimates, 2):
+            low, high = b.low, b.high
+            if spread:
+                low, high = another_run_by_spread(b.value, b.low, b.high, 1, spread)
+            count += not low <= a.value <= high
+            of += 1
+    return count, of
+
+
+def spreads(runs: Sequence[MeasuredRun]) -> tuple[Same, Same]:
+    """Medians and ratios that more than one of the runs has."""
+    return (
+        repeated(item for run in runs for item in _medians(run)),
+        repeated(item for run in runs for item in _ratios(run)),
+    )
+
+
+def text(runs: Sequence[MeasuredRun]) -> str:
+    """A Markdown table of the spreads."""
+    medians, ratios = spreads(runs)
+    lines = [
+        "| kind | medians | spread | outside | outside, widened | ratios | spread |",
+        "|---|---:|---:|---:|---:|---:|---:|",
+    ]
+    for kind in medians:
+        found = spread_percent(medians[kind])
+        shares = [
+            f"{n} of {of} ({100 * n / of:.1f}%)"
+            for n, of in (outside(medians[kind], s) for s in (0, found / 100))
+        ]
+        of_ratios = f"{spread_percent(ratios[kind]):.2f}%" if kind in ratios else "-"
+        lines.append(
+            f"| {kind} | {len(medians[kind])} | {found:.2f}% | {' | '.join(shares)} | "
+            f"{len(ratios.get(kind, []))} | {of_ratios} |"
+        )
+    return "\n".join(lines) + "\n"
+
+
+def main(arguments: Sequence[str]) -> int:
+    folders = [RUNS / name for name in arguments] or sorted(RUNS.glob(OF_ONE_DAY))
+    print(text([measured(load_run(folder)) for folder in folders]), end="")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,294 @@
+"""Do intervals cover another run, and are verdicts of sessions right? A part of simulation.py.
+
+A simulated page compares three implementations in 16 scenarios. The log of a rate is the sum of
+
+- an effect of the session on a scenario, which all implementations share (the host);
+- an effect of the session on one implementation in a scenario (the layout of its program);
+- a drift within the session, most of which all implementations share;
+- the round's own noise, with the spreads of the 2023 runs.
+
+The standard deviations of the first two are drawn for each scenario, evenly from 0.3 to 1 %.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+from numpy.random import Generator
+from numpy.typing import NDArray
+
+from tlsperf.analysis.sessions import (
+    another_run,
+    another_run_by_spread,
+    fit_prior,
+    log_medians,
+    session_ratio,
+)
+from tlsperf.analysis.statistics import (
+    ALPHA,
+    RatioEstimate,
+    hodges_lehmann,
+    paired_ratio,
+    percentile_95,
+    summary,
+)
+
+Floats = NDArray[np.float64]
+Draw = Callable[[Generator, tuple[int, ...]], Floats]
+
+IMPLEMENTATIONS: Final = 3
+SCENARIOS: Final = 16
+SESSIONS: Final = 5
+ROUNDS: Final = 6
+COMPARISONS: Final = (SCENARIOS + 1) * (IMPLEMENTATIONS - 1)
+"""Of a page: its rows and the means of one table."""
+EFFECTS: Final = (0.003, 0.01)
+SPREADS: Final = (0.0014, 0.0024, 0.0032, 0.0039, 0.0045, 0.0058, 0.0069, 0.0095, 0.0139, 0.0178)
+CHANGE: Final = 1.03
+PAGES: Final = 1000
+
+
+def _normal(random: Generator, shape: tuple[int, ...]) -> Floats:
+    return random.standard_normal(shape)
+
+
+def _heavy(random: Generator, shape: tuple[int, ...]) -> Floats:
+    return np.asarray(random.standard_t(3, shape) / 3**0.5)
+
+
+def _slow(random: Generator, shape: tuple[int, ...]) -> Floats:
+    """Interference only ever slows; median 0."""
+    return np.asarray(math.log(2) - random.standard_exponential(shape))
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What is simulated: the noise of the first implementation and that of the others."""
+
+    name: str
+    noise: Draw
+    of_others: Draw
+    drift: float = 0.0
+    """Standard deviation of a straight line over a session, in those of the noise."""
+    effects: tuple[float, float] = EFFECTS
+    is_promised: bool = True
+
+
+SETTINGS: Final = (
+    Setting("normal", _normal, _normal),
+    Setting("heavy tails", _heavy, _heavy),
+    Setting("slow tails", _slow, _slow),
+    Setting("drifting", _normal, _normal, drift=1.0),
+    Setting("slow tails against normal", _slow, _normal, is_promised=False),
+    Setting("no effects between sessions", _normal, _normal, effects=(0, 0), is_promised=False),
+    Setting("all effects of 1 %", _normal, _normal, effects=(0.01, 0.01), is_promised=False),
+)
+
+
+class Page:
+    """The true spreads of a page; `run` measures it."""
+
+    def __init__(self, setting: Setting, random: Generator) -> None:
+        self.setting = setting
+        self.random = random
+        per_row = (1, SCENARIOS, 1, 1)
+        self.host = random.uniform(*setting.effects, per_row)
+        self.layout = random.uniform(*setting.effects, per_row)
+        self.noise = random.choice(SPREADS, per_row)
+
+    def run(self, sessions: int = SESSIONS, rounds: int = ROUNDS) -> Floats:
+        """Rates: implementations x scenarios x sessions x rounds."""
+        random = self.random
+        shape = (IMPLEMENTATIONS, SCENARIOS, sessions, rounds)
+        first = self.setting.noise(random, (1, *shape[1:]))
+        others = self.setting.of_others(random, (IMPLEMENTATIONS - 1, *shape[1:]))
+        line = np.linspace(-1, 1, rounds) * 3**0.5 * random.choice([-1.0, 1.0], (1, 1, sessions, 1))
+        own = np.linspace(-0.3, 0.3, rounds) * random.choice([-1.0, 1.0], (*shape[:3], 1))
+        logs = (
+            self.host * random.standard_normal((1, SCENARIOS, sessions, 1))
+            + self.layout * random.standard_normal((*shape[:3], 1))
+            + self.noise * self.setting.drift * (line + own)
+            + self.noise * np.concatenate([first, others])
+        )
+        return np.asarray(1000 * np.exp(logs))
+
+
+def ratios(run: Floats, change: float = 1) -> list[RatioEstimate]:
+    """Every comparison of a page with the first implementation; `change` is of its first one."""
+    logs = np.log(run[1:]) - np.log(run[:1])
+    logs[0, 0] += math.log(change)
+    means = logs.mean(axis=1, keepdims=True)
+    of_rows, of_means = (
+        [
+            np.array([hodges_lehmann(rounds) for rounds in row])
+            for row in part.reshape(-1, *part.shape[2:])
+        ]
+        for part in (logs, means)
+    )
+    floor = _floor([*of_rows])
+    found = []
+    for group in (of_rows, of_means):
+        prior = fit_prior(group)
+        found += [
+            session_ratio(row, prior, SESSIONS * ROUNDS, COMPARISONS, floor=floor) for row in group
+        ]
+    return found
+
+
+def _floor(rows: Sequence[Floats]) -> float:
+    """As a page prints it: of ratios in other sessions, for as many sessions as it has."""
+    differences = [
+        math.exp(abs(row[i] - row[j])) for row in rows for i in range(len(row)) for j in range(i)
+    ]
+    return float(percentile_95(differences) ** (1 / math.sqrt(SESSIONS)))
+
+
+def _is_claim(estimate: RatioEstimate) -> bool:
+    return estimate.verdict in ("faster", "slower")
+
+
+@dataclass
+class Counts:
+    """Outcomes of one setting: how often, out of how many."""
+
+    setting: Setting
+    false_pages: tuple[int, int]
+    covered: tuple[int, int]
+    found: tuple[int, int]
+    false_pages_of_one: tuple[int, int]
+    covered_of_one: tuple[int, int]
+
+    def failures(self) -> list[str]:
+        """The promises that it breaks."""
+        rate = {name: n / of for name, (n, of) in self._promised().items()}
+        chance = 2.576 * math.sqrt(ALPHA * (1 - ALPHA) / self.false_pages[1])
+        broken = ["false pages"] if rate["false pages"] > ALPHA + chance else []
+        broken += [] if 0.93 <= rate["coverage"] <= 0.97 else ["coverage"]
+        broken += [] if rate["3 % found"] >= 0.9 else ["3 % found"]
+        return [f"{self.setting.name}: {name}" for name in broken]
+
+    def _promised(self) -> dict[str, tuple[int, int]]:
+        return {"false pages": self.false_pages, "coverage": self.covered, "3 % found": self.found}
+
+    def line(self) -> str:
+        """Of the table, in per cent."""
+        values = (
+            self.false_pages,
+            self.covered,
+            self.found,
+            self.false_pages_of_one,
+            self.covered_of_one,
+        )
+        cells = " | ".join(f"{100 * n / of:.1f}" for n, of in values)
+        return f"| {self.setting.name} | {cells} |"
+
+
+def simulate(setting: Setting, pages: int = PAGES) -> Counts:
+    """All rates of one setting."""
+    random = np.random.default_rng([7, SETTINGS.index(setting)])
+    false = found = covered = cells = false_of_one = covered_of_one = 0
+    for _ in range(pages):
+        page = Page(setting, random)
+        run, other = page.run(), page.run()
+        false += any(map(_is_claim, ratios(run)))
+        found += ratios(run, CHANGE)[0].verdict == "faster"
+        for inside in _covered(run, other):
+            covered += inside
+            cells += 1
+        one, another = (page.run(1, SESSIONS * ROUNDS) for _ in range(2))
+        false_of_one += any(map(_is_claim, _ratios_of_one(one, setting)))
+        covered_of_one += sum(_covered_of_one(one, another, setting))
+    return Counts(
+        setting,
+        (false, pages),
+        (covered, cells),
+        (found, pages),
+        (false_of_one, pages),
+        (covered_of_one, cells),
+    )
+
+
+def _covered(run: Floats, other: Floats) -> Iterator[bool]:
+    """Whether the other run's medians lie within the intervals."""
+    figures = [(run[i, s], other[i, s]) for i in range(IMPLEMENTATIONS) for s in range(SCENARIOS)]
+    prior = fit_prior([log_medians(mine) for mine, _ in figures])
+    for mine, theirs in figures:
+        low, high = another_run(float(np.median(mine)), log_medians(mine), prior)
+        yield low <= float(np.median(theirs)) <= high
+
+
+def _root_mean_square(effects: tuple[float, float]) -> float:
+    low, high = effects
+    return math.sqrt((low**2 + low * high + high**2) / 3)
+
+
+def _covered_of_one(run: Floats, other: Floats, setting: Setting) -> Iterator[bool]:
+    """The same of runs of one session, with the spread between sessions that is true on average."""
+    spread = math.sqrt(2) * _root_mean_square(setting.effects)
+    for mine, theirs in zip(
+        run.reshape(-1, SESSIONS * ROUNDS), other.reshape(-1, SESSIONS * ROUNDS), strict=True
+    ):
+        of = summary(mine)
+        assert of.low is not None
+        assert of.high is not None
+        low, high = another_run_by_spread(of.median, of.low, of.high, 1, spread)
+        yield low <= float(np.median(theirs)) <= high
+
+
+def _ratios_of_one(run: Floats, setting: Setting) -> Iterator[RatioEstimate]:
+    """Every comparison of a page of one session; nothing differs but the session."""
+    spread = math.sqrt(2) * _root_mean_square(setting.effects)
+    rows = run.reshape(IMPLEMENTATIONS, SCENARIOS, -1)
+    for other in rows[1:]:
+        for ours, theirs in zip(other, rows[0], strict=True):
+            yield paired_ratio(ours, theirs, COMPARISONS, spread=spread)
+
+
+def table(counts: Sequence[Counts]) -> list[str]:
+    """The section of simulation.md."""
+    slow, _, large = (c for c in counts if not c.setting.is_promised)
+    slow_false, slow_of = slow.false_pages
+    large_found, large_of = large.found
+    one_false, one_of = counts[0].false_pages_of_one
+    promised = [c for c in counts if c.setting.is_promised]
+    worst, worst_name = max((c.false_pages[0] / c.false_pages[1], c.setting.name) for c in promised)
+    return [
+        "## Sessions",
+        "",
+        f"{IMPLEMENTATIONS} implementations in {SCENARIOS} scenarios, {SESSIONS} sessions of "
+        f"{ROUNDS} rounds, {PAGES:,} pages; effects of session and layout of 0.3 to 1 % each. In "
+        "per cent; what is simulated is in `session_simulation.py`.",
+        "",
+        f"- **false pages**: nothing differs; any verdict among {COMPARISONS} comparisons: 5 at "
+        "most.",
+        "- **coverage**: another run of as many sessions has its median within the interval: 93 "
+        "to 97.",
+        "- **3 % found**: a true difference of 3 % in one row is called faster: 90 at least.",
+        f"- **one session**: the same for {SESSIONS * ROUNDS} rounds in one session, widened by "
+        "the spread between sessions that is true on average.",
+        "",
+        "| setting | false pages | coverage | 3 % found | false pages, one session | coverage, "
+        "one session |",
+        "|---|---:|---:|---:|---:|---:|",
+        *(c.line() for c in counts),
+        "",
+        "Where the promise does not hold:",
+        "",
+        f"- False verdicts: up to {100 * worst:.1f} % of pages rather than 5, in `{worst_name}`: "
+        "the rows' spreads are not distributed as the moderation assumes.",
+        "- Slow tails against normal noise of equal medians: "
+        f"{100 * slow_false / slow_of:.1f} % of pages have a false verdict.",
+        f"- If all effects are of 1 %, {100 * large_found / large_of:.1f} % of true differences of "
+        "3 % are found.",
+        f"- With one session {100 * one_false / one_of:.1f} % of pages have a false verdict "
+        "(normal): one number stands for spreads that differ from row to row.",
+        "",
+    ]
+
+
+def simulated() -> list[Counts]:
+    return [simulate(setting) for setting in SETTINGS]

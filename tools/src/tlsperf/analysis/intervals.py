@@ -1,0 +1,94 @@
+"""The interval of each figure of a table: where another run would have its median. Pure functions.
+
+There are three ways to make it: from five and more sessions of the run itself, or from the rounds
+of fewer, widened by the spread between sessions that is known of the host or by the default.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from tlsperf.analysis.series import Sample, Series
+from tlsperf.analysis.sessions import (
+    FEWEST_SESSIONS,
+    NO_PRIOR,
+    Prior,
+    Spreads,
+    another_run,
+    another_run_by_spread,
+    fit_prior,
+    kind_of,
+    log_medians,
+)
+from tlsperf.analysis.statistics import summary
+from tlsperf.contract.results import IntervalSource
+
+
+@dataclass(frozen=True)
+class Intervals:
+    """What the intervals of a table have in common."""
+
+    spreads: Spreads
+    prior: Prior = NO_PRIOR
+
+    def of(self, row: Series, sample: Sample) -> tuple[float, float] | None:
+        """The interval of a sample in a row; None if it has too few rounds, or is a maximum."""
+        if sample.is_maximum or not (sample.valid and sample.has_rounds):
+            return None
+        of = summary(sample.rounds)
+        if of.low is None or of.high is None:
+            return None
+        if row.definition.is_count or of.low <= 0:
+            return of.low, of.high
+        sessions = list(sample.sessions.values())
+        if len(sessions) >= FEWEST_SESSIONS:
+            return another_run(of.median, log_medians(sessions), self.prior)
+        spread = self.spreads.of_median(row.scenario)
+        return another_run_by_spread(of.median, of.low, of.high, len(sessions), spread)
+
+
+def intervals_of(rows: Sequence[Series], spreads: Spreads) -> Intervals:
+    """Those of the rows of a table."""
+    sessions = [
+        log_medians(sample.sessions.values()) for row in rows for sample in _of_sessions(row)
+    ]
+    return Intervals(spreads, fit_prior(sessions))
+
+
+def source_of(rows: Sequence[Series], spreads: Spreads) -> IntervalSource | None:
+    """How the intervals of rows are made: the weakest way of any; None if there is none."""
+    samples = [
+        sample
+        for row in rows
+        for sample in row.samples.values()
+        if not row.definition.is_count and Intervals(spreads).of(row, sample) is not None
+    ]
+    if not samples:
+        return None
+    if all(len(sample.sessions) >= FEWEST_SESSIONS for sample in samples):
+        return "sessions"
+    return "host" if spreads.of_host else "default"
+
+
+def note_of(rows: Sequence[Series], source: IntervalSource, spreads: Spreads) -> str:
+    """The sentence about intervals that a reader needs."""
+    means = "Intervals are about another run: 95 of 100 have their median within."
+    if source == "sessions":
+        most = [len(s.sessions) for row in rows for s in row.samples.values() if s.counts]
+        span = f"{min(most)} to {max(most)}" if min(most) < max(most) else f"{max(most)}"
+        return f"{means} Their width comes from the spread between the {span} sessions of the run."
+    known = sorted({spreads.medians[kind_of(row.scenario)] for row in rows})
+    percent = " and ".join(f"{value:.2f}%" for value in known)
+    of = "known of this host" if source == "host" else "assumed by default: none is known here"
+    return f"{means} They are widened by a spread between sessions of {percent}, {of}."
+
+
+def _of_sessions(row: Series) -> list[Sample]:
+    if row.definition.is_count or row.statistic == "max":
+        return []
+    return [
+        sample
+        for sample in row.samples.values()
+        if sample.counts and sample.has_rounds and len(sample.sessions) >= FEWEST_SESSIONS
+    ]

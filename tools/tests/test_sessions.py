@@ -1,0 +1,220 @@
+"""Sessions are the observations: moderated variances, intervals about another run, verdicts."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from numpy.random import Generator
+from scipy import stats
+
+import between_sessions
+import session_simulation
+from fixture_run import ROOT
+from synthetic import SIXTEEN, TRANSFERS, Rates, implementation, in_sessions, loaded_run, report_of
+from tlsperf.analysis.series import MeasuredRun, measured
+from tlsperf.analysis.sessions import (
+    DEFAULT_SPREADS,
+    NO_PRIOR,
+    Prior,
+    another_run_by_spread,
+    fit_prior,
+    kind_of,
+    session_ratio,
+    spreads_of,
+)
+from tlsperf.analysis.statistics import paired_ratio, unpaired_ratio
+from tlsperf.contract.errors import UserError
+from tlsperf.contract.results import Cell, Results, Table
+from tlsperf.contract.run import Host
+from tlsperf.load.run import load_run
+from two_runs import agreement
+
+IDS = ["openssl-3.6.3", "boringssl-1", "rustls-1"]
+RUN = "2026-11-21-a"
+
+
+def test_without_a_prior_it_is_the_t_interval_of_the_row() -> None:
+    row = np.array([0.1, 0.3, 0.2, 0.5, 0.4])
+    expected = stats.t.ppf(0.975, 4) * row.std(ddof=1) / math.sqrt(5)
+    assert NO_PRIOR.half_width(row, 0.95) == pytest.approx(expected)
+
+
+def test_a_prior_that_all_rows_share_is_the_variance_of_each() -> None:
+    row = np.array([0.1, 0.1, 0.1, 0.1])
+    expected = stats.norm.ppf(0.975) * 0.2 / 2
+    assert Prior(0.04, math.inf).half_width(row, 0.95) == pytest.approx(expected)
+
+
+def test_the_prior_of_rows_is_found_again() -> None:
+    random = np.random.default_rng(1)
+    degrees, variance = 8.0, 0.01
+    true = degrees * variance / random.chisquare(degrees, 4000)
+    rows = [random.normal(0, math.sqrt(v), 5) for v in true]
+    prior = fit_prior(rows)
+    assert prior.degrees == pytest.approx(degrees, rel=0.2)
+    assert prior.variance == pytest.approx(variance, rel=0.05)
+    equal = fit_prior([random.normal(0, 0.1, 5) for _ in range(400)])
+    assert equal.variance == pytest.approx(0.01, rel=0.1)
+    assert equal.degrees > 50
+    assert fit_prior(rows[:1]) == NO_PRIOR
+    assert fit_prior([]) == NO_PRIOR
+
+
+def test_a_known_spread_widens_the_interval_in_squares() -> None:
+    low, high = another_run_by_spread(100, 99, 102, 1, 0)
+    assert math.log(100 / low) == pytest.approx(math.sqrt(2) * math.log(100 / 99))
+    assert math.log(high / 100) == pytest.approx(math.sqrt(2) * math.log(1.02))
+    low, high = another_run_by_spread(100, 100, 100, 4, 0.01)
+    assert math.log(high / 100) == pytest.approx(math.sqrt(2) * 1.96 * 0.01 / 2, rel=1e-4)
+    rounds = 100 * np.exp(np.linspace(-0.01, 0.01, 30))
+    one, wide = (paired_ratio(rounds, [100.0] * 30, spread=s) for s in (0, 0.02))
+    assert one.high is not None
+    assert wide.high is not None
+    assert one.value == wide.value
+    assert math.log(wide.high) == pytest.approx(math.hypot(math.log(one.high), 1.96 * 0.02), 1e-3)
+
+
+def test_nothing_below_the_noise_floor_is_called_faster() -> None:
+    rounds = np.linspace(100, 110, 30)
+    for estimate in (
+        paired_ratio(rounds * 1.01, rounds, floor=1.011),
+        paired_ratio(rounds, rounds * 1.01, floor=1.011),
+        unpaired_ratio(np.full(30, 101.0), np.full(30, 100.0), floor=1.011),
+        session_ratio(np.full(5, 0.01), Prior(1e-8, math.inf), 30, floor=1.011),
+    ):
+        assert estimate.verdict == "no difference shown"
+        assert "within the noise floor of 1.1%" in (estimate.note or "")
+    assert paired_ratio(rounds * 1.012, rounds, floor=1.011).verdict == "faster"
+
+
+# --- reports -------------------------------------------------------------------------------------
+
+
+def drawn(random: Generator, factors: tuple[float, ...], effect: float = 0.003) -> Rates:
+    """Five sessions of six rounds."""
+    host = np.repeat(random.normal(0, effect, 5), 6)
+    return {
+        i: {
+            s: list(
+                1000
+                * factor
+                * np.exp(
+                    host + np.repeat(random.normal(0, effect, 5), 6) + random.normal(0, 0.003, 30)
+                )
+            )
+            for s in SIXTEEN
+        }
+        for i, factor in zip(IDS, factors, strict=False)
+    }
+
+
+def report(rates: Rates, sessions: bool = True, floor: float | None = None) -> Results:
+    run = loaded_run(RUN, rates)
+    return report_of(in_sessions(run, 6) if sessions else run, baseline=IDS[0], floor=floor).results
+
+
+def first(table: Table) -> dict[str, Cell]:
+    return {c.implementation: c for c in table.rows[0].cells}
+
+
+def test_a_table_says_once_how_its_intervals_were_made() -> None:
+    rates = drawn(np.random.default_rng(1), (1, 1, 1.3))
+    table = report(rates).tables[0]
+    assert table.interval_source == "sessions"
+    assert "between the 5 sessions of the run" in (table.interval_note or "")
+    one = report(rates, sessions=False).tables[0]
+    assert one.interval_source == "default"
+    assert "a spread between sessions of 0.48%, assumed by default" in (one.interval_note or "")
+    values = [[c.value for row in t.rows for c in row.cells] for t in (table, one)]
+    assert values[0] == values[1], "sessions change intervals, and no median"
+    known = {
+        "id": "a-host",
+        "name": "A host",
+        "cpu": "A CPU",
+        "architecture": "x86_64",
+        "between_sessions": {"runs": [RUN], "medians": {"transfer": 0.1}, "ratios": {}},
+    }
+    host = Host.model_validate(known)
+    told = report_of(loaded_run(RUN, rates), [host], baseline=IDS[0]).results.tables[0]
+    assert told.interval_source == "host"
+    assert "0.10%, known of this host" in (told.interval_note or "")
+    assert spreads_of(host).medians["threads"] == DEFAULT_SPREADS.medians["threads"]
+
+
+def test_ratios_of_sessions_have_the_comparisons_of_rows_and_means() -> None:
+    results = report(drawn(np.random.default_rng(1), (1, 1, 1.3)))
+    assert "corrected for 38 comparisons" in results.tables[0].caption, "32 rows and 6 means"
+    cells = first(results.tables[0])
+    assert cells["rustls-1"].ratio is not None
+    assert cells["rustls-1"].ratio.verdict == "faster"
+    assert cells["boringssl-1"].ratio is not None
+    assert cells["boringssl-1"].ratio.verdict == "no difference shown"
+
+
+def test_best_is_a_verdict_and_leaders_are_tied_without_one() -> None:
+    cells = first(report(drawn(np.random.default_rng(1), (1, 1, 1.3))).tables[0])
+    assert [(c.best, c.tied) for c in cells.values()] == [(False, False)] * 2 + [(True, False)]
+    cells = first(report(drawn(np.random.default_rng(1), (1, 1.3, 1.3))).tables[0])
+    assert [(c.best, c.tied) for c in cells.values()] == [(False, False)] + [(False, True)] * 2
+
+
+def test_of_single_figures_none_is_best_or_tied() -> None:
+    single: Rates = {i: {TRANSFERS[0]: 1000.0 + n} for n, i in enumerate(IDS)}
+    cells = first(report(single, sessions=False).tables[0])
+    assert not any(c.best or c.tied for c in cells.values())
+
+
+def test_the_floor_of_a_report_holds_for_its_verdicts() -> None:
+    results = report(drawn(np.random.default_rng(1), (1, 1, 1.3)), floor=1.5)
+    assert results.noise_floor_percent == 50
+    verdicts = {c.ratio.verdict for t in results.tables for r in t.rows for c in r.cells if c.ratio}
+    assert verdicts == {"no difference shown"}
+
+
+# --- what the benchmarks compute -----------------------------------------------------------------
+
+
+def test_default_spreads_are_those_of_the_committed_runs() -> None:
+    folders = sorted(between_sessions.RUNS.glob(between_sessions.OF_ONE_DAY))
+    assert len(folders) == 10
+    medians, ratios = between_sessions.spreads([measured(load_run(f)) for f in folders])
+    for known, same in ((DEFAULT_SPREADS.medians, medians), (DEFAULT_SPREADS.ratios, ratios)):
+        found = {k: round(between_sessions.spread_percent(of), 2) for k, of in same.items()}
+        assert found == known
+    docs = (ROOT / "docs" / "statistics.md").read_text(encoding="utf-8")
+    for kind, percent in DEFAULT_SPREADS.medians.items():
+        assert f"{percent:.2f}%" in docs, kind
+
+
+def test_scenarios_have_a_kind() -> None:
+    kinds = {kind_of(s) for s in SIXTEEN}
+    assert kinds == {"transfer", "full-handshake", "resumed-handshake"}
+    assert kind_of(SIXTEEN[0].model_copy(update={"threads": 2})) == "threads"
+    assert kind_of(SIXTEEN[0].model_copy(update={"operation": "primitive"})) == "other"
+
+
+def two(random: Generator, factors: tuple[float, ...], id_: str, sha: str = "a") -> MeasuredRun:
+    programs = [implementation(i, binary_sha256=sha * 64) for i in IDS]
+    return measured(in_sessions(loaded_run(id_, drawn(random, factors), programs), 6))
+
+
+def test_two_runs_of_the_same_programs_agree() -> None:
+    random = np.random.default_rng(3)
+    now, then = two(random, (1, 1, 1.3), RUN), two(random, (1, 1, 1.3), "2026-11-20-a")
+    found = agreement(now, then, DEFAULT_SPREADS)
+    assert found.medians == 2 * 3 * 16
+    assert found.holds
+    assert found.verdicts >= 32
+    turned = agreement(now, two(random, (1.3, 1, 1), "2026-11-20-a"), DEFAULT_SPREADS)
+    assert not turned.holds
+    assert len(turned.contradictions) == 16
+    assert "verdicts contradict" in turned.text()
+    with pytest.raises(UserError, match="no program"):
+        agreement(now, two(random, (1, 1, 1), "2026-11-20-a", sha="b"), DEFAULT_SPREADS)
+
+
+@pytest.mark.parametrize("setting", session_simulation.SETTINGS[:1])
+def test_the_simulation_of_sessions_holds(setting: session_simulation.Setting) -> None:
+    assert session_simulation.simulate(setting, pages=60).failures() == []
