@@ -162,7 +162,7 @@ show(report("2026-11-21-a", 500, **columns), report("2026-11-20-a", 600, **colum
             "lower",
         ],
         "row": ["memory 1.3, client", "memory-1-3-client-slack"],
-        "cells": [["500", None], ["300", "1.67x less (1.67 to 1.67)"]],
+        "cells": [["500", None], ["300", "1.67x less (1.66 to 1.67)"]],
         "changes": "OpenSSL 3, the same version: 1 faster, 0 slower, 0 the same of 1",
     }
 
@@ -200,7 +200,7 @@ show(report("2026-11-21-a", 500, **columns), report("2026-11-20-a", 400, **colum
     assert json.loads(checkout.python("-c", REPORT + program)) == {
         "table": ["construction", "Construction", "operations/s", "higher"],
         "row": ["construction 1.3, client", "construction-1-3-client"],
-        "cells": [["500.0", None], ["300.0", "1.67x slower (1.67 to 1.67)"]],
+        "cells": [["500.0", None], ["300.0", "1.67x slower (1.66 to 1.67)"]],
         "changes": "OpenSSL 3, the same version: 1 faster, 0 slower, 0 the same of 1",
     }
 

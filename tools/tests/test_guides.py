@@ -79,7 +79,7 @@ def test_the_scenarios_of_the_guide_are_some() -> None:
             named = dict(zip(entry, scenario, strict=True))
             names.append(scenario_name(Scenario.model_validate(named)))
     assert names == [
-        "transfer 1.3, CHACHA20-POLY1305",
+        "transfer 1.3, CHACHA20-POLY1305, 64 KiB in flight",
         "primitive, aes-256-gcm-seal-16384",
         "primitive, ml-kem-768-decapsulate",
     ]
