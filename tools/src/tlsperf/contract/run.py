@@ -63,16 +63,18 @@ class Implementation(Model):
     note: str | None = None
 
 
+ShortHash = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{16}$")]
+"""Enough of a SHA-256 to compare two machines or boots."""
+
+
 class HostFacts(Model):
     """What a host is and the state it was found in. What cannot be read is absent."""
 
     id: Identifier
     cpu: str
     architecture: str
-    machine: str | None = Field(
-        None,
-        pattern=r"^[0-9a-f]{16}$",
-        description="which machine: a one-way hash of its id, so that it names nobody",
+    machine: ShortHash | None = Field(
+        None, description="which machine: a one-way hash of its id, so that it names nobody"
     )
     cores: int | None = Field(None, ge=1, description="physical cores")
     threads: int | None = Field(None, ge=1, description="logical processors")
@@ -181,10 +183,8 @@ class Session(Model):
     rounds: int | None = Field(None, ge=0, description="rounds of it that count")
     seed: int = Field(description="of the order of its blocks")
     layout: int = Field(0, ge=0, description="number of the layout that its programs have")
-    boot: str | None = Field(
-        None,
-        pattern=r"^[0-9a-f]{16}$",
-        description="which boot of the machine: a one-way hash of its id",
+    boot: ShortHash | None = Field(
+        None, description="which boot of the machine: a one-way hash of its id"
     )
     frequency_mhz: float | None = Field(None, ge=0, description="mean over the cores")
     temperature_celsius: float | None = None
