@@ -7,9 +7,9 @@ use super::{
     timed::{Step, Target, Timed},
 };
 use crate::{
-    library::{Setup, TlsLibrary},
+    library::TlsLibrary,
     scenario::{Scenario, Side, VariantKind},
-    session::{self, HandshakeBench},
+    session::HandshakeBench,
     transport::Transport,
 };
 
@@ -32,12 +32,7 @@ impl Timed for Handshake {
     }
 
     fn prepare<L: TlsLibrary>(target: &Target<'_, L>) -> Result<L::ServerConfig> {
-        if target.checked {
-            session::prove_verification(target.library, target.scenario)?;
-        }
-        target
-            .library
-            .server_config(&Setup::server(target.scenario)?)
+        target.server_config()
     }
 
     fn run<L: TlsLibrary, R>(

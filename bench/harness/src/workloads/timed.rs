@@ -12,11 +12,12 @@ use super::{
 use crate::{
     copy::CopyLibrary,
     latency::Latencies,
-    library::TlsLibrary,
+    library::{Setup, TlsLibrary},
     noop::NoopLibrary,
     record::{Measurement, Metric, Observation, Overhead, Phase, Record, Statistic, Unit},
     request::Request,
     scenario::{Scenario, Side, VariantKind},
+    session,
 };
 
 /// A warm-up has at least so many steps, however short its time.
@@ -32,6 +33,19 @@ pub struct Target<'a, L> {
     pub scenario: &'a Scenario,
     /// Off for the libraries that encrypt nothing: their results are not checked.
     pub checked: bool,
+}
+
+impl<L: TlsLibrary> Target<'_, L> {
+    /// The server's configuration, after the proof that the library verifies, if it is checked.
+    ///
+    /// # Errors
+    /// The scenario is not valid, or the library does not verify.
+    pub fn server_config(&self) -> Result<L::ServerConfig> {
+        if self.checked {
+            session::prove_verification(self.library, self.scenario)?;
+        }
+        self.library.server_config(&Setup::server(self.scenario)?)
+    }
 }
 
 /// One step of a kind: does its operations, checks their result, and adds their time.

@@ -15,10 +15,10 @@ use super::{
 };
 use crate::{
     clock::Laps,
-    library::{Connection, Setup, TlsLibrary},
+    library::{Connection, TlsLibrary},
     record::Phase,
     scenario::{Scenario, Side, Variant, VariantKind},
-    session::{self, HandshakeBench, Pair},
+    session::{HandshakeBench, Pair},
     transport::Transport,
     wire,
 };
@@ -59,12 +59,7 @@ impl Timed for Transfer {
     }
 
     fn prepare<L: TlsLibrary>(target: &Target<'_, L>) -> Result<L::ServerConfig> {
-        if target.checked {
-            session::prove_verification(target.library, target.scenario)?;
-        }
-        target
-            .library
-            .server_config(&Setup::server(target.scenario)?)
+        target.server_config()
     }
 
     fn run<L: TlsLibrary, R>(

@@ -22,7 +22,7 @@ impl Compilers {
     /// Asks the compilers of a build what they are.
     pub fn of(build: &Build) -> Result<Self> {
         let rust = version("rustc", "rustc")?;
-        let llvm = told("rustc", "-vV", "rustc")?;
+        let llvm = output_of("rustc", "-vV", "rustc")?;
         let llvm = llvm
             .lines()
             .find_map(|line| line.strip_prefix("LLVM version: "));
@@ -79,15 +79,15 @@ impl Compilers {
 
 /// The first line of what a compiler tells about itself; `package` is Debian's that brings it.
 fn version(name: &str, package: &str) -> Result<String> {
-    let told = told(name, "--version", package)?;
-    Ok(told.lines().next().unwrap_or_default().to_owned())
+    let output = output_of(name, "--version", package)?;
+    Ok(output.lines().next().unwrap_or_default().to_owned())
 }
 
 /// What a compiler answers.
-fn told(name: &str, question: &str, package: &str) -> Result<String> {
-    let told = Command::new(name).arg(question).output();
-    let told =
-        told.with_context(|| format!("no {name} here; install it: apt-get install -y {package}"))?;
-    ensure!(told.status.success(), "{name} {question} failed");
-    Ok(String::from_utf8_lossy(&told.stdout).into_owned())
+fn output_of(name: &str, question: &str, package: &str) -> Result<String> {
+    let output = Command::new(name).arg(question).output();
+    let output = output
+        .with_context(|| format!("no {name} here; install it: apt-get install -y {package}"))?;
+    ensure!(output.status.success(), "{name} {question} failed");
+    Ok(String::from_utf8_lossy(&output.stdout).into_owned())
 }
