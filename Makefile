@@ -188,6 +188,15 @@ $(ACTIONLINT)-$(ACTIONLINT_VERSION):
 	GOBIN="$$PWD/build/bin" go install github.com/rhysd/actionlint/cmd/actionlint@$(ACTIONLINT_VERSION)
 	mv $(ACTIONLINT) $@
 
+BENCHSTAT := build/bin/benchstat
+BENCHSTAT_VERSION := v0.0.0-20260908200009-22c9c6c9d4da
+
+test-tools: $(BENCHSTAT)-$(BENCHSTAT_VERSION)
+$(BENCHSTAT)-$(BENCHSTAT_VERSION):
+	@command -v go >/dev/null || { echo "benchstat needs Go: go.dev/dl, or apt-get install golang" >&2; exit 1; }
+	GOBIN="$$PWD/build/bin" go install golang.org/x/perf/cmd/benchstat@$(BENCHSTAT_VERSION)
+	mv $(BENCHSTAT) $@
+
 .PHONY: validate
 validate: $(VENV)/.tools ## check everything below data/
 	$(TLSPERF) validate

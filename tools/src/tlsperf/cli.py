@@ -151,6 +151,28 @@ def compare(
 
 
 @app.command()
+def export(
+    form: Annotated[str | None, typer.Argument(help="The format.")] = None,
+    report: Annotated[
+        str | None, typer.Argument(help="The report below content/perf, by id.")
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="Folder to write to; prints a single file by default.")
+    ] = None,
+) -> None:
+    """Writes a report in the format of another tool; without arguments, lists the formats."""
+    from tlsperf.publish.exchange import FORMS, exported
+
+    if form is None:
+        for name, known in FORMS.items():
+            print(f"{name:<15}{known.summary}")
+        return
+    if report is None:
+        raise UserError(f"export {form}: expected a report, the name of a folder in content/perf")
+    print(exported(Path(), form, report, out), end="")
+
+
+@app.command()
 def validate() -> None:
     """Checks everything below data/, and says what is wrong."""
     from tlsperf.publish.validate import problems

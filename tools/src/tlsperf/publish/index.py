@@ -1,8 +1,9 @@
 """The index of all results for machines, and what the pages over all reports are built from.
 
 Pure functions of the reports' results.json. The index is published as `/data/index.json` and
-`/data/index.csv`. The list of reports and the figures of Explore's table are apart, since no
-template can load all results of all reports in the time that a site may take.
+`/data/index.csv`, with a data package of its columns. The list of reports and the figures of
+Explore's table are apart, since no template can load all results of all reports in the time that a
+site may take.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ from tlsperf.contract.index import (
 )
 from tlsperf.contract.results import Cell, Results, Row, ShownImplementation, Table
 from tlsperf.contract.text import host_label
+from tlsperf.publish.datapackage import datapackage_json
 from tlsperf.publish.reports import newest_first
 
 MOST_FIGURES: Final = 6_000
@@ -39,6 +41,7 @@ def index_files(reports: Sequence[Results]) -> dict[str, str]:
     return {
         "index.json": _index_json(results),
         "index.csv": _index_csv(results),
+        "datapackage.json": datapackage_json(),
         "reports.json": _reports_json(ordered),
         "explore.json": _explore_json(explored(ordered)),
     }

@@ -37,7 +37,10 @@ from tlsperf.report.preview import report_preview, site_preview
 
 HISTOGRAM: Final = "latency-histogram.csv"
 _OVER_ALL: Final = ("trends", "hosts", "libraries")
-_INDEX: Final = ("index.json", "index.csv", "reports.json", "explore.json")
+_INDEX: Final = (
+    *("index.json", "index.csv", "datapackage.json"),
+    *("reports.json", "explore.json"),
+)
 _CONFIG: Final = "config.toml"
 _PREVIEW: Final = "static/preview.png"
 _MANY: Final = 4

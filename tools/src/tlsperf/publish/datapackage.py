@@ -1,0 +1,64 @@
+"""`data/datapackage.json`: the Frictionless data package of `data/index.csv`.
+
+Format: https://datapackage.org/standard/data-package/, with the types of Table Schema. The columns
+are the fields of `IndexedResult`, so the package cannot differ from the file.
+"""
+
+from __future__ import annotations
+
+import json
+import types
+from datetime import date
+from typing import Final, Literal, Union, get_args, get_origin
+
+from tlsperf.contract.index import IndexedResult
+
+_TYPES: Final = {bool: "boolean", int: "integer", float: "number", date: "date"}
+
+LICENCES: Final = (
+    ("Apache-2.0", "https://www.apache.org/licenses/LICENSE-2.0"),
+    ("ISC", "https://www.isc.org/licenses/"),
+    ("MIT", "https://opensource.org/license/mit"),
+)
+"""Name and address; a reader takes whichever they like."""
+
+
+def datapackage_json() -> str:
+    """The text of the package; the same for every set of results."""
+    package = {
+        "name": "tls-performance-reports",
+        "title": "Results of all TLS performance reports",
+        "description": "One line is one value of one report. Licensed under any of the three.",
+        "licenses": [{"name": name, "path": path} for name, path in LICENCES],
+        "resources": [
+            {
+                "name": "index",
+                "path": "index.csv",
+                "profile": "tabular-data-resource",
+                "format": "csv",
+                "mediatype": "text/csv",
+                "encoding": "utf-8",
+                "schema": {"fields": [_field(name) for name in IndexedResult.model_fields]},
+            }
+        ],
+    }
+    return json.dumps(package, indent=1, ensure_ascii=False) + "\n"
+
+
+def _field(name: str) -> dict[str, object]:
+    info = IndexedResult.model_fields[name]
+    field: dict[str, object] = {"name": name, "type": _type(info.annotation)}
+    if info.description:
+        field["description"] = info.description
+    if info.is_required():
+        field["constraints"] = {"required": True}
+    return field
+
+
+def _type(annotation: object) -> str:
+    """The type of a column; lists stand in one as text, separated by spaces."""
+    if get_origin(annotation) in (Union, types.UnionType):
+        annotation = next(a for a in get_args(annotation) if a is not type(None))
+    if get_origin(annotation) is Literal or not isinstance(annotation, type):
+        return "string"
+    return _TYPES.get(annotation, "string")

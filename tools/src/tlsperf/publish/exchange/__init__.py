@@ -1,0 +1,64 @@
+"""A report in the formats of other tools: `tlsperf export FORM REPORT`.
+
+`FORMS` lists them. To add one, write a module with a function from a `Publication` to its files,
+and add its line here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from tlsperf.contract.errors import UserError
+from tlsperf.publish.exchange.benchfmt import benchfmt
+from tlsperf.publish.exchange.bmf import bmf
+from tlsperf.publish.exchange.github_action import github_action
+from tlsperf.publish.exchange.publication import Publication, read_publication
+from tlsperf.publish.exports import results_csv
+from tlsperf.publish.files import replace_file
+
+__all__ = ["FORMS", "Form", "exported"]
+
+
+class Form(NamedTuple):
+    """A format, and what makes the files of it."""
+
+    summary: str
+    files: Callable[[Publication], Mapping[str, str]]
+    """Text by file name."""
+
+
+def _csv(publication: Publication) -> dict[str, str]:
+    return {"results.csv": results_csv(publication.results)}
+
+
+FORMS: Final[Mapping[str, Form]] = {
+    "benchfmt": Form("Go's benchmark format, a line a round, for benchstat", benchfmt),
+    "bmf": Form("Bencher Metric Format, JSON with bounds", bmf),
+    "csv": Form("the cells of all tables, as results.csv", _csv),
+    "github-action": Form("github-action-benchmark, a JSON file a direction", github_action),
+}
+"""By the name that the command line takes."""
+
+
+def exported(root: Path, form: str, report: str, out: Path | None) -> str:
+    """What the command prints: the text of a single file, or the paths of those it wrote."""
+    if form not in FORMS:
+        near = get_close_matches(form, FORMS, n=1)
+        meant = f"did you mean {near[0]}? " if near else ""
+        raise UserError(f"export: no format {form!r}: {meant}expected one of {', '.join(FORMS)}")
+    files = FORMS[form].files(read_publication(root, report))
+    if not files:
+        raise UserError(f"{report}: no value of it counts, so there is nothing to export")
+    if out is None:
+        if len(files) > 1:
+            raise UserError(
+                f"export {form}: {report} makes {len(files)} files ({', '.join(files)}): "
+                "name a folder for them with --out"
+            )
+        return next(iter(files.values()))
+    for name, text in files.items():
+        replace_file(out / name, text.encode())
+    return "".join(f"wrote {out / name}\n" for name in files)

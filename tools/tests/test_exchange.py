@@ -1,0 +1,235 @@
+"""`tlsperf export`: each form is read back by its own tool or by that tool's own schema."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+import subprocess
+from pathlib import Path
+
+import frictionless
+import jsonschema
+import pytest
+import yaml
+from typer.testing import CliRunner
+
+from tlsperf.cli import app
+from tlsperf.contract.errors import UserError
+from tlsperf.contract.index import Index
+from tlsperf.contract.metrics import METRICS
+from tlsperf.publish.datapackage import LICENCES, datapackage_json
+from tlsperf.publish.exchange import FORMS, exported
+from tlsperf.publish.exchange.bmf import measure
+from tlsperf.publish.exchange.publication import Publication, read_publication
+
+ROOT = Path(__file__).parents[2]
+STANDARD = "2026-11-21-standard-vm"
+"""A report of one run with rounds."""
+COUNTS = "2026-11-21-instructions-vm"
+LATENCY = "2026-11-21-latency-vm"
+"""A report with metrics of both directions."""
+
+BMF_SCHEMA = {
+    "type": "object",
+    "minProperties": 1,
+    "additionalProperties": {
+        "type": "object",
+        "minProperties": 1,
+        "propertyNames": {"pattern": "^[a-z0-9]+(-[a-z0-9]+)*$", "maxLength": 64},
+        "additionalProperties": {
+            "type": "object",
+            "properties": {
+                "value": {"type": "number"},
+                "lower_value": {"type": "number"},
+                "upper_value": {"type": "number"},
+            },
+            "required": ["value"],
+            "additionalProperties": False,
+        },
+    },
+    "propertyNames": {"maxLength": 1024},
+}
+"""https://bencher.dev/docs/reference/bencher-metric-format/, with the limits stated there."""
+
+ACTION_SCHEMA = {
+    "type": "array",
+    "minItems": 1,
+    "items": {
+        "type": "object",
+        "properties": {
+            "name": {"type": "string"},
+            "unit": {"type": "string"},
+            "value": {"type": "number"},
+            "range": {"type": "string"},
+            "extra": {"type": "string"},
+        },
+        "required": ["name", "unit", "value"],
+        "additionalProperties": False,
+    },
+}
+"""The README of github-action-benchmark, "Custom benchmarks"."""
+
+
+@pytest.fixture(scope="module")
+def standard() -> Publication:
+    return read_publication(ROOT, STANDARD)
+
+
+@pytest.fixture(scope="module")
+def benchstat() -> Path:
+    version = re.search(r"^BENCHSTAT_VERSION := (\S+)$", (ROOT / "Makefile").read_text(), re.M)
+    assert version is not None
+    program = ROOT / "build" / "bin" / f"benchstat-{version[1]}"
+    assert program.exists(), f"benchstat is missing: run `make {program.relative_to(ROOT)}`"
+    return program
+
+
+def compared(benchstat: Path, file: Path, baseline: str, other: str) -> dict[str, float | None]:
+    """benchstat's change in per cent by benchmark; None where it shows none (`~`)."""
+    order = f"implementation@({baseline} {other})"
+    command = [str(benchstat), "-format", "csv", "-col", order, str(file)]
+    text = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    changes: dict[str, float | None] = {}
+    for line in csv.reader(io.StringIO(text)):
+        if len(line) == 7 and line[0] not in ("", "geomean") and line[5]:
+            changes[line[0]] = None if line[5] == "~" else float(line[5].rstrip("%"))
+    return changes
+
+
+def test_benchstat_shows_every_difference_that_the_page_shows(
+    benchstat: Path, standard: Publication, tmp_path: Path
+) -> None:
+    file = tmp_path / "rounds.bench"
+    file.write_text(FORMS["benchfmt"].files(standard)["rounds.bench"])
+    baseline = standard.results.baseline
+    assert baseline is not None
+    seen = 0
+    for shown in standard.results.implementations:
+        if shown.id == baseline:
+            continue
+        changes = compared(benchstat, file, baseline, shown.id)
+        for figure in standard.figures:
+            ratio = figure.cell.ratio
+            if figure.cell.implementation != shown.id or ratio is None:
+                continue
+            change = changes[figure.row.anchor.replace("-", "_").capitalize()]
+            if ratio.verdict in ("faster", "slower"):
+                assert change is not None, figure.row.name
+                assert (change > 0) == (ratio.verdict == "faster"), figure.row.name
+                seen += 1
+    assert seen > 20
+
+
+def test_benchstat_reads_every_round_of_every_implementation(
+    benchstat: Path, standard: Publication, tmp_path: Path
+) -> None:
+    file = tmp_path / "rounds.bench"
+    file.write_text(FORMS["benchfmt"].files(standard)["rounds.bench"])
+    command = [str(benchstat), "-format", "csv", "-col", "implementation", str(file)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert done.stderr == ""
+    shown = {(figure.row.anchor, figure.cell.implementation) for figure in standard.figures}
+    lines = [line for line in csv.reader(io.StringIO(done.stdout)) if "_" in (line or [""])[0]]
+    assert len(lines) * len(standard.results.implementations) == len(shown)
+    rounds = {text for line in lines for text in re.findall(r"n=\d+", ",".join(line))}
+    assert rounds == {f"n={figure.cell.count}" for figure in standard.figures}
+
+
+def test_counts_are_exact_and_lower_is_better_in_benchfmt() -> None:
+    text = FORMS["benchfmt"].files(read_publication(ROOT, COUNTS))["rounds.bench"]
+    assert "Unit instructions/handshake better=lower assume=exact\n" in text
+    assert "assume" not in FORMS["benchfmt"].files(read_publication(ROOT, STANDARD))["rounds.bench"]
+
+
+@pytest.mark.parametrize("report", [STANDARD, COUNTS, LATENCY])
+def test_bmf_has_every_figure_that_counts_with_its_interval(report: str) -> None:
+    publication = read_publication(ROOT, report)
+    read = json.loads(FORMS["bmf"].files(publication)["bmf.json"])
+    jsonschema.Draft202012Validator(BMF_SCHEMA).validate(read)
+    figures = list(publication.figures)
+    assert sum(len(measures) for measures in read.values()) == len(figures)
+    for figure in figures:
+        name = f"{figure.cell.implementation}/{figure.row.anchor}"
+        found = read[name][measure(figure.table.unit)]
+        assert found["value"] == figure.cell.value
+        assert found.get("lower_value") == figure.cell.low
+        assert found.get("upper_value") == figure.cell.high
+
+
+def test_every_unit_has_a_measure_of_its_own() -> None:
+    units = {unit for m in METRICS.values() for units in m.units.values() for unit in units}
+    assert len({measure(unit) for unit in units}) == len(units)
+    assert measure("handshakes/s/thread") == "handshakes-per-second-per-thread"
+
+
+def test_github_action_benchmark_gets_each_direction_in_a_file_of_its_own() -> None:
+    publication = read_publication(ROOT, LATENCY)
+    files = FORMS["github-action"].files(publication)
+    better = {"bigger-is-better.json": "higher", "smaller-is-better.json": "lower"}
+    assert set(files) == set(better)
+    for name, text in files.items():
+        entries = json.loads(text)
+        jsonschema.Draft202012Validator(ACTION_SCHEMA).validate(entries)
+        expected = [f.value for f in publication.figures if f.table.better == better[name]]
+        assert [entry["value"] for entry in entries] == expected
+        assert len({entry["name"] for entry in entries}) == len(entries)
+
+
+def test_the_csv_is_that_of_the_report(standard: Publication) -> None:
+    path = ROOT / "content" / "perf" / STANDARD / "results.csv"
+    assert FORMS["csv"].files(standard)["results.csv"] == path.read_text()
+
+
+def test_the_data_package_describes_the_index_as_it_is(tmp_path: Path) -> None:
+    (tmp_path / "datapackage.json").write_text(datapackage_json())
+    (tmp_path / "index.csv").write_bytes((ROOT / "data" / "index.csv").read_bytes())
+    report = frictionless.Package(str(tmp_path / "datapackage.json")).validate()
+    assert report.valid, report.flatten(["rowNumber", "fieldName", "message"])[:5]
+    index = Index.model_validate_json((ROOT / "data" / "index.json").read_bytes())
+    assert report.tasks[0].stats["rows"] == len(index.results)
+
+
+def test_the_data_package_finds_a_text_where_a_number_must_be(tmp_path: Path) -> None:
+    (tmp_path / "datapackage.json").write_text(datapackage_json())
+    lines = (ROOT / "data" / "index.csv").read_text().splitlines(keepends=True)[:3]
+    fields = next(csv.reader([lines[1]]))
+    fields[12] = "fast"
+    broken = io.StringIO()
+    csv.writer(broken, lineterminator="\n").writerow(fields)
+    (tmp_path / "index.csv").write_text(lines[0] + broken.getvalue() + lines[2])
+    assert not frictionless.Package(str(tmp_path / "datapackage.json")).validate().valid
+
+
+def test_the_licenses_are_the_same_everywhere() -> None:
+    names = [name for name, _ in LICENCES]
+    assert yaml.safe_load((ROOT / "CITATION.cff").read_text())["license"] == names
+    expression = " OR ".join(names)
+    for file in ("LICENSE", "package.json", "tools/pyproject.toml", "bench/Cargo.toml"):
+        assert expression in (ROOT / file).read_text(), file
+    for name in names:
+        assert (ROOT / f"LICENSE-{name.split('-')[0].upper()}").is_file()
+
+
+def test_a_report_or_a_format_that_does_not_exist_is_named_with_its_nearest() -> None:
+    with pytest.raises(UserError, match=STANDARD):
+        exported(ROOT, "bmf", "2026-11-21-standard", None)
+    with pytest.raises(UserError, match="did you mean benchfmt"):
+        exported(ROOT, "bench", STANDARD, None)
+
+
+def test_several_files_need_a_folder(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match=r"2 files .* --out"):
+        exported(ROOT, "github-action", LATENCY, None)
+    printed = exported(ROOT, "github-action", LATENCY, tmp_path / "new")
+    assert sorted(path.name for path in (tmp_path / "new").iterdir()) == [
+        "bigger-is-better.json",
+        "smaller-is-better.json",
+    ]
+    assert printed.count("wrote ") == 2
+
+
+def test_without_arguments_the_command_lists_the_formats() -> None:
+    listed = CliRunner().invoke(app, ["export"]).stdout
+    assert [line.split()[0] for line in listed.splitlines()] == list(FORMS)
