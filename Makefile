@@ -13,6 +13,7 @@ RELEASE := bench/target/release
 SITE := PYTHONPATH=tools/src python3 -m tlsperf.site
 
 SUITE ?= quick
+PORT ?= 1111
 RUN ?= $(shell date -u +%F)-$(SUITE)-$(shell date -u +%H%M)
 
 .PHONY: help
@@ -36,7 +37,7 @@ test: doctor-test test-bench test-tools test-suites ## every test
 
 .PHONY: libraries
 libraries: $(VENV)/.build $(if $(filter libraries,$(SUITE)),more-libraries) ## build tlsbench and the programs of the libraries in the workspace of bench/
-	cd bench && cargo build --release --workspace
+	cd bench && cargo build --release --locked --workspace
 
 # Each is a workspace of its own: in one workspace Cargo would build a dependency that two libraries
 # share with the features of both.
@@ -49,6 +50,10 @@ endef
 more-libraries: doctor-more-libraries $(VENV)/.build ## build the programs of the libraries with workspaces of their own (SUITE=libraries measures all)
 	$(call in_each_library,cargo build --release --locked --target-dir ../../target)
 
+.PHONY: tools
+tools: $(VENV)/.tools ## set up tlsperf in .venv/bin
+	@echo "$(TLSPERF): $$($(TLSPERF) --version); completion: $(TLSPERF) --install-completion"
+
 .PHONY: render
 render: $(VENV)/.tools ## write results, charts and front matter of every report
 	$(TLSPERF) render
@@ -59,21 +64,17 @@ generate: render ## everything that is generated and committed
 	$(PYTHON) -m tlsperf.publish.style
 	$(PYTHON) tools/tests/fixture_run.py
 
-.PHONY: bundle
-bundle: node_modules/.installed ## make the chart of Explore again, of the packages in package.json
-	node explore/bundle.mjs
-
 .PHONY: site
 site: doctor-site zola ## build public/ from committed data alone
 	$(SITE) build
 
 .PHONY: serve
-serve: doctor-site zola ## the site on http://127.0.0.1:1111, rebuilt when a file changes
-	$(SITE) serve
+serve: doctor-site zola ## the site on http://127.0.0.1:1111 (PORT=1111), rebuilt when a file changes
+	@$(SITE) serve --port $(PORT)
 
 .PHONY: test-bench
 test-bench: $(VENV)/.build clang valgrind
-	cd bench && cargo test --release --workspace
+	cd bench && cargo test --release --locked --workspace
 
 .PHONY: test-libraries
 test-libraries: libraries more-libraries $(VENV)/.dev ## what `test` and `check` do, for the libraries with workspaces of their own
@@ -81,6 +82,16 @@ test-libraries: libraries more-libraries $(VENV)/.dev ## what `test` and `check`
 	$(call in_each_library,cargo clippy --release --locked --all-targets --target-dir ../../target -- -D warnings)
 	$(call in_each_library,cargo test --release --locked --target-dir ../../target)
 	$(PYTHON) tools/automation/suites.py libraries
+
+.PHONY: matrix-lock
+matrix-lock: libraries ## record anew the packages that the builds of all suites are made of
+	rm -f bench/matrix.lock
+	for suite in $$(grep --files-with-matches '{ library' bench/suites/*.toml); do \
+	  $(RELEASE)/tlsbench lock --suite "$$suite"; done
+
+.PHONY: put-back
+put-back: $(VENV)/.build ## put each bias of the methodology back into the code: its tests must fail (WORDS="allocator clock")
+	python3 tools/automation/put_back.py $(WORDS)
 
 .PHONY: test-matrix
 test-matrix: libraries ## conformance of the oldest and newest version of each library
@@ -98,21 +109,24 @@ test-suites: libraries $(VENV)/.dev ## run every suite in a shortened form, and 
 fuzz: $(VENV)/.dev ## every raw format with 5,000 documents a test; takes most of an hour
 	cd tools && ../$(PYTHON) -m pytest --hypothesis-profile=nightly tests/test_formats_fuzz.py
 
+.PHONY: mutants-tools
+mutants-tools: $(VENV)/.dev ## change the pure cores of tools/ in small ways and see whether tests notice; takes about an hour
+	$(PYTHON) tools/automation/mutants.py
+
 .PHONY: screenshots
 screenshots: $(VENV)/.dev node_modules/.installed chromium ## take the pictures again that the page tests compare with
 	cd tools && ../$(PYTHON) -m pytest tests/pages/test_browser.py -k look_as --update-pictures
 
 .PHONY: check
-check: $(VENV)/.dev $(VENV)/.build node_modules/.installed ## format, lint, types, generated files in step
+check: doctor-check $(VENV)/.dev $(VENV)/.build node_modules/.installed ## format, lint, types, generated files in step
 	cd bench && cargo fmt --all --check
-	cd bench && cargo clippy --release --workspace --all-targets -- -D warnings
+	cd bench && cargo clippy --release --locked --workspace --all-targets -- -D warnings
 	$(VENV)/bin/ruff format --check tools scripts/libraries
 	$(VENV)/bin/ruff check tools scripts/libraries
 	cd tools && ../$(VENV)/bin/mypy
 	cd tools && ../$(VENV)/bin/lint-imports --no-cache
-	node_modules/.bin/biome ci explore static/explore
-	node_modules/.bin/tsc --project explore
-	node explore/bundle.mjs --check
+	node_modules/.bin/biome ci static/explore
+	node_modules/.bin/tsc
 	$(PYTHON) -m tlsperf.publish.schema --check
 	$(PYTHON) -m tlsperf.publish.style --check
 	$(TLSPERF) validate
@@ -120,10 +134,10 @@ check: $(VENV)/.dev $(VENV)/.build node_modules/.installed ## format, lint, type
 
 # --- set-up ----------------------------------------------------------------------------------
 
-.PHONY: doctor doctor-report doctor-site doctor-test doctor-more-libraries
-doctor: ## what this machine lacks, and how to get it
-	@scripts/doctor report site test
-doctor-report doctor-site doctor-test doctor-more-libraries: doctor-%:
+.PHONY: doctor doctor-report doctor-site doctor-test doctor-check doctor-more-libraries
+doctor: ## what this machine lacks for each target, and how to get it
+	@scripts/doctor report site test check more-libraries
+doctor-report doctor-site doctor-test doctor-check doctor-more-libraries: doctor-%:
 	@scripts/doctor --quiet $*
 
 $(VENV)/bin/python:
@@ -176,6 +190,18 @@ clean: ## remove everything that is built or installed here
 
 ACTIONLINT := build/bin/actionlint
 ACTIONLINT_VERSION := v1.7.12
+
+# Mutation testing of bench/, with the score in bench/mutants.toml.
+CARGO_MUTANTS := build/bin/cargo-mutants
+CARGO_MUTANTS_VERSION := 27.1.0
+
+.PHONY: mutants-bench
+mutants-bench: $(VENV)/.dev $(CARGO_MUTANTS)-$(CARGO_MUTANTS_VERSION) ## change the pure cores of bench/ one place at a time: tests must notice (FILES=harness/src/wire.rs)
+	$(PYTHON) tools/automation/bench_mutants.py $(FILES)
+
+$(CARGO_MUTANTS)-$(CARGO_MUTANTS_VERSION):
+	cargo install cargo-mutants --version $(CARGO_MUTANTS_VERSION) --locked --quiet --root build
+	touch $@
 
 .PHONY: workflows
 check: workflows

@@ -3,13 +3,17 @@
 // Everything is read from the results.json of the picked reports. No figure is formatted here: its
 // text is the one that the report's page shows. What is picked stands in the address.
 
-import { MOST_BARS, marks } from "./marks.js";
-import { day, groups, hosts, options, read, tables, write } from "./view.js";
+import { against, baselineId, byDifference, csv, differing, factor, means } from "./compare.js";
+import { bars, extent, lines } from "./draw.js";
+import { MOST_BARS } from "./marks.js";
+import { day, groups, hosts, nothing, options, read, SINGLE, tables, write } from "./view.js";
 
 /** @typedef {import("./view.js").View} View */
 /** @typedef {import("./view.js").Figure} Figure */
 /** @typedef {import("./view.js").Table} Table */
 /** @typedef {import("./view.js").Option} Option */
+/** @typedef {import("./view.js").Group} Group */
+/** @typedef {(figure: Figure) => import("./view.js").Comparison | undefined} Compare */
 
 /** @param {string} selector @param {ParentNode} [within] @returns {any} */
 const one = (selector, within = document) => within.querySelector(selector);
@@ -28,8 +32,10 @@ const known = [...form.querySelectorAll("[name=reports]")].map((input) => ({
 }));
 
 /** @type {View} */
-let view = { reports: null, table: null, libraries: null, scenarios: null };
-/** Draws the chart again, where its width changes. @type {(() => Promise<void>) | null} */
+let view = nothing();
+/** What is shown as CSV, for a reader to save. */
+let file = "";
+/** Draws the chart again, where its width changes. @type {(() => void) | null} */
 let redraw = null;
 let turn = 0;
 
@@ -44,26 +50,21 @@ function make(name, attributes, ...children) {
 /** @type {Map<string, Promise<any>>} */
 const loaded = new Map();
 
-/** The results.json of a report. @param {string} id */
-function results(id) {
-  const known = loaded.get(id) ?? fetchResults(id);
-  loaded.set(id, known);
-  known.catch(() => loaded.delete(id));
+/** A file of a report: results.json, comparisons.json. @param {string} id @param {string} name */
+function load(id, name) {
+  const path = `${id}/${name}`;
+  const known = loaded.get(path) ?? fetchFile(path);
+  loaded.set(path, known);
+  known.catch(() => loaded.delete(path));
   return known;
 }
 
-/** @param {string} id */
-async function fetchResults(id) {
-  const answer = await fetch(`${page.dataset.reports}${id}/results.json`);
+/** @param {string} path */
+async function fetchFile(path) {
+  const answer = await fetch(`${page.dataset.reports}${path}`);
   if (!answer.ok) throw new Error(`${answer.status}`);
   return answer.json();
 }
-
-/** Vega's view, or nothing where it could not be loaded. @type {Promise<any>} */
-const chart = import(new URL(page.dataset.chart, document.baseURI).href).then(
-  (module) => module.chart(drawing),
-  () => undefined,
-);
 
 /** "1 figure", "2 figures". @param {number} count @param {string} noun */
 const counted = (count, noun) => `${count} ${noun}${count === 1 ? "" : "s"}`;
@@ -93,7 +94,7 @@ async function show(unknown = []) {
   if (reports.missing.length) notices.push(`There is no report ${reports.missing.join(", ")}.`);
 
   output.setAttribute("aria-busy", "true");
-  const answers = await Promise.allSettled(reports.ids.map(results));
+  const answers = await Promise.allSettled(reports.ids.map((id) => load(id, "results.json")));
   if (own !== turn) return; // something else was picked meanwhile
   const came = answers.flatMap((answer) => (answer.status === "fulfilled" ? [answer.value] : []));
   reports.ids.forEach((id, index) => {
@@ -115,14 +116,32 @@ async function show(unknown = []) {
   }))
     if (missing.length && table)
       notices.push(`${table.title} of the picked reports has no ${noun} ${missing.join(", ")}.`);
-  const shown = all.filter(
-    (one) => libraries.ids.includes(one.library) && scenarios.ids.includes(one.scenario),
+  for (const name of /** @type {const} */ (["protocol", "side"]))
+    if (table && view[name] && !all.some((one) => one[name] === view[name])) {
+      notices.push(
+        `${table.title} of the picked reports has no ${name} ${view[name]}: all are shown.`,
+      );
+      view = { ...view, [name]: null };
+    }
+  let shown = all.filter(
+    (one) =>
+      libraries.ids.includes(one.library) &&
+      scenarios.ids.includes(one.scenario) &&
+      (!view.protocol || one.protocol === view.protocol) &&
+      (!view.side || one.side === view.side),
   );
+  const compare = await comparing(table, came, notices);
+  if (own !== turn) return;
+  let ordered = groups(shown);
+  if (compare && view.only === "differing") ordered = differing(ordered, compare);
+  if (compare && view.sort === "difference") ordered = byDifference(ordered, compare);
+  shown = ordered.flatMap((group) => group.figures);
 
   fill("reports", known, reports.ids);
   fill("libraries", choices.libraries, libraries.ids);
   fill("scenarios", choices.scenarios, scenarios.ids);
   fillTables(there, table);
+  fillSelects(all);
 
   if (!reports.ids.length) notices.push("No report is picked: pick at least one.");
   else if (all.length && !libraries.ids.length)
@@ -130,27 +149,64 @@ async function show(unknown = []) {
   else if (all.length && !scenarios.ids.length)
     notices.push("No scenario is picked: pick at least one.");
   else if (all.length && !shown.length)
-    notices.push("None of the picked libraries has a figure in the picked scenarios.");
+    notices.push(
+      compare && view.only
+        ? "In none of the picked scenarios is a difference to the baseline shown."
+        : "None of the picked libraries has a figure in the picked scenarios.",
+    );
   const places = hosts(shown);
   if (places.length > 1)
     notices.push(`These are figures of ${places.length} hosts: compare only those of one host.`);
-  if (shown.length > MOST_BARS)
-    notices.push(
-      `${shown.length} bars are more than a chart can show: pick fewer scenarios for one of at most ${MOST_BARS}.`,
-    );
+  if (view.scale === "log")
+    notices.push("The axis is logarithmic: the length of a bar is no amount.");
   one(".explore-notices", output).replaceChildren(...notices.map((text) => make("li", {}, text)));
   one(".warnings", output).hidden = !notices.length;
   const from = counted(new Set(shown.map((one) => one.report)).size, "report");
   status.textContent = shown.length
     ? `${counted(shown.length, "figure")} from ${from}: ${table?.title}`
     : "No figures";
-  fillTable(table, shown);
-  const drawn = await chart;
-  if (own !== turn) return;
+  fillTable(table, ordered, compare);
+  fillMeans(shown, compare, came);
+  keep(table, shown, compare);
   one(".explore-wait").hidden = true; // all at once: nothing moves when a part comes late
   page.hidden = false;
-  await draw(drawn, table, shown);
+  draw(table, ordered);
   output.removeAttribute("aria-busy");
+}
+
+/**
+ * What compares a figure with the picked baseline; nothing where none is picked or there.
+ *
+ * @param {Table | undefined} table
+ * @param {any[]} came the picked reports
+ * @param {string[]} notices
+ * @returns {Promise<Compare | undefined>}
+ */
+async function comparing(table, came, notices) {
+  if (!view.baseline || !table) return undefined;
+  const id = view.baseline;
+  const of = table.figures.find((one) => baselineId(one) === id);
+  if (!of) {
+    notices.push(`${table.title} of the picked reports has no baseline ${id}.`);
+    return undefined;
+  }
+  const report = came.find((one) => one.id === of.report);
+  const shown = report.tables.find((/** @type {any} */ one) => one.anchor === table.anchor);
+  const own = shown.baseline === of.library;
+  let comparisons;
+  if (!own && !shown.by_phase) {
+    try {
+      comparisons = await load(of.report, "comparisons.json");
+    } catch {
+      notices.push(`The ratios to ${of.label} could not be loaded.`);
+    }
+  } else if (!own) notices.push("Phases have ratios to the baseline of their report alone.");
+  if (new Set(table.figures.map((one) => one.report)).size > 1)
+    notices.push(
+      "Ratios between reports of one machine are of their values, and are not tested; figures of different machines have no ratio.",
+    );
+  const baseline = { report: of.report, library: of.library, own, comparisons };
+  return (figure) => against(figure, table.figures, baseline, table.better);
 }
 
 /**
@@ -183,7 +239,7 @@ function fill(name, there, picked) {
 
 /** @param {Table[]} there @param {Table | undefined} table */
 function fillTables(there, table) {
-  const select = one("select", form);
+  const select = one("select[name=table]", form);
   select.replaceChildren(
     ...there.map((one) => make("option", { value: one.anchor }, `${one.title}, ${one.unit}`)),
   );
@@ -191,85 +247,177 @@ function fillTables(there, table) {
   select.disabled = !there.length;
 }
 
-/** @param {Table | undefined} table @param {Figure[]} shown */
-function fillTable(table, shown) {
-  const element = one("table", output);
+/** The lists of one value: what of it is there, and what is picked. @param {Figure[]} all */
+function fillSelects(all) {
+  /** @param {string} name @param {[string, string][]} choices */
+  function fillSelect(name, choices) {
+    const select = one(`select[name=${name}]`, form);
+    const picked = view[/** @type {keyof View} */ (name)];
+    select.replaceChildren(
+      make("option", { value: "" }, select.dataset.none),
+      ...choices.map(([value, text]) => make("option", { value }, text)),
+    );
+    select.value = picked ?? "";
+    if (select.value !== (picked ?? "")) select.value = "";
+  }
+  /** @param {(figure: Figure) => string | undefined} key @returns {[string, string][]} */
+  const each = (key) =>
+    [...new Set(all.map(key))].flatMap((value) => (value ? [[value, value]] : []));
+  fillSelect(
+    "protocol",
+    each((one) => one.protocol).map(([id]) => [id, `TLS ${id}`]),
+  );
+  fillSelect(
+    "side",
+    each((one) => one.side),
+  );
+  const several = new Set(all.map((one) => one.report)).size > 1;
+  const baselines = new Map(all.map((one) => [baselineId(one), one]));
+  fillSelect(
+    "baseline",
+    [...baselines].map(([id, of]) => [id, several ? `${of.label}, ${of.report}` : of.label]),
+  );
+  for (const name of ["sort", "only", "scale", "chart"]) {
+    const select = one(`[name=${name}]`, form);
+    if (select.type === "checkbox") select.checked = Boolean(view[/** @type {"only"} */ (name)]);
+    else select.value = view[/** @type {"sort"} */ (name)] ?? "";
+  }
+  for (const name of ["sort", "only"]) one(`[name=${name}]`, form).disabled = !view.baseline;
+}
+
+/** @param {Table | undefined} table @param {Group[]} ordered @param {Compare | undefined} compare */
+function fillTable(table, ordered, compare) {
+  const shown = ordered.flatMap((group) => group.figures);
+  const element = one("table.explore", output);
   element.hidden = !shown.length;
   one(".explore-about", output).hidden = !shown.length;
   if (!table || !shown.length) return;
   const places = hosts(shown);
   const host = places.length === 1 ? ` Measured on ${places[0]}.` : "";
+  const several = new Set(shown.map((one) => one.report)).size > 1;
+  const of = several ? "" : ` From “${shown[0]?.title}”.`;
+  const to = compare ? ` Ratios are to ${baselineLabel(table)}.` : "";
   one("caption", element).textContent =
-    `${table.title} in ${table.unit}, ${table.better} is better.${host}`;
+    `${table.title} in ${table.unit}, ${table.better} is better.${of}${host}${to}`;
   one(".explore-host", element).hidden = places.length === 1;
+  one(".explore-ratio", element).hidden = !compare;
   one(".explore-unit", element).textContent = table.unit;
+  one(".explore-report", element).hidden = !several;
+  const columns = 3 + (several ? 1 : 0) + (host ? 0 : 1) + (compare ? 1 : 0);
   for (const body of element.querySelectorAll("tbody")) body.remove();
   element.append(
-    ...groups(shown).map((group) =>
+    ...ordered.map((group) =>
       make(
         "tbody",
         {},
-        make("tr", {}, make("th", { colspan: host ? "4" : "5", scope: "rowgroup" }, group.name)),
-        ...group.figures.map((one) => row(one, !host)),
+        make("tr", {}, make("th", { colspan: `${columns}`, scope: "rowgroup" }, group.name)),
+        ...group.figures.map((one) => row(one, several, !host, compare)),
       ),
     ),
   );
 }
 
-/** A figure as a row, as the page without JavaScript has it. @param {Figure} one @param {boolean} placed */
-function row(one, placed) {
+/** @param {Table} table */
+function baselineLabel(table) {
+  const of = table.figures.find((one) => baselineId(one) === view.baseline);
+  const alone = new Set(table.figures.map((one) => one.report)).size === 1;
+  return of ? `${of.label}${alone ? "" : ` in “${of.title}”`}` : "";
+}
+
+/** A figure as a row. @param {Figure} one @param {boolean} named @param {boolean} placed @param {Compare | undefined} compare */
+function row(one, named, placed, compare) {
   const anchor = one.linked ? `#${one.scenario}` : "";
-  const link = make("a", { href: `${page.dataset.reports}${one.report}/${anchor}` }, day(one.date));
+  const address = `${page.dataset.reports}${one.report}/${anchor}`;
+  /** @param {string} text */
+  const link = (text) => make("a", { href: address }, text);
+  const report = [link(one.title), " ", make("small", {}, day(one.date))];
   const reason = `${one.valid ? "" : "not counted: "}${one.note ?? ""}`;
   const note = reason ? [make("br", {}), make("small", { class: "note" }, reason)] : [];
+  const is = baselineId(one) === view.baseline ? "baseline" : "–";
   return make(
     "tr",
     {},
-    make("th", { scope: "row", class: `library-${one.colour}` }, one.label),
-    make("td", {}, link),
+    make(
+      "th",
+      { scope: "row", class: `library-${one.colour}` },
+      named ? one.label : link(one.label),
+    ),
+    ...(named ? [make("td", {}, ...report)] : []),
     ...(placed ? [make("td", {}, one.host)] : []),
-    make("td", { class: one.valid ? "right" : "right invalid" }, one.text, ...note),
-    make("td", { class: "right" }, one.interval ?? "–"),
+    make("td", { class: one.valid ? "right value" : "right value invalid" }, one.text, ...note),
+    make("td", { class: "right interval" }, one.interval ?? "–"),
+    ...(compare ? [make("td", { class: "ratio" }, compare(one)?.[2] ?? is)] : []),
   );
 }
 
-/** @param {any} view Vega's @param {Table | undefined} table @param {Figure[]} shown */
-async function draw(view, table, shown) {
-  redraw = null;
-  figure.hidden = !view || !shown.length || shown.length > MOST_BARS;
-  if (!view) status.textContent += ". The chart could not be loaded; the table has all figures";
-  if (figure.hidden || !table) return;
-  one("figcaption", figure).textContent = `${table.title}, ${table.unit}`;
-  const unit = `${table.unit}, ${table.better} is better`;
-  const description = groups(shown)
-    .map((group) => `${group.name}: ${group.figures.map((f) => `${f.label} ${f.text}`).join(", ")}`)
-    .join("; ");
-  redraw = async () => {
-    const size = 0.8 * Number.parseFloat(getComputedStyle(document.documentElement).fontSize);
-    const made = marks(groups(shown), unit, drawing.clientWidth, size);
-    for (const layer of /** @type {const} */ (["bars", "intervals", "values", "texts"]))
-      view.data(layer, made[layer]);
-    view.signal("fontSize", size).signal("thickness", 0.9 * size);
-    view.signal("ticks", Math.max(2, Math.floor(made.width / (9 * size))));
-    await view.padding(made.padding).width(made.width).height(made.height).runAsync();
-    describe(`${table.title}, ${unit}`, description);
-  };
-  await redraw();
+/**
+ * The geometric means of what is shown. A report's own is shown as it is, with its interval.
+ *
+ * @param {Figure[]} shown
+ * @param {Compare | undefined} compare
+ * @param {any[]} came
+ */
+function fillMeans(shown, compare, came) {
+  const found = compare ? means(shown, compare) : [];
+  const element = one(".explore-means", output);
+  element.hidden = !found.some((mean) => mean.rows > 1);
+  if (element.hidden) return;
+  const items = found.map(({ figure, rows, value }) => {
+    const own = came
+      .find((report) => report.id === figure.report)
+      .means?.find(
+        (/** @type {any} */ mean) =>
+          mean.table === figure.table &&
+          mean.implementation === figure.library &&
+          mean.rows === rows &&
+          view.baseline === `${figure.report}~${mean.baseline}`,
+      );
+    const text = own ? own.ratio.text : `${factor(value)}, not tested`;
+    const of = came.length > 1 ? `${figure.label}, ${figure.report}` : figure.label;
+    return make("li", {}, `${of}: ${text}, over ${counted(rows, "scenario")}`);
+  });
+  one("ul", element).replaceChildren(...items);
 }
 
-/** Gives the drawing its title and description. @param {string} title @param {string} text */
-function describe(title, text) {
-  const svg = one("svg", drawing);
-  for (const old of svg.querySelectorAll("title, desc")) old.remove();
-  const named = ["title", "desc"].map((name) => {
-    const element = document.createElementNS("http://www.w3.org/2000/svg", name);
-    element.id = `explore-${name}`;
-    element.textContent = name === "title" ? title : text;
-    return element;
-  });
-  svg.prepend(...named);
-  svg.setAttribute("role", "img");
-  svg.setAttribute("aria-labelledby", named.map((element) => element.id).join(" "));
+/** Keeps what is shown as CSV. @param {Table | undefined} table @param {Figure[]} shown @param {Compare | undefined} compare */
+function keep(table, shown, compare) {
+  file = table ? csv(shown, table.unit, compare ?? (() => undefined), view.baseline ?? "") : "";
+}
+
+/** @param {Table | undefined} table @param {Group[]} ordered */
+function draw(table, ordered) {
+  redraw = null;
+  const shown = ordered.flatMap((group) => group.figures);
+  figure.hidden = !shown.length;
+  if (figure.hidden || !table) {
+    drawing.replaceChildren();
+    return;
+  }
+  one("figcaption", figure).textContent = `${table.title}, ${table.unit}`;
+  const unit = `${table.unit}, ${table.better} is better`;
+  const many = view.chart === "lines" || view.chart === "multiples" || shown.length > MOST_BARS;
+  drawing.classList.toggle("explore-multiples", many);
+  redraw = () => {
+    const size = 0.8 * Number.parseFloat(getComputedStyle(document.documentElement).fontSize);
+    const log = view.scale === "log";
+    const look = { title: `${table.title}, ${unit}`, unit, size, log };
+    if (!many) {
+      drawing.replaceChildren(bars(ordered, { ...look, width: drawing.clientWidth, id: 0 }));
+      return;
+    }
+    const columns = Math.max(1, Math.floor((drawing.clientWidth + 2 * size) / (24 * size)));
+    const width = Math.floor((drawing.clientWidth - 2 * size * (columns - 1)) / columns);
+    const within = extent(shown, log);
+    drawing.replaceChildren(
+      ...ordered.map((group, id) => {
+        const own = { ...look, title: group.name, width, id };
+        return view.chart === "lines"
+          ? lines(group, own)
+          : bars([group], { ...own, domain: within });
+      }),
+    );
+  };
+  redraw();
 }
 
 /** Takes what is picked in the form, and what follows from it, into the address. @param {string} name */
@@ -280,10 +428,16 @@ function change(name) {
     const on = boxes.filter((box) => box.checked).map((box) => box.value);
     return on.length === boxes.length && list !== "reports" ? null : on;
   };
+  /** @param {string} single */
+  function value(single) {
+    const field = one(`[name=${single}]`, form);
+    return (field.type === "checkbox" && !field.checked ? "" : field.value) || null;
+  }
+  const singles = Object.fromEntries(SINGLE.map((single) => [single, value(single)]));
   view = {
+    .../** @type {any} */ (singles),
     // Named even where it is the newest: a link must mean the same when there is a newer one.
     reports: picked("reports"),
-    table: one("select", form).value || null,
     libraries: name === "reports" ? null : picked("libraries"),
     scenarios: name === "table" ? null : picked("scenarios"),
   };
@@ -299,9 +453,32 @@ function follow() {
 
 form.addEventListener("change", (/** @type {any} */ event) => change(event.target.name));
 form.addEventListener("submit", (/** @type {Event} */ event) => event.preventDefault());
-form.addEventListener("click", (/** @type {any} */ event) => {
+function save() {
+  const address = URL.createObjectURL(new Blob([file], { type: "text/csv" }));
+  make("a", { href: address, download: "explore.csv" }).click();
+  setTimeout(() => URL.revokeObjectURL(address), 1000);
+}
+
+/** @param {HTMLElement} button */
+async function copy(button) {
+  try {
+    await navigator.clipboard.writeText(location.href);
+    button.textContent = "Copied";
+  } catch {
+    button.textContent = "Not allowed: copy it from the address bar";
+  }
+  setTimeout(() => {
+    button.textContent = "Copy the address";
+  }, 3000);
+}
+
+page.addEventListener("click", (/** @type {any} */ event) => {
   const button = event.target.closest("button[data-all]");
-  if (!button) return;
+  if (!button) {
+    if (event.target.closest("button[data-save]")) save();
+    if (event.target.closest("button[data-copy]")) copy(event.target);
+    return;
+  }
   const group = button.closest("[data-list]");
   for (const box of group.querySelectorAll("input")) box.checked = button.dataset.all === "true";
   change(group.dataset.list);

@@ -1,21 +1,22 @@
-// Where the marks of the chart stand, in pixels. Across, values are left to Vega's scale.
+// Where the marks of a chart stand, in pixels. All pure.
 
-import { day, hosts } from "./view.js";
+import { hosts } from "./view.js";
 
-/** More bars than these nobody can read. */
+/** More bars than these nobody can read in one chart: each scenario gets one. */
 export const MOST_BARS = 72;
 
 /** A character is at most so wide, as a share of the size of the type. */
 const CHARACTER = 0.58;
 
 /**
- * The data of each layer of explore/bars.mjs, and the sizes of the chart.
+ * The marks of a chart of bars, and its sizes. Values are across, to be scaled.
  *
+ * @typedef {{ text: string, y: number, weight: number, colour: string, align: string }} Look
  * @typedef {object} Marks
- * @property {object[]} bars
- * @property {object[]} intervals
- * @property {object[]} values
- * @property {object[]} texts
+ * @property {{ value: number, y: number, colour: string, opacity: number }[]} bars
+ * @property {{ low: number, high: number, y: number }[]} intervals
+ * @property {{ text: string, end: number, y: number }[]} values
+ * @property {(Look & { x: number })[]} texts
  * @property {{ left: number, right: number, top: number, bottom: number }} padding
  * @property {number} width between the paddings
  * @property {number} height
@@ -38,7 +39,7 @@ export function marks(groups, unit, total, size) {
     return new Set(figures.map((figure) => figure.label)).size < figures.length;
   });
   /** @param {import("./view.js").Figure} figure */
-  const named = (figure) => (repeated ? `${figure.label}, ${day(figure.date)}` : figure.label);
+  const named = (figure) => (repeated ? `${figure.label}, ${figure.report}` : figure.label);
   /** @param {import("./view.js").Figure} figure */
   const told = (figure) => (figure.valid ? figure.text : `${figure.text} (not counted)`);
   /** @param {string[]} texts */
@@ -50,13 +51,13 @@ export function marks(groups, unit, total, size) {
   const left = narrow ? 0 : before;
   const right = narrow ? 0 : behind;
   const line = 1.45 * size;
-  /** @type {object[]} */ const bars = [];
-  /** @type {object[]} */ const intervals = [];
-  /** @type {object[]} */ const values = [];
-  /** @type {object[]} */ const texts = [];
+  /** @type {Marks["bars"]} */ const bars = [];
+  /** @type {Marks["intervals"]} */ const intervals = [];
+  /** @type {Marks["values"]} */ const values = [];
+  /** @type {Marks["texts"]} */ const texts = [];
   let y = 0;
 
-  /** Adds a text that starts at the left edge, in lines. @param {string} text @param {object} look @param {number} room */
+  /** Adds a text that starts at the left edge, in lines. @param {string} text @param {{ weight: number, colour: string }} look @param {number} room */
   function heading(text, look, room) {
     for (const part of wrapped(text, room / (CHARACTER * size * 1.08))) {
       texts.push({ text: part, x: -left, y: y + line / 2, align: "left", ...look });
@@ -113,13 +114,89 @@ export function marks(groups, unit, total, size) {
 }
 
 /**
+ * Steps of an axis: round numbers, or powers of ten and their halves.
+ *
+ * @param {[number, number]} domain
+ * @param {number} count about so many
+ * @param {boolean} log
+ */
+export function ticks([low, high], count, log) {
+  if (log) {
+    /** @param {number[]} digits */
+    const within = (digits) => {
+      const all = [];
+      for (let power = Math.floor(Math.log10(low)); power <= Math.log10(high); power += 1)
+        for (const digit of digits) all.push(digit * 10 ** power);
+      return all.filter((tick) => tick >= low && tick <= high);
+    };
+    const few = within([1, 2, 5]);
+    return few.length > 2 ? few : within([1, 2, 3, 4, 5, 6, 8]);
+  }
+  const rough = high / Math.max(1, count);
+  const power = 10 ** Math.floor(Math.log10(rough));
+  const step = power * ([1, 2, 5, 10].find((digit) => digit * power >= rough) ?? 10);
+  return Array.from({ length: Math.floor(high / step) + 1 }, (_, index) => index * step);
+}
+
+/**
+ * From zero, or, where a length says nothing, over the orders of magnitude that are there.
+ *
+ * @param {number[]} values
+ * @param {boolean} log
+ * @returns {[number, number]}
+ */
+export function domain(values, log) {
+  const high = Math.max(...values);
+  const least = Math.min(...values.filter((value) => value > 0));
+  return log ? [least * 0.9, high * 1.02] : [0, high];
+}
+
+/**
+ * The place of a value between 0 and a length.
+ *
+ * @param {[number, number]} domain
+ * @param {number} length
+ * @param {boolean} log
+ */
+export function scale([low, high], length, log) {
+  return (/** @type {number} */ value) =>
+    length * (log ? Math.log(Math.max(value, low) / low) / Math.log(high / low) : value / high);
+}
+
+/**
+ * Versions of a library in their order: numbers by their value.
+ *
+ * @param {string} a
+ * @param {string} b
+ */
+export function byVersion(a, b) {
+  return a.localeCompare(b, "en", { numeric: true });
+}
+
+/**
+ * A line for each library, report and provider of a scenario: its versions in their order.
+ *
+ * @param {import("./view.js").Figure[]} figures
+ */
+export function versionLines(figures) {
+  /** @type {Map<string, import("./view.js").Figure[]>} */
+  const found = new Map();
+  for (const figure of figures) {
+    const kind = figure.label.replace(figure.version, "").replace(/\s+/g, " ").trim();
+    const id = `${kind}~${figure.report}`;
+    found.set(id, [...(found.get(id) ?? []), figure]);
+  }
+  return [...found.values()].map((of) => of.sort((a, b) => byVersion(a.version, b.version)));
+}
+
+/**
  * A text in lines of at most so many characters, broken between words.
  *
  * @param {string} text
  * @param {number} most
  * @returns {string[]}
  */
-function wrapped(text, most) {
+export function wrapped(text, most) {
   /** @type {string[]} */
   const lines = [];
   for (const word of text.split(" ")) {

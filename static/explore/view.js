@@ -8,6 +8,13 @@
  * @property {string | null} table its anchor
  * @property {string[] | null} libraries ids of implementations
  * @property {string[] | null} scenarios anchors of rows
+ * @property {string | null} protocol "1.2" or "1.3"
+ * @property {string | null} side client, server, sender or receiver
+ * @property {string | null} baseline a report and an implementation of it, joined by ~
+ * @property {string | null} sort difference, or as the reports have it
+ * @property {string | null} only differing: scenarios with a difference that is shown
+ * @property {string | null} scale log, or from zero
+ * @property {string | null} chart lines of versions or multiples, or bars
  *
  * @typedef {object} Option
  * @property {string} id
@@ -20,13 +27,19 @@
  *
  * @typedef {object} Figure
  * @property {string} report
+ * @property {string} title of the report
  * @property {string} date 2026-11-21
  * @property {string} host
+ * @property {string} machine which of several of one name, as far as the report records it
  * @property {string} table anchor
  * @property {string} scenario anchor of the row
  * @property {boolean} linked whether the report's page has this row
  * @property {string} name of the scenario
+ * @property {string} [protocol]
+ * @property {string} [side]
  * @property {string} library id of the implementation
+ * @property {string} family its library
+ * @property {string} version
  * @property {string} label
  * @property {string} colour
  * @property {number} value
@@ -36,6 +49,13 @@
  * @property {string} [interval]
  * @property {boolean} valid
  * @property {string} [note]
+ * @property {Comparison} [ratio] to the baseline of its report
+ */
+
+/**
+ * A ratio, its verdict, and both as readers see them.
+ *
+ * @typedef {[number, string, string]} Comparison
  */
 
 /**
@@ -50,6 +70,16 @@
  */
 
 const LISTS = /** @type {const} */ (["reports", "libraries", "scenarios"]);
+/** What has one value, and is in the address only where it is picked. */
+export const SINGLE = /** @type {const} */ ([
+  ...["table", "protocol", "side", "baseline", "sort", "only", "scale", "chart"],
+]);
+
+/** Nothing is picked. @returns {View} */
+export function nothing() {
+  const names = [...LISTS, ...SINGLE];
+  return /** @type {any} */ (Object.fromEntries(names.map((name) => [name, null])));
+}
 
 /**
  * The view that an address asks for, and the names of its parameters that mean nothing here.
@@ -61,17 +91,11 @@ export function read(search) {
   const parameters = new URLSearchParams(search);
   /** @param {string} name */
   const list = (name) => parameters.get(name)?.split(",").filter(Boolean) ?? null;
-  return {
-    view: {
-      reports: list("reports"),
-      table: parameters.get("table"),
-      libraries: list("libraries"),
-      scenarios: list("scenarios"),
-    },
-    unknown: [...new Set(parameters.keys())].filter(
-      (name) => name !== "table" && !LISTS.some((known) => known === name),
-    ),
-  };
+  const view = /** @type {any} */ (nothing());
+  for (const name of LISTS) view[name] = list(name);
+  for (const name of SINGLE) view[name] = parameters.get(name) || null;
+  const known = new Set(Object.keys(view));
+  return { view, unknown: [...new Set(parameters.keys())].filter((name) => !known.has(name)) };
 }
 
 /**
@@ -80,8 +104,10 @@ export function read(search) {
  * @param {View} view
  */
 export function write(view) {
-  const said = ["reports", "table", "libraries", "scenarios"].flatMap((name) => {
-    const picked = view[/** @type {keyof View} */ (name)];
+  const order = /** @type {const} */ (["reports", "table", "libraries", "scenarios"]);
+  const names = new Set([...order, ...SINGLE]);
+  const said = [...names].flatMap((name) => {
+    const picked = view[name];
     return picked === null ? [] : [`${name}=${[picked].flat().map(encodeURIComponent).join(",")}`];
   });
   return said.length ? `?${said.join("&")}` : "";
@@ -127,13 +153,21 @@ function figures(report, table, host) {
         );
         return {
           report: report.id,
+          title: report.title,
           date: report.date,
           host,
+          machine: report.hosts
+            .map((/** @type {any} */ one) => `${one.id} ${one.machine ?? ""}`)
+            .join(),
           table: table.anchor,
           scenario: row.anchor,
           linked: !table.by_phase,
           name: row.name,
+          protocol: row.scenario.protocol,
+          side: row.scenario.side,
           library: shown.id,
+          family: shown.library,
+          version: shown.version,
           label: shown.label,
           colour: shown.colour,
           value: cell.value,
@@ -143,6 +177,7 @@ function figures(report, table, host) {
           interval: cell.interval,
           valid: cell.valid,
           note: cell.note,
+          ratio: cell.ratio && [cell.ratio.value, cell.ratio.verdict, cell.ratio.text],
         };
       }),
   );

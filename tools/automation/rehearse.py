@@ -63,7 +63,8 @@ case $4 in tune|reset) echo "$4" >> "$REHEARSAL/sudo";; *) exit 1;; esac
 CARGO: Final = """\
 #!/bin/sh
 # Stands for cargo: what `make libraries` builds was built before the rehearsal and is lent.
-[ "$*" = "build --release --workspace" ] || exit 1
+[ "$*" = "build --release --locked --workspace" ] ||
+  { echo "cargo: found $*, expected the build of make libraries" >&2; exit 1; }
 """
 
 
@@ -81,6 +82,9 @@ class Stage:
         default_factory=lambda: {
             "inputs.suite || 'standard'": SUITE,
             "inputs.versions": "",
+            "inputs.source": "",
+            "inputs.revision": "",
+            "vars.BENCH_SOURCES": "",
             "matrix.host": HOST,
             "github.token": "rehearsed",
         }

@@ -91,7 +91,13 @@ def main(names: list[str]) -> int:
     suites = [SUITES / f"{name}.toml" for name in names or suites_of_built_programs(SUITES)]
     with tempfile.TemporaryDirectory(prefix="suites-") as scratch:
         folder = Path(scratch)
-        for part in ("bench/suites", "content/perf", "data/runs", "data/comparisons"):
+        for part in (
+            "bench/libraries",
+            "bench/suites",
+            "content/perf",
+            "data/runs",
+            "data/comparisons",
+        ):
             (folder / part).mkdir(parents=True)
         for included in SUITES.glob("_*.toml"):
             shutil.copy(included, folder / "bench" / "suites")

@@ -4,6 +4,7 @@ A simulated page compares three implementations in 16 scenarios. The log of a ra
 
 - an effect of the session on a scenario, which all implementations share (the host);
 - an effect of the session on one implementation in a scenario (the layout of its program);
+- in one setting, effects of the session on all scenarios alike: of all implementations, and of one;
 - a drift within the session, most of which all implementations share;
 - the round's own noise, with the spreads of the 2023 runs.
 
@@ -75,6 +76,8 @@ class Setting:
     drift: float = 0.0
     """Standard deviation of a straight line over a session, in those of the noise."""
     effects: tuple[float, float] = EFFECTS
+    together: tuple[float, float] = (0, 0)
+    """Standard deviations of what moves all scenarios alike: of all implementations, of one."""
     is_promised: bool = True
 
 
@@ -86,6 +89,7 @@ SETTINGS: Final = (
     Setting("slow tails against normal", _slow, _normal, is_promised=False),
     Setting("no effects between sessions", _normal, _normal, effects=(0, 0), is_promised=False),
     Setting("all effects of 1 %", _normal, _normal, effects=(0.01, 0.01), is_promised=False),
+    Setting("all rows move together", _normal, _normal, together=(0.02, 0.005), is_promised=False),
 )
 
 
@@ -114,6 +118,10 @@ class Page:
             + self.noise * self.setting.drift * (line + own)
             + self.noise * np.concatenate([first, others])
         )
+        if any(self.setting.together):
+            of_all, of_one = self.setting.together
+            logs += of_all * random.standard_normal((1, 1, sessions, 1))
+            logs += of_one * random.standard_normal((IMPLEMENTATIONS, 1, sessions, 1))
         return np.asarray(1000 * np.exp(logs))
 
 
@@ -250,9 +258,11 @@ def _ratios_of_one(run: Floats, setting: Setting) -> Iterator[RatioEstimate]:
 
 def table(counts: Sequence[Counts]) -> list[str]:
     """The section of simulation.md."""
-    slow, _, large = (c for c in counts if not c.setting.is_promised)
+    slow, _, large, together = (c for c in counts if not c.setting.is_promised)
     slow_false, slow_of = slow.false_pages
     large_found, large_of = large.found
+    together_found, together_of = together.found
+    one_covered, one_cells = together.covered_of_one
     one_false, one_of = counts[0].false_pages_of_one
     promised = [c for c in counts if c.setting.is_promised]
     worst, worst_name = max((c.false_pages[0] / c.false_pages[1], c.setting.name) for c in promised)
@@ -284,6 +294,11 @@ def table(counts: Sequence[Counts]) -> list[str]:
         f"{100 * slow_false / slow_of:.1f} % of pages have a false verdict.",
         f"- If all effects are of 1 %, {100 * large_found / large_of:.1f} % of true differences of "
         "3 % are found.",
+        "- If the host moves all rows of a session together by 2 %, and each implementation by 0.5 "
+        f"%, {100 * together_found / together_of:.1f} % of true differences of 3 % are found; of "
+        "one session the intervals hold another run's median in "
+        f"{100 * one_covered / one_cells:.1f} % of cases, since the spread that widens them has no "
+        "part of that.",
         f"- With one session {100 * one_false / one_of:.1f} % of pages have a false verdict "
         "(normal): one number stands for spreads that differ from row to row.",
         "",

@@ -12,6 +12,7 @@ from tlsperf.contract.record import Scenario
 from tlsperf.contract.run import HostFacts, Implementation, RawFile, Report, Run, Tool
 from tlsperf.load.frame import tidy_frame
 from tlsperf.load.run import LoadedRun
+from tlsperf.load.shortcodes import Call
 from tlsperf.report.results import measured_report
 
 Rates = Mapping[str, Mapping[Scenario, Sequence[float] | float]]
@@ -88,14 +89,18 @@ def in_sessions(run: LoadedRun, rounds: int) -> LoadedRun:
 
 
 def report_of(
-    run: LoadedRun, hosts: Sequence[HostFacts] = (), floor: float | None = None, **report: Any
+    run: LoadedRun,
+    hosts: Sequence[HostFacts] = (),
+    floor: float | None = None,
+    calls: Sequence[Call] = (),
+    **report: Any,
 ) -> MeasuredReport:
-    """The report of one run; `floor` is its noise floor."""
+    """The report of one run; `floor` is its noise floor, `calls` the shortcodes of its prose."""
     known = {h.id: h for h in hosts} | {
         h: HostFacts(id=h, cpu="A CPU", architecture="x86_64")
         for h in {run.run.host_id} - {h.id for h in hosts}
     }
     fields = {"id": run.run.id, "title": "A report", "date": run.run.date, "runs": [run.run.id]}
     return measured_report(
-        Report.model_validate(fields | report), [measured(run)], known, floor or 1.0
+        Report.model_validate(fields | report), [measured(run)], known, floor or 1.0, calls
     )

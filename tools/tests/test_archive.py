@@ -160,7 +160,7 @@ def run_toml(old: bytes, new: bytes) -> Callable[[Members], Members]:
         (changed_record, "records.jsonl: found sha256"),
         (run_toml(b'id = "2026-11-21-example"', b'id = "another"'), "id 'another'"),
         (run_toml(b"schema = 1", b"schema = 2"), "schema 2"),
-        (run_toml(b"schema = 1", b"schema ="), "expected TOML"),
+        (run_toml(b"schema = 1", b"schema ="), "run.toml: this is not TOML"),
     ],
 )
 def test_what_agrees_with_its_own_list_must_still_be_one_run(
@@ -205,6 +205,26 @@ def test_an_archive_that_grows_past_the_bound_is_refused_before_memory_goes(
     refused(archive, runs, "more than 1048576 bytes when unpacked, expected at most 1048576")
     assert tracemalloc.get_traced_memory()[1] < 8 << 20
     tracemalloc.stop()
+
+
+def test_a_sparse_file_is_refused_before_its_holes_are_filled(tmp_path: Path, runs: Path) -> None:
+    info = tarfile.TarInfo(f"{RUN}/raw/records.jsonl")
+    info.pax_headers = {"GNU.sparse.map": "0,0", "GNU.sparse.size": str(1 << 33)}
+    buffer = io.BytesIO()
+    with tarfile.open(fileobj=buffer, mode="w", format=tarfile.PAX_FORMAT) as tar:
+        tar.addfile(info)
+    archive = tmp_path / "a.tar.gz"
+    archive.write_bytes(gzip.compress(buffer.getvalue()))
+    refused(archive, runs, f"found 8589934592 bytes of {info.name}, expected at most 268435456")
+
+
+def test_an_archive_of_very_many_files_is_refused(
+    tmp_path: Path, runs: Path, members: Members, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "MOST_FILES", len(members))
+    refused(archive_of(tmp_path, members), runs, f"more than {len(members)} files")
+    monkeypatch.setattr(module, "MOST_FILES", len(members) + 1)  # and the list of checksums
+    import_archive(archive_of(tmp_path, members), runs)
 
 
 @pytest.mark.parametrize("name", ["../x.txt", "/x.txt", f"{RUN}/../x.txt", f"{RUN}/raw/x.html"])

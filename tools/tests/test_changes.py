@@ -10,8 +10,11 @@ import pytest
 
 from synthetic import HANDSHAKES, SIXTEEN, TRANSFERS, Rates, implementation, loaded_run, report_of
 from tlsperf.analysis.changes import changes, predecessor
-from tlsperf.analysis.series import MeasuredReport
+from tlsperf.analysis.series import MeasuredReport, widening
+from tlsperf.analysis.sessions import DEFAULT_SPREADS
+from tlsperf.analysis.statistics import drift, unpaired_ratio
 from tlsperf.contract.errors import UserError
+from tlsperf.contract.names import scenario_name
 from tlsperf.contract.record import Scenario
 from tlsperf.contract.results import Changes, Noise
 from tlsperf.contract.run import HostFacts, Report, Run
@@ -125,6 +128,11 @@ def test_single_figures_change_from_a_stated_size_on_and_have_no_verdict() -> No
         ({"kernel": "6.2"}, {}, "The host changed. a-host, kernel: 6.1 before, 6.2 now."),
         ({}, {"version": "2"}, "The method changed. tool: tlsbench 1 before, tlsbench 2 now."),
         ({"id": "b-host"}, {}, "The host changed. a-host before, b-host now."),
+        (
+            {"machine": "0123456789abcdef"},
+            {},
+            "The host changed. a-host: only one of the reports records which machine it was.",
+        ),
     ],
 )
 def test_across_a_change_of_host_or_method_nothing_is_called_faster(
@@ -278,3 +286,39 @@ def test_predecessor_is_the_latest_on_the_same_host_of_the_same_family() -> None
     assert named.id == "2026-03-01-other-host"
     with pytest.raises(UserError, match="'2026-03-02-none' does not exist"):
         predecessor(report(now, "2026-03-02-none"), reports, by_id)
+
+
+def test_a_change_is_widened_by_the_drift_within_either_report_and_corrected() -> None:
+    few = [TRANSFERS[0], TRANSFERS[1]]
+    steady = [1000.0 + n % 3 for n in range(30)]
+    moved = [r * (1.05 if n >= 15 else 1) for n, r in enumerate(steady)]
+    faster = [1.08 * r for r in steady]
+    for then, now in ((moved, faster), (faster, moved)):
+        found = compared(
+            {"openssl-1": dict.fromkeys(few, then)}, {"openssl-2": dict.fromkeys(few, now)}
+        )
+        expected = unpaired_ratio(now, then, comparisons=2, drift=drift([moved]))
+        assert expected.verdict == "no difference shown"
+        assert unpaired_ratio(now, then, comparisons=2).verdict != "no difference shown"
+        assert found.libraries[0].unchanged == 2
+        assert "corrected for 2 comparisons, widened for the 5.0 % by which medians drift" in (
+            found.rule
+        )
+
+
+def test_a_change_has_the_interval_corrected_for_all_rows_that_are_compared() -> None:
+    before, after = rates(["openssl-1"]), rates(["openssl-2"], lambda _: 1.5, seed=2)
+    found = compared(before, after)
+    now, then = after["openssl-2"], before["openssl-1"]
+    reports = [report_of(loaded_run("2026-01-01-x", of)) for of in (before, after)]
+    widest = max(widening(of.series.rows, DEFAULT_SPREADS) for of in reports)
+    for change in (c for g in found.libraries[0].groups for c in g.changes):
+        scenario = next(s for s in SIXTEEN if scenario_name(s) == change.name)
+        corrected, bare = (
+            unpaired_ratio(now[scenario], then[scenario], comparisons=n, drift=widest)
+            for n in (16, 1)
+        )
+        assert change.ratio.low == pytest.approx(corrected.low, rel=1e-5)
+        assert bare.low is not None
+        assert change.ratio.low is not None
+        assert change.ratio.low < 0.995 * bare.low

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from tlsperf.analysis.compare import compare, find_side, matching, pairs_of
-from tlsperf.analysis.series import MeasuredRun, measured
+from tlsperf.analysis.compare import compare, find_side, left_out, matching, pairs_of, text
+from tlsperf.analysis.series import MeasuredRun, measured, row_names
 from tlsperf.cli import app
 from tlsperf.contract.errors import UserError
 from tlsperf.load.comparisons import read_definition, read_printed
@@ -127,11 +127,48 @@ def test_single_figures_have_a_factor_and_no_verdict() -> None:
     )
 
 
+def test_every_row_that_is_left_out_is_named_with_the_reason() -> None:
+    left = find_side("2026-11-21-providers-vm/rustls-0.23.46-ring", RUNS)
+    right = find_side("2026-11-21-standard-vm/rustls-0.23.46-aws-lc-rs", RUNS)
+    pairs = pairs_of(left, right)
+    without = left_out(left, right, pairs)
+    shown = {pair.anchor for pair in pairs} | {row.anchor for row in without}
+    for side in (left, right):
+        rows = [*side.rows, *side.parts]
+        assert {anchor for _, anchor in row_names(rows).values()} <= shown
+    why = {row.anchor: row.why for row in without}
+    assert why["full-handshake-1-3-rsa-2048-x25519-client"] == (
+        "rustls 0.23.46 (aws-lc-rs) has no figure of it"
+    )
+    assert why["full-handshake-1-3-rsa-2048-x25519mlkem768-client"] == (
+        "rustls 0.23.46 (ring): ring has no X25519MLKEM768"
+    )
+    assert why["full-handshake-1-2-rsa-2048-x25519-client-flight-1"] == (
+        "each a phase of another row"
+    )
+    assert not {row.why for row in without} - set(why.values())
+    left_out_texts = [
+        text(left, right, compare(left, right, pairs), format_, without)
+        for format_ in ("markdown", "csv", "json")
+    ]
+    markdown, table, document = left_out_texts
+    assert (
+        "\nLeft out, rustls 0.23.46 (ring): ring has no X25519MLKEM768:\n\n"
+        "- full handshake 1.3, RSA-2048, X25519MLKEM768, client (handshakes/s)\n"
+    ) in markdown
+    assert (
+        "- resumed handshake 1.2, ticket, client (µs): construction, flight 1, flight 2\n"
+    ) in markdown
+    absent = [row for row in csv.DictReader(table.splitlines()) if "left out: " in row["note"]]
+    assert {row["factor"] for row in absent} == {"–"}
+    assert len(absent) == len(json.loads(document)["left_out"]) == len(without)
+
+
 def test_who_is_meant_must_be_clear() -> None:
     with pytest.raises(UserError, match=r"2024-10-18-x86-64/openssl-3\.3\.2, 2024-10-31-arm64/"):
         find_side("openssl-3.3.2", RUNS)
-    with pytest.raises(UserError, match=r"there are: .*openssl-3\.2\.0-gcc"):
-        find_side("2023-12-13-configurations/openssl-9", RUNS)
+    with pytest.raises(UserError, match=r"expected .*openssl-3\.2\.0-gcc"):
+        find_side("2023-12-13-configurations/openssl-3.2.0", RUNS)
 
 
 def test_the_command_prints_markdown_csv_and_json(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -143,17 +180,26 @@ def test_the_command_prints_markdown_csv_and_json(monkeypatch: pytest.MonkeyPatc
         assert result.exit_code == 0, result.output
         return result.output
 
-    markdown = output(*two)
+    markdown = output(*two, "--format", "markdown")
     assert markdown.startswith("|Scenario|Unit|OpenSSL 3.2.0 (gcc)|OpenSSL 3.2.0 (clang)|Factor|")
     assert "|transfer 1.2, CHACHA20-POLY1305, sending|MiB/s|" in markdown
     assert "\nVerdicts are unpaired: " in markdown
+    header, line, _ = output(*two).splitlines()
+    assert header.index("factor") == line.index("0.56x") + len("0.56x") - len("factor")
     (row,) = csv.DictReader(output(*two, "--format", "csv").splitlines())
     assert row["factor"] == "0.56x"
     (item,) = json.loads(output(*two, "--format", "json"))["rows"]
     assert item["verdict"] == "slower"
     other_host = ["compare", "2024-10-18-x86-64/openssl-3.3.2", "2024-10-31-arm64/openssl-3.3.2"]
-    note = "\nMeasured on different hosts: xeon-e-2386g and ampere-altra-q80-30.\n"
-    assert output(*other_host).endswith(note)
+    hosts = "Measured on different hosts (xeon-e-2386g and ampere-altra-q80-30): "
+    apart = output(*other_host)
+    rule = "no factor and no verdict; --across-hosts prints them all the same."
+    assert f"{hosts}{rule}\n" in apart
+    lines = csv.DictReader(output(*other_host, "--format", "csv").splitlines())
+    assert {line["factor"] for line in lines} == {"–"}
+    asked = output(*other_host, "--across-hosts")
+    assert f"{hosts}factors compare the hosts as well.\n" in asked
+    assert "not tested" in asked
     tables = ["compare", "--tables", str(TABLES), "--format", "csv"]
     expected = (DATA / "comparisons" / "2023-12-13-published-tables.csv").read_text()
     assert output(*tables) == expected

@@ -81,3 +81,15 @@ def test_the_interval_of_unpaired_rounds_is_widened_by_the_drift_of_the_host() -
     assert alone.high is not None
     assert found.low == pytest.approx(100 * alone.low / 1.03, rel=1e-5)
     assert found.high == pytest.approx(100 * alone.high * 1.03, rel=1e-5)
+
+
+def test_the_ceiling_has_the_size_of_the_transfers_records() -> None:
+    small = TRANSFERS[0].model_copy(update={"record_size": 1024})
+    seal = SEAL.model_copy(update={"variant": "aes-128-gcm-seal-1024"})
+    rates: Rates = {"openssl-3.6.3": {small: 3000.0, TRANSFERS[0]: 8000.0, SEAL: 10000.0}}
+    assert [found.primitive for found in of(rates)] == [SEAL.variant], "no primitive of 1024 bytes"
+    rates = {"openssl-3.6.3": {**rates["openssl-3.6.3"], seal: 4000.0}}
+    assert {found.primitive: found.percent for found in of(rates)} == {
+        seal.variant: 75,
+        SEAL.variant: 80,
+    }

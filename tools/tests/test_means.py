@@ -7,6 +7,7 @@ import pytest
 
 from synthetic import TRANSFERS, Rates, loaded_run, report_of
 from tlsperf.analysis.means import group_means
+from tlsperf.analysis.statistics import unpaired_ratio
 from tlsperf.contract.results import GroupMean
 
 RUN = "2026-11-21-a"
@@ -44,3 +45,25 @@ def test_without_pairs_it_is_unpaired_and_of_single_figures_untested() -> None:
 
 def test_one_row_is_no_group() -> None:
     assert means(scaled(2)) == []
+
+
+def test_an_unpaired_mean_is_widened_by_the_drift_and_corrected_for_the_report() -> None:
+    drifting = np.r_[np.full(15, 1.0), np.full(15, 1.05)]
+    rates: Rates = {
+        "openssl-1": {t: list(ROUNDS * drifting) for t in TRANSFERS[:2]},
+        "rustls-1": {t: list(1.1 * np.array(ROUNDS) * drifting) for t in TRANSFERS[:2]},
+    }
+    apart = report_of(loaded_run(RUN, rates, format_="openssl-bench/2024"), baseline="openssl-1")
+    drift = apart.series.rules.drift
+    assert drift > 1.05
+    [mean] = group_means(apart)
+    ours, theirs = rates["rustls-1"][TRANSFERS[0]], rates["openssl-1"][TRANSFERS[0]]
+    expected = unpaired_ratio(ours, theirs, comparisons=3, drift=drift)
+    assert (mean.ratio.low, mean.ratio.high) == pytest.approx(
+        (expected.low, expected.high), rel=1e-5
+    ), "two rows and a mean are compared"
+    bare = unpaired_ratio(ours, theirs)
+    assert bare.low is not None
+    assert mean.ratio.low is not None
+    assert mean.ratio.low < bare.low / 1.05
+    assert (bare.verdict, mean.ratio.verdict) == ("faster", "no difference shown")

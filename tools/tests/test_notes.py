@@ -154,7 +154,7 @@ FACTS: dict[str, tuple[str, Callable[[], str]]] = {
     ),
     "ARM64, OpenSSL over BoringSSL": (
         "arm64-megabytes",
-        lambda: f"{100 * ratio(seal('openssl-3.3.2'), seal('boringssl-76968bb3')) - 100:.1f} %",
+        lambda: f"{ratio(seal('openssl-3.3.2'), seal('boringssl-76968bb3')):.2f}x",
     ),
     "2023, primitives": (
         "2023-primitives",

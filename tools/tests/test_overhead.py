@@ -10,10 +10,11 @@ from typing import Any
 import pytest
 
 from fixture_run import write_run
-from synthetic import SIXTEEN, loaded_run
+from synthetic import SIXTEEN, loaded_run, report_of
 from tlsperf.analysis.overhead import overhead_text
 from tlsperf.analysis.series import measured
 from tlsperf.contract.record import Overhead, Scenario
+from tlsperf.contract.results import Table
 from tlsperf.load.frame import tidy_frame
 from tlsperf.load.run import LoadedRun, load_run
 
@@ -118,6 +119,40 @@ def test_every_kind_of_figure_has_its_share(
     text = overhead_text(measured(run_of(scenario, figure, cost)))
     assert text is not None
     assert f"takes at most {expected}" in text
+
+
+SENDING = {"operation": "transfer", "size": 16384, "in_flight": 65536, "side": "sender"}
+
+
+def shared_table(cost: dict[str, float], scenario: dict[str, Any] = SENDING) -> Table:
+    """The table of a transfer whose writes take 1,000 ns each."""
+    rate = scenario["size"] * 1e9 / 1000 / (1 << 20)
+    run = run_of(scenario, {"metric": "rate", "value": rate, "unit": "MiB/s"}, cost)
+    return report_of(run).results.tables[0]
+
+
+def test_copies_calls_and_clock_of_a_transfer_are_reported_apart() -> None:
+    table = shared_table({"nanoseconds": 10.0, "copies_nanoseconds": 213.0})
+    # One read of the clock, 25 ns, for the four writes in flight.
+    (share,) = table.harness or []
+    assert (share.copies_percent, share.calls_percent, share.clock_percent) == (21.3, 0.375, 0.625)
+    assert share.text == "21.3 + 0.38 + 0.62"
+    assert table.harness_statement == (
+        "Of these times, copies to and from the transport take 21.3%; the calls and the clock of "
+        "the harness take at most 1.0% together."
+    )
+
+
+def test_a_transfer_without_in_flight_reads_the_clock_once_a_mebibyte() -> None:
+    scenario = {key: SENDING[key] for key in ("operation", "size", "side")}
+    table = shared_table({"nanoseconds": 10.0, "copies_nanoseconds": 213.0}, scenario)
+    (share,) = table.harness or []
+    assert share.clock_percent == pytest.approx(100 * 25 / 64 / 1000, rel=1e-2)
+
+
+def test_a_table_of_a_run_that_did_not_record_copies_has_no_shares() -> None:
+    table = shared_table({"nanoseconds": 10.0})
+    assert (table.harness, table.harness_statement) == (None, None)
 
 
 def test_a_cost_is_time_or_memory() -> None:

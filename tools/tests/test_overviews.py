@@ -19,6 +19,7 @@ from tlsperf.load.notes import read_caveats
 from tlsperf.load.page import read_page
 from tlsperf.publish.libraries import libraries
 from tlsperf.publish.overviews import hosts, overview_files
+from tlsperf.publish.scenarios import scenarios
 from tlsperf.publish.trends import trends
 from tlsperf.report.charts.kind import Drawing
 from tlsperf.report.charts.svg import draw
@@ -117,15 +118,40 @@ def test_reports_of_one_suite_on_one_host_are_a_trend_in_the_order_of_time() -> 
     assert [chart for chart, _ in drawings] == [row.chart]
 
 
+def on_two_hosts(of: tuple[Report, Results]) -> tuple[Report, Results]:
+    """The report with a run on another host beside its own."""
+    decided, results = of
+    run, host = results.runs[0], results.hosts[0]
+    beside = run.model_copy(update={"id": "2026-01-01-b", "host_id": "b"})
+    hosts = [host, host.model_copy(update={"id": "b"})]
+    return decided, results.model_copy(update={"runs": [run, beside], "hosts": hosts})
+
+
+def on_machine(of: tuple[Report, Results], machine: str) -> tuple[Report, Results]:
+    """The report, of a machine that is recorded."""
+    decided, results = of
+    host = results.hosts[0].model_copy(update={"machine": machine})
+    return decided, results.model_copy(update={"hosts": [host]})
+
+
 @pytest.mark.parametrize(
     "other",
     [
+        on_two_hosts(report("2026-01-01", {"rustls-2": 1})),
+        on_machine(report("2026-01-01", {"rustls-2": 1}), "0123456789abcdef"),
         report("2026-01-01", {"rustls-2": 1}, host="b"),
         report("2026-01-01", {"rustls-2": 1}, suite="threads"),
         report("2026-01-01", {"rustls-2": 1}, suite=None),
         report("2026-01-01", {"rustls-2": 1, "rustls-3": 2}),
     ],
-    ids=["another host", "another suite", "no suite", "two builds of a library"],
+    ids=[
+        "several hosts",
+        "another machine",
+        "another host",
+        "another suite",
+        "no suite",
+        "two builds of a library",
+    ],
 )
 def test_what_is_not_comparable_is_no_trend(other: tuple[Report, Results]) -> None:
     assert trends([OLD, other], []) == []
@@ -172,13 +198,52 @@ def test_two_reports_of_one_day_are_drawn() -> None:
     assert "Jan 2026" in text_of(drawings[0])
 
 
-def test_a_library_leads_or_trails_in_the_newest_report_of_a_host() -> None:
+def judged(results: Results, leaders: dict[str, str]) -> Results:
+    """The results with verdicts about the leaders of their rows: best or tied."""
+    told = results.model_dump(by_alias=True)
+    for table in told["tables"]:
+        for row in table["rows"]:
+            for cell in row["cells"]:
+                verdict = leaders.get(cell["implementation"])
+                cell |= {"best": verdict == "best", "tied": verdict == "tied"}
+    return Results.model_validate(told)
+
+
+def standing_of(library: str, results: Results) -> dict[str, object]:
+    (found,) = [one.standings for one in libraries([OLD[1], results]) if one.library == library]
+    (standing,) = found
+    assert standing.report.id == results.id
+    return standing.model_dump(include={"best", "tied", "behind", "untested"})
+
+
+def test_a_library_page_counts_verdicts_of_the_newest_report_of_a_host() -> None:
+    none = {"best": [], "tied": [], "behind": 0, "untested": 0}
+    row = {"anchor": "transfer-1-3-sending", "name": "transfer 1.3, sending"}
+    best = judged(NEW[1], {"openssl-2": "best"})
+    won = row | {"figure": "150.0 MiB/s", "other": "rustls 2, 120.0 MiB/s"}
+    assert standing_of("openssl", best) == none | {"best": [won]}
+    assert standing_of("rustls", best) == none | {"behind": 1}
+    tied = judged(NEW[1], {"openssl-2": "tied", "rustls-2": "tied"})
+    assert standing_of("openssl", tied) == none | {"tied": [won]}
+    level = row | {"figure": "120.0 MiB/s", "other": "OpenSSL 2, 150.0 MiB/s"}
+    assert standing_of("rustls", tied) == none | {"tied": [level]}
+
+
+def test_of_single_figures_no_library_is_best() -> None:
+    for library in ("openssl", "rustls"):
+        standing = standing_of(library, NEW[1])
+        assert standing == {"best": [], "tied": [], "behind": 0, "untested": 1}
+
+
+def test_builds_of_one_library_that_are_tied_with_each_other_make_it_best() -> None:
+    _, results = report("2026-01-01", {"rustls-2": 120, "rustls-3": 121, "openssl-2": 100})
+    told = judged(results, {"rustls-2": "tied", "rustls-3": "tied"})
+    assert len(standing_of("rustls", told)["best"]) == 1  # type: ignore[arg-type]
+    assert standing_of("openssl", told)["behind"] == 1
+
+
+def test_a_library_has_its_versions_newest_first() -> None:
     found = {library.library: library for library in libraries([OLD[1], NEW[1]])}
-    (standing,) = found["openssl"].standings
-    assert standing.report.id == "2026-01-01-x"
-    assert [(s.text, s.other) for s in standing.leads] == [("1.25x", "rustls 2")]
-    (standing,) = found["rustls"].standings
-    assert [(s.text, s.other) for s in standing.trails] == [("0.80x", "OpenSSL 2")]
     assert [v.label for v in found["rustls"].versions] == ["rustls 2", "rustls 1"]
 
 
@@ -196,7 +261,12 @@ def test_the_committed_pages_are_those_of_the_committed_results() -> None:
         text = (path.parent / "results.json").read_text(encoding="utf-8")
         reports.append((read_page(path).report, Results.model_validate_json(text)))
     found = trends(reports, read_caveats(ROOT / "data" / "notes.toml"))
-    files = overview_files([trend for trend, _ in found], [results for _, results in reports])
+    shared = scenarios(reports, read_caveats(ROOT / "data" / "notes.toml"))
+    overviews = [scenario for scenario, _ in shared]
+    shown = [results for _, results in reports]
+    files = overview_files([trend for trend, _ in found], overviews, shown)
+    for scenario, drawings in shared:
+        files |= {f"scenarios/{scenario.id}/{d.chart.file}": text_of(d) for d in drawings}
     for trend, drawings in found:
         files |= {f"trends/{trend.id}/{d.chart.file}": text_of(d) for d in drawings}
     for name, text in files.items():

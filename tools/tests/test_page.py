@@ -70,11 +70,14 @@ def test_a_generated_table_that_is_not_its_own_is_refused(tmp_path: Path) -> Non
     ("text", "message"),
     [
         ("prose\n", ":1: found no front matter, expected a line +++"),
-        ("+++\ntitle = \n+++\n", ":2: found Invalid value"),
+        ("+++\ntitle = \n+++\n", ":2: this is not TOML: invalid value"),
         ('+++\ntitle = "t"\n+++\n', ": found no [extra.report]"),
         (f"+++\n{FRONT}".replace("date = 2026-11-21\n", "") + "+++\n", ": found date nothing"),
         (f"+++\n{FRONT}".replace("2026-11-21\n", "2026-11-20\n") + "+++\n", ": found date 2026"),
-        (f"+++\n{FRONT}bas = 1\n+++\n", ": found bas 1, expected Extra inputs are not"),
+        (
+            f"+++\n{FRONT}basline = 1\n+++\n",
+            ": found the unknown key basline, expected baseline or",
+        ),
     ],
 )
 def test_what_is_no_report_is_refused(tmp_path: Path, text: str, message: str) -> None:

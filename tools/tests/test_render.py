@@ -79,9 +79,9 @@ def test_a_second_rendering_writes_nothing_and_is_quick(
     write_report(tmp_path)
     before = {p: p.stat().st_mtime_ns for p in (tmp_path / "content").rglob("*")}
     capsys.readouterr()
-    started = time.perf_counter()
+    started = time.process_time()
     assert render_reports(tmp_path, check=False) == 0
-    assert time.perf_counter() - started < 1
+    assert time.process_time() - started < 1
     assert capsys.readouterr().out == ""
     assert {p: p.stat().st_mtime_ns for p in (tmp_path / "content").rglob("*")} == before
 
@@ -162,7 +162,7 @@ def test_bad_input_leaves_everything_as_it_was(tmp_path: Path) -> None:
     raw.write_bytes(raw.read_bytes()[:-20])
     page = tmp_path / "content" / "perf" / RUN / "index.md"
     page.write_bytes(before[page.relative_to(tmp_path)] + b"more prose\n")
-    with pytest.raises(UserError, match="sha256"):
+    with pytest.raises(UserError, match=r"records\.jsonl: found \d+ bytes, expected \d+"):
         render_reports(tmp_path, check=False)
     page.write_bytes(before[page.relative_to(tmp_path)])
     assert files(tmp_path) == before
@@ -190,7 +190,9 @@ def test_an_existing_report_is_not_overwritten(tmp_path: Path) -> None:
 
 
 def test_a_report_on_an_unknown_run_makes_no_folder(tmp_path: Path) -> None:
-    with pytest.raises(UserError, match=r"run.toml: there is no such file"):
+    with pytest.raises(
+        UserError, match=r"no run '2026-01-01-nothing': expected a name, but there is none"
+    ):
         new_report(tmp_path, ["2026-01-01-nothing"])
     assert not (tmp_path / "content").exists()
 

@@ -10,10 +10,11 @@ import pytest
 
 from synthetic import HANDSHAKES, SIXTEEN, TRANSFERS, Rates, implementation, loaded_run
 from tlsperf.analysis.series import measured
+from tlsperf.analysis.statistics import drift, unpaired_ratio
 from tlsperf.contract.errors import UserError
 from tlsperf.contract.record import Scenario
 from tlsperf.contract.results import Cell, Results, Row
-from tlsperf.contract.run import HostFacts, Report
+from tlsperf.contract.run import HostFacts, Report, Source, Tool
 from tlsperf.load.frame import concatenate, tidy_frame
 from tlsperf.load.run import LoadedRun
 from tlsperf.load.tlsbench import Gap
@@ -125,6 +126,36 @@ def test_single_figures_have_a_ratio_without_a_verdict() -> None:
     assert (fast.ratio.value, fast.ratio.verdict, fast.ratio.low) == (1.3, "not tested", None)
     assert results.tables[0].caption == "Single figures; ratio to OpenSSL 3."
     assert results.warnings == []
+
+
+@pytest.mark.parametrize(
+    ("tool", "rounds", "estimator", "expected"),
+    [
+        ("openssl-bench", 30, None, []),
+        ("openssl-bench, rustls' bench", 30, None, ["The figures are of 2 programs, openssl-ben"]),
+        ("openssl-bench", None, "best of 5", ["The figures have no interval (best of 5): how "]),
+        ("openssl-bench", None, None, ["The figures have no interval, and of how many "]),
+    ],
+)
+def test_what_keeps_imported_figures_from_being_compared_is_said(
+    tool: str, rounds: int | None, estimator: str | None, expected: list[str]
+) -> None:
+    source = (
+        None
+        if estimator is None
+        else Source(title="x", url="https://example.org/", estimator=estimator)
+    )
+    more: dict[str, Any] = {"tool": Tool(name=tool), "rounds": rounds, "source": source}
+    for format_, found in (("openssl-bench/2024", expected), ("tlsbench/1", [])):
+        results = results_of(loaded_run(RUN, rates(), format_=format_, **more))
+        messages = [w.message for w in results.warnings if w.code == "incomparable"]
+        assert [m[: len(e)] for m, e in zip(messages, found, strict=True)] == found
+
+
+def test_a_figure_keeps_every_digit_that_is_printed() -> None:
+    figures: Rates = {i: dict.fromkeys(SIXTEEN, 48_322_557.4) for i in IDS}
+    fast = cell(results_of(loaded_run(RUN, figures, format_="published/1")), SENDING, "rustls-0.23")
+    assert (fast.value, fast.text) == (48_322_557.0, "48,322,557")
 
 
 def test_too_few_rounds_are_said() -> None:
@@ -265,7 +296,7 @@ def test_headlines_are_served_by_tls13_and_say_what_the_bars_show() -> None:
 
 
 def test_a_baseline_that_was_not_measured_is_refused() -> None:
-    with pytest.raises(UserError, match="baseline 'openssl-4' is none of boringssl-1, openssl-3"):
+    with pytest.raises(UserError, match="found the baseline 'openssl-4', expected openssl-3"):
         results_of(loaded_run(RUN, rates()), baseline="openssl-4")
 
 
@@ -291,4 +322,28 @@ def test_scenarios_whose_names_would_be_equal_are_distinguished() -> None:
     assert [row.name for row in results.tables[0].rows] == [
         "transfer 1.2, AES-128-GCM, sending, X25519",
         "transfer 1.2, AES-128-GCM, sending, X25519MLKEM768",
+    ]
+
+
+def test_an_unpaired_ratio_of_a_report_is_widened_by_the_drift_of_its_figures() -> None:
+    steady = [1000.0 + n % 3 for n in range(30)]
+    moved = [r * (1.05 if n >= 15 else 1) for n, r in enumerate(steady)]
+    faster = [1.02 * r for r in steady]
+    figures: Rates = {IDS[1]: {TRANSFERS[2]: moved}, IDS[2]: {TRANSFERS[2]: faster}}
+    ratio = cell(results_of(loaded_run(RUN, figures, format_="rustls-bench/2024")), SENDING, IDS[2])
+    assert ratio.ratio is not None
+    expected = unpaired_ratio(faster, moved, drift=drift([moved]))
+    assert expected.verdict == "no difference shown"
+    assert (ratio.ratio.low, ratio.ratio.high) == pytest.approx(
+        (expected.low, expected.high), rel=1e-5
+    )
+    assert "widened by 5.0 % for the drift" in (ratio.ratio.note or "")
+
+
+def test_a_run_that_was_interrupted_is_reported_once_with_its_name() -> None:
+    whole = results_of(loaded_run(RUN, rates()))
+    assert [w.code for w in whole.warnings] == []
+    broken = results_of(loaded_run(RUN, rates(), complete=False))
+    assert [(w.code, w.message) for w in broken.warnings] == [
+        ("incomplete", f"Run {RUN} was interrupted before its last round.")
     ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 from collections.abc import Mapping
@@ -65,6 +66,36 @@ def test_the_doctor_tells_how_to_get_gnutls(desk: Desk) -> None:
     assert "libgnutls28-dev" not in done.stderr
 
 
+def bare(desk: Desk, user: int) -> dict[str, str]:
+    """An environment with nothing that the doctor looks for, for a user."""
+    for name in ("bash", "sort", "head", "grep", "dirname"):
+        path = desk.folder / "bin" / name
+        if not path.exists():
+            path.symlink_to(str(shutil.which(name)))
+    desk.program("id", f"echo {user}")
+    return {"PATH": str(desk.folder / "bin")}
+
+
+def test_the_doctor_lists_as_root_what_make_installs(desk: Desk) -> None:
+    done = desk.run(SCRIPTS / "doctor", "test", env=bare(desk, 0))
+    listed = [line.split()[-1] for line in done.stdout.splitlines() if "make test installs" in line]
+    assert listed == ["valgrind", "clang", "chromium"]
+    assert "missing: valgrind" not in done.stderr
+    done = desk.run(SCRIPTS / "doctor", "test", env=bare(desk, 1000))
+    for name in listed:
+        assert f"missing: {name}" in done.stderr
+
+
+def test_the_doctor_of_make_knows_every_target_that_asks_it(desk: Desk) -> None:
+    makefile = (ROOT / "Makefile").read_text()
+    asked = set(re.findall(r"doctor-([a-z-]+)", makefile))
+    listed = re.search(r"^\t@scripts/doctor (.*)$", makefile, re.MULTILINE)
+    assert listed is not None
+    assert set(listed[1].split()) == asked
+    for task in asked:
+        assert desk.run(SCRIPTS / "doctor", task, env=bare(desk, 0)).returncode == 1
+
+
 # --- pin-versions --------------------------------------------------------------------------------
 
 
@@ -124,6 +155,60 @@ def test_an_empty_proposal_asks_github_nothing(desk: Desk, proposal: Path) -> No
     desk.program("gh")
     proposal.write_text("")
     assert desk.run(SCRIPTS / "open-issue", str(proposal)).stdout == "nothing is new\n"
+    assert desk.told == []
+
+
+# --- fetch-source ---------------------------------------------------------------------------------
+
+FORK = "rustls=https://example.org/owner/rustls"
+COMMIT = "0123456789abcdef0123456789abcdef01234567"
+
+
+@pytest.fixture
+def fetch(tmp_path: Path) -> Path:
+    """The script in a folder of its own: it fetches beside itself."""
+    (tmp_path / "scripts").mkdir()
+    return Path(shutil.copy(SCRIPTS / "fetch-source", tmp_path / "scripts"))
+
+
+def test_a_fork_that_an_administrator_lists_is_fetched_at_its_commit(
+    desk: Desk, fetch: Path
+) -> None:
+    desk.program("git")
+    env = {"SOURCE": FORK, "REVISION": COMMIT, "SOURCES": f"openssl=https://example.org/o {FORK}"}
+    assert desk.run(fetch, env=env).returncode == 0
+    assert desk.told == [
+        "git init --quiet build/source",
+        "git -C build/source fetch --quiet --depth 1 -- https://example.org/owner/rustls " + COMMIT,
+        "git -C build/source -c advice.detachedHead=false checkout --quiet FETCH_HEAD",
+    ]
+
+
+def test_without_a_fork_nothing_is_fetched(desk: Desk, fetch: Path) -> None:
+    desk.program("git")
+    assert desk.run(fetch, env={"SOURCE": "", "REVISION": "", "SOURCES": ""}).returncode == 0
+    assert desk.told == []
+
+
+@pytest.mark.parametrize(
+    ("change", "expected"),
+    [
+        ({"SOURCES": ""}, "BENCH_SOURCES: it is empty"),
+        ({"SOURCES": FORK + "-other"}, "expected one of the repository's variable"),
+        ({"REVISION": "main"}, "found revision main, expected all 40 digits"),
+        ({"REVISION": ""}, "found revision none, expected all 40 digits"),
+        ({"SOURCE": "rustls=/etc"}, "expected LIBRARY=ADDRESS"),
+        ({"SOURCE": "rustls=https://x --upload-pack=y"}, "expected LIBRARY=ADDRESS"),
+    ],
+)
+def test_any_other_fork_is_refused_before_anything_is_fetched(
+    desk: Desk, fetch: Path, change: dict[str, str], expected: str
+) -> None:
+    desk.program("git")
+    env = {"SOURCE": FORK, "REVISION": COMMIT, "SOURCES": FORK, **change}
+    result = desk.run(fetch, env=env)
+    assert result.returncode == 1
+    assert expected in result.stderr
     assert desk.told == []
 
 
@@ -424,7 +509,7 @@ WRITTEN = (
     f"data/runs/{REPORT}/raw/records.jsonl",
     f"content/perf/{REPORT}/results.json",
     "content/hosts/x64/index.md",
-    *("data/index.json", "data/index.csv", "data/reports.json", "data/explore.json"),
+    *("data/index.json", "data/index.csv", "data/reports.json", "data/scenarios.json"),
     *("static/preview.png", "bench/Cargo.lock"),
 )
 """What a draft writes."""

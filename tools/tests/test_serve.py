@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
+import html
 import os
 import signal
 import socket
 import subprocess
 import sys
 import time
+import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -15,6 +18,7 @@ from pathlib import Path
 import pytest
 
 from pages.fixture import ROOT, make_site
+from tlsperf.serve import serve
 
 pytestmark = pytest.mark.zola
 
@@ -54,17 +58,23 @@ def served(site: Path) -> Iterator[str]:
         urllib.request.urlopen(f"http://127.0.0.1:{port}/")
 
 
-def until(holds: Callable[[str], bool], address: str, log: Path) -> str:
+def fetch(address: str) -> tuple[int, bytes]:
+    try:
+        with urllib.request.urlopen(address) as answer:
+            return answer.status, answer.read()
+    except urllib.error.HTTPError as error:
+        return error.code, error.read()
+
+
+def until(holds: Callable[[str], bool], address: str, log: Path, status: int = 200) -> str:
     """The page at an address, as soon as it holds."""
     end = time.monotonic() + PATIENCE
     while time.monotonic() < end:
-        try:
-            with urllib.request.urlopen(address) as answer:
-                page: str = answer.read().decode("utf-8")
-            if holds(page):
+        with contextlib.suppress(OSError):
+            found, body = fetch(address)
+            page = body.decode("utf-8")
+            if found == status and holds(page):
                 return page
-        except OSError:
-            pass
         time.sleep(0.2)
     raise AssertionError(f"{address}: not in {PATIENCE} s\n{log.read_text()}")
 
@@ -75,5 +85,45 @@ def test_a_served_site_follows_its_files_and_has_no_policy(site: Path, served: s
     assert "Content-Security-Policy" not in page  # it would refuse the script that reloads
     assert "livereload" in page
     post = site / "content" / "blog" / "2026-10-01-clock.md"
-    post.write_text(post.read_text("utf-8").replace("A post, as", "Now changed, as"), "utf-8")
-    until(lambda page: "Now changed, as an example." in page, f"{served}blog/", log)
+    address = f"{served}blog/{post.stem}/"
+    until(lambda page: "<main" in page, address, log)
+    post.write_text(f"{post.read_text('utf-8')}\nA line more.\n", "utf-8")
+    until(lambda page: "A line more." in page, address, log)
+    assert served.encode() in fetch(f"{served}rss.xml")[1]  # not Zola's own port
+    assert fetch(f"{served}nowhere/")[0] == 404
+
+
+@pytest.mark.parametrize(
+    ("file", "right", "wrong", "says"),
+    [
+        (
+            "content/blog/2026-10-01-clock.md",
+            "One read",
+            "One {{ nope() }}",
+            "shortcode named `nope`",
+        ),
+        ("templates/page.html", "page.title }}", "page.titel }}", "`page.titel` not found"),
+    ],
+)
+def test_a_mistake_is_shown_until_it_is_corrected(
+    site: Path, served: str, file: str, right: str, wrong: str, says: str
+) -> None:
+    log, path = site / "serve.log", site / file
+    address = f"{served}blog/2026-10-01-clock/"
+    until(lambda page: "<main" in page, address, log)
+    before = path.read_text("utf-8")
+    assert right in before
+    path.write_text(before.replace(right, wrong, 1), "utf-8")
+    until(lambda page: html.unescape(page).count(says) == 1, address, log, status=500)
+    assert fetch(served)[0] == 500
+    path.write_text(before, "utf-8")
+    until(lambda page: "<main" in page, address, log)
+
+
+def test_a_port_that_is_taken_is_named(site: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        assert serve(["false"], port) == 1
+    assert f"port {port}: address already in use; make serve PORT=N" in capfd.readouterr().err

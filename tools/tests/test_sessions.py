@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 from numpy.random import Generator
-from scipy import stats
+from scipy import optimize, special, stats
 
 import between_sessions
 import session_simulation
@@ -16,8 +16,10 @@ from synthetic import SIXTEEN, TRANSFERS, Rates, implementation, in_sessions, lo
 from tlsperf.analysis.series import MeasuredRun, measured
 from tlsperf.analysis.sessions import (
     DEFAULT_SPREADS,
+    MOST_DEGREES,
     NO_PRIOR,
     Prior,
+    another_run,
     another_run_by_spread,
     fit_prior,
     kind_of,
@@ -57,9 +59,37 @@ def test_the_prior_of_rows_is_found_again() -> None:
     assert prior.variance == pytest.approx(variance, rel=0.05)
     equal = fit_prior([random.normal(0, 0.1, 5) for _ in range(400)])
     assert equal.variance == pytest.approx(0.01, rel=0.1)
-    assert equal.degrees > 50
+    assert equal.degrees == MOST_DEGREES
     assert fit_prior(rows[:1]) == NO_PRIOR
     assert fit_prior([]) == NO_PRIOR
+
+
+def test_what_moves_all_rows_together_has_the_degrees_of_the_sessions() -> None:
+    random = np.random.default_rng(2)
+    host = np.array([0.02, 0.01, 0.0, -0.01, -0.02])
+    rows = [host + random.normal(0, 0.001, 5) for _ in range(40)]
+    prior = fit_prior(rows)
+    assert prior.shared == pytest.approx(host, abs=0.001)
+    assert prior.shared_variance == pytest.approx(host.var(ddof=1), rel=0.1)
+    # 2.78 is Student's quantile of four degrees of freedom, 3.75 that of 98 %.
+    expected = host.std(ddof=1) / math.sqrt(5)
+    assert prior.half_width(rows[0], 0.95) == pytest.approx(2.776 * expected, rel=0.1)
+    assert prior.half_width(rows[0], 0.95, 0.98) == pytest.approx(3.747 * expected, rel=0.1)
+    # Another table's row, of other sessions, has only its own variance.
+    assert prior.half_width(np.array([0.0, 0.002]), 0.95) < expected
+
+
+def test_rows_that_move_alone_share_next_to_nothing() -> None:
+    random = np.random.default_rng(3)
+    rows = [random.normal(0, 0.01, 5) for _ in range(400)]
+    prior = fit_prior(rows)
+    assert math.sqrt(prior.shared_variance) < 0.001
+    assert prior.scale * prior.variance == pytest.approx(0.01**2, rel=0.1)
+
+
+def test_rows_of_unlike_sessions_share_nothing() -> None:
+    prior = fit_prior([np.array([0.1, 0.2, 0.3]), np.array([0.1, 0.2, 0.3, 0.2])])
+    assert (prior.shared, prior.shared_variance) == (None, 0.0)
 
 
 def test_a_known_spread_widens_the_interval_in_squares() -> None:
@@ -218,3 +248,72 @@ def test_two_runs_of_the_same_programs_agree() -> None:
 @pytest.mark.parametrize("setting", session_simulation.SETTINGS[:1])
 def test_the_simulation_of_sessions_holds(setting: session_simulation.Setting) -> None:
     assert session_simulation.simulate(setting, pages=60).failures() == []
+
+
+# --- the arithmetic of sessions, again by other means --------------------------------------------
+
+
+def fitted(variances: list[float], degrees: list[int]) -> tuple[float, float]:
+    """Variance and degrees of the prior by Smyth 2004, section 6.2, with scipy's root finder."""
+    half = np.array(degrees) / 2
+    e = np.log(variances) - special.digamma(half) + np.log(half)
+    excess = float(e.var(ddof=1) - special.polygamma(1, half).mean())
+    d = 2 * optimize.brentq(lambda x: special.polygamma(1, x) - excess, 1e-3, 1e6, xtol=1e-12)
+    return float(np.exp(e.mean() + special.digamma(d / 2) - np.log(d / 2))), d
+
+
+@pytest.mark.parametrize("spread", [1.2, 3.0, 9.0])
+def test_the_prior_is_the_one_of_its_definition(spread: float) -> None:
+    random = np.random.default_rng(2)
+    rows = [row[: 5 + n % 3] for n, row in enumerate(random.normal(0, 0.01, (9, 8)))]
+    rows = [row * spread ** (n - 4) for n, row in enumerate(rows)]
+    prior = fit_prior([*rows, np.zeros(5)])
+    variance, degrees = fitted([row.var(ddof=1) for row in rows], [len(row) - 1 for row in rows])
+    assert (prior.variance, prior.degrees) == pytest.approx((variance, degrees), rel=1e-6)
+    assert prior.pooled == sum(len(row) - 1 for row in rows), "a row without a variance is none"
+
+
+def test_two_rows_make_a_prior_and_equal_variances_the_most_of_one() -> None:
+    row = np.array([0.1, 0.3, 0.2, 0.5, 0.4])
+    equal = fit_prior([row, -row])
+    assert (equal.degrees, equal.pooled) == (MOST_DEGREES, 8)
+    assert (equal.shared_variance, equal.scale) == (0, 2)
+    half = 4 / 2
+    expected = float(row.var(ddof=1)) * half / math.exp(special.digamma(half))
+    assert equal.variance == pytest.approx(expected)
+    assert fit_prior([row, np.zeros(4)]) is NO_PRIOR
+
+
+def test_a_prior_without_end_has_the_degrees_of_all_rows_and_no_row_has_more() -> None:
+    row = np.array([0.1, 0.3, 0.2, 0.5, 0.4])
+    width = float(stats.t.ppf(0.975, 8)) * math.sqrt(0.04 / 5)
+    assert Prior(0.04, math.inf, 8).half_width(row, 0.95) == pytest.approx(width)
+    moderated = (3 * 0.04 + 4 * row.var(ddof=1)) / 7
+    for pooled, degrees in ((math.inf, 7), (5.0, 5)):
+        width = float(stats.t.ppf(0.95, degrees)) * math.sqrt(moderated / 5)
+        assert Prior(0.04, 3.0, pooled).half_width(row, 0.9) == pytest.approx(width)
+
+
+def test_another_run_has_the_error_of_two_medians() -> None:
+    row = np.log([99.0, 101, 100, 102, 98])
+    half = math.sqrt(2) * 1.15 * NO_PRIOR.half_width(row, 0.95)
+    expected = (100 * math.exp(-half), 100 * math.exp(half))
+    assert another_run(100, row, NO_PRIOR) == pytest.approx(expected)
+
+
+def test_spreads_are_in_per_cent_by_kind() -> None:
+    assert DEFAULT_SPREADS.of_median(TRANSFERS[0]) == pytest.approx(0.0048)
+    assert DEFAULT_SPREADS.of_ratio(TRANSFERS[0]) == pytest.approx(0.0022)
+
+
+def test_a_ratio_of_sessions_is_their_mean_with_its_interval() -> None:
+    logs = np.array([0.009, 0.011, 0.010, 0.012, 0.008])
+    half = NO_PRIOR.half_width(logs, 0.95)
+    found = session_ratio(logs, NO_PRIOR, 30)
+    assert (found.low, found.value, found.high) == pytest.approx(
+        [math.exp(0.01 + sign * half) for sign in (-1, 0, 1)]
+    )
+    assert (found.verdict, found.paired, found.rounds, found.note) == ("faster", True, 30, None)
+    fewer = session_ratio(logs, NO_PRIOR, 30, 1, "lower")
+    assert fewer.verdict == "slower"
+    assert fewer.value == pytest.approx(1 / found.value)

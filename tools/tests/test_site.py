@@ -59,13 +59,13 @@ def test_one_that_does_not_run_is_passed_over(
 
 def test_no_zola_says_how_to_get_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
-    with pytest.raises(SiteError, match="npm ci"):
+    with pytest.raises(SiteError, match="make node_modules"):
         find_zola(tmp_path)
 
 
 def test_the_config_is_translated_for_an_old_zola() -> None:
     config = (ROOT / "config.toml").read_text(encoding="utf-8")
-    current, old = tomllib.loads(config), tomllib.loads(translate(config))
+    current, old = tomllib.loads(config), tomllib.loads(translate(config, (0, 17, 2)))
     assert old["generate_feed"] is True
     assert old["feed_filename"] == "rss.xml" == current["feed_filenames"][0]
     rest = {"generate_feeds", "feed_filenames", "generate_feed", "feed_filename"}
@@ -77,12 +77,18 @@ def test_the_config_is_translated_for_an_old_zola() -> None:
 
 def test_a_key_on_several_lines_is_an_error_not_a_broken_config() -> None:
     with pytest.raises(SiteError):
-        translate('feed_filenames = [\n  "rss.xml",\n]\n')
+        translate('feed_filenames = [\n  "rss.xml",\n]\n', (0, 17, 2))
+
+
+def test_zola_0_19_is_not_asked_for_a_json_feed() -> None:
+    config = (ROOT / "config.toml").read_text(encoding="utf-8")
+    translated = tomllib.loads(translate(config, (0, 19, 2)))
+    assert translated == tomllib.loads(config) | {"feed_filenames": ["rss.xml", "atom.xml"]}
 
 
 def test_only_an_old_zola_gets_a_copy(tmp_path: Path) -> None:
     (tmp_path / "config.toml").write_text("generate_feeds = true\n")
-    assert config_for(Zola(("zola",), (0, 19, 0)), tmp_path) == tmp_path / "config.toml"
+    assert config_for(Zola(("zola",), (0, 22, 0)), tmp_path) == tmp_path / "config.toml"
     copy = config_for(Zola(("zola",), (0, 18, 0)), tmp_path)
     assert copy.read_text() == "generate_feed = true\n"
     assert (tmp_path / "config.toml").read_text() == "generate_feeds = true\n"
@@ -93,4 +99,4 @@ def test_the_wrong_folder_is_named(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     assert site.main(["build"]) == 1
-    assert f"{tmp_path}: no config.toml here" in capsys.readouterr().err
+    assert f"{tmp_path} is in no folder with config.toml and data/" in capsys.readouterr().err

@@ -2,6 +2,8 @@
 
 import math
 import time
+from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -12,6 +14,8 @@ from scipy import stats
 from tlsperf.analysis import statistics
 from tlsperf.analysis.ratios import ratio_text
 from tlsperf.analysis.statistics import (
+    RatioEstimate,
+    counted_ratio,
     geometric_means,
     paired_ratio,
     required_rounds,
@@ -24,6 +28,7 @@ from tlsperf.contract.metrics import Better
 
 positive = st.floats(min_value=0.1, max_value=1e6)
 series = st.lists(positive, min_size=1, max_size=40)
+Ratio = Callable[..., RatioEstimate]
 
 
 def test_median_interval_of_thirty_rounds_runs_from_the_10th_to_the_21st() -> None:
@@ -195,7 +200,7 @@ def test_a_round_missing_on_one_side_is_left_out() -> None:
 
 
 def test_series_without_common_rounds_are_not_pairs() -> None:
-    with pytest.raises(ValueError, match="no round is on both sides"):
+    with pytest.raises(ValueError, match=r"^no round is on both sides: such series"):
         paired_ratio([math.nan, 1], [1, math.nan])
 
 
@@ -282,3 +287,151 @@ def test_a_ratio_across_another_host_keeps_its_interval_and_loses_its_verdict() 
     neutral = paired_ratio(rounds * 2, rounds).untested("another host")
     assert (neutral.verdict, neutral.note) == ("not tested", "another host")
     assert ratio_text(neutral) == "2.00x (2.00 to 2.00)"
+
+
+# --- at the edges --------------------------------------------------------------------------------
+
+
+@given(series)
+def test_a_median_is_the_middle_and_a_spread_is_over_one_fewer(values: list[float]) -> None:
+    of = summary(values)
+    assert of.median == pytest.approx(float(np.median(values)))
+    if len(values) > 1:
+        expected = 100 * float(np.std(values, ddof=1)) / float(np.mean(values))
+        assert of.spread_percent == pytest.approx(expected, abs=1e-9)
+
+
+def test_a_series_of_zeros_has_no_spread_and_needs_no_known_number_of_rounds() -> None:
+    zeros = summary([0.0] * 30)
+    assert (zeros.median, zeros.low, zeros.spread_percent) == (0, 0, None)
+    assert required_rounds(zeros) is None
+
+
+def test_required_rounds_at_every_width() -> None:
+    assert required_rounds(summary([97, 100, 103] * 10)) == 270
+    assert required_rounds(summary([0.9375, 1, 1.0625] * 10)) == 1172
+    assert required_rounds(summary([98.99, 100, 101] * 10)) == 31
+    assert required_rounds(summary([99, 100, 101] * 10)) == 30
+
+
+def test_outliers_are_more_than_their_threshold_off_in_the_units_of_the_series() -> None:
+    assert statistics._outliers(np.array([1, -1, 1, -1, 14.826]), 0.0) == ()
+    assert statistics._outliers(np.array([1, -1, 1, -1, 14.827]), 0.0) == (4,)
+    assert summary([98, 102, 98, 102, 100, 120.0]).outliers == ()
+
+
+def test_warnings_have_the_number_of_what_they_count() -> None:
+    at_the_threshold = replace(summary([1000.0] * 9), spread_percent=10.0)
+    assert stability_warnings([at_the_threshold]) == [
+        "1 of 1 figures are unstable: relative standard deviation of 10% or more, up to 10%."
+    ]
+    steady = [1000 + i for i in range(-4, 5)]
+    assert stability_warnings([summary([*steady, 900])]) == [
+        "1 of 1 figures have outliers: 1 round in all, more than 14.8 median absolute deviations "
+        "off."
+    ]
+    wide, wider = summary([98, 100, 102] * 10), summary([97, 100, 103] * 10)
+    assert stability_warnings([wide, wider, wide]) == [
+        "3 of 3 medians are not within ±1% by the rounds of their sessions: that takes about 120 "
+        "to 270 rounds."
+    ]
+
+
+SKEWED = np.exp(np.random.default_rng(11).exponential(0.02, 24))
+LEVEL = np.exp(np.random.default_rng(12).normal(0, 0.001, 24))
+
+
+@pytest.mark.parametrize("ratio", [paired_ratio, unpaired_ratio])
+def test_a_ratio_of_durations_is_that_of_the_rates_inverted_with_its_interval(ratio: Ratio) -> None:
+    rates, durations = ratio(LEVEL, SKEWED), ratio(SKEWED, LEVEL, 1, "lower")
+    inverted = ratio(1 / LEVEL, 1 / SKEWED, 1, "lower")
+    for of in (durations, inverted):
+        assert (of.low, of.value, of.high) == pytest.approx((rates.low, rates.value, rates.high))
+    assert rates.low is not None
+    assert rates.high is not None
+    assert rates.value / rates.low != pytest.approx(rates.high / rates.value, rel=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("ratio", "needed", "needed_of_three"), [(paired_ratio, 6, 7), (unpaired_ratio, 4, 5)]
+)
+def test_too_few_rounds_say_how_many_it_takes(
+    ratio: Ratio, needed: int, needed_of_three: int
+) -> None:
+    few = ratio([1.0, 2, 3], [4.0, 5, 6])
+    assert (few.verdict, few.rounds, few.low, few.high) == ("too few rounds", 3, None, None)
+    assert few.paired is (ratio is paired_ratio)
+    assert few.note == f"3 rounds; a verdict takes {needed}"
+    assert ratio([1.0, 2, 3], [4.0, 5, 6], 3).note == (
+        f"3 rounds; a verdict over 3 comparisons takes {needed_of_three}"
+    )
+    assert ratio([1.0, 2, 3], [4.0, 5, 6], 2).note != few.note
+    rounds = list(np.linspace(1, 2, 10))
+    assert ratio(rounds, rounds).rounds == 10
+    assert ratio(rounds, rounds).paired is few.paired
+
+
+def test_an_unpaired_ratio_has_the_rounds_of_its_smaller_side_and_one_note() -> None:
+    note = "unpaired: no common rounds, so what else changed is in it"
+    of = unpaired_ratio([1.0] * 7, [1.0] * 9)
+    assert (of.rounds, of.note) == (7, note)
+    doubled = unpaired_ratio([1.0] * 7, [1.0] * 9, drift=2)
+    assert doubled.note == f"{note}; interval widened by 100.0 % for the drift between them"
+
+
+def test_a_probability_that_is_just_the_one_allowed_is_allowed() -> None:
+    # Of 120 orders of 3 and 7 values one has all of the 3 first: 1 in 120 is 0.05 / 2 / 3.
+    assert statistics._rank_sum(3, 7, 3) == 1
+    assert statistics._rank_sum(3, 7, 4) == 0
+
+
+def test_normal_quantiles_are_the_textbook_ones() -> None:
+    assert statistics.normal_quantile() == pytest.approx(1.959964, abs=1e-6)
+    assert statistics.normal_quantile(16) == pytest.approx(float(stats.norm.isf(0.025 / 16)))
+
+
+@pytest.mark.parametrize(
+    ("interval", "expected"),
+    [
+        ((1.0, 2.0, 1.5, 1.0), ("no difference shown", None)),
+        ((0.5, 1.0, 0.7, 1.0), ("no difference shown", None)),
+        ((1.01, 2.0, 1.5, 1.0), ("faster", None)),
+        ((0.5, 0.99, 0.7, 1.0), ("slower", None)),
+        ((1.2, 3.0, 1.5, 1.5), ("no difference shown", "within the noise floor of 50%")),
+        ((0.3, 0.8, 1 / 1.5, 1.6), ("no difference shown", "within the noise floor of 60%")),
+        ((1.2, 3.0, 1.5, 1.99), ("no difference shown", "within the noise floor of 99%")),
+        ((1.2, 3.0, 1.5, 1.49), ("faster", None)),
+    ],
+)
+def test_a_verdict_asks_for_an_interval_without_1_and_a_ratio_beyond_the_floor(
+    interval: tuple[float, float, float, float], expected: tuple[str, str | None]
+) -> None:
+    assert statistics.verdict(*interval) == expected
+    if interval[3] == 1:
+        assert statistics.verdict(*interval[:3]) == expected
+
+
+def test_counts_differ_by_their_range_and_by_more_than_counts_of_one_binary() -> None:
+    fewer = counted_ratio([100.0, 101, 102], [200.0, 202], 1.01)
+    assert (fewer.low, fewer.value, fewer.high) == pytest.approx((200 / 102, 201 / 101, 2.02))
+    assert (fewer.verdict, fewer.paired, fewer.rounds) == ("faster", True, 2)
+    assert fewer.note == "counts, not samples: from the smallest to the largest over all rounds"
+    assert counted_ratio([200.0, 202], [100.0, 101, 102], 1.01).verdict == "slower"
+    near = counted_ratio([100.0, 100.1], [100.5, 100.6], 1.01)
+    assert (near.verdict, near.note) == ("no difference shown", fewer.note)
+    assert near.low is not None
+    assert near.low > 1
+    overlapping = counted_ratio([100.0, 150.0], [120.0, 250.0], 1.01)
+    assert overlapping.verdict == "no difference shown"
+
+
+def test_drift_needs_five_rounds_in_a_half_and_counts_half_of_an_odd_number() -> None:
+    ten = np.r_[np.full(5, 100.0), np.full(5, 103.0)]
+    assert statistics.drift([ten]) == pytest.approx(1.03)
+    assert statistics.drift([ten[:9]]) == 1
+    assert statistics.drift([np.r_[ten[:5], 100.0, ten[5:], 103.0]]) == pytest.approx(1.03)
+
+
+def test_an_untested_ratio_has_no_rounds() -> None:
+    of = untested_ratio(3, 2, "published")
+    assert (of.rounds, of.paired, of.low, of.high) == (0, False, None, None)

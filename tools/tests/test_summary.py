@@ -31,7 +31,9 @@ def edited(results: Results, edit: Callable[[dict[str, Any]], None]) -> Results:
 
 
 def test_a_new_report_is_shown_by_its_headlines_changes_and_warnings(results: Results) -> None:
-    ratio = Ratio(value=1.1, verdict="faster", text="1.10x faster (1.05 to 1.15)")
+    ratio = Ratio(
+        value=1.1, low=1.05, high=1.15, verdict="faster", text="1.10x faster (1.05 to 1.15)"
+    )
     one, two = results.implementations[:2]
     change = Change(
         anchor="a", name="transfer", unit="MiB/s", before="100", after="110", ratio=ratio
@@ -84,15 +86,15 @@ def test_a_changed_figure_has_both_values_and_both_verdicts(results: Results) ->
     def edit(table: dict[str, Any]) -> None:
         for other in table["tables"][0]["rows"][0]["cells"]:
             if other["implementation"] == cell.implementation:
-                other["text"] = "1,234"
-                other["interval"] = "1,200 to 1,300"
-                other["ratio"]["text"] = "5.00x slower"
+                other |= {"value": 1234.0, "text": "1,234"}
+                other |= {"low": 1200.0, "high": 1300.0, "interval": "1,200 to 1,300"}
+                other["ratio"] |= {"value": 5.0, "low": None, "high": None, "text": "5.00x"}
 
     text = comparison(results, edited(results, edit))
     (line,) = [line for line in text.splitlines() if line.startswith(f"| {row.name}")]
     cells = [part.strip() for part in line.strip("|").split(" | ")]
     assert cells[2].startswith(cell.text)
-    assert cells[3:] == ["1,234 (1,200 to 1,300)", "MiB/s", cell.ratio.text, "5.00x slower"]
+    assert cells[3:] == ["1,234 (1,200 to 1,300)", "MiB/s", cell.ratio.text, "5.00x"]
 
 
 def test_a_figure_that_appears_or_disappears_is_listed(results: Results) -> None:
@@ -154,8 +156,12 @@ def test_the_reports_that_changed_since_a_commit(results: Results, tmp_path: Pat
     git("switch", "--quiet", "topic")
     assert summary_since(tmp_path, "main") == "No figure of any report changes.\n"
 
-    was = f'"text":"{results.tables[0].rows[0].cells[0].text}"'
-    write("2-changed", as_json("2-changed").replace(was, '"text":"9,999"'))
+    def change(table: dict[str, Any]) -> None:
+        cell = table["tables"][0]["rows"][0]["cells"][0]
+        cell |= {"value": 9999.0, "text": "9,999"}
+
+    changed = edited(results, change).model_copy(update={"title": "2-changed"})
+    write("2-changed", changed.model_dump_json(by_alias=True))
     (tmp_path / "content" / "perf" / "3-removed" / "results.json").unlink()
     write("4-old-schema", as_json("4-old-schema"))
     write("5-new", as_json("5-new"))

@@ -8,8 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from test_formats import BULK
-from test_importer import write
+from test_importer import bulk, write
 from tlsperf.publish.runs import import_files
 from tlsperf.publish.validate import problems
 
@@ -27,7 +26,7 @@ def data(tmp_path: Path) -> Path:
     shutil.copytree(DATA / "hosts", data / "hosts")
     folder = data / "runs" / "2026-01-02-a-run"
     folder.parent.mkdir(parents=True)
-    files = write(tmp_path / "given", **{f"output_{n}": BULK for n in range(1, 5)})
+    files = write(tmp_path / "given", **{f"output_{n}": bulk(n) for n in range(1, 5)})
     import_files(files, "openssl-3.6.1", folder, host="i5-6500")
     assert problems(data) == []
     return data
@@ -47,6 +46,11 @@ def _append(folder: Path) -> None:
         file.write("send: 1 MB/s\n")
 
 
+def _another_digit(folder: Path) -> None:
+    file = folder / "raw/openssl-3.6.1/output_1"
+    file.write_text(file.read_text().replace("7236.13", "7236.14"))
+
+
 @pytest.mark.parametrize(
     ("damage", "expected"),
     [
@@ -56,8 +60,9 @@ def _append(folder: Path) -> None:
         (_toml('id = "2026-01-02-a-run"', 'id = "2026-01-02-b-run"'), "the folder's name"),
         (_toml("round = 2", "round = 1"), "second observation"),
         (_toml("openssl-bench/2023", "openssl-bench/1066"), "format 'openssl-bench/1066'"),
-        (_toml('id = "openssl-3.6.1"', 'id = "openssl-3.6.2"'), "figures of 'openssl-3.6.1'"),
-        (_append, "sha256"),
+        (_toml('id = "openssl-3.6.1"', 'id = "openssl-3.6.2"'), "the run, not openssl-3.6.1"),
+        (_append, "bytes, expected "),
+        (_another_digit, "sha256"),
         (lambda folder: (folder / "raw/openssl-3.6.1/output_2").unlink(), "is missing"),
         (lambda folder: (folder / "raw/stray").touch(), "run.toml does not list"),
         (lambda folder: (folder.parent / "note.txt").touch(), "the folder of a run"),
@@ -88,11 +93,11 @@ def test_a_link_is_named(data: Path, target: str) -> None:
 
 
 def test_a_rate_ten_times_its_neighbours(data: Path, tmp_path: Path) -> None:
-    files = write(tmp_path / "more", output_5=BULK.replace("6512.01", "65120.1"))
+    files = write(tmp_path / "more", output_5=bulk(0).replace("6500.01", "65120.1"))
     import_files(files, "openssl-3.6.1", data / "runs" / "2026-01-02-a-run")
     (problem,) = problems(data)
     assert "found 65120.1 MiB/s for transfer 1.2, AES-128-GCM, sending" in problem
-    assert "in round 5, expected about 6512.01" in problem
+    assert "in round 5, expected about 6503.01" in problem
 
 
 def test_a_published_rate_ten_times_those_beside_it(data: Path, tmp_path: Path) -> None:

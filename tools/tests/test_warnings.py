@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import json
 import re
+from pathlib import Path
 from typing import get_args
 
+import pytest
+
 from fixture_run import ROOT
-from tlsperf.contract.warnings import WarningCode
+from tlsperf.contract.results import Results
+from tlsperf.contract.warnings import WEIGHTS, WarningCode, Weight
+from tlsperf.load.formats import FOREIGN
 
 SCHEMA = ROOT / "data" / "schema"
 LISTED = json.loads((SCHEMA / "warnings.json").read_text(encoding="utf-8"))["codes"]
@@ -15,6 +20,34 @@ LISTED = json.loads((SCHEMA / "warnings.json").read_text(encoding="utf-8"))["cod
 
 def test_the_codes_are_those_of_the_file_in_its_order() -> None:
     assert list(get_args(WarningCode)) == [entry["code"] for entry in LISTED]
+
+
+def test_the_weights_are_those_of_the_file() -> None:
+    assert dict(WEIGHTS) == {entry["code"]: entry["weight"] for entry in LISTED}
+    assert {entry["weight"] for entry in LISTED} == set(get_args(Weight))
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "content/perf").glob("*/results.json")), ids=str)
+def test_a_report_with_imported_figures_says_first_why_they_cannot_be_compared(path: Path) -> None:
+    results = Results.model_validate_json(path.read_bytes())
+    imported = any(file.format in FOREIGN for run in results.runs for file in run.files)
+    messages = [w.message for w in results.warnings if w.code == "incomparable"]
+    assert bool(messages) == imported
+    assert sum("2 programs, openssl-bench and rustls' bench" in m for m in messages) == imported
+    text = path.with_name("index.md").read_text(encoding="utf-8")
+    assert "\n{{ warnings() }}\n" in text.partition("## ")[0]
+    assert "\n{{ host() }}\n" in text
+
+
+def test_the_series_on_the_server_says_what_makes_it_incomparable() -> None:
+    path = ROOT / "content/perf/2026-03-07-x86-64/results.json"
+    warnings = Results.model_validate_json(path.read_bytes()).warnings
+    assert [w.message.partition(",")[0].partition(":")[0] for w in warnings] == [
+        "rustls ran with jemalloc",
+        "rustls' clients verified the server's certificate",
+        "The figures are of 2 programs",
+        "The figures have no interval (one run)",
+    ]
 
 
 def test_the_schema_of_a_run_has_no_other_code() -> None:

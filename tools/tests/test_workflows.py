@@ -28,6 +28,9 @@ RIGHTS = {
     ("ci", "data"): {"contents": "read"},
     ("nightly", "libraries"): {"contents": "read"},
     ("nightly", "matrix"): {"contents": "read"},
+    ("nightly", "mutants-bench"): {"contents": "read"},
+    ("nightly", "mutants-tools"): {"contents": "read"},
+    ("nightly", "put-back"): {"contents": "read"},
     ("pages", "build"): {"contents": "read", "pages": "read"},
     ("pages", "deploy"): {"pages": "write", "id-token": "write"},
     ("bench", "measure"): {"contents": "read"},
@@ -161,7 +164,31 @@ def test_the_form_offers_every_suite_that_there_is() -> None:
     suite = WORKFLOWS["bench"].events["workflow_dispatch"]["inputs"]["suite"]
     files = (ROOT / "bench" / "suites").glob("[!_]*.toml")
     # Counting needs no bench host: any machine counts the same.
-    assert set(suite["options"]) == {path.stem for path in files} - {"instructions"}
+    expected = {path.stem for path in files} - {"instructions"}
+    found = set(suite["options"])
+    assert found == expected, (
+        ".github/workflows/bench.yml, on.workflow_dispatch.inputs.suite.options: "
+        f"add {', '.join(sorted(expected - found)) or 'nothing'}, "
+        f"remove {', '.join(sorted(found - expected)) or 'nothing'}"
+    )
+
+
+def test_no_job_waits_for_a_machine_that_nobody_has() -> None:
+    jobs = WORKFLOWS["bench"].jobs
+    assert "&& vars.BENCH_HOSTS" in (jobs["measure"].condition or "")
+    text = WORKFLOWS["bench"].text
+    matrices = re.findall(r"host: \$\{\{ fromJSON\((.*)\) \}\}", text)
+    assert len(matrices) == len(jobs)
+    for matrix in matrices:
+        assert matrix.endswith("|| vars.BENCH_HOSTS"), matrix
+
+
+def test_a_fork_is_fetched_before_the_build_and_never_published() -> None:
+    jobs = WORKFLOWS["bench"].jobs
+    runs = [step.run or "" for step in jobs["measure"].steps]
+    assert runs.index("scripts/fetch-source") < runs.index("make libraries")
+    for job in (jobs["draft"], jobs["propose"]):
+        assert "&& !inputs.source" in (job.condition or "")
 
 
 def test_steps_are_make_targets_scripts_or_one_program() -> None:
@@ -182,6 +209,20 @@ def test_steps_are_make_targets_scripts_or_one_program() -> None:
                 assert (ROOT / words[0]).stat().st_mode & 0o111, place
             else:
                 assert words[0] in {"sudo", "bench/target/release/tlsbench"}, place
+
+
+def test_every_build_uses_the_lock_files() -> None:
+    files = [ROOT / "Makefile", *sorted((ROOT / "scripts").iterdir())]
+    files += sorted((ROOT / "bench" / "runner" / "src").rglob("*.rs"))
+    found = 0
+    for path in files:
+        lines = path.read_text(encoding="utf-8").splitlines()
+        text = "\n".join(line for line in lines if not line.startswith("#"))
+        for match in re.finditer(r'cargo (build|test|clippy|install)\b|"build", "--release"', text):
+            line = text[match.start() :].partition("\n")[0]
+            found += 1
+            assert "--locked" in line, f"{path.name}: {line}"
+    assert found > 8
 
 
 def test_the_reader_of_workflows_sees_what_is_there(tmp_path: Path) -> None:

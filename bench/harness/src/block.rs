@@ -3,10 +3,9 @@
 use std::time::Instant;
 
 use anyhow::Result;
-use jiff::Timestamp;
 
 use crate::{
-    counters,
+    clock, counters,
     library::TlsLibrary,
     record::{Block, Record, Schema, Status},
     request::Request,
@@ -41,7 +40,7 @@ pub fn measure<L: TlsLibrary>(library: &L, request: &Request) -> Result<Vec<Reco
     };
     records.push(Record::Block(Block {
         schema: Schema,
-        time: Timestamp::now(),
+        time: clock::date(),
         session: request.session,
         round: request.round,
         block: request.block,

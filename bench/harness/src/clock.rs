@@ -2,6 +2,17 @@
 
 use std::time::{Duration, Instant};
 
+use jiff::Timestamp;
+
+/// The time of day, to date a record; nothing is measured with it.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the one place that dates records"
+)]
+pub fn date() -> Timestamp {
+    Timestamp::now()
+}
+
 /// Cost of one read of the clock, in nanoseconds: the least of several means, since whatever else
 /// runs on the host can only add to it.
 pub fn cost() -> f64 {
@@ -50,5 +61,34 @@ mod tests {
     fn reading_the_clock_costs_something_and_less_than_a_microsecond_or_ten() {
         let cost = cost();
         assert!(cost > 0.0 && cost < 10_000.0, "{cost} ns");
+    }
+
+    #[test]
+    fn the_cost_of_a_read_is_that_of_many_reads_by_their_number() {
+        let read = || {
+            let start = Instant::now();
+            for _ in 0..1000 {
+                std::hint::black_box(Instant::now());
+            }
+            start.elapsed().as_nanos() as f64 / 1000.0
+        };
+        let least = (0..100).map(|_| read()).fold(f64::INFINITY, f64::min);
+        let ratio = cost() / least;
+        assert!((0.25..4.0).contains(&ratio), "{ratio} of {least} ns");
+    }
+
+    #[test]
+    fn a_lap_is_the_time_since_the_one_before() {
+        let pause = Duration::from_millis(20);
+        let mut laps = Laps::start();
+        std::thread::sleep(pause);
+        assert!(laps.lap() >= pause);
+        assert!(laps.lap() < pause);
+    }
+
+    #[test]
+    fn records_are_dated_today() {
+        let year: i16 = date().strftime("%Y").to_string().parse().unwrap();
+        assert!(year >= 2026, "{year}");
     }
 }

@@ -123,4 +123,13 @@ mod tests {
         assert_eq!(read, merged.0);
         assert!(Latencies::merged([].into_iter()).unwrap().is_none());
     }
+
+    #[test]
+    fn the_largest_time_is_exact_and_a_time_beyond_a_minute_is_refused() {
+        let mut latencies = of([1, 1_000_000].into_iter());
+        let largest = latencies.observations().last().unwrap();
+        assert_eq!(largest.statistic, Statistic::Max);
+        assert!((largest.value / 1e6 - 1.0).abs() < 1e-3, "{largest:?}");
+        assert!(latencies.add(Duration::from_secs(3600)).is_err());
+    }
 }

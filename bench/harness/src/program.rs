@@ -40,7 +40,8 @@ fn run<L: TlsLibrary>(library: &L) -> Result<()> {
         ["measure"] => {
             let request: Request = serde_json::from_reader(io::stdin().lock())
                 .context("the request on standard input is not valid")?;
-            for record in block::measure(library, &request)? {
+            let records = block::measure(library, &request);
+            for record in records.with_context(|| request.scenario.name())? {
                 writeln!(output, "{}", record.to_line()?)?;
             }
         }

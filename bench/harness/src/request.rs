@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::{
@@ -63,7 +62,7 @@ impl Request {
     ) -> Measurement {
         Measurement {
             schema: Schema,
-            time: Timestamp::now(),
+            time: clock::date(),
             session: self.session,
             round: self.round,
             layout: self.layout,
@@ -83,7 +82,7 @@ impl Request {
     pub(crate) fn overhead(&self, side: Option<Side>) -> Overhead {
         Overhead {
             schema: Schema,
-            time: Timestamp::now(),
+            time: clock::date(),
             session: self.session,
             round: self.round,
             implementation: self.implementation.clone(),

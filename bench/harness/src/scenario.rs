@@ -33,6 +33,7 @@ macro_rules! vocabulary {
 
 pub(crate) use vocabulary;
 
+mod iana;
 pub mod primitive;
 pub mod variant;
 

@@ -29,57 +29,6 @@ const HELLO_RETRY_RANDOM: [u8; 32] = [
     0xc2, 0xa2, 0x11, 0x16, 0x7a, 0xbb, 0x8c, 0x5e, 0x07, 0x9e, 0x09, 0xe2, 0xc8, 0xa8, 0x33, 0x9c,
 ];
 
-impl CipherSuite {
-    /// The IANA number.
-    pub fn number(self) -> u16 {
-        match self {
-            Self::Aes128Gcm => 0x1301,
-            Self::Aes256Gcm => 0x1302,
-            Self::ChaCha20Poly1305 => 0x1303,
-            Self::EcdheRsaAes128Gcm => 0xc02f,
-            Self::EcdheRsaAes256Gcm => 0xc030,
-            Self::EcdheRsaChaCha20Poly1305 => 0xcca8,
-            Self::EcdheEcdsaAes128Gcm => 0xc02b,
-            Self::EcdheEcdsaAes256Gcm => 0xc02c,
-            Self::EcdheEcdsaChaCha20Poly1305 => 0xcca9,
-        }
-    }
-
-    /// The suite of an IANA number.
-    ///
-    /// # Errors
-    /// None of the vocabulary.
-    pub fn from_number(number: u16) -> Result<Self> {
-        let found = Self::ALL.iter().find(|suite| suite.number() == number);
-        found
-            .copied()
-            .with_context(|| format!("cipher suite {number:#06x} is not in the vocabulary"))
-    }
-}
-
-impl KeyExchange {
-    /// The IANA number.
-    pub fn number(self) -> u16 {
-        match self {
-            Self::X25519 => 0x001d,
-            Self::Secp256r1 => 0x0017,
-            Self::Secp384r1 => 0x0018,
-            Self::X25519MlKem768 => 0x11ec,
-        }
-    }
-
-    /// The group of an IANA number.
-    ///
-    /// # Errors
-    /// None of the vocabulary.
-    pub fn from_number(number: u16) -> Result<Self> {
-        let found = Self::ALL.iter().find(|group| group.number() == number);
-        found
-            .copied()
-            .with_context(|| format!("group {number:#06x} is not in the vocabulary"))
-    }
-}
-
 /// A part of a message, read from its front.
 struct Reader<'a>(&'a [u8]);
 
@@ -431,6 +380,50 @@ mod tests {
         );
         assert!(key_shares(&sent[..sent.len() - 1]).is_err());
         assert!(key_shares(&record(HANDSHAKE, &message(SERVER_HELLO, &body))).is_err());
+    }
+
+    #[test]
+    fn a_retry_without_a_change_of_cipher_is_seen() {
+        let retry = [&TLS13_VERSION[..], &[0, 51, 0, 2, 0, 0x1d]].concat();
+        let answer = [&TLS13_VERSION[..], &[0, 51, 0, 5, 0, 0x17, 0, 1, 9]].concat();
+        let sent = [
+            record(HANDSHAKE, &hello(HELLO_RETRY_RANDOM, 0x1302, &retry)),
+            record(HANDSHAKE, &hello([1; 32], 0x1302, &answer)),
+            record(APPLICATION_DATA, &[0xaa; 40]),
+        ]
+        .concat();
+        let seen = parse(&sent).unwrap();
+        assert!(seen.hello_retry && !seen.resumed);
+        assert_eq!(seen.key_exchange, Some(KeyExchange::Secp256r1));
+    }
+
+    #[test]
+    fn what_is_outside_of_the_vocabulary_is_named() {
+        let first = |flight: &[u8]| parse(&record(HANDSHAKE, flight)).unwrap_err().to_string();
+        let old = [0, 43, 0, 2, 3, 2];
+        let group = [&TLS13_VERSION[..], &[0, 51, 0, 2, 0, 0x1e]].concat();
+        let explicit = [
+            hello([1; 32], 0xc030, &[]),
+            message(SERVER_KEY_EXCHANGE, &[1, 0, 0x1d, 0]),
+        ]
+        .concat();
+        for (flight, expected) in [
+            (hello([1; 32], 0x1304, &[]), "cipher suite 0x1304 is not"),
+            (hello([1; 32], 0x1302, &old), "version 0x0302 is neither"),
+            (hello([1; 32], 0x1302, &group), "group 0x001e is not"),
+            (explicit, "key exchange without a named group"),
+            (
+                message(CERTIFICATE, &[0; 4]),
+                "the first message is of type 11",
+            ),
+            (
+                hello(HELLO_RETRY_RANDOM, 0x1302, &TLS13_VERSION),
+                "no ServerHello follows",
+            ),
+        ] {
+            let error = first(&flight);
+            assert!(error.contains(expected), "{error}");
+        }
     }
 
     #[test]

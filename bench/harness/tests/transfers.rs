@@ -83,9 +83,33 @@ fn copies_are_measured_apart_and_grow_with_the_bytes() {
     }
 }
 
+#[test]
+fn records_of_another_size_than_the_scenarios_are_noticed() {
+    for (record_size, records) in [(4096, 16), (8192, 8)] {
+        let scenario = scenario(&json!({"size": 65536, "in_flight": 65536}));
+        let mut batch = Batch::new(&scenario).unwrap();
+        let transport = Transport::new(batch.capacity());
+        let client = CopyLibrary
+            .client_config(&Setup::client(&scenario).unwrap())
+            .unwrap();
+        let server = Setup {
+            record_size: Some(record_size),
+            ..Setup::server(&scenario).unwrap()
+        };
+        let server = CopyLibrary.server_config(&server).unwrap();
+        let mut pair = session::run(&CopyLibrary, &client, &server, &transport, false).unwrap();
+        transport.clear();
+        batch.run(&mut pair).unwrap();
+        let error = batch.check(&transport).unwrap_err().to_string();
+        assert_eq!(error, format!("found {records} records, expected 4"));
+    }
+}
+
 /// Whether plaintext is copied, lent, changed, lost or made up.
 #[derive(Clone, Copy, PartialEq)]
 enum Way {
+    /// Writes plaintext into the caller's buffer, and from the second batch on nowhere.
+    Stops,
     Lends,
     Changes,
     Loses,
@@ -95,6 +119,7 @@ enum Way {
 /// A library whose plaintext can be lent from where it is.
 struct Lending {
     way: Way,
+    writes: AtomicUsize,
     copies: AtomicUsize,
     loans: AtomicUsize,
 }
@@ -115,22 +140,33 @@ impl Connection for LendingConnection<'_> {
     }
 
     fn send(&mut self, data: &[u8]) -> Result<()> {
+        self.library.writes.fetch_add(1, Relaxed);
         self.connection.send(data)
     }
 
     fn receive(&mut self, buffer: &mut [u8]) -> Result<usize> {
         self.library.copies.fetch_add(1, Relaxed);
-        self.connection.receive(buffer)
+        match self.library.way {
+            Way::Stops if self.library.writes.load(Relaxed) > 1 => {
+                self.connection.receive(&mut buffer.to_vec())
+            }
+            _ => self.connection.receive(buffer),
+        }
     }
 
     fn receive_with(&mut self, buffer: &mut [u8], take: &mut dyn FnMut(&[u8])) -> Result<()> {
+        if self.library.way == Way::Stops {
+            let length = self.receive(buffer)?;
+            take(&buffer[..length]);
+            return Ok(());
+        }
         self.library.loans.fetch_add(1, Relaxed);
         self.decrypted.resize(buffer.len() + 1, 0);
         let length = self
             .connection
             .receive(&mut self.decrypted[..buffer.len()])?;
         match self.library.way {
-            Way::Lends => take(&self.decrypted[..length]),
+            Way::Lends | Way::Stops => take(&self.decrypted[..length]),
             Way::Changes => {
                 self.decrypted[length / 2] ^= 1;
                 take(&self.decrypted[..length]);
@@ -192,6 +228,7 @@ impl TlsLibrary for &'static Lending {
 fn lending(way: Way, more: &serde_json::Value) -> (Result<()>, usize, usize) {
     let library: &'static Lending = Box::leak(Box::new(Lending {
         way,
+        writes: AtomicUsize::new(0),
         copies: AtomicUsize::new(0),
         loans: AtomicUsize::new(0),
     }));
@@ -231,5 +268,16 @@ fn bytes_that_were_changed_lost_or_made_up_are_noticed() {
     ] {
         let error = format!("{:#}", lending(way, &in_flight).0.unwrap_err());
         assert!(error.contains(expected), "{error}");
+    }
+}
+
+#[test]
+fn a_receiver_that_stops_writing_plaintext_is_noticed() {
+    for more in [
+        json!({"size": 1 << 20}),
+        json!({"size": 16384, "in_flight": 16384}),
+    ] {
+        let error = lending(Way::Stops, &more).0.unwrap_err().to_string();
+        assert_eq!(error, "byte 0 arrived as another");
     }
 }

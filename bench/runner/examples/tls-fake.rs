@@ -1,6 +1,6 @@
 //! A library's program without a library, for the runner's tests: it speaks the protocol, and its
-//! figures are made up. Its name is that of its file, and a scenario's `variant` says how
-//! it misbehaves.
+//! figures are made up. Its name is that of its file; how it misbehaves, `suite.toml` beside it says
+//! in a comment before each scenario: `# way: crash`.
 
 use std::io::{Read as _, Write as _};
 use std::time::{Duration, Instant};
@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context as _, Result, bail};
 use jiff::Timestamp;
 use tls_harness::implementation::{self, Implementation};
+use tls_harness::process;
 use tls_harness::record::{
     Block, Measurement, Metric, Observation, Phase, Record, Schema, Statistic, Status, Unit,
 };
@@ -44,17 +45,20 @@ fn measure() -> Result<()> {
     let mut text = String::new();
     std::io::stdin().read_to_string(&mut text)?;
     let request: Request = serde_json::from_str(&text).context("request")?;
-    let variant = text_of(&request.scenario);
+    let way = way_of(request.block);
     let mut output = String::new();
-    match variant.as_str() {
+    match way.as_str() {
         "crash" => bail!("the server's certificate was not verified"),
         "crash-in-round-1" if request.round == 1 => bail!("only this once"),
         "hang" => loop {
             std::thread::sleep(Duration::from_secs(3600));
         },
         "hang-with-child" => {
-            std::process::Command::new("sleep").arg("3600").status()?;
+            let mut child = std::process::Command::new("sleep");
+            child.arg("3600");
+            process::answer(child, &())?;
         }
+        "request" => bail!("{text}"),
         "abort" => std::process::abort(),
         "absent" => {
             output += &mark(&request, Status::Absent, start)?;
@@ -62,7 +66,7 @@ fn measure() -> Result<()> {
             return Ok(());
         }
         "no-mark" => {
-            print!("{}", measurement(&request, &request.scenario, 1.0)?);
+            print!("{}", measurement(&request, &request.scenario, &way, 1.0)?);
             return Ok(());
         }
         _ => {}
@@ -72,34 +76,59 @@ fn measure() -> Result<()> {
     ));
     let mut scenario = request.scenario.clone();
     let mut rate = 1000.0 + f64::from(request.round % 3);
-    match variant.as_str() {
-        "another-scenario" => scenario.variant = None,
+    match way.as_str() {
+        "another-scenario" => scenario.threads = Some(99),
         "negative" => rate = -1.0,
         _ => {}
     }
-    output += &measurement(&request, &scenario, rate)?;
+    output += &measurement(&request, &scenario, &way, rate)?;
     output += &mark(&request, Status::Measured, start)?;
     let bytes = output.as_bytes();
-    let end = if variant == "truncated" {
+    let end = if way == "truncated" {
         bytes.len() - 9
     } else {
         bytes.len()
     };
     std::io::stdout().write_all(&bytes[..end])?;
-    Ok(())
+    match way.as_str() {
+        "crash-at-the-end" => bail!("after the last record"),
+        _ => Ok(()),
+    }
 }
 
-/// The variant, which says how to misbehave.
-fn text_of(scenario: &Scenario) -> String {
-    let variant = scenario.variant.as_ref();
-    variant.map(ToString::to_string).unwrap_or_default()
+/// How to misbehave in a block: empty where nothing says so.
+fn way_of(block: u32) -> String {
+    let folder = std::env::current_exe().unwrap_or_default();
+    let suite = std::fs::read_to_string(folder.with_file_name("suite.toml")).unwrap_or_default();
+    let mut ways = suite
+        .lines()
+        .filter_map(|line| line.strip_prefix("# way: "));
+    ways.nth(block as usize).unwrap_or_default().to_owned()
+}
+
+/// Whether this program was started twice before: each time leaves a file beside it.
+fn third_time() -> Result<bool> {
+    let own = std::env::current_exe()?;
+    for time in 1..3 {
+        let mark = own.with_extension(time.to_string());
+        if !mark.exists() {
+            std::fs::write(mark, "")?;
+            return Ok(false);
+        }
+    }
+    Ok(true)
 }
 
 /// Both sides, as lines; one line without a side for a primitive, which has none. The figure is put
 /// into the text, so that it may be a wrong one.
-fn measurement(request: &Request, scenario: &Scenario, rate: f64) -> Result<String> {
+fn measurement(request: &Request, scenario: &Scenario, way: &str, rate: f64) -> Result<String> {
     let mut lines = String::new();
-    let has_sides = scenario.operation.has_sides() && text_of(scenario) != "without-side";
+    let stopped = match way {
+        "stopped" => true,
+        "stopped-twice" => !third_time()?,
+        _ => false,
+    };
+    let has_sides = scenario.operation.has_sides() && way != "without-side";
     let sides = match has_sides {
         true => vec![Some(Side::Client), Some(Side::Server)],
         false => vec![None],
@@ -124,8 +153,8 @@ fn measurement(request: &Request, scenario: &Scenario, rate: f64) -> Result<Stri
             elapsed_seconds: Some(1.0),
             per_thread: None,
             histogram: None,
-            valid: true,
-            note: None,
+            valid: !stopped,
+            note: stopped.then(|| "the process was stopped".to_owned()),
         });
         lines += &record.to_line()?.replace("123456.0", &format!("{rate:.1}"));
         lines.push('\n');

@@ -1,5 +1,7 @@
 //! The warnings of a run that was measured, and how precise it became.
 
+use jiff::SignedDuration;
+
 use crate::history::History;
 use crate::precision::half_width;
 use crate::suite::Suite;
@@ -12,6 +14,7 @@ pub struct Conclusion<'a> {
     pub until_precise: Option<f64>,
     pub unreadable_sensors: Vec<String>,
     pub disk_was_full: bool,
+    pub stepped: Option<SignedDuration>,
 }
 
 impl Conclusion<'_> {
@@ -27,6 +30,8 @@ impl Conclusion<'_> {
         if self.disk_was_full {
             warnings.push(Warning::DiskFull);
         }
+        let stepped = self.stepped.map(|by| by.as_secs_f64());
+        warnings.extend(stepped.map(|seconds| Warning::SteppedClock { seconds }));
         warnings.extend(self.until_precise.and_then(|target| self.imprecise(target)));
         warnings
     }

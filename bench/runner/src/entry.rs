@@ -3,10 +3,10 @@
 
 use anyhow::{Context as _, Result};
 use itertools::Itertools as _;
-use serde::Deserialize;
-use serde::de::{Deserializer, Error};
 use tls_harness::scenario::Scenario;
 use toml::{Table, Value};
+
+use crate::lines::readable;
 
 /// Numbers of threads.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -86,45 +86,77 @@ impl Entry {
     }
 }
 
-impl<'de> Deserialize<'de> for Entry {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let mut table = Table::deserialize(deserializer)?;
+/// Why a table is no entry: the field at fault, if it is one, and the message.
+#[derive(Debug, PartialEq)]
+pub struct Wrong {
+    pub field: Option<String>,
+    pub message: String,
+}
+
+impl Entry {
+    /// Reads an entry.
+    ///
+    /// # Errors
+    /// A field is unknown or missing, or has a value that is none.
+    pub fn read(mut table: Table) -> Result<Self, Wrong> {
+        let wrong = |field: &str, message: String| Wrong {
+            field: Some(field.to_owned()),
+            message,
+        };
         let threads = match table.remove("threads") {
             None => Vec::new(),
             Some(Value::Array(values)) => values,
             Some(value) => vec![value],
         };
         let threads = threads.iter().map(Threads::read);
+        let threads: Result<_, _> = threads.collect();
         let mut fields = Vec::new();
-        for (field, value) in table {
+        for (field, value) in &table {
             let values = match value {
-                Value::Array(values) => values,
-                value => vec![value],
+                Value::Array(values) => values.clone(),
+                value => vec![value.clone()],
             };
             if values.is_empty() {
-                return Err(Error::custom(format!("{field} = []: expected a value")));
+                return Err(wrong(field, format!("{field} = []: expected a value")));
+            }
+            if let Some(message) = values.iter().find_map(|it| unknown(field, it)) {
+                return Err(wrong(field, message));
             }
             fields.push(values.into_iter().map(move |value| (field.clone(), value)));
         }
         let tables = fields.into_iter().multi_cartesian_product();
         let tables = tables.map(|fields| fields.into_iter().collect::<Table>());
+        let scenarios: Result<_, toml::de::Error> = tables.map(Table::try_into).collect();
         Ok(Self {
-            threads: threads.collect::<Result<_, _>>().map_err(Error::custom)?,
-            scenarios: tables
-                .map(|table| table.try_into().map_err(Error::custom))
-                .collect::<Result<_, _>>()?,
+            threads: threads.map_err(|message| wrong("threads", message))?,
+            scenarios: scenarios.map_err(|error| Wrong {
+                field: None,
+                message: readable(error.message()),
+            })?,
         })
     }
+}
+
+/// Why a field by itself is none of a scenario, or has another value than it may have.
+fn unknown(field: &str, value: &Value) -> Option<String> {
+    let mut alone = Table::new();
+    alone.insert("operation".into(), "handshake".into());
+    alone.insert(field.to_owned(), value.clone());
+    let error = alone.try_into::<Scenario>().err()?;
+    Some(readable(error.message()))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn names(entry: &str, cores: Option<u32>) -> Result<Vec<String>> {
-        let entry: Entry = toml::from_str(entry)?;
-        let scenarios = entry.scenarios(cores)?;
-        Ok(scenarios.iter().map(Scenario::name).collect())
+    fn entry(text: &str) -> Result<Entry, Wrong> {
+        Entry::read(toml::from_str(text).unwrap())
+    }
+
+    fn names(text: &str, cores: Option<u32>) -> Vec<String> {
+        let scenarios = entry(text).unwrap().scenarios(cores).unwrap();
+        scenarios.iter().map(Scenario::name).collect()
     }
 
     #[test]
@@ -148,7 +180,7 @@ mod tests {
     fn lists_give_all_their_combinations() {
         let entry = "operation = \"handshake\"\nprotocol = [\"1.2\", \"1.3\"]\n\
                      certificate = [\"rsa-2048\", \"ed25519\"]\nthreads = [1, 4]\n";
-        let found = names(entry, None).unwrap();
+        let found = names(entry, None);
         assert_eq!(found.len(), 8);
         assert_eq!(found[0], "handshake 1.2, RSA-2048");
         assert_eq!(found[1], "handshake 1.2, RSA-2048, 4 threads");
@@ -157,7 +189,7 @@ mod tests {
 
     #[test]
     fn threads_may_be_left_out() {
-        let found = names("operation = \"memory\"", Some(2)).unwrap();
+        let found = names("operation = \"memory\"", Some(2));
         assert_eq!(found, ["memory"]);
     }
 
@@ -170,12 +202,15 @@ mod tests {
                 "expected a number, \"one-and-cores\" or",
             ),
             ("size = []", "size = []: expected a value"),
-            ("protocol = [\"1.1\"]", "1.1"),
-            ("colour = \"red\"", "colour"),
+            ("protocol = [\"1.1\"]", "unknown variant `1.1`"),
+            ("certificat = \"ed25519\"", "did you mean `certificate`?"),
         ] {
-            let error = names(&format!("operation = \"transfer\"\n{field}\n"), Some(2));
-            let error = error.unwrap_err().to_string();
-            assert!(error.contains(expected), "{field}: {error}");
+            let wrong = entry(&format!("operation = \"transfer\"\n{field}\n")).unwrap_err();
+            assert!(wrong.message.contains(expected), "{field}: {wrong:?}");
+            assert!(field.starts_with(&wrong.field.unwrap()));
         }
+        let wrong = entry("threads = 1\n").unwrap_err();
+        assert_eq!(wrong.field, None);
+        assert_eq!(wrong.message, "missing field `operation`");
     }
 }

@@ -4,12 +4,15 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::layouts::Layouts;
+use crate::libraries::{Libraries, Library};
+use crate::lines::nearest;
 use crate::manifest::{LayoutKind, RunLayout};
 use crate::matrix::{Build, Built, Installed, Matrix, Subject, differences};
 use crate::program::Program;
-use crate::suite::Suite;
+use crate::suite::{Suite, SuiteFile};
 use crate::warnings::Warning;
-use anyhow::{Result, bail, ensure};
+use anyhow::{Context as _, Result, anyhow, bail, ensure};
+use tls_harness::implementation::Implementation;
 
 /// Where programs are, and where they are made.
 pub struct Places {
@@ -54,6 +57,82 @@ pub struct Lock {
     pub path: PathBuf,
 }
 
+/// Checks before anything is built that every implementation of a suite can be there.
+///
+/// # Errors
+/// A program is of no library, a build cannot be made, or two of them would have one id: names file
+/// and line.
+pub fn check(file: &SuiteFile, places: &Places, libraries: &Libraries) -> Result<()> {
+    let suite = &file.suite;
+    let matrix = suite
+        .builds()
+        .next()
+        .map(|_| Matrix::new(&places.bench, &places.cache));
+    let matrix = matrix.transpose()?;
+    let all = suite.implementations.iter().zip(&file.places);
+    let mut known: Vec<(&Subject, Option<Implementation>)> = Vec::new();
+    for (subject, place) in all {
+        let found = match subject {
+            Subject::Program(name) => program(name, places, libraries),
+            Subject::Build(build) => {
+                let checked = matrix.as_ref().map(|it| it.check(build)).transpose();
+                checked.map(|_| None)
+            }
+        };
+        let found = found.map_err(|error| anyhow!("{place}: {error:#}"))?;
+        if let Some((other, _)) = known.iter().find(|(other, described)| {
+            *other != subject && have_one_id((other, described.as_ref()), (subject, found.as_ref()))
+        }) {
+            bail!(
+                "{place}: found {subject}, which has the id of {other}, expected builds with ids of \
+                 their own: measure one of them in another run"
+            );
+        }
+        known.push((subject, found));
+    }
+    Ok(())
+}
+
+/// What a program describes itself as.
+///
+/// # Errors
+/// It is not there: names the command that builds it.
+pub fn described(name: &str, places: &Places, libraries: &Libraries) -> Result<Implementation> {
+    let program = Program::describe(&places.programs, name, libraries.of_program(name))?;
+    Ok(program.implementation)
+}
+
+/// What a program describes itself as, if it is there.
+fn program(name: &str, places: &Places, libraries: &Libraries) -> Result<Option<Implementation>> {
+    if places.programs.join(name).exists() {
+        return Program::describe(&places.programs, name, None).map(|it| Some(it.implementation));
+    }
+    if libraries.of_program(name).is_none() {
+        let programs: Vec<_> = libraries.programs().collect();
+        let near = nearest(name, programs.iter().copied());
+        bail!(
+            "found the program \"{name}\", expected one of {}{}",
+            programs.join(", "),
+            near.map_or(String::new(), |it| format!(": did you mean \"{it}\"?"))
+        );
+    }
+    Ok(None)
+}
+
+/// Whether two implementations would have one id: builds of one name, or a program and the build
+/// that would make it again.
+fn have_one_id(
+    (left, described): (&Subject, Option<&Implementation>),
+    (right, other): (&Subject, Option<&Implementation>),
+) -> bool {
+    match (left, described, right, other) {
+        (Subject::Build(left), _, Subject::Build(right), _) => left.name() == right.name(),
+        (Subject::Build(build), _, _, Some(program))
+        | (_, Some(program), Subject::Build(build), _) => build.is_as(program),
+        _ => false,
+    }
+}
+
 /// Makes everything ready that a suite names. What fails to build is removed from the suite, with a
 /// warning. A program that is named again is another implementation, of the build `repeat-2`,
 /// `repeat-3`, …
@@ -73,11 +152,15 @@ pub fn prepare(suite: &mut Suite, places: &Places, kind: LayoutKind) -> Result<R
         locks: Vec::new(),
         warnings: Vec::new(),
     };
+    let libraries = Libraries::read(&places.bench)?;
     let mut subjects: Vec<Subject> = Vec::new();
     let builds = build_all(suite, places)?;
     for (subject, built) in suite.implementations.iter().zip(builds) {
         let (mut program, built) = match (subject, built) {
-            (Subject::Program(name), _) => (Program::describe(&programs, name)?, None),
+            (Subject::Program(name), _) => {
+                let library = libraries.of_program(name);
+                (Program::describe(&programs, name, library)?, None)
+            }
             (Subject::Build(_), None) => bail!("{subject} was not built"),
             (Subject::Build(_), Some(Err(reason))) => {
                 ready.warnings.push(Warning::FailedBuild {
@@ -168,18 +251,43 @@ pub fn build_all(suite: &Suite, places: &Places) -> Result<Vec<Option<Outcome>>>
         .collect()
 }
 
-/// Whether a subject is there, for people.
-pub fn state(subject: &Subject, places: &Places) -> String {
-    let built = match subject {
+/// Records the packages that the builds of a suite are made of, in `bench/matrix.lock`.
+///
+/// # Errors
+/// A build has none.
+pub fn record(suite: &Suite, places: &Places) -> Result<()> {
+    let matrix = Matrix::new(&places.bench, &places.cache)?;
+    for build in suite.builds() {
+        let name = build.name();
+        let new = matrix.record(build).with_context(|| name.clone())?;
+        eprintln!("{name}: {new} packages recorded");
+    }
+    Ok(())
+}
+
+/// Whether a subject is there.
+///
+/// # Errors
+/// It cannot be built on this host.
+pub fn is_there(subject: &Subject, places: &Places) -> Result<bool> {
+    match subject {
         Subject::Program(name) => Ok(places.programs.join(name).exists()),
-        Subject::Build(build) => {
-            Matrix::new(&places.bench, &places.cache).and_then(|matrix| matrix.is_built(build))
+        Subject::Build(build) => Matrix::new(&places.bench, &places.cache)?.is_built(build),
+    }
+}
+
+/// The same for people.
+pub fn state(subject: &Subject, places: &Places) -> String {
+    let libraries = Libraries::read(&places.bench).ok();
+    match (is_there(subject, places), subject) {
+        (Ok(true), _) => "built".to_owned(),
+        (Ok(false), Subject::Build(_)) => "not built yet: run builds it".to_owned(),
+        (Ok(false), Subject::Program(name)) => {
+            let library = libraries.as_ref().and_then(|it| it.of_program(name));
+            let make = library.map_or("make libraries", Library::make);
+            format!("not built yet: {make}")
         }
-    };
-    match built {
-        Ok(true) => "built".to_owned(),
-        Ok(false) => "not built yet".to_owned(),
-        Err(error) => format!("cannot be built: {error:#}"),
+        (Err(error), _) => format!("cannot be built: {error:#}"),
     }
 }
 

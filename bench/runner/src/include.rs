@@ -5,13 +5,18 @@ use std::path::Path;
 use anyhow::{Context, Result, ensure};
 use serde::Deserialize;
 use toml::Table;
+#[cfg(test)]
+use toml::Value;
 
-use crate::entry::Entry;
+use crate::lines::Lines;
 
 /// `"_main.toml"`, or `{ file = "_main.toml", key_exchange = "X25519" }`: the fields beside `file`
 /// replace those that the file's scenarios have; a scenario without the field stays without.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
-#[serde(untagged)]
+#[serde(
+    untagged,
+    expecting = "expected a file such as \"_main.toml\", or { file = \"_main.toml\", FIELD = VALUE }"
+)]
 pub enum Include {
     File(String),
     Changed {
@@ -29,22 +34,24 @@ struct Shared {
 }
 
 impl Include {
-    /// The bytes of the file, which is in `folder`, and its scenarios.
-    pub fn read(&self, folder: &Path) -> Result<(Vec<u8>, Vec<Entry>)> {
+    /// The file, which is in `folder`, and the tables of its scenarios.
+    ///
+    /// # Errors
+    /// It cannot be read, or no scenario has a field that is to be replaced.
+    pub fn read(&self, folder: &Path) -> Result<(Lines, Vec<Table>)> {
         let unchanged = Table::new();
         let (file, fields) = match self {
             Self::File(file) => (file, &unchanged),
             Self::Changed { file, fields } => (file, fields),
         };
-        let path = folder.join(file);
-        let bytes = std::fs::read(&path).with_context(|| path.display().to_string())?;
-        let entries = entries(&bytes, fields).with_context(|| path.display().to_string())?;
-        Ok((bytes, entries))
+        let lines = Lines::read(&folder.join(file))?;
+        let Shared { scenarios } = lines.parse()?;
+        let scenarios = changed(scenarios, fields).with_context(|| file.clone())?;
+        Ok((lines, scenarios))
     }
 }
 
-fn entries(bytes: &[u8], fields: &Table) -> Result<Vec<Entry>> {
-    let Shared { mut scenarios } = toml::from_slice(bytes)?;
+fn changed(mut scenarios: Vec<Table>, fields: &Table) -> Result<Vec<Table>> {
     for (field, value) in fields {
         let mut found = false;
         for old in scenarios.iter_mut().filter_map(|it| it.get_mut(field)) {
@@ -53,44 +60,39 @@ fn entries(bytes: &[u8], fields: &Table) -> Result<Vec<Entry>> {
         }
         ensure!(found, "no scenario has {field}, which the suite replaces");
     }
-    let entries = scenarios.into_iter().map(Table::try_into);
-    Ok(entries.collect::<Result<_, _>>()?)
+    Ok(scenarios)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    const SHARED: &[u8] =
-        b"[[scenarios]]\noperation = \"handshake\"\nkey_exchange = \"secp256r1\"\n\
-                            [[scenarios]]\noperation = \"memory\"\n";
+    const SHARED: &str = "[[scenarios]]\noperation = \"handshake\"\nkey_exchange = \"secp256r1\"\n\
+                          [[scenarios]]\noperation = \"memory\"\n";
 
-    fn names(fields: &str) -> Result<Vec<String>> {
-        let mut names = Vec::new();
-        for entry in entries(SHARED, &toml::from_str(fields)?)? {
-            names.extend(entry.scenarios(None)?.iter().map(|it| it.name()));
-        }
-        Ok(names)
+    fn groups(fields: &str) -> Result<Vec<Option<Value>>> {
+        let Shared { scenarios } = toml::from_str(SHARED)?;
+        let scenarios = changed(scenarios, &toml::from_str(fields)?)?;
+        let groups = scenarios.iter().map(|it| it.get("key_exchange").cloned());
+        Ok(groups.collect())
     }
 
     #[test]
     fn a_field_replaces_that_of_the_scenarios_which_have_it() {
-        let as_written = names("").unwrap();
-        assert_eq!(as_written, ["handshake, secp256r1", "memory"]);
-        let changed = names("key_exchange = \"X25519\"").unwrap();
-        assert_eq!(changed, ["handshake, X25519", "memory"]);
+        assert_eq!(groups("").unwrap(), [Some("secp256r1".into()), None]);
+        let changed = groups("key_exchange = \"X25519\"").unwrap();
+        assert_eq!(changed, [Some("X25519".into()), None]);
     }
 
     #[test]
     fn a_field_that_no_scenario_has_is_refused() {
-        let error = names("certificate = \"ed25519\"").unwrap_err().to_string();
+        let error = groups("certificate = \"ed25519\"").unwrap_err().to_string();
         assert!(error.contains("no scenario has certificate"), "{error}");
     }
 
     #[test]
     fn a_file_of_scenarios_holds_nothing_else() {
-        let error = entries(b"rounds = 1\nscenarios = []\n", &Table::new());
-        let error = format!("{:#}", error.unwrap_err());
-        assert!(error.contains("rounds"), "{error}");
+        let error = toml::from_str::<Shared>("rounds = 1\nscenarios = []\n").err();
+        assert!(error.unwrap().to_string().contains("rounds"));
     }
 }

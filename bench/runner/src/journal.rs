@@ -1,13 +1,17 @@
 //! `raw/records.jsonl` of a run: appended and flushed as measured, never rewritten.
 
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::{self, Read as _, Seek as _, Write as _};
-use std::path::Path;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, bail, ensure};
 use rustix::fs::{FlockOperation, flock};
+use sha2::{Digest as _, Sha256};
 use tls_harness::record::Record;
+
+use crate::suite::hex;
 
 /// Where bytes are kept: a file, or in tests something that fails.
 pub trait Store {
@@ -15,26 +19,47 @@ pub trait Store {
     fn append(&mut self, bytes: &[u8]) -> io::Result<()>;
     /// Cuts to a length.
     fn cut(&mut self, length: u64) -> io::Result<()>;
+    /// Why what is kept is not what was appended, as far as its place and length tell, if so.
+    fn changed(&self, length: u64) -> Option<String>;
 }
 
-impl Store for File {
+/// A file with its place.
+pub struct Named {
+    file: File,
+    path: PathBuf,
+}
+
+impl Store for Named {
     fn append(&mut self, bytes: &[u8]) -> io::Result<()> {
-        self.seek(io::SeekFrom::End(0))?;
-        self.write_all(bytes)?;
-        self.sync_data()
+        self.file.seek(io::SeekFrom::End(0))?;
+        self.file.write_all(bytes)?;
+        self.file.sync_data()
     }
 
     fn cut(&mut self, length: u64) -> io::Result<()> {
-        self.set_len(length)?;
-        self.sync_data()
+        self.file.set_len(length)?;
+        self.file.sync_data()
+    }
+
+    fn changed(&self, length: u64) -> Option<String> {
+        let (Ok(there), Ok(own)) = (fs::metadata(&self.path), self.file.metadata()) else {
+            return Some("it was deleted".to_owned());
+        };
+        if (there.dev(), there.ino()) != (own.dev(), own.ino()) {
+            return Some("another file is in its place".to_owned());
+        }
+        let found = there.len();
+        (found != length).then(|| format!("found {found} bytes, expected {length}"))
     }
 }
 
 /// The journal of a run. Its bytes always end with a commit mark (a block or round record), or
 /// with what was in flight when the runner was killed, which is cut off when it is opened again.
-pub struct Journal<S = File> {
+pub struct Journal<S = Named> {
     store: S,
     length: u64,
+    /// Of all that it holds.
+    digest: Sha256,
 }
 
 impl Journal {
@@ -54,15 +79,45 @@ impl Journal {
         let mut bytes = Vec::new();
         file.read_to_end(&mut bytes).with_context(|| name.clone())?;
         let (records, length) = committed(&bytes).context(name)?;
-        let length = length as u64;
-        if length < bytes.len() as u64 {
-            file.cut(length)?;
+        let digest = Sha256::new_with_prefix(&bytes[..length]);
+        let mut store = Named {
+            file,
+            path: path.to_owned(),
+        };
+        if length < bytes.len() {
+            store.cut(length as u64)?;
         }
         let journal = Self {
-            store: file,
-            length,
+            store,
+            length: length as u64,
+            digest,
         };
         Ok((journal, records))
+    }
+
+    /// Reads the journal again: it must hold what was appended, byte for byte.
+    ///
+    /// # Errors
+    /// It was changed by another program.
+    pub fn verify(&self) -> Result<()> {
+        let path = &self.store.path;
+        let bytes = fs::read(path).with_context(|| path.display().to_string())?;
+        self.is_unchanged(&hex(&Sha256::digest(bytes)))
+            .with_context(|| path.display().to_string())
+    }
+
+    /// Compares a checksum of the journal with that of what was appended.
+    ///
+    /// # Errors
+    /// They differ.
+    pub fn is_unchanged(&self, sha256: &str) -> Result<()> {
+        let expected = hex(&self.digest.clone().finalize());
+        ensure!(
+            sha256 == expected,
+            "the records were changed while the run measured: found sha256 {sha256}, expected \
+             {expected}; begin another run with another --out"
+        );
+        Ok(())
     }
 }
 
@@ -76,9 +131,16 @@ impl<S: Store> Journal<S> {
         pause: Duration,
         mut say: impl FnMut(&str),
     ) -> Result<()> {
+        if let Some(how) = self.store.changed(self.length) {
+            bail!(
+                "the records were changed while the run measured: {how}; begin another run with \
+                 another --out"
+            );
+        }
         for attempt in 1.. {
             let Err(error) = self.store.append(lines) else {
                 self.length += lines.len() as u64;
+                self.digest.update(lines);
                 return Ok(());
             };
             self.store
@@ -205,6 +267,18 @@ mod tests {
             self.bytes.truncate(length);
             Ok(())
         }
+
+        fn changed(&self, length: u64) -> Option<String> {
+            (self.bytes.len() as u64 != length).then(|| "it was".to_owned())
+        }
+    }
+
+    fn journal_in(store: Disk) -> Journal<Disk> {
+        Journal {
+            store,
+            length: 0,
+            digest: Sha256::new(),
+        }
     }
 
     #[test]
@@ -214,7 +288,7 @@ mod tests {
             room: 15,
             relief: 3,
         };
-        let mut journal = Journal { store, length: 0 };
+        let mut journal = journal_in(store);
         let mut said = Vec::new();
         journal
             .append(b"0123456789\n", 9, Duration::ZERO, |_| unreachable!())
@@ -227,6 +301,9 @@ mod tests {
         assert_eq!(said.len(), 3, "{said:?}");
         assert!(said[0].contains("disk is full (11 bytes"), "{said:?}");
         assert_eq!(journal.store.bytes, b"0123456789\nabcdefghij\n");
+        assert_eq!(journal.length, 22);
+        let digest = hex(&Sha256::digest(&journal.store.bytes));
+        assert_eq!(hex(&journal.digest.finalize()), digest);
     }
 
     #[test]
@@ -236,11 +313,54 @@ mod tests {
             room: 5,
             relief: 0,
         };
-        let mut journal = Journal { store, length: 0 };
+        let mut journal = journal_in(store);
         let error = journal
             .append(b"0123456789\n", 3, Duration::ZERO, |_| {})
             .unwrap_err();
         assert!(error.to_string().contains("free some"), "{error}");
         assert!(journal.store.bytes.is_empty());
+    }
+
+    #[test]
+    fn what_is_deleted_replaced_or_edited_is_not_written_on() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("records.jsonl");
+        let line = EXAMPLE.split_inclusive('\n').next().unwrap();
+        let expect = |change: &dyn Fn(), reason: &str| {
+            let _ = fs::remove_file(&path);
+            let (mut journal, _) = Journal::open(&path).unwrap();
+            let mut append = || journal.append(line.as_bytes(), 1, Duration::ZERO, |_| {});
+            append().unwrap();
+            change();
+            let error = append().unwrap_err().to_string();
+            assert!(error.contains(reason), "{error}");
+        };
+        expect(&|| fs::remove_file(&path).unwrap(), "it was deleted");
+        let other = folder.path().join("other");
+        let replaced = || {
+            fs::write(&other, line).unwrap();
+            fs::rename(&other, &path).unwrap();
+        };
+        expect(&replaced, "another file is in its place");
+        let longer = line.len() + 1;
+        let grown = format!("found {longer} bytes, expected {}", line.len());
+        expect(&|| fs::write(&path, format!("{line}\n")).unwrap(), &grown);
+    }
+
+    #[test]
+    fn an_edit_that_keeps_the_length_is_found_by_the_checksum() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("records.jsonl");
+        fs::write(&path, EXAMPLE).unwrap();
+        let (mut journal, _) = Journal::open(&path).unwrap();
+        let line = EXAMPLE.lines().last().unwrap().to_owned() + "\n";
+        journal
+            .append(line.as_bytes(), 1, Duration::ZERO, |_| {})
+            .unwrap();
+        journal.verify().unwrap();
+        let text = fs::read_to_string(&path).unwrap();
+        fs::write(&path, text.replacen("6012.25", "6112.25", 1)).unwrap();
+        let error = format!("{:#}", journal.verify().unwrap_err());
+        assert!(error.contains("records.jsonl: the records were"), "{error}");
     }
 }

@@ -160,7 +160,8 @@ impl Layouts {
             linked += bins.len();
             let mut command = Command::new("cargo");
             command
-                .args(["build", "--release", "--workspace", "--manifest-path"])
+                .args(["build", "--release", "--locked", "--workspace"])
+                .arg("--manifest-path")
                 .arg(&manifest)
                 .arg("--target-dir")
                 .arg(bench.join("target"))

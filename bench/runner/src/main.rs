@@ -1,12 +1,16 @@
 //! The command line: parse, then call.
 
+use std::io::Write as _;
 use std::path::{Component, Path, PathBuf};
-use std::process::ExitCode;
+use std::process::{ExitCode, Stdio};
 use std::time::Duration;
 
+use anstream::{eprintln, print, println};
+use anstyle::{AnsiColor, Style};
 use anyhow::{Context, Result};
-use clap::{Parser, Subcommand};
-use jiff::{SignedDuration, Timestamp};
+use clap::{CommandFactory as _, Parser, Subcommand};
+use clap_complete::Shell;
+use jiff::SignedDuration;
 use tls_harness::request::Counter;
 use tlsbench::host::check::{self, check};
 use tlsbench::host::knob::{self, Report};
@@ -15,10 +19,13 @@ use tlsbench::host::{facts, identity};
 use tlsbench::implementations::{self, Places};
 use tlsbench::layouts::Layouts;
 use tlsbench::manifest::{CheckStatus, LayoutKind};
+use tlsbench::medians;
 use tlsbench::pack::pack;
-use tlsbench::plan::Order;
+use tlsbench::plan::{Order, selected};
+use tlsbench::project::Project;
 use tlsbench::run::run;
-use tlsbench::suite::{Suite, SuiteFile};
+use tlsbench::selection::Selection;
+use tlsbench::suite::Suite;
 
 /// Measures TLS libraries on this host.
 #[derive(Parser)]
@@ -31,25 +38,35 @@ struct Arguments {
 #[derive(Subcommand)]
 enum Command {
     /// Measure a suite into the folder of a run, or resume a run that was stopped
-    Run(RunArguments),
+    Run(Box<RunArguments>),
     /// Build what a suite names and is not there yet; `run` does so too
     Build {
-        /// What to build for, e.g. bench/suites/history.toml
-        #[arg(long, value_name = "FILE")]
+        /// What to build for: a file, or the name of one in bench/suites, e.g. history
+        #[arg(long, value_name = "SUITE")]
         suite: PathBuf,
         #[command(flatten)]
         layouts: LayoutArguments,
     },
-    /// Run the conformance tests for the oldest and the newest build of each library in a suite
-    Test {
+    /// Record the packages that the builds of a suite are made of, in bench/matrix.lock; `build` and
+    /// `run` use no others
+    Lock {
         /// E.g. bench/suites/history.toml
         #[arg(long, value_name = "FILE")]
         suite: PathBuf,
     },
+    /// Run the conformance tests for the oldest and the newest build of each library in a suite
+    Test {
+        /// A file, or the name of one in bench/suites, e.g. history
+        #[arg(long, value_name = "SUITE")]
+        suite: PathBuf,
+    },
     /// What a suite will run on this host, and how long it will take
     List {
-        #[arg(long, value_name = "FILE")]
+        /// A file, or the name of one in bench/suites
+        #[arg(long, value_name = "SUITE", default_value = "quick")]
         suite: PathBuf,
+        #[command(flatten)]
+        selection: Selection,
     },
     /// Put a complete run into one archive, with its checksum beside it
     Pack {
@@ -58,6 +75,11 @@ enum Command {
         /// Folder of the archive
         #[arg(long, value_name = "FOLDER", default_value = ".")]
         out: PathBuf,
+    },
+    /// Print what completes the commands of tlsbench in a shell
+    Completions {
+        /// E.g. `tlsbench completions bash > ~/.local/share/bash-completion/completions/tlsbench`
+        shell: Shell,
     },
     /// The machine that measures
     #[command(subcommand)]
@@ -77,10 +99,13 @@ struct LayoutArguments {
 
 #[derive(clap::Args)]
 struct RunArguments {
-    /// What to measure, e.g. bench/suites/quick.toml
-    #[arg(long, value_name = "FILE")]
+    /// What to measure: a file, or the name of one in bench/suites
+    #[arg(long, value_name = "SUITE", default_value = "quick")]
     suite: PathBuf,
-    /// Folder of the run; otherwise data/runs/<today>-<suite>, e.g. data/runs/2026-11-21-quick
+    #[command(flatten)]
+    selection: Selection,
+    /// Folder of the run; otherwise data/runs/<today>-<suite>, e.g. data/runs/2026-11-21-quick, or
+    /// the next with a number that has no complete run
     #[arg(long, value_name = "FOLDER")]
     out: Option<PathBuf>,
     /// Id of this host; otherwise that of the known host it is, or one made from its facts
@@ -129,63 +154,77 @@ fn main() -> ExitCode {
     match execute(Arguments::parse().command) {
         Ok(code) => code,
         Err(error) => {
-            eprintln!("error: {error:#}");
+            let style = Style::new().bold().fg_color(Some(AnsiColor::Red.into()));
+            eprintln!("{style}error:{style:#} {error:#}");
             ExitCode::FAILURE
         }
     }
 }
 
+/// The checkout that this is run in, entered.
+fn project() -> Result<Project> {
+    let project = Project::find(&std::env::current_dir()?)?;
+    project.enter()?;
+    Ok(project)
+}
+
 fn execute(command: Command) -> Result<ExitCode> {
     let root = Root::host();
     match command {
-        Command::Run(arguments) => {
-            let out = arguments.out.clone();
-            let out = out.unwrap_or_else(|| of_today(&arguments.suite));
-            let ordered = Order {
-                command: recorded(&arguments, &out)?,
-                places: places()?,
-                suite: arguments.suite,
-                out,
-                host_id: arguments.host,
-                rounds: arguments.rounds,
-                sessions: arguments.sessions,
-                apart: arguments.apart.unwrap_or_default(),
-                layouts: arguments.layouts.layouts,
-                layout_kind: arguments.layouts.layout_kind.parse()?,
-                until_precise: arguments.until_precise,
-                counter: arguments.counter.map(|_| Counter::Callgrind),
-            };
-            if !ordered.out.join("run.toml").exists() {
-                let mut suite = SuiteFile::read(&ordered.suite, cores())?.suite;
-                ordered.apply(&mut suite)?;
-                link(&suite, ordered.layout_kind, &ordered.places)?;
-            }
-            println!("{}", run(&ordered, &root)?.display());
-        }
+        Command::Run(arguments) => measure(*arguments, &root)?,
         Command::Build { suite, layouts } => {
-            let mut suite = SuiteFile::read(&suite, cores())?.suite;
+            let project = project()?;
+            let places = project.places()?;
+            let mut suite = checked(&project.suite(&suite)?, &Selection::default(), &places)?;
             suite.layouts = layouts.layouts.unwrap_or(suite.layouts);
-            link(&suite, layouts.layout_kind.parse()?, &places()?)?;
-            let built = implementations::build_all(&suite, &places()?)?;
+            link(&suite, layouts.layout_kind.parse()?, &places)?;
+            let built = implementations::build_all(&suite, &places)?;
             let failed = built.iter().flatten().any(std::result::Result::is_err);
             return Ok(ExitCode::from(u8::from(failed)));
         }
-        Command::Test { suite } => {
-            let suite = SuiteFile::read(&suite, cores())?.suite;
-            implementations::test(&suite, &places()?)?;
+        Command::Lock { suite } => {
+            let project = project()?;
+            let places = project.places()?;
+            let suite = checked(&project.suite(&suite)?, &Selection::default(), &places)?;
+            implementations::record(&suite, &places)?;
         }
-        Command::List { suite } => {
-            let (suite, places) = (SuiteFile::read(&suite, cores())?.suite, places()?);
+        Command::Test { suite } => {
+            let project = project()?;
+            let places = project.places()?;
+            let suite = checked(&project.suite(&suite)?, &Selection::default(), &places)?;
+            implementations::test(&suite, &places)?;
+        }
+        Command::List {
+            suite,
+            mut selection,
+        } => {
+            let project = project()?;
+            let places = project.places()?;
+            project.locate(&mut selection);
+            let suite = checked(&project.suite(&suite)?, &selection, &places)?;
             print!(
                 "{}",
                 suite.to_text(|entry| implementations::state(entry, &places))
             );
+            for subject in &suite.implementations {
+                implementations::is_there(subject, &places)
+                    .with_context(|| format!("{subject} cannot be built"))?;
+            }
+        }
+        Command::Completions { shell } => {
+            let mut script = Vec::new();
+            clap_complete::generate(shell, &mut Arguments::command(), "tlsbench", &mut script);
+            std::io::stdout().write_all(&script)?;
         }
         Command::Pack { run, out } => {
             let (archive, checksum) = pack(&run, &out)?;
             println!("{}\n{}", archive.display(), checksum.display());
         }
         Command::Host(HostCommand::Show { toml, host }) => {
+            // Known hosts are those of the checkout, where this is run in one.
+            if let Ok(project) = Project::find(&std::env::current_dir()?) {
+                project.enter()?;
+            }
             let facts = facts::capture(&root);
             let facts =
                 identity::identified(facts, host.as_deref(), identity::KNOWN_HOSTS.as_ref())?;
@@ -196,7 +235,7 @@ fn execute(command: Command) -> Result<ExitCode> {
                 print!("{}", facts::to_text(&facts));
             }
             for sensor in root.unreadable() {
-                eprintln!("warning: could not read {sensor}");
+                warn(&format!("could not read {sensor}"));
             }
         }
         Command::Host(HostCommand::Tune) => return Ok(reported(&knob::tune(&root)?)),
@@ -215,6 +254,56 @@ fn execute(command: Command) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
+/// Measures, then prints what was measured.
+fn measure(mut arguments: RunArguments, root: &Root) -> Result<()> {
+    let project = project()?;
+    project.locate(&mut arguments.selection);
+    let suite = project.suite(&arguments.suite)?;
+    let out = arguments.out.as_deref();
+    let out = out.map_or_else(|| project.run_of_today(&suite), |out| project.given(out));
+    let ordered = Order {
+        command: recorded(&arguments, &suite, &out)?,
+        places: project.places()?,
+        suite,
+        selection: arguments.selection,
+        out,
+        host_id: arguments.host,
+        rounds: arguments.rounds,
+        sessions: arguments.sessions,
+        apart: arguments.apart.unwrap_or_default(),
+        layouts: arguments.layouts.layouts,
+        layout_kind: arguments.layouts.layout_kind.parse()?,
+        until_precise: arguments.until_precise,
+        counter: arguments.counter.map(|_| Counter::Callgrind),
+    };
+    let suite = ordered.read(cores())?.suite;
+    if !ordered.out.join("run.toml").exists() {
+        if ordered.counter.is_none() {
+            eprintln!("{}", suite.expectation());
+        }
+        link(&suite, ordered.layout_kind, &ordered.places)?;
+    }
+    let finished = run(&ordered, root)?;
+    print!("{}", medians::table(&ordered.out)?);
+    if let (Some(tlsperf), Some(id)) = (project.tlsperf(), project.run_id(&ordered.out)) {
+        // Where the tools cannot show it, the medians are there already.
+        let mut show = std::process::Command::new(tlsperf);
+        let _ = show.args(["show", id]).stderr(Stdio::null()).status();
+    }
+    println!("{}", finished.display());
+    Ok(())
+}
+
+/// A suite that can work, or what is selected of it.
+fn checked(path: &Path, selection: &Selection, places: &Places) -> Result<Suite> {
+    Ok(selected(path, selection, places, cores())?.suite)
+}
+
+fn warn(text: &str) {
+    let style = Style::new().bold().fg_color(Some(AnsiColor::Yellow.into()));
+    eprintln!("{style}warning:{style:#} {text}");
+}
+
 /// Links the programs of a suite as often as it says.
 fn link(suite: &Suite, kind: LayoutKind, places: &Places) -> Result<()> {
     match suite.layouts {
@@ -228,38 +317,21 @@ fn cores() -> Option<u32> {
     facts::capture(&Root::host()).cores
 }
 
-/// Programs are beside `tlsbench`; builds are made from the checkout that this is run in.
-fn places() -> Result<Places> {
-    let own = std::env::current_exe().context("where is tlsbench?")?;
-    Ok(Places {
-        programs: own.parent().unwrap_or(Path::new(".")).to_owned(),
-        bench: "bench".into(),
-        cache: "build/matrix".into(),
-        layouts: "build/layouts".into(),
-    })
-}
-
 /// Prints what was done to the host; fails if not all of it worked.
 fn reported(report: &Report) -> ExitCode {
     println!("{}", report.lines.join("\n"));
     ExitCode::from(u8::from(report.failed))
 }
 
-/// The folder of a run without `--out`: one a day for each suite.
-fn of_today(suite: &Path) -> PathBuf {
-    let today = Timestamp::now().strftime("%Y-%m-%d");
-    let suite = suite.file_stem().unwrap_or_default().display();
-    Path::new("data/runs").join(format!("{today}-{suite}"))
-}
-
 /// The command as a run records it: with relative paths only, and the same again when it resumes.
-fn recorded(arguments: &RunArguments, out: &Path) -> Result<String> {
+fn recorded(arguments: &RunArguments, suite: &Path, out: &Path) -> Result<String> {
     let here = std::env::current_dir()?;
     let mut command = format!(
         "tlsbench run --suite {} --out {}",
-        relative(&arguments.suite, &here).display(),
+        relative(suite, &here).display(),
         relative(out, &here).display()
     );
+    command += &arguments.selection.arguments();
     if let Some(host) = &arguments.host {
         command += &format!(" --host {host}");
     }

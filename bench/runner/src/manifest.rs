@@ -103,6 +103,8 @@ pub struct Tool {
     pub name: String,
     pub version: Option<String>,
     pub commit: Option<String>,
+    /// Of the program itself.
+    pub sha256: Option<String>,
     pub url: Option<String>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub commands: Vec<String>,

@@ -3,18 +3,22 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use anyhow::{Result, bail, ensure};
+use anyhow::{Context as _, Result, bail, ensure};
 use jiff::Timestamp;
+use sha2::{Digest as _, Sha256};
 use tls_harness::counters::callgrind;
 use tls_harness::implementation::Implementation;
 use tls_harness::record::Schema;
 use tls_harness::request::Counter;
 
-use crate::implementations::{Places, Ready};
+use crate::host::identity::{LONGEST_ID, check_id};
+use crate::implementations::{Places, Ready, check, described};
+use crate::libraries::Libraries;
 use crate::manifest::{
     CheckResult, CheckStatus, HostFacts, LayoutKind, Run, RunCounter, SuiteReference, Tool,
 };
-use crate::suite::Suite;
+use crate::selection::Selection;
+use crate::suite::{Suite, SuiteFile, hex};
 use crate::warnings::Warning;
 
 /// Rounds of a run that counts, if none are ordered: the fewest that have an interval.
@@ -26,6 +30,8 @@ pub struct Order {
     /// The folder of the run; its name is the run's id.
     pub out: PathBuf,
     pub places: Places,
+    /// Of the suite.
+    pub selection: Selection,
     pub host_id: Option<String>,
     /// Instead of the suite's.
     pub rounds: Option<u32>,
@@ -45,11 +51,24 @@ pub struct Order {
 }
 
 impl Order {
+    /// The suite as it is to be measured: what is selected of it, in so many rounds as ordered, with
+    /// implementations that can be there.
+    ///
+    /// # Errors
+    /// It cannot work: names file and line.
+    pub fn read(&self, cores: Option<u32>) -> Result<SuiteFile> {
+        id(&self.out)?;
+        self.host_id.as_deref().map(check_id).transpose()?;
+        let mut file = selected(&self.suite, &self.selection, &self.places, cores)?;
+        self.apply(&mut file.suite)?;
+        Ok(file)
+    }
+
     /// Puts what is ordered in the place of what the suite says.
     ///
     /// # Errors
     /// A number is 0, or what is ordered does not go together.
-    pub fn apply(&self, suite: &mut Suite) -> Result<()> {
+    fn apply(&self, suite: &mut Suite) -> Result<()> {
         // The same instructions are counted in every session: one is enough, unless more are ordered.
         let counted = |number| self.counter.map(|_| number);
         let [rounds, sessions, layouts] = [
@@ -75,6 +94,24 @@ impl Order {
         suite.layouts = suite.layouts.min(suite.sessions);
         Ok(())
     }
+}
+
+/// A suite that can work, or what is selected of it.
+///
+/// # Errors
+/// It cannot work: names file and line.
+pub fn selected(
+    suite: &Path,
+    selection: &Selection,
+    places: &Places,
+    cores: Option<u32>,
+) -> Result<SuiteFile> {
+    let libraries = Libraries::read(&places.bench)?;
+    let mut file = SuiteFile::read(suite, cores)?;
+    let describe = |name: &str| described(name, places, &libraries);
+    file.select(selection, &libraries, describe)?;
+    check(&file, places, &libraries)?;
+    Ok(file)
 }
 
 /// The plan of a run that begins now.
@@ -114,6 +151,7 @@ pub fn plan(
             name: "tlsbench".to_owned(),
             version: Some(env!("CARGO_PKG_VERSION").to_owned()),
             commit: None,
+            sha256: Some(own_sha256()?),
             url: None,
             commands: vec![order.command.clone()],
         },
@@ -127,6 +165,13 @@ pub fn plan(
         implementations,
         files: Vec::new(),
     })
+}
+
+/// The checksum of this program.
+fn own_sha256() -> Result<String> {
+    // By this name also if the file was replaced since the program started.
+    let own = std::fs::read("/proc/self/exe").context("/proc/self/exe")?;
+    Ok(hex(&Sha256::digest(own)))
 }
 
 /// A counter with the version that this host has.
@@ -151,8 +196,11 @@ fn id(out: &Path) -> Result<String> {
         .unwrap_or_default();
     let letter = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit();
     ensure!(
-        id.starts_with(letter) && id.chars().all(|c| letter(c) || "._-".contains(c)),
-        "--out {}: the last part names the run: expected lower-case letters, digits, '.', '_', '-'",
+        id.starts_with(letter)
+            && id.chars().all(|c| letter(c) || "._-".contains(c))
+            && id.len() <= LONGEST_ID,
+        "--out {}: the last part names the run: expected at most {LONGEST_ID} lower-case letters, \
+         digits, '.', '_', '-'",
         out.display()
     );
     Ok(id.to_owned())
@@ -224,5 +272,39 @@ mod tests {
         ];
         assert_eq!(host_warnings(&host, &checks), expected);
         assert_eq!(host_warnings(&HostFacts::default(), &[]), []);
+    }
+
+    #[test]
+    fn the_folder_names_the_run() {
+        let id = |name: &str| id(&Path::new("data/runs").join(name));
+        assert_eq!(id("2026-11-21-quick_2.x").unwrap(), "2026-11-21-quick_2.x");
+        assert_eq!(id(&"a".repeat(200)).unwrap().len(), 200);
+        let long = "a".repeat(201);
+        for wrong in ["Quick", "-quick", "quick/..", "qu ick", "..", &long] {
+            let error = id(wrong).unwrap_err().to_string();
+            assert!(error.contains("at most 200 lower-case letters"), "{error}");
+        }
+    }
+
+    #[test]
+    fn the_allocator_of_a_run_is_that_of_all_its_programs() {
+        let of = |name: Option<&str>| Implementation {
+            allocator: name.map(str::to_owned),
+            ..Implementation::new("rustls", "1.0").unwrap()
+        };
+        let (system, other) = (of(Some("system")), of(Some("jemalloc 5.3.0")));
+        let shared = allocator(&[system.clone(), system.clone()]);
+        assert_eq!(shared.as_deref(), Some("system"));
+        assert_eq!(allocator(&[system.clone(), other]), None);
+        assert_eq!(allocator(&[of(None), of(None)]), None);
+        assert_eq!(allocator(&[]), None);
+        assert_eq!(allocator(&[system, of(None)]), None);
+    }
+
+    #[test]
+    fn a_moment_is_written_to_the_second() {
+        let moment: Timestamp = "2026-11-21T08:09:10.9Z".parse().unwrap();
+        let written = to_the_second(moment).unwrap().to_string();
+        assert_eq!(written, "2026-11-21T08:09:10Z");
     }
 }

@@ -18,6 +18,7 @@ use tls_harness::implementation::Implementation;
 use tls_harness::record::{Metric, Observation, Record, Status};
 use tls_harness::request::Request;
 
+use crate::libraries::Library;
 use crate::suite::hex;
 
 /// `describe` reads constants of the binary.
@@ -48,6 +49,17 @@ pub struct Kept {
     pub records: Vec<Record>,
 }
 
+impl Measured {
+    /// Why figures of it must not count, if so.
+    pub fn invalid(&self) -> Option<&str> {
+        let kept = self.outcome.as_ref().ok()?;
+        kept.records.iter().find_map(|record| match record {
+            Record::Measurement(it) if !it.valid => it.note.as_deref(),
+            _ => None,
+        })
+    }
+}
+
 /// A process that has ended, with what it wrote.
 struct Ended {
     status: Option<ExitStatus>,
@@ -59,11 +71,12 @@ struct Ended {
 
 impl Program {
     /// Runs `describe` of the program of this name in `folder`.
-    pub fn describe(folder: &Path, name: &str) -> Result<Self> {
+    pub fn describe(folder: &Path, name: &str, library: Option<&Library>) -> Result<Self> {
         let path = folder.join(name);
         ensure!(
             path.exists(),
-            "no program {name} beside tlsbench; build it: cargo build --release in bench/"
+            "no program {name} beside tlsbench; build it: {}",
+            library.map_or("make libraries", Library::make)
         );
         Self::describe_at(path, name, Vec::new())
     }

@@ -2,6 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+use anstream::eprintln;
+use anstyle::{AnsiColor, Style};
 use anyhow::{Context, Result, ensure};
 use jiff::Timestamp;
 
@@ -10,15 +12,14 @@ use crate::history::History;
 use crate::host::check::check;
 use crate::host::root::Root;
 use crate::host::{facts, identity};
-use crate::implementations::{Lock, prepare};
+use crate::implementations::{Lock, is_there, prepare};
 use crate::journal::Journal;
-use crate::manifest::{RawFile, SuiteReference};
+use crate::manifest::{RawFile, Run, SuiteReference};
 use crate::plan::{Order, plan, to_the_second, versioned};
 use crate::progress::Progress;
-use crate::resume::{resume, same_measure};
+use crate::resume::{resume, same_order, same_run};
 use crate::session::Session;
 use crate::snapshot::{begin, wait};
-use crate::suite::SuiteFile;
 use crate::warnings::Warning;
 
 /// The format of a build's Cargo.lock, which holds no measurements.
@@ -30,17 +31,35 @@ const RECORDS: &str = "raw/records.jsonl";
 pub fn run(order: &Order, root: &Root) -> Result<PathBuf> {
     let finished = order.out.join("run.toml");
     let partial = order.out.join("run.partial.toml");
-    if finished.exists() {
-        // A kill between the last two steps of a run leaves its plan behind.
-        remove(&partial)?;
-        same_measure(&finished, order.counter)?;
-        eprintln!("{} is complete: nothing to do", order.out.display());
-        return Ok(finished);
-    }
     let facts = facts::capture(root);
-    let SuiteFile { mut suite, sha256 } = SuiteFile::read(&order.suite, facts.cores)?;
-    order.apply(&mut suite)?;
+    let file = order.read(facts.cores)?;
+    let reference = SuiteReference {
+        name: file.suite.name.clone(),
+        family: file.suite.family.clone(),
+        sha256: Some(file.sha256),
+    };
+    let mut suite = file.suite;
     let counter = order.counter.map(versioned).transpose()?;
+    let is_finished = finished.exists();
+    if is_finished {
+        // Nothing is built for a run that is complete: what is not there is not what was measured.
+        let run = Run::read(&finished)?;
+        same_order(
+            &finished,
+            &run,
+            &order.command,
+            &reference,
+            counter.as_ref(),
+        )?;
+        for subject in &suite.implementations {
+            ensure!(
+                is_there(subject, &order.places)?,
+                "{}: the run is complete, and {subject} is not built as it was then; begin another \
+                 with another --out",
+                finished.display()
+            );
+        }
+    }
     let ready = prepare(&mut suite, &order.places, order.layout_kind)?;
     let host = identity::identified(
         facts,
@@ -48,11 +67,6 @@ pub fn run(order: &Order, root: &Root) -> Result<PathBuf> {
         identity::KNOWN_HOSTS.as_ref(),
     )?;
     let checks = check(&host, root);
-    let reference = SuiteReference {
-        name: suite.name.clone(),
-        family: suite.family.clone(),
-        sha256: Some(sha256),
-    };
     let changes = identity::changed_since_known(&host, identity::KNOWN_HOSTS.as_ref())?;
     let mut run = plan(order, reference, counter, &ready, host, checks)?;
     if !changes.is_empty() {
@@ -63,6 +77,13 @@ pub fn run(order: &Order, root: &Root) -> Result<PathBuf> {
         run.warnings.push(changed.into());
     }
 
+    if is_finished {
+        same_run(&finished, &run)?;
+        // A kill between the last two steps of a run leaves its plan behind.
+        remove(&partial)?;
+        eprintln!("{} is complete: nothing to do", order.out.display());
+        return Ok(finished);
+    }
     let raw = order.out.join("raw");
     std::fs::create_dir_all(&raw).with_context(|| raw.display().to_string())?;
     let (journal, records) = Journal::open(&order.out.join(RECORDS))?;
@@ -91,10 +112,19 @@ pub fn run(order: &Order, root: &Root) -> Result<PathBuf> {
         history: History::of(&records),
         progress: Progress::new(),
         disk_was_full: false,
+        stepped: None,
     };
     for number in 1..=suite.sessions {
         let begun = run.sessions.iter().find(|it| it.number == number);
-        if begun.is_some_and(|it| it.finished.is_some()) {
+        if let Some(begun) = begun.filter(|it| it.finished.is_some()) {
+            let found = session.history.counted_in(number);
+            ensure!(
+                begun.rounds.is_none_or(|rounds| rounds == found),
+                "{}: found {found} rounds of session {number}, expected {}: the records were \
+                 changed; begin another run with another --out",
+                order.out.join(RECORDS).display(),
+                begun.rounds.unwrap_or_default()
+            );
             continue;
         }
         if begun.is_none() {
@@ -121,14 +151,17 @@ pub fn run(order: &Order, root: &Root) -> Result<PathBuf> {
     run.rounds = Some(session.history.counted());
     run.finished = to_the_second(Timestamp::now()).ok();
     run.complete = true;
-    run.files = vec![RawFile::read(&order.out, RECORDS, "tlsbench/1", None)?];
+    let records = RawFile::read(&order.out, RECORDS, "tlsbench/1", None)?;
+    session.journal.is_unchanged(&records.sha256)?;
+    run.files = vec![records];
     for lock in ready.locks {
         run.files.push(kept(lock, &order.out)?);
     }
     run.write(&finished)?;
     remove(&partial)?;
     for warning in &run.warnings {
-        eprintln!("warning: {}", warning.message);
+        let style = Style::new().bold().fg_color(Some(AnsiColor::Yellow.into()));
+        eprintln!("{style}warning:{style:#} {}", warning.message);
     }
     Ok(finished)
 }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use anyhow::Result;
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 use tls_harness::record::{Block, Record, RoundState, Schema, Status};
 use tls_harness::request::{Counter, Request};
 
@@ -12,7 +12,7 @@ use crate::history::History;
 use crate::host::root::Root;
 use crate::host::watch::Watch;
 use crate::journal::Journal;
-use crate::program::Program;
+use crate::program::{Measured, Program};
 use crate::progress::Progress;
 use crate::schedule::order;
 use crate::suite::Suite;
@@ -24,6 +24,9 @@ const DISK_PAUSE: Duration = Duration::from_secs(10);
 
 /// After this time a process that counts is killed: no scenario takes an hour on any host.
 const COUNTED_TIMEOUT: Duration = Duration::from_secs(3600);
+
+/// How often a block is measured whose process was stopped while it measured; the last is kept.
+const STOPPED_TRIES: u32 = 3;
 
 /// With `--until-precise`, rounds measured at most, in rounds of the suite.
 const MOST_PRECISE: u32 = 5;
@@ -44,6 +47,8 @@ pub struct Session<'a> {
     pub history: History,
     pub progress: Progress,
     pub disk_was_full: bool,
+    /// By how much the time of day stepped, the last time that it did.
+    pub stepped: Option<SignedDuration>,
 }
 
 impl Session<'_> {
@@ -129,6 +134,7 @@ impl Session<'_> {
         }
         let spent = Usage::now()?.since(&before);
         let mut conditions = watch.finish(spent.processor_seconds);
+        self.stepped = conditions.stepped.or(self.stepped);
         if self.counter.is_some() {
             // Whatever else runs on the host, a count stays the same.
             conditions.disturbances.clear();
@@ -163,6 +169,7 @@ impl Session<'_> {
             (false, false) => format!("; disturbed, counts nevertheless: {reasons}"),
         };
         self.append_one(Record::RoundState(state))?;
+        self.journal.verify()?;
         let more = self.until_precise.map_or(String::new(), |target| {
             format!(
                 ", and more until every median is within {} %",
@@ -204,7 +211,7 @@ impl Session<'_> {
             Some(_) => COUNTED_TIMEOUT,
             None => self.suite.timeout(&request.scenario),
         };
-        let measured = program.measure(request, timeout)?;
+        let measured = self.measured(program, request, timeout)?;
         match measured.outcome {
             Ok(kept) => self.append(&kept.lines, &kept.records)?,
             Err(reason) => {
@@ -217,6 +224,33 @@ impl Session<'_> {
             }
         }
         Ok((measured.elapsed, measured.runner_cpu))
+    }
+
+    /// Measures a block, and again if its process was stopped meanwhile; the outcome is that of the
+    /// last try, the times are those of all.
+    fn measured(
+        &self,
+        program: &Program,
+        request: &Request,
+        timeout: Duration,
+    ) -> Result<Measured> {
+        let mut all = program.measure(request, timeout)?;
+        for _ in 1..STOPPED_TRIES {
+            let Some(why) = all.invalid() else { break };
+            self.progress.say(&format!(
+                "{}, {}, round {}: {why}: measured again",
+                program.implementation.id,
+                request.scenario.name(),
+                request.round
+            ));
+            let again = program.measure(request, timeout)?;
+            all = Measured {
+                elapsed: all.elapsed + again.elapsed,
+                runner_cpu: all.runner_cpu + again.runner_cpu,
+                ..again
+            };
+        }
+        Ok(all)
     }
 
     /// What a line of progress begins with in a run of several sessions.
@@ -274,6 +308,7 @@ impl Session<'_> {
             until_precise: self.until_precise,
             unreadable_sensors: self.root.unreadable(),
             disk_was_full: self.disk_was_full,
+            stepped: self.stepped,
         }
     }
 }

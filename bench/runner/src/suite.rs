@@ -5,16 +5,24 @@ use std::fmt::Write as _;
 use std::path::Path;
 use std::time::Duration;
 
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Context, Result, anyhow, bail, ensure};
 use indicatif::HumanDuration;
 use serde::Deserialize;
 use sha2::{Digest, Sha256};
+use tls_harness::implementation::Implementation;
+use tls_harness::noop::NoopLibrary;
 use tls_harness::record::Schema;
 use tls_harness::scenario::{Operation, Scenario};
+use tls_harness::workloads;
+use toml::{Table, Value};
 
 use crate::entry::Entry;
 use crate::include::Include;
+use crate::libraries::Libraries;
+use crate::lines::Lines;
 use crate::matrix::{Build, Subject};
+use crate::selection::{Selection, path_of};
+use crate::verdicts;
 
 /// Start and end of a library's process, with its certificates and configuration; used only until
 /// a block of its kind has been measured.
@@ -22,6 +30,9 @@ const PROCESS_SECONDS: f64 = 0.1;
 
 /// A block of memory takes the time of its handshakes, whatever the suite says.
 const MEMORY_SECONDS: f64 = 9.0;
+
+/// Of a run, as the schema has it: what a page can show.
+const MOST_IMPLEMENTATIONS: usize = 100;
 
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -55,12 +66,15 @@ pub struct Suite {
     pub throughput: bool,
     /// Programs beside `tlsbench`, and builds of the matrix. One that is named twice is measured
     /// twice, as two implementations: the harness against itself.
+    #[serde(skip)]
     pub implementations: Vec<Subject>,
+    #[serde(rename = "implementations")]
+    listed: Vec<Value>,
     /// Files beside the suite, whose scenarios come before its own.
     #[serde(default)]
     include: Vec<Include>,
     #[serde(default, rename = "scenarios")]
-    entries: Vec<Entry>,
+    entries: Vec<Table>,
     /// What the entries mean on this host, each without its side: a block measures both.
     #[serde(skip)]
     pub scenarios: Vec<Scenario>,
@@ -69,33 +83,93 @@ pub struct Suite {
 /// A suite as it was read.
 pub struct SuiteFile {
     pub suite: Suite,
-    /// Of the bytes of its file and of the files that it includes, one after the other.
+    /// Of the bytes of its file and of the files that it includes, one after the other; and of what
+    /// was selected of it, if that is not all.
     pub sha256: String,
+    /// `FILE:LINE` of each implementation.
+    pub places: Vec<String>,
 }
 
 impl SuiteFile {
     /// `cores`: of the host that measures, if known.
+    ///
+    /// # Errors
+    /// The suite cannot work: names file and line.
     pub fn read(path: &Path, cores: Option<u32>) -> Result<Self> {
-        Self::of(path, cores).with_context(|| path.display().to_string())
-    }
-
-    fn of(path: &Path, cores: Option<u32>) -> Result<Self> {
-        let bytes = std::fs::read(path)?;
-        let mut suite: Suite = toml::from_slice(&bytes)?;
-        let mut digest = Sha256::new_with_prefix(&bytes);
+        let lines = Lines::read(path)?;
+        let mut suite: Suite = lines.parse()?;
+        suite.check(&lines)?;
+        let mut digest = Sha256::new_with_prefix(lines.bytes());
         let folder = path.parent().unwrap_or(Path::new(""));
+        let mut seen = HashSet::new();
+        let mut add = |lines: &Lines, entries: Vec<Table>| -> Result<()> {
+            for (index, table) in entries.into_iter().enumerate() {
+                for scenario in scenarios(lines, index, table, cores)? {
+                    let at = |field: Option<&str>| lines.at("scenarios", index, field);
+                    ensure!(
+                        seen.insert(scenario.clone()),
+                        "{}: found \"{}\" a second time, expected each scenario once",
+                        at(None),
+                        scenario.name()
+                    );
+                    ensure!(
+                        !suite.throughput || scenario.operation == Operation::Handshake,
+                        "{}: found a {} with throughput = true, expected handshakes only",
+                        at(Some("operation")),
+                        scenario.operation
+                    );
+                    suite.scenarios.push(scenario);
+                }
+            }
+            Ok(())
+        };
         for include in &suite.include {
-            let (bytes, entries) = include.read(folder)?;
-            digest.update(&bytes);
-            suite.scenarios.extend(expanded(&entries, cores)?);
+            let included = include.read(folder);
+            let (lines, entries) = included.with_context(|| lines.at_key("include"))?;
+            digest.update(lines.bytes());
+            add(&lines, entries)?;
         }
-        let own = expanded(&suite.entries, cores)?;
-        suite.scenarios.extend(own);
-        suite.check()?;
+        add(&lines, std::mem::take(&mut suite.entries))?;
+        ensure!(
+            !suite.scenarios.is_empty(),
+            "{}: found no [[scenarios]] and no include, expected one of both",
+            path.display()
+        );
+        let mut places = Vec::new();
+        for (index, value) in suite.listed.iter().enumerate() {
+            let place = lines.at("implementations", index, None);
+            let subject = Subject::read(value.clone()).map_err(|error| anyhow!("{place}: {error}"));
+            suite.implementations.push(subject?);
+            places.push(place);
+        }
         Ok(Self {
             suite,
             sha256: hex(&digest.finalize()),
+            places,
         })
+    }
+
+    /// Leaves what is selected. What is not the whole suite has a name, a family and a checksum of
+    /// its own.
+    ///
+    /// # Errors
+    /// Nothing is left.
+    pub fn select(
+        &mut self,
+        selection: &Selection,
+        libraries: &Libraries,
+        describe: impl Fn(&str) -> Result<Implementation>,
+    ) -> Result<()> {
+        if selection.is_all() {
+            return Ok(());
+        }
+        selection.apply(&mut self.suite, &mut self.places, libraries, describe)?;
+        let text = format!("{}{}", self.sha256, selection.arguments());
+        self.sha256 = hex(&Sha256::digest(text));
+        for name in [&mut self.suite.name, &mut self.suite.family] {
+            name.push_str("-part");
+        }
+        Ok(())
     }
 }
 
@@ -103,54 +177,87 @@ fn one() -> u32 {
     1
 }
 
-fn expanded(entries: &[Entry], cores: Option<u32>) -> Result<Vec<Scenario>> {
-    let mut scenarios = Vec::new();
-    for entry in entries {
-        scenarios.extend(entry.scenarios(cores)?);
+/// The scenarios of one entry, each as it can be measured.
+fn scenarios(
+    lines: &Lines,
+    index: usize,
+    table: Table,
+    cores: Option<u32>,
+) -> Result<Vec<Scenario>> {
+    let at = |field: Option<&str>| lines.at("scenarios", index, field);
+    let entry = Entry::read(table);
+    let entry = entry.map_err(|it| anyhow!("{}: {}", at(it.field.as_deref()), it.message))?;
+    let scenarios = entry
+        .scenarios(cores)
+        .with_context(|| at(Some("threads")))?;
+    for scenario in &scenarios {
+        if let Err(fault) = scenario.check() {
+            let place = at(Some(fault.field));
+            bail!("{place}: {}: {}", fault.field, fault.message);
+        }
     }
     Ok(scenarios)
 }
 
 impl Suite {
-    fn check(&self) -> Result<()> {
-        ensure!(self.rounds > 0, "rounds = 0, expected at least 1");
-        ensure!(self.sessions > 0, "sessions = 0, expected at least 1");
-        ensure!(self.layouts > 0, "layouts = 0, expected at least 1");
-        ensure!(
-            self.measure_seconds > 0.0 && self.measure_seconds.is_finite(),
-            "measure_seconds = {}, expected more than 0",
-            self.measure_seconds
-        );
-        ensure!(
-            self.warmup_seconds >= 0.0 && self.warmup_seconds.is_finite(),
-            "warmup_seconds = {}, expected at least 0",
-            self.warmup_seconds
-        );
-        if let Some(seconds) = self.timeout_seconds {
-            ensure!(
-                seconds > 0.0 && seconds.is_finite(),
-                "timeout_seconds = {seconds}, expected more than 0"
+    /// Checks the numbers of the header.
+    fn check(&self, lines: &Lines) -> Result<()> {
+        let wrong = |key: &str, found: &dyn std::fmt::Display, expected: &str| {
+            let place = lines.at_key(key);
+            Err(anyhow!(
+                "{place}: found {key} = {found}, expected {expected}"
+            ))
+        };
+        for (key, number) in [
+            ("rounds", self.rounds),
+            ("sessions", self.sessions),
+            ("layouts", self.layouts),
+        ] {
+            if number == 0 {
+                return wrong(key, &number, "at least 1");
+            }
+        }
+        for (key, seconds) in [
+            ("measure_seconds", Some(self.measure_seconds)),
+            ("timeout_seconds", self.timeout_seconds),
+        ] {
+            if let Some(seconds) = seconds.filter(|it| *it <= 0.0 || !it.is_finite()) {
+                return wrong(key, &seconds, "more than 0");
+            }
+        }
+        if self.warmup_seconds < 0.0 || !self.warmup_seconds.is_finite() {
+            return wrong("warmup_seconds", &self.warmup_seconds, "at least 0");
+        }
+        if self.listed.is_empty() {
+            return wrong(
+                "implementations",
+                &"[]",
+                "a program such as \"tls-openssl\"",
             );
         }
-        ensure!(!self.implementations.is_empty(), "implementations is empty");
-        ensure!(!self.scenarios.is_empty(), "there is no [[scenarios]]");
-        let mut seen = HashSet::new();
-        for (index, scenario) in self.scenarios.iter().enumerate() {
-            if let Some(side) = scenario.side {
-                bail!("scenario {index}: side = \"{side}\", expected none: both are measured");
-            }
-            ensure!(
-                seen.insert(scenario),
-                "scenario {index} is there twice: {}",
-                scenario.name()
-            );
-            ensure!(
-                !self.throughput || scenario.operation == Operation::Handshake,
-                "scenario {index}: throughput is measured of handshakes alone, found a {}",
-                scenario.operation
+        if self.listed.len() > MOST_IMPLEMENTATIONS {
+            bail!(
+                "{}: found {} implementations, expected at most {MOST_IMPLEMENTATIONS}",
+                lines.at_key("implementations"),
+                self.listed.len()
             );
         }
         Ok(())
+    }
+
+    /// Ratios that a report of this run tests at once: every row of every implementation but the
+    /// baseline.
+    pub fn comparisons(&self) -> u32 {
+        let sides = |it: &Scenario| workloads::of::<NoopLibrary>(it.operation).sides().len();
+        let rows: usize = self.scenarios.iter().map(sides).sum();
+        let walls = if self.throughput {
+            self.scenarios.len()
+        } else {
+            0
+        };
+        let rows = rows + walls;
+        let others = self.implementations.len().saturating_sub(1);
+        u32::try_from(rows * others).unwrap_or(u32::MAX)
     }
 
     /// What is to be built.
@@ -203,12 +310,21 @@ impl Suite {
             "{} (family {}): {}\n",
             self.name, self.family, self.description
         );
-        for (block, scenario) in self.scenarios.iter().enumerate() {
-            let _ = writeln!(text, "{block:>4}  {}", scenario.name());
+        let paths: Vec<String> = self.scenarios.iter().map(path_of).collect();
+        let width = paths.iter().map(String::len).max().unwrap_or_default();
+        for (block, (scenario, path)) in self.scenarios.iter().zip(&paths).enumerate() {
+            let _ = writeln!(text, "{block:>4}  {path:<width$}  {}", scenario.name());
         }
         for subject in &self.implementations {
             let _ = writeln!(text, "      {subject}: {}", state(subject));
         }
+        let _ = writeln!(text, "{}", self.expectation());
+        text
+    }
+
+    /// How long it will take, and what it takes to show a difference.
+    pub fn expectation(&self) -> String {
+        let mut text = String::new();
         let round = self.expected_round();
         let _ = writeln!(
             text,
@@ -232,7 +348,7 @@ impl Suite {
                 HumanDuration(round * self.rounds * self.sessions),
             );
         }
-        text
+        text + &verdicts::expected(self)
     }
 }
 

@@ -45,6 +45,10 @@ pub enum Warning {
     Interrupted {
         times: usize,
     },
+    SteppedClock {
+        /// Of the time of day against the monotonic clock.
+        seconds: f64,
+    },
     UnreadableSensor {
         sensor: String,
     },
@@ -102,6 +106,11 @@ impl fmt::Display for Warning {
             Self::Interrupted { times } => {
                 write!(to, "The run was interrupted and resumed {times} times.")
             }
+            Self::SteppedClock { seconds } => write!(
+                to,
+                "The time of day stepped by {seconds:+.1} s during the run: the dates of records \
+                 may be wrong, the measured times are not."
+            ),
             Self::UnreadableSensor { sensor } => write!(to, "Could not read {sensor}."),
             Self::VirtualMachine { by } => {
                 write!(
@@ -190,6 +199,7 @@ mod tests {
                 rounds: 70,
             },
             Warning::Interrupted { times: 1 },
+            Warning::SteppedClock { seconds: -3600.0 },
             Warning::UnreadableSensor {
                 sensor: text("sys/class/hwmon/hwmon0/temp1_input"),
             },

@@ -1,4 +1,4 @@
-"""`tlsperf import | new | render | compare | validate | noise | summary | draft`.
+"""`tlsperf import | new | render | show | compare | export | validate | noise | summary | draft`.
 
 Each command calls one function of its module, imported when it is called: `tlsperf --help`
 must not wait for pandas.
@@ -15,18 +15,41 @@ from typing import Annotated, Literal
 import typer
 
 from tlsperf.contract.errors import UserError
+from tlsperf.load.completion import implementations, report_names, run_names, runs_and_reports
+from tlsperf.load.root import find_root, new_run_folder, report_id, run_id
 
 app = typer.Typer(
     help="From raw benchmark output of TLS libraries to reports.",
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
+    rich_markup_mode=None,
 )
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        from importlib.metadata import version
+
+        print(f"tlsperf {version('tlsperf')}")
+        raise typer.Exit
+
+
+@app.callback()
+def options(
+    version: Annotated[
+        bool,
+        typer.Option("--version", callback=_version, is_eager=True, help="Print it and exit."),
+    ] = False,
+) -> None:
+    """From raw benchmark output of TLS libraries to reports."""
 
 
 @app.command()
 def new(
-    runs: Annotated[list[str], typer.Argument(help="Runs below data/runs, by id.")],
+    run: Annotated[
+        list[str],
+        typer.Argument(help="Runs below data/runs, by id or folder.", autocompletion=run_names),
+    ],
     slug: Annotated[str | None, typer.Option(help="The folder's name after the date.")] = None,
     title: Annotated[str | None, typer.Option(help="What is compared, by default.")] = None,
     date: Annotated[
@@ -36,13 +59,19 @@ def new(
     """Makes the folder of a report on runs, with prose to complete."""
     from tlsperf.publish.scaffold import new_report
 
-    print(f"wrote {new_report(Path(), runs, slug, title, date.date() if date else None)}")
+    day = date.date() if date else None
+    page = new_report(find_root(), [run_id(given) for given in run], slug, title, day)
+    print(f"wrote {page}\nnext: write its prose, then tlsperf render {page.parent.name}")
 
 
 @app.command()
 def render(
     reports: Annotated[
-        list[str] | None, typer.Argument(help="Reports below content/perf, by id; all by default.")
+        list[str] | None,
+        typer.Argument(
+            help="Reports below content/perf, by id or folder; all by default.",
+            autocompletion=report_names,
+        ),
     ] = None,
     check: Annotated[
         bool, typer.Option("--check", help="Write nothing; fail if a file would change.")
@@ -52,7 +81,35 @@ def render(
     from tlsperf.publish.render import render_reports
 
     gc.disable()  # nothing is thrown away before the end: collecting takes a tenth of the time
-    raise typer.Exit(render_reports(Path(), reports or (), check=check))
+    names = [report_id(given) for given in reports or ()]
+    raise typer.Exit(render_reports(find_root(), names, check=check))
+
+
+@app.command()
+def show(
+    name: Annotated[
+        str,
+        typer.Argument(
+            metavar="RUN|REPORT", help="By id or folder.", autocompletion=runs_and_reports
+        ),
+    ],
+    as_json: Annotated[bool, typer.Option("--json", help="Print it as results.json.")] = False,
+    as_csv: Annotated[bool, typer.Option("--csv", help="Print it as results.csv.")] = False,
+) -> None:
+    """Prints the figures of a run or a report: intervals, ratios, verdicts."""
+    from tlsperf.publish.exports import results_csv, results_json
+    from tlsperf.publish.show import results_to_show
+    from tlsperf.publish.terminal import print_results, terminal
+
+    if as_json and as_csv:
+        raise UserError("show: expected --json or --csv, not both")
+    results = results_to_show(find_root(), name)
+    if as_json:
+        print(results_json(results), end="")
+    elif as_csv:
+        print(results_csv(results), end="")
+    else:
+        print_results(results, terminal())
 
 
 @app.command()
@@ -62,7 +119,7 @@ def summary(
     """Prints, as Markdown, what became of the reports since a commit."""
     from tlsperf.publish.summary import summary_since
 
-    print(summary_since(Path(), since), end="")
+    print(summary_since(find_root(), since), end="")
 
 
 @app.command()
@@ -73,7 +130,7 @@ def draft(
     """Imports the run of a bench host and drafts its report and pull request."""
     from tlsperf.publish.draft import draft_report
 
-    print(f"wrote {draft_report(Path(), archive, suite)}")
+    print(f"wrote {draft_report(find_root(), archive, suite)}")
 
 
 @app.command("import")
@@ -82,7 +139,7 @@ def import_(
         list[Path], typer.Argument(help="Raw files of one implementation, or packed runs.")
     ],
     out: Annotated[
-        Path | None, typer.Option(help="The run, such as data/runs/2026-03-07-x86-64.")
+        str | None, typer.Option(help="The run, such as data/runs/2026-03-07-x86-64.")
     ] = None,
     implementation: Annotated[
         str | None, typer.Option(help="What was measured: openssl-3.6.1, rustls-0.23.37-ring.")
@@ -94,24 +151,31 @@ def import_(
 ) -> None:
     """Makes a run of raw files of other tools, or adds them to one; or unpacks a packed run."""
     from tlsperf.load.archive import SUFFIX
-    from tlsperf.publish.runs import import_archive, import_files
+    from tlsperf.publish.runs import import_archive, import_report
 
+    root = find_root()
     if all(file.name.endswith(SUFFIX) for file in files):
         for file in files:
-            print(f"data/runs/{import_archive(file, Path('data', 'runs')).id}: as {file} has it")
+            run = import_archive(file, root / "data" / "runs")
+            folder = root / "data" / "runs" / run.id
+            print(f"{folder}: as {file} has it\nto undo: rm -r {folder}")
         return
     if out is None:
         raise UserError("raw files need --out, the run to make of them: data/runs/<date>-<name>")
-    run = import_files(files, implementation, out, format_name, host)
-    print(f"{out}: {len(run.files)} files, {len(run.implementations)} implementations")
-    for warning in run.warnings:
-        print(f"warning: {warning.message}")
+    folder = new_run_folder(root, out)
+    print(import_report(files, implementation, folder, format_name, host))
 
 
 @app.command()
 def compare(
-    left: Annotated[str | None, typer.Argument(help="[RUN/]IMPLEMENTATION")] = None,
-    right: Annotated[str | None, typer.Argument(help="[RUN/]IMPLEMENTATION")] = None,
+    left: Annotated[
+        str | None,
+        typer.Argument(help="[RUN/]IMPLEMENTATION", autocompletion=implementations),
+    ] = None,
+    right: Annotated[
+        str | None,
+        typer.Argument(help="[RUN/]IMPLEMENTATION", autocompletion=implementations),
+    ] = None,
     tables: Annotated[
         Path | None, typer.Option(help="Instead of two: published tables of data/comparisons.")
     ] = None,
@@ -122,30 +186,36 @@ def compare(
         Literal["median", "upper-median", "best"], typer.Option(help="Which figure to show.")
     ] = "median",
     output: Annotated[
-        Literal["markdown", "csv", "json"], typer.Option("--format", help="How to print it.")
-    ] = "markdown",
+        Literal["table", "markdown", "csv", "json"],
+        typer.Option("--format", help="How to print it."),
+    ] = "table",
     include_invalid: Annotated[
         bool, typer.Option("--include-invalid", help="Count what must not count as well.")
     ] = False,
+    across_hosts: Annotated[
+        bool, typer.Option("--across-hosts", help="Factors of figures of different hosts as well.")
+    ] = False,
 ) -> None:
     """Prints two implementations of any runs side by side: medians, factor, verdict."""
-    from tlsperf.analysis.compare import comparison_text
+    from tlsperf.analysis import compare as comparing
     from tlsperf.analysis.series import measured
     from tlsperf.load.comparisons import read_definition
     from tlsperf.load.run import load_run
+    from tlsperf.publish.terminal import print_comparison, terminal
     from tlsperf.published.published_tables import tables_text
 
+    folder = find_root() / "data" / "runs"
     if tables is not None and left is None and output != "json":
         definition = read_definition(tables)
-        run = measured(load_run(Path("data/runs") / definition.run))
-        print(tables_text(definition, run, output), end="")
+        run = measured(load_run(folder / definition.run))
+        print(tables_text(definition, run, "csv" if output == "csv" else "markdown"), end="")
     elif left is not None and right is not None and tables is None:
-        print(
-            comparison_text(
-                Path("data/runs"), left, right, scenario, estimator, include_invalid, output
-            ),
-            end="",
-        )
+        a, b, pairs, without = comparing.sides(folder, left, right, scenario)
+        rows = comparing.compare(a, b, pairs, estimator, include_invalid, across_hosts)
+        if output == "table":
+            print_comparison(a, b, rows, without, terminal())
+        else:
+            print(comparing.text(a, b, rows, output, without), end="")
     else:
         raise UserError("compare: expected two implementations, or --tables FILE (not as JSON)")
 
@@ -154,7 +224,10 @@ def compare(
 def export(
     form: Annotated[str | None, typer.Argument(help="The format.")] = None,
     report: Annotated[
-        str | None, typer.Argument(help="The report below content/perf, by id.")
+        str | None,
+        typer.Argument(
+            help="The report below content/perf, by id or folder.", autocompletion=report_names
+        ),
     ] = None,
     out: Annotated[
         Path | None, typer.Option(help="Folder to write to; prints a single file by default.")
@@ -169,36 +242,48 @@ def export(
         return
     if report is None:
         raise UserError(f"export {form}: expected a report, the name of a folder in content/perf")
-    print(exported(Path(), form, report, out), end="")
+    print(exported(find_root(), form, report_id(report), out), end="")
 
 
 @app.command()
 def validate() -> None:
     """Checks everything below data/, and says what is wrong."""
+    from tlsperf.contract.text import counted
     from tlsperf.publish.validate import problems
 
-    found = problems(Path("data"))
+    data = find_root() / "data"
+    found = problems(data)
     for problem in found:
         print(problem, file=sys.stderr)
     if found:
-        raise UserError(f"data: {len(found)} problems")
-    print("data: valid")
+        raise UserError(f"{data}: {counted(len(found), 'problem')}")
+    runs_checked = sum(1 for _ in (data / "runs").glob("*/run.toml"))
+    print(f"{data}: valid, {counted(runs_checked, 'run')}")
 
 
 @app.command()
-def noise(run: Annotated[str, typer.Argument(help="A run below data/runs, by id.")]) -> None:
+def noise(
+    run: Annotated[
+        str,
+        typer.Argument(help="A run below data/runs, by id or folder.", autocompletion=run_names),
+    ],
+) -> None:
     """Prints how far apart two measurements of the same thing are in a run."""
     from tlsperf.analysis.noise import measure_noise
 
-    print(measure_noise(Path("data/runs") / run))
+    print(measure_noise(find_root() / "data" / "runs" / run_id(run)))
 
 
 def main() -> None:
-    """Runs a command; what a user got wrong becomes one message and exit code 1."""
+    """Runs a command; what a user or the system got wrong is one message and exit code 1."""
     try:
         app()
     except UserError as error:
         print(f"tlsperf: {error}", file=sys.stderr)
+        raise SystemExit(1) from None
+    except OSError as error:
+        place = f"{error.filename}: " if error.filename else ""
+        print(f"tlsperf: {place}{error.strerror or error}", file=sys.stderr)
         raise SystemExit(1) from None
 
 

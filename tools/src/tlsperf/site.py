@@ -1,13 +1,13 @@
 """Finds a Zola and runs it: `python3 -m tlsperf.site build|serve [--base-url URL] [--port N]`.
 
 Nothing but the standard library, so that `make site` needs no Python packages. `config.toml` is
-written for current Zola; one older than 0.19 is handed a translated copy.
+written for current Zola; an older one is handed a translated copy.
 """
 
 from __future__ import annotations
 
 import argparse
-import os
+import json
 import re
 import shutil
 import subprocess
@@ -16,8 +16,18 @@ import tomllib
 from dataclasses import dataclass
 from pathlib import Path
 
+from tlsperf.contract.errors import UserError
+from tlsperf.load.root import find_root
+from tlsperf.serve import serve
+
 FEEDS_IN_PLURAL = (0, 19)
 """The first Zola that knows `generate_feeds` and `feed_filenames`, and no longer the singular."""
+
+PORT = 1111
+"""That `serve` serves at, as Zola does."""
+
+JSON_FEEDS = (0, 22)
+"""The oldest Zola on which a feed from a template `feed.json` was tried; 0.19 finds no such one."""
 
 _SINGULAR = {"generate_feeds": "generate_feed", "feed_filenames": "feed_filename"}
 
@@ -67,23 +77,30 @@ def find_zola(root: Path) -> Zola:
             return zola
     if tried:
         raise SiteError(f"no Zola runs on this host, tried: {'; '.join(map(' '.join, tried))}")
-    raise SiteError("no Zola found: run `npm ci`, or install one from https://www.getzola.org")
+    raise SiteError(
+        "no Zola found: run `make node_modules/.installed`, or install one from https://www.getzola.org"
+    )
 
 
-def translate(config: str) -> str:
-    """`config.toml` for a Zola older than 0.19: one feed, the first, under the older keys.
+def translate(config: str, version: tuple[int, ...]) -> str:
+    """`config.toml` for an older Zola.
 
-    A key that is translated must stand on one line, which is checked.
+    Before 0.22 without JSON Feed; before 0.19 with one feed, the first, under the older keys. A key
+    that is translated must stand on one line, which is checked.
     """
     current = tomllib.loads(config)
-    values = {
-        "generate_feeds": str(current.get("generate_feeds", False)).lower(),
-        "feed_filenames": f'"{current.get("feed_filenames", ["rss.xml"])[0]}"',
-    }
+    feeds = [name for name in current.get("feed_filenames", ["rss.xml"]) if name != "feed.json"]
+    values = {"feed_filenames": json.dumps(feeds)}
+    if version < FEEDS_IN_PLURAL:
+        values = {
+            "generate_feeds": str(current.get("generate_feeds", False)).lower(),
+            "feed_filenames": json.dumps(feeds[0]),
+        }
     for key, value in values.items():
         if key in current:
+            name = _SINGULAR[key] if version < FEEDS_IN_PLURAL else key
             line = rf"^{key}\s*=\s*(true|false|\[.*\])[ \t]*$"
-            config, found = re.subn(line, f"{_SINGULAR[key]} = {value}", config, flags=re.MULTILINE)
+            config, found = re.subn(line, f"{name} = {value}", config, flags=re.MULTILINE)
             if found != 1:
                 raise SiteError(f"config.toml: {key}: expected a line of its own, with its value")
     return config
@@ -92,11 +109,12 @@ def translate(config: str) -> str:
 def config_for(zola: Zola, root: Path) -> Path:
     """The file to hand to this Zola: config.toml, or a translated copy of it below build/."""
     config = root / "config.toml"
-    if zola.version >= FEEDS_IN_PLURAL:
+    if zola.version >= JSON_FEEDS:
         return config
     copy = root / "build" / f"config-zola-{'.'.join(map(str, zola.version))}.toml"
     copy.parent.mkdir(exist_ok=True)
-    copy.write_text(translate(config.read_text(encoding="utf-8")), encoding="utf-8")
+    translated = translate(config.read_text(encoding="utf-8"), zola.version)
+    copy.write_text(translated, encoding="utf-8")
     return copy
 
 
@@ -106,9 +124,9 @@ def run(
     action: str,
     base_url: str | None = None,
     output: Path | None = None,
-    port: int | None = None,
+    port: int = PORT,
 ) -> None:
-    """Builds the site in `root`, or serves it and does not return.
+    """Builds the site in `root`, or serves it until someone stops it.
 
     Raises SiteError with what Zola said if it cannot be built.
     """
@@ -117,10 +135,10 @@ def run(
         command += ["--base-url", base_url]
     if output is not None:
         command += ["--output-dir", str(output), "--force"]
-    if port is not None:
-        command += ["--port", str(port)]
     if action == "serve":
-        os.execv(command[0], command)  # Zola takes this process over, and its signals
+        if code := serve(command, port):
+            raise SiteError(f"the server ended with exit code {code}")
+        return
     result = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     if result.returncode != 0:
         raise SiteError(result.stdout.strip() or f"zola ended with exit code {result.returncode}")
@@ -133,14 +151,12 @@ def main(arguments: list[str]) -> int:
     parser.add_argument(
         "--base-url", help="where the site will live, if not where config.toml says"
     )
-    parser.add_argument("--port", type=int, help="to serve at, if 1111 is taken")
+    parser.add_argument("--port", type=int, default=PORT, help=f"to serve at, if not {PORT}")
     options = parser.parse_args(arguments)
-    root = Path.cwd()
     try:
-        if not (root / "config.toml").exists():
-            raise SiteError(f"{root}: no config.toml here; run this from the top of the repository")
+        root = find_root()
         run(find_zola(root), root, options.action, options.base_url, port=options.port)
-    except SiteError as error:
+    except (SiteError, UserError) as error:
         print(f"tlsperf.site: {error}", file=sys.stderr)
         return 1
     return 0

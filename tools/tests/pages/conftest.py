@@ -30,8 +30,12 @@ class Built:
     base_url: str
 
     def pages(self) -> list[str]:
-        """The path of every HTML page, relative to the site's root."""
-        return sorted(str(path.relative_to(self.public)) for path in self.public.rglob("*.html"))
+        """The path of every HTML page but Zola's redirects, relative to the site's root."""
+        return sorted(
+            str(path.relative_to(self.public))
+            for path in self.public.rglob("*.html")
+            if "<title>Redirect</title>" not in path.read_text(encoding="utf-8")
+        )
 
     def text(self, path: str) -> str:
         return (self.public / path).read_text(encoding="utf-8")

@@ -3,7 +3,8 @@
 //   node explore.mjs <request.json>
 //
 // The request: { chromium, base, plays: [[step]] }, a step being one of { open: address },
-// { click: selector }, { press: key }, { select: anchor of a table }, { go: -1 or 1 },
+// { click: selector }, { press: key }, { select: anchor of a table }, { choose: [name, value] },
+// { save: true } (clicks and reads the file), { go: -1 or 1 },
 // { width: px }, { scheme: "light" | "dark" }, { fail: part of an address that then fails },
 // { script: false }. The answer: for each play what it showed after each step, and all messages.
 
@@ -21,6 +22,13 @@ function look() {
       .filter((element) => element.checkVisibility())
       .map((element) => element.textContent.replace(/\s+/g, " ").trim());
   const svg = document.querySelector("#explore figure:not([hidden]) svg");
+  const place = (element, x = 0) => {
+    const matrix = element.getScreenCTM();
+    return matrix.a * x + matrix.e;
+  };
+  const thick = [...(svg?.querySelectorAll("line[stroke^='var(']") ?? [])].filter(
+    (line) => Number.parseFloat(line.getAttribute("stroke-width")) > 5,
+  );
   const checked = (name) => [...document.querySelectorAll(`[name=${name}]:checked`)].map((box) => box.value);
   return {
     search: location.search,
@@ -28,8 +36,16 @@ function look() {
     notices: text(".explore-notices li"),
     caption: text("caption"),
     names: text("table.explore tbody th[scope=row]"),
-    figures: text("table.explore td.right:not(:last-child)"),
-    links: [...document.querySelectorAll("table.explore td a")].map((a) => a.getAttribute("href")),
+    figures: text("table.explore td.value"),
+    ratios: text("table.explore td.ratio"),
+    groups: text("table.explore th[scope=rowgroup]"),
+    means: text(".explore-means li"),
+    reportNames: text("table.explore tbody td:not(.right) a"),
+    drawings: document.querySelectorAll("#explore figure:not([hidden]) svg").length,
+    lines: document.querySelectorAll("#explore figure svg polyline").length,
+    links: [...document.querySelectorAll("table.explore tbody a")].map((a) => a.getAttribute("href")),
+    invalid: text("table.explore td.invalid"),
+    intervals: text("table.explore td.interval"),
     form: document.querySelector("#explore form").checkVisibility(),
     reports: checked("reports"),
     libraries: checked("libraries"),
@@ -40,10 +56,18 @@ function look() {
       description: svg.querySelector("desc").textContent,
       named: svg.getAttribute("aria-labelledby").split(" ").every((id) => svg.querySelector(`#${id}`)),
       texts: [...svg.querySelectorAll("text")].map((label) => label.textContent),
-      bars: [...svg.querySelectorAll("line[stroke^='var(']")]
-        .filter((line) => Number.parseFloat(line.getAttribute("stroke-width")) > 5)
-        .map((line) => getComputedStyle(line).stroke),
-      width: svg.getBoundingClientRect().width,
+      bars: thick.map((line) => getComputedStyle(line).stroke),
+      spans: thick.map((line) => {
+        const box = line.getBBox();
+        return [place(line, box.x), place(line, box.x + box.width)];
+      }),
+      pale: thick.map((line) => Number.parseFloat(getComputedStyle(line).strokeOpacity) < 0.5),
+      axis: [...svg.querySelectorAll(".explore-axis text")].map((label) => [
+        Number(label.textContent.replace(",", "")),
+        place(label, Number(label.getAttribute("x"))),
+      ]),
+      width: svg.parentElement.getBoundingClientRect().width,
+      ends: thick.map((line) => Number(line.getAttribute("x2"))),
     },
   };
 }
@@ -58,12 +82,24 @@ async function play(steps) {
   page.on("pageerror", (error) => messages.push(String(error)));
   page.on("request", (asked) => requests.push(asked.url()));
   const seen = [];
+  const saved = [];
   for (const step of steps) {
     if (step.fail) await page.route(new RegExp(step.fail), (route) => route.abort());
     if (step.open !== undefined) await page.goto(new URL(step.open, request.base).href, { waitUntil: "load" });
     if (step.click) await page.click(step.click);
     if (step.press) await page.keyboard.press(step.press);
-    if (step.select) await page.selectOption("select", step.select);
+    if (step.select) await page.selectOption("select[name=table]", step.select);
+    if (step.choose) await page.selectOption(`select[name=${step.choose[0]}]`, step.choose[1]);
+    if (step.save) {
+      const [file] = await Promise.all([page.waitForEvent("download"), page.click("[data-save]")]);
+      saved.push(readFileSync(await file.path(), "utf8"));
+    }
+    if (step.copy) {
+      await context.grantPermissions(["clipboard-read", "clipboard-write"]);
+      await page.click("[data-copy]");
+      await page.waitForFunction(() => document.querySelector("[data-copy]").textContent === "Copied");
+      saved.push(await page.evaluate(() => navigator.clipboard.readText()));
+    }
     if (step.go) await page.evaluate((by) => history.go(by), step.go);
     if (step.width) await page.setViewportSize({ width: step.width, height: 900 });
     if (step.scheme) await page.emulateMedia({ colorScheme: step.scheme });
@@ -73,7 +109,7 @@ async function play(steps) {
     seen.push(await page.evaluate(look));
   }
   await context.close();
-  return { seen, messages, requests };
+  return { seen, saved, messages, requests };
 }
 
 const played = [];

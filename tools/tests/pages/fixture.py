@@ -13,15 +13,21 @@ from pathlib import Path
 from typing import Any
 
 from synthetic import HANDSHAKES, loaded_run, report_of
+from tlsperf.analysis.means import group_means
 from tlsperf.contract.record import Scenario
 from tlsperf.contract.results import Results
 from tlsperf.contract.run import Report
-from tlsperf.publish.exports import results_csv, results_json
+from tlsperf.load.shortcodes import shortcodes
+from tlsperf.publish.exports import comparisons_json, page_json, results_csv, results_json
 from tlsperf.publish.index import index_files
+from tlsperf.publish.overviews import overview_files, scenario_folder
 from tlsperf.publish.scaffold import report_page
+from tlsperf.publish.scenarios import scenarios
 from tlsperf.report.charts import charts_of
 from tlsperf.report.charts.svg import draw
+from tlsperf.report.comparisons import all_comparisons
 from tlsperf.report.preview import FILE, report_preview
+from tlsperf.report.statements import statements
 
 ROOT = Path(__file__).resolve().parents[3]
 NEWER, OLDER = "2026-11-21-example", "2026-03-07-example"
@@ -37,6 +43,8 @@ authors = ["A. Person", "B. Person"]
 feeds = ["performance"]
 tags = ["rustls", "openssl", "boringssl"]
 [extra.generated]
+headlines = {headlines}
+published = "{date}T0{hour}:00:00Z"
 preview = "{alt}"
 +++
 
@@ -56,6 +64,14 @@ preview = "{alt}"
 
 One sends {{{{ figure(row="{row}", implementation="{implementation}") }}}}: \
 {{{{ ratio(row="{row}", implementation="{implementation}") }}}}.
+
+- {{{{ verdict(row="{row}", implementation="{implementation}") }}}}.
+- {{{{ verdict(row="{row}", implementation="{implementation}", over="{baseline}") }}}}.
+- {{{{ unchanged(row="{row}", implementation="{implementation}", over="{baseline}") }}}}.
+- {{{{ change(row="{row}", before="{baseline}", after="{implementation}") }}}}.
+- {{{{ rank(row="{row}") }}}}.
+- {{{{ extreme(rows="*", implementation="{implementation}", which="smallest") }}}}.
+- {{{{ agree(rows="transfer-* !*-receiving", implementation="{implementation}") }}}}.
 
 | Markdown | table |
 |---|---:|
@@ -168,7 +184,9 @@ def _sections(results: dict[str, Any], predecessor: str) -> dict[str, Any]:
                 "rate": "6,610",
                 "ceiling": "8,160",
                 "percent": 81.0,
-                "text": "81 % (80 to 82 %)",
+                "low": 80.0,
+                "high": 82.0,
+                "text": "81.0 % (80.0 to 82.0 %)",
                 "note": "an example",
             }
         ],
@@ -183,6 +201,23 @@ def _with_charts(results: Results, folder: Path) -> Results:
     return results.model_copy(update={"charts": [chart for chart, _ in drawings]})
 
 
+def _inverted(tables: list[dict[str, Any]]) -> dict[str, Any]:
+    """Ratios of a baseline to each other implementation, as a file of comparisons has them."""
+    rows: dict[str, Any] = {}
+    for table in tables:
+        for row in table["rows"]:
+            for cell in row["cells"]:
+                if "ratio" in cell:
+                    value = 1 / cell["ratio"]["value"]
+                    others = {
+                        other["implementation"]: [value, "not tested", f"{value:.2f}x, an example"]
+                        for other in row["cells"]
+                    }
+                    of_row = rows.setdefault(f"{table['anchor']} {row['anchor']}", {})
+                    of_row[cell["implementation"]] = others
+    return rows
+
+
 def _report(site: Path, name: str, title: str, **changes: Any) -> None:
     results = {**example(), "id": name, "date": name[:10], "title": title, **changes}
     results |= _sections(results, OLDER)
@@ -190,8 +225,8 @@ def _report(site: Path, name: str, title: str, **changes: Any) -> None:
     folder.mkdir(parents=True)
     checked = Results.model_validate({**results, "charts": []})
     checked = _with_charts(checked, folder)
-    text = checked.model_dump_json(by_alias=True, exclude_none=True)
-    (folder / "results.json").write_text(text, encoding="utf-8")
+    compared = json.dumps({"schema": 1, "rows": _inverted(results["tables"])})
+    (folder / "comparisons.json").write_text(compared, encoding="utf-8")
     (folder / "results.csv").write_text("implementation,value\n", encoding="utf-8")
     preview = report_preview(checked, "TLS performance reports")
     assert preview is not None
@@ -200,14 +235,22 @@ def _report(site: Path, name: str, title: str, **changes: Any) -> None:
         title=title,
         alt=preview.alt,
         date=name[:10],
+        hour=len(title) % 10,
+        headlines=json.dumps([f"{h.title}: {h.statement}" for h in checked.headlines]),
         tables="\n\n".join(f'{{{{ table(id="{t.anchor}") }}}}' for t in checked.tables),
         charts="\n\n".join(f'{{{{ chart(id="{c.anchor}") }}}}' for c in checked.charts),
         row=checked.tables[0].rows[0].anchor,
         implementation=next(
             c.implementation for c in checked.tables[0].rows[0].cells if c.ratio is not None
         ),
+        baseline=checked.baseline,
     )
     (folder / "index.md").write_text(page, encoding="utf-8")
+    said = statements(checked, shortcodes(page, "index.md"))
+    checked = checked.model_copy(update={"statements": said})
+    text = checked.model_dump_json(by_alias=True, exclude_none=True)
+    (folder / "page.json").write_text(page_json(checked), encoding="utf-8")
+    (folder / "results.json").write_text(text, encoding="utf-8")
     for run in results["runs"]:
         raw = site / "data" / "runs" / run["id"] / "raw"
         raw.mkdir(parents=True, exist_ok=True)
@@ -242,14 +285,21 @@ def _wide_report(site: Path) -> None:
         }
         for b, build in enumerate(builds)
     }
-    made = report_of(loaded_run(WIDE, rates), baseline="openssl-3.6.0").results
+    measured = report_of(loaded_run(WIDE, rates), baseline="openssl-3.6.0")
+    made = measured.results.model_copy(update={"means": group_means(measured)})
     folder = site / "content" / "perf" / WIDE
     folder.mkdir(parents=True)
     made = _with_charts(made.model_copy(update={"title": "Thirteen builds"}), folder)
     (folder / "results.json").write_text(results_json(made), encoding="utf-8")
+    (folder / "page.json").write_text(page_json(made), encoding="utf-8")
+    compared = comparisons_json(all_comparisons(measured))
+    (folder / "comparisons.json").write_text(compared, encoding="utf-8")
     (folder / "results.csv").write_text(results_csv(made), encoding="utf-8")
     report = Report(id=WIDE, title=made.title, date=made.date, runs=[WIDE])
-    (folder / "index.md").write_text(report_page(report, made), encoding="utf-8")
+    page = report_page(report, made).replace(
+        "\n+++\n\n", "\n[extra.generated]\nheadlines = []\n+++\n\n", 1
+    )
+    (folder / "index.md").write_text(page, encoding="utf-8")
     run = site / "data" / "runs" / WIDE
     (run / "raw").mkdir(parents=True)
     (run / "run.toml").write_text("schema = 1\n", encoding="utf-8")
@@ -265,7 +315,8 @@ def empty_site(site: Path) -> Path:
             symlinks=True,
             ignore=lambda folder, names: (
                 [n for n in names if n not in ("_index.md",)]
-                if Path(folder).name in ("perf", "blog", "trends", "hosts", "libraries")
+                if Path(folder).name
+                in ("perf", "blog", "trends", "hosts", "libraries", "scenarios")
                 else []
             ),
         )
@@ -273,6 +324,26 @@ def empty_site(site: Path) -> Path:
     shutil.copytree(ROOT / "data" / "schema", site / "data" / "schema")
     shutil.copy(ROOT / "data" / "biases.toml", site / "data")
     return site
+
+
+def _over_all(site: Path, reports: list[Results]) -> None:
+    """What is drawn over all reports: the index, and the pages of scenarios."""
+    decided = [
+        (Report(id=r.id, title=r.title, date=r.date, runs=[run.id for run in r.runs]), r)
+        for r in reports
+    ]
+    found = scenarios(decided, [])
+    overviews = [scenario for scenario, _ in found]
+    pages = overview_files([], overviews, reports)
+    files = {f"content/{name}": text for name, text in pages.items()}
+    files |= {f"data/{name}": text for name, text in index_files(reports, overviews).items()}
+    for scenario, drawings in found:
+        folder = f"content/{scenario_folder(scenario)}"
+        for chart, picture in drawings:
+            files[f"{folder}/{chart.file}"] = draw(picture.specification, chart)
+    for name, text in files.items():
+        (site / name).parent.mkdir(parents=True, exist_ok=True)
+        (site / name).write_text(text, encoding="utf-8")
 
 
 def make_site(site: Path) -> Path:
@@ -299,8 +370,7 @@ def make_site(site: Path) -> Path:
     _wide_report(site)
     paths = sorted((site / "content" / "perf").glob("*/results.json"))
     reports = [Results.model_validate_json(path.read_text(encoding="utf-8")) for path in paths]
-    for name, text in index_files(reports).items():
-        (site / "data" / name).write_text(text, encoding="utf-8")
+    _over_all(site, reports)
     post = site / "content" / "blog" / "2026-10-01-clock.md"
     post.write_text(_POST, encoding="utf-8")
     return site

@@ -6,15 +6,20 @@ import json
 import re
 import shutil
 import subprocess
-from html import unescape
+from html import escape, unescape
 from html.parser import HTMLParser
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from pages import zolas
 from pages.conftest import BASE_URL, Built
 from pages.fixture import NEWER, OLDER, ROOT, WIDE, example
+from tlsperf.contract.results import GroupMean, Results
+from tlsperf.load.shortcodes import shortcodes
+from tlsperf.publish.exports import page_json
+from tlsperf.report.statements import statements
 from tlsperf.site import SiteError, run
 
 pytestmark = pytest.mark.zola
@@ -54,9 +59,42 @@ def test_a_report_shows_every_figure_of_its_results(build: Built) -> None:
     assert [figure for figure in shown_texts() if figure not in text] == []
 
 
-def test_the_feeds_carry_every_figure(build: Built) -> None:
-    feed = text_of(build.text("rss.xml"))
-    assert [figure for figure in shown_texts() if figure not in text_of(feed)] == []
+def test_each_sentence_of_the_prose_stands_on_the_page_and_leads_to_its_figures(
+    build: Built, example_site: Path
+) -> None:
+    folder = example_site / "content" / "perf" / NEWER
+    said = json.loads((folder / "results.json").read_text(encoding="utf-8"))["statements"]
+    assert len(said) == 8
+    html = build.text(REPORT)
+    for statement in said:
+        link = f'<a class="figure" href="{statement["place"]}">{escape(statement["text"])}</a>'
+        assert link in unescape_slashes(html), statement
+    feed = text_of(text_of(build.text("rss.xml")))
+    assert [s["text"] for s in said if s["text"] not in feed] == []
+
+
+def unescape_slashes(html: str) -> str:
+    """Tera writes a slash as an entity."""
+    return html.replace("&#x2F;", "/").replace("&#x27;", "'")
+
+
+def test_an_entry_is_in_short_the_picture_and_the_observations(build: Built) -> None:
+    feed = build.text("rss.xml")
+    [entry] = re.findall(rf"<item>(?:(?!</item>).)*/{NEWER}/</link>.*?</item>", feed, re.DOTALL)
+    html = unescape(re.findall(r"<content:encoded>(.*)</content:encoded>", entry, re.DOTALL)[0])
+    text = text_of(html)
+    for headline in example()["headlines"]:
+        assert text_of(f"{headline['title']}: {headline['statement']}") in text
+    [alt] = re.findall(rf'<img src="{BASE_URL}/perf/{NEWER}/preview.png"[^>]* alt="([^"]*)"', html)
+    assert all(bar["text"] in alt for bar in example()["headlines"][0]["bars"])
+    assert "Observations One sends" in text
+    assert f'<a href="{BASE_URL}/perf/{NEWER}/">The whole report' in html
+    assert "<table" not in html.replace("&lt;", "<").partition("<h2>Observations")[0]
+    assert "System configuration" not in text
+
+
+def test_a_post_is_whole_in_its_entry(build: Built) -> None:
+    assert "One read of the clock costs less than" in build.text("rss.xml")
 
 
 def test_reports_of_one_slug_on_two_dates_are_two_pages(build: Built) -> None:
@@ -71,11 +109,10 @@ def test_every_row_table_and_chart_has_its_anchor(build: Built) -> None:
     assert [anchor for anchor in anchors if ids.count(anchor) != 1] == []
 
 
-def test_charts_are_drawn_in_the_page_and_images_in_the_feed(build: Built) -> None:
+def test_charts_are_drawn_in_the_page_and_no_drawing_is_in_the_feed(build: Built) -> None:
     page, feed = build.text(REPORT), build.text("rss.xml")
     assert "<img" not in page
     assert page.count('role="img"') == len(example()["charts"])
-    assert f"{BASE_URL}/perf/{NEWER}/transfer.svg" in text_of(feed)
     assert "<svg" not in feed
     assert "&lt;svg" not in feed
 
@@ -106,8 +143,16 @@ def test_what_must_not_count_says_why(build: Built) -> None:
     assert page.count("not counted: ") == len(invalid)
 
 
-def test_a_virtual_machine_is_named_at_the_top(build: Built) -> None:
-    assert "Measured in a virtual machine" in build.text(f"perf/{OLDER}/index.html")
+def test_a_virtual_machine_is_named_with_the_host_and_what_concerns_figures_at_the_top(
+    build: Built,
+) -> None:
+    page = build.text(f"perf/{OLDER}/index.html")
+    top, _, rest = page.partition("</aside>")
+    assert '<aside class="warnings"' in top
+    assert "6 rounds: too few for a 1 % interval." in top
+    of_host = rest[rest.index('<ul class="host-warnings">') :].partition("</ul>")[0]
+    assert "Measured in a virtual machine" in of_host
+    assert "Measured in a virtual machine" not in top
     assert "Measured in a virtual machine" not in build.text(REPORT)
 
 
@@ -151,7 +196,7 @@ ADDRESSES_ON_RUSTLS_DEV = {
 """As its feed of March 2026 has them: links survive a move."""
 
 
-@pytest.mark.parametrize("name", ["current", "old"])
+@pytest.mark.parametrize("name", ["current", "between", "old"])
 def test_the_committed_site_builds(name: str, tmp_path: Path) -> None:
     run(getattr(zolas, name)(), ROOT, "build", output=tmp_path / "public")
     assert (tmp_path / "public" / "perf" / "index.html").exists()
@@ -172,6 +217,109 @@ def broken(example_site: Path, tmp_path: Path) -> Path:
     return Path(shutil.copytree(example_site, tmp_path / "site", symlinks=True))
 
 
+IDS = {
+    *("anchor", "baseline", "better", "code", "colour", "date", "estimator", "family", "file"),
+    *("format", "host_id", "id", "implementation", "implementations", "interval_source", "key"),
+    *(
+        "library",
+        "machine",
+        "metric",
+        "path",
+        "place",
+        "phase",
+        "predecessor",
+        "primitive",
+        "primitive_of",
+        "report",
+    ),
+    *("row", "run", "sha256", "source", "statistic", "suite", "table", "unit", "url", "verdict"),
+}
+"""Keys whose texts are ids, addresses or words of the contract, which find one another."""
+
+MARK = "<b>&"
+
+
+def marked(value: Any, key: str = "") -> Any:
+    """A part of results.json with markup in each text of it that is no id."""
+    if isinstance(value, dict):
+        return {k: v if k == "scenario" else marked(v, k) for k, v in value.items()}
+    if isinstance(value, list):
+        return [marked(part, key) for part in value]
+    return f"{MARK}{value}" if isinstance(value, str) and key not in IDS else value
+
+
+@pytest.fixture(scope="module", params=["current", "old"])
+def marked_public(
+    request: pytest.FixtureRequest, example_site: Path, tmp_path_factory: pytest.TempPathFactory
+) -> Path:
+    """The example with markup in every text of its results, and every cell of a row quoted."""
+    scratch = tmp_path_factory.mktemp("marked")
+    site = Path(shutil.copytree(example_site, scratch / "site", symlinks=True))
+    page = site / "content" / "perf" / OLDER / "index.md"
+    row = example()["tables"][0]["rows"][0]
+    quotes = [
+        f'{{{{ {name}(row="{row["anchor"]}", implementation="{cell["implementation"]}") }}}}'
+        for cell in row["cells"]
+        for name in (("figure", "ratio") if "ratio" in cell else ("figure",))
+    ]
+    added = f"\n\n{{{{ means() }}}}\n\nQUOTES {' '.join(quotes)}"
+    page.write_text(page.read_text("utf-8") + added, encoding="utf-8")
+    results = page.with_name("results.json")
+    made = Results.model_validate_json(results.read_text("utf-8"))
+    said = statements(made, shortcodes(page.read_text("utf-8"), page.name))
+    mean = {
+        "table": "transfer",
+        "title": "Transfer",
+        "implementation": row["cells"][0]["implementation"],
+        "baseline": row["cells"][1]["implementation"],
+        "rows": 2,
+        "ratio": next(cell["ratio"] for cell in row["cells"] if "ratio" in cell),
+    }
+    means = [GroupMean.model_validate(mean)]
+    made = made.model_copy(update={"statements": said, "means": means})
+    results.write_text(made.model_dump_json(by_alias=True, exclude_none=True), encoding="utf-8")
+    page.with_name("page.json").write_text(page_json(made), encoding="utf-8")
+    files = (f"content/perf/*/{name}.json" for name in ("results", "page"))
+    for path in [p for pattern in (*files, "data/*.json") for p in site.glob(pattern)]:
+        path.write_text(json.dumps(marked(json.loads(path.read_text("utf-8")))), encoding="utf-8")
+    run(getattr(zolas, request.param)(), site, "build", BASE_URL, scratch / "public")
+    return scratch / "public"
+
+
+def test_every_text_of_results_is_escaped(marked_public: Path) -> None:
+    pages = list(marked_public.rglob("*.html"))
+    assert [page for page in pages if "<b>" in page.read_text("utf-8")] == []
+    report = (marked_public / "perf" / OLDER / "index.html").read_text("utf-8")
+    assert report.count("&lt;b&gt;&amp;") > 200
+    for feed in (*marked_public.rglob("rss.xml"), *marked_public.rglob("atom.xml")):
+        text = feed.read_text("utf-8")
+        assert "&lt;b&gt;" not in text, "escaped once alone, so an element to a feed reader"
+    assert "&amp;lt;b&amp;gt;&amp;amp;" in (marked_public / "rss.xml").read_text("utf-8")
+    for feed in marked_public.rglob("feed.json"):
+        assert "<b>" not in feed.read_text("utf-8")
+
+
+def test_a_quoted_figure_or_ratio_is_that_of_the_implementation_it_names(
+    marked_public: Path,
+) -> None:
+    report = (marked_public / "perf" / OLDER / "index.html").read_text("utf-8")
+    quoted = re.findall(r'<a class="figure" href="([^"]*)">(.*?)</a>', report.split("QUOTES")[1])
+    row = example()["tables"][0]["rows"][0]
+    unit = example()["tables"][0]["unit"]
+    results = json.loads((marked_public / "perf" / OLDER / "results.json").read_text("utf-8"))
+    said = {sentence["key"]: sentence["text"] for sentence in results["statements"]}
+    expected = []
+    for cell in row["cells"]:
+        expected.append(f"{MARK}{cell['text']} {unit}")
+        if "ratio" in cell:
+            sentence = said[f"ratio({row['anchor']}, {cell['implementation']})"]
+            assert sentence.startswith(f"{MARK}{cell['ratio']['text'].split(' (')[0]}")
+            expected.append(sentence)
+    assert len(set(expected)) == len(expected) > 3
+    assert [unescape(text) for _, text in quoted] == expected
+    assert all(unescape(href).endswith(f"#{row['anchor']}") for href, _ in quoted)
+
+
 @pytest.mark.parametrize("name", ["current", "old"])
 @pytest.mark.parametrize(
     ("was", "becomes", "said"),
@@ -179,6 +327,8 @@ def broken(example_site: Path, tmp_path: Path) -> Path:
         ('table(id="transfer")', 'table(id="no-such")', 'table(id="no-such"): results.json has no'),
         ('id="chart-transfer"', 'id="no-such"', 'chart(id="no-such"): results.json has no'),
         ('figure(row="transfer', 'figure(row="no', "results.json has no such figure"),
+        ('verdict(row="transfer', 'verdict(row="no', "has no such sentence; run `tlsperf render`"),
+        ('rows="*"', 'rows="none-*"', "has no such sentence; run `tlsperf render`"),
         ('description = "', 'subtitle = "', "a report needs a description"),
     ],
 )

@@ -14,6 +14,7 @@ from pathlib import Path
 from urllib.parse import unquote, urldefrag, urlsplit
 from xml.etree import ElementTree
 
+import feedparser
 import pytest
 from PIL import Image
 
@@ -258,8 +259,13 @@ def test_atom_follows_its_grammar(current_build: Built, committed_build: Built) 
         for feed in feeds:
             root = ElementTree.parse(feed).getroot()
             assert root.findtext(f"{ATOM}id") == f"{BASE_URL}/{feed.relative_to(site.public)}"
+            for link in root.iter(f"{ATOM}link"):
+                assert resolve(site, "index.html", link.get("href") or "") is None
+                assert (link.get("href") or "").startswith(f"{BASE_URL}/")
             for entry in root.iter(f"{ATOM}entry"):
                 assert entry.find(f"{ATOM}author") is not None
+                [own] = entry.findall(f"{ATOM}link")
+                assert own.get("href") == entry.findtext(f"{ATOM}id")
                 assert content_problems(site, entry.findtext(f"{ATOM}content") or "") == []
 
 
@@ -286,6 +292,72 @@ def test_json_feeds_follow_their_rules(current_build: Built, committed_build: Bu
                 assert all(author["name"] for author in item["authors"])
                 assert all(isinstance(tag, str) for tag in item["tags"])
                 assert content_problems(site, item["content_html"]) == []
+
+
+FEED_LIMIT = 200_000
+"""Bytes of a feed: a reader that polls every hour loads it 8,760 times a year."""
+
+
+def feeds_of(site: Built) -> list[Path]:
+    names = ("rss.xml", "atom.xml", "feed.json")
+    return sorted(path for name in names for path in site.public.rglob(name))
+
+
+def test_feeds_are_small(committed_build: Built, capsys: pytest.CaptureFixture[str]) -> None:
+    sizes = {path: path.stat().st_size for path in feeds_of(committed_build)}
+    with capsys.disabled():
+        print(f"\n{len(sizes)} feeds, the largest of {max(sizes.values()):,} bytes")
+    assert len(sizes) > 30
+    assert {path: size for path, size in sizes.items() if size > FEED_LIMIT} == {}
+
+
+def test_a_reader_library_reads_every_feed(site: Built) -> None:
+    for path in feeds_of(site):
+        if path.suffix == ".json":
+            continue
+        read = feedparser.parse(path.read_bytes())
+        assert not read.bozo, f"{path}: {read.get('bozo_exception')}"
+        assert read.version in ("rss20", "atom10")
+        assert 1 <= len(read.entries) <= 30
+        for entry in read.entries:
+            assert entry.title
+            assert entry.link.startswith(BASE_URL)
+            assert entry.content[0].type == "text/html"
+            assert "<p>" in entry.content[0].value
+            assert entry.published_parsed is not None
+
+
+def test_reports_of_one_day_have_times_of_their_own(committed_build: Built) -> None:
+    for path in (committed_build.public / "feeds" / "performance").glob("*.xml"):
+        read = feedparser.parse(path.read_bytes())
+        times = [entry.published_parsed for entry in read.entries]
+        assert len(set(times)) == len(times) > 15
+        assert max(times) == (read.feed.get("updated_parsed") or max(times))
+
+
+def test_a_picture_of_an_entry_has_a_background_and_an_alternative(site: Built) -> None:
+    for entry in feedparser.parse((site.public / "rss.xml").read_bytes()).entries:
+        images = re.findall(r"<img [^>]*>", entry.content[0].value)
+        for image in images:
+            [source], [alt] = (re.findall(f' {name}="([^"]*)"', image) for name in ("src", "alt"))
+            assert len(alt) > 40
+            path = site.public / source.removeprefix(f"{BASE_URL}/")
+            with Image.open(path) as picture:
+                assert min(picture.convert("RGBA").getchannel("A").getdata()) == 255
+
+
+def test_the_feed_of_a_tag_holds_what_bears_the_tag(site: Built) -> None:
+    everything = feedparser.parse((site.public / "rss.xml").read_bytes()).entries
+    for folder in (site.public / "tags").iterdir():
+        if not folder.is_dir():
+            continue
+        entries = feedparser.parse((folder / "rss.xml").read_bytes()).entries
+        names = [{tag.term.replace(" ", "-") for tag in entry.tags} for entry in entries]
+        assert all(folder.name in tags for tags in names), folder
+        expected = [
+            e.link for e in everything if folder.name in {t.term for t in e.get("tags", [])}
+        ]
+        assert set(expected) <= {entry.link for entry in entries}, folder
 
 
 def test_the_feed_of_reports_holds_reports_alone(current_build: Built) -> None:

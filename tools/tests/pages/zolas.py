@@ -1,4 +1,4 @@
-"""The two Zolas that the site must work with, wherever the tests run.
+"""The Zolas that the site must work with, wherever the tests run: 0.17, 0.19 and current.
 
 Current Zola needs glibc 2.39. On an older Debian it runs through the loader of Debian trixie's
 libc6, unpacked below build/: nothing is installed, and no rights are needed.
@@ -7,6 +7,7 @@ libc6, unpacked below build/: nothing is installed, and no rights are needed.
 from __future__ import annotations
 
 import functools
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -41,13 +42,26 @@ def current() -> Zola:
     from_npm = [command for command in found if command[-1].endswith("zola.js")]
     if not from_npm:
         raise NoZolaError("no current Zola: run `npm ci` at the top of the repository")
+    return _with_libc(from_npm[0])
+
+
+@functools.cache
+def between() -> Zola:
+    """Zola 0.19 from npm, the line that rustls.dev builds its site with."""
+    script = ROOT / "node_modules" / "zola-0.19" / "bin" / "zola.js"
+    if not script.exists():
+        raise NoZolaError("no Zola 0.19: run `npm ci` at the top of the repository")
+    command = (shutil.which("node") or "node", str(script))
+    return probe(command) or _with_libc(command)
+
+
+def _with_libc(command: tuple[str, ...]) -> Zola:
+    """A Zola of npm, run with a libc that it accepts."""
     libraries = _libc(ROOT / "build" / f"libc-{SUITE}")
     loader = next(libraries.glob("ld-linux*.so.*"))
-    zola = probe((str(loader), "--library-path", str(libraries), *from_npm[0]))
+    zola = probe((str(loader), "--library-path", str(libraries), *command))
     if zola is None:
-        raise NoZolaError(
-            f"{' '.join(from_npm[0])} does not run, not even with the libc of {SUITE}"
-        )
+        raise NoZolaError(f"{' '.join(command)} does not run, not even with the libc of {SUITE}")
     return zola
 
 

@@ -72,3 +72,94 @@ pub fn repeat(span: Duration, least: u32, mut work: impl FnMut() -> Result<()>) 
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use std::{
+        collections::HashSet,
+        sync::atomic::{AtomicUsize, Ordering::Relaxed},
+    };
+
+    use anyhow::bail;
+
+    use super::*;
+
+    fn request(threads: u32, pinned: bool) -> Request {
+        serde_json::from_value(serde_json::json!({
+            "schema": 1, "round": 1, "block": 0, "implementation": "a-1.0",
+            "scenario": {"operation": "handshake", "threads": threads}, "pinned": pinned,
+            "measure_seconds": 0.0, "warmup_seconds": 0.0,
+        }))
+        .unwrap()
+    }
+
+    /// The processors that this thread may use.
+    fn allowed() -> Vec<usize> {
+        let set = sched_getaffinity(None).unwrap();
+        (0..CpuSet::MAX_CPU).filter(|it| set.is_set(*it)).collect()
+    }
+
+    #[test]
+    fn a_pinned_thread_has_one_processor_and_its_neighbor_the_next() {
+        let all = allowed();
+        let threads = u32::try_from(all.len()).unwrap() + 1;
+        let found = on_threads(&request(threads, true), |_| Ok(allowed())).unwrap();
+        let expected = all.iter().cycle().take(threads as usize);
+        assert_eq!(found, expected.map(|it| vec![*it]).collect::<Vec<_>>());
+        assert_eq!(allowed(), all, "the thread that starts them stays free");
+    }
+
+    #[test]
+    fn a_thread_that_is_not_pinned_may_use_every_processor() {
+        let found = on_threads(&request(2, false), |_| Ok(allowed())).unwrap();
+        assert_eq!(found, [allowed(), allowed()]);
+    }
+
+    #[test]
+    fn every_thread_is_started_and_begins_when_all_are_ready() {
+        let ready = AtomicUsize::new(0);
+        let found = on_threads(&request(3, false), |gate| {
+            ready.fetch_add(1, Relaxed);
+            drop(gate);
+            Ok((ready.load(Relaxed), thread::current().id()))
+        })
+        .unwrap();
+        assert!(found.iter().all(|(ready, _)| *ready == 3), "{found:?}");
+        let threads: HashSet<_> = found.iter().map(|(_, thread)| *thread).collect();
+        assert_eq!(threads.len(), 3);
+        assert!(!threads.contains(&thread::current().id()));
+    }
+
+    #[test]
+    fn a_thread_that_fails_ends_the_others() {
+        let first = AtomicUsize::new(0);
+        let result = on_threads(&request(3, false), |gate| {
+            if first.fetch_add(1, Relaxed) == 0 {
+                bail!("not this one");
+            }
+            drop(gate);
+            Ok(())
+        });
+        assert_eq!(result.unwrap_err().to_string(), "not this one");
+        let error = on_threads(&request(0, false), |_| Ok(())).unwrap_err();
+        assert!(error.to_string().contains("threads is 0"), "{error}");
+    }
+
+    #[test]
+    fn work_is_repeated_for_a_span_and_at_least_so_often() {
+        let count = |span, least| {
+            let mut count = 0;
+            repeat(span, least, || {
+                count += 1;
+                Ok(())
+            })
+            .unwrap();
+            count
+        };
+        assert_eq!(count(Duration::ZERO, 3), 3);
+        assert_eq!(count(Duration::ZERO, 0), 0);
+        let start = Instant::now();
+        assert!(count(Duration::from_millis(5), 1) > 1);
+        assert!(start.elapsed() >= Duration::from_millis(5));
+    }
+}

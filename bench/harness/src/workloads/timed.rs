@@ -14,6 +14,7 @@ use crate::{
     latency::Latencies,
     library::{Setup, TlsLibrary},
     noop::NoopLibrary,
+    presence::Presence,
     record::{Measurement, Metric, Observation, Overhead, Phase, Record, Statistic, Unit},
     request::Request,
     scenario::{Scenario, Side, VariantKind},
@@ -167,6 +168,8 @@ struct Window {
     tally: Tally,
     start: Instant,
     end: Instant,
+    /// The share of it in which the thread was stopped, if it was.
+    stopped: Option<f64>,
 }
 
 impl<T: Timed, L: TlsLibrary> Workload<L> for T {
@@ -193,6 +196,7 @@ impl<T: Timed, L: TlsLibrary> Workload<L> for T {
                 repeat(warmup, LEAST_WARM_UP, || step(&mut thrown_away))?;
                 let mut tally = Tally::new(T::SIDES.len(), T::LATENCY && request.latency)?;
                 drop(gate);
+                let before = Presence::now();
                 let start = Instant::now();
                 repeat(measure, 1, || step(&mut tally))?;
                 // A step may do nothing but check.
@@ -200,7 +204,14 @@ impl<T: Timed, L: TlsLibrary> Workload<L> for T {
                     step(&mut tally)?;
                 }
                 let end = Instant::now();
-                Ok(Window { tally, start, end })
+                let after = Presence::now().zip(before);
+                let stopped = after.and_then(|(after, before)| after.stopped_since(&before));
+                Ok(Window {
+                    tally,
+                    start,
+                    end,
+                    stopped,
+                })
             })
         })?;
         let sides = T::SIDES.iter().enumerate();
@@ -213,6 +224,16 @@ impl<T: Timed, L: TlsLibrary> Workload<L> for T {
             .collect::<Result<Vec<_>>>()?;
         if T::LATENCY && request.throughput {
             records.push(throughput(request, work, &windows)?);
+        }
+        let stopped = windows.iter().filter_map(|window| window.stopped);
+        if let Some(share) = stopped.reduce(f64::max) {
+            for record in &mut records {
+                record.valid = false;
+                record.note = Some(format!(
+                    "the process was stopped for {:.0}% of the measured time",
+                    share * 100.0
+                ));
+            }
         }
         Ok(records.into_iter().map(Record::Measurement).collect())
     }
@@ -382,3 +403,7 @@ fn throughput(request: &Request, work: Work, windows: &[Window]) -> Result<Measu
         ..request.measurement(None, operations, wall, vec![rate(value, work.quantity)])
     })
 }
+
+#[cfg(test)]
+#[path = "timed/tests.rs"]
+mod tests;

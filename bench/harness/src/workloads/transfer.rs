@@ -221,6 +221,8 @@ impl Batch {
     /// A role fails.
     pub fn run_kept<L: TlsLibrary + ?Sized>(&mut self, pair: &mut Pair<'_, L>) -> Result<Times> {
         self.kept = true;
+        // A library that writes nothing must not find what an earlier batch left there.
+        self.buffer.fill(0);
         self.transfer(pair)
     }
 
@@ -377,6 +379,24 @@ mod tests {
         assert_eq!(records(8192, None), 128);
         assert_eq!(records(8192, Some(1024)), 1024);
         assert_eq!(records(1500, Some(1024)), 2 * 699);
+    }
+
+    #[test]
+    fn what_is_sent_is_the_noise_of_xorshift64() {
+        let words = [0xdc1b_77ae_0bf3_4dad_u64, 0x64f0_eeb9_026e_6076];
+        let bytes = noise(20);
+        assert_eq!(bytes[..8], words[0].to_le_bytes());
+        assert_eq!(bytes[8..16], words[1].to_le_bytes());
+        assert_eq!(bytes.len(), 20);
+        assert_ne!(bytes[16..], [0; 4]);
+    }
+
+    #[test]
+    fn a_transport_holds_a_handshake_and_the_records_of_a_batch() {
+        let capacity = |record_size| batch(1 << 16, Some(1 << 17), record_size).capacity();
+        let bytes = Transport::HANDSHAKE_CAPACITY + (1 << 17);
+        assert_eq!(capacity(None), bytes + 8 * RECORD_OVERHEAD);
+        assert_eq!(capacity(Some(4096)), bytes + 32 * RECORD_OVERHEAD);
     }
 
     #[test]

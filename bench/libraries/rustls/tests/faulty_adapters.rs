@@ -35,6 +35,7 @@ use tls_harness::{
     },
     session::{self, HandshakeBench},
     transport::{Endpoint, Transport},
+    workloads,
     workloads::client_hello::ClientHelloBench,
     workloads::memory::{self, Holding},
     workloads::primitives::Cryptography,
@@ -62,10 +63,14 @@ enum Fault {
     OtherDataLater,
     /// Receives nothing and says the buffer is full.
     NothingReceived,
+    /// The same, as a server alone.
+    NothingReceivedByServer,
     /// Says that a handshake is complete without having begun it.
     NoHandshake,
     /// Does full handshakes on all threads but the first, and calls them resumed.
     ResumptionElsewhere,
+    /// Sleeps before each handshake, as if the process was stopped.
+    Sleeps,
 }
 
 struct FaultyAdapter {
@@ -76,6 +81,8 @@ struct FaultyAdapter {
     configurations: AtomicUsize,
     /// When a client was made, and on which thread.
     connects: Mutex<Vec<(Instant, ThreadId)>>,
+    /// When data was sent.
+    sent: Arc<Mutex<Vec<Instant>>>,
     /// Time that the first thread takes to prepare.
     delay: Duration,
 }
@@ -91,6 +98,7 @@ impl FaultyAdapter {
             cryptography: primitives::FaultyAdapter::new(primitives::Fault::None),
             configurations: AtomicUsize::new(0),
             connects: Mutex::default(),
+            sent: Arc::default(),
             delay: Duration::ZERO,
         }
     }
@@ -120,6 +128,7 @@ struct LyingConnection<C> {
     /// The number of this connection among those of its configuration, from 1.
     ordinal: usize,
     writes: usize,
+    sent: Arc<Mutex<Vec<Instant>>>,
 }
 
 impl<C: Connection> Connection for LyingConnection<C> {
@@ -136,6 +145,7 @@ impl<C: Connection> Connection for LyingConnection<C> {
 
     fn send(&mut self, data: &[u8]) -> Result<()> {
         self.writes += 1;
+        self.sent.lock().unwrap().push(Instant::now());
         match self.fault {
             Fault::OtherDataLater if self.writes > HONEST => {
                 self.connection.send(&vec![0; data.len()])
@@ -267,6 +277,9 @@ impl TlsLibrary for FaultyAdapter {
         config: &'a Self::ClientConfig,
         endpoint: &'a Endpoint,
     ) -> Result<Self::Client<'a>> {
+        if self.fault == Fault::Sleeps {
+            thread::sleep(Duration::from_millis(40));
+        }
         let now = (Instant::now(), thread::current().id());
         self.connects.lock().unwrap().push(now);
         config.made.set(config.made.get() + 1);
@@ -275,6 +288,7 @@ impl TlsLibrary for FaultyAdapter {
             fault: config.fault,
             ordinal: config.made.get(),
             writes: 0,
+            sent: Arc::clone(&self.sent),
         })
     }
 
@@ -285,9 +299,13 @@ impl TlsLibrary for FaultyAdapter {
     ) -> Result<Self::Server<'a>> {
         Ok(LyingConnection {
             connection: self.library.accept(config, endpoint)?,
-            fault: self.fault,
+            fault: match self.fault {
+                Fault::NothingReceivedByServer => Fault::NothingReceived,
+                fault => fault,
+            },
             ordinal: 0,
             writes: 0,
+            sent: Arc::clone(&self.sent),
         })
     }
 }
@@ -442,6 +460,27 @@ fn skipped_verification_is_noticed() {
 }
 
 #[test]
+fn skipped_verification_is_noticed_before_any_kind_is_measured() {
+    let handshake = scenario(Protocol::Tls13, Resumption::None);
+    let of = |operation| Scenario {
+        operation,
+        ..handshake.clone()
+    };
+    for scenario in [
+        of(Operation::Handshake),
+        of(Operation::Transfer),
+        in_flight(),
+    ] {
+        noticed(block(Fault::Verification, &scenario), "verification is off");
+    }
+    // Its own cost is that of programs that this test is none of.
+    let memory = workloads::of(Operation::Memory);
+    let request = request(&of(Operation::Memory), [0.0, 0.0], false);
+    let result = memory.measure(&FaultyAdapter::new(Fault::Verification), &request);
+    noticed(result.map(drop), "verification is off");
+}
+
+#[test]
 fn data_that_is_short_or_wrong_is_noticed() {
     noticed(transfers(Fault::ShortData), "nothing has arrived");
     noticed(transfers(Fault::OtherData), "arrived as another");
@@ -497,13 +536,37 @@ fn connections_held_that_did_nothing_are_noticed() {
     noticed(held(Fault::OtherData, "data"), "other data than was sent");
     noticed(
         held(Fault::NothingReceived, "data"),
-        "other data than was sent",
+        "the client received other data than was sent",
+    );
+    noticed(
+        held(Fault::NothingReceivedByServer, "data"),
+        "the server received other data than was sent",
     );
 }
 
 #[test]
 fn another_key_share_in_a_client_hello_is_noticed() {
     noticed(client_hello(Fault::Group), "key shares: found");
+}
+
+#[test]
+fn a_window_in_which_the_process_was_stopped_does_not_count() {
+    for (fault, valid) in [(Fault::None, true), (Fault::Sleeps, false)] {
+        let scenario = scenario(Protocol::Tls13, Resumption::None);
+        let request = request(&scenario, [0.0, 0.2], false);
+        let mut measured = 0;
+        for record in block::measure(&FaultyAdapter::new(fault), &request).unwrap() {
+            if let Record::Measurement(it) = record {
+                assert_eq!(it.valid, valid, "{:?}", it.note);
+                let note = it.note.unwrap_or_default();
+                let said = note.starts_with("the process was stopped for ")
+                    && note.ends_with("% of the measured time");
+                assert_eq!(said, !valid, "{note}");
+                measured += 1;
+            }
+        }
+        assert_eq!(measured, 2);
+    }
 }
 
 /// Clients made by `session::prove_verification`, each with a configuration of its own.
@@ -555,6 +618,39 @@ fn warm_up_lasts_for_a_time_and_is_thrown_away() {
         let lasted = connects[thrown] - connects[0];
         assert!(lasted.as_secs_f64() >= warmup, "{lasted:?} of {warmup} s");
     }
+}
+
+/// The warm-up of a block: from the first operation to the first that counts, the last `operations`.
+fn warm_up(times: &[Instant], operations: u64) -> Duration {
+    times[times.len() - operations as usize] - times[0]
+}
+
+#[test]
+fn the_warm_up_of_transfers_is_thrown_away() {
+    let transfers = Scenario {
+        operation: Operation::Transfer,
+        ..scenario(Protocol::Tls13, Resumption::None)
+    };
+    for warmup in [0.0, 0.1] {
+        let watched = FaultyAdapter::new(Fault::None);
+        let records =
+            block::measure(&watched, &request(&transfers, [warmup, 0.02], false)).unwrap();
+        let operations = operations(&records);
+        let sent = watched.sent.lock().unwrap();
+        let thrown = sent.len() - operations as usize;
+        assert!(thrown >= 4, "{thrown} writes of warm-up");
+        let lasted = warm_up(&sent, operations);
+        assert!(lasted.as_secs_f64() >= warmup, "{lasted:?} of {warmup} s");
+    }
+}
+
+/// Operations of the first side.
+fn operations(records: &[Record]) -> u64 {
+    let measured = records.iter().find_map(|record| match record {
+        Record::Measurement(it) => Some(it.operations),
+        _ => None,
+    });
+    measured.unwrap()
 }
 
 #[test]

@@ -70,27 +70,50 @@ pub fn the_main_report_is_measured<L: TlsLibrary>(library: &L) {
                 _ => None,
             })
             .inspect(|measurement| {
+                let name = measurement.scenario.name();
+                let expected = measurement.scenario.side.map(|side| scenario.on(side));
                 assert_eq!(
                     Some(measurement.scenario.clone()),
-                    measurement.scenario.side.map(|side| scenario.on(side))
+                    expected,
+                    "{name}: the scenario that was measured and the one that was asked for"
                 );
-                assert!(measurement.observations[0].value > 0.0);
+                assert!(
+                    measurement.observations[0].value > 0.0,
+                    "{name}: a rate of 0"
+                );
             })
             .count();
         match (records.last(), library.unsupported(&scenario)) {
             (Some(Record::Block(block)), Some(reason)) => {
-                assert_eq!(block.status, Status::Absent);
-                assert_eq!(block.reason, Some(reason));
-                assert_eq!(sides, 0);
+                let name = scenario.name();
+                assert_eq!(block.status, Status::Absent, "{name}: is the block absent?");
+                assert_eq!(
+                    block.reason,
+                    Some(reason),
+                    "{name}: the reason of `unsupported`"
+                );
+                assert_eq!(sides, 0, "{name}: sides that were measured");
             }
             (Some(Record::Block(block)), None) => {
-                assert_eq!(block.status, Status::Measured, "{}", scenario.name());
-                assert_eq!(sides, 2);
-                assert_eq!(the_harness_costs_little(&records), 2);
+                let name = scenario.name();
+                assert_eq!(
+                    block.status,
+                    Status::Measured,
+                    "{name}: is the block measured?"
+                );
+                assert_eq!(sides, 2, "{name}: sides that were measured");
+                let overheads = the_harness_costs_little(&records);
+                assert_eq!(overheads, 2, "{name}: records of the harness' own cost");
             }
             (other, _) => panic!("the last record is no block mark: {other:?}"),
         }
     }
+}
+
+/// The records of a block; a failure names the scenario.
+fn measured<L: TlsLibrary>(library: &L, scenario: Scenario) -> Vec<Record> {
+    let name = scenario.name();
+    block::measure(library, &request(scenario)).unwrap_or_else(|error| panic!("{name}: {error:#}"))
 }
 
 /// Several threads measure at once, each with a rate of its own.
@@ -101,12 +124,16 @@ pub fn threads_measure_at_once<L: TlsLibrary>(library: &L) {
             resumption: Some(resumption),
             ..handshake_13()
         };
-        for record in block::measure(library, &request(scenario)).unwrap() {
+        for record in measured(library, scenario) {
             if let Record::Measurement(measurement) = record {
+                let name = measurement.scenario.name();
                 let rates = measurement.per_thread.unwrap();
-                assert_eq!(rates.len(), 3);
-                let sum: f64 = rates.iter().sum();
-                assert!((measurement.observations[0].value - sum).abs() < 1e-6 * sum);
+                assert_eq!(rates.len(), 3, "{name}: rates of 3 threads");
+                let (sum, total) = (rates.iter().sum::<f64>(), measurement.observations[0].value);
+                assert!(
+                    (total - sum).abs() < 1e-6 * sum,
+                    "{name}: found a total of {total}, expected {sum}, the sum of {rates:?}"
+                );
             }
         }
     }
@@ -121,7 +148,7 @@ pub fn construction_and_tickets_are_phases<L: TlsLibrary>(library: &L) {
     };
     for scenario in [handshake_12(), handshake_13(), resumed] {
         let resumes = scenario.resumption == Some(Resumption::Ticket);
-        let records = block::measure(library, &request(scenario)).unwrap();
+        let records = measured(library, scenario);
         let measured = records.iter().filter_map(|record| match record {
             Record::Measurement(measurement) => Some(measurement),
             _ => None,
@@ -134,8 +161,15 @@ pub fn construction_and_tickets_are_phases<L: TlsLibrary>(library: &L) {
                 .filter(|it| it.metric == Metric::DURATION)
                 .map(|it| (it.phase, it.value))
                 .collect();
-            assert_eq!(microseconds[0].0, Phase::Construction, "{name}");
-            assert!(microseconds.iter().all(|it| it.1 > 0.0), "{name}");
+            assert_eq!(
+                microseconds[0].0,
+                Phase::Construction,
+                "{name}: the first phase"
+            );
+            assert!(
+                microseconds.iter().all(|it| it.1 > 0.0),
+                "{name}: a phase of no time in {microseconds:?}"
+            );
             let reads = resumes && measurement.scenario.side == Some(Side::Client);
             let last = microseconds.last().unwrap().0;
             assert_eq!(last == Phase::Tickets, reads, "{name}: {last:?} is last");
@@ -154,8 +188,12 @@ pub fn every_primitive_is_right<L: TlsLibrary>(library: &L) {
             .unwrap_or_else(|error| panic!("{name}: {error:#}"));
         match (&records[..], library.unsupported(&scenario)) {
             ([Record::Block(block)], Some(reason)) => {
-                assert_eq!(block.status, Status::Absent);
-                assert_eq!(block.reason, Some(reason));
+                assert_eq!(block.status, Status::Absent, "{name}: is the block absent?");
+                assert_eq!(
+                    block.reason,
+                    Some(reason),
+                    "{name}: the reason of `unsupported`"
+                );
             }
             (
                 [
@@ -165,7 +203,7 @@ pub fn every_primitive_is_right<L: TlsLibrary>(library: &L) {
                 ],
                 None,
             ) => {
-                assert_eq!(measurement.scenario, scenario);
+                assert_eq!(measurement.scenario, scenario, "{name}: what was measured");
                 let [observation] = &measurement.observations[..] else {
                     panic!("{name}: expected a rate alone");
                 };
@@ -175,8 +213,13 @@ pub fn every_primitive_is_right<L: TlsLibrary>(library: &L) {
                     Some((_, "1350")) => rate * 1350.0 / 1024.0 / 1024.0,
                     _ => rate,
                 };
-                assert!((observation.value / expected - 1.0).abs() < 1e-6, "{name}");
-                assert_eq!(the_harness_costs_little(&records), 1);
+                let found = observation.value;
+                assert!(
+                    (found / expected - 1.0).abs() < 1e-6,
+                    "{name}: found a rate of {found}, expected {expected}"
+                );
+                let overheads = the_harness_costs_little(&records);
+                assert_eq!(overheads, 1, "{name}: records of the harness' own cost");
             }
             other => panic!("{name}: {other:?}"),
         }

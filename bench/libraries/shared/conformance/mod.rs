@@ -78,6 +78,18 @@ macro_rules! conformance_tests {
         }
 
         #[test]
+        fn an_error_names_its_scenario() {
+            crate::conformance::programs::an_error_names_its_scenario($program);
+        }
+
+        #[test]
+        fn figures_of_a_process_that_was_stopped_do_not_count() {
+            crate::conformance::programs::figures_of_a_process_that_was_stopped_do_not_count(
+                $program,
+            );
+        }
+
+        #[test]
         fn memory_grows_with_the_sessions() {
             crate::conformance::programs::memory_grows_with_the_sessions($program);
         }

@@ -4,7 +4,6 @@
 //! absent, never guessed.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt::Write as _;
 use std::process::Command;
 
 use crate::manifest::HostFacts;
@@ -126,10 +125,10 @@ pub fn to_toml(facts: &HostFacts) -> Result<String> {
 
 /// For people: one fact a line.
 pub fn to_text(facts: &HostFacts) -> String {
-    let mut text = String::new();
+    let mut lines: Vec<(String, String)> = Vec::new();
     let mut line = |name: &str, value: Option<String>| {
         let value = value.unwrap_or_else(|| "not readable".to_owned());
-        let _ = writeln!(text, "{name:<24}{value}");
+        lines.push((name.to_owned(), value));
     };
     let words = |value: &Option<String>| value.clone();
     let yes = |value: Option<bool>| value.map(|v| if v { "yes" } else { "no" }.to_owned());
@@ -190,7 +189,12 @@ pub fn to_text(facts: &HostFacts) -> String {
     for (name, version) in &facts.compilers {
         line(&format!("compiler {name}"), Some(version.clone()));
     }
-    text
+    let width = lines.iter().map(|(name, _)| name.len()).max();
+    let width = width.unwrap_or_default();
+    let lines = lines.iter();
+    lines
+        .map(|(name, value)| format!("{name:<width$}  {value}\n"))
+        .collect()
 }
 
 /// Values of a field of `/proc/cpuinfo`, one for each processor.

@@ -28,20 +28,28 @@ struct KnownHost {
 }
 
 /// As the schema has it: an id names files, whose names end at 255 bytes.
-const LONGEST_ID: usize = 200;
+pub const LONGEST_ID: usize = 200;
+
+/// Checks the id that is given to a host.
+///
+/// # Errors
+/// It has other characters than an id may have, or too many.
+pub fn check_id(id: &str) -> Result<()> {
+    let identifier = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit();
+    let known = |c: char| identifier(c) || "._-".contains(c);
+    if !id.starts_with(identifier) || !id.chars().all(known) || id.len() > LONGEST_ID {
+        bail!(
+            "--host {id}: expected at most {LONGEST_ID} lower-case letters, digits, '.', '_' and '-'"
+        );
+    }
+    Ok(())
+}
 
 /// Gives the host the given id, or that of the one known host (a file of `folder`) with
 /// its processor, number of threads and memory, and its machine where both have one; keeps the derived id if there is none.
 pub fn identified(mut facts: HostFacts, given: Option<&str>, folder: &Path) -> Result<HostFacts> {
     if let Some(id) = given {
-        let identifier = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit();
-        let known = |c: char| identifier(c) || "._-".contains(c);
-        if !id.starts_with(identifier) || !id.chars().all(known) || id.len() > LONGEST_ID {
-            bail!(
-                "--host {id}: expected at most {LONGEST_ID} lower-case letters, digits, '.', '_' \
-                 and '-'"
-            );
-        }
+        check_id(id)?;
         facts.id = id.to_owned();
         return Ok(facts);
     }

@@ -2,6 +2,7 @@
 
 use std::time::{Duration, Instant};
 
+use jiff::{SignedDuration, Timestamp};
 use tls_harness::record::Cause;
 
 use super::root::Root;
@@ -13,6 +14,9 @@ pub const STEAL_LIMIT_PERCENT: f64 = 1.0;
 /// Processor time below which load or steal is not distinguishable from the ticks it is counted in:
 /// five ticks of 10 ms.
 const RESOLUTION_SECONDS: f64 = 0.05;
+/// How far the time of day may move against the monotonic clock over a round: what a clock that is
+/// adjusted gradually does is far below.
+const STEP_LIMIT: SignedDuration = SignedDuration::from_secs(1);
 
 /// Counters of the host at one moment.
 #[derive(Clone, Debug, Default)]
@@ -111,6 +115,8 @@ pub struct Conditions {
     pub frequency_mhz: Option<f64>,
     pub throttle_count: Option<u64>,
     pub temperature_celsius: Option<f64>,
+    /// How far the time of day stepped. No figure depends on it.
+    pub stepped: Option<SignedDuration>,
     /// What disturbed the round, as a code and for people; empty if nothing did.
     pub disturbances: Vec<(Cause, String)>,
 }
@@ -118,6 +124,7 @@ pub struct Conditions {
 /// Watches the host from the start of a round to its end.
 pub struct Watch<'a> {
     root: &'a Root,
+    date: Timestamp,
     start: Instant,
     before: Counters,
     frequencies: Vec<f64>,
@@ -128,6 +135,7 @@ impl<'a> Watch<'a> {
     pub fn start(root: &'a Root) -> Self {
         Self {
             root,
+            date: Timestamp::now(),
             start: Instant::now(),
             before: Counters::read(root),
             frequencies: Vec::new(),
@@ -144,6 +152,7 @@ impl<'a> Watch<'a> {
     /// `own_seconds`: processor time of the runner and of what it ran in this round.
     pub fn finish(self, own_seconds: f64) -> Conditions {
         let elapsed = self.start.elapsed();
+        let stepped = stepped(Timestamp::now().duration_since(self.date), elapsed);
         let seconds = elapsed.as_secs_f64();
         let after = Counters::read(self.root);
         let grown = |before: Option<f64>, after: Option<f64>| Some((after? - before?).max(0.0));
@@ -161,6 +170,7 @@ impl<'a> Watch<'a> {
                 .zip(self.before.throttle_count)
                 .map(|(after, before)| after.saturating_sub(before)),
             temperature_celsius: self.temperatures.into_iter().reduce(f64::max),
+            stepped,
             disturbances: Vec::new(),
         };
         let resolved = |time: Option<f64>| time.is_some_and(|time| time > RESOLUTION_SECONDS);
@@ -188,4 +198,10 @@ impl<'a> Watch<'a> {
         }
         conditions
     }
+}
+
+/// How far the time of day moved against the monotonic clock, if it stepped.
+pub fn stepped(by_date: SignedDuration, elapsed: Duration) -> Option<SignedDuration> {
+    let step = by_date - SignedDuration::try_from(elapsed).ok()?;
+    (step.abs() > STEP_LIMIT).then_some(step)
 }

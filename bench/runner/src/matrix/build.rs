@@ -7,14 +7,17 @@ use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result, bail, ensure};
 
+use crate::libraries::Libraries;
+use crate::lines::nearest;
 use crate::matrix::cargo::{Cargo, LOCK, LOG};
 use crate::matrix::checksum::{Checksum, sorted};
 use crate::matrix::compilers::Compilers;
 use crate::matrix::install::{Installation, Installed};
 use crate::matrix::package::{self, Package};
 use crate::matrix::place;
+use crate::matrix::recorded::Recorded;
 use crate::matrix::subject::Build;
 
 /// Name of the program in its place.
@@ -75,6 +78,14 @@ impl Matrix {
         })
     }
 
+    /// Checks what a build asks for, without its compilers.
+    ///
+    /// # Errors
+    /// The library cannot be built so.
+    pub fn check(&self, build: &Build) -> Result<()> {
+        self.package(build).map(drop)
+    }
+
     /// Whether a build is there, with exactly these inputs.
     ///
     /// # Errors
@@ -94,6 +105,7 @@ impl Matrix {
             let _lock = place::lock(&inputs.target, &say)?;
             self.make(&inputs, &say)?;
         }
+        Recorded::read(&self.bench)?.check(&inputs.place.join(LOCK))?;
         Ok(Built {
             program: inputs.place.join(PROGRAM),
             lock: inputs.place.join(LOCK),
@@ -112,6 +124,7 @@ impl Matrix {
         say(&format!("building, log: {}", beside.join(LOG).display()));
         let start = Instant::now();
         let program = ["--bin".to_owned(), inputs.package.program.clone()];
+        self.resolve(inputs, &beside)?;
         let program = self.cargo("build", inputs, &beside, &program, say)?;
         let program = program.context("cargo named no program")?;
         ensure!(
@@ -134,8 +147,35 @@ impl Matrix {
         let _lock = place::lock(&inputs.target, &say)?;
         let beside = self.begin(&inputs)?;
         let tests = ["--test".to_owned(), "conformance".to_owned()];
+        self.resolve(&inputs, &beside)?;
         self.cargo("test", &inputs, &beside, &tests, &say)?;
         Ok(())
+    }
+
+    /// Records the packages that a build, and the installation of its library, are made of; returns
+    /// how many are new.
+    ///
+    /// # Errors
+    /// Cargo finds no packages for it.
+    pub fn record(&self, build: &Build) -> Result<usize> {
+        let inputs = self.inputs(build)?;
+        let mut recorded = Recorded::read(&self.bench)?;
+        let mut locks = Vec::new();
+        if let Some(installation) = &inputs.installation {
+            locks.push(installation.resolved(&self.bench, &inputs.package.foreign)?);
+        }
+        let _lock = place::lock(&inputs.target, &|_| ())?;
+        let beside = self.begin(&inputs)?;
+        self.cargo_of(&inputs).resolve(&beside)?;
+        locks.push(fs::read_to_string(beside.join(LOCK))?);
+        fs::remove_dir_all(&beside)?;
+        locks.iter().map(|lock| recorded.add(lock)).sum()
+    }
+
+    /// Completes the lock of a build in a folder, of recorded packages alone.
+    fn resolve(&self, inputs: &Inputs, folder: &Path) -> Result<()> {
+        self.cargo_of(inputs).resolve(folder)?;
+        Recorded::read(&self.bench)?.check(&folder.join(LOCK))
     }
 
     /// Installs a build's library, if that is how it comes.
@@ -158,14 +198,18 @@ impl Matrix {
         arguments: &[String],
         say: &impl Fn(&str),
     ) -> Result<Option<PathBuf>> {
-        let cargo = Cargo {
+        let arguments = [&inputs.package.arguments, arguments].concat();
+        let cargo = self.cargo_of(inputs);
+        cargo.run(subcommand, folder, &arguments, say)
+    }
+
+    fn cargo_of<'a>(&'a self, inputs: &'a Inputs) -> Cargo<'a> {
+        Cargo {
             bench: &self.bench,
             target: &inputs.target,
             foreign: &inputs.package.foreign,
             environment: inputs.environment(),
-        };
-        let arguments = [&inputs.package.arguments, arguments].concat();
-        cargo.run(subcommand, folder, &arguments, say)
+        }
     }
 
     /// Makes a workspace of the adapter alone: as the checkout's, but for its manifests.
@@ -182,32 +226,42 @@ impl Matrix {
         fs::write(beside.join("Cargo.toml"), &inputs.package.workspace)?;
         fs::write(own.join("Cargo.toml"), &inputs.package.manifest)?;
         let lock = self.bench.join(LOCK);
-        fs::copy(&lock, beside.join(LOCK)).with_context(|| lock.display().to_string())?;
+        let text = fs::read_to_string(&lock).with_context(|| lock.display().to_string())?;
+        let text = Recorded::read(&self.bench)?.added_to(&text);
+        fs::write(
+            beside.join(LOCK),
+            text.with_context(|| lock.display().to_string())?,
+        )?;
         Ok(beside)
     }
 
+    /// The package of a build, by its adapter's manifest.
+    fn package(&self, build: &Build) -> Result<Package> {
+        let adapter = self.bench.join("libraries").join(&build.library);
+        if !adapter.join("Cargo.toml").exists() {
+            let libraries = Libraries::read(&self.bench)?;
+            let ids: Vec<_> = libraries.iter().map(|it| it.id.as_str()).collect();
+            bail!(
+                "found library = \"{}\", expected one of {}{}",
+                build.library,
+                ids.join(", "),
+                nearest(&build.library, ids.iter().copied())
+                    .map_or(String::new(), |it| format!(": did you mean \"{it}\"?"))
+            );
+        }
+        let build = located(build)?;
+        package::derive(
+            &read(&adapter.join("Cargo.toml"))?,
+            &read(&self.bench.join("Cargo.toml"))?,
+            &build,
+        )
+    }
+
     fn inputs<'a>(&self, build: &'a Build) -> Result<Inputs<'a>> {
+        let mut package = self.package(build)?;
         let libraries = self.bench.join("libraries");
         let adapter = libraries.join(&build.library);
-        ensure!(
-            adapter.join("Cargo.toml").exists(),
-            "library = \"{}\": there is no bench/libraries/{0}",
-            build.library
-        );
-        let read =
-            |path: PathBuf| fs::read_to_string(&path).with_context(|| path.display().to_string());
-        let mut build_from = build.clone();
-        if let Some(source) = &build.source {
-            let tree = Path::new(source).canonicalize();
-            let tree = tree.with_context(|| format!("source = \"{source}\""))?;
-            build_from.source = Some(tree.display().to_string());
-        }
-        let mut package = package::derive(
-            &read(adapter.join("Cargo.toml"))?,
-            &read(self.bench.join("Cargo.toml"))?,
-            &build_from,
-        )?;
-        let lock = read(self.bench.join(LOCK))?;
+        let lock = read(&self.bench.join(LOCK))?;
         let compilers = Compilers::of(build)?;
 
         let mut checksum = Checksum::default();
@@ -247,12 +301,27 @@ impl Matrix {
         }
         checksum.add_files(&adapter)?;
         checksum.add_files(&libraries.join("shared"))?;
-        if let Some(source) = &build_from.source {
+        if let Some(source) = &located(build)?.source {
             checksum.add_files(Path::new(source))?;
         }
         inputs.place = self.cache.join(checksum.name());
         Ok(inputs)
     }
+}
+
+fn read(path: &Path) -> Result<String> {
+    fs::read_to_string(path).with_context(|| path.display().to_string())
+}
+
+/// The build with the whole path of its local tree.
+fn located(build: &Build) -> Result<Build> {
+    let mut build = build.clone();
+    if let Some(source) = &build.source {
+        let tree = Path::new(source).canonicalize();
+        let tree = tree.with_context(|| format!("source = \"{source}\""))?;
+        build.source = Some(tree.display().to_string());
+    }
+    Ok(build)
 }
 
 /// Makes links to all that is in a folder, but for some names.

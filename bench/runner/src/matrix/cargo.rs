@@ -5,7 +5,7 @@ use std::io::{BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Error, Result, anyhow};
 use serde::Deserialize;
 
 /// Name of a lock, as Cargo calls it.
@@ -46,7 +46,38 @@ struct Message {
 }
 
 impl Cargo<'_> {
-    /// Runs a command on the package in a folder; returns the program that it built, if it did.
+    /// Completes the lock of the package in a folder: what is locked stays, where it can.
+    ///
+    /// # Errors
+    /// It fails: names the command and its log.
+    pub fn resolve(&self, folder: &Path) -> Result<()> {
+        let mut command = self.command("update", folder)?;
+        command.args(["--workspace", "--quiet"]);
+        match command.status().context("cargo")?.success() {
+            true => Ok(()),
+            false => Err(failure("update", folder)),
+        }
+    }
+
+    /// A command on the package in a folder, with its log there.
+    fn command(&self, subcommand: &str, folder: &Path) -> Result<Command> {
+        let mut command = Command::new("cargo");
+        command
+            .arg(subcommand)
+            .arg("--manifest-path")
+            .arg(folder.join("Cargo.toml"))
+            .current_dir(self.bench)
+            .stdin(Stdio::null())
+            .stderr(File::create(folder.join(LOG))?);
+        let foreign = self.foreign.iter().map(String::as_str);
+        for variable in FOREIGN.into_iter().chain(foreign) {
+            command.env_remove(variable);
+        }
+        command.envs(self.environment.iter().cloned());
+        Ok(command)
+    }
+
+    /// Runs a command on the package in a folder, whose lock must be complete; returns the program that it built, if it did.
     ///
     /// # Errors
     /// It fails: names the command and its log.
@@ -57,26 +88,14 @@ impl Cargo<'_> {
         arguments: &[String],
         say: &impl Fn(&str),
     ) -> Result<Option<PathBuf>> {
-        let log = folder.join(LOG);
-        let manifest = folder.join("Cargo.toml");
-        let mut command = Command::new("cargo");
+        let mut command = self.command(subcommand, folder)?;
         command
-            .arg(subcommand)
-            .args(["--release", "--message-format=json-render-diagnostics"])
-            .arg("--manifest-path")
-            .arg(&manifest)
+            .args(["--release", "--locked"])
+            .arg("--message-format=json-render-diagnostics")
             .arg("--target-dir")
             .arg(self.target)
             .args(arguments)
-            .current_dir(self.bench)
-            .stdin(Stdio::null())
-            .stdout(Stdio::piped())
-            .stderr(File::create(&log)?);
-        let foreign = self.foreign.iter().map(String::as_str);
-        for variable in FOREIGN.into_iter().chain(foreign) {
-            command.env_remove(variable);
-        }
-        command.envs(self.environment.iter().cloned());
+            .stdout(Stdio::piped());
         let mut child = command.spawn().context("cargo")?;
         let output = child.stdout.take().context("cargo has no output")?;
         let mut built = None;
@@ -94,15 +113,21 @@ impl Cargo<'_> {
             }
         }
         if !child.wait()?.success() {
-            let text = fs::read_to_string(&log).unwrap_or_default();
-            let reason = text.lines().find(|line| line.starts_with("error"));
-            bail!(
-                "`cargo {subcommand}` of {} failed: {}; log: {}",
-                manifest.display(),
-                reason.unwrap_or("it gave no reason"),
-                log.display()
-            );
+            return Err(failure(subcommand, folder));
         }
         Ok(built)
     }
+}
+
+/// Why a command failed, by its log.
+fn failure(subcommand: &str, folder: &Path) -> Error {
+    let log = folder.join(LOG);
+    let text = fs::read_to_string(&log).unwrap_or_default();
+    let reason = text.lines().find(|line| line.starts_with("error"));
+    anyhow!(
+        "`cargo {subcommand}` of {} failed: {}; log: {}",
+        folder.join("Cargo.toml").display(),
+        reason.unwrap_or("it gave no reason"),
+        log.display()
+    )
 }

@@ -11,6 +11,7 @@ use crate::matrix::cargo::{Cargo, LOCK, LOG};
 use crate::matrix::checksum::Checksum;
 use crate::matrix::place;
 use crate::matrix::prefix::{self, Prefix};
+use crate::matrix::recorded::Recorded;
 
 /// Name of the folder of what is installed, in the cache.
 const PREFIXES: &str = "prefixes";
@@ -86,12 +87,43 @@ impl Installation {
             self.fill(bench, foreign, environment, say)?;
         }
         let lock = self.place.join(LOCK);
+        Recorded::read(bench)?.check(&lock)?;
         let text = fs::read_to_string(&lock).with_context(|| lock.display().to_string())?;
         Ok(Installed {
             package: self.prefix.package.clone(),
             version: prefix::locked_version(&text, &self.prefix.package)?,
             lock,
         })
+    }
+
+    /// The Cargo.lock that the installation resolves to.
+    ///
+    /// # Errors
+    /// Cargo finds no packages for it.
+    pub fn resolved(&self, bench: &Path, foreign: &[String]) -> Result<String> {
+        let beside = self.begin(bench)?;
+        let cargo = Cargo {
+            bench,
+            target: &beside.join("target"),
+            foreign,
+            environment: Vec::new(),
+        };
+        cargo.resolve(&beside)?;
+        let lock = fs::read_to_string(beside.join(LOCK))?;
+        fs::remove_dir_all(&beside)?;
+        Ok(lock)
+    }
+
+    /// A folder with the package that installs the library.
+    fn begin(&self, bench: &Path) -> Result<PathBuf> {
+        let beside = place::begin(&self.place)?;
+        fs::create_dir_all(beside.join("src"))?;
+        fs::write(beside.join("src/lib.rs"), "")?;
+        fs::write(beside.join("Cargo.toml"), &self.prefix.manifest)?;
+        fs::write(beside.join("build.rs"), &self.script)?;
+        let lock = Recorded::read(bench)?.added_to(&self.lock)?;
+        fs::write(beside.join(LOCK), lock)?;
+        Ok(beside)
     }
 
     /// Fills the prefix, unless another process did while this one waited for the lock.
@@ -106,12 +138,7 @@ impl Installation {
             return Ok(());
         }
         let package = &self.prefix.package;
-        let beside = place::begin(&self.place)?;
-        fs::create_dir_all(beside.join("src"))?;
-        fs::write(beside.join("src/lib.rs"), "")?;
-        fs::write(beside.join("Cargo.toml"), &self.prefix.manifest)?;
-        fs::write(beside.join("build.rs"), &self.script)?;
-        fs::write(beside.join(LOCK), &self.lock)?;
+        let beside = self.begin(bench)?;
         say(&format!(
             "building {package}, log: {}",
             beside.join(LOG).display()
@@ -126,6 +153,8 @@ impl Installation {
             foreign,
             environment,
         };
+        cargo.resolve(&beside)?;
+        Recorded::read(bench)?.check(&beside.join(LOCK))?;
         cargo.run("build", &beside, &[], say)?;
         fs::remove_dir_all(&target)?;
         place::finish(&beside, &self.place)?;

@@ -11,6 +11,7 @@ mod manifest;
 mod package;
 mod place;
 mod prefix;
+mod recorded;
 mod subject;
 
 pub use build::{Built, Matrix};

@@ -9,8 +9,9 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, bail, ensure};
 use serde::Deserialize;
+use tls_harness::implementation::MASK_VARIABLE;
 use toml_edit::{Array, DocumentMut, value};
 
 use crate::matrix::manifest::{features, library_package, pin, table, without_other_providers};
@@ -56,6 +57,9 @@ pub struct Metadata {
     /// Variables that would bring another library than the one that is asked for.
     #[serde(default)]
     foreign: Vec<String>,
+    /// Providers that ignore the variable by which features of the processor are masked.
+    #[serde(default)]
+    unmaskable: Vec<String>,
 }
 
 /// What an adapter is built as.
@@ -89,6 +93,18 @@ pub fn derive(adapter: &str, workspace: &str, build: &Build) -> Result<Package> 
     let metadata = metadata
         .context("no [package.metadata.matrix]: this library is built in one version only")
         .with_context(|| name.clone())?;
+    if let Some(provider) = &build.provider
+        && metadata.unmaskable.contains(provider)
+    {
+        ensure!(
+            build.cpu_mask.is_empty(),
+            "found cpu_mask with the provider {provider}, which ignores {MASK_VARIABLE}: expected \
+             another provider, or no cpu_mask"
+        );
+    }
+    if let Some(tree) = &build.source {
+        check_tree(Path::new(tree), library, &metadata)?;
+    }
     let mut arguments = vec!["--package".to_owned(), adapter.package.name.clone()];
     if build.allocator == Allocator::Jemalloc {
         arguments.extend(["--features".to_owned(), "tls-harness/jemalloc".to_owned()]);
@@ -131,6 +147,30 @@ pub fn derive(adapter: &str, workspace: &str, build: &Build) -> Result<Package> 
         foreign: metadata.foreign,
         prefix,
     })
+}
+
+/// Checks that a local tree has what is built from it, and says where it is if that is elsewhere.
+fn check_tree(tree: &Path, library: &str, metadata: &Metadata) -> Result<()> {
+    let needed = match (&metadata.prefix, &metadata.folder) {
+        (Some(prefix), _) => prefix.holds.clone(),
+        (None, Some(folder)) => format!("{folder}/Cargo.toml"),
+        (None, None) => bail!("{library} cannot be built from a local tree"),
+    };
+    if tree.join(&needed).exists() {
+        return Ok(());
+    }
+    let better = tree
+        .ancestors()
+        .skip(1)
+        .find(|it| it.join(&needed).exists());
+    bail!(
+        "source = \"{}\": found no {needed} in it, expected {}",
+        tree.display(),
+        match better {
+            Some(better) => format!("source = \"{}\"", better.display()),
+            None => format!("the top of a checkout or of a prefix of {library}"),
+        }
+    )
 }
 
 /// The name of the one program that a build asks for.
@@ -320,19 +360,26 @@ mod tests {
 
     #[test]
     fn a_local_tree_takes_the_place_of_the_package() {
+        let folder = tempfile::tempdir().unwrap();
+        let place = folder.path().display().to_string();
+        for file in ["rustls/Cargo.toml", "include/openssl/ssl.h"] {
+            let path = folder.path().join(file);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, "").unwrap();
+        }
         let tree = |library: &str, provider: Option<&str>| Build {
             library: library.to_owned(),
             provider: provider.map(str::to_owned),
-            source: Some("/tree".to_owned()),
+            source: Some(place.clone()),
             ..Build::default()
         };
         let rustls = table_of(RUSTLS, &tree("rustls", Some("ring")));
         let found = &rustls["dependencies"]["rustls"];
-        assert_eq!(found["path"].as_str(), Some("/tree/rustls"));
+        assert_eq!(found["path"].as_str(), Some(&*format!("{place}/rustls")));
         assert_eq!(found.get("version"), None);
         let openssl = derived(OPENSSL, &tree("openssl", None)).unwrap();
         let variables: BTreeMap<_, _> = openssl.environment.into_iter().collect();
-        assert_eq!(variables["OPENSSL_DIR"], "/tree");
+        assert_eq!(variables["OPENSSL_DIR"], place);
         assert_eq!(variables["OPENSSL_STATIC"], "1");
         assert_eq!(openssl.prefix, None);
         let error = derived(BORINGSSL, &tree("boringssl", None)).unwrap_err();

@@ -21,6 +21,8 @@ pub struct PrefixMetadata {
     features: Vec<String>,
     /// Variable of the build that names the prefix.
     pub variable: String,
+    /// A file that every prefix has.
+    pub holds: String,
     /// What else stands in the environment of the build.
     #[serde(default)]
     pub environment: BTreeMap<String, String>,

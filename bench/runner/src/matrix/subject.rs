@@ -2,10 +2,11 @@
 
 use std::fmt;
 
-use anyhow::{Result, ensure};
-use serde::de::Error as _;
-use serde::{Deserialize, Deserializer};
-use tls_harness::implementation::MASK_VARIABLE;
+use anyhow::{Result, anyhow, bail, ensure};
+use serde::Deserialize;
+use tls_harness::implementation::{Implementation, MASK_VARIABLE};
+
+use crate::lines::readable;
 
 /// One of a suite's `implementations`.
 #[derive(Clone, Debug, PartialEq)]
@@ -114,19 +115,24 @@ impl CpuFeature {
     }
 }
 
-impl<'de> Deserialize<'de> for Subject {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        match toml::Value::deserialize(deserializer)? {
+impl Subject {
+    /// Reads one of a suite's `implementations`.
+    ///
+    /// # Errors
+    /// It is neither the name of a program nor a build.
+    pub fn read(value: toml::Value) -> Result<Self> {
+        match value {
             toml::Value::String(name) => Ok(Self::Program(name)),
             toml::Value::Table(table) => {
-                let build: Build = table.try_into().map_err(D::Error::custom)?;
-                build.check().map_err(D::Error::custom)?;
+                let build: Result<Build, _> = table.try_into();
+                let build = build.map_err(|error| anyhow!("{}", readable(error.message())))?;
+                build.check()?;
                 Ok(Self::Build(build))
             }
-            other => Err(D::Error::custom(format!(
+            other => bail!(
                 "found {other}, expected the name of a program, or a table such as \
                  {{ library = \"rustls\", version = \"0.22.4\" }}"
-            ))),
+            ),
         }
     }
 }
@@ -144,8 +150,12 @@ impl Build {
     fn check(&self) -> Result<()> {
         ensure!(
             self.version.is_some() != self.source.is_some(),
-            "{}: expected either a version or a source",
-            self.library
+            "found a build of {} with {}, expected either a version or a source",
+            self.library,
+            match self.version {
+                Some(_) => "both",
+                None => "neither version nor source",
+            }
         );
         let word = |text: &str| {
             let plain = |c: char| c.is_ascii_alphanumeric() || "+-._".contains(c);
@@ -200,6 +210,18 @@ impl Build {
         parts.into_iter().flatten().collect::<Vec<_>>().join("-")
     }
 
+    /// Whether it would have the id of a program that is there: the same version and provider, and
+    /// nothing that tells it from the workspace's.
+    pub fn is_as(&self, program: &Implementation) -> bool {
+        // BoringSSL: "boring-sys 5.4.0, API 44".
+        let mut words = program.version.split([' ', ',']);
+        self.library == program.library
+            && self.provider == program.provider
+            && program.build.is_none()
+            && self.label().is_none()
+            && words.any(|word| Some(word) == self.library_version())
+    }
+
     /// What masks features of the processor, as the variable's value, if any are masked.
     pub fn mask_value(&self) -> Option<String> {
         let word = |index: usize| {
@@ -243,17 +265,10 @@ pub fn compiled_otherwise(base: &Build) -> [Build; 3] {
 mod tests {
     use super::*;
 
-    #[derive(Deserialize)]
-    struct Suite {
-        implementations: Vec<Subject>,
-    }
-
     fn read(entry: &str) -> Result<Subject, String> {
-        let text = format!("implementations = [{entry}]");
-        let suite: Result<Suite, _> = toml::from_str(&text);
-        suite
-            .map(|mut suite| suite.implementations.remove(0))
-            .map_err(|error| error.to_string())
+        let mut table: toml::Table = toml::from_str(&format!("entry = {entry}")).unwrap();
+        let value = table.remove("entry").unwrap();
+        Subject::read(value).map_err(|error| error.to_string())
     }
 
     fn name(entry: &str) -> String {

@@ -1,7 +1,10 @@
 //! A folder with fake libraries' programs, and suites for them.
 
 use std::fs;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
+use std::process::{Child, Command};
+use std::thread;
 use std::time::Duration;
 
 use tempfile::TempDir;
@@ -11,6 +14,17 @@ use tlsbench::implementations::Places;
 use tlsbench::manifest::{LayoutKind, Run};
 use tlsbench::plan::Order;
 use tlsbench::run::run;
+use tlsbench::selection::Selection;
+
+/// A scenario that can be measured, as a suite has it.
+pub fn scenario(threads: u32) -> String {
+    format!(
+        "[[scenarios]]\noperation = \"handshake\"\nprotocol = \"1.3\"\n\
+         cipher_suite = \"TLS_AES_256_GCM_SHA384\"\nkey_exchange = \"X25519\"\n\
+         certificate = \"rsa-2048\"\nauthentication = \"server\"\nresumption = \"none\"\n\
+         threads = {threads}\n"
+    )
+}
 
 pub struct Bench {
     pub folder: TempDir,
@@ -30,6 +44,8 @@ impl Bench {
         place(&fake, "fake-a");
         place(&fake, "fake-b");
         place(tlsbench, "tlsbench");
+        // What makes it a project, with no library in it.
+        fs::create_dir_all(folder.path().join("bench/libraries")).unwrap();
         Self { folder }
     }
 
@@ -37,15 +53,16 @@ impl Bench {
         self.folder.path().join(name)
     }
 
-    /// Writes a suite of `rounds` rounds with one scenario for each variant.
-    pub fn suite(&self, rounds: u32, seconds: f64, variants: &[&str]) -> PathBuf {
+    /// Writes a suite of `rounds` rounds with one scenario for each way to behave: `tls-fake` reads
+    /// the ways from this file.
+    pub fn suite(&self, rounds: u32, seconds: f64, ways: &[&str]) -> PathBuf {
         let mut text = format!(
             "schema = 1\nname = \"test\"\nfamily = \"test\"\ndescription = \"\"\n\
              rounds = {rounds}\nmeasure_seconds = {seconds}\nwarmup_seconds = 0.0\n\
              timeout_seconds = 2.0\nimplementations = [\"fake-a\", \"fake-b\"]\n"
         );
-        for variant in variants {
-            text += &format!("[[scenarios]]\noperation = \"handshake\"\nvariant = \"{variant}\"\n");
+        for (threads, way) in (1..).zip(ways) {
+            text += &format!("# way: {way}\n{}", scenario(threads));
         }
         let path = self.path("suite.toml");
         fs::write(&path, text).unwrap();
@@ -62,6 +79,7 @@ impl Bench {
                 cache: self.path("cache"),
                 layouts: self.path("layouts"),
             },
+            selection: Selection::default(),
             host_id: Some("test-host".to_owned()),
             rounds: None,
             sessions: None,
@@ -77,6 +95,19 @@ impl Bench {
     /// Runs the suite on a host that shows nothing but what `root` holds.
     pub fn run(&self, root: &Root) -> anyhow::Result<PathBuf> {
         run(&self.order(), root)
+    }
+}
+
+/// Starts a program that was just copied: another thread that starts one at this moment may still
+/// have it open for writing, until its own program runs.
+pub fn started(command: &mut Command) -> Child {
+    loop {
+        match command.spawn() {
+            Err(error) if error.kind() == ErrorKind::ExecutableFileBusy => {
+                thread::sleep(Duration::from_millis(1));
+            }
+            started => return started.unwrap(),
+        }
     }
 }
 

@@ -2,10 +2,13 @@
 
 mod common;
 mod counts;
+mod disturbances;
 mod hosts;
 mod kills;
 mod matrix;
+mod mistakes;
 mod records;
 mod runs;
 mod sessions;
+mod signals;
 mod suites;

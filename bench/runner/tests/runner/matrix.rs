@@ -7,7 +7,7 @@ use tempfile::TempDir;
 use tlsbench::implementations::Places;
 use tlsbench::matrix::{Build, Matrix, Subject, differences};
 
-use crate::common::{Bench, check_finished, read_run, silent_host};
+use crate::common::{Bench, check_finished, read_run, scenario, silent_host};
 
 const ADAPTER: &str = r#"[package]
 name = "tls-toy"
@@ -84,13 +84,10 @@ impl Checkout {
 
 /// The build of a table as a suite has it.
 fn asked(table: &str) -> Build {
-    #[derive(serde::Deserialize)]
-    struct Suite {
-        implementations: Vec<Subject>,
-    }
-    let suite: Suite = toml::from_str(&format!("implementations = [{{ {table} }}]")).unwrap();
-    match suite.implementations.into_iter().next() {
-        Some(Subject::Build(build)) => build,
+    match Subject::read(toml::Value::Table(
+        toml::from_str(&table.replace(", ", "\n")).unwrap(),
+    )) {
+        Ok(Subject::Build(build)) => build,
         other => panic!("{other:?} is no build"),
     }
 }
@@ -165,7 +162,8 @@ fn a_compiler_of_another_version_makes_another_build() {
         let text = format!(
             "schema = 1\nname = \"t\"\nfamily = \"t\"\ndescription = \"\"\nrounds = 1\n\
              measure_seconds = 0.1\nwarmup_seconds = 0.0\nimplementations = [{{ {TOY} }}]\n\
-             [[scenarios]]\noperation = \"handshake\"\n"
+             {}",
+            scenario(1)
         );
         fs::write(&suite, text).unwrap();
         let path = format!("{}:{}", folder.display(), std::env::var("PATH").unwrap());
@@ -213,7 +211,7 @@ fn a_build_that_fails_names_its_command_and_its_log() {
     assert!(
         error
             .to_string()
-            .contains("there is no bench/libraries/none"),
+            .contains("found library = \"none\", expected one of"),
         "{error}"
     );
 }

@@ -111,6 +111,10 @@ fn a_block_that_goes_wrong_is_marked_failed_with_its_reason_and_the_rest_is_meas
             "exit status 1: Error: the server's certificate was not verified",
         ),
         ("abort", "killed by signal 6"),
+        (
+            "crash-at-the-end",
+            "exit status 1: Error: after the last record",
+        ),
         ("truncated", "output: expected complete lines"),
         (
             "negative",
@@ -118,11 +122,11 @@ fn a_block_that_goes_wrong_is_marked_failed_with_its_reason_and_the_rest_is_meas
         ),
         (
             "another-scenario",
-            "output, line 1: measured handshake, client, expected",
+            "output, line 1: measured full handshake 1.3, RSA-2048, X25519, 99 threads, client, expected",
         ),
         (
             "without-side",
-            "output, line 1: measured handshake, without-side, expected",
+            "output, line 1: measured full handshake 1.3, RSA-2048, X25519, expected",
         ),
         (
             "no-mark",
@@ -160,9 +164,10 @@ fn a_block_that_goes_wrong_is_marked_failed_with_its_reason_and_the_rest_is_meas
 #[test]
 fn a_primitive_is_measured_without_a_side() {
     let bench = Bench::new();
-    let suite = bench.suite(1, NO_TIME, &["rsa-2048-sign"]);
+    let suite = bench.suite(1, NO_TIME, &[]);
     let text = fs::read_to_string(&suite).unwrap();
-    fs::write(&suite, text.replace("\"handshake\"", "\"primitive\"")).unwrap();
+    let primitive = "[[scenarios]]\noperation = \"primitive\"\nvariant = \"rsa-2048-sign\"\n";
+    fs::write(&suite, text + primitive).unwrap();
     bench.run(&silent_host(&bench)).unwrap();
     check_finished(&bench.path("run"), 1, 2, 1);
     let measured = read_records(&bench.path("run"));
@@ -344,8 +349,8 @@ fn a_run_without_a_folder_goes_to_that_of_the_day_and_the_suite() {
         .unwrap();
     let text = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{text}");
-    let finished = String::from_utf8(output.stdout).unwrap();
-    let folder = Path::new(finished.trim()).parent().unwrap();
+    let printed = String::from_utf8(output.stdout).unwrap();
+    let folder = Path::new(printed.lines().last().unwrap()).parent().unwrap();
     let run = read_run(&bench.path(folder.to_str().unwrap()));
     let expected = format!("data/runs/{}-suite", run.date);
     assert_eq!(folder, Path::new(&expected));
@@ -365,13 +370,13 @@ fn a_finished_run_is_left_as_it_is() {
 }
 
 #[test]
-fn a_missing_program_is_named_with_the_command_that_builds_it() {
+fn a_program_that_is_neither_there_nor_of_a_library_is_named_with_its_line() {
     let bench = Bench::new();
     bench.suite(1, NO_TIME, &["one"]);
     fs::remove_file(bench.path("fake-b")).unwrap();
     let error = bench.run(&silent_host(&bench)).unwrap_err().to_string();
     assert!(
-        error.contains("fake-b") && error.contains("cargo build --release"),
+        error.contains("fake-b") && error.contains("suite.toml:9: found the program"),
         "{error}"
     );
     assert!(!bench.path("run").exists(), "nothing is half-written");

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, TypeVar
 
 from tlsperf.analysis.ratios import factor_text, ratio_text, sample_ratio
 from tlsperf.analysis.series import (
@@ -24,6 +24,7 @@ from tlsperf.analysis.series import (
     Sample,
     Series,
     figure,
+    hosts_of,
     measured,
     rounded,
     row_names,
@@ -32,13 +33,15 @@ from tlsperf.analysis.series import (
 from tlsperf.analysis.sessions import DEFAULT_SPREADS
 from tlsperf.analysis.statistics import RatioEstimate, summary
 from tlsperf.contract.comparisons import Estimator
-from tlsperf.contract.errors import UserError
+from tlsperf.contract.errors import UserError, alternatives
 from tlsperf.contract.run import Implementation
 from tlsperf.contract.text import ABSENT, implementation_label
+from tlsperf.load.root import run_id
 from tlsperf.load.run import load_run, read_run
 
-OutputFormat = Literal["markdown", "csv", "json"]
+TextFormat = Literal["markdown", "csv", "json"]
 
+_PART: Final = "each a phase of another row"
 _NUMBER: Final = re.compile(rf"[0-9.]+x?|{ABSENT}")
 
 
@@ -49,6 +52,8 @@ class ComparedSide:
     run: MeasuredRun
     implementation: Implementation
     rows: tuple[Series, ...]
+    parts: tuple[Series, ...]
+    """Phases of those rows."""
 
     @property
     def label(self) -> str:
@@ -83,6 +88,16 @@ class Comparison:
     note: str | None
 
 
+@dataclass(frozen=True)
+class LeftOut:
+    """A row that the comparison cannot have, and why."""
+
+    name: str
+    anchor: str
+    unit: str
+    why: str
+
+
 # --- which two ---------------------------------------------------------------------------------
 
 
@@ -91,13 +106,16 @@ def find_side(reference: str, runs: Path) -> ComparedSide:
 
     The run may be left out where only one has an implementation of that id.
     """
-    run_id, _, identifier = reference.rpartition("/")
-    folders = [runs / run_id] if run_id else sorted(p.parent for p in runs.glob("*/run.toml"))
-    found = [f for f in folders if identifier in [i.id for i in read_run(f).implementations]]
+    run, _, identifier = reference.rpartition("/")
+    named = [runs / run_id(run)] if run else sorted(p.parent for p in runs.glob("*/run.toml"))
+    folders = {folder: [i.id for i in read_run(folder).implementations] for folder in named}
+    found = [folder for folder, ids in folders.items() if identifier in ids]
     if not found:
-        known = sorted({i.id for f in folders for i in read_run(f).implementations})
-        where = run_id or f"any run in {runs}"
-        raise UserError(f"{identifier} is not in {where}; there are: {', '.join(known)}")
+        known = sorted({identifier for ids in folders.values() for identifier in ids})
+        where = run or f"any run in {runs}"
+        raise UserError(
+            f"{identifier!r} is not in {where}: expected {alternatives(identifier, known)}"
+        )
     if len(found) > 1:
         choices = ", ".join(f"{folder.name}/{identifier}" for folder in found)
         raise UserError(f"{identifier} is in several runs; say which: {choices}")
@@ -107,8 +125,13 @@ def find_side(reference: str, runs: Path) -> ComparedSide:
 def side_of(run: MeasuredRun, identifier: str) -> ComparedSide:
     """One implementation of a measured run, with the rows that it has."""
     implementation = next(i for i in run.loaded.run.implementations if i.id == identifier)
-    own = [row for row in run.series if identifier in row.samples and not row.is_part]
-    return ComparedSide(run, implementation, tuple(own))
+    own = [row for row in run.series if identifier in row.samples]
+    return ComparedSide(
+        run,
+        implementation,
+        tuple(row for row in own if not row.is_part),
+        tuple(row for row in own if row.is_part),
+    )
 
 
 # --- row by row --------------------------------------------------------------------------------
@@ -132,7 +155,43 @@ def pairs_of(left: ComparedSide, right: ComparedSide) -> list[RowPair]:
     return pairs
 
 
-def matching(pairs: Iterable[RowPair], pattern: str | None) -> list[RowPair]:
+def left_out(left: ComparedSide, right: ComparedSide, pairs: Iterable[RowPair]) -> list[LeftOut]:
+    """The rows of either side that are in no pair, and why."""
+    pairs = list(pairs)
+    paired = {p.left.key for p in pairs} | {p.right.key for p in pairs}
+    found: dict[tuple[str, str], LeftOut] = {}
+    for side, other in ((left, right), (right, left)):
+        gaps = {
+            gap.scenario: gap.reason
+            for gap in other.run.loaded.gaps
+            if gap.implementation == other.implementation.id
+        }
+        units = {anchor: row.unit for row, (_, anchor) in _named(other.rows)}
+        for row, (name, anchor) in _named(side.rows):
+            if row.key in paired:
+                continue
+            why = f"{other.label} has no figure of it"
+            if row.scenario in gaps:
+                why = f"{other.label}: {gaps[row.scenario]}"
+            elif anchor in units:
+                why = f"{other.label} has it in {units[anchor]}"
+            found.setdefault((anchor, row.unit), LeftOut(name, anchor, row.unit, why))
+    for side in (left, right):
+        for row, (name, anchor) in _named(side.parts):
+            part = LeftOut(name, anchor, row.unit, _PART)
+            found.setdefault((anchor, row.unit), part)
+    return list(found.values())
+
+
+def _named(rows: Sequence[Series]) -> list[tuple[Series, tuple[str, str]]]:
+    names = row_names(rows)
+    return [(row, names[row.key]) for row in rows]
+
+
+_Named = TypeVar("_Named", RowPair, LeftOut)
+
+
+def matching(pairs: Iterable[_Named], pattern: str | None) -> list[_Named]:
     """Those with the pattern in their name or anchor; * and ? match anything."""
     if pattern is None:
         return list(pairs)
@@ -148,9 +207,14 @@ def compare(
     pairs: Sequence[RowPair],
     estimator: Estimator = "median",
     include_invalid: bool = False,
+    across_hosts: bool = False,
 ) -> list[Comparison]:
-    """Figures, factor and verdict of each pair; verdicts are corrected for their number."""
-    usable = [p for p in pairs if _counts(left, right, p, include_invalid)]
+    """Figures, factor and verdict of each pair; verdicts are corrected for their number.
+
+    Figures of two hosts have neither factor nor verdict but `across_hosts`.
+    """
+    has_factors = across_hosts or len(set(_hosts(left, right))) == 1
+    usable = [p for p in pairs if has_factors and _counts(left, right, p, include_invalid)]
     tested = sum(_has_rounds(left, right, p) for p in usable)
     paired = left.run is right.run and left.run.loaded.rounds_are_pairs
     rules = Rules(
@@ -247,16 +311,11 @@ def right_over_left(factor: float | None) -> str:
     return ABSENT if factor is None else factor_text(factor)
 
 
-def comparison_text(
-    runs: Path,
-    left: str,
-    right: str,
-    scenario: str | None,
-    estimator: Estimator,
-    include_invalid: bool,
-    format_: OutputFormat,
-) -> str:
-    """The comparison of two implementations `[RUN/]IMPLEMENTATION` of the folder `runs`."""
+def sides(
+    runs: Path, left: str, right: str, scenario: str | None
+) -> tuple[ComparedSide, ComparedSide, list[RowPair], list[LeftOut]]:
+    """Two implementations `[RUN/]IMPLEMENTATION` of the folder `runs`, what they share, and what
+    only one has."""
     a, b = find_side(left, runs), find_side(right, runs)
     if a.run.id == b.run.id:
         b = side_of(a.run, b.implementation.id)
@@ -267,24 +326,31 @@ def comparison_text(
             raise UserError(f"{left} and {right} have no scenario in common")
         names = "\n  ".join(pair.name for pair in pairs)
         raise UserError(f"--scenario {scenario}: none of\n  {names}")
-    return text(a, b, compare(a, b, chosen, estimator, include_invalid), format_)
+    return a, b, chosen, matching(left_out(a, b, pairs), scenario)
 
 
 def text(
-    left: ComparedSide, right: ComparedSide, rows: Sequence[Comparison], format_: OutputFormat
+    left: ComparedSide,
+    right: ComparedSide,
+    rows: Sequence[Comparison],
+    format_: TextFormat,
+    without: Sequence[LeftOut] = (),
 ) -> str:
-    """The rows as Markdown, CSV or JSON, with a line end at the end."""
+    """The rows as Markdown, CSV or JSON, with a line end at the end, and those left out."""
     if format_ == "json":
         document = {
             "left": _described(left),
             "right": _described(right),
             "rows": [_row_object(row) for row in rows],
+            "left_out": [
+                {"scenario": row.name, "anchor": row.anchor, "unit": row.unit, "why": row.why}
+                for row in without
+            ],
         }
         return json.dumps(document, indent=1, ensure_ascii=False) + "\n"
     header = ["scenario", "unit", "left", "right", "factor", "verdict", "note"]
     if format_ == "markdown":
         header = ["Scenario", "Unit", left.label, right.label, "Factor", "Verdict", "Note"]
-    unpaired = {r.estimate.note for r in rows if r.estimate and r.estimate.low is not None}
     cells = [
         [
             row.name,
@@ -298,12 +364,48 @@ def text(
         for row in rows
     ]
     if format_ == "csv":
-        return csv_text([header, *cells])
-    footnotes = [f"\nVerdicts are {note}.\n" for note in sorted(n for n in unpaired if n)]
-    hosts = [side.run.loaded.run.host_id for side in (left, right)]
+        absent = [[row.name, row.unit, *[ABSENT] * 4, f"left out: {row.why}"] for row in without]
+        return csv_text([header, *cells, *absent])
+    notes = [f"\n{note}\n" for note in footnotes(left, right, rows)]
+    return markdown_text(header, cells) + "".join([*notes, *left_out_text(without)])
+
+
+def footnotes(left: ComparedSide, right: ComparedSide, rows: Sequence[Comparison]) -> list[str]:
+    """What a reader must know of the rows together, a sentence each."""
+    unpaired = {r.estimate.note for r in rows if r.estimate and r.estimate.low is not None}
+    found = [f"Verdicts are {note}." for note in sorted(n for n in unpaired if n)]
+    hosts = _hosts(left, right)
     if hosts[0] != hosts[1]:
-        footnotes.append(f"\nMeasured on different hosts: {hosts[0]} and {hosts[1]}.\n")
-    return markdown_text(header, cells) + "".join(footnotes)
+        rule = (
+            "factors compare the hosts as well"
+            if any(row.factor for row in rows)
+            else "no factor and no verdict; --across-hosts prints them all the same"
+        )
+        found.append(f"Measured on different hosts ({hosts[0]} and {hosts[1]}): {rule}.")
+    return found
+
+
+def _hosts(left: ComparedSide, right: ComparedSide) -> list[str]:
+    runs = [side.run.loaded.run for side in (left, right)]
+    known = hosts_of(runs)
+    return [known[run.id] for run in runs]
+
+
+def left_out_text(without: Sequence[LeftOut]) -> list[str]:
+    """A list for each reason, in Markdown; the phases of a row stand together."""
+    lists = []
+    for why in dict.fromkeys(row.why for row in without):
+        lines: dict[str, list[str]] = {}
+        for row in without:
+            if row.why == why:
+                name, _, phase = row.name.rpartition(", ") if why == _PART else (row.name, "", "")
+                lines.setdefault(f"{name} ({row.unit})", []).append(phase)
+        listed = (
+            f"- {name}{': ' * bool(phases[0])}{', '.join(phases)}\n"
+            for name, phases in lines.items()
+        )
+        lists.append(f"\nLeft out, {why}:\n\n{''.join(listed)}")
+    return lists
 
 
 def csv_text(rows: Iterable[Sequence[str]]) -> str:

@@ -41,17 +41,23 @@ _HOST_FACTS: Final = (
 
 
 def same_host(run: Run, other: Run) -> bool:
-    """Whether two runs are of one host in one state, as far as both record it."""
+    """Whether two runs are of one host in one state, as far as both record it.
+
+    A machine that only one of them records may be another one.
+    """
     if run.host_id != other.host_id:
         return False
     if run.host is None or other.host is None:
         return True
+    if run.host.machine != other.host.machine:
+        return False
     facts = [(getattr(run.host, f), getattr(other.host, f)) for f in _HOST_IDENTITY]
     return all(a == b for a, b in facts if a and b)
 
 
 def changed_conditions(before: Results, after: Results) -> list[RunWarning]:
-    """Changes of host and method: whatever both reports record and record differently."""
+    """Changes of host and method: whatever both reports record and record differently, and a
+    machine that only one of them records."""
     found: list[tuple[WarningCode, str]] = []
     then, now = _by_id(before.hosts), _by_id(after.hosts)
     if not then.keys() & now.keys():
@@ -62,6 +68,8 @@ def changed_conditions(before: Results, after: Results) -> list[RunWarning]:
             for fact in _HOST_FACTS
             if (a := getattr(then[host], fact)) != (b := getattr(now[host], fact)) and a and b
         ]
+        if (then[host].machine is None) is not (now[host].machine is None):
+            found.append(("host", f"{host}: only one of the reports records which machine it was"))
     methods: dict[str, Callable[[Results], set[str | None]]] = {
         "tool": lambda r: {f"{run.tool.name} {run.tool.version or ''}".strip() for run in r.runs},
         "tool commit": lambda r: {run.tool.commit and run.tool.commit[:8] for run in r.runs},

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from tlsperf.analysis.ratios import factor_text
-from tlsperf.contract.errors import UserError
+from tlsperf.analysis.series import hosts_of
+from tlsperf.contract.errors import UserError, alternatives
 from tlsperf.contract.results import Factor, Results
-from tlsperf.contract.run import FactorRequest, Report
+from tlsperf.contract.run import FactorRequest, Report, Run
 
 
-def quoted_factors(report: Report, results: Results) -> list[Factor]:
-    """The factors of `[[extra.report.factors]]`; UserError at one of a figure that is not there."""
+def quoted_factors(report: Report, results: Results, runs: Sequence[Run]) -> list[Factor]:
+    """The factors of `[[extra.report.factors]]`; UserError at one of a figure that is not there, or
+    of two hosts that the report is not to compare."""
+    of_run = hosts_of(runs)
+    hosts = {i.id: of_run[run.id] for run in runs for i in run.implementations}
     values = {
         (row.anchor, cell.implementation): cell.value
         for table in results.tables
@@ -21,12 +27,22 @@ def quoted_factors(report: Report, results: Results) -> list[Factor]:
     def value(request: FactorRequest, row: str, implementation: str) -> float:
         found = values.get((row, implementation))
         if not found:
+            rows = dict.fromkeys(anchor for anchor, _ in values)
+            expected = alternatives(row, rows) if row not in rows else "one that has"
             raise UserError(
                 f"report {report.id}: factor {request.id!r}: {implementation} has no valid figure "
-                f"in row {row!r}"
+                f"in row {row!r}: expected {expected}"
             )
         return found
 
+    for request in report.factors:
+        pair = [request.implementation, request.over_implementation or request.implementation]
+        on = [hosts.get(implementation) for implementation in pair]
+        if on[0] != on[1] and not report.across_hosts:
+            raise UserError(
+                f"report {report.id}: factor {request.id!r}: {pair[0]} was measured on {on[0]} and "
+                f"{pair[1]} on {on[1]}: expected figures of one host, or across_hosts = true"
+            )
     return [
         Factor(
             id=request.id,

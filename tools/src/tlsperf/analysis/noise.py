@@ -149,8 +149,8 @@ def _between(run: MeasuredRun, source: _BETWEEN, sessions: Sequence[_Session]) -
     if not medians:
         why = {
             "another layout": "Another layout: not measured, each program of this run has one.",
-            "other sessions": "Other sessions: not measured, this is the only session of these "
-            "programs on this host.",
+            "other sessions": "Other sessions: not measured, no other session of these programs, "
+            "in this run or an earlier one on this host, has one of these rows.",
         }[source]
         return Noise(source=source, run=run.id, comparisons=0, statement=why, rows=[])
     floor = _percent(ratio for found in medians.values() for ratio in found)
@@ -161,10 +161,12 @@ def _between(run: MeasuredRun, source: _BETWEEN, sessions: Sequence[_Session]) -
     }[source]
     own_sessions = len(_sessions(run))
     of_ratios = _percent(r ** (1 / math.sqrt(own_sessions)) for r in ratios) if ratios else None
-    statement = f"{what}: 95% of the {count} medians are within {_per_cent(floor)}% of each other"
+    statement = (
+        f"{what}: of {count} pairs of medians 95% are within {_per_cent(floor)}% of each other"
+    )
     if of_ratios is not None:
         statement += (
-            f", and 95% of the {len(ratios)} ratios of two implementations within "
+            f", and of {len(ratios)} pairs of ratios of two implementations 95% within "
             f"{_per_cent(of_ratios)}%"
             + (f" for means of {own_sessions} sessions" if own_sessions > 1 else "")
         )

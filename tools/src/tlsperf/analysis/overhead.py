@@ -1,19 +1,24 @@
-"""What the harness itself costs, as share of what it measured. Pure functions.
+"""What harness and transport cost, as share of what was measured. Pure functions.
 
 `tlsbench` drives a library that does nothing through each block that it measures, and records what
-is left per operation (`kind: overhead`): nanoseconds, or bytes of memory.
+is left per operation (`kind: overhead`): nanoseconds, or bytes of memory. For transfers it also
+drives a library that frames and copies instead of encrypting: what that adds is the transport's
+cost. A table of transfers reports the clock, the calls and the copies apart.
 """
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from statistics import median
+from typing import NamedTuple
 
-from tlsperf.analysis.series import MeasuredRun, Series
+from tlsperf.analysis.series import MeasuredRun, Series, rounded
 from tlsperf.contract.metrics import SCALES
 from tlsperf.contract.operations import OPERATIONS
-from tlsperf.contract.record import Overhead, Scenario
+from tlsperf.contract.record import Identifier, Overhead, Scenario
+from tlsperf.contract.results import HarnessShare, Row, Table
 from tlsperf.contract.text import listed
 from tlsperf.contract.variant import parse_variant
 
@@ -29,6 +34,80 @@ def overhead_text(run: MeasuredRun) -> str | None:
     return (
         f"The harness itself, driving a library that does nothing, takes at most {listed(shares)}; "
         f"{_clock(run.loaded.overheads)}."
+    )
+
+
+class _Cost(NamedTuple):
+    """Nanoseconds per write that are not the library's work."""
+
+    clock: float
+    calls: float
+    copies: float
+
+
+Costs = Mapping[tuple[Identifier, Scenario], _Cost]
+"""By implementation and scenario."""
+
+
+def transfer_costs(runs: Iterable[MeasuredRun]) -> Costs:
+    """What the harness and the transport took of each write, as far as runs recorded both."""
+    found: defaultdict[tuple[Identifier, Scenario], list[_Cost]] = defaultdict(list)
+    for run in runs:
+        for of in run.loaded.overheads:
+            if of.nanoseconds is None or of.copies_nanoseconds is None or not of.scenario.size:
+                continue
+            # A side reads the clock once for all writes that are in flight.
+            writes = max(1, (of.scenario.in_flight or 1 << 20) // of.scenario.size)
+            clock = min(of.clock_nanoseconds / writes, of.nanoseconds)
+            cost = _Cost(clock, of.nanoseconds - clock, of.copies_nanoseconds)
+            found[of.implementation, of.scenario].append(cost)
+    return {
+        key: _Cost(*(median(parts) for parts in zip(*costs, strict=True)))
+        for key, costs in found.items()
+    }
+
+
+def with_harness(table: Table, costs: Costs) -> Table:
+    """A table with the shares of harness and transport in its transfers, if they are known."""
+    shares = [
+        _share(row, cell.implementation, nanoseconds, cost)
+        for row in table.rows
+        for cell in row.cells
+        if cell.valid
+        and cell.value is not None
+        and (cost := costs.get((cell.implementation, row.scenario))) is not None
+        and (nanoseconds := _of_write(row, table.unit, cell.value)) is not None
+    ]
+    if not shares:
+        return table
+    copies = sorted(share.copies_percent for share in shares)
+    span = dict.fromkeys(_percent(share) for share in (copies[0], copies[-1]))
+    rest = max(share.calls_percent + share.clock_percent for share in shares)
+    statement = (
+        f"Of these times, copies to and from the transport take {' to '.join(span)}%; the calls "
+        f"and the clock of the harness take at most {_at_most(rest)}% together."
+    )
+    return table.model_copy(update={"harness": shares, "harness_statement": statement})
+
+
+def _of_write(row: Row, unit: str, value: float) -> float | None:
+    """Nanoseconds of a write, from the rate of a transfer."""
+    scenario = row.scenario
+    if unit != "MiB/s" or row.phase != "total" or scenario.size is None:
+        return None
+    return 1e9 * (scenario.threads or 1) * scenario.size / (1 << 20) / value
+
+
+def _share(row: Row, implementation: Identifier, nanoseconds: float, cost: _Cost) -> HarnessShare:
+    clock, calls, copies = (100 * part / nanoseconds for part in cost)
+    return HarnessShare(
+        anchor=row.anchor,
+        name=row.name,
+        implementation=implementation,
+        clock_percent=rounded(clock, 3),
+        calls_percent=rounded(calls, 3),
+        copies_percent=rounded(copies, 3),
+        text=f"{_percent(copies)} + {_percent(calls)} + {_percent(clock)}",
     )
 
 
@@ -78,6 +157,12 @@ def _kind(row: Series) -> str:
     if (row.scenario.threads or 1) > 1:
         kind += " on several threads"
     return kind
+
+
+def _at_most(value: float) -> str:
+    """As `_percent`, but rounded up."""
+    step = 0.01 if value < 1 else 0.1
+    return _percent(math.ceil(value / step - 1e-9) * step)
 
 
 def _percent(value: float) -> str:

@@ -7,7 +7,7 @@ a count needs no test, and how a better value is called.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 import numpy as np
@@ -31,7 +31,7 @@ from tlsperf.analysis.statistics import (
 )
 from tlsperf.contract.metrics import METRICS, Metric
 from tlsperf.contract.record import Identifier
-from tlsperf.contract.results import Ratio
+from tlsperf.contract.results import Ratio, Verdict
 
 NO_ROUNDS: Final = "single figures, without rounds to test"
 MAXIMA: Final = "of maxima, which are not tested"
@@ -48,9 +48,9 @@ def sample_ratio(
     """Left over right in a row; in pairs where they share rounds of a run whose rounds are pairs.
 
     `prior` is that of the table's ratios between sessions; `untested` is the note of a ratio
-    without rounds. None if a side has nothing that a ratio may use.
+    without rounds. None if a side has nothing that a ratio may use, or they are of two hosts.
     """
-    if not (left.counts and right.counts):
+    if not (left.counts and right.counts and rules.are_comparable(left, right)):
         return None
     metric, better = row.metric, row.definition.better
     if row.definition.is_count:
@@ -177,3 +177,66 @@ def _above_one(value: float) -> str:
 def factor_text(value: float) -> str:
     """A bare ratio: 1.22x."""
     return f"{value:.2f}x"
+
+
+# --- in sentences --------------------------------------------------------------------------------
+
+
+def against_text(ratio: Ratio, metric: Metric, other: str) -> str:
+    """A ratio with what it refers to: `1.30x faster than OpenSSL 3.6.3 (1.28 to 1.31)`."""
+    definition = METRICS[metric]
+    head, bracket, interval = ratio.text.partition(" (")
+    tail = f"{bracket}{interval}"
+    match ratio.verdict:
+        case "faster" | "slower":
+            amount = f" {definition.amount}" if definition.amount else ""
+            return f"{head}{amount} than {other}{tail}"
+        case "no difference shown":
+            return f"{head} from {other}{tail}"
+        case "too few rounds":
+            return (
+                f"{factor_text(ratio.value)} as {_GOOD[definition.words[0]]} {other}, too few "
+                "rounds to test"
+            )
+        case _:
+            return f"{head} as {_GOOD[definition.words[0]]} {other}{tail}"
+
+
+_GOOD: Final = {"faster": "fast as", "less": "good as", "fewer": "good as"}
+"""Of a ratio without a verdict: above 1 is better, whatever the metric."""
+
+
+def clause(subject: str, ratio: Ratio, metric: Metric, other: str) -> str:
+    """A ratio as a sentence without its full stop: `rustls is 1.30x faster than OpenSSL (…)`."""
+    text = against_text(ratio, metric, other)
+    if ratio.verdict == "no difference shown":
+        return f"{subject} shows {text.replace(' shown from ', ' from ', 1)}"
+    verb = METRICS[metric].verb if ratio.verdict in ("faster", "slower") else "is"
+    return f"{subject} {verb} {text}"
+
+
+def difference_bound(ratio: Ratio) -> str | None:
+    """The difference that a ratio's interval leaves possible: `1.8%`; None without an interval."""
+    if ratio.low is None or ratio.high is None:
+        return None
+    # Rounded up: the bound must hold.
+    percent = math.ceil(1000 * (max(ratio.high, 1 / ratio.low, 1.0) - 1) - 1e-6) / 10
+    return f"{percent:.1f}%"
+
+
+def inverted(ratio: Ratio, metric: Metric) -> Ratio:
+    """The same comparison with its sides exchanged."""
+    verdict: Verdict = _OPPOSITE.get(ratio.verdict, ratio.verdict)
+    estimate = RatioEstimate(
+        value=1 / ratio.value,
+        low=None if ratio.high is None else 1 / ratio.high,
+        high=None if ratio.low is None else 1 / ratio.low,
+        verdict=verdict,
+        rounds=0,
+        paired=ratio.paired,
+        note=ratio.note,
+    )
+    return as_ratio(estimate, metric)
+
+
+_OPPOSITE: Final[Mapping[Verdict, Verdict]] = {"faster": "slower", "slower": "faster"}

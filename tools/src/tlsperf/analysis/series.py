@@ -27,6 +27,7 @@ from tlsperf.contract.metrics import METRICS, Metric, MetricDefinition, Statisti
 from tlsperf.contract.names import scenario_anchor, scenario_name
 from tlsperf.contract.record import SCENARIO_FIELDS, Identifier, Phase, Scenario
 from tlsperf.contract.results import Results
+from tlsperf.contract.run import Run
 from tlsperf.load.frame import scenarios_of
 from tlsperf.load.run import LoadedRun
 
@@ -158,6 +159,13 @@ class Rules:
     """Between sessions, for what has too few of them."""
     floor: float = 1.0
     """Ratio up to which equal things differ: what is below it is no difference."""
+    hosts: Mapping[Identifier, str] = field(default_factory=dict)
+    """Of runs between whose hosts there is no ratio; empty where there may be."""
+
+    def are_comparable(self, *samples: Sample) -> bool:
+        """Whether samples are of one host, or a report is to compare hosts."""
+        runs = {at.run for sample in samples for at in sample.valid}
+        return len({self.hosts[run] for run in runs if run in self.hosts}) < 2
 
 
 @dataclass(frozen=True, eq=False)
@@ -204,11 +212,15 @@ def measured(loaded: LoadedRun) -> MeasuredRun:
 
 
 def report_series(
-    runs: Sequence[MeasuredRun], spreads: Spreads = DEFAULT_SPREADS, floor: float = 1.0
+    runs: Sequence[MeasuredRun],
+    spreads: Spreads = DEFAULT_SPREADS,
+    floor: float = 1.0,
+    across_hosts: bool = False,
 ) -> ReportSeries:
     """The series of the runs together, in the order of their first observation.
 
-    `spreads` are those of the host; `floor` is the noise floor that the report prints.
+    `spreads` are those of the host; `floor` is the noise floor that the report prints. Figures of
+    different hosts have a ratio only `across_hosts`.
     """
     found: dict[Key, dict[Identifier, Sample]] = {}
     for run in runs:
@@ -220,7 +232,24 @@ def report_series(
     pairs = frozenset(run.id for run in runs if run.loaded.rounds_are_pairs)
     all_paired = len(runs) == len(pairs) == 1
     drift = 1.0 if all_paired else widening(rows, spreads)
-    return ReportSeries(rows, Rules(pairs=pairs, drift=drift, spreads=spreads, floor=floor))
+    hosts = {} if across_hosts else hosts_of(run.loaded.run for run in runs)
+    rules = Rules(pairs=pairs, drift=drift, spreads=spreads, floor=floor, hosts=hosts)
+    return ReportSeries(rows, rules)
+
+
+def hosts_of(runs: Iterable[Run]) -> dict[Identifier, str]:
+    """The host of each run by its id: another machine under one host's name is another host."""
+    runs = list(runs)
+    machines: dict[str, set[str]] = {}
+    for run in runs:
+        if run.host and run.host.machine:
+            machines.setdefault(run.host_id, set()).add(run.host.machine)
+
+    def name(run: Run) -> str:
+        is_one = len(machines.get(run.host_id, ())) < 2
+        return run.host_id if is_one else f"{run.host_id} ({run.host and run.host.machine})"
+
+    return {run.id: name(run) for run in runs}
 
 
 def drift_of(rows: Iterable[Series]) -> float:

@@ -1,17 +1,18 @@
 """Intervals about another run: what the sessions of a run say of a figure. Pure functions.
 
 A session is some rounds of a suite, with time between it and the next. The rounds of a session
-share the state of the host and the layout of the program, so sessions are the observations. Few
-sessions estimate a spread badly, so the variances of the rows of a table are moderated: shrunk
-towards their common value by as much as the rows agree (Smyth 2004, doi 10.2202/1544-6115.1027,
-with the estimates of limma's fitFDist).
+share the state of the host and the layout of the program, so sessions are the observations. What
+moves all rows of a table together has only as many observations as there are sessions, however
+many rows there are, so it is estimated apart. What is left of each row is moderated, since few
+sessions estimate a spread badly: its variance is shrunk towards that of all rows by as much as they
+agree (Smyth 2004, doi 10.2202/1544-6115.1027, with the estimates of limma's fitFDist).
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 import numpy as np
@@ -36,25 +37,38 @@ sessions do not differ, 1.20 if nothing else does (standard errors of medians of
 # --- moderated variances -------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, eq=False, slots=True)
 class Prior:
-    """What the rows of a table have in common: a variance, worth so many degrees of freedom."""
+    """What the rows of a table have in common: a variance, worth so many degrees of freedom, and
+    what moves all of them together from session to session."""
 
     variance: float
     degrees: float
     """Infinite if the rows differ by no more than chance."""
     pooled: float = math.inf
     """Degrees of freedom of all rows together: a row has no more (as in limma)."""
+    shared: Floats | None = None
+    """By how much each session moves all rows (logs), if that is known."""
+    shared_variance: float = 0.0
+    """Of what moves them, without what the rows' own variance adds to its estimate."""
+    scale: float = 1.0
+    """Variance of a row over that of what is left of it without its share in `shared`."""
 
-    def half_width(self, sessions: Floats, confidence: float) -> float:
-        """Of the interval of the mean of some sessions (logs), with the moderated variance."""
-        variance, degrees = self._moderated(float(sessions.var(ddof=1)), len(sessions) - 1)
-        quantile = (
-            special.ndtri((1 + confidence) / 2)
-            if math.isinf(degrees)
-            else special.stdtrit(degrees, (1 + confidence) / 2)
-        )
-        return float(quantile) * math.sqrt(variance / len(sessions))
+    def half_width(self, sessions: Floats, confidence: float, of_shared: float = 0.0) -> float:
+        """Of the interval of the mean of some sessions (logs), with the moderated variance.
+
+        `of_shared` is the confidence for what all rows share, if it is another: that is one
+        outcome for a table, not one for each comparison.
+        """
+        own = sessions
+        together = 0.0
+        if self.shared is not None and len(self.shared) == len(sessions):
+            own = sessions - self.shared
+            quantile = _quantile(len(sessions) - 1, of_shared or confidence)
+            together = quantile**2 * self.shared_variance
+        variance, degrees = self._moderated(float(own.var(ddof=1)), len(sessions) - 1)
+        alone = _quantile(degrees, confidence) ** 2 * self.scale * variance
+        return math.sqrt((alone + together) / len(sessions))
 
     def _moderated(self, variance: float, degrees: float) -> tuple[float, float]:
         if math.isinf(self.degrees):
@@ -64,12 +78,42 @@ class Prior:
         return moderated, min(total, self.pooled)
 
 
+def _quantile(degrees: float, confidence: float) -> float:
+    """Of Student's t, two-sided."""
+    if math.isinf(degrees):
+        return float(special.ndtri((1 + confidence) / 2))
+    return float(special.stdtrit(degrees, (1 + confidence) / 2))
+
+
 NO_PRIOR: Final = Prior(0.0, 0.0)
 """A row by itself: its own variance is all that is known."""
 
+MOST_DEGREES: Final = 12
+"""A prior counts for no more, however well the rows seem to agree: with few rows an agreement by
+chance makes intervals too narrow (`tools/benchmarks/simulation.md`)."""
+
 
 def fit_prior(rows: Sequence[Floats]) -> Prior:
-    """The prior of rows of sessions (logs, two and more each), from their log variances."""
+    """The prior of rows of sessions (logs, two and more each). Rows of equal length are of the
+    same sessions."""
+    if len(rows) < 2 or len({len(row) for row in rows}) > 1:
+        return _fit_own(rows)
+    values = np.array(rows)
+    count, sessions = values.shape
+    centred = values - values.mean(axis=1, keepdims=True)
+    shared = centred.mean(axis=0)
+    left = float(((centred - shared) ** 2).sum()) / ((count - 1) * (sessions - 1))
+    prior = _fit_own([row - shared for row in values])
+    return replace(
+        prior,
+        shared=shared,
+        shared_variance=max(float(shared.var(ddof=1)) - left / count, 0.0),
+        scale=count / (count - 1),
+    )
+
+
+def _fit_own(rows: Sequence[Floats]) -> Prior:
+    """From the log variances of rows."""
     of = [(float(row.var(ddof=1)), len(row) - 1) for row in rows]
     variances, degrees = np.array([(v, d) for v, d in of if v > 0]).reshape(-1, 2).T
     if len(variances) < 2:
@@ -79,10 +123,10 @@ def fit_prior(rows: Sequence[Floats]) -> Prior:
     mean = float(logs.mean())
     excess = float(logs.var(ddof=1) - special.polygamma(1, degrees / 2).mean())
     if excess <= 0:
-        return Prior(math.exp(mean), math.inf, pooled)
+        return Prior(math.exp(mean), MOST_DEGREES, pooled)
     half = _trigamma_inverse(excess)
     variance = math.exp(mean + float(special.digamma(half)) - math.log(half))
-    return Prior(variance, 2 * half, pooled)
+    return Prior(variance, min(2 * half, MOST_DEGREES), pooled)
 
 
 def _trigamma_inverse(value: float) -> float:
@@ -140,7 +184,7 @@ def session_ratio(
     """The ratio of which each session gives a log (Hodges-Lehmann over its rounds)."""
     sign = 1 if better == "higher" else -1
     middle = sign * float(sessions.mean())
-    half = prior.half_width(sessions, 1 - ALPHA / comparisons)
+    half = prior.half_width(sessions, 1 - ALPHA / comparisons, of_shared=1 - ALPHA)
     value, low, high = (math.exp(x) for x in (middle, middle - half, middle + half))
     found, note = verdict(low, high, value, floor)
     return RatioEstimate(

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
+from difflib import get_close_matches
+from typing import TYPE_CHECKING, Any, Final, get_args
 
 if TYPE_CHECKING:
-    from pydantic import ValidationError
+    from pydantic import BaseModel, ValidationError
+
+MOST_NAMES: Final = 24
+"""That a message lists; where there are more it lists those that are near."""
 
 
 class UserError(Exception):
@@ -24,12 +29,76 @@ class FormatError(UserError):
         super().__init__(f"{place}: found {found}, expected {expected}")
 
 
-def mismatch(error: ValidationError, file: str, line: int | None = None) -> FormatError:
+def near(name: str, known: Iterable[str]) -> list[str]:
+    """The names that a person may have meant, the likeliest first."""
+    names = list(dict.fromkeys(known))
+    parts = [k for k in names if name and (name in k or k in name)]
+    return list(dict.fromkeys([*get_close_matches(name, names, 3, 0.6), *parts]))[:5]
+
+
+def alternatives(name: str, known: Iterable[str], place: str = "") -> str:
+    """What there is instead of an unknown name: near matches, then all names where they are few.
+
+    `place` says where the names are, for a list that is too long.
+    """
+    names = list(dict.fromkeys(known))
+    likely = near(name, names)
+    where = f" in {place}" if place else ""
+    if not names:
+        return f"a name, but there is none{where}"
+    if len(names) > MOST_NAMES:
+        return f"{' or '.join(likely) or 'another name'} ({len(names)} names{where})"
+    if not likely:
+        return f"one of {', '.join(names)}"
+    others = [k for k in names if k not in likely]
+    return " or ".join(likely) + (f" (there are also {', '.join(others)})" if others else "")
+
+
+class TomlError(FormatError):
+    """A file is no TOML; `error` is what the parser says."""
+
+    def __init__(self, error: ValueError, file: str, line: int | None) -> None:
+        what = str(error).partition(" (at ")[0]
+        super().__init__(file, line, what, "TOML")
+        place = file if line is None else f"{file}:{line}"
+        self.args = (f"{place}: this is not TOML: {what[:1].lower()}{what[1:]}",)
+
+
+def mismatch(
+    error: ValidationError, file: str, line: int | None = None, model: Any = None
+) -> FormatError:
     """The first way in which a file's content is not what the model says."""
     first = error.errors(include_url=False)[0]
     key = ".".join(str(part) for part in first["loc"])
-    value = repr(first["input"])
+    if first["type"] == "extra_forbidden":
+        known = _fields(model, first["loc"][:-1])
+        expected = alternatives(str(first["loc"][-1]), known) if known else "no such key"
+        return FormatError(file, line, f"the unknown key {key}", expected)
+    # Of a table as a whole its content says nothing.
+    value = repr(first["input"]) if key or not isinstance(first["input"], dict) else "a table"
     short = value if len(value) <= 60 else f"{value[:57]}..."
     found = "nothing" if first["type"] == "missing" else short
     expected = first["msg"].removeprefix("Input should be ").removeprefix("Value error, ")
+    if first["type"] == "missing":
+        expected = "a value"
+    if first["type"] == "string_pattern_mismatch":
+        expected = f"text that matches {first['ctx']['pattern']}"
     return FormatError(file, line, f"{key} {found}".strip(), expected)
+
+
+def _fields(model: type[BaseModel] | None, path: Iterable[int | str]) -> list[str]:
+    """The keys of a table of a model, at a path; empty where the model does not say."""
+    for part in path:
+        if isinstance(part, int) or model is None:
+            continue
+        by_key = {field.alias or name: field for name, field in model.model_fields.items()}
+        model = _model_in(by_key[part].annotation) if part in by_key else None
+    return [f.alias or name for name, f in model.model_fields.items()] if model else []
+
+
+def _model_in(annotation: Any) -> type[BaseModel] | None:
+    """The model that an annotation holds: itself, or in a list or beside None."""
+    if hasattr(annotation, "model_fields"):
+        found: type[BaseModel] = annotation
+        return found
+    return next((m for inner in get_args(annotation) if (m := _model_in(inner))), None)

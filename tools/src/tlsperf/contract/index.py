@@ -1,4 +1,4 @@
-"""What the pages over all reports read: trends, hosts, libraries, the index, Explore."""
+"""What the pages over all reports read: trends, hosts, libraries, scenarios, the index."""
 
 from __future__ import annotations
 
@@ -59,6 +59,7 @@ class Trend(Model):
     host: HostFacts
     suite: Identifier
     reports: list[ReportReference]
+    tools: list[str] = Field(description="the programs that made its figures")
     rows: list[TrendRow]
 
 
@@ -79,23 +80,24 @@ class MeasuredVersion(Model):
 
 
 class Standing(Model):
-    """A row in which a library leads or trails, and by how much."""
+    """A row in which a library is best or tied, with what it is compared to."""
 
     anchor: Identifier
     name: str
-    text: str
-    other: str
+    figure: str
+    other: str = Field(description="the next library, or those that it is tied with")
 
 
 class LibraryStandings(Model):
-    """Where a library stands in the newest comparison on one host."""
+    """The verdicts on a library in the newest comparison on one host."""
 
     report: ReportReference
     host: str
     label: str
-    leads: list[Standing]
-    trails: list[Standing]
-    between: int
+    best: list[Standing]
+    tied: list[Standing]
+    behind: int = Field(description="rows in which it is neither")
+    untested: int = Field(description="rows of single figures, of which none is best or tied")
 
 
 class LibraryOverview(Model):
@@ -151,49 +153,84 @@ class ListedReport(ReportReference):
     runs: list[ListedRun]
 
 
-class ExploredFigure(Model):
-    """A figure of Explore's table, without JavaScript."""
+class ScenarioFigure(Model):
+    """A value of a report in one scenario, as the report's page shows it."""
 
-    report: Identifier
-    anchor: Identifier | None = Field(
-        None, description="the row's, on the page of the report; absent where only files have it"
-    )
+    implementation: Identifier
     label: str
     colour: Identifier
+    value: float
     text: str
+    low: float | None = None
+    high: float | None = None
     interval: str | None = None
     valid: bool = True
     note: str | None = None
+    ratio: str | None = Field(None, description="to the baseline of its report")
 
 
-class ExploredScenario(Model):
-    """A scenario with all its figures, of the newest report first."""
+class ScenarioReport(ReportReference):
+    """The figures of one report in a scenario."""
+
+    host: str
+    baseline: str | None = Field(None, description="what its ratios refer to")
+    figures: list[ScenarioFigure]
+
+
+class ScenarioFact(Model):
+    """A field of a scenario, in words."""
 
     name: str
-    figures: list[ExploredFigure]
+    value: str
 
 
-class ExploredTable(Model):
-    """What can be compared: tables of one anchor and unit, of several reports."""
+class ScenarioLines(Model):
+    """A scenario through the reports of one host."""
 
-    anchor: Identifier
-    title: str
+    host: HostFacts
+    chart: Chart
+    marks: list[TrendMark]
+
+
+class ScenarioOverview(Model):
+    """`content/scenarios/<anchor>/scenario.json`: a scenario in all reports, newest first.
+
+    `page.json` beside it, which templates read, has the newest reports alone where they are many.
+    """
+
+    id: Identifier = Field(description="the anchor of its rows")
+    name: str
+    table: Identifier = Field(description="anchor of the table that it stands in")
+    kind: str = Field(description="title of that table")
     unit: Unit
     better: Better
-    scenarios: list[ExploredScenario]
+    done: str = Field(description="what is done, in a sentence")
+    why: str = Field(description="who does it, in a sentence")
+    facts: list[ScenarioFact]
+    newest: Chart = Field(description="the figures of the first report")
+    lines: list[ScenarioLines]
+    reports: list[ScenarioReport]
+    older: int = Field(0, ge=0, description="reports that are left out")
 
 
-class ExploredReport(Model):
-    """Where and when a report's figures were measured."""
+class ListedScenario(Model):
+    """A scenario that has a page."""
 
-    date: date
-    host: str
+    id: Identifier
+    name: str
+    reports: int
 
 
-class Explore(Model):
-    """`data/explore.json`: all figures of the newest reports, and which reports are older."""
+class ScenarioKind(Model):
+    """Scenarios of one table."""
 
-    figures: int = Field(ge=0)
-    reports: dict[Identifier, ExploredReport]
-    tables: list[ExploredTable]
-    older: list[Identifier] = Field(description="of these the table holds nothing")
+    title: str
+    unit: Unit
+    scenarios: list[ListedScenario]
+
+
+class ScenarioList(Model):
+    """`data/scenarios.json`: the scenarios that have pages."""
+
+    kinds: list[ScenarioKind]
+    rows: list[str] = Field(description="anchor and unit of each row that has a page")

@@ -13,7 +13,7 @@ from typing import Annotated, Final, Literal, TypeVar
 
 from pydantic import ConfigDict, Field, ValidationError
 
-from tlsperf.contract.errors import UserError, mismatch
+from tlsperf.contract.errors import TomlError, UserError, mismatch
 from tlsperf.contract.record import Identifier, Model
 
 ROOT: Final = Path(__file__).parents[4]
@@ -88,9 +88,9 @@ def _read(path: Path, model: type[_M]) -> _M:
     try:
         return model.model_validate(tomllib.loads(path.read_text(encoding="utf-8")))
     except tomllib.TOMLDecodeError as error:
-        raise UserError(f"{path}: {error}") from None
+        raise TomlError(error, str(path), None) from None
     except ValidationError as error:
-        raise mismatch(error, str(path)) from None
+        raise mismatch(error, str(path), model=model) from None
 
 
 def read_libraries(root: Path) -> list[Library]:

@@ -128,7 +128,7 @@ class Measurement(_Record):
         gt=0,
         description="time charged to this side, summed; absent where no time is measured",
     )
-    per_thread: list[float] | None = Field(
+    per_thread: list[Annotated[float, Field(ge=0)]] | None = Field(
         None, description="rate of each thread, in the unit of the total rate"
     )
     histogram: str | None = Field(

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from datetime import date
-from typing import Literal
+from typing import Literal, Self
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
+from tlsperf.contract.agreement import agrees
 from tlsperf.contract.metrics import Better, Metric, Statistic, Unit
 from tlsperf.contract.record import Identifier, Model, Phase, Scenario, Url
 from tlsperf.contract.run import HostFacts, Implementation, RawFile, RunWarning, Source, Tool
@@ -26,34 +27,73 @@ class Ratio(Model):
     number of comparisons (`tlsperf.analysis.statistics`).
     """
 
-    value: float
-    low: float | None = None
-    high: float | None = None
+    value: float = Field(gt=0)
+    low: float | None = Field(None, gt=0)
+    high: float | None = Field(None, gt=0)
     verdict: Verdict
     paired: bool = False
     text: str = Field(description="as readers see it: 1.70x faster (1.68 to 1.72)")
     note: str | None = None
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        _check_interval(self.low, self.high)
+        value, low, high = self.value, self.low, self.high
+        if low is None or high is None:
+            expected = [value]
+        elif self.verdict == "no difference shown":
+            expected = [low, high]
+        elif self.verdict == "slower":
+            expected = [1 / value, 1 / high, 1 / low]
+        else:
+            expected = [value, low, high]
+        if not agrees(self.text, *expected, stored=1e-6):
+            numbers = ", ".join(f"{number:.6g}" for number in expected)
+            raise ValueError(f"a text of {numbers}, not {self.text!r}")
+        return self
+
+
+def _check_interval(low: float | None, high: float | None) -> None:
+    if (low is None) != (high is None):
+        raise ValueError("both low and high, or neither")
+    if low is not None and high is not None and low > high:
+        raise ValueError(f"low up to high, not {low:g} and {high:g}")
 
 
 class Cell(Model):
     """One implementation in one row. `value` is absent where it was not or could not be done."""
 
     implementation: Identifier
-    value: float | None = None
+    value: float | None = Field(None, ge=0)
     text: str = Field(description="the value as readers see it, without the unit; – if absent")
-    low: float | None = None
-    high: float | None = None
+    low: float | None = Field(None, ge=0)
+    high: float | None = Field(None, ge=0)
     interval: str | None = Field(
         None, description="where another run has its median 95 times of 100, as readers see it"
     )
-    count: int | None = Field(None, description="rounds behind the value")
-    spread_percent: float | None = Field(None, description="relative standard deviation")
+    count: int | None = Field(None, ge=1, description="rounds behind the value")
+    spread_percent: float | None = Field(None, ge=0, description="relative standard deviation")
     valid: bool = True
     best: bool = Field(False, description="shown to be better than the next of its row")
     tied: bool = Field(False, description="among the leaders of its row, of which none is best")
     note: str | None = Field(None, description="why absent or invalid")
     warnings: list[str] = Field([], description="rounds of it that do not count")
     ratio: Ratio | None = None
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        _check_interval(self.low, self.high)
+        if self.value is None:
+            if not agrees(self.text) or self.low is not None:
+                raise ValueError(f"no figure without a value, not {self.text!r}")
+            return self
+        if not agrees(self.text, self.value):
+            raise ValueError(f"a text of {self.value!r}, not {self.text!r}")
+        bounds = [bound for bound in (self.low, self.high) if bound is not None]
+        # Rounded to seven digits, and printed with the decimals of the value.
+        if bounds and not agrees(self.interval or "", *bounds, stored=1e-7):
+            raise ValueError(f"an interval of {bounds}, not {self.interval!r}")
+        return self
 
 
 class Row(Model):
@@ -66,6 +106,34 @@ class Row(Model):
     metric: Metric = "rate"
     statistic: Statistic = "value"
     cells: list[Cell]
+
+
+class HarnessShare(Model):
+    """What of the time of a transfer is the harness and its transport, in per cent."""
+
+    anchor: Identifier = Field(description="the transfer's row")
+    name: str
+    implementation: Identifier
+    clock_percent: float = Field(description="reading the clock")
+    calls_percent: float = Field(description="calls and bookkeeping of the driver")
+    copies_percent: float = Field(description="framing and copying to or from the transport")
+    text: str = Field(description="copies, calls and clock as readers see them: 21.3 + 0.16 + 0.20")
+
+
+class LayoutEffect(Model):
+    """What the layout of one program does to one row: rates against the linker's own order."""
+
+    anchor: Identifier = Field(description="the row")
+    name: str
+    implementation: Identifier
+    kind: Literal["shifted", "shuffled"] = Field(description="how the layouts differ")
+    percents: list[float] = Field(description="of each layout against the own order, ascending")
+    same_percent: float = Field(
+        ge=0, description="A/A: 95% of equal layouts are within, by the sessions of each"
+    )
+    beyond: int = Field(ge=0, description="layouts that differ from the own order by more than A/A")
+    text: str = Field(description="lowest to highest as readers see them: −9.6 to +0.4%")
+    same_text: str
 
 
 class Table(Model):
@@ -84,6 +152,13 @@ class Table(Model):
     )
     interval_note: str | None = Field(None, description="how its intervals were made: a sentence")
     warnings: list[str] = Field([], description="about its figures: a sentence each")
+    harness: list[HarnessShare] | None = Field(
+        None, description="of transfers; absent: not measured"
+    )
+    harness_statement: str | None = Field(None, description="the same in a sentence")
+    layouts: list[LayoutEffect] | None = Field(
+        None, description="of runs that repeat each layout; absent: none does"
+    )
     baseline: Identifier | None = None
     implementations: list[Identifier]
     rows: list[Row]
@@ -229,11 +304,19 @@ class Efficiency(Model):
     primitive_of: Identifier = Field(description="implementation whose primitive was measured")
     rate: str = Field(description="MiB/s as readers see it")
     ceiling: str
-    percent: float
-    low: float | None = None
-    high: float | None = None
+    percent: float = Field(ge=0)
+    low: float | None = Field(None, ge=0)
+    high: float | None = Field(None, ge=0)
     text: str = Field(description="81 % (80 to 82 %)")
     note: str | None = None
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        _check_interval(self.low, self.high)
+        expected = [n for n in (self.percent, self.low, self.high) if n is not None]
+        if not agrees(self.text, *expected, stored=1e-6):
+            raise ValueError(f"a text of {self.percent:g} %, not {self.text!r}")
+        return self
 
 
 class Factor(Model):
@@ -242,6 +325,23 @@ class Factor(Model):
     id: Identifier
     row: Identifier
     text: str
+
+
+class Comparison(Model):
+    """Two implementations in one row, of which none is the baseline: prose compares them."""
+
+    row: Identifier
+    implementation: Identifier
+    over: Identifier
+    ratio: Ratio
+
+
+class Statement(Model):
+    """What a shortcode of the report's prose prints: words that follow the data."""
+
+    key: str = Field(description="name and arguments: verdict(<row>, <implementation>, )")
+    text: str
+    place: str = Field(description="of its figures: #<anchor> on the page, or results.csv")
 
 
 class PublishedTable(Model):
@@ -270,6 +370,9 @@ class Caveat(Model):
     kind: CaveatKind
     title: str
     text: str
+    warning: str | None = Field(
+        None, description="a sentence for the top of the report: figures cannot be compared"
+    )
     runs: list[Identifier] = Field(min_length=1)
     libraries: list[str] = Field([])
     scenarios: list[dict[str, str | int]] = Field([])
@@ -329,8 +432,40 @@ class Results(Model):
     efficiency: list[Efficiency] = Field([])
     means: list[GroupMean] = Field([])
     factors: list[Factor] = Field([])
+    comparisons: list[Comparison] = Field([])
+    statements: list[Statement] = Field([])
     published: list[PublishedTable] = Field([])
     notes: list[ShownCaveat] = Field([], description="what to know about these numbers")
+
+    @model_validator(mode="after")
+    def _check_implementations(self) -> Self:
+        known = {implementation.id for implementation in self.implementations}
+        named = {
+            *(i for table in self.tables for i in table.implementations),
+            *(c.implementation for t in self.tables for row in t.rows for c in row.cells),
+            *(bar.implementation for headline in self.headlines for bar in headline.bars),
+            *(row.implementation for noise in self.noise for row in noise.rows),
+            *(i for e in self.efficiency for i in (e.implementation, e.primitive_of)),
+            *(i for mean in self.means for i in (mean.implementation, mean.baseline)),
+            *([self.baseline] if self.baseline else []),
+            *(table.baseline for table in self.tables if table.baseline),
+        }
+        if unknown := sorted(named - known):
+            raise ValueError(f"implementations of the report, not {', '.join(unknown)}")
+        return self
+
+
+ShortRatio = tuple[float, Verdict, str]
+"""A ratio, its verdict, and both as readers see them."""
+
+
+class Comparisons(Model):
+    """`content/perf/<date>-<slug>/comparisons.json`: all that Explore may be asked to compare."""
+
+    schema_: Literal[1] = Field(1, alias="schema")
+    rows: dict[str, dict[Identifier, dict[Identifier, ShortRatio]]] = Field(
+        description="by table and anchor of the row: by baseline: by implementation"
+    )
 
 
 class ReportReference(Model):

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from datetime import date, datetime
-from typing import TYPE_CHECKING, Annotated, Final, Literal
+from typing import TYPE_CHECKING, Annotated, Final, Literal, Self
 
-from pydantic import Field, StringConstraints
+from pydantic import Field, StringConstraints, model_validator
 
 from tlsperf.contract.libraries import NAMES
 from tlsperf.contract.record import Identifier, Model, Sha256, Url
@@ -30,7 +30,7 @@ LabelPart = Annotated[
 RawPath = Annotated[
     str,
     StringConstraints(
-        pattern=r"^raw(/[A-Za-z0-9_@+-]+(\.[0-9][A-Za-z0-9_+-]*)*(\.(csv|jsonl|lock|log|tsv|txt))?)+$",
+        pattern=r"^raw(/[A-Za-z0-9_@+()-]+(\.[0-9][A-Za-z0-9_+-]*)*(\.(csv|jsonl|lock|log|tsv|txt))?)+$",
         max_length=500,
     ),
 ]
@@ -129,12 +129,16 @@ LOCK_FORMAT: Final = "cargo-lock"
 """Format of a raw file without figures: the Cargo.lock of a build, kept with what it measured."""
 
 
+MOST_RAW_BYTES: Final = 256 * 1024 * 1024
+"""Of a raw file; the largest so far has 5 MiB."""
+
+
 class RawFile(Model):
     """A raw file of a run; its bytes never change."""
 
     path: RawPath = Field(description="relative to the run's folder, below raw/")
     sha256: Sha256
-    bytes: int = Field(ge=0)
+    bytes: int = Field(ge=0, le=MOST_RAW_BYTES)
     format: str
     implementation: Identifier | None = Field(None, description="if the file holds only one")
     round: int | None = Field(None, ge=1)
@@ -146,6 +150,7 @@ class Tool(Model):
     name: str
     version: str | None = None
     commit: str | None = None
+    sha256: Sha256 | None = None
     url: Url | None = None
     commands: list[str] = Field([])
 
@@ -245,6 +250,17 @@ class Run(Model):
     implementations: list[Implementation] = Field(min_length=1, max_length=MOST_IMPLEMENTATIONS)
     files: list[RawFile] = Field(min_length=1)
 
+    @model_validator(mode="after")
+    def _check_implementations(self) -> Self:
+        known = [implementation.id for implementation in self.implementations]
+        named = {
+            *(file.implementation for file in self.files if file.implementation),
+            *(identifier for layout in self.layouts for identifier in layout.programs),
+        }
+        if unknown := sorted(named - set(known)):
+            raise ValueError(f"implementations of the run, not {', '.join(unknown)}")
+        return self
+
 
 class FactorRequest(Model):
     """A factor that prose quotes: one figure over another of the same report.
@@ -274,6 +290,9 @@ class Report(Model):
     date: date
     runs: list[Identifier] = Field(min_length=1)
     baseline: Identifier | None = Field(None, description="implementation that ratios refer to")
+    across_hosts: bool = Field(
+        False, description="figures of different hosts have ratios as well, and the page says so"
+    )
     previous: Identifier | None = Field(None, description="the report that changes refer to")
     headlines: list[Identifier] = Field(
         [], description="anchors of the rows to stand first; absent: one of each table"

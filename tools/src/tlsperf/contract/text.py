@@ -32,6 +32,11 @@ def interval_text(low: float, high: float, value: float, unit: Unit) -> str:
     return f"{value_text(low, unit, value)} to {value_text(high, unit, value)}"
 
 
+def counted(number: int, noun: str) -> str:
+    """A number of things in words: 1 file, 2 files."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
 def listed(parts: Sequence[str]) -> str:
     """One or more parts in a sentence: `a, b and c`."""
     return " and ".join([", ".join(parts[:-1]), parts[-1]] if len(parts) > 1 else parts)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from collections.abc import Mapping
+from typing import Final, Literal
 
 WarningCode = Literal[
     "changed-host",
@@ -16,6 +17,7 @@ WarningCode = Literal[
     "failed-check",
     "host",
     "imprecise",
+    "incomparable",
     "incomplete",
     "interrupted",
     "invalid",
@@ -23,8 +25,40 @@ WarningCode = Literal[
     "missing-figure",
     "missing-scenario",
     "scenario",
+    "stepped-clock",
     "too-few-rounds",
     "unreadable-sensor",
     "unstable",
     "virtual-machine",
 ]
+
+Weight = Literal["figures", "host"]
+"""Whether a reader must know it before the figures, at the top of a report; or whether it is a fact
+of the host, which stands with the others under System configuration."""
+
+WEIGHTS: Final[Mapping[WarningCode, Weight]] = {
+    "changed-host": "figures",
+    "common-cause": "figures",
+    "container": "host",
+    "disk-full": "host",
+    "disturbed-rounds-counted": "figures",
+    "disturbed-rounds-excluded": "host",
+    "failed-blocks": "figures",
+    "failed-build": "figures",
+    "failed-check": "host",
+    "host": "figures",
+    "imprecise": "figures",
+    "incomparable": "figures",
+    "incomplete": "figures",
+    "interrupted": "host",
+    "invalid": "figures",
+    "method": "figures",
+    "missing-figure": "figures",
+    "missing-scenario": "figures",
+    "scenario": "figures",
+    "stepped-clock": "host",
+    "too-few-rounds": "figures",
+    "unreadable-sensor": "host",
+    "unstable": "figures",
+    "virtual-machine": "host",
+}

@@ -17,7 +17,7 @@ from collections.abc import Mapping
 from pathlib import Path, PurePosixPath
 from typing import Final
 
-from tlsperf.contract.errors import FormatError, UserError
+from tlsperf.contract.errors import FormatError, TomlError, UserError
 from tlsperf.contract.run import Run
 from tlsperf.load.run import check_raw, loaded_run, parse_run
 
@@ -25,6 +25,7 @@ SUFFIX: Final = ".tar.gz"
 SUMS: Final = "SHA256SUMS"
 MOST_BYTES: Final = 256 * 1024 * 1024
 """Of an archive when it is unpacked; the largest run so far has 6 MiB."""
+MOST_FILES: Final = 10_000
 _SUM: Final = re.compile(r"([0-9a-f]{64})  (\S+)")
 
 
@@ -70,6 +71,7 @@ def _verified(archive: Path) -> bytes:
 def _members(data: bytes, name: str) -> dict[str, bytes]:
     """The files of the archive by their names; whatever else it may hold is an error."""
     members: dict[str, bytes] = {}
+    left = MOST_BYTES
     try:
         # All of it, for the checksum at its end: tar would stop before.
         with tarfile.open(fileobj=io.BytesIO(_unpacked(data, name))) as tar:
@@ -78,6 +80,13 @@ def _members(data: bytes, name: str) -> dict[str, bytes]:
                 path = PurePosixPath(member.name)
                 if file is None or path.is_absolute() or {"..", "."} & set(path.parts):
                     raise FormatError(name, None, f"the member {member.name}", "files of one run")
+                if member.issparse() or member.size > left:
+                    # A sparse file has as many bytes as it says, and almost none in the archive.
+                    found = f"{member.size} bytes of {member.name}"
+                    raise FormatError(name, None, found, f"at most {MOST_BYTES} in all")
+                left -= member.size
+                if len(members) == MOST_FILES:
+                    raise FormatError(name, None, f"more than {MOST_FILES} files", "one packed run")
                 if member.name in members:
                     raise FormatError(name, None, f"{member.name} twice", "it once")
                 members[member.name] = file.read()
@@ -131,7 +140,7 @@ def _run(members: Mapping[str, bytes], folder: str, name: str) -> Run:
     try:
         table = tomllib.loads(members[manifest].decode("utf-8"))
     except ValueError as error:
-        raise FormatError(place, None, str(error), "TOML") from None
+        raise TomlError(error, place, None) from None
     run = parse_run(table, place)
     if run.id != folder:
         raise FormatError(place, None, f"id {run.id!r}", f"{folder!r}, the folder's name")

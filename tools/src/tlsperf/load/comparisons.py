@@ -35,3 +35,5 @@ def read_printed(path: Path, definition: Definition) -> list[list[str]]:
             return list(csv.reader(file))
     except FileNotFoundError:
         raise UserError(f"{place}: there is no such file") from None
+    except UnicodeDecodeError as error:
+        raise FormatError(str(place), None, error.reason, "text in UTF-8") from None

@@ -105,7 +105,8 @@ def tidy_frame(columns: Mapping[str, Sequence[Any]]) -> pd.DataFrame:
     frame is in its columns.
 
     Raises FormatError at the first row with an unknown value or unit, a value that is negative or
-    not finite, an invalid row without a note, or the identity of an earlier valid row.
+    not finite, a rate that nothing can have, an invalid row without a note, or the identity of an
+    earlier valid row.
     """
     files, lines = columns["file"], columns["line"]
     unknown = set(columns) - {*COLUMNS, "file", "line"}
@@ -176,6 +177,10 @@ def _integers(values: Sequence[int | None] | None, count: int) -> Any:
     return pd.array([None] * count if values is None else values, dtype="Int64")
 
 
+LEAST_RATE: Final = 0.01
+MOST_RATE: Final = 1e12
+"""What is outside cannot have been measured, whatever the unit."""
+
 _Fail = Callable[[int, str, str], FormatError]
 
 
@@ -209,6 +214,12 @@ def _check(frame: pd.DataFrame, fail: _Fail) -> None:
         row = int(wrong.argmax())
         raise fail(row, f"value {values[row]}", "a finite number that is not negative")
     valid = frame["valid"].to_numpy()
+    rates = valid & (frame["metric"] == "rate").to_numpy()
+    wrong = rates & ~((values >= LEAST_RATE) & (values <= MOST_RATE))
+    if wrong.any():
+        row = int(wrong.argmax())
+        expected = f"a rate of {LEAST_RATE:g} to {MOST_RATE:g}"
+        raise fail(row, f"{values[row]:g} {frame['unit'].iloc[row]}", expected)
     silent = ~valid & frame["note"].isna().to_numpy()
     if silent.any():
         raise fail(int(silent.argmax()), "an invalid observation without a note", "the reason")

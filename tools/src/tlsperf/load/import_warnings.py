@@ -8,9 +8,11 @@ from typing import Final
 from tlsperf.contract.names import scenario_name
 from tlsperf.contract.record import Scenario
 from tlsperf.contract.run import RawFile, Run, RunWarning
+from tlsperf.contract.text import counted
+from tlsperf.load.import_rounds import groups
 from tlsperf.load.rows import Parsed
 
-_CODES: Final = ("missing-figure", "invalid", "missing-scenario")
+_CODES: Final = ("missing-figure", "method", "invalid", "missing-scenario")
 """Of the warnings that an import writes."""
 
 
@@ -24,7 +26,7 @@ def warnings_of(run: Run, parsed: Parsed) -> list[RunWarning]:
     """What the files show of which a reader must know."""
     missing = [
         RunWarning(
-            code="missing-figure",
+            code=remark.code,
             message=f"{remark.file[1:]}:{remark.line}: {remark.message}",
         )
         for remark in parsed.remarks
@@ -44,32 +46,35 @@ def _invalid(parsed: Parsed) -> list[RunWarning]:
     return [
         RunWarning(
             code="invalid",
-            message=f"{implementation}: {counts[implementation, note]} figures do not count: "
+            message=f"{implementation}: {_do_not_count(counts[implementation, note])}: "
             f"{note} ({'; '.join(dict.fromkeys(names))})",
         )
         for (implementation, note), names in grouped.items()
     ]
 
 
+def _do_not_count(figures: int) -> str:
+    return f"{counted(figures, 'figure')} {'does' if figures == 1 else 'do'} not count"
+
+
 def _missing_scenarios(run: Run, parsed: Parsed) -> list[RunWarning]:
-    """Scenarios that some rounds of an implementation have and others lack."""
-    rounds: dict[tuple[str | None, str], set[int]] = {}
-    for file in run.files:
-        if file.round:
-            rounds.setdefault((file.implementation, file.format), set()).add(file.round)
-    formats = {f"/{file.path}": file.format for file in run.files}
-    present: dict[tuple[str | None, str], dict[Scenario, set[int]]] = {}
+    """Scenarios that some rounds of an implementation have and others lack, by those rounds."""
+    in_file: dict[str, set[Scenario]] = {}
     for row in parsed.rows:
-        if row.round:
-            key = (row.implementation, formats[row.file])
-            present.setdefault(key, {}).setdefault(row.scenario, set()).add(row.round)
-    return [
-        RunWarning(
-            code="missing-scenario",
-            message=f"{key[0]}: {scenario_name(scenario)} is missing in rounds "
-            + ", ".join(map(str, sorted(rounds[key] - found))),
-        )
-        for key, scenarios in present.items()
-        for scenario, found in scenarios.items()
-        if rounds[key] - found
-    ]
+        in_file.setdefault(row.file[1:], set()).add(row.scenario)
+    found = []
+    for (implementation, _), files in groups([f for f in run.files if f.round], in_file):
+        lacking: dict[tuple[int, ...], list[str]] = {}
+        for scenario in dict.fromkeys(row.scenario for row in parsed.rows):
+            has = {file.round for file in files if scenario in in_file.get(file.path, ())}
+            rounds = tuple(sorted(f.round for f in files if f.round and f.round not in has))
+            if has and rounds:
+                lacking.setdefault(rounds, []).append(scenario_name(scenario))
+        for rounds, names in lacking.items():
+            where = f"round{'' if len(rounds) == 1 else 's'} {', '.join(map(str, rounds))}"
+            message = (
+                f"{implementation}: {counted(len(names), 'scenario')} missing in {where}: "
+                f"{'; '.join(dict.fromkeys(names))}"
+            )
+            found.append(RunWarning(code="missing-scenario", message=message))
+    return found

@@ -8,26 +8,53 @@ from __future__ import annotations
 import datetime
 import hashlib
 import re
-from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 from natsort import natsorted
 from pydantic import ValidationError
 
-from tlsperf.contract.errors import FormatError, UserError, mismatch
-from tlsperf.contract.libraries import NAMES, PROVIDERS
-from tlsperf.contract.run import Implementation, RawFile, Run, Tool
+from tlsperf.contract.errors import FormatError, UserError, alternatives, mismatch
+from tlsperf.contract.libraries import LIBRARIES, NAMES, PROVIDERS
+from tlsperf.contract.record import Scenario
+from tlsperf.contract.run import (
+    MOST_RAW_BYTES,
+    Implementation,
+    RawFile,
+    Run,
+    RunWarning,
+    Tool,
+)
 from tlsperf.load.formats import FOREIGN, detect
+from tlsperf.load.import_rounds import with_rounds
 from tlsperf.load.import_warnings import is_about, warnings_of
-from tlsperf.load.rows import Format, frame_of
+from tlsperf.load.rows import Format, Parsed, ParsedRow, frame_of
 from tlsperf.load.run import foreign_rows, raw_bytes, read_run
 
 UNKNOWN_HOST: Final = "unknown"
 """The host of files of which nobody said where they were measured."""
 
+_PACKAGES: Final = [x.releases.package for x in LIBRARIES if x.releases and x.releases.own_numbers]
+_VERSION: Final = re.compile(
+    rf"(?:({'|'.join(map(re.escape, _PACKAGES))})-)?"
+    r"([^-]+(?:-(?:dev|alpha|beta|pre|rc)[.0-9]*)?)(?=-|$)"
+)
+"""Of an id: the package that the number is of, where it is not the library's own; the number."""
+
 _DATED: Final = re.compile(r"([0-9]{4}-[0-9]{2}-[0-9]{2})-[a-z0-9._-]+")
+
+
+class Import(NamedTuple):
+    """A run with the files that were added to it."""
+
+    run: Run
+    files: dict[str, bytes]
+    """The bytes of the new files by their paths in the run."""
+    rows: list[ParsedRow]
+    """What the new files hold."""
+    warnings: list[RunWarning]
+    """About the new files."""
 
 
 def read_files(
@@ -36,12 +63,12 @@ def read_files(
     folder: Path,
     format_name: str | None = None,
     host: str = UNKNOWN_HOST,
-) -> tuple[Run, dict[str, bytes]]:
-    """The run `folder` with these raw files, new or added to those it has; and the bytes of the
-    new files by their paths in it.
+) -> Import:
+    """The run `folder` with these raw files, new or added to those it has.
 
-    Several files of one implementation and format are its rounds, in the order of the numbers in
-    their names. Published tables name their implementations themselves.
+    Several files of one implementation and format that measured the same scenarios are its
+    rounds, in the order of the numbers in their names. Published tables name their
+    implementations themselves.
     """
     old = read_run(folder) if folder.exists() else None
     contents = [(path, _read(path)) for path in natsorted(paths, key=lambda path: path.name)]
@@ -53,29 +80,53 @@ def read_files(
     # What other implementations have cannot contradict the new files, and was checked before.
     beside = [f for f in run.files if f.implementation == implementation and f.path not in new]
     known = {file.path: raw_bytes(folder, file) for file in beside}
+    originals = {f"/{f.path}": str(path) for f, (path, _) in zip(files, contents, strict=True)}
     try:
-        part = run.model_copy(update={"files": [*beside, *files]})
+        run = _numbered(run, beside, files, known | new)
+        mine = {file.path for file in (*beside, *files)}
+        part = run.model_copy(update={"files": [f for f in run.files if f.path in mine]})
         parsed = foreign_rows(part, known | new, "")
         frame_of(parsed.rows)
+        _check_copies(parsed)
     except FormatError as error:
-        originals = {f"/{f.path}": str(path) for f, (path, _) in zip(files, contents, strict=True)}
         place = originals.get(error.file, str(folder) + error.file)
         raise FormatError(place, error.line, error.found, error.expected) from None
-    warnings = [w for w in run.warnings if not is_about(w, beside, implementation)]
-    run = run.model_copy(update={"warnings": [*warnings, *warnings_of(part, parsed)]})
-    return run, new
+    about = warnings_of(part, parsed)
+    earlier = [w for w in run.warnings if not is_about(w, beside, implementation)]
+    rows = [row for row in parsed.rows if row.file[1:] in new]
+    if not rows:
+        raise UserError(f"{', '.join(map(str, paths))}: no figure in what was read")
+    said = {w.message for w in run.warnings}
+    fresh = [w for w in about if w.message not in said]
+    return Import(run.model_copy(update={"warnings": [*earlier, *about]}), new, rows, fresh)
+
+
+def _numbered(
+    run: Run, beside: Sequence[RawFile], files: Sequence[RawFile], data: Mapping[str, bytes]
+) -> Run:
+    """The run with the rounds of an implementation's files, by the scenarios in them."""
+    together = run.model_copy(update={"files": [*beside, *files]})
+    scenarios: dict[str, set[Scenario]] = {}
+    for row in foreign_rows(together, data, "").rows:
+        scenarios.setdefault(row.file[1:], set()).add(row.scenario)
+    numbered = with_rounds(beside, files, scenarios)
+    every = [numbered.get(file.path, file) for file in run.files]
+    rounds = max((file.round or 0 for file in every), default=0)
+    return run.model_copy(update={"files": every, "rounds": max(rounds, run.rounds or 0) or None})
 
 
 def implementation_of(identifier: str) -> Implementation:
     """What an id `<library>-<version>[-<provider>][-<build>]` says."""
     library = next((name for name in NAMES if identifier.startswith(f"{name}-")), None)
-    version, _, rest = identifier[len(library or "") + 1 :].partition("-")
-    if library is None or not version or not re.fullmatch(r"[a-z0-9._-]+", identifier):
+    after = _VERSION.match(identifier[len(library or "") + 1 :])
+    if library is None or not after or not re.fullmatch(r"[a-z0-9._-]+", identifier):
         raise UserError(
             f"implementation {identifier!r}: expected <library>-<version>[-<provider>][-<build>] "
             f"with one of the libraries {', '.join(NAMES)}, such as openssl-3.6.1 or "
             "rustls-0.23.37-aws-lc-rs"
         )
+    version = " ".join(part for part in after.groups() if part)
+    rest = identifier[len(library) + 1 + after.end() :].removeprefix("-")
     provider = next((name for name in PROVIDERS if f"{rest}-".startswith(f"{name}-")), None)
     build = rest.removeprefix(provider or "").strip("-") or None
     return Implementation(
@@ -88,16 +139,25 @@ def implementation_of(identifier: str) -> Implementation:
 
 def _read(path: Path) -> bytes:
     try:
+        if path.resolve().parent != path.parent.resolve():
+            # What a link in somebody's folder leads to would be published with the rest.
+            raise FormatError(str(path), None, "a link out of its folder", "the file itself")
+        if path.exists() and not (path.is_file() or path.is_dir()):
+            raise FormatError(str(path), None, "a pipe or device", "a file")
+        if path.stat().st_size > MOST_RAW_BYTES:
+            found, most = f"more than {MOST_RAW_BYTES:,} bytes", f"at most {MOST_RAW_BYTES:,}"
+            raise FormatError(str(path), None, found, most)
         return path.read_bytes()
-    except OSError as error:
-        raise UserError(f"{path}: {error.strerror}") from None
+    except (OSError, RuntimeError) as error:  # a link to itself is a RuntimeError before 3.13
+        reason = error.strerror if isinstance(error, OSError) else str(error)
+        raise UserError(f"{path}: {reason}") from None
 
 
 def _format(path: Path, data: bytes, name: str | None) -> Format:
     if name is None:
         return detect(data, path.name, str(path))
     if name not in FOREIGN:
-        raise UserError(f"--format {name}: expected one of {', '.join(FOREIGN)}")
+        raise UserError(f"--format {name}: expected {alternatives(name, FOREIGN)}")
     return FOREIGN[name]
 
 
@@ -121,38 +181,48 @@ def _implementations(
     return list({implementation.id: implementation for implementation in named}.values())
 
 
+def _check_copies(parsed: Parsed) -> None:
+    """Raises FormatError at a file whose times are all those of another: no two rounds agree so."""
+    times: dict[str, list[tuple[object, ...]]] = {}
+    for row in parsed.rows:
+        if row.metric in ("rate", "duration"):
+            key = (row.implementation, row.scenario, row.metric, row.statistic, row.value)
+            times.setdefault(row.file, []).append(key)
+    seen: dict[tuple[object, ...], str] = {}
+    for file, figures in times.items():
+        earlier = seen.setdefault(tuple(figures), file)
+        if earlier != file:
+            found = f"each figure of {earlier.removeprefix('/')} again"
+            raise FormatError(file, None, found, "a round of its own, not a copy")
+
+
 def _raw_files(
     contents: Sequence[tuple[Path, bytes]],
     formats: Sequence[Format],
     implementation: str | None,
     old: Run | None,
 ) -> list[RawFile]:
-    """The files as run.toml lists them; several of one format are rounds, after those it has."""
+    """The files as run.toml lists them, without their rounds."""
     taken = {file.path for file in old.files} if old else set()
-    earlier: Counter[str] = Counter()
-    for file in old.files if old else []:
-        if file.implementation == implementation:
-            earlier[file.format] = max(earlier[file.format], file.round or 1)
-    given = Counter(format_.name for format_ in formats)
+    known = {file.sha256: file.path for file in old.files} if old else {}
     files = []
     for (path, data), format_ in zip(contents, formats, strict=True):
-        round_ = None
-        if format_.has_rounds:
-            is_only_one = given[format_.name] == 1 and not earlier[format_.name]
-            earlier[format_.name] += 1
-            round_ = None if is_only_one else earlier[format_.name]
         name = "/".join(["raw", *([implementation] if implementation else []), path.name])
         if name in taken:
             raise UserError(f"{path}: the run already has a file {name}")
         taken.add(name)
+        digest = hashlib.sha256(data).hexdigest()
+        if (earlier_file := known.setdefault(digest, name)) != name:
+            raise FormatError(
+                str(path), None, f"the bytes of {earlier_file}", "output of its own, not a copy"
+            )
         try:
             file = RawFile(
                 path=name,
-                sha256=hashlib.sha256(data).hexdigest(),
+                sha256=digest,
                 bytes=len(data),
                 format=format_.name,
                 implementation=implementation,
-                round=round_,
             )
         except ValidationError as error:
             raise mismatch(error, str(path)) from None
@@ -167,7 +237,6 @@ def _run(
     host: str,
     old: Run | None,
 ) -> Run:
-    rounds = [file.round for file in files if file.round]
     tools = list(dict.fromkeys(FOREIGN[file.format].tool for file in files))
     if old:
         ids = {implementation.id for implementation in old.implementations}
@@ -175,31 +244,25 @@ def _run(
         if host not in (UNKNOWN_HOST, old.host_id):
             raise UserError(f"--host {host}: {folder.name} was measured on {old.host_id}")
         names = dict.fromkeys([*old.tool.name.split(", "), *tools])
-        numbered = {(f.implementation, f.format) for f in files if f.round}
-        earlier = [  # what was the only file is the first round now
-            f.model_copy(update={"round": f.round or 1})
-            if (f.implementation, f.format) in numbered
-            else f
-            for f in old.files
-        ]
         return old.model_copy(
             update={
                 "implementations": [*old.implementations, *new],
-                "files": [*earlier, *files],
-                "rounds": max([*rounds, old.rounds or 0]) or None,
+                "files": [*old.files, *files],
                 "tool": old.tool.model_copy(update={"name": ", ".join(names)}),
             }
         )
     day = _day(folder)
     hosts = folder.parent.parent / "hosts"
     if host != UNKNOWN_HOST and not (hosts / f"{host}.toml").exists():
-        known = ", ".join(sorted(path.stem for path in hosts.glob("*.toml"))) or "none yet"
-        raise UserError(f"--host {host}: {hosts / host}.toml does not exist (known: {known})")
+        known = sorted(path.stem for path in hosts.glob("*.toml"))
+        raise UserError(
+            f"--host {host}: {hosts / host}.toml does not exist: expected "
+            f"{alternatives(host, known)}"
+        )
     return Run(
         id=folder.name,
         date=day,
         host_id=host,
-        rounds=max(rounds, default=None),
         tool=Tool(name=", ".join(tools)),
         implementations=implementations,
         files=files,

@@ -23,8 +23,12 @@ def read_caveats(path: Path) -> list[Caveat]:
     if set(table) != {"note"}:
         found = ", ".join(sorted(set(table) - {"note"})) or "no [[note]]"
         raise FormatError(str(path), None, found, "[[note]] alone")
+    entries = table["note"] if isinstance(table["note"], list) else [table["note"]]
+    wrong = [entry for entry in entries if not isinstance(entry, dict)]
+    if wrong or entries is not table["note"]:
+        raise FormatError(str(path), None, f"note {(wrong or entries)[0]!r}", "[[note]] alone")
     notes: list[Caveat] = []
-    for number, entry in enumerate(table["note"], start=1):
+    for number, entry in enumerate(entries, start=1):
         where = f"note {entry.get('id', number)!r}"
         try:
             note = Caveat.model_validate(entry)

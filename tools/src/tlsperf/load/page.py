@@ -11,10 +11,12 @@ from typing import Any, Final
 
 from pydantic import ValidationError
 
-from tlsperf.contract.errors import FormatError, mismatch
+from tlsperf.contract.errors import FormatError, TomlError, mismatch
 from tlsperf.contract.run import Report
+from tlsperf.load.shortcodes import Call, shortcodes
 
 _PAGE: Final = re.compile(r"\A(\+\+\+\r?\n)(.*?^)(\+\+\+\r?\n.*)\Z", re.DOTALL | re.MULTILINE)
+_NAME: Final = re.compile(r"\A[a-z0-9][a-z0-9._-]*\Z")
 
 
 @dataclass(frozen=True)
@@ -26,7 +28,14 @@ class Page:
     front_matter: str
     rest: str
     report: Report
+    description: str | None
     generated: Mapping[str, Any]
+
+    @property
+    def calls(self) -> list[Call]:
+        """The shortcodes of its prose."""
+        first_line = 1 + (self.opening + self.front_matter).count("\n")
+        return shortcodes(self.rest, str(self.path), first_line)
 
 
 def read_page(path: Path) -> Page:
@@ -41,19 +50,34 @@ def read_page(path: Path) -> Page:
         raise FormatError(name, 1, "no front matter", "a line +++, TOML, and another line +++")
     opening, front_matter, rest = parts.groups()
     table = front_matter_table(front_matter, name)
-    extra = table.get("extra", {})
-    if "report" not in extra:
+    extra = table.get("extra")
+    if not isinstance(extra, dict) or not isinstance(extra.get("report"), dict):
         raise FormatError(name, None, "no [extra.report]", 'one with runs = ["<run>", …]')
     head = {k: table[k] for k in ("title", "date") if k in table}
     try:
         report = Report.model_validate(head | extra["report"] | {"id": path.parent.name})
     except ValidationError as error:
-        raise mismatch(error, name) from None
+        raise mismatch(error, name, model=Report) from None
     if not report.id.startswith(f"{report.date}-"):
         raise FormatError(
             name, None, f"date {report.date}", f"the date that the folder {report.id} begins with"
         )
-    return Page(path, opening, front_matter, rest, report, extra.get("generated", {}))
+    description = table.get("description")
+    if not isinstance(description, str | None):
+        raise FormatError(name, None, f"description {description!r}", "a text")
+    return Page(path, opening, front_matter, rest, report, description, _generated(extra, name))
+
+
+def _generated(extra: Mapping[str, Any], file: str) -> Mapping[str, Any]:
+    """What an earlier rendering wrote: files of the report's own folder, which may be removed."""
+    generated = extra.get("generated", {})
+    if not isinstance(generated, dict):
+        raise FormatError(file, None, f"extra.generated {generated!r}", "a table")
+    files = generated.get("files", [])
+    names = isinstance(files, list) and all(isinstance(n, str) and _NAME.match(n) for n in files)
+    if not names:
+        raise FormatError(file, None, f"extra.generated.files {files!r}", "a list of names")
+    return generated
 
 
 def front_matter_table(text: str, file: str) -> dict[str, Any]:
@@ -64,4 +88,9 @@ def front_matter_table(text: str, file: str) -> dict[str, Any]:
         found = re.search(r"at line (\d+)", str(error))
         # The front matter begins in the second line of the file.
         line = int(found.group(1)) + 1 if found else None
-        raise FormatError(file, line, str(error), "TOML") from None
+        raise TomlError(error, file, line) from None
+
+
+def read_pages(root: Path) -> list[Page]:
+    """The pages of all reports, by date."""
+    return [read_page(path) for path in sorted((root / "content" / "perf").glob("*/index.md"))]

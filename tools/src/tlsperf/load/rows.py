@@ -13,6 +13,7 @@ from pydantic import ValidationError
 from tlsperf.contract.errors import FormatError, mismatch
 from tlsperf.contract.record import SCENARIO_FIELDS, Scenario
 from tlsperf.contract.run import Implementation, Run
+from tlsperf.contract.warnings import WarningCode
 from tlsperf.load.frame import tidy_frame
 
 
@@ -45,11 +46,12 @@ class ParsedRow(NamedTuple):
 
 
 class Remark(NamedTuple):
-    """What a reader of the run must know and no row can say: a figure that is not there."""
+    """What a reader of the run must know and no row can say, such as a figure that is missing."""
 
     file: str
     line: int
     message: str
+    code: WarningCode = "missing-figure"
 
 
 @dataclass
@@ -78,6 +80,13 @@ class Format:
     """
     implementations: Callable[[bytes, str], list[Implementation]] | None = None
     """Given bytes and name of a file: what was measured, where the file itself names it."""
+    libraries: Callable[[str], frozenset[str]] | None = None
+    """Given the first 64 KiB of a file: the libraries that its tool can measure. None: any."""
+
+
+def only(*libraries: str) -> Callable[[str], frozenset[str]]:
+    """`libraries` of a tool that measures these, whatever is in the file."""
+    return lambda text: frozenset(libraries)
 
 
 def file_by_file(parse: Callable[[RawInput], Parsed]) -> Callable[[Sequence[RawInput]], Parsed]:
@@ -112,7 +121,7 @@ def each_line(
         except FormatError:
             if not last:
                 raise
-            message = f"the output was interrupted at {line.strip()!r}"
+            message = f"the output was interrupted at {line.strip()[:100]!r}"
             remarks.append(Remark(source.name, number, message))
 
 
@@ -176,6 +185,7 @@ def decode(data: bytes, name: str) -> str:
     Raises FormatError for anything but UTF-8 (a file saved as UTF-16 by an editor, say).
     """
     refuse_utf16(data, name)
+    refuse_long_lines(data, name)
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -189,6 +199,22 @@ def refuse_utf16(data: bytes, name: str) -> None:
     """Raises FormatError for the byte-order marks that editors on Windows begin UTF-16 with."""
     if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
         raise FormatError(name, 1, "UTF-16 text", _AS_WRITTEN)
+
+
+MOST_IN_LINE: Final = 1 << 14
+"""Bytes of a line: a thousand threads have theirs in one."""
+
+
+def refuse_long_lines(data: bytes, name: str) -> None:
+    """Raises FormatError at a line that no tool prints, before an expression is matched with it."""
+    start = 0
+    while len(data) - start > MOST_IN_LINE:
+        end = data.rfind(b"\n", start, start + MOST_IN_LINE + 1)
+        if end < 0:
+            line = data.count(b"\n", 0, start) + 1
+            found = f"a line of more than {MOST_IN_LINE:,} bytes"
+            raise FormatError(name, line, found, _AS_WRITTEN)
+        start = end + 1
 
 
 _AS_WRITTEN: Final = "UTF-8 text as the tool wrote it"

@@ -17,13 +17,13 @@ from typing import Any
 import pandas as pd
 from pydantic import ValidationError
 
-from tlsperf.contract.errors import FormatError, UserError, mismatch
+from tlsperf.contract.errors import FormatError, TomlError, UserError, alternatives, mismatch
 from tlsperf.contract.record import Identifier, Overhead
 from tlsperf.contract.run import LOCK_FORMAT, Host, RawFile, Run, RunWarning
 from tlsperf.load import tlsbench
-from tlsperf.load.formats import FOREIGN
+from tlsperf.load.formats import FOREIGN, HEAD
 from tlsperf.load.frame import concatenate
-from tlsperf.load.rows import Parsed, RawInput, frame_of
+from tlsperf.load.rows import Format, Parsed, RawInput, frame_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,12 +61,20 @@ def read_toml(path: Path) -> dict[str, Any]:
     except tomllib.TOMLDecodeError as error:
         line = re.search(r"at line (\d+)", str(error))
         number = int(line.group(1)) if line else None
-        raise FormatError(str(path), number, str(error), "TOML") from None
+        raise TomlError(error, str(path), number) from None
 
 
 def read_run(folder: Path) -> Run:
     """The checked `run.toml` of a run's folder, whose name is the run's id."""
     path = folder / "run.toml"
+    if path.is_symlink():
+        raise FormatError(str(path), None, "a link", "a file of the run")
+    if not path.exists():
+        known = [other.parent.name for other in sorted(folder.parent.glob("*/run.toml"))]
+        raise UserError(
+            f"there is no run {folder.name!r}: expected "
+            f"{alternatives(folder.name, known, str(folder.parent))}"
+        )
     run = parse_run(read_toml(path), str(path))
     if run.id != folder.name:
         raise FormatError(str(path), None, f"id {run.id!r}", f"{folder.name!r}, the folder's name")
@@ -78,7 +86,7 @@ def parse_run(table: Mapping[str, Any], file: str) -> Run:
     try:
         return Run.model_validate(table)
     except ValidationError as error:
-        raise mismatch(error, file) from None
+        raise mismatch(error, file, model=Run) from None
 
 
 def raw_bytes(folder: Path, file: RawFile) -> bytes:
@@ -87,6 +95,9 @@ def raw_bytes(folder: Path, file: RawFile) -> bytes:
     if path.resolve() != folder.resolve() / file.path:
         raise FormatError(str(path), None, "a link", "a file of the run")
     try:
+        size = path.stat().st_size
+        if size != file.bytes:  # before memory goes
+            raise FormatError(str(path), None, f"{size} bytes", f"{file.bytes}, as run.toml has it")
         data = path.read_bytes()
     except FileNotFoundError:
         raise UserError(f"{path}: the raw file is missing") from None
@@ -111,7 +122,7 @@ def read_hosts(folder: Path) -> dict[str, Host]:
         try:
             host = Host.model_validate(read_toml(path))
         except ValidationError as error:
-            raise mismatch(error, str(path)) from None
+            raise mismatch(error, str(path), model=Host) from None
         if host.id != path.stem:
             raise FormatError(str(path), None, f"id {host.id!r}", f"{path.stem!r}, its file's name")
         hosts[host.id] = host
@@ -144,7 +155,12 @@ def loaded_run(run: Run, data: Mapping[str, bytes], folder: str) -> LoadedRun:
             histograms[name] = records.histograms
     if len(frames) < len(_files_of_figures(run)):
         frames.append(frame_of(foreign_rows(run, data, folder).rows))
-    return LoadedRun(run, concatenate(frames), gaps, warnings, overheads, histograms)
+    frame = concatenate(frames)
+    known = {implementation.id for implementation in run.implementations}
+    if unknown := sorted(set(frame["implementation"].dropna().unique()) - known):
+        expected = f"one of {', '.join(sorted(known))}"
+        raise FormatError(f"{folder}/run.toml", None, f"figures of {unknown[0]!r}", expected)
+    return LoadedRun(run, frame, gaps, warnings, overheads, histograms)
 
 
 def loader(folder: Path) -> Callable[[Identifier], LoadedRun]:
@@ -169,6 +185,7 @@ def foreign_rows(run: Run, data: Mapping[str, bytes], folder: str) -> Parsed:
             known = ", ".join([tlsbench.FORMAT, *FOREIGN])
             raise FormatError(f"{folder}/run.toml", None, f"format {file.format!r}", known)
         name = f"{folder}/{file.path}"
+        check_library(FOREIGN[file.format], run, file.implementation, data[file.path], name)
         source = RawInput(data[file.path], name, run, file.implementation, file.round)
         sources.setdefault(file.format, []).append(source)
     together = Parsed()
@@ -177,6 +194,20 @@ def foreign_rows(run: Run, data: Mapping[str, bytes], folder: str) -> Parsed:
         together.rows += parsed.rows
         together.remarks += parsed.remarks
     return together
+
+
+def check_library(
+    format_: Format, run: Run, implementation: Identifier | None, data: bytes, name: str
+) -> None:
+    """Raises FormatError for the file of a tool that cannot measure the implementation named."""
+    if format_.libraries is None:
+        return
+    libraries = format_.libraries(data[:HEAD].decode("utf-8-sig", errors="replace"))
+    library = next((i.library for i in run.implementations if i.id == implementation), None)
+    if library is not None and library not in libraries:
+        expected = f"an implementation of {' or '.join(sorted(libraries))}"
+        found = f"output of {format_.tool} ({format_.name}) for {implementation}"
+        raise FormatError(name, None, found, expected)
 
 
 def _disturbances(records: tlsbench.Records) -> list[RunWarning]:

@@ -37,6 +37,9 @@ RUSTLS_SUITES: Final[dict[str, Suite]] = {
 }
 """By the names of rustls."""
 
+OPENSSL_API: Final = ("openssl", "boringssl", "aws-lc", "libressl")
+"""Libraries that openssl-bench can be linked with."""
+
 GROUPS: Final = {
     "x25519": "X25519",
     "secp256r1": "secp256r1",

@@ -27,6 +27,7 @@ from tlsperf.load.rows import (
     Remark,
     each_line,
     file_by_file,
+    only,
     scenario_errors,
 )
 from tlsperf.load.spellings import Suite
@@ -141,6 +142,12 @@ class Grammar:
         self.repeats_expected: set[int] = set()
         """Commands that run once for each of up to four key types, and do not say which."""
 
+    @property
+    def library(self) -> str | None:
+        """What was measured, by run.toml."""
+        known = {i.id: i.library for i in self.source.run.implementations}
+        return known.get(self.source.implementation or "")
+
     def begin(self) -> None:
         """A command was echoed; its lines follow."""
 
@@ -215,7 +222,9 @@ GENERAL: Final = re.compile(r"[0-9]+(?:\.[0-9]+)?(?:e[+-][0-9]{2,3})?")
 _EXAMPLES: Final = {FIXED.pattern: "6496.10", GENERAL.pattern: "6368.22 or 2.1e+06"}
 
 
-def transcript(name: str, tool: str, line: str, grammar: type[Grammar]) -> Format:
+def transcript(
+    name: str, tool: str, line: str, grammar: type[Grammar], libraries: Sequence[str]
+) -> Format:
     """The format that a file has if some line begins as the regular expression `line` says."""
     begins = re.compile(f"^(?:{line})", re.MULTILINE)
     return Format(
@@ -223,6 +232,7 @@ def transcript(name: str, tool: str, line: str, grammar: type[Grammar]) -> Forma
         tool,
         lambda text, _: begins.search(text) is not None,
         file_by_file(lambda source: parse(source, grammar)),
+        libraries=only(*libraries),
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
@@ -11,18 +11,21 @@ from tlsperf.analysis.factors import quoted_factors
 from tlsperf.analysis.noise import verdict_floor
 from tlsperf.analysis.series import MeasuredReport, MeasuredRun, measured
 from tlsperf.contract.record import Identifier
-from tlsperf.contract.results import Caveat, Noise, Results
+from tlsperf.contract.results import Caveat, Comparisons, Noise, Results
 from tlsperf.contract.run import Report
 from tlsperf.load.comparisons import read_definitions
 from tlsperf.load.histograms import Histograms, read_histograms
 from tlsperf.load.notes import read_caveats
 from tlsperf.load.run import loader, read_hosts, read_runs
+from tlsperf.load.shortcodes import Call
 from tlsperf.published.as_published import as_published
 from tlsperf.report.charts import charts_of
 from tlsperf.report.charts.kind import Drawing
-from tlsperf.report.notes import caveats_for
+from tlsperf.report.comparisons import all_comparisons
+from tlsperf.report.notes import caveats_for, warnings_for
 from tlsperf.report.results import measured_report
 from tlsperf.report.sections import report_noise, sections
+from tlsperf.report.statements import statements
 
 
 class Assembled(NamedTuple):
@@ -32,6 +35,7 @@ class Assembled(NamedTuple):
     histograms: Histograms
     drawings: list[Drawing]
     """Of `results.charts`, in their order."""
+    comparisons: Comparisons
 
 
 def known_notes(root: Path) -> list[Caveat]:
@@ -40,9 +44,11 @@ def known_notes(root: Path) -> list[Caveat]:
     return read_caveats(path) if path.exists() else []
 
 
-def assembler(root: Path, reports: Sequence[Report]) -> Callable[[Report], Assembled]:
+def assembler(
+    root: Path, reports: Sequence[Report], calls: Mapping[Identifier, Sequence[Call]]
+) -> Callable[[Report], Assembled]:
     """A function that assembles a report. `reports` are all there are, since one is compared with
-    an earlier one."""
+    an earlier one; `calls` are the shortcodes of their prose."""
     folder = root / "data" / "runs"
     load, runs = loader(folder), read_runs(folder)
     notes = known_notes(root)
@@ -62,7 +68,8 @@ def assembler(root: Path, reports: Sequence[Report]) -> Callable[[Report], Assem
     def report_of(report_id: Identifier) -> MeasuredReport:
         report = by_id[report_id]
         measured_runs = [run_of(run) for run in report.runs]
-        return measured_report(report, measured_runs, hosts, verdict_floor(noise_of(report_id)))
+        floor = verdict_floor(noise_of(report_id))
+        return measured_report(report, measured_runs, hosts, floor, calls.get(report_id, ()))
 
     def assemble(report: Report) -> Assembled:
         results = report_of(report.id).results
@@ -72,12 +79,16 @@ def assembler(root: Path, reports: Sequence[Report]) -> Callable[[Report], Assem
             for key, bins in read_histograms(folder / run, load(run)).items()
         }
         drawings = charts_of(results, histograms)
+        shown = caveats_for(results, notes)
         added = sections(report, reports, runs, noise_of(report.id), report_of) | {
-            "notes": caveats_for(results, notes),
-            "factors": quoted_factors(report, results),
+            "notes": shown,
+            "warnings": [*warnings_for(shown, notes), *results.warnings],
+            "factors": quoted_factors(report, results, [run_of(r).loaded.run for r in report.runs]),
+            "statements": statements(results, calls.get(report.id, ())),
             "published": as_published(definitions, [run_of(run) for run in report.runs]),
             "charts": [drawing.chart for drawing in drawings],
         }
-        return Assembled(results.model_copy(update=added), histograms, drawings)
+        compared = all_comparisons(report_of(report.id))
+        return Assembled(results.model_copy(update=added), histograms, drawings, compared)
 
     return assemble

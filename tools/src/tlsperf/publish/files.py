@@ -9,5 +9,9 @@ def replace_file(path: Path, data: bytes) -> None:
     """Writes beside the file, whose folder is made if need be, and renames."""
     path.parent.mkdir(parents=True, exist_ok=True)
     beside = path.with_name(f".{path.name}.new")
-    beside.write_bytes(data)
-    beside.replace(path)
+    try:
+        beside.write_bytes(data)
+        beside.replace(path)
+    except BaseException:
+        beside.unlink(missing_ok=True)
+        raise

@@ -1,9 +1,8 @@
 """The index of all results for machines, and what the pages over all reports are built from.
 
 Pure functions of the reports' results.json. The index is published as `/data/index.json` and
-`/data/index.csv`, with a data package of its columns. The list of reports and the figures of
-Explore's table are apart, since no template can load all results of all reports in the time that a
-site may take.
+`/data/index.csv`, with a data package of its columns. The list of reports is apart, since no
+template can load all results of all reports in the time that a site may take.
 """
 
 from __future__ import annotations
@@ -12,29 +11,23 @@ import csv
 import io
 import json
 from collections.abc import Iterator, Sequence
-from typing import Final
 
 from tlsperf.contract.index import (
-    Explore,
-    ExploredFigure,
-    ExploredReport,
-    ExploredScenario,
-    ExploredTable,
     Index,
     IndexedResult,
     ListedReport,
     ListedRun,
+    ScenarioOverview,
 )
 from tlsperf.contract.results import Cell, Results, Row, ShownImplementation, Table
-from tlsperf.contract.text import host_label
 from tlsperf.publish.datapackage import datapackage_json
 from tlsperf.publish.reports import newest_first
-
-MOST_FIGURES: Final = 6_000
-"""In Explore's table, which is one page: about 270 bytes each. Older reports are links alone."""
+from tlsperf.publish.scenarios import scenario_list
 
 
-def index_files(reports: Sequence[Results]) -> dict[str, str]:
+def index_files(
+    reports: Sequence[Results], scenarios: Sequence[ScenarioOverview]
+) -> dict[str, str]:
     """The text of each file below data/, by its name there; newest report first."""
     ordered = newest_first(reports)
     results = [result for report in ordered for result in indexed(report)]
@@ -43,56 +36,8 @@ def index_files(reports: Sequence[Results]) -> dict[str, str]:
         "index.csv": _index_csv(results),
         "datapackage.json": datapackage_json(),
         "reports.json": _reports_json(ordered),
-        "explore.json": _explore_json(explored(ordered)),
+        "scenarios.json": scenario_list(scenarios).model_dump_json(indent=1) + "\n",
     }
-
-
-def explored(ordered: Sequence[Results], most: int = MOST_FIGURES) -> Explore:
-    """The figures of whole reports, the first of `ordered` first, as long as they are `most`."""
-    tables: dict[str, ExploredTable] = {}
-    count, whole = 0, 0
-    for report in ordered:
-        values = list(_values(report))
-        if count + len(values) > most:
-            break
-        count, whole = count + len(values), whole + 1
-        for table, row, cell, shown in values:
-            known = tables.setdefault(
-                table.anchor,
-                ExploredTable(
-                    anchor=table.anchor,
-                    title=table.title,
-                    unit=table.unit,
-                    better=table.better,
-                    scenarios=[],
-                ),
-            )
-            scenario = next((s for s in known.scenarios if s.name == row.name), None)
-            if scenario is None:
-                scenario = ExploredScenario(name=row.name, figures=[])
-                known.scenarios.append(scenario)
-            scenario.figures.append(
-                ExploredFigure(
-                    report=report.id,
-                    anchor=None if table.by_phase else row.anchor,
-                    label=shown.label,
-                    colour=shown.colour,
-                    text=cell.text,
-                    interval=cell.interval,
-                    valid=cell.valid,
-                    note=cell.note,
-                )
-            )
-    return Explore(
-        figures=count,
-        reports={report.id: _place(report) for report in ordered},
-        tables=list(tables.values()),
-        older=[report.id for report in ordered[whole:]],
-    )
-
-
-def _place(report: Results) -> ExploredReport:
-    return ExploredReport(date=report.date, host=", ".join(map(host_label, report.hosts)))
 
 
 def _values(report: Results) -> Iterator[tuple[Table, Row, Cell, ShownImplementation]]:
@@ -131,12 +76,6 @@ def indexed(report: Results) -> Iterator[IndexedResult]:
             valid=cell.valid,
             note=cell.note,
         )
-
-
-def _explore_json(explore: Explore) -> str:
-    """A scenario a line; only a figure that is not valid says so."""
-    text = explore.model_dump_json(exclude_defaults=True)
-    return text.replace('{"name":', '\n{"name":') + "\n"
 
 
 def _index_json(results: Sequence[IndexedResult]) -> str:

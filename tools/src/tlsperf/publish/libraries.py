@@ -1,22 +1,21 @@
-"""Libraries over all reports: their versions, and where each leads and trails."""
+"""Libraries over all reports: their versions, and the verdicts on each."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from tlsperf.analysis.ratios import factor_text
 from tlsperf.contract.index import LibraryOverview, LibraryStandings, MeasuredVersion, Standing
 from tlsperf.contract.libraries import NAMES
 from tlsperf.contract.metrics import METRICS
 from tlsperf.contract.record import Identifier
-from tlsperf.contract.results import Cell, Results, Row, ShownImplementation
+from tlsperf.contract.results import Cell, Results, Row, ShownImplementation, Table
 from tlsperf.contract.text import host_label
 from tlsperf.publish.reports import newest_first, reference
 
 
 def libraries(results: Sequence[Results]) -> list[LibraryOverview]:
-    """Each library of a report: its versions, newest first, and where it leads and trails in the
-    newest report of a suite on each host that compares it with another one."""
+    """Each library of a report: its versions, newest first, and the verdicts on it in the newest
+    report of a suite on each host that compares it with another one."""
     ordered = newest_first(results)
     names = sorted({i.library for r in ordered for i in r.implementations})
     return [
@@ -50,8 +49,9 @@ def _standings(library: str, ordered: Sequence[Results]) -> list[LibraryStanding
 
 
 def _standing(library: str, results: Results) -> LibraryStandings | None:
+    """Its rows by verdict: those of the tables, `Cell.best` and `Cell.tied`, and no others."""
     shown = {i.id: i for i in results.implementations}
-    leads, trails, between = [], [], 0
+    best, tied, behind, untested = [], [], 0, 0
     for table in results.tables:
         for row in table.rows:
             if (
@@ -60,55 +60,55 @@ def _standing(library: str, results: Results) -> LibraryStandings | None:
                 or not METRICS[row.metric].primary
             ):
                 continue
-            best = _best_of_each(row, shown)
-            if library not in best or len(best) < 2:
+            ranked = _best_of_each(row, shown)
+            own = ranked.get(library)
+            if own is None or len(ranked) < 2:
                 continue
-            ranked = sorted(best.values(), key=lambda c: c.value or 0, reverse=True)
-            own = best[library]
-            if _is_tied(row, own, shown):
-                between += 1
-            elif ranked[0] is own:
-                leads.append(_against(row, own, ranked[1], shown))
-            elif ranked[-1] is own:
-                trails.append(_against(row, own, ranked[0], shown))
+            leaders = {shown[c.implementation].library for c in row.cells if c.best or c.tied}
+            others = [cell for name, cell in ranked.items() if name != library]
+            if not leaders:
+                untested += 1
+            elif leaders == {library}:
+                best.append(_against(table, row, own, others[:1], shown))
+            elif library in leaders:
+                rivals = [c for c in others if shown[c.implementation].library in leaders]
+                tied.append(_against(table, row, own, rivals, shown))
             else:
-                between += 1
-    if not (leads or trails or between):
+                behind += 1
+    if not (best or tied or behind or untested):
         return None
     labels = [i.label for i in results.implementations if i.library == library]
     return LibraryStandings(
         report=reference(results),
         host=host_label(results.hosts[0]),
         label=labels[0] if len(labels) == 1 else f"{NAMES[library]}, best of its builds",
-        leads=leads,
-        trails=trails,
-        between=between,
+        best=best,
+        tied=tied,
+        behind=behind,
+        untested=untested,
     )
 
 
-def _is_tied(row: Row, own: Cell, shown: Mapping[str, ShownImplementation]) -> bool:
-    """Whether it is a leader together with another library."""
-    leaders = {shown[cell.implementation].library for cell in row.cells if cell.tied}
-    return own.tied and len(leaders) > 1
-
-
 def _best_of_each(row: Row, shown: Mapping[str, ShownImplementation]) -> dict[str, Cell]:
-    best: dict[str, Cell] = {}
-    for cell in row.cells:
-        library = shown[cell.implementation].library
-        if cell.valid and cell.value:
-            known = best.get(library)
-            if known is None or (known.value or 0) < cell.value:
-                best[library] = cell
-    return best
+    """The highest figure of each library, highest first."""
+    counted = [cell for cell in row.cells if cell.valid and cell.value]
+    found: dict[str, Cell] = {}
+    for cell in sorted(counted, key=lambda c: c.value or 0, reverse=True):
+        found.setdefault(shown[cell.implementation].library, cell)
+    return found
 
 
 def _against(
-    row: Row, own: Cell, other: Cell, shown: Mapping[str, ShownImplementation]
+    table: Table,
+    row: Row,
+    own: Cell,
+    others: Sequence[Cell],
+    shown: Mapping[str, ShownImplementation],
 ) -> Standing:
+    named = [f"{shown[c.implementation].label}, {c.text} {table.unit}" for c in others]
     return Standing(
         anchor=row.anchor,
         name=row.name,
-        text=factor_text((own.value or 0) / (other.value or 1)),
-        other=shown[other.implementation].label,
+        figure=f"{own.text} {table.unit}",
+        other="; ".join(named),
     )

@@ -1,17 +1,18 @@
-"""Pages over all reports: trends, hosts, libraries. Pure functions of results.json and notes."""
+"""Pages over all reports: trends, hosts, libraries, scenarios. Pure functions of results.json."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Sequence
 
-from tlsperf.contract.index import HostOverview, Trend
+from tlsperf.contract.index import HostOverview, ScenarioOverview, Trend
 from tlsperf.contract.record import Identifier, Model
 from tlsperf.contract.results import Results
 from tlsperf.contract.run import HostFacts
 from tlsperf.contract.text import host_label
 from tlsperf.publish.libraries import libraries
 from tlsperf.publish.reports import newest_first, reference
+from tlsperf.publish.scenarios import scenario_csv, shortened
 
 
 def hosts(results: Sequence[Results], trend_list: Sequence[Trend]) -> list[HostOverview]:
@@ -32,7 +33,9 @@ def hosts(results: Sequence[Results], trend_list: Sequence[Trend]) -> list[HostO
     ]
 
 
-def overview_files(trends: Sequence[Trend], reports: Sequence[Results]) -> dict[str, str]:
+def overview_files(
+    trends: Sequence[Trend], scenarios: Sequence[ScenarioOverview], reports: Sequence[Results]
+) -> dict[str, str]:
     """The text of each file below content/ but the charts, by its path there."""
     files: dict[str, str] = {}
     for trend in trends:
@@ -50,10 +53,24 @@ def overview_files(trends: Sequence[Trend], reports: Sequence[Results]) -> dict[
         files[f"{folder}/host.json"] = _json(host)
     for library in libraries(reports):
         folder = f"libraries/{library.library}"
-        about = f"The versions of {library.name} in the reports, and where it leads and trails."
+        about = f"The versions of {library.name} in the reports, and the verdicts on it."
         files[f"{folder}/index.md"] = _page(library.name, about, "library.html")
         files[f"{folder}/library.json"] = _json(library)
+    for scenario in scenarios:
+        folder = scenario_folder(scenario)
+        count = len(scenario.reports)
+        about = f"{scenario.done} Every figure of {count} reports, in {scenario.unit}."
+        name = scenario.name[0].upper() + scenario.name[1:]
+        files[f"{folder}/index.md"] = _page(name, about, "scenario.html")
+        files[f"{folder}/scenario.json"] = _json(scenario)
+        files[f"{folder}/scenario.csv"] = scenario_csv(scenario)
+        files[f"{folder}/page.json"] = _json(shortened(scenario))
     return files
+
+
+def scenario_folder(scenario: ScenarioOverview) -> str:
+    """Where the files of a scenario are below content/."""
+    return f"scenarios/{scenario.id}"
 
 
 def trend_folder(trend: Trend) -> str:

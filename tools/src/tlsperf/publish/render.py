@@ -1,34 +1,47 @@
 """`tlsperf render`: writes into each report what is drawn from data.
 
-Beside `index.md` stand results.json, results.csv, an SVG file a chart and the picture that link
-previews show; in it the table `[extra.generated]`. The same data give the same bytes.
+Beside `index.md` stand results.json, results.csv, comparisons.json, page.json (what templates
+read), an SVG file a chart and the picture that link previews show; in it the table
+`[extra.generated]`. The same data give the same bytes.
 """
 
 from __future__ import annotations
 
+import signal
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
+from datetime import datetime
 from difflib import get_close_matches
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any, Final
 
-from tlsperf.contract.errors import UserError
+from tlsperf.contract.errors import FormatError, UserError
 from tlsperf.contract.record import Identifier
 from tlsperf.contract.results import Results
 from tlsperf.contract.run import Report
-from tlsperf.contract.text import host_label
-from tlsperf.load.page import Page, read_page
-from tlsperf.load.results import read_results
-from tlsperf.load.run import is_first_look, read_toml
+from tlsperf.contract.text import counted, host_label
+from tlsperf.load.page import Page, read_pages
+from tlsperf.load.results import parse_results, read_results
+from tlsperf.load.run import is_first_look, read_runs, read_toml
 from tlsperf.publish.assemble import Assembled, assembler, known_notes
-from tlsperf.publish.exports import histograms_csv, results_csv, results_json
+from tlsperf.publish.exports import (
+    comparisons_json,
+    histograms_csv,
+    page_json,
+    results_csv,
+    results_json,
+)
 from tlsperf.publish.files import replace_file
 from tlsperf.publish.index import index_files
-from tlsperf.publish.overviews import overview_files, trend_folder
+from tlsperf.publish.overviews import overview_files, scenario_folder, trend_folder
 from tlsperf.publish.page import with_generated
+from tlsperf.publish.page_check import page_problems, reference_problems, refuse
+from tlsperf.publish.prose import typed_in_pages
+from tlsperf.publish.reports import times
+from tlsperf.publish.scenarios import scenarios
 from tlsperf.publish.trends import trends
 from tlsperf.report.charts.kind import Drawing
 from tlsperf.report.charts.svg import draw
@@ -36,10 +49,10 @@ from tlsperf.report.preview import FILE as PREVIEW
 from tlsperf.report.preview import report_preview, site_preview
 
 HISTOGRAM: Final = "latency-histogram.csv"
-_OVER_ALL: Final = ("trends", "hosts", "libraries")
+_OVER_ALL: Final = ("trends", "hosts", "libraries", "scenarios")
 _INDEX: Final = (
     *("index.json", "index.csv", "datapackage.json"),
-    *("reports.json", "explore.json"),
+    *("reports.json", "scenarios.json"),
 )
 _CONFIG: Final = "config.toml"
 _PREVIEW: Final = "static/preview.png"
@@ -59,11 +72,12 @@ def render_reports(root: Path, names: Sequence[Identifier] = (), *, check: bool)
     """Renders the reports `names` below `root`, or all, with the pages over all reports.
 
     Prints what was written; the exit code. With `check` nothing is written, and the exit code is 1
-    if a file would change. Everything is made before anything is written, so that an error leaves
-    all as it was.
+    if a file would change or a person typed a comparison into prose. Everything is made before
+    anything is written, so that an error leaves all as it was.
     """
-    pages = [read_page(path) for path in sorted((root / "content" / "perf").glob("*/index.md"))]
+    pages = read_pages(root)
     chosen = _chosen(pages, names)
+    refuse(page_problems(chosen, pages, read_runs(root / "data" / "runs"), root))
     changed = 0
     for path, data in _render(root, pages, chosen).items():
         if _is(path, data):
@@ -79,8 +93,12 @@ def render_reports(root: Path, names: Sequence[Identifier] = (), *, check: bool)
             replace_file(path, data)
             print(f"wrote {shown}")
     if check:
-        return 1 if changed else 0
-    print(f"{len(chosen)} reports, {changed} files written", file=sys.stderr)
+        typed = list(typed_in_pages(root / "content"))
+        for found in typed:
+            print(found)
+        return 1 if changed or typed else 0
+    written = f"{counted(len(chosen), 'report')}, {counted(changed, 'file')} written"
+    print(written, file=sys.stderr)
     return 0
 
 
@@ -114,17 +132,38 @@ def _drawer(reports: int) -> Iterator[Drawer]:
         yield lambda drawings: drawn(map, drawings)
         return
     with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as process:
-        yield lambda drawings: drawn(process.map, drawings)
+        with _interrupts_held_back():
+            process.submit(int)  # starts it
+        try:
+            yield lambda drawings: drawn(process.map, drawings)
+        except BaseException:
+            process.shutdown(wait=False, cancel_futures=True)
+            raise
+
+
+@contextmanager
+def _interrupts_held_back() -> Iterator[None]:
+    """A process that starts meanwhile leaves Ctrl-C to this one, which gets it afterwards."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _render(root: Path, pages: Sequence[Page], chosen: Sequence[Page]) -> Outputs:
     """What is drawn of the chosen reports, and of all together."""
-    site = read_toml(root / _CONFIG)
-    assemble = assembler(root, [page.report for page in pages])
+    title, description = _of_site(root / _CONFIG)
+    assemble = assembler(
+        root, [page.report for page in pages], {page.report.id: page.calls for page in pages}
+    )
+    for page in _suspects(chosen, root):  # a mistake is reported before all else is computed
+        refuse(reference_problems(page, assemble(page.report).results, root))
     with _drawer(len(chosen)) as drawer:
         made: list[tuple[Page, Assembled, Drawn]] = []
         for page in chosen:
             assembled = assemble(page.report)
+            refuse(reference_problems(page, assembled.results, root))
             made.append((page, assembled, drawer(assembled.drawings)))
         results = {page.report.id: assembled.results for page, assembled, _ in made}
         every = [
@@ -136,21 +175,53 @@ def _render(root: Path, pages: Sequence[Page], chosen: Sequence[Page]) -> Output
         ]
         overviews = _overviews(root, every, drawer)
         outputs: Outputs = {}
+        published = times([page.report for page in pages], read_runs(root / "data" / "runs"))
         for page, assembled, charts in made:
-            outputs |= _outputs(page, assembled, charts, site["title"])
-        overviews[root / _PREVIEW] = site_preview(site["title"], site["description"])
+            at = published[page.report.id]
+            outputs |= _outputs(page, assembled, charts, title, at)
+        overviews[root / _PREVIEW] = site_preview(title, description)
         return outputs | dict.fromkeys(set(_overview_paths(root)) - set(overviews)) | overviews
 
 
-def _outputs(page: Page, assembled: Assembled, charts: Drawn, site: str) -> Outputs:
+def _suspects(pages: Sequence[Page], root: Path) -> list[Page]:
+    """The pages that show what the results beside them, which may be old, do not have."""
+    found = []
+    for page in pages:
+        path = page.path.parent / "results.json"
+        results = parse_results(path.read_bytes()) if path.exists() else None
+        if results is None or reference_problems(page, results, root):
+            found.append(page)
+    return found
+
+
+def _of_site(config: Path) -> tuple[str, str]:
+    """Title and description of the site, which previews show."""
+    table = read_toml(config)
+    found = []
+    for key in ("title", "description"):
+        if not isinstance(value := table.get(key), str):
+            what = f"no {key}" if value is None else f"{key} {value!r}"
+            raise FormatError(str(config), None, what, f"{key} with a text")
+        found.append(value)
+    return found[0], found[1]
+
+
+def _outputs(
+    page: Page, assembled: Assembled, charts: Drawn, site: str, published: datetime
+) -> Outputs:
     """What the folder of a report must hold."""
     results = assembled.results
-    files = {"results.json": results_json(results), "results.csv": results_csv(results)}
+    files = {
+        "results.json": results_json(results),
+        "results.csv": results_csv(results),
+        "page.json": page_json(results),
+        "comparisons.json": comparisons_json(assembled.comparisons),
+    }
     if assembled.histograms:
         files[HISTOGRAM] = histograms_csv(assembled.histograms)
     files.update(charts)
     made = {name: text.encode() for name, text in files.items()}
-    generated = _generated(results)
+    generated = _generated(results) | {"published": f"{published:%Y-%m-%dT%H:%M:%SZ}"}
     if preview := report_preview(results, site):
         made[PREVIEW] = preview.png
         generated["preview"] = preview.alt
@@ -184,14 +255,14 @@ def _overviews(root: Path, every: Sequence[tuple[Report, Results]], drawer: Draw
         for report, results in every
         if not is_first_look(run.suite for run in results.runs)
     ]
-    found = trends(history, known_notes(root))
-    drawn = [(trend_folder(trend), drawer(drawings)) for trend, drawings in found]
-    shown = [results for _, results in history]
-    files = {
-        f"content/{name}": text
-        for name, text in overview_files([trend for trend, _ in found], shown).items()
-    }
-    files |= {f"data/{name}": text for name, text in index_files(shown).items()}
+    notes = known_notes(root)
+    through, shared = trends(history, notes), scenarios(history, notes)
+    drawn = [(trend_folder(trend), drawer(drawings)) for trend, drawings in through]
+    drawn += [(scenario_folder(scenario), drawer(drawings)) for scenario, drawings in shared]
+    shown, overviews = [results for _, results in history], [scenario for scenario, _ in shared]
+    pages = overview_files([trend for trend, _ in through], overviews, shown)
+    files = {f"content/{name}": text for name, text in pages.items()}
+    files |= {f"data/{name}": text for name, text in index_files(shown, overviews).items()}
     for folder, charts in drawn:
         files |= {f"content/{folder}/{name}": text for name, text in charts}
     return {root / name: text.encode() for name, text in files.items()}

@@ -7,17 +7,20 @@ from __future__ import annotations
 
 import json
 import shutil
+import subprocess
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import tomlkit
 
-from tlsperf.contract.errors import UserError
+from tlsperf.contract.errors import FormatError, UserError
+from tlsperf.contract.names import scenario_name
 from tlsperf.contract.run import Run
+from tlsperf.contract.text import counted
 from tlsperf.load.archive import read_archive
-from tlsperf.load.importer import UNKNOWN_HOST, read_files
+from tlsperf.load.importer import UNKNOWN_HOST, Import, read_files
 from tlsperf.publish.files import replace_file
 
 
@@ -26,7 +29,10 @@ def import_archive(archive: Path, runs: Path) -> Run:
     run, files = read_archive(archive)
     target = runs / run.id
     if target.exists():
-        raise UserError(f"{archive}: the run {run.id} is there already: {target}")
+        raise UserError(
+            f"{archive}: the run {run.id} is there already: {target}; remove it to import it again"
+        )
+    runs.mkdir(exist_ok=True)
     with tempfile.TemporaryDirectory(dir=runs, prefix=".import-") as scratch:
         folder = Path(scratch) / run.id
         for path, data in files.items():
@@ -43,9 +49,66 @@ def import_files(
     host: str = UNKNOWN_HOST,
 ) -> Run:
     """Makes the run `folder` of raw files, or adds them to it; returns it as it is then."""
-    run, new = read_files(paths, implementation, folder, format_name, host)
-    write_run(folder, run, new)
-    return run
+    found = read_files(paths, implementation, folder, format_name, host)
+    write_run(folder, found.run, found.files)
+    return found.run
+
+
+def import_report(
+    paths: Sequence[Path],
+    implementation: str | None,
+    folder: Path,
+    format_name: str | None = None,
+    host: str = UNKNOWN_HOST,
+) -> str:
+    """Imports as `import_files`, and returns what was taken and how to undo it."""
+    found = read_files(paths, implementation, folder, format_name, host)
+    undo = _undo(folder, list(found.files))
+    write_run(folder, found.run, found.files)
+    of = implementation or counted(len({row.implementation for row in found.rows}), "build")
+    lines = [
+        f"{folder}: took {counted(len(found.rows), 'figure')} of {of} from "
+        f"{counted(len(found.files), 'file')}",
+        *_by_operation(found),
+        *(f"warning: {warning.message}" for warning in found.warnings),
+        f"to undo: {undo}",
+    ]
+    return "\n".join(lines)
+
+
+MOST_SCENARIOS: Final = 4
+"""Of a kind that are named; of more, the number is given."""
+
+
+def _by_operation(found: Import) -> Iterator[str]:
+    """A line for each kind of scenario: figures, scenarios, rounds."""
+    rounds = {f.path: f.round for f in found.run.files}
+    for operation in dict.fromkeys(row.scenario.operation for row in found.rows):
+        rows = [row for row in found.rows if row.scenario.operation == operation]
+        names = list(dict.fromkeys(scenario_name(row.scenario) for row in rows))
+        several = {rounds[row.file[1:]] for row in rows} - {None}
+        in_rounds = f" in {counted(len(several), 'round')}" if several else ""
+        listed = "; ".join(names[:MOST_SCENARIOS])
+        more = len(names) - MOST_SCENARIOS
+        yield (
+            f"  {operation}: {counted(len(rows), 'figure')} of {counted(len(names), 'scenario')}"
+            f"{in_rounds}: {listed}{f'; and {more} more' if more > 0 else ''}"
+        )
+
+
+def _undo(folder: Path, files: Sequence[str]) -> str:
+    """The command that takes an import back; asked before it is written."""
+    if not folder.exists():
+        return f"rm -r {folder}"
+    command = ["git", "-C", str(folder), "status", "--porcelain", "--", "."]
+    try:
+        state = subprocess.run(command, capture_output=True, text=True)
+    except OSError:
+        state = None
+    if state is not None and state.returncode == 0 and not state.stdout:
+        return f"git restore {folder} && git clean -df {folder}"
+    names = " ".join(str(folder / file) for file in files)
+    return f"rm {names}, and take their [[files]] out of {folder / 'run.toml'}"
 
 
 def write_run(folder: Path, run: Run, new_files: Mapping[str, bytes]) -> None:
@@ -58,6 +121,9 @@ def write_run(folder: Path, run: Run, new_files: Mapping[str, bytes]) -> None:
     place = folder if exists else folder.with_name(f".{folder.name}.partial")
     if not exists and place.exists():  # left by an interrupted import
         shutil.rmtree(place)
+    for path in new_files:
+        if not (place / path).resolve().is_relative_to(place.resolve()):
+            raise FormatError(str(place / path), None, "a link out of the run", "its own folder")
     for path, data in new_files.items():
         replace_file(place / path, data)
     replace_file(place / "run.toml", run_toml(run).encode())

@@ -54,12 +54,12 @@ def new_report(
         title=title or _title(implementations, runs),
         date=when,
         runs=list(run_ids),
-        baseline=_baseline(implementations),
+        baseline=baseline_of(implementations),
         previous=None,
     )
     before = predecessor(report, others, all_runs)
     report = report.model_copy(update={"previous": before.id if before else None})
-    results = assembler(root, [*others, report])(report).results
+    results = assembler(root, [*others, report], {})(report).results
     folder.mkdir(parents=True)
     path = folder / "index.md"
     path.write_text(report_page(report, results), encoding="utf-8")
@@ -82,7 +82,7 @@ def _order(implementation: Implementation) -> int:
     return list(NAMES).index(implementation.library)
 
 
-def _baseline(implementations: Sequence[Implementation]) -> Identifier | None:
+def baseline_of(implementations: Sequence[Implementation]) -> Identifier | None:
     """OpenSSL where it was measured, as most readers run it; else the first of several."""
     if len(implementations) < 2:
         return None
@@ -152,8 +152,8 @@ def _body(results: Results) -> list[str]:
 
 
 _OBSERVATIONS: Final = (
-    "Each row compares the libraries in one scenario; its ratio has an interval, and the verdict "
-    "is drawn from that interval alone. Where the interval includes 1, no difference is shown."
+    "Each row compares the implementations in one scenario; its ratio has an interval, and the "
+    "verdict is drawn from that interval alone."
 )
 # Tables of phases would weigh as much as all the others; a person can show one where it matters.
 _PHASES: Final = (

@@ -45,29 +45,44 @@ def trends(
         if place:
             suite, member = place
             groups.setdefault((results.hosts[0].id, suite), []).append(member)
-    return [
-        _trend(host, suite, members, notes)
-        for (host, suite), members in sorted(groups.items())
-        if len(members) >= FEWEST
-    ]
+    found = []
+    for (host, suite), group in sorted(groups.items()):
+        members = [m for m in group if same_machine(m.results, group[-1].results)]
+        if len(members) >= FEWEST:
+            found.append(_trend(host, suite, members, notes))
+    return found
+
+
+def same_machine(one: Results, other: Results) -> bool:
+    """Whether two reports of one host id are of one machine; one not recorded is another."""
+    return one.hosts[0].machine == other.hosts[0].machine
 
 
 def _place(report: Report, results: Results) -> tuple[Identifier, Member] | None:
     if len(results.hosts) != 1:
         return None
-    wanted = report.trend.implementations if report.trend else None
     suites = {run.suite for run in results.runs}
     suite = report.trend.suite if report.trend else (suites.pop() if len(suites) == 1 else None)
     if suite is None:
         return None
-    chosen: dict[str, ShownImplementation] = {}
+    member = represented(report, results)
+    shown = [i for i in results.implementations if _is_wanted(report, i)]
+    if {i.library for i in shown} != set(member.implementations):
+        return None  # no one of its builds was chosen to represent the library
+    return suite, member
+
+
+def represented(report: Report, results: Results) -> Member:
+    """A report with each library of which one build stands for it: its only one, or the chosen."""
+    builds: dict[str, list[ShownImplementation]] = {}
     for implementation in results.implementations:
-        if wanted is not None and implementation.id not in wanted:
-            continue
-        if implementation.library in chosen:
-            return None  # no one of its builds was chosen to represent the library
-        chosen[implementation.library] = implementation
-    return suite, Member(results, chosen)
+        if _is_wanted(report, implementation):
+            builds.setdefault(implementation.library, []).append(implementation)
+    return Member(results, {library: of[0] for library, of in builds.items() if len(of) == 1})
+
+
+def _is_wanted(report: Report, implementation: ShownImplementation) -> bool:
+    return report.trend is None or implementation.id in report.trend.implementations
 
 
 def _trend(
@@ -79,15 +94,15 @@ def _trend(
         for row in table.rows:
             if not METRICS[row.metric].trend or row.scenario.operation == "primitive":
                 continue
-            lines = _lines(row, members)
-            marks = _marks(row, members, notes)
+            lines = lines_of(row, members)
+            marks = marks_of(row, members, notes)
             dates = [m.results.date for m in members]
             picture = trend_picture(lines, dates, marks, table.unit, table.better)
             chart = Chart(
                 anchor=f"chart-{row.anchor}",
                 file=f"{row.anchor}.svg",
                 title=row.name,
-                description=_description(table, lines, members, marks),
+                description=description_of(table, lines, members, marks),
                 width=WIDTH,
                 height=picture.height,
                 table=row.anchor,
@@ -109,12 +124,13 @@ def _trend(
         host=newest.hosts[0],
         suite=suite,
         reports=[reference(m.results) for m in members],
+        tools=list(dict.fromkeys(run.tool.name for m in members for run in m.results.runs)),
         rows=rows,
     )
     return found, drawings
 
 
-def _lines(row: Row, members: Sequence[Member]) -> list[TrendLine]:
+def lines_of(row: Row, members: Sequence[Member]) -> list[TrendLine]:
     libraries = list(dict.fromkeys(name for m in members for name in m.implementations))
     lines = []
     for library in sorted(libraries):
@@ -150,7 +166,7 @@ def _trend_cell(row: Row, member: Member, library: str) -> TrendCell:
     return TrendCell(report=member.results.id, label="", text=ABSENT)
 
 
-def _marks(row: Row, members: Sequence[Member], notes: Sequence[Caveat]) -> list[TrendMark]:
+def marks_of(row: Row, members: Sequence[Member], notes: Sequence[Caveat]) -> list[TrendMark]:
     marks = []
     for member in members[1:]:
         runs = {run.id for run in member.results.runs}
@@ -166,7 +182,7 @@ def _marks(row: Row, members: Sequence[Member], notes: Sequence[Caveat]) -> list
     return marks
 
 
-def _description(
+def description_of(
     table: Table, lines: Sequence[TrendLine], members: Sequence[Member], marks: Sequence[TrendMark]
 ) -> str:
     dates = {m.results.id: f"{m.results.date:%B %Y}" for m in members}

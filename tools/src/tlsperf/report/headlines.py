@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from tlsperf.contract.errors import UserError
+from tlsperf.contract.errors import UserError, alternatives
 from tlsperf.contract.results import Bar, Headline, Row, Table
 from tlsperf.contract.run import Report
 from tlsperf.contract.text import listed
@@ -20,7 +20,10 @@ def headlines(tables: Sequence[Table], labels: Mapping[str, str], report: Report
         rows = {row.anchor: (table, row) for table in tables for row in table.rows}
         unknown = [anchor for anchor in report.headlines if anchor not in rows]
         if unknown:
-            raise UserError(f"report {report.id}: headlines: no row {', '.join(unknown)}")
+            expected = alternatives(unknown[0], rows, f"results.csv of {report.id}")
+            raise UserError(
+                f"report {report.id}: found the headline {unknown[0]!r}, expected {expected}"
+            )
         chosen = [_headline(*rows[anchor], labels) for anchor in report.headlines]
         return [headline for headline in chosen if headline]
     found = []

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from tlsperf.contract.results import Caveat, Results, Row, RowReference, ShownCaveat
+from tlsperf.contract.run import RunWarning
 
 FEW: Final = 8
 """Rows up to which a note names them."""
@@ -15,6 +16,13 @@ def caveats_for(results: Results, notes: Sequence[Caveat]) -> list[ShownCaveat]:
     """The notes that touch a report, those of errors of the source first."""
     shown = [s for note in notes if (s := _shown(results, note)) is not None]
     return sorted(shown, key=lambda note: ("page", "setup", "tool", "reading").index(note.kind))
+
+
+def warnings_for(shown: Sequence[ShownCaveat], notes: Sequence[Caveat]) -> list[RunWarning]:
+    """What the notes shown say of figures that cannot be compared."""
+    by_id = {note.id: note.warning for note in notes}
+    warnings = [by_id[note.id] for note in shown]
+    return [RunWarning(code="incomparable", message=message) for message in warnings if message]
 
 
 def _shown(results: Results, note: Caveat) -> ShownCaveat | None:

@@ -9,25 +9,32 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from tlsperf.analysis.overhead import overhead_text
-from tlsperf.analysis.series import MeasuredReport, MeasuredRun, report_series, rounded
+from tlsperf.analysis.layouts import with_layouts
+from tlsperf.analysis.overhead import overhead_text, transfer_costs, with_harness
+from tlsperf.analysis.series import MeasuredReport, MeasuredRun, hosts_of, report_series, rounded
 from tlsperf.analysis.sessions import spreads_of
 from tlsperf.analysis.statistics import UNSTABLE_SPREAD_PERCENT
-from tlsperf.contract.errors import UserError
+from tlsperf.contract.errors import UserError, alternatives
 from tlsperf.contract.metrics import METRICS
 from tlsperf.contract.results import Results, RunReference, Table
-from tlsperf.contract.run import HostFacts, Implementation, Report, RunWarning
-from tlsperf.contract.text import implementation_label, shown
+from tlsperf.contract.run import HostFacts, Implementation, Report, Run, RunWarning
+from tlsperf.contract.text import implementation_label, listed, shown
+from tlsperf.load.formats import FOREIGN
+from tlsperf.load.shortcodes import Call
+from tlsperf.report.asked import asked_for
 from tlsperf.report.headlines import headlines
 from tlsperf.report.tables import comparisons, grouped, tables
 
 
-def _warnings(runs: Sequence[MeasuredRun], tables: Sequence[Table]) -> list[RunWarning]:
-    found = []
+def _warnings(
+    report: Report, runs: Sequence[MeasuredRun], tables: Sequence[Table]
+) -> list[RunWarning]:
+    found = _about_hosts(report, runs)
     for run in runs:
         if not run.loaded.run.complete:
             message = f"Run {run.id} was interrupted before its last round."
             found.append(RunWarning(code="incomplete", message=message))
+        found += _incomparable(run.loaded.run)
         found += run.loaded.warnings
     cells = [
         c
@@ -59,10 +66,64 @@ def _warnings(runs: Sequence[MeasuredRun], tables: Sequence[Table]) -> list[RunW
     return found
 
 
+def _about_hosts(report: Report, runs: Sequence[MeasuredRun]) -> list[RunWarning]:
+    """Says whether ratios compare hosts, where the runs are of several."""
+    hosts = list(dict.fromkeys(hosts_of(run.loaded.run for run in runs).values()))
+    if len(hosts) < 2:
+        return []
+    rule = (
+        "ratios between them compare the hosts as well as the libraries"
+        if report.across_hosts
+        else "figures of different hosts have no ratio and no verdict"
+    )
+    message = f"The runs were measured on {len(hosts)} hosts ({listed(hosts)}): {rule}."
+    return [RunWarning(code="host", message=message)]
+
+
+def _incomparable(run: Run) -> list[RunWarning]:
+    """What keeps the figures of other tools from being compared, as far as run.toml has it."""
+    if not any(file.format in FOREIGN for file in run.files):
+        return []
+    found = []
+    programs = run.tool.name.split(", ")
+    if len(programs) > 1:
+        found.append(
+            f"The figures are of {len(programs)} programs, {listed(programs)}: a ratio between "
+            "them compares the programs too."
+        )
+    allocators = sorted({i.allocator for i in run.implementations if i.allocator})
+    if len(allocators) > 1:
+        found.append(
+            f"The implementations have {len(allocators)} allocators, {listed(allocators)}."
+        )
+    estimator = run.source.estimator if run.source else None
+    if run.rounds is None and estimator:
+        found.append(
+            f"The figures have no interval ({estimator}): how far another run would be off is not "
+            "known."
+        )
+    elif run.rounds is None:
+        found.append("The figures have no interval, and of how many runs they are is not recorded.")
+    return [RunWarning(code="incomparable", message=message) for message in found]
+
+
 def _implementations(report: Report, runs: Sequence[MeasuredRun]) -> list[Implementation]:
     found: dict[str, Implementation] = {}
+    hosts = hosts_of(run.loaded.run for run in runs)
+    first: dict[str, MeasuredRun] = {}
     for run in runs:
         for implementation in run.loaded.run.implementations:
+            before = first.setdefault(implementation.id, run)
+            if hosts[before.id] != hosts[run.id]:
+                raise UserError(
+                    f"report {report.id}: {implementation.id} was measured on two hosts, "
+                    f"{hosts[before.id]} (run {before.id}) and {hosts[run.id]} (run {run.id}), "
+                    "and has one column: make a report of each run"
+                )
+        for implementation in run.loaded.run.implementations:
+            if run.loaded.run.layouts:
+                # It is several programs; the run lists them, by layout.
+                implementation = implementation.model_copy(update={"binary_sha256": None})
             earlier = found.setdefault(implementation.id, implementation)
             if earlier != implementation:
                 raise UserError(
@@ -116,10 +177,12 @@ def measured_report(
     runs: Sequence[MeasuredRun],
     known_hosts: Mapping[str, HostFacts],
     floor: float = 1.0,
+    calls: Sequence[Call] = (),
 ) -> MeasuredReport:
     """The tables of a report and all around them but sections and charts, with its series.
 
-    `floor` is the noise floor that the report prints: nothing below it is called faster.
+    `floor` is the noise floor that the report prints: nothing below it is called faster. `calls`
+    are the shortcodes of its prose, whose comparisons count with those of the tables.
 
     Raises UserError if the baseline is in no run, a host is not known, or one id names two builds.
     """
@@ -127,15 +190,21 @@ def measured_report(
     ids = [i.id for i in implementations]
     if report.baseline is not None and report.baseline not in ids:
         raise UserError(
-            f"report {report.id}: baseline {report.baseline!r} is none of {', '.join(ids)}"
+            f"report {report.id}: found the baseline {report.baseline!r}, expected "
+            f"{alternatives(report.baseline, ids)}"
         )
     labels = {i.id: implementation_label(i) for i in implementations}
     spreads = spreads_of(known_hosts.get(runs[0].loaded.run.host_id))
-    series = report_series(runs, spreads, floor)
+    series = report_series(runs, spreads, floor, report.across_hosts)
     groups = grouped(series.rows)
-    count = max(1, comparisons(groups.values(), report.baseline))
+    asked = asked_for(calls, groups.values(), report.baseline)
+    count = max(1, comparisons(groups.values(), report.baseline, series.rules) + asked.tested)
     series = replace(series, rules=replace(series.rules, comparisons=count))
-    of_rows = tables(runs, groups, series.rules, implementations, report.baseline)
+    costs = transfer_costs(runs)
+    of_rows = [
+        with_layouts(with_harness(table, costs), runs)
+        for table in tables(runs, groups, series.rules, implementations, report.baseline)
+    ]
     hosts = _hosts(runs, known_hosts)
     results = Results(
         id=report.id,
@@ -149,7 +218,8 @@ def measured_report(
         headlines=headlines(of_rows, labels, report),
         tables=of_rows,
         charts=[],
-        warnings=_warnings(runs, of_rows),
+        comparisons=asked.compared(series.rules),
+        warnings=_warnings(report, runs, of_rows),
         noise_floor_percent=rounded(100 * (floor - 1), 4) if floor > 1 else None,
     )
     return MeasuredReport(results, series)

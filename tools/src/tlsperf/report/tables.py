@@ -161,7 +161,7 @@ def _cell(
         value = figure(sample.invalid, sample.is_maximum)
         return Cell(
             implementation=implementation,
-            value=rounded(value),
+            value=_kept(value),
             text=value_text(value, row.unit),
             count=len(sample.invalid),
             valid=False,
@@ -174,7 +174,7 @@ def _cell(
         warnings.append(f"{figures.count} rounds count where others have {most_rounds}{why}")
     return Cell(
         implementation=implementation,
-        value=rounded(sample.figure),
+        value=_kept(sample.figure),
         text=value_text(sample.figure, row.unit),
         count=figures.count,
         warnings=warnings,
@@ -183,14 +183,19 @@ def _cell(
     )
 
 
+def _kept(value: float) -> float:
+    """A value to seven digits, or as many as stand before its decimal point."""
+    return rounded(value, max(7, len(f"{value:.0f}")))
+
+
 def _interval(
     figures: Summary, interval: tuple[float, float] | None, unit: Unit
 ) -> dict[str, float | str]:
     found: dict[str, float | str] = {}
     if interval is not None:
         low, high = interval
-        found["low"] = rounded(low)
-        found["high"] = rounded(high)
+        found["low"] = _kept(low)
+        found["high"] = _kept(high)
         found["interval"] = interval_text(low, high, figures.median, unit)
     if figures.spread_percent is not None:
         found["spread_percent"] = rounded(figures.spread_percent, 3)
@@ -221,10 +226,10 @@ def tables(
         ]
         most = max(len(sample.valid) for s in members for sample in s.samples.values())
         intervals = intervals_of(members, rules.spreads)
-        prior = _prior(members, baseline, rules)
+        prior = prior_to(members, baseline, rules)
         rows = []
         for s in members:
-            ratios = {} if key.by_phase else _ratios(s, baseline, rules, prior)
+            ratios = {} if key.by_phase else ratios_to(s, baseline, rules, prior)
             cells = [
                 _cell(s, i, most, gaps.get((i, s.scenario)), ratios.get(i), intervals)
                 for i in involved
@@ -279,7 +284,9 @@ def grouped(rows: Sequence[Series]) -> dict[TableKey, list[Series]]:
     return {key: sorted(members, key=_row_order) for key, members in sorted(found.items())}
 
 
-def comparisons(groups: Iterable[Sequence[Series]], baseline: Identifier | None) -> int:
+def comparisons(
+    groups: Iterable[Sequence[Series]], baseline: Identifier | None, rules: Rules
+) -> int:
     """How many ratios of a page are tested: of rows and of the means of tables, in one family.
 
     The leader of a row is compared with the next only if its ratio to the baseline is a verdict,
@@ -290,16 +297,21 @@ def comparisons(groups: Iterable[Sequence[Series]], baseline: Identifier | None)
     for members in groups:
         of_rows: Counter[Identifier] = Counter()
         for row in members:
-            tested = _tested(row)
+            tested = tested_in(row)
             if baseline in tested:
-                of_rows.update(i for i in tested if i != baseline)
+                against = row.samples[baseline]
+                of_rows.update(
+                    i
+                    for i in tested
+                    if i != baseline and rules.are_comparable(row.samples[i], against)
+                )
             else:
                 count += len(tested) > 1
         count += of_rows.total() + sum(rows > 1 for rows in of_rows.values())
     return count
 
 
-def _tested(row: Series) -> list[Identifier]:
+def tested_in(row: Series) -> list[Identifier]:
     """The implementations of which a row has rounds to test."""
     if row.is_part or row.definition.is_count or row.statistic == "max":
         return []
@@ -315,20 +327,21 @@ def _by_value(row: Series, implementations: Iterable[Identifier]) -> list[Identi
     )
 
 
-def _prior(rows: Sequence[Series], baseline: Identifier | None, rules: Rules) -> Prior:
+def prior_to(rows: Sequence[Series], baseline: Identifier | None, rules: Rules) -> Prior:
     """What the ratios of a table have in common between sessions."""
     return prior_of_ratios(
         session_logs(row.samples[i], row.samples[baseline], rules.pairs)
         for row in rows
-        if baseline is not None and baseline in (tested := _tested(row))
+        if baseline is not None and baseline in (tested := tested_in(row))
         for i in tested
         if i != baseline
     )
 
 
-def _ratios(
+def ratios_to(
     row: Series, baseline: Identifier | None, rules: Rules, prior: Prior
 ) -> dict[Identifier, Ratio]:
+    """The ratio of each other implementation of a row to its baseline."""
     if baseline is None or baseline not in row.samples:
         return {}
     found = {
@@ -347,10 +360,11 @@ def _with_leaders(
 ) -> list[Cell]:
     """The cells with the best of them, if it is shown to be better than the next, or the tied.
 
-    It must be shown to be better than the baseline first. Where nothing is tested, none is either.
+    It must be shown to be better than the baseline first. Where nothing is tested, none is either,
+    nor in a row of several hosts that have no ratio.
     """
     ranked = _by_value(row, [i for i, sample in row.samples.items() if sample.counts])
-    if len(ranked) < 2:
+    if len(ranked) < 2 or not rules.are_comparable(*(row.samples[i] for i in ranked)):
         return cells
     first = row.samples[ranked[0]]
     verdicts = {
@@ -380,7 +394,7 @@ def _warnings(rows: Sequence[Series]) -> list[str]:
         [
             summary(sample.rounds)
             for row in rows
-            if _tested(row)
+            if tested_in(row)
             for sample in row.samples.values()
             if sample.valid and sample.has_rounds
         ]

@@ -1,5 +1,10 @@
 //! Primitives that are wrong on purpose: no figure of them is taken.
 
+use std::{
+    sync::{Arc, Mutex},
+    time::Instant,
+};
+
 use anyhow::Result;
 use tls_harness::{
     block,
@@ -40,6 +45,8 @@ pub enum Fault {
 pub struct FaultyAdapter {
     library: Rustls,
     fault: Fault,
+    /// When a record was sealed.
+    sealed: Arc<Mutex<Vec<Instant>>>,
 }
 
 impl FaultyAdapter {
@@ -47,6 +54,7 @@ impl FaultyAdapter {
         Self {
             library: Rustls::ring(),
             fault,
+            sealed: Arc::default(),
         }
     }
 }
@@ -55,6 +63,17 @@ impl FaultyAdapter {
 struct Lying<T: ?Sized> {
     truth: Box<T>,
     fault: Fault,
+    sealed: Arc<Mutex<Vec<Instant>>>,
+}
+
+impl FaultyAdapter {
+    fn lying<T: ?Sized>(&self, truth: Box<T>) -> Lying<T> {
+        Lying {
+            truth,
+            fault: self.fault,
+            sealed: Arc::clone(&self.sealed),
+        }
+    }
 }
 
 impl Cryptography for FaultyAdapter {
@@ -64,25 +83,23 @@ impl Cryptography for FaultyAdapter {
             Fault::OtherCipher => library.aead(Cipher::Aes128Gcm, &key[..16])?,
             _ => library.aead(cipher, key)?,
         };
-        let fault = self.fault;
-        Ok(Box::new(Lying { truth, fault }))
+        Ok(Box::new(self.lying(truth)))
     }
 
     fn signature(&self, certificate: Certificate, key: &str) -> Result<Box<dyn Signature>> {
         let truth = self.library.cryptography()?.signature(certificate, key)?;
-        let fault = self.fault;
-        Ok(Box::new(Lying { truth, fault }))
+        Ok(Box::new(self.lying(truth)))
     }
 
     fn key_exchange(&self, group: Group) -> Result<Box<dyn KeyExchange>> {
         let truth = self.library.cryptography()?.key_exchange(group)?;
-        let fault = self.fault;
-        Ok(Box::new(Lying { truth, fault }))
+        Ok(Box::new(self.lying(truth)))
     }
 }
 
 impl Aead for Lying<dyn Aead> {
     fn seal(&mut self, nonce: &[u8; NONCE], additional: &[u8], record: &mut [u8]) -> Result<()> {
+        self.sealed.lock().unwrap().push(Instant::now());
         match self.fault {
             Fault::Plaintext => Ok(()),
             _ => self.truth.seal(nonce, additional, record),
@@ -116,9 +133,11 @@ impl Signature for Lying<dyn Signature> {
 
 impl KeyExchange for Lying<dyn KeyExchange> {
     fn generate(&self, share: &mut [u8]) -> Result<Box<dyn PrivateKey>> {
-        let truth = self.truth.generate(share)?;
-        let fault = self.fault;
-        Ok(Box::new(Lying { truth, fault }))
+        Ok(Box::new(Lying {
+            truth: self.truth.generate(share)?,
+            fault: self.fault,
+            sealed: Arc::clone(&self.sealed),
+        }))
     }
 
     fn encapsulate(&self, share: &[u8], answer: &mut [u8], secret: &mut Secret) -> Result<()> {
@@ -143,6 +162,11 @@ impl PrivateKey for Lying<dyn PrivateKey> {
 }
 
 fn measured(fault: Fault, variant: &str) -> Result<Vec<Record>> {
+    watched(fault, variant, 0.0).0
+}
+
+/// What a block says, and when records were sealed in it.
+fn watched(fault: Fault, variant: &str, warmup: f64) -> (Result<Vec<Record>>, Vec<Instant>) {
     let faulty = super::FaultyAdapter {
         cryptography: FaultyAdapter::new(fault),
         ..super::FaultyAdapter::new(super::Fault::None)
@@ -155,17 +179,31 @@ fn measured(fault: Fault, variant: &str) -> Result<Vec<Record>> {
         block: 0,
         implementation: "test-1.0".into(),
         scenario: Scenario {
-            variant: Some(variant.parse()?),
+            variant: Some(variant.parse().unwrap()),
             ..Scenario::new(Operation::Primitive)
         },
         measure_seconds: 0.001,
-        warmup_seconds: 0.0,
+        warmup_seconds: warmup,
         latency: false,
         pinned: false,
         throughput: false,
         counter: None,
     };
-    block::measure(&faulty, &request)
+    let records = block::measure(&faulty, &request);
+    let sealed = faulty.cryptography.sealed.lock().unwrap().clone();
+    (records, sealed)
+}
+
+#[test]
+fn the_warm_up_of_primitives_is_thrown_away() {
+    for warmup in [0.0, 0.1] {
+        let (records, sealed) = watched(Fault::None, "aes-256-gcm-seal-16384", warmup);
+        let operations = super::operations(&records.unwrap());
+        // Four batches of four records, after those of the proof.
+        assert!(sealed.len() >= operations as usize + 4 * 4);
+        let lasted = super::warm_up(&sealed, operations);
+        assert!(lasted.as_secs_f64() >= warmup, "{lasted:?} of {warmup} s");
+    }
 }
 
 #[test]

@@ -11,7 +11,7 @@ from importlib import import_module
 from typing import Final
 
 from tlsperf.contract.errors import UserError
-from tlsperf.load.rows import Format, refuse_utf16
+from tlsperf.load.rows import Format, refuse_long_lines, refuse_utf16
 
 FOREIGN: Final[dict[str, Format]] = {
     format.name: format
@@ -20,14 +20,15 @@ FOREIGN: Final[dict[str, Format]] = {
 }
 """By the name that run.toml has."""
 
-_HEAD: Final = 1 << 16
+HEAD: Final = 1 << 16
 """Bytes of a file that are enough to know its format by."""
 
 
 def detect(data: bytes, name: str, shown: str) -> Format:
     """The one format of a file, by its bytes and its name; `shown` is what errors call it."""
     refuse_utf16(data, shown)
-    head = data[:_HEAD].decode("utf-8-sig", errors="replace").replace("\r\n", "\n")
+    refuse_long_lines(data, shown)
+    head = data[:HEAD].decode("utf-8-sig", errors="replace").replace("\r\n", "\n")
     found = [format for format in FOREIGN.values() if format.detects(head, name)]
     if len(found) == 1:
         return found[0]

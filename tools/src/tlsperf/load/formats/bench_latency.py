@@ -76,7 +76,7 @@ def _latencies(source: RawInput, parsed: Parsed) -> np.ndarray[tuple[int], np.dt
     lines = text_of(source).split("\n")
     last = lines.pop()
     if last.strip():
-        message = f"the output was interrupted at {last.strip()!r}"
+        message = f"the output was interrupted at {last.strip()[:100]!r}"
         parsed.remarks.append(Remark(source.name, len(lines) + 1, message))
     values = []
     for number, line in enumerate(lines, start=1):

@@ -14,7 +14,7 @@ import re
 from typing import Final
 
 from tlsperf.load.rows import Format, file_by_file
-from tlsperf.load.spellings import OPENSSL_SUITES, RUSTLS_SUITES
+from tlsperf.load.spellings import OPENSSL_API, OPENSSL_SUITES, RUSTLS_SUITES
 from tlsperf.load.transcript import Grammar, parse
 
 
@@ -26,7 +26,14 @@ class _BenchMemory(Grammar):
 _COMMAND: Final = re.compile(
     r"^.*bench(?:\s+--\S+)*\s+memory\s+TLS|^.*bench.*\smemory\s+ECDHE", re.M
 )
+_OF_RUSTLS: Final = re.compile(r"^.*memory\s+TLS(?:13|_ECDHE)_", re.M)
 _FIGURES: Final = re.compile(r"^(?:bulk|handshake|send:|recv:)", re.M)
+
+
+def _libraries(text: str) -> frozenset[str]:
+    """Those of the tool whose names of cipher suites the commands have."""
+    return frozenset(["rustls"] if _OF_RUSTLS.search(text) else OPENSSL_API)
+
 
 FORMATS: Final = (
     Format(
@@ -34,5 +41,6 @@ FORMATS: Final = (
         "/usr/bin/time",
         lambda text, name: bool(_COMMAND.search(text)) and not _FIGURES.search(text),
         file_by_file(lambda source: parse(source, _BenchMemory)),
+        libraries=_libraries,
     ),
 )

@@ -21,6 +21,7 @@ from tlsperf.load.rows import (
     RawInput,
     each_line,
     file_by_file,
+    only,
     primitive_row,
 )
 
@@ -101,5 +102,6 @@ FORMATS: Final = (
             re.search(r"^Did [0-9]+ .+ operations in [0-9]+us ", text, re.M) is not None
         ),
         file_by_file(parse),
+        libraries=only("boringssl", "aws-lc", "openssl"),  # AWS-LC's can be linked with OpenSSL
     ),
 )

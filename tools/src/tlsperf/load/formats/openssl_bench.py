@@ -23,7 +23,7 @@ import re
 from typing import Final
 
 from tlsperf.load.rows import RawInput
-from tlsperf.load.spellings import GROUPS, OPENSSL_SUITES, Suite
+from tlsperf.load.spellings import GROUPS, OPENSSL_API, OPENSSL_SUITES, Suite
 from tlsperf.load.transcript import (
     GENERAL,
     RESUMPTIONS,
@@ -35,7 +35,7 @@ from tlsperf.load.transcript import (
 )
 
 _CONNECTS: Final = re.compile(
-    r"connects: [0-9]+, connects-good: [0-9]+, accepts: [0-9]+, accepts-good: [0-9]+\s*"
+    r"connects: [0-9]+, connects-good: [0-9]+, accepts: ([0-9]{1,18}), accepts-good: [0-9]+\s*"
 )
 _SESSIONS: Final = re.compile(r"sessions: [0-9]+, hits: ([0-9]{1,18}), misses: ([0-9]{1,18})\s*")
 _UNSUPPORTED: Final = "!!! BoringSSL does not support stateful resumption for TLS1.3"
@@ -49,6 +49,7 @@ class _OpensslBench(Grammar):
     def begin(self) -> None:
         self.key_exchange: str | None = None
         self.note: str | None = None
+        self.accepts = 0
 
     def __init__(self, source: RawInput) -> None:
         super().__init__(source)
@@ -76,16 +77,23 @@ class _OpensslBench(Grammar):
         return "ecdsa-p256" if "--ecdsa" in self.command.options else "rsa-2048"
 
     def connects(self, line: int, words: list[str]) -> None:
-        if not _CONNECTS.fullmatch(" ".join(words)):
+        found = _CONNECTS.fullmatch(" ".join(words))
+        if not found:
             raise self.fail(line, " ".join(words), "connects, connects-good, accepts, …")
+        self.accepts = int(found[1])
 
     def sessions(self, line: int, words: list[str]) -> None:
         found = _SESSIONS.fullmatch(" ".join(words))
         if not found:
             raise self.fail(line, " ".join(words), "sessions: N, hits: N, misses: N")
         hits, misses = int(found[1]), int(found[2])
+        resumptions = self.accepts - 1  # before them one full handshake, which made the session
         if misses:
             self.note = f"{misses:,} of {hits + misses:,} handshakes were full ones"
+        elif hits < resumptions:
+            self.note = f"{resumptions - hits:,} of {resumptions:,} handshakes did not resume"
+        elif not hits and self.library == "openssl":  # BoringSSL does not count
+            self.note = "OpenSSL counted no handshake that resumed"
 
     def negotiated(self, line: int, words: list[str]) -> None:
         """negotiated VERSION with SUITE [kx NAME]"""
@@ -195,11 +203,13 @@ FORMATS: Final = (
         "openssl-bench",
         r"(?:send|recv):\s|handshakes\s+(?:client|server)\s+[0-9t]",
         _OpensslBench2023,
+        OPENSSL_API,
     ),
     transcript(
         "openssl-bench/2024",
         "openssl-bench",
         r"bulk\s+(?:send|recv)\s|handshake(?:s|-resume|-ticket)\s+(?:client|server)\s+TLSv",
         _OpensslBench2024,
+        OPENSSL_API,
     ),
 )

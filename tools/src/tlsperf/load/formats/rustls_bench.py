@@ -34,6 +34,8 @@ from tlsperf.load.transcript import (
 _VERSIONS: Final = {"TLSv1_2": "1.2", "TLSv1_3": "1.3"}
 _RESUMPTIONS: Final = {"no-resume": "none", "sessionid": "session-id", "tickets": "ticket"}
 _AUTHENTICATIONS: Final = {"server-auth": "server", "mutual": "mutual"}
+_KEYS_OF: Final = {"RSA": ("rsa",), "ECDSA": ("ecdsa", "ed25519")}
+"""Keys that sign under a TLS 1.2 suite: RFC 8422, section 5.2, gives Ed25519 those of ECDSA."""
 _FRAGMENT: Final = re.compile(r"max_fragment_size:(default|[1-9][0-9]{0,17})")
 
 
@@ -173,7 +175,7 @@ class _RustlsBench2023(_RustlsBench):
         certificate = KEY_TYPES.get(words[2].lower())
         if certificate is None:
             raise self.fail(line, f"key {words[2]!r}", "Rsa2048, EcdsaP256, EcdsaP384, Ed25519, …")
-        if suite.signature and suite.signature.lower() not in certificate:
+        if suite.signature and not certificate.startswith(_KEYS_OF[suite.signature]):
             raise self.fail(line, f"key {words[2]} with {words[3]}", f"a key of {suite.signature}")
         self.keep_handshake(line, words, suite, certificate, 4)
 
@@ -185,6 +187,7 @@ FORMATS: Final = (
         r"bulk\s+TLSv1_[23]\s+\S+\s+(?:send|recv)\s"
         r"|handshakes\s+TLSv1_[23]\s+TLS\S+\s+(?:client|server)\s",
         _RustlsBench2019,
+        ["rustls"],
     ),
     transcript(
         "rustls-bench/2023",
@@ -192,5 +195,6 @@ FORMATS: Final = (
         r"bulk(?:-unbuffered)?\s+TLSv1_[23]\s+\S+\s+max_fragment_size:"
         r"|handshakes(?:-unbuffered)?\s+TLSv1_[23]\s+\w+\s+TLS\S+\s+(?:client|server)\s",
         _RustlsBench2023,
+        ["rustls"],
     ),
 )

@@ -5,17 +5,28 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from tlsperf.contract.results import Results
-from tlsperf.report.charts import bars, heatmap, key_exchange, latency, memory, threads
+from tlsperf.report.charts import (
+    bars,
+    heatmap,
+    key_exchange,
+    latency,
+    layouts,
+    memory,
+    threads,
+    working_set,
+)
 from tlsperf.report.charts.kind import Around, Drawing, Kind, draw_first
 
 if TYPE_CHECKING:
     from tlsperf.load.histograms import Histograms
 
 KINDS: Final[tuple[Kind, ...]] = (
+    layouts,
     threads,
     latency,
     memory,
     key_exchange,
+    working_set,
     heatmap,
     bars,
 )

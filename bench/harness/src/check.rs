@@ -1,0 +1,392 @@
+//! Whether a scenario can be measured at all: what it must state, and what goes together.
+
+use crate::{
+    noop::NoopLibrary,
+    scenario::{
+        Authentication, Certificate, CipherSuite, KeyExchange, Operation, Protocol, Resumption,
+        Scenario, Variant,
+    },
+    workloads,
+};
+
+/// Bytes of plaintext that the largest record may have, in every library: OpenSSL refuses less than
+/// 512, and a record of the protocol holds at most 16 KiB.
+const RECORD_SIZES: std::ops::RangeInclusive<u32> = 512..=16_384;
+
+/// Why a scenario cannot be measured.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fault {
+    /// The field that has to change, or to be added.
+    pub field: &'static str,
+    /// What was found, and what was expected.
+    pub message: String,
+}
+
+fn fault(field: &'static str, message: impl Into<String>) -> Fault {
+    Fault {
+        field,
+        message: message.into(),
+    }
+}
+
+/// Words for messages: `"a", "b"`.
+fn quoted<T: ToString>(values: impl IntoIterator<Item = T>) -> String {
+    let words = values
+        .into_iter()
+        .map(|it| format!("\"{}\"", it.to_string()));
+    words.collect::<Vec<_>>().join(", ")
+}
+
+impl CipherSuite {
+    /// The only version of TLS that has it.
+    pub fn protocol(self) -> Protocol {
+        match self.as_str().contains("_WITH_") {
+            true => Protocol::Tls12,
+            false => Protocol::Tls13,
+        }
+    }
+
+    /// Whether a server with this certificate can use it. Those of TLS 1.3 leave it open.
+    fn fits(self, certificate: Certificate) -> bool {
+        let is_rsa = matches!(certificate, Certificate::Rsa2048 | Certificate::Rsa4096);
+        match self.protocol() {
+            Protocol::Tls13 => true,
+            Protocol::Tls12 => self.as_str().starts_with("TLS_ECDHE_RSA_") == is_rsa,
+        }
+    }
+}
+
+impl Scenario {
+    /// Checks that it states all that must be pinned, and nothing that contradicts it.
+    ///
+    /// # Errors
+    /// The first field that is missing or wrong.
+    pub fn check(&self) -> Result<(), Fault> {
+        if let Some(side) = self.side {
+            return Err(fault(
+                "side",
+                format!("found \"{side}\", expected none: both sides are measured"),
+            ));
+        }
+        let kinds = workloads::of::<NoopLibrary>(self.operation).variants();
+        if let Some(variant) = &self.variant {
+            let checked = variant.check(self.operation, kinds);
+            checked.map_err(|error| fault("variant", error.to_string()))?;
+        }
+        self.check_stated()?;
+        self.check_unneeded()?;
+        if self.operation != Operation::Primitive {
+            self.check_pinned()?;
+        }
+        if self.operation == Operation::Transfer {
+            self.check_transfer()?;
+        }
+        Ok(())
+    }
+
+    /// What each kind of work must state.
+    fn check_stated(&self) -> Result<(), Fault> {
+        let missing = |field: &'static str, expected: String| {
+            let message = format!("missing in a {}: expected {expected}", self.operation);
+            Err(fault(field, message))
+        };
+        if self.operation == Operation::Primitive {
+            return match self.variant {
+                Some(_) => Ok(()),
+                None => missing("variant", "a primitive such as \"rsa-2048-sign\"".into()),
+            };
+        }
+        let Some(protocol) = self.protocol else {
+            return missing("protocol", quoted(Protocol::ALL));
+        };
+        if self.cipher_suite.is_none() {
+            let all = CipherSuite::ALL.iter();
+            return missing(
+                "cipher_suite",
+                quoted(all.filter(|suite| suite.protocol() == protocol)),
+            );
+        }
+        if self.certificate.is_none() {
+            return missing("certificate", quoted(Certificate::ALL));
+        }
+        if self.authentication.is_none() {
+            return missing("authentication", quoted(Authentication::ALL));
+        }
+        if self.resumption.is_none() {
+            return missing("resumption", quoted(&Resumption::ALL[..3]));
+        }
+        // A TLS 1.2 resumption exchanges no keys; a ClientHello names its key shares.
+        let exchanges = match self.operation {
+            Operation::ClientHello => self.variant.is_none(),
+            _ => protocol == Protocol::Tls13 || self.resumption == Some(Resumption::None),
+        };
+        if exchanges && self.key_exchange.is_none() {
+            return missing("key_exchange", quoted(KeyExchange::ALL));
+        }
+        if self.threads.is_none() {
+            let expected = "a number such as 1, \"one-and-cores\" or \"past-cores\"";
+            return missing("threads", expected.into());
+        }
+        if self.operation == Operation::Transfer && self.size.is_none() {
+            return missing("size", "the bytes of a write, such as 65536".into());
+        }
+        Ok(())
+    }
+
+    /// What a kind of work has no use for.
+    fn check_unneeded(&self) -> Result<(), Fault> {
+        let transfers = [
+            ("size", self.size.is_some()),
+            ("in_flight", self.in_flight.is_some()),
+            ("record_size", self.record_size.is_some()),
+        ];
+        let connections = [
+            ("protocol", self.protocol.is_some()),
+            ("cipher_suite", self.cipher_suite.is_some()),
+            ("key_exchange", self.key_exchange.is_some()),
+            ("certificate", self.certificate.is_some()),
+            ("authentication", self.authentication.is_some()),
+            ("resumption", self.resumption.is_some()),
+        ];
+        let unneeded = |fields: &[(&'static str, bool)], whose: &str| {
+            let found = fields.iter().find(|(_, is_stated)| *is_stated);
+            match found {
+                Some((field, _)) => Err(fault(
+                    field,
+                    format!("found in a {}, expected in {whose} only", self.operation),
+                )),
+                None => Ok(()),
+            }
+        };
+        if self.operation != Operation::Transfer {
+            unneeded(&transfers, "transfers")?;
+        }
+        if self.operation == Operation::Primitive {
+            unneeded(&connections, "scenarios with connections")?;
+        }
+        Ok(())
+    }
+
+    /// What goes together in a connection.
+    fn check_pinned(&self) -> Result<(), Fault> {
+        let (Some(protocol), Some(suite), Some(certificate)) =
+            (self.protocol, self.cipher_suite, self.certificate)
+        else {
+            return Ok(());
+        };
+        let fits = |it: &&CipherSuite| it.protocol() == protocol && it.fits(certificate);
+        let fitting = quoted(CipherSuite::ALL.iter().filter(fits));
+        if suite.protocol() != protocol {
+            let message =
+                format!("found \"{suite}\", which TLS {protocol} lacks, expected {fitting}");
+            return Err(fault("cipher_suite", message));
+        }
+        if !suite.fits(certificate) {
+            let message = format!(
+                "found \"{suite}\", which a certificate {certificate} cannot serve, expected {fitting}"
+            );
+            return Err(fault("cipher_suite", message));
+        }
+        if self.resumption == Some(Resumption::Resumed) {
+            let message = "found \"resumed\", which is for other tools' data, expected \"none\", \
+                           \"session-id\" or \"ticket\"";
+            return Err(fault("resumption", message));
+        }
+        let resumes = self.resumption != Some(Resumption::None);
+        if resumes && self.operation != Operation::Handshake {
+            let message = format!(
+                "found in a {}, expected \"none\": only handshakes are resumed",
+                self.operation
+            );
+            return Err(fault("resumption", message));
+        }
+        if protocol == Protocol::Tls13 {
+            return Ok(());
+        }
+        if self.key_exchange == Some(KeyExchange::X25519MlKem768) {
+            let message = format!(
+                "found \"{}\", which TLS 1.2 lacks, expected {}",
+                KeyExchange::X25519MlKem768,
+                quoted(&KeyExchange::ALL[..3])
+            );
+            return Err(fault("key_exchange", message));
+        }
+        match &self.variant {
+            Some(variant @ (Variant::HelloRetry | Variant::KeyShares(_))) => Err(fault(
+                "variant",
+                format!("found \"{variant}\" with protocol \"1.2\", expected \"1.3\""),
+            )),
+            _ => Ok(()),
+        }
+    }
+
+    fn check_transfer(&self) -> Result<(), Fault> {
+        if let Some(size) = self.record_size
+            && !RECORD_SIZES.contains(&size)
+        {
+            let message = format!(
+                "found {size}, expected {} to {} bytes",
+                RECORD_SIZES.start(),
+                RECORD_SIZES.end()
+            );
+            return Err(fault("record_size", message));
+        }
+        let workload = workloads::of::<NoopLibrary>(self.operation);
+        let work = workload.countable().map(|it| it.work(self)).transpose();
+        work.map(drop).map_err(|error| {
+            let field = self.in_flight.map_or("size", |_| "in_flight");
+            fault(field, error.to_string())
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn scenario(text: &str) -> Scenario {
+        serde_json::from_str(text).unwrap()
+    }
+
+    fn base() -> Scenario {
+        scenario(
+            r#"{"operation":"handshake","protocol":"1.3","cipher_suite":"TLS_AES_256_GCM_SHA384",
+            "key_exchange":"X25519","certificate":"rsa-2048","authentication":"server",
+            "resumption":"none","threads":1}"#,
+        )
+    }
+
+    /// The field that is wrong, if one is.
+    fn wrong(scenario: &Scenario) -> Option<&'static str> {
+        scenario.check().err().map(|fault| fault.field)
+    }
+
+    #[test]
+    fn a_field_that_is_missing_is_named() {
+        assert_eq!(base().check(), Ok(()));
+        let without = |field: &str| {
+            let mut value = serde_json::to_value(base()).unwrap();
+            value.as_object_mut().unwrap().remove(field);
+            wrong(&serde_json::from_value(value).unwrap())
+        };
+        for field in [
+            "protocol",
+            "cipher_suite",
+            "key_exchange",
+            "certificate",
+            "authentication",
+            "resumption",
+            "threads",
+        ] {
+            assert_eq!(without(field), Some(field));
+        }
+    }
+
+    #[test]
+    fn what_contradicts_the_rest_is_named() {
+        let tls12 = Scenario {
+            protocol: Some(Protocol::Tls12),
+            cipher_suite: Some(CipherSuite::EcdheRsaAes256Gcm),
+            ..base()
+        };
+        assert_eq!(wrong(&tls12), None);
+        let transfer = Scenario {
+            operation: Operation::Transfer,
+            size: Some(1 << 16),
+            ..base()
+        };
+        assert_eq!(wrong(&transfer), None);
+        for (scenario, field) in [
+            (
+                Scenario {
+                    cipher_suite: base().cipher_suite,
+                    ..tls12.clone()
+                },
+                "cipher_suite",
+            ),
+            (
+                Scenario {
+                    certificate: Some(Certificate::EcdsaP256),
+                    ..tls12.clone()
+                },
+                "cipher_suite",
+            ),
+            (
+                Scenario {
+                    key_exchange: Some(KeyExchange::X25519MlKem768),
+                    ..tls12.clone()
+                },
+                "key_exchange",
+            ),
+            (
+                Scenario {
+                    variant: Some(Variant::HelloRetry),
+                    ..tls12
+                },
+                "variant",
+            ),
+            (
+                Scenario {
+                    resumption: Some(Resumption::Resumed),
+                    ..base()
+                },
+                "resumption",
+            ),
+            (
+                Scenario {
+                    size: Some(1),
+                    ..base()
+                },
+                "size",
+            ),
+            (
+                Scenario {
+                    resumption: Some(Resumption::Ticket),
+                    ..transfer.clone()
+                },
+                "resumption",
+            ),
+            (
+                Scenario {
+                    record_size: Some(100),
+                    ..transfer.clone()
+                },
+                "record_size",
+            ),
+            (
+                Scenario {
+                    record_size: Some(20_000),
+                    ..transfer.clone()
+                },
+                "record_size",
+            ),
+            (
+                Scenario {
+                    in_flight: Some(1000),
+                    ..transfer
+                },
+                "in_flight",
+            ),
+            (scenario(r#"{"operation":"primitive"}"#), "variant"),
+            (
+                scenario(r#"{"operation":"primitive","variant":"rsa-2048-sign","protocol":"1.3"}"#),
+                "protocol",
+            ),
+            (base().on(crate::scenario::Side::Client), "side"),
+        ] {
+            assert_eq!(wrong(&scenario), Some(field), "{scenario:?}");
+        }
+    }
+
+    #[test]
+    fn a_resumption_of_tls12_exchanges_no_keys() {
+        let resumed = Scenario {
+            protocol: Some(Protocol::Tls12),
+            cipher_suite: Some(CipherSuite::EcdheRsaAes256Gcm),
+            key_exchange: None,
+            resumption: Some(Resumption::Ticket),
+            ..base()
+        };
+        assert_eq!(wrong(&resumed), None);
+    }
+}

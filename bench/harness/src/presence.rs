@@ -1,0 +1,127 @@
+//! Whether a thread could work while it was timed. One that was stopped neither ran nor waited for a
+//! processor: its process was stopped, its quota was used up, or its machine was. Waiting for a
+//! processor is load by others, which the runner watches over a round.
+
+use std::{
+    fs,
+    time::{Duration, Instant},
+};
+
+/// A thread counts as stopped above this share of the time …
+const LIMIT: f64 = 0.1;
+
+/// … if it was away for so long at a time, on average. Threads that wait for each other's locks are
+/// away as well, but for microseconds.
+const SHORTEST: Duration = Duration::from_millis(20);
+
+/// What a thread has spent since it began.
+#[derive(Clone, Copy, Debug)]
+pub struct Presence {
+    time: Instant,
+    running: Duration,
+    waiting: Duration,
+    /// How often it gave up its processor by itself.
+    absences: u64,
+}
+
+impl Presence {
+    /// That of this thread; none where the kernel keeps no account of it.
+    pub fn now() -> Option<Self> {
+        // The kernel's Documentation/scheduler/sched-stats.rst: time on a processor, time waiting
+        // for one, both in nanoseconds.
+        let text = fs::read_to_string("/proc/thread-self/schedstat").ok()?;
+        let mut fields = text.split_ascii_whitespace().map(str::parse);
+        let (_, waiting) = (fields.next()?.ok()?, fields.next()?.ok()?);
+        let (running, absences) = usage()?;
+        Some(Self {
+            time: Instant::now(),
+            running,
+            waiting: Duration::from_nanos(waiting),
+            absences,
+        })
+    }
+
+    /// The share of the time since `before` in which the thread was stopped, if it was.
+    pub fn stopped_since(&self, before: &Self) -> Option<f64> {
+        let passed = self.time - before.time;
+        let running = self.running.saturating_sub(before.running);
+        let waiting = self.waiting.saturating_sub(before.waiting);
+        let away = passed.saturating_sub(running + waiting);
+        let absences = self.absences.saturating_sub(before.absences);
+        let mean = away.div_f64(absences.max(1) as f64);
+        let share = away.as_secs_f64() / passed.as_secs_f64();
+        (share > LIMIT && mean >= SHORTEST).then_some(share)
+    }
+}
+
+/// Processor time of this thread, and how often it gave up its processor by itself.
+fn usage() -> Option<(Duration, u64)> {
+    // SAFETY: a struct of numbers, for which zero is a value.
+    let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
+    // SAFETY: it writes into `usage`, and keeps nothing.
+    let failed = unsafe { libc::getrusage(libc::RUSAGE_THREAD, &raw mut usage) } != 0;
+    let time = |it: libc::timeval| {
+        let (seconds, micros) = (u64::try_from(it.tv_sec), u64::try_from(it.tv_usec));
+        Some(Duration::from_secs(seconds.ok()?) + Duration::from_micros(micros.ok()?))
+    };
+    let running = time(usage.ru_utime)? + time(usage.ru_stime)?;
+    let absences = u64::try_from(usage.ru_nvcsw).ok()?;
+    (!failed).then_some((running, absences))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::thread;
+
+    use super::*;
+
+    fn at(milliseconds: [u64; 3], absences: u64) -> Option<f64> {
+        let [passed, running, waiting] = milliseconds.map(Duration::from_millis);
+        let before = Presence {
+            time: Instant::now(),
+            running: Duration::from_secs(1),
+            waiting: Duration::from_secs(2),
+            absences: 7,
+        };
+        let after = Presence {
+            time: before.time + passed,
+            running: before.running + running,
+            waiting: before.waiting + waiting,
+            absences: before.absences + absences,
+        };
+        after.stopped_since(&before)
+    }
+
+    #[test]
+    fn a_thread_that_neither_ran_nor_waited_for_a_processor_was_stopped() {
+        assert_eq!(at([1000, 250, 0], 1), Some(0.75));
+        assert_eq!(at([1000, 250, 250], 1), Some(0.5));
+        assert_eq!(at([1000, 250, 0], 0), Some(0.75), "the machine was");
+        assert_eq!(at([1000, 250, 750], 1), None, "load by others");
+        assert_eq!(at([1000, 1000, 0], 0), None);
+        assert_eq!(at([1000, 900, 0], 1), None, "a tenth is the limit");
+        assert_eq!(at([1000, 899, 0], 1), Some(0.101));
+    }
+
+    #[test]
+    fn threads_that_wait_for_a_lock_were_not_stopped() {
+        assert_eq!(at([1000, 200, 0], 40), Some(0.8), "20 ms at a time");
+        assert_eq!(at([1000, 200, 0], 41), None);
+        assert_eq!(at([100, 85, 0], 0), None, "15 ms");
+    }
+
+    #[test]
+    fn a_thread_that_sleeps_is_away_and_one_that_works_is_not() {
+        let share = |work: fn()| {
+            let before = Presence::now().unwrap();
+            work();
+            Presence::now().unwrap().stopped_since(&before)
+        };
+        assert!(share(|| thread::sleep(Duration::from_millis(500))).is_some());
+        let working = share(|| {
+            let start = Instant::now();
+            while start.elapsed() < Duration::from_millis(200) {}
+        });
+        assert_eq!(working, None);
+    }
+}

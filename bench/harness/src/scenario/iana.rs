@@ -1,0 +1,85 @@
+//! The numbers that IANA assigned to cipher suites and groups.
+
+use anyhow::{Context, Result};
+
+use super::{CipherSuite, KeyExchange};
+
+impl CipherSuite {
+    /// The IANA number.
+    pub fn number(self) -> u16 {
+        match self {
+            Self::Aes128Gcm => 0x1301,
+            Self::Aes256Gcm => 0x1302,
+            Self::ChaCha20Poly1305 => 0x1303,
+            Self::EcdheRsaAes128Gcm => 0xc02f,
+            Self::EcdheRsaAes256Gcm => 0xc030,
+            Self::EcdheRsaChaCha20Poly1305 => 0xcca8,
+            Self::EcdheEcdsaAes128Gcm => 0xc02b,
+            Self::EcdheEcdsaAes256Gcm => 0xc02c,
+            Self::EcdheEcdsaChaCha20Poly1305 => 0xcca9,
+        }
+    }
+
+    /// The cipher suite of an IANA number.
+    ///
+    /// # Errors
+    /// None of the vocabulary.
+    pub fn from_number(number: u16) -> Result<Self> {
+        let found = Self::ALL.iter().find(|suite| suite.number() == number);
+        found
+            .copied()
+            .with_context(|| format!("cipher suite {number:#06x} is not in the vocabulary"))
+    }
+}
+
+impl KeyExchange {
+    /// The IANA number.
+    pub fn number(self) -> u16 {
+        match self {
+            Self::X25519 => 0x001d,
+            Self::Secp256r1 => 0x0017,
+            Self::Secp384r1 => 0x0018,
+            Self::X25519MlKem768 => 0x11ec,
+        }
+    }
+
+    /// The group of an IANA number.
+    ///
+    /// # Errors
+    /// None of the vocabulary.
+    pub fn from_number(number: u16) -> Result<Self> {
+        let found = Self::ALL.iter().find(|group| group.number() == number);
+        found
+            .copied()
+            .with_context(|| format!("group {number:#06x} is not in the vocabulary"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_those_of_iana() {
+        let suites = CipherSuite::ALL.iter().map(|it| it.number());
+        let mut suites: Vec<_> = suites.collect();
+        suites.sort_unstable();
+        let expected = [
+            0x1301, 0x1302, 0x1303, 0xc02b, 0xc02c, 0xc02f, 0xc030, 0xcca8, 0xcca9,
+        ];
+        assert_eq!(suites, expected);
+        for suite in CipherSuite::ALL {
+            assert_eq!(CipherSuite::from_number(suite.number()).unwrap(), *suite);
+        }
+        let groups = [
+            (KeyExchange::X25519, 29),
+            (KeyExchange::Secp256r1, 23),
+            (KeyExchange::Secp384r1, 24),
+            (KeyExchange::X25519MlKem768, 4588),
+        ];
+        for (group, number) in groups {
+            assert_eq!(group.number(), number);
+            assert_eq!(KeyExchange::from_number(number).unwrap(), group);
+        }
+    }
+}

@@ -1,0 +1,395 @@
+//! The figures of a window, and who drives the harness' own cost.
+
+use std::{
+    collections::HashSet,
+    sync::Mutex,
+    thread::{self, ThreadId},
+};
+
+use anyhow::bail;
+use serde_json::{Value, json};
+
+use super::*;
+use crate::{
+    implementation::Implementation,
+    library::{Connection, Negotiated, Progress},
+    noop::NoopConnection,
+    transport::Endpoint,
+    workloads::{handshake::Handshake, transfer::Transfer},
+};
+
+fn request(scenario: &Value, latency: bool) -> Request {
+    let mut whole = json!({"protocol": "1.3", "cipher_suite": "TLS_AES_256_GCM_SHA384",
+        "key_exchange": "X25519", "certificate": "rsa-2048", "authentication": "server",
+        "resumption": "none"});
+    for (key, value) in scenario.as_object().unwrap() {
+        whole[key] = value.clone();
+    }
+    serde_json::from_value(json!({
+        "schema": 1, "round": 1, "block": 0, "implementation": "noop-1.0", "scenario": whole,
+        "latency": latency, "measure_seconds": 0.5, "warmup_seconds": 0.125,
+    }))
+    .unwrap()
+}
+
+fn handshake(threads: u32) -> Request {
+    request(
+        &json!({"operation": "handshake", "threads": threads}),
+        false,
+    )
+}
+
+/// The library that does nothing, with a note of who drives it.
+#[derive(Default)]
+struct Watched(Mutex<HashSet<ThreadId>>);
+
+impl TlsLibrary for Watched {
+    type ClientConfig = <NoopLibrary as TlsLibrary>::ClientConfig;
+    type ServerConfig = <NoopLibrary as TlsLibrary>::ServerConfig;
+    type Client<'a> = NoopConnection<'a>;
+    type Server<'a> = NoopConnection<'a>;
+
+    fn implementation(&self) -> Result<Implementation> {
+        bail!("the watched library is no implementation")
+    }
+
+    fn unsupported(&self, _: &Scenario) -> Option<String> {
+        None
+    }
+
+    fn client_config(&self, setup: &Setup) -> Result<Self::ClientConfig> {
+        NoopLibrary.client_config(setup)
+    }
+
+    fn server_config(&self, setup: &Setup) -> Result<Self::ServerConfig> {
+        NoopLibrary.server_config(setup)
+    }
+
+    fn connect<'a>(
+        &self,
+        config: &'a Self::ClientConfig,
+        endpoint: &'a Endpoint,
+    ) -> Result<NoopConnection<'a>> {
+        self.0.lock().unwrap().insert(thread::current().id());
+        NoopLibrary.connect(config, endpoint)
+    }
+
+    fn accept<'a>(
+        &self,
+        config: &'a Self::ServerConfig,
+        endpoint: &'a Endpoint,
+    ) -> Result<NoopConnection<'a>> {
+        NoopLibrary.accept(config, endpoint)
+    }
+}
+
+#[test]
+fn the_harness_own_cost_is_that_of_as_many_threads_as_the_scenario_has() {
+    for threads in [1, 3] {
+        let watched = Watched::default();
+        let cost = least_cost::<Handshake, _>(&watched, &handshake(threads)).unwrap();
+        assert_eq!(cost.len(), 2, "one for each side");
+        let seen = watched.0.into_inner().unwrap();
+        assert_eq!(seen.len(), threads as usize);
+        assert!(!seen.contains(&thread::current().id()));
+    }
+}
+
+/// A library whose writes take a tenth of a millisecond each.
+struct Slow;
+
+struct SlowConnection;
+
+impl Connection for SlowConnection {
+    fn handshake(&mut self) -> Result<Progress> {
+        Ok(Progress::Done)
+    }
+
+    fn receive_tickets(&mut self) -> Result<()> {
+        Ok(())
+    }
+
+    fn send(&mut self, _: &[u8]) -> Result<()> {
+        let start = Instant::now();
+        while start.elapsed() < Duration::from_micros(100) {}
+        Ok(())
+    }
+
+    fn receive(&mut self, buffer: &mut [u8]) -> Result<usize> {
+        Ok(buffer.len())
+    }
+
+    fn negotiated(&self) -> Result<Negotiated> {
+        bail!("nothing was negotiated")
+    }
+}
+
+impl TlsLibrary for Slow {
+    type ClientConfig = ();
+    type ServerConfig = ();
+    type Client<'a> = SlowConnection;
+    type Server<'a> = SlowConnection;
+
+    fn implementation(&self) -> Result<Implementation> {
+        bail!("the slow library is no implementation")
+    }
+
+    fn unsupported(&self, _: &Scenario) -> Option<String> {
+        None
+    }
+
+    fn client_config(&self, _: &Setup) -> Result<()> {
+        Ok(())
+    }
+
+    fn server_config(&self, _: &Setup) -> Result<()> {
+        Ok(())
+    }
+
+    fn connect<'a>(&self, (): &'a (), _: &'a Endpoint) -> Result<SlowConnection> {
+        Ok(SlowConnection)
+    }
+
+    fn accept<'a>(&self, (): &'a (), _: &'a Endpoint) -> Result<SlowConnection> {
+        Ok(SlowConnection)
+    }
+}
+
+#[test]
+fn the_harness_own_cost_is_that_of_one_operation() {
+    // 64 writes a step: on a busy host a write may take longer, but not 64 times as long.
+    let scenario = json!({"operation": "transfer", "size": 16384, "in_flight": 1 << 20});
+    let cost = least_cost::<Transfer, _>(&Slow, &request(&scenario, false)).unwrap();
+    assert!((1e5..4e6).contains(&cost[0]), "{cost:?} ns a write");
+    assert!(cost[1] < 1e5, "{cost:?} ns a write");
+}
+
+fn millis(number: u64) -> Duration {
+    Duration::from_millis(number)
+}
+
+/// Steps of a handshake, each with the same times.
+fn tally(steps: u64, latency: bool) -> Tally {
+    let mut tally = Tally::new(2, latency).unwrap();
+    for _ in 0..steps {
+        let client = vec![
+            (Phase::Construction, millis(1)),
+            (Phase::Flight1, millis(2)),
+            (Phase::Flight2, millis(5)),
+        ];
+        let server = vec![
+            (Phase::Construction, millis(4)),
+            (Phase::Flight1, millis(6)),
+        ];
+        tally.add([client, server]).unwrap();
+    }
+    tally
+}
+
+const WORK: Work = Work {
+    operations: 2,
+    amount: 3.0,
+    quantity: Quantity::Mebibytes,
+};
+
+#[test]
+fn throughput_is_from_the_first_thread_that_starts_to_the_last_that_ends() {
+    let zero = Instant::now();
+    let window = |steps, start, end| Window {
+        tally: tally(steps, false),
+        start: zero + millis(start),
+        end: zero + millis(end),
+        stopped: None,
+    };
+    let windows = [
+        window(5, 100, 600),
+        window(10, 0, 500),
+        window(15, 50, 1000),
+    ];
+    let all = throughput(&handshake(3), WORK, &windows).unwrap();
+    assert_eq!(all.elapsed_seconds, Some(1.0));
+    assert_eq!(all.operations, 60);
+    assert_eq!(all.observations, [rate(180.0, Quantity::Mebibytes)]);
+    assert_eq!(all.scenario.side, None);
+    let expected = [30.0 / 0.5, 60.0 / 0.5, 90.0 / 0.95];
+    let rates = all.per_thread.unwrap();
+    assert_eq!(rates.len(), 3);
+    for (found, expected) in rates.iter().zip(expected) {
+        assert!((found - expected).abs() < 1e-9, "{rates:?}");
+    }
+    let one = throughput(&handshake(1), WORK, &windows[..1]).unwrap();
+    assert_eq!((one.elapsed_seconds, one.per_thread), (Some(0.5), None));
+    assert!(throughput(&handshake(1), WORK, &[]).is_err());
+}
+
+#[test]
+fn a_role_has_the_sum_of_its_threads_rates_and_the_mean_of_its_phases() {
+    let tallies = [tally(5, false), tally(10, false)];
+    let threads = |index: usize| -> Vec<_> {
+        let roles = tallies.iter().map(|it| (it.steps, &it.roles[index]));
+        roles.collect()
+    };
+    let client = role(&handshake(2), Some(Side::Client), WORK, &threads(0)).unwrap();
+    assert_eq!(client.operations, 30);
+    assert_eq!(client.elapsed_seconds, Some(0.12));
+    assert_eq!(client.scenario.side, Some(Side::Client));
+    // 2 x 3 MiB in 8 ms, on two threads.
+    let rates = client.per_thread.unwrap();
+    assert!(rates.iter().all(|rate| (rate - 750.0).abs() < 1e-9));
+    let total = &client.observations[0];
+    assert_eq!((total.metric, total.phase), (Metric::RATE, Phase::Total));
+    assert_eq!(total.unit, Unit::MEBIBYTES_PER_SECOND);
+    assert!((total.value - 1500.0).abs() < 1e-9);
+    let phases: Vec<_> = client.observations[1..]
+        .iter()
+        .map(|it| (it.phase, it.metric, it.value, it.unit))
+        .collect();
+    let duration = |phase, value| (phase, Metric::DURATION, value, Unit::MICROSECONDS);
+    let expected = [
+        duration(Phase::Construction, 500.0),
+        duration(Phase::Flight1, 1000.0),
+        duration(Phase::Flight2, 2500.0),
+    ];
+    assert_eq!(phases, expected);
+    assert_eq!(client.histogram, None);
+    let server = role(&handshake(2), Some(Side::Server), WORK, &threads(1)[..1]).unwrap();
+    assert_eq!(
+        (server.operations, server.elapsed_seconds),
+        (10, Some(0.05))
+    );
+    assert_eq!(server.per_thread, None);
+}
+
+#[test]
+fn latencies_are_the_sums_of_the_phases_of_each_step() {
+    let tallies = [tally(5, true), tally(10, true)];
+    let threads: Vec<_> = tallies.iter().map(|it| (it.steps, &it.roles[0])).collect();
+    let client = role(&handshake(2), Some(Side::Client), WORK, &threads).unwrap();
+    assert!(client.histogram.is_some());
+    let percentiles: Vec<_> = client
+        .observations
+        .iter()
+        .filter(|it| it.statistic != Statistic::Value)
+        .collect();
+    assert_eq!(percentiles.len(), 6);
+    for found in percentiles {
+        assert!((found.value / 8000.0 - 1.0).abs() < 2e-3, "{found:?}");
+    }
+}
+
+#[test]
+fn the_time_of_a_kind_with_one_phase_stands_in_its_rate_alone() {
+    let mut tally = Tally::new(1, false).unwrap();
+    tally.add([[(Phase::Total, millis(4))]]).unwrap();
+    let record = role(&handshake(1), None, WORK, &[(tally.steps, &tally.roles[0])]).unwrap();
+    assert_eq!(
+        record.observations,
+        [rate(1500.0, Quantity::Mebibytes)],
+        "{:?}",
+        record.observations
+    );
+}
+
+#[test]
+fn spans_are_those_of_the_request_and_must_be_spans() {
+    let mut request = handshake(1);
+    assert_eq!(spans(&request).unwrap(), [millis(125), millis(500)]);
+    request.warmup_seconds = -1.0;
+    let error = spans(&request).unwrap_err().to_string();
+    assert_eq!(error, "-1 s is no span of time");
+}
+
+#[test]
+fn what_copies_cost_is_recorded_of_transfers_alone() {
+    let transfer = json!({"operation": "transfer", "size": 16384, "in_flight": 65536});
+    for (request, copies) in [(request(&transfer, false), true), (handshake(1), false)] {
+        let records = match copies {
+            true => Workload::<NoopLibrary>::own_cost(&Transfer, &request),
+            false => Workload::<NoopLibrary>::own_cost(&Handshake, &request),
+        };
+        for record in records.unwrap() {
+            let Record::Overhead(overhead) = record else {
+                panic!("{record:?} is no overhead");
+            };
+            // Two records of 16 KiB take some hundred nanoseconds to copy, on any host.
+            let found = overhead.copies_nanoseconds;
+            assert_eq!(found.is_some(), copies);
+            assert!(found.is_none_or(|it| it > 10.0), "{found:?}");
+        }
+    }
+}
+
+/// Steps of a kind that takes no library, in the order of time.
+static STEPS: Mutex<Vec<Instant>> = Mutex::new(Vec::new());
+
+/// A kind whose step takes a millisecond, and of which every other step does nothing but check.
+struct Ticking;
+
+impl Timed for Ticking {
+    const SIDES: &'static [Option<Side>] = &[Some(Side::Client), Some(Side::Server)];
+    const LATENCY: bool = true;
+
+    type Shared<L: TlsLibrary> = ();
+
+    fn work(_: &Scenario) -> Result<Work> {
+        Ok(WORK)
+    }
+
+    fn prepare<L: TlsLibrary>(_: &Target<'_, L>) -> Result<()> {
+        Ok(())
+    }
+
+    fn run<L: TlsLibrary, R>(
+        _: &Target<'_, L>,
+        (): &(),
+        driver: impl FnOnce(&mut Step<'_>) -> Result<R>,
+    ) -> Result<R> {
+        let mut counts = false;
+        driver(&mut |tally| {
+            let start = Instant::now();
+            while start.elapsed() < millis(1) {}
+            counts = !counts;
+            if counts {
+                return Ok(());
+            }
+            STEPS.lock().unwrap().push(start);
+            let client = vec![(Phase::Total, millis(1))];
+            tally.add([client.clone(), client])
+        })
+    }
+}
+
+fn ticks(request: &Request) -> Vec<Measurement> {
+    let records = Workload::<NoopLibrary>::measure(&Ticking, &NoopLibrary, request).unwrap();
+    let measured = records.into_iter().map(|record| match record {
+        Record::Measurement(it) => it,
+        other => panic!("{other:?} is no measurement"),
+    });
+    measured.collect()
+}
+
+#[test]
+fn a_window_follows_the_warm_up_and_lasts_for_its_time() {
+    let mut request = request(&json!({"operation": "handshake", "threads": 1}), true);
+    (request.warmup_seconds, request.measure_seconds) = (0.05, 0.1);
+    STEPS.lock().unwrap().clear();
+    let start = Instant::now();
+    let measured = ticks(&request);
+    assert!(start.elapsed() >= millis(50 + 100));
+    let sides: Vec<_> = measured.iter().map(|it| it.scenario.side).collect();
+    assert_eq!(sides, [Some(Side::Client), Some(Side::Server)]);
+    assert!(measured.iter().all(|it| it.histogram.is_some() && it.valid));
+    let steps = STEPS.lock().unwrap().clone();
+    let counted = usize::try_from(measured[0].operations / WORK.operations).unwrap();
+    let first = steps.len() - counted;
+    assert!(first >= 2, "{first} steps of warm-up");
+    assert!(steps[first] - start >= millis(50));
+
+    // However short the time is, a step that counts is measured.
+    (request.warmup_seconds, request.measure_seconds) = (0.0, 0.0);
+    request.throughput = true;
+    let measured = ticks(&request);
+    assert_eq!(measured.len(), 3);
+    assert!(measured.iter().all(|it| it.operations == WORK.operations));
+    assert_eq!(measured[2].scenario.side, None);
+}

@@ -1,0 +1,141 @@
+//! Every library sends in writes of one size and receives in the same steps: the driver asks for
+//! them, whatever the library.
+
+use std::sync::Mutex;
+
+use anyhow::{Result, bail};
+use serde_json::json;
+use tls_harness::{
+    copy::CopyLibrary,
+    implementation::Implementation,
+    library::{Connection, Negotiated, Progress, Setup, TlsLibrary},
+    scenario::Scenario,
+    session,
+    transport::{Endpoint, Transport},
+    workloads::transfer::Batch,
+};
+
+/// What the driver asked for: bytes of each call.
+#[derive(Default)]
+struct Watched {
+    writes: Mutex<Vec<usize>>,
+    reads: Mutex<Vec<usize>>,
+}
+
+struct WatchedConnection<'a> {
+    connection: <CopyLibrary as TlsLibrary>::Client<'a>,
+    library: &'a Watched,
+}
+
+impl Connection for WatchedConnection<'_> {
+    fn handshake(&mut self) -> Result<Progress> {
+        self.connection.handshake()
+    }
+
+    fn receive_tickets(&mut self) -> Result<()> {
+        self.connection.receive_tickets()
+    }
+
+    fn send(&mut self, data: &[u8]) -> Result<()> {
+        self.library.writes.lock().unwrap().push(data.len());
+        self.connection.send(data)
+    }
+
+    fn receive(&mut self, buffer: &mut [u8]) -> Result<usize> {
+        self.library.reads.lock().unwrap().push(buffer.len());
+        self.connection.receive(buffer)
+    }
+
+    fn negotiated(&self) -> Result<Negotiated> {
+        self.connection.negotiated()
+    }
+}
+
+impl TlsLibrary for &'static Watched {
+    type ClientConfig = <CopyLibrary as TlsLibrary>::ClientConfig;
+    type ServerConfig = <CopyLibrary as TlsLibrary>::ServerConfig;
+    type Client<'a> = WatchedConnection<'a>;
+    type Server<'a> = WatchedConnection<'a>;
+
+    fn implementation(&self) -> Result<Implementation> {
+        bail!("the watched library is no implementation")
+    }
+
+    fn unsupported(&self, _: &Scenario) -> Option<String> {
+        None
+    }
+
+    fn client_config(&self, setup: &Setup) -> Result<Self::ClientConfig> {
+        CopyLibrary.client_config(setup)
+    }
+
+    fn server_config(&self, setup: &Setup) -> Result<Self::ServerConfig> {
+        CopyLibrary.server_config(setup)
+    }
+
+    fn connect<'a>(
+        &self,
+        config: &'a Self::ClientConfig,
+        endpoint: &'a Endpoint,
+    ) -> Result<WatchedConnection<'a>> {
+        Ok(WatchedConnection {
+            connection: CopyLibrary.connect(config, endpoint)?,
+            library: self,
+        })
+    }
+
+    fn accept<'a>(
+        &self,
+        config: &'a Self::ServerConfig,
+        endpoint: &'a Endpoint,
+    ) -> Result<WatchedConnection<'a>> {
+        self.connect(config, endpoint)
+    }
+}
+
+/// Bytes of the writes and of the reads of one batch.
+fn steps(more: &serde_json::Value) -> (Vec<usize>, Vec<usize>) {
+    let mut scenario = json!({"operation": "transfer", "protocol": "1.3",
+        "cipher_suite": "TLS_AES_256_GCM_SHA384", "key_exchange": "X25519",
+        "certificate": "rsa-2048", "authentication": "server", "resumption": "none"});
+    for (key, value) in more.as_object().unwrap() {
+        scenario[key] = value.clone();
+    }
+    let scenario: Scenario = serde_json::from_value(scenario).unwrap();
+    let watched: &'static Watched = Box::leak(Box::default());
+    let mut batch = Batch::new(&scenario).unwrap();
+    let transport = Transport::new(batch.capacity());
+    let client = watched.client_config(&Setup::client(&scenario).unwrap());
+    let server = watched.server_config(&Setup::server(&scenario).unwrap());
+    let (client, server) = (client.unwrap(), server.unwrap());
+    let mut pair = session::run(&watched, &client, &server, &transport, false).unwrap();
+    transport.clear();
+    batch.run(&mut pair).unwrap();
+    batch.check(&transport).unwrap();
+    let steps = |of: &Mutex<Vec<usize>>| of.lock().unwrap().clone();
+    (steps(&watched.writes), steps(&watched.reads))
+}
+
+#[test]
+fn every_write_has_the_size_of_the_scenario() {
+    for (more, expected) in [
+        (json!({"size": 65536, "in_flight": 262_144}), vec![65536; 4]),
+        (json!({"size": 16, "in_flight": 16384}), vec![16; 1024]),
+        (json!({"size": 1 << 20}), vec![1 << 20]),
+    ] {
+        assert_eq!(steps(&more).0, expected);
+    }
+}
+
+#[test]
+fn every_library_receives_in_steps_of_one_record_or_one_write() {
+    let records = json!({"size": 65536, "in_flight": 65536, "record_size": 4096});
+    for (more, expected) in [
+        (json!({"size": 65536, "in_flight": 65536}), vec![16384; 4]),
+        (json!({"size": 1024, "in_flight": 16384}), vec![1024; 16]),
+        (records, vec![4096; 16]),
+        (json!({"size": 1 << 20}), vec![16384; 64]),
+    ] {
+        assert_eq!(steps(&more).1, expected);
+    }
+}

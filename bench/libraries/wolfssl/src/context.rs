@@ -1,0 +1,153 @@
+//! The `WOLFSSL_CTX` of a role, which pins what a scenario pins.
+
+use std::ffi::{CStr, CString, c_int};
+
+use anyhow::Result;
+use tls_harness::{
+    library::Setup,
+    scenario::{Authentication, Certificate, CipherSuite, Protocol},
+};
+use wolfssl_sys as ffi;
+
+use crate::{
+    NONE, check,
+    connection::{receive, send},
+    is_there,
+};
+
+/// A `WOLFSSL_CTX`.
+pub struct Context {
+    pub context: *mut ffi::WOLFSSL_CTX,
+    pub host_name: CString,
+    /// Numbers of the groups that a client sends key shares for.
+    pub key_shares: Vec<u16>,
+}
+
+/// What several threads may share.
+pub struct ServerContext(pub Context);
+
+// SAFETY: wolfSSL allows connections of one WOLFSSL_CTX in several threads, once it is set up.
+unsafe impl Sync for ServerContext {}
+
+impl Drop for Context {
+    fn drop(&mut self) {
+        // SAFETY: owned, and every connection holds a reference of its own.
+        unsafe { ffi::wolfSSL_CTX_free(self.context) }
+    }
+}
+
+fn cipher_name(suite: CipherSuite) -> &'static CStr {
+    match suite {
+        CipherSuite::Aes128Gcm => c"TLS13-AES128-GCM-SHA256",
+        CipherSuite::Aes256Gcm => c"TLS13-AES256-GCM-SHA384",
+        CipherSuite::ChaCha20Poly1305 => c"TLS13-CHACHA20-POLY1305-SHA256",
+        CipherSuite::EcdheRsaAes128Gcm => c"ECDHE-RSA-AES128-GCM-SHA256",
+        CipherSuite::EcdheRsaAes256Gcm => c"ECDHE-RSA-AES256-GCM-SHA384",
+        CipherSuite::EcdheRsaChaCha20Poly1305 => c"ECDHE-RSA-CHACHA20-POLY1305",
+        CipherSuite::EcdheEcdsaAes128Gcm => c"ECDHE-ECDSA-AES128-GCM-SHA256",
+        CipherSuite::EcdheEcdsaAes256Gcm => c"ECDHE-ECDSA-AES256-GCM-SHA384",
+        CipherSuite::EcdheEcdsaChaCha20Poly1305 => c"ECDHE-ECDSA-CHACHA20-POLY1305",
+    }
+}
+
+fn signature_algorithm(certificate: Certificate) -> &'static CStr {
+    match certificate {
+        Certificate::Rsa2048 | Certificate::Rsa4096 => c"RSA-PSS+SHA256",
+        Certificate::EcdsaP256 => c"ECDSA+SHA256",
+        Certificate::EcdsaP384 => c"ECDSA+SHA384",
+        Certificate::Ed25519 => c"ED25519",
+    }
+}
+
+impl Context {
+    fn new(setup: &Setup, method: *mut ffi::WOLFSSL_METHOD) -> Result<Self> {
+        // SAFETY: the new WOLFSSL_CTX takes the method over, and is owned by what is returned.
+        let context = unsafe { ffi::wolfSSL_CTX_new(method) };
+        let this = Self {
+            context: is_there(context, "wolfSSL_CTX_new")?,
+            host_name: CString::new(setup.host_name)?,
+            key_shares: Vec::new(),
+        };
+        let mut groups: Vec<c_int> = setup.groups.iter().map(|it| it.number().into()).collect();
+        let count = groups.len().try_into()?;
+        let pem = ffi::WOLFSSL_FILETYPE_PEM.cast_signed();
+        // SAFETY: the WOLFSSL_CTX lives, and what is passed is copied before each call returns.
+        unsafe {
+            let name = cipher_name(setup.cipher_suite);
+            let set = ffi::wolfSSL_CTX_set_cipher_list(context, name.as_ptr());
+            check(set, "wolfSSL_CTX_set_cipher_list")?;
+            let set = ffi::wolfSSL_CTX_set_groups(context, groups.as_mut_ptr(), count);
+            check(set, "wolfSSL_CTX_set_groups")?;
+            let trusted = setup.trusted;
+            let length = trusted.len().try_into()?;
+            let loaded =
+                ffi::wolfSSL_CTX_load_verify_buffer(context, trusted.as_ptr(), length, pem);
+            check(loaded, "wolfSSL_CTX_load_verify_buffer")?;
+            if let Some(identity) = &setup.identity {
+                let (chain, key) = (identity.chain, identity.key);
+                let length = chain.len().try_into()?;
+                let used =
+                    ffi::wolfSSL_CTX_use_certificate_chain_buffer(context, chain.as_ptr(), length);
+                check(used, "wolfSSL_CTX_use_certificate_chain_buffer")?;
+                let length = key.len().try_into()?;
+                let used =
+                    ffi::wolfSSL_CTX_use_PrivateKey_buffer(context, key.as_ptr(), length, pem);
+                check(used, "wolfSSL_CTX_use_PrivateKey_buffer")?;
+            }
+            // After the cipher suite, which chooses algorithms of its own.
+            let algorithm = signature_algorithm(setup.certificate);
+            let set = ffi::wolfSSL_CTX_set1_sigalgs_list(context, algorithm.as_ptr());
+            check(set, "wolfSSL_CTX_set1_sigalgs_list")?;
+            let off = ffi::WOLFSSL_SESS_CACHE_OFF.into();
+            ffi::wolfSSL_CTX_set_session_cache_mode(context, off);
+            ffi::wolfSSL_CTX_SetIORecv(context, Some(receive));
+            ffi::wolfSSL_CTX_SetIOSend(context, Some(send));
+        }
+        Ok(this)
+    }
+
+    /// # Errors
+    /// The library refuses the set-up.
+    pub fn client(setup: &Setup) -> Result<Self> {
+        // SAFETY: each makes a method, which the context takes over.
+        let method = unsafe {
+            match setup.protocol {
+                Protocol::Tls12 => ffi::wolfTLSv1_2_client_method(),
+                Protocol::Tls13 => ffi::wolfTLSv1_3_client_method(),
+            }
+        };
+        let mut this = Self::new(setup, method)?;
+        // SAFETY: the WOLFSSL_CTX lives.
+        unsafe {
+            let verify = ffi::WOLFSSL_VERIFY_PEER.cast_signed();
+            ffi::wolfSSL_CTX_set_verify(this.context, verify, NONE);
+        }
+        if setup.protocol == Protocol::Tls13 {
+            let shares = setup.groups[..setup.key_shares].iter();
+            this.key_shares = shares.map(|group| group.number()).collect();
+        }
+        Ok(this)
+    }
+
+    /// # Errors
+    /// The library refuses the set-up.
+    pub fn server(setup: &Setup) -> Result<ServerContext> {
+        // SAFETY: as above.
+        let method = unsafe {
+            match setup.protocol {
+                Protocol::Tls12 => ffi::wolfTLSv1_2_server_method(),
+                Protocol::Tls13 => ffi::wolfTLSv1_3_server_method(),
+            }
+        };
+        let this = Self::new(setup, method)?;
+        let verify = match setup.authentication {
+            Authentication::Server => ffi::WOLFSSL_VERIFY_NONE,
+            Authentication::Mutual => {
+                ffi::WOLFSSL_VERIFY_PEER | ffi::WOLFSSL_VERIFY_FAIL_IF_NO_PEER_CERT
+            }
+        };
+        // SAFETY: the WOLFSSL_CTX lives.
+        unsafe { ffi::wolfSSL_CTX_set_verify(this.context, verify.cast_signed(), NONE) };
+        Ok(ServerContext(this))
+    }
+}

@@ -1,0 +1,145 @@
+//! wolfSSL, as the package wolfssl-sys configures and builds it: without session tickets, without
+//! Ed25519, and without a way to limit the size of records.
+
+mod connection;
+mod context;
+
+use std::{
+    ffi::{CStr, c_char, c_int},
+    ptr,
+};
+
+use anyhow::{Context as _, Result, bail};
+use tls_harness::{
+    binary,
+    implementation::Implementation,
+    library::{Setup, TlsLibrary},
+    scenario::{Certificate, Operation, Protocol, Resumption, Scenario},
+    transport::Endpoint,
+};
+use wolfssl_sys as ffi;
+
+use crate::{
+    connection::WolfSslConnection,
+    context::{Context, ServerContext},
+};
+
+/// The wolfSSL that the program is linked with.
+pub struct WolfSsl;
+
+/// Turns a result other than success into an error with its reason.
+fn check(result: c_int, what: &str) -> Result<()> {
+    if result == ffi::WOLFSSL_SUCCESS as c_int {
+        return Ok(());
+    }
+    bail!("{what}: {}", reason(result));
+}
+
+/// The text of one of wolfSSL's errors.
+fn reason(error: c_int) -> String {
+    // `WOLFSSL_MAX_ERROR_SZ` of ssl.h.
+    let mut text: [c_char; 80] = [0; 80];
+    // SAFETY: so many bytes may be written, and the text is ended by a zero.
+    unsafe {
+        ffi::wolfSSL_ERR_error_string(i64::from(error).cast_unsigned(), text.as_mut_ptr());
+        CStr::from_ptr(text.as_ptr()).to_string_lossy().into_owned()
+    }
+}
+
+impl TlsLibrary for WolfSsl {
+    type ClientConfig = Context;
+    type ServerConfig = ServerContext;
+    type Client<'a> = WolfSslConnection<'a>;
+    type Server<'a> = WolfSslConnection<'a>;
+
+    fn implementation(&self) -> Result<Implementation> {
+        let package = binary::package_version(env!("PACKAGES"), "wolfssl-sys");
+        let package = package.context("Cargo.lock has no wolfssl-sys")?;
+        // SAFETY: the library returns a static string.
+        let version = unsafe { CStr::from_ptr(ffi::wolfSSL_lib_version()) };
+        Ok(Implementation {
+            flags: Some(env!("WOLFSSL_FLAGS").into()),
+            linkage: Some(binary::linkage("libwolfssl")?),
+            source: Some(format!("cargo package wolfssl-sys {package}")),
+            note: Some("as the package configures it, with its own patches".into()),
+            ..Implementation::new(env!("LIBRARY"), version.to_str()?)?
+        })
+    }
+
+    fn unsupported(&self, scenario: &Scenario) -> Option<String> {
+        let reason = |text: &str| Some(text.to_owned());
+        if scenario.operation == Operation::Primitive {
+            return reason("this adapter does not reach the cryptography of wolfSSL");
+        }
+        if scenario.certificate == Some(Certificate::Ed25519) {
+            return reason("wolfssl-sys builds wolfSSL without Ed25519");
+        }
+        if scenario.record_size.is_some() {
+            return reason(
+                "wolfssl-sys builds wolfSSL without HAVE_MAX_FRAGMENT: records have 16 KiB",
+            );
+        }
+        match (scenario.protocol, scenario.resumption) {
+            (_, Some(Resumption::Ticket)) => {
+                reason("wolfssl-sys builds wolfSSL without session tickets")
+            }
+            (Some(Protocol::Tls13), Some(Resumption::SessionId)) => reason(
+                "wolfSSL resumes TLS1.3 sessions by tickets, without which wolfssl-sys builds it",
+            ),
+            (_, Some(Resumption::SessionId)) => {
+                reason("wolfSSL's cache of sessions has a size that is fixed when it is compiled")
+            }
+            _ => None,
+        }
+    }
+
+    fn client_config(&self, setup: &Setup) -> Result<Context> {
+        Context::client(setup)
+    }
+
+    fn server_config(&self, setup: &Setup) -> Result<ServerContext> {
+        Context::server(setup)
+    }
+
+    fn connect<'a>(
+        &self,
+        context: &'a Context,
+        endpoint: &'a Endpoint,
+    ) -> Result<WolfSslConnection<'a>> {
+        let connection = WolfSslConnection::new(context, endpoint, true)?;
+        let ssl = connection.ssl;
+        let name = &context.host_name;
+        // SAFETY: the connection lives, and the name is copied.
+        unsafe {
+            let length = name.as_bytes().len().try_into()?;
+            let kind = ffi::WOLFSSL_SNI_HOST_NAME.try_into()?;
+            let set = ffi::wolfSSL_UseSNI(ssl, kind, name.as_ptr().cast(), length);
+            check(set, "wolfSSL_UseSNI")?;
+            let set = ffi::wolfSSL_check_domain_name(ssl, name.as_ptr());
+            check(set, "wolfSSL_check_domain_name")?;
+            for group in &context.key_shares {
+                check(ffi::wolfSSL_UseKeyShare(ssl, *group), "wolfSSL_UseKeyShare")?;
+            }
+        }
+        Ok(connection)
+    }
+
+    fn accept<'a>(
+        &self,
+        context: &'a ServerContext,
+        endpoint: &'a Endpoint,
+    ) -> Result<WolfSslConnection<'a>> {
+        WolfSslConnection::new(&context.0, endpoint, false)
+    }
+}
+
+/// No callback.
+const NONE: ffi::VerifyCallback = None;
+
+/// Not an object of the library.
+fn is_there<T>(object: *mut T, what: &str) -> Result<*mut T> {
+    match object == ptr::null_mut() {
+        true => bail!("{what}: out of memory"),
+        false => Ok(object),
+    }
+}

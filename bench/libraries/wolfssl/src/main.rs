@@ -1,0 +1,7 @@
+//! Measures wolfSSL.
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    tls_harness::program::main(&tls_wolfssl::WolfSsl)
+}

@@ -1,0 +1,25 @@
+//! wolfSSL does what the harness asks of it.
+
+#[macro_use]
+#[path = "../../shared/conformance/mod.rs"]
+mod conformance;
+
+use conformance::unsupported;
+use tls_wolfssl::WolfSsl;
+
+/// What wolfSSL alone can't do.
+const OWN: &str = include_str!("unsupported.txt");
+
+const PROGRAM: &str = env!("CARGO_BIN_EXE_tls-wolfssl");
+
+conformance_tests!(WolfSsl, PROGRAM, unsupported: [unsupported::PRIMITIVES, unsupported::SESSION_ID, OWN]);
+
+#[test]
+fn every_primitive_is_right() {
+    conformance::measurements::every_primitive_is_right(&WolfSsl);
+}
+
+#[test]
+fn client_hellos_carry_their_key_shares() {
+    conformance::programs::client_hellos_carry_their_key_shares(&WolfSsl, PROGRAM);
+}

@@ -1,0 +1,150 @@
+//! Lines of a file in TOML, for messages: `bench/suites/quick.toml:9: …`.
+
+use std::path::Path;
+
+use anyhow::{Context as _, Result, anyhow};
+use serde::de::DeserializeOwned;
+use toml_edit::{Document, Item, Value};
+
+/// A word that differs from another one in more letters is no typing mistake.
+const MOST_LETTERS: usize = 3;
+
+/// A file with the places of its parts.
+pub struct Lines {
+    name: String,
+    text: String,
+    /// Absent if it cannot be parsed.
+    document: Option<Document<String>>,
+}
+
+impl Lines {
+    /// Reads a file.
+    ///
+    /// # Errors
+    /// There is no such file, or it is no text.
+    pub fn read(path: &Path) -> Result<Self> {
+        let name = path.display().to_string();
+        let text = std::fs::read_to_string(path).with_context(|| name.clone())?;
+        let document = Document::parse(text.clone()).ok();
+        Ok(Self {
+            name,
+            text,
+            document,
+        })
+    }
+
+    pub fn bytes(&self) -> &[u8] {
+        self.text.as_bytes()
+    }
+
+    /// The content.
+    ///
+    /// # Errors
+    /// It is not as expected: names file and line.
+    pub fn parse<T: DeserializeOwned>(&self) -> Result<T> {
+        toml::from_str(&self.text).map_err(|error: toml::de::Error| {
+            let line = self.line(error.span().map_or(0, |span| span.start));
+            anyhow!("{}:{line}: {}", self.name, readable(error.message()))
+        })
+    }
+
+    /// `FILE:LINE` of the top of an entry of a list, or of a field of it.
+    pub fn at(&self, list: &str, index: usize, field: Option<&str>) -> String {
+        let place = self.place(list, index, field);
+        format!("{}:{}", self.name, self.line(place.unwrap_or_default()))
+    }
+
+    /// `FILE:LINE` of a key at the top; the first line where it is absent.
+    pub fn at_key(&self, key: &str) -> String {
+        let key = self.document.as_ref().and_then(|it| it.key(key));
+        let place = key.and_then(|key| Some(key.span()?.start));
+        format!("{}:{}", self.name, self.line(place.unwrap_or_default()))
+    }
+
+    fn place(&self, list: &str, index: usize, field: Option<&str>) -> Option<usize> {
+        let start = |span: Option<std::ops::Range<usize>>| Some(span?.start);
+        match self.document.as_ref()?.get(list)? {
+            Item::ArrayOfTables(all) => {
+                let table = all.get(index)?;
+                let key = field.and_then(|field| table.key(field)?.span());
+                start(key).or_else(|| start(table.span()))
+            }
+            Item::Value(Value::Array(all)) => start(all.get(index)?.span()),
+            _ => None,
+        }
+    }
+
+    /// Counted from 1.
+    fn line(&self, place: usize) -> usize {
+        let before = self.text.get(..place).unwrap_or_default();
+        before.matches('\n').count() + 1
+    }
+}
+
+/// A message of the TOML reader on one line, with the word that was probably meant.
+pub fn readable(message: &str) -> String {
+    let message = message.split_whitespace().collect::<Vec<_>>().join(" ");
+    // unknown field `name`, expected one of `first`, `second`
+    let words: Vec<&str> = message.split('`').skip(1).step_by(2).collect();
+    match words.split_first() {
+        Some((found, expected)) if message.starts_with("unknown ") => {
+            match nearest(found, expected.iter().copied()) {
+                Some(near) => format!("{message}: did you mean `{near}`?"),
+                None => message,
+            }
+        }
+        _ => message,
+    }
+}
+
+/// The word that was probably meant, if one is near.
+pub fn nearest<'a>(found: &str, expected: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let found = found.to_lowercase();
+    let distance = |word: &str| strsim::damerau_levenshtein(&found, &word.to_lowercase());
+    let all = expected.into_iter().map(|word| (distance(word), word));
+    let (distance, word) = all.min_by_key(|(distance, _)| *distance)?;
+    (distance <= MOST_LETTERS && distance * 2 < found.len()).then_some(word)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn lines(text: &str) -> Lines {
+        Lines {
+            name: "suite.toml".into(),
+            text: text.into(),
+            document: Document::parse(text.into()).ok(),
+        }
+    }
+
+    #[test]
+    fn every_part_has_its_line() {
+        let lines =
+            lines("a = [\n  \"x\",\n  { b = 1 },\n]\n[[s]]\nt = 1\n[[s]]\n# c\nu = [1,\n2]\n");
+        assert_eq!(lines.at("a", 0, None), "suite.toml:2");
+        assert_eq!(lines.at("a", 1, None), "suite.toml:3");
+        assert_eq!(lines.at("s", 0, Some("t")), "suite.toml:6");
+        assert_eq!(lines.at("s", 1, None), "suite.toml:7");
+        assert_eq!(lines.at("s", 1, Some("u")), "suite.toml:9");
+        assert_eq!(lines.at("s", 1, Some("absent")), "suite.toml:7");
+        assert_eq!(lines.at_key("a"), "suite.toml:1");
+    }
+
+    #[test]
+    fn what_is_no_toml_is_named_with_its_line() {
+        let error = lines("a = 1\nb = \"x\n")
+            .parse::<toml::Table>()
+            .unwrap_err();
+        assert!(error.to_string().starts_with("suite.toml:2: "), "{error}");
+    }
+
+    #[test]
+    fn a_near_word_is_proposed_and_a_far_one_is_not() {
+        let names = ["tls-openssl", "tls-boringssl"];
+        assert_eq!(nearest("tls-opensl", names), Some("tls-openssl"));
+        assert_eq!(nearest("tls-wolfssl-unheard-of", names), None);
+        let message = "unknown field `round`, expected one of `rounds`, `name`";
+        assert!(readable(message).ends_with("did you mean `rounds`?"));
+    }
+}

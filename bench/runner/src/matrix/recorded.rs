@@ -1,0 +1,238 @@
+//! The packages that a build may be made of: those of `bench/Cargo.lock`, and those that
+//! `bench/matrix.lock` records of the builds of all suites. Cargo resolves a build from both, and
+//! what it resolves to besides is not built.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, ensure};
+use toml_edit::{ArrayOfTables, DocumentMut, Item, Table, value};
+
+use crate::files::replace;
+use crate::matrix::cargo::LOCK;
+
+/// Name of the record, in the workspace of the harness.
+const RECORD: &str = "matrix.lock";
+
+const COMMENT: &str = "# Packages that the builds of all suites are made of. Written by \
+                       `tlsbench lock`.\n";
+
+/// One package of a registry, as a Cargo.lock names it.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Package {
+    name: String,
+    version: String,
+    source: String,
+    checksum: String,
+}
+
+/// What a checkout records.
+pub struct Recorded {
+    path: PathBuf,
+    /// Of `bench/Cargo.lock`.
+    own: BTreeSet<Package>,
+    /// Of `bench/matrix.lock`; some are in both.
+    others: BTreeSet<Package>,
+}
+
+impl Recorded {
+    /// What the workspace in `bench` records.
+    ///
+    /// # Errors
+    /// A lock can't be read.
+    pub fn read(bench: &Path) -> Result<Self> {
+        let path = bench.join(RECORD);
+        let read = |path: &Path| packages(&fs::read_to_string(path)?);
+        let own = bench.join(LOCK);
+        let others = match path.exists() {
+            true => read(&path).with_context(|| path.display().to_string())?,
+            false => BTreeSet::new(),
+        };
+        Ok(Self {
+            own: read(&own).with_context(|| own.display().to_string())?,
+            others,
+            path,
+        })
+    }
+
+    /// A Cargo.lock to begin with: `lock`, and what is recorded besides.
+    ///
+    /// # Errors
+    /// It is no Cargo.lock.
+    pub fn added_to(&self, lock: &str) -> Result<String> {
+        let present = packages(lock)?;
+        let mut lock: DocumentMut = lock.parse()?;
+        let all = lock.entry("package");
+        let all = all.or_insert(Item::ArrayOfTables(ArrayOfTables::new()));
+        let all = all.as_array_of_tables_mut();
+        let all = all.context("package: expected an array")?;
+        for package in self.others.difference(&present) {
+            all.push(package.to_table());
+        }
+        Ok(lock.to_string())
+    }
+
+    /// Refuses a build that was resolved to what is not recorded.
+    ///
+    /// # Errors
+    /// A package is not: names the first, and the command that records all.
+    pub fn check(&self, lock: &Path) -> Result<()> {
+        let text = fs::read_to_string(lock).with_context(|| lock.display().to_string())?;
+        let unknown = self.unknown(&text)?;
+        let first = unknown.first();
+        let first = first.map(|it| format!("{} {}", it.name, it.version));
+        ensure!(
+            first.is_none(),
+            "{} is not in bench/{LOCK} or bench/{RECORD}, {} packages in all: run tlsbench lock \
+             --suite FILE, and look at what it adds",
+            first.unwrap_or_default(),
+            unknown.len()
+        );
+        Ok(())
+    }
+
+    /// Records what a build was resolved to; returns how many packages are new.
+    ///
+    /// # Errors
+    /// It is no Cargo.lock, or the record can't be written.
+    pub fn add(&mut self, lock: &str) -> Result<usize> {
+        let before = self.others.len();
+        // Those of `bench/Cargo.lock` too, which will have other versions one day.
+        self.others.extend(packages(lock)?);
+        let number = self.others.len() - before;
+        if number > 0 {
+            replace(&self.path, self.to_text().as_bytes())?;
+        }
+        Ok(number)
+    }
+
+    fn unknown(&self, lock: &str) -> Result<BTreeSet<Package>> {
+        let known = |it: &Package| self.own.contains(it) || self.others.contains(it);
+        let found = packages(lock)?.into_iter();
+        Ok(found.filter(|it| !known(it)).collect())
+    }
+
+    fn to_text(&self) -> String {
+        let mut record = DocumentMut::new();
+        let tables = self.others.iter().map(Package::to_table);
+        record["version"] = value(4);
+        record["package"] = Item::ArrayOfTables(tables.collect());
+        format!("{COMMENT}{record}")
+    }
+}
+
+impl Package {
+    /// Without what it depends on: names alone may mean another package in another lock.
+    fn to_table(&self) -> Table {
+        let mut table = Table::new();
+        for (key, text) in [
+            ("name", &self.name),
+            ("version", &self.version),
+            ("source", &self.source),
+            ("checksum", &self.checksum),
+        ] {
+            table[key] = value(text);
+        }
+        table
+    }
+}
+
+/// The packages of a Cargo.lock that are not local: of those the sources are an input of a build.
+fn packages(lock: &str) -> Result<BTreeSet<Package>> {
+    let lock: DocumentMut = lock.parse()?;
+    let all = lock.get("package").and_then(Item::as_array_of_tables);
+    let mut packages = BTreeSet::new();
+    for table in all.into_iter().flatten() {
+        let text = |key: &str| table.get(key).and_then(Item::as_str).map(str::to_owned);
+        let Some(source) = text("source") else {
+            continue;
+        };
+        packages.insert(Package {
+            name: text("name").context("a package has no name")?,
+            version: text("version").context("a package has no version")?,
+            source,
+            checksum: text("checksum").context("a package has no checksum")?,
+        });
+    }
+    Ok(packages)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn package(name: &str, version: &str) -> String {
+        format!(
+            "[[package]]\nname = \"{name}\"\nversion = \"{version}\"\nsource = \"registry\"\n\
+             checksum = \"{version}\"\ndependencies = [\"x\"]\n\n"
+        )
+    }
+
+    fn lock(packages: &[(&str, &str)]) -> String {
+        let all = packages
+            .iter()
+            .map(|(name, version)| package(name, version));
+        let local = "[[package]]\nname = \"tls-harness\"\nversion = \"0.1.0\"\n\n";
+        format!("version = 4\n\n{local}{}", all.collect::<String>())
+    }
+
+    fn bench(own: &[(&str, &str)]) -> tempfile::TempDir {
+        let bench = tempfile::tempdir().unwrap();
+        fs::write(bench.path().join(LOCK), lock(own)).unwrap();
+        bench
+    }
+
+    #[test]
+    fn a_build_of_other_packages_than_the_recorded_is_refused() {
+        let bench = bench(&[("a", "1.0.0")]);
+        let resolved = bench.path().join("resolved");
+        let check = |recorded: &Recorded, packages: &[(&str, &str)]| {
+            fs::write(&resolved, lock(packages)).unwrap();
+            let error = recorded.check(&resolved).err();
+            error.map(|it| it.to_string()).unwrap_or_default()
+        };
+        let mut recorded = Recorded::read(bench.path()).unwrap();
+        assert_eq!(check(&recorded, &[("a", "1.0.0")]), "");
+        let old = [("a", "0.9.0"), ("b", "2.0.0")];
+        let error = check(&recorded, &old);
+        assert!(
+            error.starts_with("a 0.9.0 is not in bench/Cargo.lock or"),
+            "{error}"
+        );
+        assert!(
+            error.contains("2 packages in all: run tlsbench lock"),
+            "{error}"
+        );
+        assert_eq!(recorded.add(&lock(&old)).unwrap(), 2);
+        assert_eq!(recorded.add(&lock(&old)).unwrap(), 0);
+        assert_eq!(recorded.add(&lock(&[("a", "1.0.0")])).unwrap(), 1);
+        // An update of the workspace leaves the builds of the suites as they are.
+        fs::write(bench.path().join(LOCK), lock(&[("a", "1.1.0")])).unwrap();
+        let again = Recorded::read(bench.path()).unwrap();
+        assert_eq!(check(&again, &old), "");
+        assert_eq!(check(&again, &[("a", "1.0.0")]), "");
+        // Another content under the same version.
+        let other = lock(&old).replace("checksum = \"0.9.0\"", "checksum = \"0\"");
+        fs::write(&resolved, other).unwrap();
+        assert!(again.check(&resolved).is_err());
+    }
+
+    #[test]
+    fn a_lock_to_begin_with_holds_each_recorded_package_once() {
+        let bench = bench(&[("a", "1.0.0")]);
+        let mut recorded = Recorded::read(bench.path()).unwrap();
+        recorded
+            .add(&lock(&[("a", "0.9.0"), ("b", "2.0.0")]))
+            .unwrap();
+        for begun in [
+            lock(&[("a", "1.0.0"), ("b", "2.0.0")]),
+            "version = 4\n".to_owned(),
+        ] {
+            let found = recorded.added_to(&begun).unwrap();
+            for name in ["name = \"b\"", "version = \"0.9.0\""] {
+                assert_eq!(found.matches(name).count(), 1, "{found}");
+            }
+        }
+    }
+}

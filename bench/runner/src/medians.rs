@@ -1,0 +1,224 @@
+//! The medians of a run, for the person who has waited for it.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
+use std::path::Path;
+
+use anyhow::{Context, Result};
+use tls_harness::record::{Measurement, Metric, Observation, Phase, Record, Statistic};
+
+use crate::manifest::Run;
+
+/// A table that is wider has numbers for its columns, and a list of them.
+const WIDEST: usize = 120;
+
+/// What stands where nothing was measured.
+const NOTHING: &str = "–";
+
+/// A scenario with its unit, and the medians of each implementation.
+struct Row {
+    scenario: String,
+    unit: String,
+    /// Values of the rounds that count, by implementation.
+    values: BTreeMap<String, Vec<f64>>,
+}
+
+/// The medians of the finished run in a folder, aligned.
+///
+/// # Errors
+/// The run cannot be read.
+pub fn table(folder: &Path) -> Result<String> {
+    let run = Run::read(&folder.join("run.toml"))?;
+    let mut records = Vec::new();
+    for file in run.files.iter().filter(|it| it.format == "tlsbench/1") {
+        let path = folder.join(&file.path);
+        let text = std::fs::read_to_string(&path).with_context(|| path.display().to_string())?;
+        for line in text.lines() {
+            let record: Record =
+                serde_json::from_str(line).with_context(|| path.display().to_string())?;
+            records.push(record);
+        }
+    }
+    let ids: Vec<&str> = run
+        .implementations
+        .iter()
+        .map(|it| it.id.as_str())
+        .collect();
+    let rounds = run.rounds.unwrap_or_default();
+    Ok(to_text(&rows(&records), &ids, rounds))
+}
+
+fn rows(records: &[Record]) -> Vec<Row> {
+    let counted: BTreeSet<u32> = records
+        .iter()
+        .filter_map(|record| match record {
+            Record::RoundState(state) if !state.disturbed => Some(state.round),
+            _ => None,
+        })
+        .collect();
+    let mut rows: Vec<Row> = Vec::new();
+    // The order within a round is that of the suite.
+    for measurement in records.iter().filter_map(|record| match record {
+        Record::Measurement(it) if it.valid && counted.contains(&it.round) => Some(it),
+        _ => None,
+    }) {
+        let Some(figure) = figure_of(measurement) else {
+            continue;
+        };
+        let (scenario, unit) = (measurement.scenario.name(), figure.unit.to_string());
+        let is_same = |row: &Row| row.scenario == scenario && row.unit == unit;
+        let index = rows.iter().position(is_same).unwrap_or_else(|| {
+            rows.push(Row {
+                scenario,
+                unit,
+                values: BTreeMap::new(),
+            });
+            rows.len() - 1
+        });
+        let id = measurement.implementation.clone();
+        rows[index].values.entry(id).or_default().push(figure.value);
+    }
+    rows
+}
+
+/// The one figure that stands for a measurement: its total, or the memory that is allocated after
+/// data was exchanged.
+fn figure_of(measurement: &Measurement) -> Option<&Observation> {
+    let mut all = measurement.observations.iter();
+    all.find(|it| {
+        it.statistic == Statistic::Value
+            && (it.phase == Phase::Total
+                || (it.phase, it.metric) == (Phase::Data, Metric::ALLOCATED))
+    })
+}
+
+fn to_text(rows: &[Row], ids: &[&str], rounds: u32) -> String {
+    let mut table = vec![vec!["scenario".to_owned(), "unit".to_owned()]];
+    table[0].extend(ids.iter().map(|it| (*it).to_owned()));
+    for row in rows {
+        let mut line = vec![row.scenario.clone(), row.unit.clone()];
+        line.extend(ids.iter().map(|id| match row.values.get(*id) {
+            Some(values) => figure(median(values)),
+            None => NOTHING.to_owned(),
+        }));
+        table.push(line);
+    }
+    let mut text = format!("medians of {rounds} rounds\n");
+    let width = |table: &[Vec<String>]| widths(table).iter().map(|it| it + 2).sum::<usize>();
+    if width(&table) > WIDEST {
+        for (number, id) in (1..).zip(ids) {
+            let _ = writeln!(text, "  [{number}] {id}");
+            table[0][number + 1] = format!("[{number}]");
+        }
+    }
+    let widths = widths(&table);
+    for line in &table {
+        let mut cells = line
+            .iter()
+            .zip(&widths)
+            .enumerate()
+            .map(|(index, (cell, width))| match index {
+                0 | 1 => format!("{cell:<width$}"),
+                _ => format!("{cell:>width$}"),
+            });
+        let line: Vec<String> = cells.by_ref().collect();
+        let _ = writeln!(text, "{}", line.join("  ").trim_end());
+    }
+    text
+}
+
+fn widths(table: &[Vec<String>]) -> Vec<usize> {
+    let columns = table.first().map_or(0, Vec::len);
+    let width = |column: usize| table.iter().map(|line| line[column].chars().count()).max();
+    (0..columns)
+        .map(|it| width(it).unwrap_or_default())
+        .collect()
+}
+
+fn median(values: &[f64]) -> f64 {
+    let mut sorted = values.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let middle = sorted.len() / 2;
+    match sorted.len() % 2 {
+        0 => f64::midpoint(sorted[middle - 1], sorted[middle]),
+        _ => sorted[middle],
+    }
+}
+
+/// With three digits at least, and a comma between thousands.
+fn figure(value: f64) -> String {
+    let digits = match value.abs() {
+        small if small < 10.0 => 2,
+        small if small < 100.0 => 1,
+        _ => 0,
+    };
+    let text = format!("{value:.digits$}");
+    let (whole, rest) = text.split_once('.').unwrap_or((&text, ""));
+    let mut grouped = String::new();
+    for (index, digit) in whole.chars().enumerate() {
+        if index > 0 && (whole.len() - index).is_multiple_of(3) {
+            grouped.push(',');
+        }
+        grouped.push(digit);
+    }
+    match rest {
+        "" => grouped,
+        rest => format!("{grouped}.{rest}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_median_is_the_middle_or_between_both() {
+        assert_eq!(median(&[3.0, 1.0, 2.0]), 2.0);
+        assert_eq!(median(&[4.0, 1.0, 2.0, 3.0]), 2.5);
+    }
+
+    #[test]
+    fn a_figure_has_three_digits_and_commas() {
+        for (value, text) in [
+            (1.234, "1.23"),
+            (12.34, "12.3"),
+            (123.4, "123"),
+            (1234.0, "1,234"),
+            (1_234_567.8, "1,234,568"),
+        ] {
+            assert_eq!(figure(value), text);
+        }
+    }
+
+    fn row(scenario: &str, values: &[(&str, f64)]) -> Row {
+        let values = values
+            .iter()
+            .map(|(id, value)| ((*id).to_owned(), vec![*value]));
+        Row {
+            scenario: scenario.to_owned(),
+            unit: "MiB/s".to_owned(),
+            values: values.collect(),
+        }
+    }
+
+    #[test]
+    fn columns_are_aligned() {
+        let rows = [
+            row("a", &[("x", 1000.0)]),
+            row("longer", &[("x", 5.0), ("yy", 7.0)]),
+        ];
+        let expected = "medians of 3 rounds\n\
+                        scenario  unit       x    yy\n\
+                        a         MiB/s  1,000     –\n\
+                        longer    MiB/s   5.00  7.00\n";
+        assert_eq!(to_text(&rows, &["x", "yy"], 3), expected);
+    }
+
+    #[test]
+    fn a_table_that_would_be_too_wide_has_numbered_columns() {
+        let (one, two) = ("o".repeat(70), "t".repeat(70));
+        let text = to_text(&[row("a", &[(&one, 1.0)])], &[&one, &two], 3);
+        assert!(text.contains(&format!("  [2] {two}\n")), "{text}");
+        assert!(text.contains("scenario  unit    [1]  [2]\n"), "{text}");
+    }
+}

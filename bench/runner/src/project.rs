@@ -1,0 +1,159 @@
+//! The checkout that a command is for, from any folder in it.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, Result, bail};
+use jiff::Timestamp;
+
+use crate::implementations::Places;
+use crate::lines::nearest;
+use crate::selection::Selection;
+
+/// A folder that every checkout has, and nothing in it.
+const MARK: &str = "bench/libraries";
+
+/// Where suites are.
+const SUITES: &str = "bench/suites";
+
+/// The top of a checkout, and the folder of the person who asks.
+pub struct Project {
+    root: PathBuf,
+    here: PathBuf,
+}
+
+impl Project {
+    /// The checkout that a folder is in.
+    ///
+    /// # Errors
+    /// It is in none.
+    pub fn find(here: &Path) -> Result<Self> {
+        match here.ancestors().find(|it| it.join(MARK).is_dir()) {
+            Some(root) => Ok(Self {
+                root: root.to_owned(),
+                here: here.to_owned(),
+            }),
+            None => bail!(
+                "found no project: no {MARK} in {} or above; run this in a checkout, in any folder",
+                here.display()
+            ),
+        }
+    }
+
+    /// Makes the top of the checkout the folder of this process, so that all its relative paths are
+    /// those of the project.
+    ///
+    /// # Errors
+    /// The folder cannot be entered.
+    pub fn enter(&self) -> Result<()> {
+        std::env::set_current_dir(&self.root).with_context(|| self.root.display().to_string())
+    }
+
+    /// Programs are beside `tlsbench`; builds are made from the checkout.
+    ///
+    /// # Errors
+    /// The place of this program is unknown.
+    pub fn places(&self) -> Result<Places> {
+        let own = std::env::current_exe().context("where is tlsbench?")?;
+        Ok(Places {
+            programs: own.parent().unwrap_or(Path::new(".")).to_owned(),
+            bench: "bench".into(),
+            cache: "build/matrix".into(),
+            layouts: "build/layouts".into(),
+        })
+    }
+
+    /// A path as it was given: relative to the folder of the person who asks.
+    pub fn given(&self, path: &Path) -> PathBuf {
+        match self.here == self.root {
+            true => path.to_owned(),
+            false => self.here.join(path),
+        }
+    }
+
+    /// The local trees of a selection, from the top: they are given as all paths are.
+    pub fn locate(&self, selection: &mut Selection) {
+        for source in &mut selection.source {
+            let folder = self.given(&source.folder);
+            let inside = folder.strip_prefix(&self.root).map(Path::to_owned);
+            source.folder = inside.unwrap_or(folder);
+        }
+    }
+
+    /// A path below the top, so that the person who asks can use it.
+    fn below(&self, path: PathBuf) -> PathBuf {
+        match self.here == self.root {
+            true => path,
+            false => self.root.join(path),
+        }
+    }
+
+    /// The file of a suite: a path, also from the top of the checkout, or the name of one of
+    /// `bench/suites`.
+    ///
+    /// # Errors
+    /// There is no such suite: names those that there are.
+    pub fn suite(&self, given: &Path) -> Result<PathBuf> {
+        let path = self.given(given);
+        if self.here.join(given).is_file() {
+            return Ok(path);
+        }
+        let named = Path::new(SUITES).join(given).with_extension("toml");
+        for path in [given.to_owned(), named] {
+            if self.root.join(&path).is_file() {
+                return Ok(self.below(path));
+            }
+        }
+        let names = suites(&self.root.join(SUITES));
+        let name = given.file_stem().unwrap_or_default().to_string_lossy();
+        bail!(
+            "--suite {}: found no such file, expected one, or one of {}{}",
+            given.display(),
+            names.join(", "),
+            nearest(&name, names.iter().map(String::as_str))
+                .map_or(String::new(), |it| format!(": did you mean {it}?"))
+        );
+    }
+
+    /// The folder of a run without `--out`: that of the day and the suite, or the next one that has
+    /// no complete run.
+    pub fn run_of_today(&self, suite: &Path) -> PathBuf {
+        let today = Timestamp::now().strftime("%Y-%m-%d");
+        let suite = suite.file_stem().unwrap_or_default().display().to_string();
+        let name = |number: u32| match number {
+            1 => format!("data/runs/{today}-{suite}"),
+            _ => format!("data/runs/{today}-{suite}-{number}"),
+        };
+        let mut number = 1;
+        while self.root.join(name(number)).join("run.toml").exists() {
+            number += 1;
+        }
+        self.below(name(number).into())
+    }
+
+    /// The tools of the project, where they are set up.
+    pub fn tlsperf(&self) -> Option<PathBuf> {
+        let path = self.root.join(".venv/bin/tlsperf");
+        path.exists().then_some(path)
+    }
+
+    /// The id of a run, if its folder is where runs of the project are.
+    pub fn run_id<'a>(&self, folder: &'a Path) -> Option<&'a str> {
+        let whole = self.root.join(folder);
+        let is_ours = whole.parent() == Some(&self.root.join("data/runs"));
+        folder.file_name()?.to_str().filter(|_| is_ours)
+    }
+}
+
+/// Names of the suites in a folder, sorted.
+fn suites(folder: &Path) -> Vec<String> {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    let paths = entries.map(|entry| entry.path());
+    let names = paths.filter_map(|path| {
+        let is_suite = path.extension()? == "toml";
+        let name = path.file_stem()?.to_str()?.to_owned();
+        (is_suite && !name.starts_with('_')).then_some(name)
+    });
+    let mut names: Vec<String> = names.collect();
+    names.sort();
+    names
+}

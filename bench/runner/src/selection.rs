@@ -1,0 +1,296 @@
+//! A part of a suite, as it is ordered on the command line: `--only 'full/1.3/*' --library rustls`.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Result, bail};
+use tls_harness::implementation::Implementation;
+use tls_harness::scenario::{Operation, Resumption, Scenario};
+
+use crate::libraries::Libraries;
+use crate::lines::nearest;
+use crate::matrix::{Build, Subject};
+use crate::suite::Suite;
+
+/// What is to be measured of a suite; empty: all of it.
+#[derive(Clone, Debug, Default, PartialEq, clap::Args)]
+pub struct Selection {
+    /// Only scenarios whose KIND/PROTOCOL/NAME this pattern matches, as `tlsbench list` prints
+    /// them; * stands for any characters, ? for one. May be given several times
+    #[arg(long, value_name = "PATTERN")]
+    pub only: Vec<String>,
+    /// Only implementations of this library (openssl) or with this name (tls-rustls-*). A library
+    /// that the suite does not measure is measured in all its programs. May be given several times
+    #[arg(long, value_name = "LIBRARY")]
+    pub library: Vec<String>,
+    /// Measure a local tree of a library too, e.g. a fork of rustls: in each build that the suite
+    /// has of that library. May be given several times
+    #[arg(long, value_name = "LIBRARY=FOLDER", value_parser = source)]
+    pub source: Vec<Source>,
+}
+
+/// A local tree of a library.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Source {
+    pub library: String,
+    pub folder: PathBuf,
+}
+
+fn source(text: &str) -> Result<Source, String> {
+    match text.split_once('=') {
+        Some((library, folder)) if !library.is_empty() && !folder.is_empty() => Ok(Source {
+            library: library.to_owned(),
+            folder: folder.into(),
+        }),
+        _ => Err("expected a library and a folder such as rustls=../rustls".to_owned()),
+    }
+}
+
+impl Selection {
+    pub fn is_all(&self) -> bool {
+        self.only.is_empty() && self.library.is_empty() && self.source.is_empty()
+    }
+
+    /// As they are on the command line, each with a space before it.
+    pub fn arguments(&self) -> String {
+        let only = self.only.iter().map(|it| format!(" --only '{it}'"));
+        let library = self.library.iter().map(|it| format!(" --library '{it}'"));
+        // A run records no path of this machine.
+        let source = self.source.iter().map(|Source { library, folder }| {
+            let folder = match folder.is_absolute() {
+                true => Path::new(folder.file_name().unwrap_or_default()),
+                false => folder,
+            };
+            format!(" --source '{library}={}'", folder.display())
+        });
+        only.chain(library).chain(source).collect()
+    }
+
+    /// Leaves what is selected. `places`: one of each implementation.
+    ///
+    /// # Errors
+    /// A pattern or a library matches nothing: names what there is.
+    pub fn apply(
+        &self,
+        suite: &mut Suite,
+        places: &mut Vec<String>,
+        libraries: &Libraries,
+        describe: impl Fn(&str) -> Result<Implementation>,
+    ) -> Result<()> {
+        self.choose_scenarios(suite)?;
+        self.choose_implementations(suite, places, libraries)?;
+        for source in &self.source {
+            let mut found = false;
+            for subject in suite.implementations.clone() {
+                if let Some(twin) = source.twin(&subject, libraries, &describe)? {
+                    found = true;
+                    if !suite.implementations.contains(&twin) {
+                        suite.implementations.push(twin);
+                        places.push(format!("--source {}", source.library));
+                    }
+                }
+            }
+            if !found {
+                bail!(
+                    "--source {0}=…: the suite {1} has no build of {0}, expected a library that it \
+                     measures; choose another suite, or add --library {0}",
+                    source.library,
+                    suite.name
+                );
+            }
+        }
+        Ok(())
+    }
+
+    fn choose_scenarios(&self, suite: &mut Suite) -> Result<()> {
+        let paths: Vec<String> = suite.scenarios.iter().map(path_of).collect();
+        for pattern in &self.only {
+            if !paths.iter().any(|path| matches(pattern, path)) {
+                bail!(
+                    "--only '{pattern}': no scenario of the suite {} matches, expected a pattern of: {}",
+                    suite.name,
+                    paths.join(" ")
+                );
+            }
+        }
+        if !self.only.is_empty() {
+            let mut paths = paths.iter();
+            suite.scenarios.retain(|_| {
+                let path = paths.next();
+                path.is_some_and(|path| self.only.iter().any(|it| matches(it, path)))
+            });
+        }
+        Ok(())
+    }
+
+    fn choose_implementations(
+        &self,
+        suite: &mut Suite,
+        places: &mut Vec<String>,
+        libraries: &Libraries,
+    ) -> Result<()> {
+        if self.library.is_empty() {
+            return Ok(());
+        }
+        let all = suite.implementations.drain(..).zip(places.drain(..));
+        let all: Vec<_> = all.collect();
+        let is_of = |it: &(Subject, String), wanted: &String| is_of(&it.0, wanted, libraries);
+        let is_wanted =
+            |it: &&(Subject, String)| self.library.iter().any(|wanted| is_of(it, wanted));
+        let mut chosen: Vec<_> = all.iter().filter(is_wanted).cloned().collect();
+        for wanted in &self.library {
+            if chosen.iter().any(|it| is_of(it, wanted)) {
+                continue;
+            }
+            let Some(library) = libraries.iter().find(|it| it.id == *wanted) else {
+                let ids: Vec<_> = libraries.iter().map(|it| it.id.as_str()).collect();
+                let mean = nearest(wanted, ids.iter().copied());
+                bail!(
+                    "--library {wanted}: found no such library and no such implementation in the \
+                     suite {}, expected one of: {}{}",
+                    suite.name,
+                    ids.join(", "),
+                    mean.map_or(String::new(), |it| format!(": did you mean {it}?"))
+                );
+            };
+            let programs = library.programs.iter().cloned();
+            let place = format!("--library {wanted}");
+            chosen.extend(programs.map(|it| (Subject::Program(it), place.clone())));
+        }
+        (suite.implementations, *places) = chosen.into_iter().unzip();
+        Ok(())
+    }
+}
+
+impl Source {
+    /// The build of this tree that differs from an implementation in nothing else; none if that is
+    /// of another library, or no build of the matrix.
+    fn twin(
+        &self,
+        subject: &Subject,
+        libraries: &Libraries,
+        describe: impl Fn(&str) -> Result<Implementation>,
+    ) -> Result<Option<Subject>> {
+        let build = match subject {
+            Subject::Build(build) if build.library == self.library => build.clone(),
+            Subject::Program(name)
+                if libraries
+                    .of_program(name)
+                    .is_some_and(|it| it.id == self.library) =>
+            {
+                let program = describe(name)?;
+                if program.build.is_some() {
+                    return Ok(None);
+                }
+                Build {
+                    library: self.library.clone(),
+                    provider: program.provider,
+                    ..Build::default()
+                }
+            }
+            _ => return Ok(None),
+        };
+        Ok(Some(Subject::Build(Build {
+            version: None,
+            source: Some(self.folder.display().to_string()),
+            ..build
+        })))
+    }
+}
+
+/// Whether an implementation is of a library, or its name matches a pattern.
+fn is_of(subject: &Subject, wanted: &str, libraries: &Libraries) -> bool {
+    let library = match subject {
+        Subject::Program(name) => libraries.of_program(name).map(|it| it.id.as_str()),
+        Subject::Build(build) => Some(build.library.as_str()),
+    };
+    library == Some(wanted) || matches(wanted, &subject.to_string())
+}
+
+/// `KIND/PROTOCOL/NAME` of a scenario: `full/1.3/rsa-2048-x25519`, `primitive/rsa-2048-sign`.
+pub fn path_of(scenario: &Scenario) -> String {
+    let kind = match (scenario.operation, scenario.resumption) {
+        (Operation::Handshake, None | Some(Resumption::None)) => "full",
+        (Operation::Handshake, Some(_)) => "resumed",
+        (operation, _) => operation.as_str(),
+    };
+    let name = scenario.name().to_lowercase();
+    let (_, name) = name.split_once(", ").unwrap_or_default();
+    let words = name.split(|c: char| !c.is_ascii_alphanumeric());
+    let words: Vec<_> = words.filter(|it| !it.is_empty()).collect();
+    let parts = [
+        Some(kind.to_owned()),
+        scenario.protocol.map(|it| it.to_string()),
+        (!words.is_empty()).then(|| words.join("-")),
+    ];
+    parts.into_iter().flatten().collect::<Vec<_>>().join("/")
+}
+
+/// Whether a pattern matches a whole text, in which the case of letters does not matter.
+fn matches(pattern: &str, text: &str) -> bool {
+    fn rest(pattern: &[u8], text: &[u8]) -> bool {
+        match pattern.split_first() {
+            None => text.is_empty(),
+            Some((b'*', pattern)) => (0..=text.len()).any(|from| rest(pattern, &text[from..])),
+            Some((letter, pattern)) => text.split_first().is_some_and(|(found, text)| {
+                (*letter == b'?' || letter.eq_ignore_ascii_case(found)) && rest(pattern, text)
+            }),
+        }
+    }
+    // Stars beside each other would multiply the ways to match, and mean the same.
+    let mut stars = pattern.to_owned();
+    while stars.contains("**") {
+        stars = stars.replace("**", "*");
+    }
+    rest(stars.as_bytes(), text.as_bytes())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn scenario(text: &str) -> Scenario {
+        serde_json::from_str(text).unwrap()
+    }
+
+    #[test]
+    fn a_scenario_has_a_path_of_kind_protocol_and_name() {
+        for (text, path) in [
+            (
+                r#"{"operation":"handshake","protocol":"1.3","certificate":"rsa-2048",
+                "key_exchange":"X25519","resumption":"none"}"#,
+                "full/1.3/rsa-2048-x25519",
+            ),
+            (
+                r#"{"operation":"handshake","protocol":"1.2","resumption":"ticket"}"#,
+                "resumed/1.2/ticket",
+            ),
+            (
+                r#"{"operation":"primitive","variant":"rsa-2048-sign"}"#,
+                "primitive/rsa-2048-sign",
+            ),
+            (
+                r#"{"operation":"client-hello","protocol":"1.3","variant":"X25519MLKEM768+X25519"}"#,
+                "client-hello/1.3/x25519mlkem768-x25519",
+            ),
+        ] {
+            assert_eq!(path_of(&scenario(text)), path);
+        }
+    }
+
+    #[test]
+    fn a_pattern_matches_the_whole_path() {
+        let path = "full/1.3/rsa-2048-x25519";
+        for pattern in [
+            "full/1.3/*",
+            "*",
+            "FULL/1.?/RSA*",
+            "*x25519",
+            "full**x25519",
+        ] {
+            assert!(matches(pattern, path), "{pattern}");
+        }
+        for pattern in ["full", "full/1.2/*", "*x2551", ""] {
+            assert!(!matches(pattern, path), "{pattern}");
+        }
+    }
+}

@@ -1,0 +1,334 @@
+//! What others do while a run measures: load, a stopped process, a changed journal, another
+//! program, a clock that steps. And what is passed on from the suite.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use jiff::SignedDuration;
+use tls_harness::record::{Cause, Record, RoundState};
+use tls_harness::request::Request;
+use tlsbench::host::root::Root;
+use tlsbench::host::watch::stepped;
+
+use crate::common::{Bench, check_finished, read_records, read_run, silent_host, started};
+
+const NO_TIME: f64 = 0.001;
+
+fn rounds(folder: &Path) -> Vec<RoundState> {
+    let records = read_records(folder).into_iter();
+    let rounds = records.filter_map(|record| match record {
+        Record::RoundState(state) => Some(state),
+        _ => None,
+    });
+    rounds.collect()
+}
+
+/// Does `work` while another thread does `beside` again and again.
+fn meanwhile<R>(mut beside: impl FnMut() + Send, work: impl FnOnce() -> R) -> R {
+    let stop = AtomicBool::new(false);
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            while !stop.load(Relaxed) {
+                beside();
+            }
+        });
+        let result = work();
+        stop.store(true, Relaxed);
+        result
+    })
+}
+
+#[test]
+fn every_field_of_a_suite_reaches_the_program() {
+    let bench = Bench::new();
+    for set in [true, false] {
+        let suite = bench.suite(1, 0.0625, &["request"]);
+        let text = fs::read_to_string(&suite).unwrap().replace(
+            "warmup_seconds = 0.0\n",
+            &format!(
+                "warmup_seconds = 0.03125\npinned = {set}\nlatency = {set}\nthroughput = {set}\n"
+            ),
+        );
+        fs::write(&suite, text).unwrap();
+        let _ = fs::remove_dir_all(bench.path("run"));
+        bench.run(&silent_host(&bench)).unwrap();
+        let reason = read_records(&bench.path("run"))
+            .into_iter()
+            .find_map(|record| match record {
+                Record::Block(block) => block.reason,
+                _ => None,
+            });
+        let (_, request) = reason.as_deref().unwrap().split_once("Error: ").unwrap();
+        let request: Request = serde_json::from_str(request).unwrap();
+        let (seconds, warmup) = (request.measure_seconds, request.warmup_seconds);
+        assert_eq!([seconds, warmup], [0.0625, 0.03125]);
+        let flags = [request.pinned, request.latency, request.throughput];
+        assert_eq!(flags, [set; 3]);
+        assert_eq!((request.session, request.round, request.block), (1, 1, 0));
+    }
+}
+
+#[test]
+fn every_run_has_a_seed_of_its_own() {
+    let seed = || {
+        let bench = Bench::new();
+        bench.suite(1, NO_TIME, &["one"]);
+        bench.run(&silent_host(&bench)).unwrap();
+        read_run(&bench.path("run")).seed
+    };
+    let seeds = [seed(), seed(), seed()];
+    assert!(
+        seeds[0] != seeds[1] && seeds[1] != seeds[2] && seeds[0] != seeds[2],
+        "{seeds:?}"
+    );
+}
+
+#[test]
+fn load_by_others_disturbs_the_rounds_of_a_run() {
+    let bench = Bench::new();
+    bench.suite(1, 0.02, &["one"]);
+    let root = bench.path("busy-root");
+    fs::create_dir_all(root.join("proc")).unwrap();
+    let (stat, beside) = (root.join("proc/stat"), root.join("proc/next"));
+    let mut ticks = 0;
+    let others_work = || {
+        ticks += 10;
+        let text = format!("cpu  {ticks} 0 0 0 0 0 0 0 0 0\ncpu0 0 0 0 0\n");
+        fs::write(&beside, text).unwrap();
+        fs::rename(&beside, &stat).unwrap();
+        thread::sleep(Duration::from_millis(1));
+    };
+    meanwhile(others_work, || bench.run(&Root::new(&root))).unwrap();
+    let rounds = rounds(&bench.path("run"));
+    assert_eq!(rounds.len(), 2, "one is repeated");
+    for round in rounds {
+        assert_eq!(round.causes, [Cause::Load]);
+        assert!(round.load_by_others_percent.unwrap() > 100.0);
+    }
+}
+
+#[test]
+fn the_runners_own_processor_time_is_measured() {
+    let bench = Bench::new();
+    bench.suite(2, 0.1, &["one"]);
+    let spin = || {
+        let start = Instant::now();
+        while start.elapsed() < Duration::from_millis(1) {}
+    };
+    meanwhile(spin, || bench.run(&silent_host(&bench))).unwrap();
+    let percents: Vec<_> = rounds(&bench.path("run"))
+        .iter()
+        .map(|round| round.runner_cpu_percent.unwrap())
+        .collect();
+    // A thread of this process works all the time, as far as the host lets it.
+    assert!(percents.iter().all(|it| *it > 3.0), "{percents:?}");
+    assert!(percents[0].to_bits() != percents[1].to_bits());
+}
+
+#[test]
+fn a_block_whose_process_was_stopped_is_measured_again() {
+    let bench = Bench::new();
+    bench.suite(1, NO_TIME, &["stopped-twice"]);
+    bench.run(&silent_host(&bench)).unwrap();
+    check_finished(&bench.path("run"), 1, 2, 1);
+    let mut measured = 0;
+    for record in read_records(&bench.path("run")) {
+        if let Record::Measurement(it) = record {
+            assert!(it.valid && it.note.is_none(), "{it:?}");
+            measured += 1;
+        }
+    }
+    assert_eq!(measured, 4, "both sides of both programs, once");
+}
+
+#[test]
+fn a_block_whose_process_is_stopped_each_time_does_not_count() {
+    let bench = Bench::new();
+    bench.suite(1, NO_TIME, &["stopped"]);
+    bench.run(&silent_host(&bench)).unwrap();
+    check_finished(&bench.path("run"), 1, 2, 1);
+    for record in read_records(&bench.path("run")) {
+        if let Record::Measurement(it) = record {
+            assert!(!it.valid);
+            assert_eq!(it.note.as_deref(), Some("the process was stopped"));
+        }
+    }
+}
+
+/// Waits until a run has written something.
+fn wait_for_records(bench: &Bench) -> PathBuf {
+    let path = bench.path("run/raw/records.jsonl");
+    while fs::metadata(&path).map_or(0, |it| it.len()) == 0 {
+        thread::sleep(Duration::from_millis(1));
+    }
+    path
+}
+
+#[test]
+fn a_journal_that_is_deleted_or_edited_during_a_run_ends_the_run() {
+    for (edits, expected) in [
+        (false, "it was deleted"),
+        (true, "the records were changed while the run measured"),
+    ] {
+        let bench = Bench::new();
+        bench.suite(3, 0.1, &["one"]);
+        let error = thread::scope(|scope| {
+            let ran = scope.spawn(|| bench.run(&silent_host(&bench)).unwrap_err());
+            let path = wait_for_records(&bench);
+            match edits {
+                false => fs::remove_file(&path).unwrap(),
+                true => {
+                    use std::os::unix::fs::FileExt as _;
+                    let file = fs::File::options().write(true).open(&path).unwrap();
+                    file.write_all_at(b"[", 0).unwrap();
+                }
+            }
+            format!("{:#}", ran.join().unwrap())
+        });
+        assert!(error.contains(expected), "{error}");
+        assert!(error.contains("--out"), "{error}");
+        assert!(!bench.path("run/run.toml").exists());
+    }
+}
+
+#[test]
+fn another_build_of_tlsbench_does_not_resume_a_run() {
+    let bench = Bench::new();
+    bench.suite(1, NO_TIME, &["one"]);
+    bench.run(&silent_host(&bench)).unwrap();
+    let folder = bench.path("run");
+    let mut run = read_run(&folder);
+    let own = run.tool.sha256.clone().unwrap();
+    assert_eq!(own.len(), 64);
+    run.tool.sha256 = Some(own.replace(|_| true, "0"));
+    run.complete = false;
+    run.files.clear();
+    run.sessions.clear();
+    fs::remove_file(folder.join("run.toml")).unwrap();
+    run.write(&folder.join("run.partial.toml")).unwrap();
+    let error = bench.run(&silent_host(&bench)).unwrap_err().to_string();
+    assert!(
+        error.contains("it was begun by another build of tlsbench;"),
+        "{error}"
+    );
+}
+
+#[test]
+fn a_journal_that_lost_rounds_between_two_sessions_is_refused() {
+    let bench = Bench::new();
+    let suite = bench.suite(2, NO_TIME, &["one"]);
+    let text = fs::read_to_string(&suite).unwrap();
+    fs::write(
+        &suite,
+        text.replace("rounds = 2", "rounds = 2\nsessions = 2"),
+    )
+    .unwrap();
+    bench.run(&silent_host(&bench)).unwrap();
+    let folder = bench.path("run");
+    let mut run = read_run(&folder);
+    run.complete = false;
+    run.rounds = None;
+    run.finished = None;
+    run.files.clear();
+    run.sessions.pop();
+    fs::remove_file(folder.join("run.toml")).unwrap();
+    run.write(&folder.join("run.partial.toml")).unwrap();
+    fs::write(folder.join("raw/records.jsonl"), "").unwrap();
+    let error = bench.run(&silent_host(&bench)).unwrap_err().to_string();
+    assert!(
+        error.contains("found 0 rounds of session 1, expected 2: the records were changed"),
+        "{error}"
+    );
+}
+
+#[test]
+fn a_clock_that_is_adjusted_gradually_did_not_step() {
+    let minute = Duration::from_secs(60);
+    let found = [59, 60, 61, 62, 0].map(|seconds| {
+        stepped(SignedDuration::from_secs(seconds), minute).map(|step| step.as_secs())
+    });
+    assert_eq!(found, [None, None, None, Some(2), Some(-60)]);
+}
+
+/// A time of day that jumps by an hour as soon as there is a file `stepped`.
+const STEP: &str = r#"
+#define _GNU_SOURCE
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+int clock_gettime(clockid_t clock, struct timespec *time) {
+  int result = syscall(SYS_clock_gettime, clock, time);
+  if (clock == CLOCK_REALTIME && access("stepped", F_OK) == 0) time->tv_sec -= 3600;
+  return result;
+}
+"#;
+
+#[test]
+fn a_clock_that_steps_during_a_run_is_recorded() {
+    let bench = Bench::new();
+    bench.suite(1, 0.1, &["one", "two"]);
+    fs::write(bench.path("step.c"), STEP).unwrap();
+    let built = Command::new("cc")
+        .args(["-shared", "-fPIC", "-o", "libstep.so", "step.c"])
+        .current_dir(bench.folder.path())
+        .status();
+    assert!(built.unwrap().success());
+    let mut command = Command::new(bench.path("tlsbench"));
+    command
+        .args(["run", "--suite", "suite.toml", "--host", "test"])
+        .args(["--out", "run"])
+        .current_dir(bench.folder.path())
+        .env("LD_PRELOAD", bench.path("libstep.so"));
+    let mut runner = started(&mut command);
+    wait_for_records(&bench);
+    fs::write(bench.path("stepped"), "").unwrap();
+    assert!(runner.wait().unwrap().success());
+    let warnings = read_run(&bench.path("run")).warnings;
+    let stepped = warnings.iter().find(|it| it.code == "stepped-clock");
+    let message = &stepped.unwrap().message;
+    // To the tenth of a second, as far as the two clocks are read at one moment.
+    assert!(message.contains("stepped by -3600.0 s") || message.contains("-3599.9 s"));
+    for round in rounds(&bench.path("run")) {
+        assert!(round.elapsed_seconds < 1000.0);
+    }
+}
+
+#[test]
+fn more_implementations_than_a_page_can_show_are_refused_at_once() {
+    let bench = Bench::new();
+    let suite = bench.suite(1, NO_TIME, &["one"]);
+    let text = fs::read_to_string(&suite).unwrap();
+    let of = |count: usize| {
+        let names = vec!["\"no-such-program\""; count].join(", ");
+        let text = text.replace("\"fake-a\", \"fake-b\"", &names);
+        fs::write(&suite, text).unwrap();
+        format!("{:#}", bench.run(&silent_host(&bench)).unwrap_err())
+    };
+    let error = of(10_000);
+    assert!(
+        error.contains("found 10000 implementations, expected at most 100"),
+        "{error}"
+    );
+    assert!(of(100).contains("found the program \"no-such-program\""));
+}
+
+#[test]
+fn an_id_that_no_file_can_have_is_refused_before_anything_is_measured() {
+    let bench = Bench::new();
+    bench.suite(1, NO_TIME, &["one"]);
+    let run = |host: String, out: String| {
+        let mut order = bench.order();
+        order.host_id = Some(host);
+        order.out = bench.path(&out);
+        tlsbench::run::run(&order, &silent_host(&bench))
+    };
+    let error = run("h".repeat(256), "run".to_owned()).unwrap_err();
+    assert!(error.to_string().contains("at most 200"), "{error}");
+    let error = run("host".to_owned(), "r".repeat(201)).unwrap_err();
+    assert!(error.to_string().contains("at most 200"), "{error}");
+    run("h".repeat(200), "r".repeat(200)).unwrap();
+}

@@ -1,0 +1,568 @@
+//! Mistakes that people make on the command line and in suites. Each is refused before anything is
+//! built or measured, in less than two seconds, with a message that names the next step.
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Output};
+use std::time::{Duration, Instant};
+
+use crate::common::{Bench, check_finished, scenario};
+
+const NO_TIME: f64 = 0.001;
+
+/// How long a person waits for a refusal.
+const AT_ONCE: Duration = Duration::from_secs(2);
+
+/// The program with the checkout's suites and adapters, as a person has them.
+fn checkout() -> Bench {
+    let bench = Bench::new();
+    let ours = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let link = |name: &str| {
+        let there = ours.join(name).canonicalize().unwrap();
+        std::os::unix::fs::symlink(there, bench.path("bench").join(name)).unwrap();
+    };
+    fs::remove_dir(bench.path("bench/libraries")).unwrap();
+    for name in ["libraries", "suites", "Cargo.toml", "Cargo.lock", "harness"] {
+        link(name);
+    }
+    bench
+}
+
+fn tlsbench(bench: &Bench, folder: &str, arguments: &[&str]) -> Output {
+    Command::new(bench.path("tlsbench"))
+        .args(arguments)
+        .current_dir(bench.path(folder))
+        .env("NO_COLOR", "1")
+        .output()
+        .unwrap()
+}
+
+/// The message with which a command is refused.
+fn refused(bench: &Bench, folder: &str, arguments: &[&str]) -> String {
+    let start = Instant::now();
+    let output = tlsbench(bench, folder, arguments);
+    let message = String::from_utf8_lossy(&output.stderr).into_owned();
+    let took = start.elapsed();
+    assert!(!output.status.success(), "{arguments:?} is accepted");
+    assert!(took < AT_ONCE, "{arguments:?} takes {took:?}");
+    assert!(!message.contains("panicked"), "{message}");
+    message
+}
+
+fn expect(message: &str, parts: &[&str]) {
+    for part in parts {
+        assert!(message.contains(part), "no \"{part}\" in: {message}");
+    }
+}
+
+const HEADER: &str = "schema = 1\nname = \"t\"\nfamily = \"t\"\ndescription = \"\"\nrounds = 1\n\
+                      measure_seconds = 0.001\nwarmup_seconds = 0.0\n";
+
+/// Mistakes in a suite: what stands in place of what, on which line it is, and the message.
+#[test]
+fn suites_that_cannot_work_are_refused_by_list_and_by_run_with_their_line() {
+    let bench = checkout();
+    let good = format!("{HEADER}implementations = [\"fake-a\"]\n{}", scenario(1));
+    let transfer = |more: &str| {
+        let text = good.replace("\"handshake\"", "\"transfer\"");
+        format!("{text}size = 65536\n{more}\n")
+    };
+    let with = |old: &str, new: &str| {
+        assert!(good.contains(old), "{old}");
+        good.replacen(old, new, 1)
+    };
+    let builds = |all: &str| with("\"fake-a\"", all);
+    for (text, line, expected) in [
+        (
+            with("resumption = \"none\"\n", ""),
+            9,
+            "resumption: missing in a handshake: expected \"none\", \"session-id\", \"ticket\"",
+        ),
+        (
+            with("threads = 1\n", ""),
+            9,
+            "threads: missing in a handshake: expected a number such as 1",
+        ),
+        (
+            with("protocol = \"1.3\"", "protocol = \"1.2\""),
+            12,
+            "which TLS 1.2 lacks, expected \"TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256\"",
+        ),
+        (
+            transfer("record_size = [100, 20000]"),
+            19,
+            "record_size: found 100, expected 512 to 16384 bytes",
+        ),
+        (
+            transfer("in_flight = 1000"),
+            19,
+            "expected a multiple of size = 65536",
+        ),
+        (
+            with("\"rsa-2048\"", "\"rsa-2084\""),
+            14,
+            "did you mean `rsa-2048`?",
+        ),
+        (
+            with("resumption =", "resumtion ="),
+            16,
+            "did you mean `resumption`?",
+        ),
+        (with("rounds = 1", "round = 1"), 5, "did you mean `rounds`?"),
+        (with("rounds = 1", "rounds = 0"), 5, "expected at least 1"),
+        (
+            with("name = \"t\"", "name = \"t"),
+            2,
+            "invalid basic string",
+        ),
+        (
+            builds("\"tls-opensl\""),
+            8,
+            "found the program \"tls-opensl\", expected one of",
+        ),
+        (
+            builds(
+                "{ library = \"rustls\", version = \"0.23.46\", provider = \"ring\", cpu_mask = [\"aes\"] }",
+            ),
+            8,
+            "found cpu_mask with the provider ring, which ignores OPENSSL_ia32cap",
+        ),
+        (
+            builds("{ library = \"opensl\", version = \"300.6.1+3.6.3\" }"),
+            8,
+            "did you mean \"openssl\"?",
+        ),
+        (
+            builds("{ library = \"rustls\", version = \"0.23\", provider = \"ring\" }"),
+            8,
+            "expected three numbers",
+        ),
+        (
+            builds("{ library = \"openssl\" }"),
+            8,
+            "with neither version nor source",
+        ),
+        (
+            builds(
+                "{ library = \"openssl\", version = \"300.6.0+3.6.3\" },\n\
+                 { library = \"openssl\", version = \"300.6.1+3.6.3\" }",
+            ),
+            9,
+            "found openssl-3.6.3, which has the id of openssl-3.6.3",
+        ),
+        (
+            good.clone() + &scenario(1),
+            18,
+            "a second time, expected each scenario once",
+        ),
+    ] {
+        fs::write(bench.path("suite.toml"), &text).unwrap();
+        for command in ["list", "run"] {
+            let message = refused(&bench, "", &[command, "--suite", "suite.toml"]);
+            expect(&message, &[&format!("suite.toml:{line}: "), expected]);
+        }
+        assert!(!bench.path("data").exists(), "nothing is begun");
+    }
+    let near = refused(&bench, "", &["list", "--suite", "suite.toml"]);
+    assert!(!near.is_empty());
+    fs::write(bench.path("suite.toml"), builds("\"tls-opensl\"")).unwrap();
+    let message = refused(&bench, "", &["list", "--suite", "suite.toml"]);
+    expect(&message, &["did you mean \"tls-openssl\"?"]);
+    fs::write(bench.path("suite.toml"), good).unwrap();
+    let output = tlsbench(&bench, "", &["list", "--suite", "suite.toml"]);
+    assert!(output.status.success());
+}
+
+#[test]
+fn a_local_tree_that_is_one_level_too_deep_is_refused_with_the_right_one() {
+    let bench = checkout();
+    for (library, holds, inner) in [
+        ("rustls", "rustls/Cargo.toml", "rustls"),
+        ("openssl", "include/openssl/ssl.h", "include"),
+    ] {
+        let tree = bench.path(&format!("tree-{library}"));
+        let file = tree.join(holds);
+        fs::create_dir_all(file.parent().unwrap()).unwrap();
+        fs::write(file, "").unwrap();
+        let source = |at: &Path| {
+            let provider = if library == "rustls" {
+                ", provider = \"ring\""
+            } else {
+                ""
+            };
+            let build = format!(
+                "implementations = [{{ library = \"{library}\", source = \"{}\"{provider} }}]\n",
+                at.display()
+            );
+            fs::write(
+                bench.path("suite.toml"),
+                format!("{HEADER}{build}{}", scenario(1)),
+            )
+            .unwrap();
+        };
+        source(&tree.join(inner));
+        let message = refused(&bench, "", &["run", "--suite", "suite.toml"]);
+        let right = format!(
+            "expected source = \"{}\"",
+            tree.canonicalize().unwrap().display()
+        );
+        expect(
+            &message,
+            &["suite.toml:8: ", &format!("found no {holds}"), &right],
+        );
+        source(&bench.path("no-such-tree"));
+        let message = refused(&bench, "", &["list", "--suite", "suite.toml"]);
+        expect(
+            &message,
+            &["suite.toml:8: ", "no-such-tree", "No such file"],
+        );
+    }
+}
+
+#[test]
+fn a_suite_that_is_not_there_is_named_with_those_that_are() {
+    let bench = checkout();
+    for command in ["list", "run", "build", "test"] {
+        let message = refused(&bench, "", &[command, "--suite", "quik"]);
+        expect(
+            &message,
+            &["--suite quik", "quick, ", "did you mean quick?"],
+        );
+    }
+}
+
+#[test]
+fn a_command_outside_of_a_checkout_says_so() {
+    let bench = Bench::new();
+    fs::remove_dir_all(bench.path("bench")).unwrap();
+    for command in ["list", "run"] {
+        let message = refused(&bench, "", &[command]);
+        expect(&message, &["found no project", "run this in a checkout"]);
+    }
+}
+
+#[test]
+fn from_any_folder_of_a_checkout_a_run_goes_to_its_runs() {
+    let bench = Bench::new();
+    bench.suite(1, NO_TIME, &["one"]);
+    fs::create_dir_all(bench.path("docs/images")).unwrap();
+    let output = tlsbench(
+        &bench,
+        "docs/images",
+        &["run", "--suite", "../../suite.toml"],
+    );
+    let text = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{text}");
+    assert!(!bench.path("docs/images/data").exists());
+    let runs: Vec<_> = fs::read_dir(bench.path("data/runs")).unwrap().collect();
+    assert_eq!(runs.len(), 1);
+    let folder = runs[0].as_ref().unwrap().path();
+    check_finished(&folder, 1, 2, 1);
+    // The path that is printed can be used from there.
+    let printed = String::from_utf8(output.stdout).unwrap();
+    let finished = Path::new(printed.lines().last().unwrap());
+    assert_eq!(
+        bench.path("docs/images").join(finished),
+        folder.join("run.toml")
+    );
+}
+
+#[test]
+fn a_suite_is_found_from_any_folder_by_its_path_from_the_top_or_by_its_name() {
+    let bench = checkout();
+    fs::create_dir(bench.path("docs")).unwrap();
+    for suite in [
+        "bench/suites/memory.toml",
+        "memory",
+        "../bench/suites/memory.toml",
+    ] {
+        let output = tlsbench(&bench, "docs", &["list", "--suite", suite]);
+        let text = String::from_utf8_lossy(&output.stdout);
+        assert!(
+            text.starts_with("memory (family memory)"),
+            "{suite}: {text}"
+        );
+    }
+}
+
+/// What is ordered in place of `--rounds 1` into a folder that has a complete run.
+#[test]
+fn a_complete_run_is_no_answer_to_another_order() {
+    let bench = Bench::new();
+    bench.suite(1, NO_TIME, &["one"]);
+    let run = [
+        "run",
+        "--suite",
+        "suite.toml",
+        "--out",
+        "run",
+        "--host",
+        "test",
+    ];
+    assert!(tlsbench(&bench, "", &run).status.success());
+    let before = fs::read(bench.path("run/run.toml")).unwrap();
+    let again = tlsbench(&bench, "", &run);
+    assert!(again.status.success());
+    expect(
+        &String::from_utf8_lossy(&again.stderr),
+        &["is complete: nothing to do"],
+    );
+
+    let other = |more: &[&str], expected: &str| {
+        let message = refused(&bench, "", &[&run[..], more].concat());
+        expect(
+            &message,
+            &["run.toml: the run is complete", expected, "another --out"],
+        );
+    };
+    other(&["--rounds", "2"], "it was begun by `tlsbench run");
+    other(&["--sessions", "2"], "it was begun by `tlsbench run");
+    let suite = fs::read_to_string(bench.path("suite.toml")).unwrap();
+    fs::write(bench.path("suite.toml"), format!("{suite}# other\n")).unwrap();
+    other(&[], "the suite was changed");
+    fs::write(
+        bench.path("suite.toml"),
+        suite.replace("\"test\"", "\"other\""),
+    )
+    .unwrap();
+    other(&[], "its suite is test");
+    fs::write(bench.path("suite.toml"), suite).unwrap();
+    let program = fs::read(bench.path("fake-a")).unwrap();
+    fs::write(bench.path("fake-a"), [&program[..], b"\0"].concat()).unwrap();
+    other(&[], "programs were changed");
+    fs::write(bench.path("fake-a"), program).unwrap();
+    let text = fs::read_to_string(bench.path("run/run.toml")).unwrap();
+    let cpu = text
+        .lines()
+        .find(|line| line.starts_with("cpu = "))
+        .unwrap();
+    let moved = text.replace(cpu, "cpu = \"another\"");
+    fs::write(bench.path("run/run.toml"), moved).unwrap();
+    other(&[], "host: cpu was \"another\"");
+    fs::write(bench.path("run/run.toml"), &before).unwrap();
+    assert!(tlsbench(&bench, "", &run).status.success());
+    assert_eq!(fs::read(bench.path("run/run.toml")).unwrap(), before);
+}
+
+#[test]
+fn a_second_run_of_a_day_has_a_folder_of_its_own() {
+    let bench = Bench::new();
+    bench.suite(1, NO_TIME, &["one"]);
+    let run = |expected: &str| {
+        let output = tlsbench(&bench, "", &["run", "--suite", "suite.toml"]);
+        let printed = String::from_utf8(output.stdout).unwrap();
+        let folder = Path::new(printed.lines().last().unwrap()).parent().unwrap();
+        assert!(folder.to_str().unwrap().ends_with(expected), "{printed}");
+        check_finished(&bench.path(folder.to_str().unwrap()), 1, 2, 1);
+    };
+    run("-suite");
+    run("-suite-2");
+    run("-suite-3");
+}
+
+#[test]
+fn a_part_of_a_suite_is_measured_and_named_so() {
+    let bench = Bench::new();
+    bench.suite(1, NO_TIME, &["one", "two", "three"]);
+    let part = ["--only", "full/1.3/*-2-threads", "--library", "fake-b"];
+    let run = [
+        "run",
+        "--suite",
+        "suite.toml",
+        "--out",
+        "run",
+        "--rounds",
+        "2",
+    ];
+    let output = tlsbench(&bench, "", &[&run[..], &part].concat());
+    let text = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{text}");
+    check_finished(&bench.path("run"), 1, 1, 2);
+    let run = crate::common::read_run(&bench.path("run"));
+    assert_eq!(run.implementations[0].id, "fake-b-1.0");
+    let suite = run.suite.unwrap();
+    assert_eq!((&*suite.name, &*suite.family), ("test-part", "test-part"));
+    let command = &run.tool.commands[0];
+    assert!(
+        command.contains("--only 'full/1.3/*-2-threads' --library 'fake-b'"),
+        "{command}"
+    );
+}
+
+#[test]
+fn a_pattern_or_a_library_that_matches_nothing_is_refused_with_what_there_is() {
+    let bench = checkout();
+    let message = refused(&bench, "", &["run", "--only", "full/1.4/*"]);
+    expect(
+        &message,
+        &[
+            "--only 'full/1.4/*'",
+            "expected a pattern of: ",
+            "full/1.3/rsa-2048-x25519mlkem768",
+        ],
+    );
+    let message = refused(&bench, "", &["list", "--library", "gnutsl"]);
+    expect(
+        &message,
+        &["--library gnutsl", "openssl", "did you mean gnutls?"],
+    );
+}
+
+#[test]
+fn a_library_that_the_suite_does_not_measure_is_measured_in_its_programs() {
+    let bench = checkout();
+    let output = tlsbench(&bench, "", &["list", "--library", "gnutls"]);
+    let text = String::from_utf8_lossy(&output.stdout);
+    expect(&text, &["tls-gnutls: not built yet: make more-libraries"]);
+    assert!(!text.contains("tls-openssl"), "{text}");
+}
+
+#[test]
+fn a_local_tree_is_measured_beside_each_build_of_its_library() {
+    let bench = checkout();
+    let build = "library = \"rustls\", version = \"0.23.46\", provider = \"ring\"";
+    let suite = format!("{HEADER}implementations = [{{ {build} }}]\n{}", scenario(1));
+    fs::write(bench.path("suite.toml"), suite).unwrap();
+    fs::create_dir_all(bench.path("docs/fork/rustls")).unwrap();
+    fs::write(bench.path("docs/fork/rustls/Cargo.toml"), "").unwrap();
+    let list = ["list", "--suite", "../suite.toml", "--source"];
+    let output = tlsbench(&bench, "docs", &[&list[..], &["rustls=fork"]].concat());
+    let text = String::from_utf8_lossy(&output.stdout);
+    let error = String::from_utf8_lossy(&output.stderr);
+    expect(
+        &text,
+        &["rustls-0.23.46-ring: not", "rustls-ring-local: not"],
+    );
+    assert!(text.starts_with("t-part (family t-part)"), "{text}{error}");
+    for (source, expected) in [
+        (
+            "rustls",
+            "expected a library and a folder such as rustls=../rustls",
+        ),
+        (
+            "openssl=fork",
+            "has no build of openssl, expected a library that it measures",
+        ),
+        (
+            "rustls=fork/rustls",
+            "found no rustls/Cargo.toml in it, expected source = ",
+        ),
+    ] {
+        let message = refused(&bench, "docs", &[&list[..], &[source]].concat());
+        expect(&message, &[expected]);
+    }
+}
+
+#[test]
+fn wrong_arguments_are_refused_with_what_is_expected() {
+    let bench = checkout();
+    for (arguments, expected) in [
+        (&["run", "--round", "2"][..], "--rounds"),
+        (&["run", "--rounds", "0"], "--rounds 0: expected at least 1"),
+        (&["run", "--rounds", "many"], "invalid value 'many'"),
+        (
+            &["run", "--until-precise", "0"],
+            "expected a percentage such as 1%",
+        ),
+        (
+            &["run", "--apart", "half an hour"],
+            "expected a time such as 30m",
+        ),
+        (&["run", "--out", "Data/Runs/X"], "lower-case letters"),
+        (&["run", "--host", "My Host"], "lower-case letters"),
+        (&["pack", "no-such-run"], "expected a complete run"),
+        (&["measure"], "unrecognized subcommand"),
+        (&["completions", "cmd"], "possible values: bash"),
+    ] {
+        let message = refused(&bench, "", arguments);
+        expect(&message, &[expected]);
+    }
+    assert!(!bench.path("data").exists() && !bench.path("Data").exists());
+}
+
+#[test]
+fn the_rounds_that_a_verdict_takes_are_said_before_the_run() {
+    let bench = Bench::new();
+    bench.suite(1, NO_TIME, &["one", "two"]);
+    let expected = "a verdict on 4 comparisons takes 8 rounds: there are 1, so no difference can be \
+                    shown; use --rounds 8";
+    let output = tlsbench(&bench, "", &["list", "--suite", "suite.toml"]);
+    expect(&String::from_utf8_lossy(&output.stdout), &[expected]);
+    let output = tlsbench(&bench, "", &["run", "--suite", "suite.toml"]);
+    let text = String::from_utf8_lossy(&output.stderr);
+    let (before, _) = text.split_once("round 1: ").unwrap();
+    expect(before, &[expected]);
+}
+
+#[test]
+fn the_medians_are_printed_after_the_run() {
+    let bench = Bench::new();
+    bench.suite(3, NO_TIME, &["one"]);
+    let output = tlsbench(&bench, "", &["run", "--suite", "suite.toml"]);
+    let text = String::from_utf8_lossy(&output.stdout);
+    expect(
+        &text,
+        &[
+            "medians of 3 rounds\n",
+            "unit          fake-a-1.0  fake-b-1.0\n",
+            "full handshake 1.3, RSA-2048, X25519, client  handshakes/s       1,001       1,001\n",
+        ],
+    );
+}
+
+#[test]
+fn what_the_tools_show_of_a_run_follows_where_they_are_set_up() {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    let bench = Bench::new();
+    bench.suite(1, NO_TIME, &["one"]);
+    let tool = bench.path(".venv/bin/tlsperf");
+    fs::create_dir_all(tool.parent().unwrap()).unwrap();
+    let write = |script: &str| {
+        fs::write(&tool, format!("#!/bin/sh\n{script}\n")).unwrap();
+        fs::set_permissions(&tool, fs::Permissions::from_mode(0o755)).unwrap();
+        tlsbench(&bench, "", &["run", "--suite", "suite.toml"])
+    };
+    let output = write("echo called with $*");
+    let text = String::from_utf8_lossy(&output.stdout);
+    let (_, shown) = text.split_once("called with show ").unwrap();
+    assert!(shown.lines().next().unwrap().ends_with("-suite"), "{text}");
+    // Tools that cannot show it are no failure, and their error is no concern here.
+    let output = write("echo no such command >&2; exit 2");
+    assert!(output.status.success());
+    assert!(!String::from_utf8_lossy(&output.stderr).contains("no such command"));
+}
+
+#[test]
+fn color_is_for_terminals_and_what_it_is_asked_for() {
+    let bench = Bench::new();
+    let error = |variable: &str| {
+        let output = Command::new(bench.path("tlsbench"))
+            .args(["list", "--suite", "none"])
+            .current_dir(bench.folder.path())
+            .env_remove("NO_COLOR")
+            .env(variable, "1")
+            .output()
+            .unwrap();
+        String::from_utf8(output.stderr).unwrap()
+    };
+    assert!(error("CLICOLOR_FORCE").starts_with("\u{1b}[1m"));
+    assert!(error("NO_COLOR").starts_with("error: "));
+    assert!(error("LANG").starts_with("error: "), "no terminal");
+}
+
+#[test]
+fn every_shell_has_its_completion_and_the_version_is_printed() {
+    let bench = Bench::new();
+    for shell in ["bash", "zsh", "fish"] {
+        let output = tlsbench(&bench, "", &["completions", shell]);
+        let text = String::from_utf8(output.stdout).unwrap();
+        assert!(
+            text.contains("--until-precise") || text.contains("until-precise"),
+            "{shell}"
+        );
+    }
+    let output = tlsbench(&bench, "", &["--version"]);
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert_eq!(text, format!("tlsbench {}\n", env!("CARGO_PKG_VERSION")));
+}

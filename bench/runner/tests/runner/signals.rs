@@ -1,0 +1,98 @@
+//! A run that is stopped by Ctrl-C or killed leaves no process behind, and resumes.
+
+use std::fs;
+use std::process::{Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, Signal, kill_process};
+
+use crate::common::{Bench, started};
+
+/// Processes whose parent is this one.
+fn children(parent: u32) -> Vec<u32> {
+    let processes = fs::read_dir("/proc").unwrap().flatten();
+    let numbers = processes.filter_map(|it| it.file_name().to_str()?.parse::<u32>().ok());
+    numbers
+        .filter(|number| {
+            let stat = fs::read_to_string(format!("/proc/{number}/stat")).unwrap_or_default();
+            // proc_pid_stat(5): the name in parentheses, the state, the parent.
+            let rest = stat.rsplit_once(") ").map_or("", |(_, rest)| rest);
+            rest.split(' ').nth(1) == Some(&parent.to_string())
+        })
+        .collect()
+}
+
+/// The one process that another starts, once it runs a program of its own.
+fn child(parent: u32) -> u32 {
+    let of = name(parent).unwrap_or_default();
+    let deadline = Instant::now() + Duration::from_secs(60);
+    loop {
+        match children(parent)[..] {
+            [child] if name(child).is_some_and(|it| it != of) => return child,
+            _ => assert!(Instant::now() < deadline, "no child of {parent}"),
+        }
+        thread::sleep(Duration::from_millis(1));
+    }
+}
+
+fn name(process: u32) -> Option<String> {
+    let name = fs::read_to_string(format!("/proc/{process}/comm")).ok()?;
+    Some(name.trim().to_owned())
+}
+
+/// Whether a process does not run any more: it may wait for somebody to collect its status.
+fn has_ended(process: u32) -> bool {
+    let stat = fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
+    stat.rsplit_once(") ")
+        .is_none_or(|(_, rest)| rest.starts_with('Z'))
+}
+
+#[test]
+fn a_run_that_is_stopped_leaves_no_process_and_no_trace_of_the_program() {
+    for signal in [Signal::INT, Signal::TERM, Signal::KILL] {
+        let bench = Bench::new();
+        let suite = bench.suite(1, 0.001, &["hang-with-child"]);
+        let text = fs::read_to_string(&suite).unwrap();
+        fs::write(&suite, text.replace("timeout_seconds = 2.0\n", "")).unwrap();
+        let version = &mut Command::new(bench.path("tlsbench"));
+        let version = started(version.arg("--version").stdout(Stdio::null())).wait();
+        assert!(version.unwrap().success());
+        // A shell starts what runs in the background with Ctrl-C ignored.
+        let mut command = Command::new("env");
+        command
+            .arg("--default-signal=INT,TERM")
+            .arg(bench.path("tlsbench"))
+            .args(["run", "--suite", "suite.toml", "--host", "test"])
+            .args(["--out", "run"])
+            .current_dir(bench.folder.path())
+            .stdout(Stdio::null())
+            .stderr(Stdio::piped());
+        let runner = command.spawn().unwrap();
+        let program = loop {
+            // `describe` comes before.
+            let program = child(runner.id());
+            if !children(program).is_empty() {
+                break program;
+            }
+        };
+        let sleep = child(program);
+        assert_eq!(name(sleep).as_deref(), Some("sleep"));
+        let pid = Pid::from_raw(i32::try_from(runner.id()).unwrap()).unwrap();
+        kill_process(pid, signal).unwrap();
+        let output = runner.wait_with_output().unwrap();
+        let text = String::from_utf8(output.stderr).unwrap();
+        assert!(
+            !text.contains("panicked") && !text.contains("backtrace"),
+            "{text}"
+        );
+        let deadline = Instant::now() + Duration::from_secs(30);
+        for process in [program, sleep] {
+            while !has_ended(process) {
+                assert!(Instant::now() < deadline, "{process} outlives the runner");
+                thread::sleep(Duration::from_millis(1));
+            }
+        }
+        assert!(!bench.path("run/run.toml").exists());
+    }
+}

@@ -1,0 +1,105 @@
+"""What the layout of a program does to its figures. Pure functions.
+
+A run whose layouts have several sessions each, in turns, shows two things apart: how far each
+layout lies from the linker's own order, and how far sessions of one layout lie from each other
+(A/A). The n-th session of a layout is compared with the n-th of the own order, so that drift of the
+host cancels as far as it is slower than one turn.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Final
+
+import numpy as np
+
+from tlsperf.analysis.series import MeasuredRun, Sample, rounded
+from tlsperf.analysis.statistics import Floats, hodges_lehmann, normal_quantile
+from tlsperf.contract.record import Identifier
+from tlsperf.contract.results import LayoutEffect, Row, Table
+
+FEWEST_SESSIONS: Final = 3
+"""Of each layout: fewer show no A/A."""
+
+_NORMAL: Final = 1.4826
+"""Standard deviation over the median absolute deviation, of normal values."""
+
+
+def with_layouts(table: Table, runs: Iterable[MeasuredRun]) -> Table:
+    """A table with the effects of layouts on its figures, where runs have repeated layouts."""
+    found = [
+        effect
+        for run in runs
+        if (kind := _kind(run)) is not None
+        for row in table.rows
+        for cell in row.cells
+        if cell.valid
+        and cell.value is not None
+        and (effect := _effect(run, kind, row, table, cell.implementation)) is not None
+    ]
+    return table.model_copy(update={"layouts": found}) if found and not table.by_phase else table
+
+
+def _kind(run: MeasuredRun) -> str | None:
+    """How the layouts of a run differ from the linker's own order; None without such layouts."""
+    kinds = {layout.kind for layout in run.loaded.run.layouts if layout.number > 0}
+    return kinds.pop() if len(kinds) == 1 else None
+
+
+def _effect(
+    run: MeasuredRun, kind: str, row: Row, table: Table, implementation: Identifier
+) -> LayoutEffect | None:
+    key = (row.scenario, row.phase, row.metric, row.statistic, table.unit)
+    series = next((s for s in run.series if s.key == key), None)
+    sample = series.samples.get(implementation) if series else None
+    if sample is None or not sample.counts:
+        return None
+    logs = _sessions_by_layout(run, sample)
+    if 0 not in logs or len(logs) < 2 or min(map(len, logs.values())) < FEWEST_SESSIONS:
+        return None
+    turns = min(map(len, logs.values()))
+    own = np.array(logs[0][:turns])
+    against = {at: np.array(of[:turns]) - own for at, of in logs.items() if at > 0}
+    logs_of = {at: hodges_lehmann(of) for at, of in against.items()}
+    effects = sorted(_percent(effect) for effect in logs_of.values())
+    same = _percent(_noise([of - logs_of[at] for at, of in against.items()], turns))
+    return LayoutEffect(
+        anchor=row.anchor,
+        name=row.name,
+        implementation=implementation,
+        kind=kind,
+        percents=effects,
+        same_percent=same,
+        beyond=sum(abs(effect) > same for effect in effects),
+        text=f"{_signed(effects[0])} to {_signed(effects[-1])}%",
+        same_text=f"{same:.1f}%",
+    )
+
+
+def _noise(left: Sequence[Floats], turns: int) -> float:
+    """Within which 95% of the effects of equal layouts are, from what is left of single turns.
+
+    By their median absolute deviation: a session that the host disturbed does not widen it.
+    """
+    deviation = _NORMAL * float(np.median(np.abs(np.concatenate(left))))
+    return normal_quantile() * deviation * math.sqrt(turns / (turns - 1)) / math.sqrt(turns)
+
+
+def _sessions_by_layout(run: MeasuredRun, sample: Sample) -> Mapping[int, Sequence[float]]:
+    """The log of each session's median, by the number of its layout."""
+    layouts = {session.number: session.layout for session in run.loaded.run.sessions}
+    found: defaultdict[int, list[float]] = defaultdict(list)
+    for (_, number), rounds in sample.sessions.items():
+        found[layouts.get(number, 0)].append(float(np.log(np.median(rounds))))
+    return found
+
+
+def _percent(log: float) -> float:
+    return rounded(100 * float(np.expm1(log)), 3)
+
+
+def _signed(percent: float) -> str:
+    """With a sign that is as wide as the other."""
+    return f"{percent:+.1f}".replace("-", "−")

@@ -1,0 +1,45 @@
+"""What a shell completes: runs, reports and implementations of the project that one is in."""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+
+from tlsperf.contract.errors import UserError
+from tlsperf.load.root import find_root
+
+
+def run_names(incomplete: str) -> list[str]:
+    return [name for name in _below("data/runs", "run.toml") if name.startswith(incomplete)]
+
+
+def report_names(incomplete: str) -> list[str]:
+    return [name for name in _below("content/perf", "index.md") if name.startswith(incomplete)]
+
+
+def runs_and_reports(incomplete: str) -> list[str]:
+    return sorted({*run_names(incomplete), *report_names(incomplete)})
+
+
+def implementations(incomplete: str) -> list[str]:
+    """`RUN/IMPLEMENTATION` of the runs that begin alike, and the bare ids."""
+    found = []
+    for run in _below("data/runs", "run.toml"):
+        text = (_root() / "data" / "runs" / run / "run.toml").read_text(encoding="utf-8")
+        try:
+            ids = [i["id"] for i in tomllib.loads(text)["implementations"]]
+        except (ValueError, KeyError):  # a run that `tlsperf validate` refuses
+            continue
+        found += [*ids, *(f"{run}/{identifier}" for identifier in ids)]
+    return sorted({name for name in found if name.startswith(incomplete)})
+
+
+def _below(folder: str, file: str) -> list[str]:
+    return sorted(path.parent.name for path in (_root() / folder).glob(f"*/{file}"))
+
+
+def _root() -> Path:
+    try:
+        return find_root()
+    except UserError:  # nothing to complete where there is no project
+        return Path("/nonexistent")

@@ -1,0 +1,198 @@
+"""What a person wrote into a report, checked before anything is rendered or built.
+
+`front_matter_problems` and `text_problems` need the page alone, `reference_problems` the results
+that it shows. A further check of the text is a function in TEXT_CHECKS.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from tlsperf.contract.errors import FormatError, UserError, alternatives
+from tlsperf.contract.record import Identifier
+from tlsperf.contract.results import Results
+from tlsperf.load.page import Page
+
+SHORTCODES: Final = Path("templates", "shortcodes")
+DIAGRAMS: Final = Path("static", "diagrams")
+
+_SHORTCODE: Final = re.compile(r"\{([{%])-?\s*(\w+)\s*\((.*?)\)\s*-?[}%]\}", re.DOTALL)
+_ARGUMENT: Final = re.compile(r"""(\w+)\s*=\s*(?:"([^"]*)"|'([^']*)'|`([^`]*)`|([^\s,"'`]+))""")
+HIDDEN: Final = re.compile(
+    r"\{\{.*?\}\}|\{%.*?%\}|\bTLS 1\.[0-3]\b|```.*?```|`[^`\n]*`|\]\([^)]*\)",
+    re.DOTALL | re.MULTILINE,
+)
+_UNITS: Final = (
+    r"%|×|x\b|MiB|KiB|GiB|MB|GB|Gbit|bytes?\b|µs|ms\b|ns\b|seconds?\b|handshakes|sessions|"
+    r"resumptions|operations|times\b|fold|percent|per cent|threads|cores|rounds|runs\b|samples"
+)
+TYPED: Final = re.compile(rf"(?<![\w.-])\d[\d,.]*\s*(?:{_UNITS})")
+
+
+@dataclass(frozen=True)
+class Text:
+    """What a person wrote below the front matter of a page."""
+
+    path: Path
+    whole: str
+    """The file's text, so that positions are those of the file."""
+    prose: str
+    """The same with front matter, shortcodes, code and link targets blanked, character by
+    character."""
+    body: int
+    """Where the text begins after the front matter."""
+
+    def line(self, position: int) -> int:
+        return self.whole.count("\n", 0, position) + 1
+
+    def problem(self, position: int, found: str, expected: str) -> FormatError:
+        return FormatError(str(self.path), self.line(position), found, expected)
+
+
+def text_of(page: Page) -> Text:
+    """The text of a page, with what a check must not take for prose blanked."""
+    head = page.opening + page.front_matter
+    closing = page.rest.index("\n") + 1 if "\n" in page.rest else len(page.rest)
+    body = page.rest[closing:]
+    blank = re.sub(r"[^\n]", " ", head + page.rest[:closing])
+    prose = HIDDEN.sub(lambda found: re.sub(r"[^\n]", " ", found[0]), body)
+    return Text(page.path, head + page.rest, blank + prose, len(blank))
+
+
+def typed_numbers(text: Text) -> Iterator[FormatError]:
+    """Numbers with a unit or a factor that a person typed."""
+    for found in TYPED.finditer(text.prose):
+        expected = "figure(), ratio() or factor(), which print it from results.json"
+        yield text.problem(found.start(), f"the typed number {found[0]!r}", expected)
+
+
+TEXT_CHECKS: Final[tuple[Callable[[Text], Iterator[FormatError]], ...]] = (typed_numbers,)
+"""Each takes the text of a report and returns what is wrong with it."""
+
+
+def refuse(problems: Sequence[FormatError]) -> None:
+    """Raises UserError with all problems, a line each; nothing where there is none."""
+    if problems:
+        raise UserError("\n".join(map(str, problems)))
+
+
+# --- before anything is read but the pages -------------------------------------------------------
+
+
+def page_problems(
+    pages: Sequence[Page], every: Sequence[Page], runs: Mapping[Identifier, object], root: Path
+) -> list[FormatError]:
+    """What is wrong with `pages`, of `every` page, as far as it shows without their figures."""
+    shortcodes = sorted(path.stem for path in (root / SHORTCODES).glob("*.*"))
+    reports = [page.report.id for page in every]
+    found: list[FormatError] = []
+    for page in pages:
+        found += _front_matter(page, runs, reports)
+        text = text_of(page)
+        found += _unknown_shortcodes(text, shortcodes)
+        found += (problem for check in TEXT_CHECKS for problem in check(text))
+    return found
+
+
+def _front_matter(
+    page: Page, runs: Mapping[Identifier, object], reports: Sequence[Identifier]
+) -> Iterator[FormatError]:
+    report = page.report
+    for key, value in (("title", report.title), ("description", page.description)):
+        if not (value or "").strip():
+            expected = "a sentence that feeds, lists and link previews show"
+            found = f"an empty {key}" if value is not None else f"no {key}"
+            yield FormatError(str(page.path), _line_of(page, key), found, expected)
+    for run in report.runs:
+        if run not in runs:
+            expected = alternatives(run, runs, "data/runs")
+            yield FormatError(str(page.path), _line_of(page, run), f"the run {run!r}", expected)
+    if report.previous is not None and report.previous not in reports:
+        others = [r for r in reports if r != report.id]
+        expected = alternatives(report.previous, others, "content/perf")
+        found = f"the previous report {report.previous!r}"
+        yield FormatError(str(page.path), _line_of(page, report.previous), found, expected)
+    if report.previous == report.id:
+        found = "the report as its own predecessor"
+        expected = "an earlier report, or no `previous`"
+        yield FormatError(str(page.path), _line_of(page, "previous"), found, expected)
+
+
+def _line_of(page: Page, what: str) -> int | None:
+    """The line of the front matter that has a key or a value first."""
+    lines = f"{page.opening}{page.front_matter}".splitlines()
+    return next((n for n, line in enumerate(lines, start=1) if what in line), None)
+
+
+def _unknown_shortcodes(text: Text, known: Sequence[str]) -> Iterator[FormatError]:
+    for found in _calls(text):
+        if known and found[2] not in known:
+            yield text.problem(
+                found.start(), f"the shortcode {found[2]}()", alternatives(found[2], known)
+            )
+
+
+def _calls(text: Text) -> Iterator[re.Match[str]]:
+    return _SHORTCODE.finditer(text.whole, text.body)
+
+
+# --- against the figures -------------------------------------------------------------------------
+
+_SECTIONS: Final = {
+    "changes": "a `previous` report in [extra.report]",
+    "efficiency": "runs with primitives beside the transfers",
+    "means": "a baseline, and tables of two rows and more",
+    "noise": "a run whose noise is measured",
+    "published": "a table of data/comparisons of its runs",
+}
+"""Shortcodes that show a part of results.json, and what a report needs to have it."""
+
+
+def reference_problems(page: Page, results: Results, root: Path) -> list[FormatError]:
+    """What the text of a page shows and its results do not have."""
+    text = text_of(page)
+    return [problem for call in _calls(text) for problem in _references(text, call, results, root)]
+
+
+def _references(
+    text: Text, call: re.Match[str], results: Results, root: Path
+) -> Iterator[FormatError]:
+    name = call[2]
+    given = {a[1]: next(filter(None, a.groups()[1:]), "") for a in _ARGUMENT.finditer(call[3])}
+    if name in _SECTIONS and not getattr(results, name):
+        yield text.problem(call.start(), f"{name}()", f"nothing: it needs {_SECTIONS[name]}")
+    for argument, known in _known_names(name, results, root, given.get("row", "")).items():
+        if argument not in given:
+            yield text.problem(call.start(), f"{name}() without {argument}", f'{argument}="…"')
+        elif given[argument] not in known:
+            found = f'{name}({argument}="{given[argument]}")'
+            place = f"results.csv of {results.id}"
+            yield text.problem(call.start(), found, alternatives(given[argument], known, place))
+
+
+def _known_names(
+    shortcode: str, results: Results, root: Path, row: str
+) -> Mapping[str, Sequence[str]]:
+    """The names that each argument of a shortcode may have; `row` is that of the call."""
+    match shortcode:
+        case "table":
+            return {"id": [table.anchor for table in results.tables]}
+        case "chart":
+            return {"id": [chart.anchor for chart in results.charts]}
+        case "factor":
+            return {"id": [factor.id for factor in results.factors]}
+        case "diagram":
+            folder = root / DIAGRAMS
+            drawn = sorted(path.stem for path in folder.glob("*.svg"))
+            return {"name": drawn} if drawn else {}
+        case "figure" | "ratio":
+            rows = {row.anchor: row.cells for table in results.tables for row in table.rows}
+            if row not in rows:
+                return {"row": list(rows)}
+            cells = [c for c in rows[row] if c.value]
+            return {"row": list(rows), "implementation": [c.implementation for c in cells]}
+    return {}

@@ -1,0 +1,264 @@
+"""Scenarios over all reports: each that two reports or more share, with every figure of it.
+
+Pure functions of results.json and notes. A row by phase is a part of a scenario and has no page.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from tlsperf.contract.index import (
+    ListedScenario,
+    ScenarioFigure,
+    ScenarioKind,
+    ScenarioLines,
+    ScenarioList,
+    ScenarioOverview,
+    ScenarioReport,
+)
+from tlsperf.contract.metrics import UNITS, Unit
+from tlsperf.contract.record import Identifier
+from tlsperf.contract.results import Caveat, Chart, Results, Row, Table
+from tlsperf.contract.run import HostFacts, Report
+from tlsperf.contract.text import host_label
+from tlsperf.publish.descriptions import done, facts, why
+from tlsperf.publish.reports import newest_first
+from tlsperf.publish.trends import (
+    FEWEST,
+    Member,
+    description_of,
+    lines_of,
+    marks_of,
+    represented,
+    same_machine,
+)
+from tlsperf.report.charts.bars import bars_of
+from tlsperf.report.charts.kind import Drawing
+from tlsperf.report.charts.theme import WIDTH
+from tlsperf.report.charts.trend import trend as trend_picture
+
+MOST_FIGURES: Final = 400
+"""On a page, which has whole reports, the newest first; files beside it have all."""
+
+
+@dataclass(frozen=True)
+class Place:
+    """A scenario in one report, whose results are cut to it."""
+
+    report: Report
+    results: Results
+
+    @property
+    def table(self) -> Table:
+        return self.results.tables[0]
+
+    @property
+    def row(self) -> Row:
+        return self.table.rows[0]
+
+
+def scenarios(
+    reports: Sequence[tuple[Report, Results]], notes: Sequence[Caveat]
+) -> list[tuple[ScenarioOverview, list[Drawing]]]:
+    """Each scenario with its charts, in the order in which the newest reports show them."""
+    shared = [places for places in _places(reports).values() if len(places) >= FEWEST]
+    return [_scenario(places, notes) for places in shared]
+
+
+def _places(reports: Sequence[tuple[Report, Results]]) -> dict[Identifier, list[Place]]:
+    """Each scenario's places by its anchor, newest first.
+
+    An anchor may stand in tables of two units: the page is about the first that reports share.
+    """
+    found: dict[tuple[Identifier, Unit], list[Place]] = {}
+    decided = {results.id: report for report, results in reports}
+    for results in newest_first(results for _, results in reports):
+        for table in results.tables:
+            if table.by_phase:
+                continue
+            for row in table.rows:
+                if any(cell.value is not None for cell in row.cells):
+                    cut = results.model_copy(
+                        update={"tables": [table.model_copy(update={"rows": [row]})]}
+                    )
+                    place = Place(decided[results.id], cut)
+                    found.setdefault((row.anchor, table.unit), []).append(place)
+    chosen: dict[Identifier, tuple[Unit, list[Place]]] = {}
+    for (anchor, unit), places in found.items():
+        if len(places) < FEWEST:
+            continue
+        known = chosen.get(anchor)
+        if known is None or UNITS.index(unit) < UNITS.index(known[0]):
+            chosen[anchor] = unit, places
+    return {anchor: places for anchor, (_, places) in chosen.items()}
+
+
+def _scenario(
+    places: Sequence[Place], notes: Sequence[Caveat]
+) -> tuple[ScenarioOverview, list[Drawing]]:
+    first = _widest(places)
+    newest = _bars(first)
+    lines = [drawn for of in _by_host(places) if (drawn := _lines(of, notes)) is not None]
+    overview = ScenarioOverview(
+        id=first.row.anchor,
+        name=first.row.name,
+        table=first.table.anchor,
+        kind=first.table.title,
+        unit=first.table.unit,
+        better=first.table.better,
+        done=done(first.row.scenario),
+        why=why(first.row.scenario),
+        facts=facts(place.row.scenario for place in places),
+        newest=newest.chart,
+        lines=[shown for shown, _ in lines],
+        reports=[_report(p) for p in sorted(places, key=lambda p: p is not first)],
+    )
+    return overview, [newest, *(drawing for _, drawing in lines)]
+
+
+def _widest(places: Sequence[Place]) -> Place:
+    """Of the newest day the report that compares most libraries, the main series' before others."""
+    day = places[0].results.date
+    of_day = [place for place in places if place.results.date == day]
+
+    def rank(place: Place) -> tuple[bool, int]:
+        main = {run.family for run in place.results.runs} == {"main"}
+        return main, len({i.library for i in place.results.implementations})
+
+    return max(of_day, key=rank)
+
+
+def _bars(place: Place) -> Drawing:
+    shown = {i.id: i for i in place.results.implementations}
+    ids = [cell.implementation for cell in place.row.cells]
+    drawing = bars_of(place.table.model_copy(update={"implementations": ids}), shown)
+    title = f"{place.row.name}, {place.results.date:%-d %B %Y}"
+    chart = drawing.chart.model_copy(
+        update={"anchor": "chart-newest", "file": "newest.svg", "title": title}
+    )
+    return Drawing(chart, drawing.picture)
+
+
+def _by_host(places: Sequence[Place]) -> list[list[Place]]:
+    """The places of one host each, a report a day, in the order of time."""
+    found: dict[Identifier, dict[str, Place]] = {}
+    for place in places:
+        hosts = place.results.hosts
+        if len(hosts) == 1:
+            found.setdefault(hosts[0].id, {}).setdefault(str(place.results.date), place)
+    by_time = (sorted(of.values(), key=lambda p: p.results.date) for of in found.values())
+    return [[p for p in of if same_machine(p.results, of[-1].results)] for of in by_time]
+
+
+def _lines(
+    places: Sequence[Place], notes: Sequence[Caveat]
+) -> tuple[ScenarioLines, Drawing] | None:
+    """The lines of a host; None where it has no two reports of different days."""
+    members: list[Member] = [represented(place.report, place.results) for place in places]
+    newest = places[-1]
+    lines = lines_of(newest.row, members)
+    if len(members) < FEWEST or not lines:
+        return None
+    marks = marks_of(newest.row, members, notes)
+    dates = [member.results.date for member in members]
+    picture = trend_picture(lines, dates, marks, newest.table.unit, newest.table.better)
+    host: HostFacts = newest.results.hosts[0]
+    chart = Chart(
+        anchor=f"chart-{host.id}",
+        file=f"{host.id}.svg",
+        title=f"{newest.row.name} on {host_label(host)}",
+        description=description_of(newest.table, lines, members, marks),
+        width=WIDTH,
+        height=picture.height,
+        table="figures",
+    )
+    return ScenarioLines(host=host, chart=chart, marks=marks), Drawing(chart, picture)
+
+
+def _report(place: Place) -> ScenarioReport:
+    results, table = place.results, place.table
+    shown = {i.id: i for i in results.implementations}
+    baseline = shown.get(table.baseline) if table.baseline else None
+    figures = [
+        ScenarioFigure(
+            implementation=cell.implementation,
+            label=shown[cell.implementation].label,
+            colour=shown[cell.implementation].colour,
+            value=cell.value,
+            text=cell.text,
+            low=cell.low,
+            high=cell.high,
+            interval=cell.interval,
+            valid=cell.valid,
+            note=cell.note,
+            ratio=cell.ratio.text if cell.ratio else None,
+        )
+        for cell in place.row.cells
+        if cell.value is not None
+    ]
+    return ScenarioReport(
+        id=results.id,
+        title=results.title,
+        date=results.date,
+        host=", ".join(map(host_label, results.hosts)),
+        baseline=baseline.label if baseline and any(f.ratio for f in figures) else None,
+        figures=figures,
+    )
+
+
+def shortened(scenario: ScenarioOverview, most: int = MOST_FIGURES) -> ScenarioOverview:
+    """A scenario with as many whole reports as a page can show."""
+    kept: list[ScenarioReport] = []
+    count = 0
+    for report in scenario.reports:
+        count += len(report.figures)
+        if kept and count > most:
+            break
+        kept.append(report)
+    return scenario.model_copy(update={"reports": kept, "older": len(scenario.reports) - len(kept)})
+
+
+def scenario_list(found: Sequence[ScenarioOverview]) -> ScenarioList:
+    """The scenarios that have pages, by kind."""
+    kinds: dict[str, list[ScenarioOverview]] = {}
+    for scenario in found:
+        kinds.setdefault(scenario.table, []).append(scenario)
+    return ScenarioList(
+        kinds=[
+            ScenarioKind(
+                title=of[0].kind,
+                unit=of[0].unit,
+                scenarios=[
+                    ListedScenario(id=s.id, name=s.name, reports=len(s.reports)) for s in of
+                ],
+            )
+            for of in kinds.values()
+        ],
+        rows=[f"{s.id} {s.unit}" for s in found],
+    )
+
+
+def scenario_csv(scenario: ScenarioOverview) -> str:
+    """The text of scenario.csv: a line for each figure."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    fields = ("implementation", "label", "value", "low", "high", "valid", "note", "ratio")
+    writer.writerow(["report", "date", "host", "unit", *fields, "baseline"])
+    for report in scenario.reports:
+        for figure in report.figures:
+            values: Mapping[str, object] = figure.model_dump()
+            writer.writerow(
+                [
+                    *(report.id, report.date, report.host, scenario.unit),
+                    *(
+                        "true" if v is True else "false" if v is False else v
+                        for v in (values[name] for name in fields)
+                    ),
+                    report.baseline if figure.ratio else None,
+                ]
+            )
+    return text.getvalue()

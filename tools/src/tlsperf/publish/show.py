@@ -1,0 +1,57 @@
+"""`tlsperf show`: the figures of a run or a report, as its page has them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tlsperf.contract.errors import UserError, alternatives
+from tlsperf.contract.libraries import NAMES
+from tlsperf.contract.results import Results
+from tlsperf.contract.run import Report, Run
+from tlsperf.contract.text import listed
+from tlsperf.load.page import read_pages
+from tlsperf.load.root import report_id, run_id
+from tlsperf.load.run import read_run
+from tlsperf.publish.assemble import assembler
+from tlsperf.publish.scaffold import baseline_of
+
+
+def results_to_show(root: Path, given: str) -> Results:
+    """What a run or a report shows, computed of its data as they are now.
+
+    A name that both have is the run's; `content/perf/<name>` is the report. Of a run, ratios are to
+    the baseline that a new report on it has.
+    """
+    pages = read_pages(root)
+    reports = [page.report for page in pages]
+    names = [report.id for report in reports]
+    runs = sorted(path.parent.name for path in (root / "data" / "runs").glob("*/run.toml"))
+    named = Path(given.rstrip("/"))
+    is_path = named.parent != Path()
+    if is_path and "perf" in named.resolve().parts[-3:-1]:
+        name = report_id(given)
+        known = names
+    else:
+        name = run_id(given)
+        if name in runs:
+            report = _report_on(read_run(root / "data" / "runs" / name))
+            return assembler(root, [report], {})(report).results
+        known = runs if is_path else [*runs, *names]
+    if name not in names or known is runs:
+        raise UserError(
+            f"there is no run or report {given!r}: expected {alternatives(name, known)}"
+        )
+    calls = {page.report.id: page.calls for page in pages}
+    return assembler(root, reports, calls)(reports[names.index(name)]).results
+
+
+def _report_on(run: Run) -> Report:
+    labels = dict.fromkeys(NAMES[i.library] for i in run.implementations)
+    return Report(
+        id=run.id,
+        title=f"{run.id}: {listed(list(labels))}",
+        date=run.date,
+        runs=[run.id],
+        baseline=baseline_of(run.implementations),
+        previous=None,
+    )

@@ -1,0 +1,39 @@
+"""Each implementation of a report against each other: what Explore shows to a reader's baseline."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from tlsperf.analysis.series import MeasuredReport
+from tlsperf.contract.results import Comparisons, Ratio, ShortRatio
+from tlsperf.report.tables import comparisons, grouped, prior_to, ratios_to
+
+
+def all_comparisons(report: MeasuredReport) -> Comparisons:
+    """For each baseline what results.json would have if it were the report's own.
+
+    So an interval is corrected for the comparisons with one baseline, not for those with all.
+    """
+    groups = grouped(report.series.rows)
+    series = {row.key: row for row in report.series.rows}
+    found: dict[str, dict[str, dict[str, ShortRatio]]] = {}
+    for baseline in (i.id for i in report.results.implementations):
+        count = max(1, comparisons(groups.values(), baseline, report.series.rules))
+        rules = replace(report.series.rules, comparisons=count)
+        for table in report.results.tables:
+            if table.by_phase or baseline not in table.implementations:
+                continue
+            rows = [
+                series[r.scenario, r.phase, r.metric, r.statistic, table.unit] for r in table.rows
+            ]
+            prior = prior_to(rows, baseline, rules)
+            for shown, row in zip(table.rows, rows, strict=True):
+                ratios = ratios_to(row, baseline, rules, prior)
+                if ratios:
+                    of_row = found.setdefault(f"{table.anchor} {shown.anchor}", {})
+                    of_row[baseline] = {i: _short(ratio) for i, ratio in ratios.items()}
+    return Comparisons(rows=found)
+
+
+def _short(ratio: Ratio) -> ShortRatio:
+    return ratio.value, ratio.verdict, ratio.text

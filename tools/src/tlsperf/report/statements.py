@@ -1,0 +1,302 @@
+"""What the shortcodes of a report's prose print: sentences whose words follow results.json.
+
+Each kind of shortcode is one function of the results, so that a figure that moves changes the
+text. A call that the results cannot answer is an error with its line.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from typing import Final, NoReturn
+
+from tlsperf.analysis.ratios import against_text, clause, difference_bound, inverted
+from tlsperf.contract.errors import FormatError
+from tlsperf.contract.metrics import METRICS
+from tlsperf.contract.record import Identifier
+from tlsperf.contract.results import Cell, Ratio, Results, Row, Statement, Table
+from tlsperf.contract.text import listed
+from tlsperf.load.shortcodes import Call
+from tlsperf.report.asked import matching
+
+NAMED: Final = 4
+"""Rows or implementations that a sentence names; of more it gives the number."""
+
+
+@dataclass(frozen=True)
+class Compared:
+    """A row with the ratio of two implementations in it."""
+
+    row: Row
+    ratio: Ratio
+
+
+class Facts:
+    """The rows, labels and ratios of a report, looked up for one call."""
+
+    def __init__(self, results: Results, call: Call) -> None:
+        self.call = call
+        self.baseline = results.baseline
+        self.rows: dict[Identifier, tuple[Table, Row]] = {
+            row.anchor: (table, row) for table in results.tables for row in table.rows
+        }
+        self.labels = {i.id: i.label for i in results.implementations}
+        self._asked = {(c.row, c.implementation, c.over): c.ratio for c in results.comparisons}
+
+    def fail(self, found: str, expected: str) -> NoReturn:
+        raise FormatError(
+            self.call.file, self.call.line, f"{self.call.name}() with {found}", expected
+        )
+
+    def argument(self, name: str) -> str:
+        return self.call.arguments.get(name, "")
+
+    def row(self) -> tuple[Table, Row]:
+        anchor = self.argument("row")
+        if anchor not in self.rows:
+            self.fail(f"row {anchor!r}", f"a row of results.json, {_near(anchor, self.rows)}")
+        return self.rows[anchor]
+
+    def matching_rows(self) -> list[Row]:
+        """Those that the patterns of `rows` match, of tables that pages show."""
+        patterns = self.argument("rows")
+        shown = [anchor for anchor, (table, _) in self.rows.items() if not table.by_phase]
+        found = [self.rows[anchor][1] for anchor in matching(patterns, shown)]
+        if len(found) < 2:
+            self.fail(f"rows {patterns!r}", f"patterns of two rows and more, found {len(found)}")
+        return found
+
+    def implementation(self, name: str = "implementation") -> Identifier:
+        given = self.argument(name) or (name == "over" and self.baseline) or ""
+        if given not in self.labels:
+            self.fail(f"{name} {given!r}", f"an implementation, {_near(given, self.labels)}")
+        return given
+
+    def label(self, name: str = "implementation") -> str:
+        return self.labels[self.implementation(name)]
+
+    def cell(self, row: Row, implementation: Identifier) -> Cell:
+        """Its valid figure."""
+        found = [c for c in row.cells if c.implementation == implementation and c.valid and c.value]
+        if not found:
+            self.fail(f"{implementation} in row {row.anchor!r}", "one with a figure there")
+        return found[0]
+
+    def known_ratio(self, row: Row, implementation: Identifier, over: Identifier) -> Ratio | None:
+        """Of a table, or of `comparisons`."""
+        of_table = {cell.implementation: cell.ratio for cell in row.cells}
+        if over == self.baseline:
+            return of_table.get(implementation)
+        if implementation == self.baseline:
+            ratio = of_table.get(over)
+            return ratio and inverted(ratio, row.metric)
+        return self._asked.get((row.anchor, implementation, over))
+
+    def ratio(self, row: Row, implementation: Identifier, over: Identifier) -> Ratio:
+        found = self.known_ratio(row, implementation, over)
+        if found is None or implementation == over:
+            self.fail(
+                f"{implementation} over {over} in row {row.anchor!r}",
+                "two implementations with valid figures there",
+            )
+        return found
+
+    def compared(self) -> list[Compared]:
+        """The rows of `rows` in which both sides have figures."""
+        ours, theirs = self.implementation(), self.implementation("over")
+        found = [
+            Compared(row, ratio)
+            for row in self.matching_rows()
+            if (ratio := self.known_ratio(row, ours, theirs)) is not None
+        ]
+        if not found:
+            self.fail(f"{ours} over {theirs}", "rows in which both have figures")
+        if len({c.row.metric for c in found}) > 1:
+            self.fail(f"rows {self.argument('rows')!r}", "rows of one metric")
+        return found
+
+
+# --- one function a shortcode --------------------------------------------------------------------
+
+
+def _ratio(facts: Facts) -> str:
+    """`1.30x faster than OpenSSL 3.6.3 (1.28 to 1.31)`, against the baseline."""
+    _, row = facts.row()
+    ratio = facts.ratio(row, facts.implementation(), facts.implementation("over"))
+    return against_text(ratio, row.metric, facts.label("over"))
+
+
+def _verdict(facts: Facts) -> str:
+    """The same as a sentence, against the baseline or `over`."""
+    _, row = facts.row()
+    ratio = facts.ratio(row, facts.implementation(), facts.implementation("over"))
+    return clause(facts.label(), ratio, row.metric, facts.label("over"))
+
+
+def _unchanged(facts: Facts) -> str:
+    """No difference, with its bound; or the difference that there is."""
+    _, row = facts.row()
+    ratio = facts.ratio(row, facts.implementation(), facts.implementation("over"))
+    bound = difference_bound(ratio)
+    if ratio.verdict != "no difference shown" or bound is None:
+        return clause(facts.label(), ratio, row.metric, facts.label("over"))
+    return (
+        f"{facts.label()} shows no difference from {facts.label('over')}; "
+        f"one above {bound} is excluded"
+    )
+
+
+def _change(facts: Facts) -> str:
+    """From one version to another, and what a third one has of it."""
+    table, row = facts.row()
+    names = ["before", "after", *(["later"] if facts.argument("later") else [])]
+    ids = [facts.implementation(name) for name in names]
+    cells = [facts.cell(row, identifier) for identifier in ids]
+    shown = [f"{c.text} ({facts.labels[i]})" for i, c in zip(ids, cells, strict=True)]
+    first = facts.ratio(row, ids[1], ids[0])
+    text = f"from {shown[0].replace(' ', f' {table.unit} ', 1)} to {shown[1]}: {first.text}"
+    if len(ids) == 2:
+        return text
+    second = facts.ratio(row, ids[2], ids[1])
+    values = [cell.value or 0.0 for cell in cells]
+    return f"{text}; then {shown[2]}: {second.text}{_share(first, second, values)}"
+
+
+def _share(first: Ratio, second: Ratio, values: Sequence[float]) -> str:
+    """How much of a shown loss or gain the next step takes back."""
+    before, after, later = values
+    if {first.verdict, second.verdict} != {"faster", "slower"}:
+        return ""
+    share = round(100 * (later - after) / (before - after))
+    return f", {share}% of the {'loss is back' if first.verdict == 'slower' else 'gain is lost'}"
+
+
+def _rank(facts: Facts) -> str:
+    """All implementations of a row, with its verdict about the leaders."""
+    table, row = facts.row()
+    cells = sorted(
+        (c for c in row.cells if c.valid and c.value),
+        key=lambda c: c.value or 0.0,
+        reverse=table.better == "higher",
+    )
+    if len(cells) < 2:
+        facts.fail(f"row {row.anchor!r}", "a row of two figures and more")
+    leaders = [c for c in cells if c.best or c.tied]
+    others = [c for c in cells if c not in leaders]
+    by_figure = "in the order of their figures"
+    if not leaders:
+        return f"{by_figure}, not tested: {_figures(others, facts, table)}"
+    word = "best is" if leaders[0].best else "tied are"
+    text = f"{word} {_figures(leaders, facts, table)}"
+    return f"{text}; then, {by_figure}, {_figures(others, facts, table)}" if others else text
+
+
+def _figures(cells: Sequence[Cell], facts: Facts, table: Table) -> str:
+    named = [f"{facts.labels[c.implementation]} ({c.text} {table.unit})" for c in cells[:NAMED]]
+    more = [f"{len(cells) - NAMED} others"] if len(cells) > NAMED else []
+    return listed([*named, *more])
+
+
+def _extreme(facts: Facts) -> str:
+    """The row in which an implementation does best or worst against another."""
+    which = facts.argument("which")
+    if which not in ("largest", "smallest"):
+        facts.fail(f"which {which!r}", "largest or smallest")
+    compared = facts.compared()
+    choose = max if which == "largest" else min
+    found = choose(compared, key=lambda c: c.ratio.value)
+    text = against_text(found.ratio, found.row.metric, facts.label("over"))
+    return f"the {which} of {len(compared)} ratios is in {found.row.name}: {text}"
+
+
+def _agree(facts: Facts) -> str:
+    """In how many rows a verdict holds, and in which not."""
+    compared = facts.compared()
+    metric = METRICS[compared[0].row.metric]
+    words = dict(zip(("faster", "slower"), metric.words, strict=True))
+    untested = {c.ratio.verdict for c in compared} == {"not tested"}
+    if untested:
+        above = ("above", "below") if metric.better == "higher" else ("below", "above")
+        words = dict(zip(("faster", "slower"), above, strict=True))
+    groups: dict[str, list[str]] = {word: [] for word in _ORDER}
+    for each in compared:
+        groups[_side(each.ratio) if untested else each.ratio.verdict].append(each.row.name)
+    most = max(_ORDER, key=lambda word: len(groups[word]))
+    rest = [
+        f"{words.get(word, word)} in {_rows(groups[word])}"
+        for word in _ORDER
+        if groups[word] and word != most
+    ]
+    ours, theirs = facts.label(), facts.label("over")
+    amount = f" {metric.amount}" if metric.amount else ""
+    match most:
+        case "faster" | "slower" if untested:
+            text = f"{ours} is {words[most]} {theirs}"
+        case "faster" | "slower":
+            text = f"{ours} {metric.verb} {words[most]}{amount} than {theirs}"
+        case "no difference shown":
+            text = f"{ours} shows no difference from {theirs}"
+        case _:
+            text = f"{ours} against {theirs}: {most}"
+    count = len(groups[most])
+    in_all = f"all {count} rows" if not rest else f"{count} of {len(compared)} rows"
+    tail = " (single figures, not tested)" if untested else ""
+    return "; ".join([f"{text} in {in_all}{tail}", *rest])
+
+
+_ORDER: Final = ("faster", "slower", "no difference shown", "too few rounds", "not tested")
+
+
+def _side(ratio: Ratio) -> str:
+    return "faster" if ratio.value > 1 else "slower" if ratio.value < 1 else "not tested"
+
+
+def _rows(names: Sequence[str]) -> str:
+    return f"{len(names)} ({'; '.join(names)})" if len(names) <= NAMED else str(len(names))
+
+
+def _near(given: str, known: Iterable[str]) -> str:
+    near = get_close_matches(given, list(known), 1)
+    return f"such as {near[0]!r}" if near else "by its id"
+
+
+# --- all of a page -------------------------------------------------------------------------------
+
+_KINDS: Final[dict[str, tuple[Callable[[Facts], str], tuple[str, ...]]]] = {
+    "ratio": (_ratio, ("row", "implementation")),
+    "verdict": (_verdict, ("row", "implementation", "over")),
+    "unchanged": (_unchanged, ("row", "implementation", "over")),
+    "change": (_change, ("row", "before", "after", "later")),
+    "rank": (_rank, ("row",)),
+    "extreme": (_extreme, ("rows", "implementation", "over", "which")),
+    "agree": (_agree, ("rows", "implementation", "over")),
+}
+"""Each shortcode with its arguments, in the order of its key."""
+
+
+def statements(results: Results, calls: Sequence[Call]) -> list[Statement]:
+    """What each shortcode prints, once for all calls alike; FormatError at one that cannot."""
+    found: dict[str, Statement] = {}
+    for call in calls:
+        if call.name not in _KINDS:
+            continue
+        make, names = _KINDS[call.name]
+        facts = Facts(results, call)
+        if unknown := [name for name in call.arguments if name not in names]:
+            facts.fail(f"argument {unknown[0]!r}", f"only {listed(names)}")
+        key = f"{call.name}({', '.join(facts.argument(name) for name in names)})"
+        if key not in found:
+            found[key] = Statement(key=key, text=make(facts), place=_place(facts))
+    return list(found.values())
+
+
+def _place(facts: Facts) -> str:
+    """Where the figures of a call are: its row, or the table of its rows."""
+    if facts.argument("row"):
+        table, row = facts.row()
+        # Pages do not show the tables of phases: their figures are in the file.
+        return "results.csv" if table.by_phase else f"#{row.anchor}"
+    tables = Counter(facts.rows[row.anchor][0].anchor for row in facts.matching_rows())
+    return f"#{tables.most_common(1)[0][0]}"

@@ -1,0 +1,146 @@
+"""A text file of `tlsperf render` that is not what it should be is one message, no traceback."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from fixture_run import ROOT, RUN, write_report
+from tlsperf.contract.errors import UserError
+from tlsperf.load.comparisons import read_definition, read_printed
+from tlsperf.publish.render import render_reports
+
+PAGE = f"content/perf/{RUN}/index.md"
+NOTE = """\
+[[note]]
+id = "n"
+kind = "setup"
+title = "A title"
+text = "A text."
+runs = ["2026-01-01-x"]
+sources = [{ title = "s", url = "https://example.org" }]
+"""
+HEAD = f'+++\ntitle = "x"\ndate = {RUN[:10]}\n'
+DECIDED = f'[extra.report]\nruns = ["{RUN}"]\n'
+
+
+@pytest.fixture(scope="module")
+def rendered(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    root = tmp_path_factory.mktemp("rendered")
+    write_report(root)
+    (root / "data" / "notes.toml").write_text(NOTE, encoding="utf-8")
+    comparisons = root / "data" / "comparisons"
+    shutil.copytree(ROOT / "data" / "comparisons", comparisons)
+    assert render_reports(root, check=True) == 0
+    return root
+
+
+FILES = (
+    "config.toml",
+    "data/notes.toml",
+    "data/hosts/example-host.toml",
+    f"data/runs/{RUN}/run.toml",
+    f"data/runs/{RUN}/raw/records.jsonl",
+    "data/comparisons/2023-12-13-memory.toml",
+    PAGE,
+)
+CONTENTS = {
+    "bytes": b"\xff\xfe\x00\x01",
+    "nothing": b"",
+    "a page": b"<html></html>",
+    "no TOML": b"a = [1,\n",
+    "a NUL": b"a = 1\n\0",
+    "JSON": b'{"note": [{}]}',
+    "other keys": b"another = 1\n",
+}
+
+
+def refused(root: Path, file: str, content: bytes) -> str:
+    """What rendering says of a root with this file; the file is put back."""
+    path = root / file
+    before = path.read_bytes()
+    path.write_bytes(content)
+    try:
+        with pytest.raises(UserError) as caught:
+            render_reports(root, check=True)
+    finally:
+        path.write_bytes(before)
+    return str(caught.value)
+
+
+@pytest.mark.parametrize("content", CONTENTS.values(), ids=CONTENTS)
+@pytest.mark.parametrize("file", FILES)
+def test_a_file_of_something_else_is_named(rendered: Path, file: str, content: bytes) -> None:
+    message = refused(rendered, file, content)
+    assert Path(file).name in message
+    assert len(message.splitlines()) < 4
+
+
+@pytest.mark.parametrize(
+    ("file", "content", "said"),
+    [
+        ("data/notes.toml", "note = 'x'\n", "notes.toml: found note 'x', expected [[note]]"),
+        ("data/notes.toml", "note = 1\n", "notes.toml: found note 1, expected [[note]]"),
+        ("data/notes.toml", "[note]\nid = 'n'\n", "notes.toml: found note {'id': 'n'}, expected"),
+        ("data/notes.toml", "note = ['x']\n", "notes.toml: found note 'x', expected [[note]]"),
+        ("data/notes.toml", f"{NOTE}mark = 1\n", "notes.toml: found note 'n': mark, expected"),
+        ("data/notes.toml", f"{NOTE}scenarios = 'x'\n", "note 'n': scenarios, expected"),
+        ("data/notes.toml", f"{NOTE}\n{NOTE}", "notes.toml: found note 'n' twice, expected"),
+        ("config.toml", "title = 1\ndescription = ''\n", "config.toml: found title 1, expected"),
+        ("config.toml", "title = 'x'\n", "config.toml: found no description, expected"),
+        (PAGE, f"{HEAD}extra = 1\n+++\n", "index.md: found no [extra.report]"),
+        (PAGE, f"{HEAD}[extra]\nreport = 1\n+++\n", "index.md: found no [extra.report]"),
+        (
+            PAGE,
+            f"{HEAD}{DECIDED}[extra]\ngenerated = 1\n+++\n",
+            "index.md: found extra.generated 1, expected a table",
+        ),
+        (
+            PAGE,
+            f"{HEAD}{DECIDED}[extra.generated]\nfiles = 1\n+++\n",
+            "index.md: found extra.generated.files 1, expected a list of names",
+        ),
+        (
+            PAGE,
+            f"{HEAD}{DECIDED}[extra.generated]\nfiles = [1]\n+++\n",
+            "index.md: found extra.generated.files [1], expected a list of names",
+        ),
+        (PAGE, f"+++\ntitle = 1\ndate = {RUN[:10]}\n{DECIDED}+++\n", "index.md: found title 1"),
+        (PAGE, f"+++\ntitle = 'x'\ndate = 'x'\n{DECIDED}+++\n", "index.md: found date 'x'"),
+    ],
+)
+def test_a_file_with_another_value_is_named_with_what_was_expected(
+    rendered: Path, file: str, content: str, said: str
+) -> None:
+    assert said in refused(rendered, file, content.encode())
+
+
+@pytest.mark.parametrize("name", ["../../../README.md", "/etc/passwd", "a/b", "..", ""])
+def test_rendering_removes_no_file_outside_a_reports_folder(rendered: Path, name: str) -> None:
+    content = f"{HEAD}{DECIDED}[extra.generated]\nfiles = ['{name}']\n+++\n"
+    assert f"extra.generated.files ['{name}']" in refused(rendered, PAGE, content.encode())
+
+
+def test_a_published_table_that_is_no_text_is_named(tmp_path: Path) -> None:
+    source = ROOT / "data" / "comparisons" / "2023-12-13-memory.toml"
+    definition = read_definition(source)
+    (tmp_path / definition.published).write_bytes(b"\xff\xfe")
+    with pytest.raises(UserError, match=definition.published):
+        read_printed(tmp_path / source.name, definition)
+
+
+@pytest.mark.parametrize("file", ["data/notes.toml", PAGE])
+def test_a_folder_in_place_of_a_file_is_one_message_of_the_command(
+    rendered: Path, file: str, tmp_path: Path
+) -> None:
+    root = Path(shutil.copytree(rendered, tmp_path / "site"))
+    (root / file).unlink()
+    (root / file).mkdir()
+    command = [str(Path(sys.executable).with_name("tlsperf")), "render"]
+    done = subprocess.run(command, cwd=root, capture_output=True, text=True)
+    assert done.returncode == 1
+    assert done.stderr == f"tlsperf: {file}: Is a directory\n"

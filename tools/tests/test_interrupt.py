@@ -1,0 +1,97 @@
+"""Ctrl-C ends a command without a traceback, a process or half a file."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from datetime import date
+from pathlib import Path
+
+import pytest
+
+from fixture_run import ROOT, RUN, write_run
+from tlsperf.publish.files import replace_file
+from tlsperf.publish.scaffold import new_report
+
+TLSPERF = Path(sys.executable).with_name("tlsperf")
+SECONDS = 60
+
+
+def of_session(session: int) -> set[int]:
+    """The processes of a session that are alive."""
+    found = set()
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            state, _, _, of, *_ = path.read_text().rpartition(") ")[2].split()
+        except OSError:
+            continue  # it ended meanwhile
+        if int(of) == session and state != "Z":
+            found.add(int(path.parent.name))
+    return found
+
+
+@pytest.fixture
+def site(tmp_path: Path) -> Path:
+    """A site with so many reports that another process draws."""
+    shutil.copy(ROOT / "config.toml", tmp_path)
+    first = write_run(tmp_path)
+    described = (first / "run.toml").read_text(encoding="utf-8")
+    for number in range(1, 5):
+        run = f"2026-11-2{number}-run"
+        shutil.copytree(first, first.with_name(run))
+        (first.with_name(run) / "run.toml").write_text(described.replace(RUN, run, 1), "utf-8")
+        new_report(tmp_path, [run], title="A report", on=date.fromisoformat(run[:10]))
+    return tmp_path
+
+
+@pytest.mark.parametrize("after", [0.0, 1.0], ids=["as it starts to draw", "while it draws"])
+def test_an_interrupted_rendering_prints_no_traceback_and_leaves_no_process(
+    site: Path, after: float
+) -> None:
+    command = subprocess.Popen(
+        # What runs in the background of a shell ignores the signal, and so do its children.
+        ["env", "--default-signal=INT", TLSPERF, "render"],
+        cwd=site,
+        start_new_session=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        until = time.monotonic() + SECONDS
+        while len(of_session(command.pid)) < 3:  # one that draws, one that Python keeps beside it
+            assert command.poll() is None, "it ended before another process drew"
+            assert time.monotonic() < until
+            time.sleep(0.01)
+        time.sleep(after)
+        os.killpg(command.pid, signal.SIGINT)  # as a terminal does, to all of them
+        _, errors = command.communicate(timeout=SECONDS)
+        assert command.returncode == 130
+        assert "Traceback" not in errors
+        assert "KeyboardInterrupt" not in errors
+        while of_session(command.pid):  # what Python keeps beside it ends a moment later
+            assert time.monotonic() < until, "a process is left"
+            time.sleep(0.01)
+        assert list(site.glob("content/perf/*/results.json")) == []
+    finally:
+        for process in of_session(command.pid):
+            os.kill(process, signal.SIGKILL)
+
+
+def test_a_file_whose_writing_is_interrupted_is_as_it_was(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    path = tmp_path / "results.json"
+    replace_file(path, b"old")
+    monkeypatch.setattr(Path, "replace", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        replace_file(path, b"new")
+    assert [p.name for p in tmp_path.iterdir()] == ["results.json"]
+    assert path.read_bytes() == b"old"

@@ -1,0 +1,244 @@
+"""Mistakes that a person makes: refused at once, with the next step, without a traceback.
+
+The other half of the list, of `tlsbench`, is in bench/runner/tests.
+"""
+
+from __future__ import annotations
+
+import os
+import resource
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from fixture_run import ROOT, RUN, write_report
+from test_formats import BULK
+
+TLSPERF = Path(sys.executable).with_name("tlsperf")
+MOST_SECONDS = 2.0
+"""Of the processor, so that a busy machine fails no test; a person on a quiet one waits as long."""
+PAGE = f"content/perf/{RUN}/index.md"
+
+
+class Mistake(NamedTuple):
+    """What a person does, and what the message must hold: what is wrong and what to do."""
+
+    command: str
+    says: str
+    change: Callable[[str], str] = str
+    """Of the text of the report's page."""
+    folder: str = "."
+
+
+def put(before: str, after: str) -> Callable[[str], str]:
+    def changed(text: str) -> str:
+        assert before in text
+        return text.replace(before, after, 1)
+
+    return changed
+
+
+def prose(text: str) -> Callable[[str], str]:
+    return lambda page: f"{page}\n{text}\n"
+
+
+CHECK = "render --check"
+NEW = "--out data/runs/2026-01-02-a-run"
+MISTAKES = {
+    "a run is misspelt in the front matter": Mistake(
+        CHECK,
+        f"{PAGE}:11: found the run '2026-11-21-exampel', expected {RUN}",
+        put(f'runs = ["{RUN}"]', 'runs = ["2026-11-21-exampel"]'),
+    ),
+    "a key is misspelt in the front matter": Mistake(
+        CHECK, "the unknown key basline, expected baseline", put("baseline =", "basline =")
+    ),
+    "the front matter is no TOML": Mistake(
+        CHECK, f"{PAGE}:2: this is not TOML: invalid value", put('title = "', "title = Example ")
+    ),
+    "the description is missing": Mistake(
+        CHECK, "found no description, expected a sentence that", put("description =", "summary =")
+    ),
+    "the description is empty": Mistake(
+        CHECK,
+        f"{PAGE}:4: found an empty description, expected a sentence that feeds",
+        lambda page: "\n".join(
+            'description = ""' if line.startswith("description") else line
+            for line in page.split("\n")
+        ),
+    ),
+    "a report is its own predecessor": Mistake(
+        CHECK,
+        "found the report as its own predecessor, expected an earlier report",
+        put("[extra.report]", f'[extra.report]\nprevious = "{RUN}"'),
+    ),
+    "the previous report does not exist": Mistake(
+        CHECK,
+        "found the previous report '2025-01-01-x', expected",
+        put("[extra.report]", '[extra.report]\nprevious = "2025-01-01-x"'),
+    ),
+    "the baseline is not one of the run's": Mistake(
+        CHECK, "'openssl-3.6.3', expected openssl-3.6.1", put("openssl-3.6.1", "openssl-3.6.3")
+    ),
+    "a headline names no row": Mistake(
+        CHECK,
+        "found the headline 'transfer-1-3-aes-256-gcm-send', expected transfer-1-3-aes-256-gcm-s",
+        put("[extra.report]", '[extra.report]\nheadlines = ["transfer-1-3-aes-256-gcm-send"]'),
+    ),
+    "a shortcode is misspelt": Mistake(
+        CHECK, "found the shortcode tabel(), expected table (", prose('{{ tabel(id="transfer") }}')
+    ),
+    "a table does not exist": Mistake(
+        CHECK,
+        'found table(id="transfers"), expected transfer (there are also full-handshakes,',
+        prose('{{ table(id="transfers") }}'),
+    ),
+    "a chart does not exist": Mistake(
+        CHECK,
+        'found chart(id="transfer"), expected chart-transfer (',
+        prose('{{ chart(id="transfer") }}'),
+    ),
+    "a row does not exist": Mistake(
+        CHECK,
+        'found figure(row="transfer-1-3-sending"), expected transfer-1-3-aes-256-gcm-sending or',
+        prose('{{ figure(row="transfer-1-3-sending", implementation="openssl-3.6.1") }}'),
+    ),
+    "a ratio is of the baseline itself": Mistake(
+        CHECK,
+        "found ratio() with openssl-3.6.1 over openssl-3.6.1 in row 'transfer-1-3-",
+        prose(
+            '{{ ratio(row="transfer-1-3-aes-256-gcm-sending", implementation="openssl-3.6.1") }}'
+        ),
+    ),
+    "a number is typed": Mistake(
+        CHECK, "found the typed number '1.7x', expected figure(), ratio() or", prose("It is 1.7x.")
+    ),
+    "a report is misspelt": Mistake(
+        "render 2026-11-21-exampl", f"no report '2026-11-21-exampl'; near to it: {RUN}"
+    ),
+    "a run to show is misspelt": Mistake(
+        "show 2026-11-21-exampel", f"no run or report '2026-11-21-exampel': expected {RUN}"
+    ),
+    "a run for a new report is misspelt": Mistake(
+        "new data/runs/2026-11-21-exampel", f"no run '2026-11-21-exampel': expected {RUN}"
+    ),
+    "a report on the run exists": Mistake(f"new data/runs/{RUN}", "give this one a --slug"),
+    "an implementation to compare is misspelt": Mistake(
+        "compare openssl-3.6.1 rustls-0.23.36", "expected rustls-0.23.37-aws-lc-rs"
+    ),
+    "a scenario to compare is none": Mistake(
+        "compare openssl-3.6.1 boringssl-30cd935 --scenario handsake",
+        "--scenario handsake: none of\n  transfer 1.2",
+    ),
+    "a command is misspelt": Mistake("rendr", "No such command 'rendr'. Did you mean 'render'"),
+    "an option is misspelt": Mistake("render --chek", "No such option: --chek"),
+    "a file to import does not exist": Mistake(
+        f"import nothing.txt --implementation openssl-3.6.1 {NEW}", "nothing.txt: No such file"
+    ),
+    "a file to import is of no known format": Mistake(
+        f"import config.toml --implementation openssl-3.6.1 {NEW}",
+        "config.toml: no line of a known format (",
+    ),
+    "an import names no run": Mistake(
+        "import one --implementation openssl-3.6.1", "--out, the run to make of them: data/runs/<"
+    ),
+    "an import goes outside of data/runs": Mistake(
+        "import one --implementation openssl-3.6.1 --out /tmp/2026-01-02-a-run",
+        "expected a name, or a path data/runs/<name>",
+    ),
+    "an import names no implementation": Mistake(
+        f"import one {NEW}", "--implementation is missing"
+    ),
+    "a library is misspelt": Mistake(
+        f"import one --implementation opensl-3.6.1 {NEW}", "one of the libraries rustls, openssl"
+    ),
+    "a host is misspelt": Mistake(
+        f"import one --implementation openssl-3.6.1 {NEW} --host exampel-host",
+        "exampel-host.toml does not exist: expected example-host",
+    ),
+    "a format is misspelt": Mistake(
+        f"import one --implementation openssl-3.6.1 {NEW} --format openssl-bench",
+        "expected openssl-bench/2024 or openssl-bench/2023",
+    ),
+    "an archive does not exist": Mistake("import x.tar.gz", "x.tar.gz: there is no such file"),
+    "an archive is none": Mistake("import broken.tar.gz", "expected an archive of `tlsbench pack`"),
+    "the folder is in no project": Mistake(
+        "validate", "is in no folder with config.toml and data/; change to a checkout", folder=".."
+    ),
+}
+
+
+@pytest.fixture(scope="module")
+def rendered(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    root = tmp_path_factory.mktemp("mistakes") / "project"
+    root.mkdir()
+    write_report(root)
+    shutil.copytree(ROOT / "templates" / "shortcodes", root / "templates" / "shortcodes")
+    (root / "one").write_text(BULK)
+    (root / "broken.tar.gz").write_bytes(b"no archive")
+    return root
+
+
+def run(command: str, folder: Path) -> tuple[subprocess.CompletedProcess[str], float]:
+    """What `tlsperf` does in a folder, and the seconds of the processor that it took."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    environment = {**os.environ, "OPENBLAS_NUM_THREADS": "1", "COLUMNS": "200"}
+    done = subprocess.run(
+        [TLSPERF, *command.split()], cwd=folder, env=environment, capture_output=True, text=True
+    )
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    spent = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    return done, spent
+
+
+@pytest.mark.parametrize("name", MISTAKES)
+def test_a_mistake_is_refused_at_once_with_the_next_step(rendered: Path, name: str) -> None:
+    mistake = MISTAKES[name]
+    page = rendered / PAGE
+    right = page.read_text(encoding="utf-8")
+    try:
+        page.write_text(mistake.change(right), encoding="utf-8")
+        done, seconds = run(mistake.command, rendered / mistake.folder)
+    finally:
+        page.write_text(right, encoding="utf-8")
+    said = done.stdout + done.stderr
+    assert done.returncode in (1, 2), said
+    assert mistake.says in said
+    assert "Traceback" not in said
+    assert seconds < MOST_SECONDS
+    assert not (rendered / "data/runs/2026-01-02-a-run").exists()
+
+
+def test_what_is_no_mistake_is_not_refused(rendered: Path) -> None:
+    for folder in (rendered, rendered / "data" / "runs", rendered / "content"):
+        for command in (CHECK, "validate"):
+            done, _ = run(command, folder)
+            assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_all_mistakes_of_a_page_are_listed_together(rendered: Path) -> None:
+    page = rendered / PAGE
+    right = page.read_text(encoding="utf-8")
+    page.write_text(put("description =", "summary =")(right) + "\n{{ nope() }}\n\n3 ms.\n")
+    try:
+        done, _ = run("render", rendered)
+    finally:
+        page.write_text(right, encoding="utf-8")
+    assert [line.split(": found ")[1].split(",")[0] for line in done.stderr.splitlines()] == [
+        "no description",
+        "the shortcode nope()",
+        "the typed number '3 ms'",
+    ]
+
+
+def test_help_and_version_are_there_in_no_time(tmp_path: Path) -> None:
+    started = time.process_time()
+    done, seconds = run("--version", tmp_path)
+    assert done.stdout.startswith("tlsperf 0.")
+    assert seconds < 1 > time.process_time() - started

@@ -1,0 +1,297 @@
+"""The ratio of two samples: its direction, its pairs, and what widens it."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from synthetic import HANDSHAKES, TRANSFERS
+from tlsperf.analysis.ratios import (
+    as_ratio,
+    common_rounds,
+    direction,
+    factor_text,
+    figure_ratio,
+    paired_rounds_ratio,
+    prior_of_ratios,
+    ratio_text,
+    sample_ratio,
+    session_log,
+    session_logs,
+)
+from tlsperf.analysis.series import At, Rules, Sample, Series
+from tlsperf.analysis.sessions import NO_PRIOR, Prior, Spreads, fit_prior, session_ratio
+from tlsperf.analysis.statistics import (
+    RatioEstimate,
+    counted_ratio,
+    paired_ratio,
+    unpaired_ratio,
+    untested_ratio,
+)
+from tlsperf.contract.metrics import METRICS, Metric, Statistic, Unit
+
+RUN = "2026-11-21-a"
+PAIRS = Rules(pairs=frozenset([RUN]))
+UNITS: dict[Metric, Unit] = {
+    "rate": "handshakes/s",
+    "duration": "µs",
+    "instructions": "instructions/handshake",
+}
+
+
+def row(metric: Metric = "rate", statistic: Statistic = "value") -> Series:
+    return Series(HANDSHAKES[0], "total", metric, statistic, UNITS[metric], {})
+
+
+def sample(values: dict[int, float], rounds_a_session: int = 1000, run: str = RUN) -> Sample:
+    """By round; `rounds_a_session` of them in each session."""
+    at = {At(run, 1 + (n - 1) // rounds_a_session, n): value for n, value in values.items()}
+    return Sample(valid=at)
+
+
+def numbered(values: list[float] | np.ndarray) -> dict[int, float]:
+    return {n: float(v) for n, v in enumerate(values, 1)}
+
+
+def ratio_of(
+    left: Sample,
+    right: Sample,
+    of: Series | None = None,
+    rules: Rules = PAIRS,
+    prior: Prior = NO_PRIOR,
+) -> RatioEstimate:
+    found = sample_ratio(left, right, of or row(), rules, prior)
+    assert found is not None
+    return found
+
+
+SLOW = np.linspace(100, 104, 12)
+FAST = SLOW / 2
+
+
+@pytest.mark.parametrize("run", [RUN, "2026-11-20-b"], ids=["paired", "unpaired"])
+def test_a_shorter_time_is_faster_and_a_lower_rate_is_slower(run: str) -> None:
+    of_half = sample(numbered(FAST)), sample(numbered(SLOW), run=run)
+    time = ratio_of(*of_half, row("duration"))
+    rate = ratio_of(*of_half, row("rate"))
+    assert (time.verdict, rate.verdict) == ("faster", "slower")
+    assert time.paired is rate.paired is (run == RUN)
+    assert time.value == pytest.approx(2, rel=0.02)
+    assert rate.value == pytest.approx(0.5, rel=0.02)
+    single = [Sample({At(RUN, 1, None): v}, has_rounds=False) for v in (5.0, 10.0)]
+    assert ratio_of(single[0], single[1], row("duration")).value == pytest.approx(2)
+    assert ratio_of(single[0], single[1], row("rate")).value == pytest.approx(0.5)
+
+
+HOST = {n: 2.0 ** (n % 5) for n in range(1, 21)}
+"""What the host does to each round: far more than the libraries differ by."""
+
+
+def test_rounds_are_paired_by_their_number_and_not_by_their_position() -> None:
+    left = {n: 1.1 * 1000 * f for n, f in HOST.items() if n != 1}
+    right = {n: 1000 * f for n, f in HOST.items() if n != 20}
+    found = ratio_of(sample(left), sample(right))
+    assert found.rounds == 18
+    assert found.value == pytest.approx(1.1)
+    assert found.verdict == "faster"
+    assert found.paired
+
+
+def test_sessions_pair_their_rounds_by_number_too() -> None:
+    left = {n: 1.1 * 1000 * f for n, f in HOST.items() if n != 1}
+    right = {n: 1000 * f for n, f in HOST.items() if n != 20}
+    logs = session_logs(sample(left, 4), sample(right, 4), PAIRS.pairs)
+    assert logs == pytest.approx([math.log(1.1)] * 5)
+    assert session_log(sample(left, 4), sample(right, 4), RUN, 5) == pytest.approx(math.log(1.1))
+
+
+def test_only_rounds_that_both_sides_have_in_a_run_of_pairs_are_common() -> None:
+    left = sample({1: 1.0, 3: 1.0, 2: 1.0})
+    left.merge(sample({1: 1.0, 2: 1.0}, run="2026-11-20-b"))
+    right = sample({3: 1.0, 1: 1.0, 4: 1.0})
+    right.merge(sample({1: 1.0}, run="2026-11-20-b"))
+    assert common_rounds(left, right, PAIRS.pairs) == [At(RUN, 1, 1), At(RUN, 1, 3)]
+    assert common_rounds(left, right, frozenset()) == []
+
+
+def test_a_session_has_a_ratio_only_of_its_own_common_rounds() -> None:
+    left, right = sample({1: 2.0, 2: 8.0, 3: 3.0}, 2), sample({1: 1.0, 2: 2.0, 4: 1.0}, 2)
+    assert session_log(left, right, RUN, 1) == pytest.approx(math.log(8) / 2)
+    assert session_log(left, right, RUN, 2) is None
+    assert session_log(left, right, "2026-11-20-b", 1) is None
+
+
+@pytest.mark.parametrize("values", [{}, {1: 0.0, 2: 5.0}], ids=["nothing valid", "a zero"])
+def test_without_something_that_counts_on_both_sides_there_is_no_ratio(
+    values: dict[int, float],
+) -> None:
+    good = sample({1: 1.0, 2: 1.0})
+    assert sample_ratio(sample(values), good, row(), PAIRS) is None
+    assert sample_ratio(good, sample(values), row(), PAIRS) is None
+
+
+def test_counts_are_compared_by_their_range_whether_or_not_rounds_are_common() -> None:
+    of = row("instructions")
+    left, right = sample({1: 100.0, 2: 101.0}), sample({3: 201.0, 4: 202.0})
+    found = ratio_of(left, right, of)
+    assert found == counted_ratio([100, 101], [201, 202], 1.01)
+    assert found.verdict == "faster"
+    assert ratio_text(found, "instructions") == "2.00x fewer (1.99 to 2.02)"
+    assert paired_rounds_ratio([100, 101], [201, 202], "instructions") == found
+
+
+def test_maxima_and_single_figures_have_a_ratio_and_no_test() -> None:
+    rounds = sample(numbered(SLOW))
+    most = Sample(rounds.valid, is_maximum=True)
+    half = Sample({at: value / 2 for at, value in rounds.valid.items()}, is_maximum=True)
+    found = ratio_of(half, most, row("duration", "max"))
+    assert (found.verdict, found.note) == ("not tested", "of maxima, which are not tested")
+    assert found.value == pytest.approx(2), "of the largest, not of the medians"
+    one = Sample({At(RUN, 1, None): 50.0}, has_rounds=False)
+    for pair in ((one, rounds), (rounds, one)):
+        found = ratio_of(*pair)
+        assert found.verdict == "not tested"
+        assert found.note == "single figures, without rounds to test"
+        assert found.value == pytest.approx(pair[0].figure / pair[1].figure)
+    named = sample_ratio(one, rounds, row(), PAIRS, untested="why not")
+    assert named is not None
+    assert named.note == "why not"
+
+
+NOISE = np.exp(np.random.default_rng(3).normal(0, 0.002, (2, 30)))
+OURS, THEIRS = 1015 * NOISE[0], 1000 * NOISE[1]
+
+
+def test_an_unpaired_ratio_is_widened_by_the_drift_and_corrected() -> None:
+    rules = Rules(drift=1.01, comparisons=20, floor=1.001)
+    found = ratio_of(sample(numbered(OURS)), sample(numbered(THEIRS)), rules=rules)
+    assert found == unpaired_ratio(OURS, THEIRS, 20, drift=1.01, floor=1.001)
+    assert found.verdict == "no difference shown"
+    assert ratio_of(sample(numbered(OURS)), sample(numbered(THEIRS)), rules=Rules()).verdict == (
+        "faster"
+    )
+    near = replace(rules, drift=1.0, floor=1.1)
+    found = ratio_of(sample(numbered(OURS)), sample(numbered(THEIRS)), rules=near)
+    assert (found.note or "").endswith("; within the noise floor of 10%")
+
+
+NO_SPREAD = Spreads(medians={}, ratios={"full-handshake": 0.0}, of_host=True)
+
+
+def test_a_paired_ratio_is_widened_by_the_spread_of_its_few_sessions_and_corrected() -> None:
+    spreads = Spreads(medians={}, ratios={"full-handshake": 1.0}, of_host=True)
+    rules = replace(PAIRS, comparisons=20, spreads=spreads, floor=1.001, drift=9.0)
+    for rounds, sessions in ((1000, 1), (8, 4)):
+        ours, theirs = sample(numbered(OURS), rounds), sample(numbered(THEIRS), rounds)
+        found = ratio_of(ours, theirs, rules=rules)
+        spread = 0.01 / math.sqrt(sessions)
+        assert found == paired_ratio(OURS, THEIRS, 20, "higher", spread, 1.001)
+    assert paired_ratio(OURS, THEIRS, 20).low != found.low, "the spread is in it"
+    near = ratio_of(ours, theirs, rules=replace(PAIRS, spreads=NO_SPREAD, floor=1.1))
+    assert near.note == "within the noise floor of 10%"
+
+
+def test_from_five_sessions_on_they_are_the_observations() -> None:
+    ours, theirs = sample(numbered(OURS), 6), sample(numbered(THEIRS), 6)
+    logs = session_logs(ours, theirs, PAIRS.pairs)
+    assert len(logs) == 5
+    prior = Prior(1e-4, 3.0)
+    rules = replace(PAIRS, comparisons=20, floor=1.001, drift=9.0)
+    found = ratio_of(ours, theirs, rules=rules, prior=prior)
+    assert found == session_ratio(logs, prior, 30, 20, "higher", 1.001)
+    assert found.rounds == 30
+    faster = ratio_of(ours, theirs, row("duration"), prior=prior)
+    assert faster.value == pytest.approx(1 / found.value)
+
+
+def test_the_prior_is_of_the_ratios_with_sessions_enough() -> None:
+    random = np.random.default_rng(5)
+    rows = [random.normal(0, 0.01 * n, 5) for n in range(1, 7)]
+    found = prior_of_ratios([*rows, np.array([0.0, 5.0, 9.0, 1.0])])
+    assert repr(found) == repr(fit_prior(rows)), "by their texts: arrays have no equality"
+    assert repr(prior_of_ratios([])) == repr(NO_PRIOR)
+
+
+@given(st.sampled_from(["rate", "duration"]), st.integers(0, 100), st.integers(1, 50))
+def test_rounds_of_pairs_are_corrected_and_have_the_direction_of_their_metric(
+    metric: Metric, seed: int, comparisons: int
+) -> None:
+    left, right = np.exp(np.random.default_rng(seed).normal(0, 0.1, (2, 12)))
+    found = paired_rounds_ratio(list(left), list(right), metric, comparisons)
+    better = METRICS[metric].better
+    assert found == paired_ratio(left, right, comparisons, better)
+    alone = paired_rounds_ratio(list(left), list(right), metric)
+    assert alone == paired_ratio(left, right, 1, better)
+
+
+def test_two_figures_are_compared_in_the_direction_of_their_metric() -> None:
+    left, right = sample({1: 2.0, 2: 4.0}), sample({1: 1.0, 2: 1.0})
+    values: dict[Metric, float] = {"rate": 3.0, "duration": 1 / 3}
+    for metric, value in values.items():
+        found = figure_ratio(left, right, metric, "why")
+        assert found.value == pytest.approx(value)
+        assert (found.note, found.low, found.high) == ("why", None, None)
+
+
+def estimate(verdict: str, value: float = 1.2) -> RatioEstimate:
+    return RatioEstimate(value, 1.1, 1.3, verdict, True, 9)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("verdict", "value", "expected"),
+    [
+        ("faster", 1.001, 1),
+        ("slower", 0.999, -1),
+        ("no difference shown", 9.0, 0),
+        ("not tested", 1.05, 1),
+        ("not tested", 1.049, 0),
+        ("not tested", 1 / 1.05, -1),
+        ("not tested", 0.96, 0),
+        ("too few rounds", 2.0, 1),
+    ],
+)
+def test_a_direction_is_the_verdict_or_where_there_is_none_the_size(
+    verdict: str, value: float, expected: int
+) -> None:
+    assert direction(estimate(verdict, value), 1.05) == expected
+
+
+def test_a_ratio_is_written_with_six_digits_and_its_words() -> None:
+    found = as_ratio(RatioEstimate(1.23456789, 1.1111111, 1.3333333, "faster", True, 9), "rate")
+    assert (found.value, found.low, found.high) == (1.23457, 1.11111, 1.33333)
+    assert (found.verdict, found.paired, found.note) == ("faster", True, None)
+    assert found.text == "1.23x faster (1.11 to 1.33)"
+    bare = as_ratio(untested_ratio(3, 2, "published"), "rate")
+    assert (bare.low, bare.high, bare.note, bare.paired) == (None, None, "published", False)
+    less = RatioEstimate(0.5, 0.4, 0.6, "slower", False, 9, "unpaired")
+    assert as_ratio(less, "allocated").text == "2.00x more (1.67 to 2.50)"
+    assert as_ratio(less, "allocated").note == "unpaired"
+
+
+def test_ratio_texts_of_every_verdict() -> None:
+    assert ratio_text(estimate("no difference shown")) == "no difference shown (1.10 to 1.30)"
+    assert ratio_text(estimate("not tested")) == "1.20x (1.10 to 1.30)"
+    assert ratio_text(estimate("too few rounds")) == "1.20x, too few rounds"
+    assert ratio_text(replace(estimate("not tested"), low=None)) == "1.20x"
+    assert ratio_text(replace(estimate("not tested"), high=None)) == "1.20x"
+    assert factor_text(0.996) == "1.00x"
+    near = RatioEstimate(1 + 2e-4, 1 + 1e-4, 1.5, "faster", True, 9)
+    assert ratio_text(near) == "1.0002x faster (1.0001 to 1.50)"
+    nearest = replace(near, low=1 + 4e-16)
+    assert ratio_text(nearest) == "1.0002x faster (1.000000000000000 to 1.50)"
+
+
+def test_transfers_and_handshakes_take_the_spread_of_their_own_kind() -> None:
+    spreads = Spreads(medians={}, ratios={"full-handshake": 0.0, "transfer": 5.0}, of_host=True)
+    rules = replace(PAIRS, spreads=spreads)
+    transfer = replace(row(), scenario=TRANSFERS[0], unit="MiB/s")
+    both = sample(numbered(OURS)), sample(numbered(THEIRS))
+    narrow, wide = ratio_of(*both, rules=rules), ratio_of(*both, transfer, rules)
+    assert narrow.high is not None
+    assert wide.high is not None
+    assert wide.high > 1.05 > narrow.high

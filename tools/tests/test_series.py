@@ -1,0 +1,279 @@
+"""Series and samples: what is kept of each observation, and what is computed of all."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from synthetic import HANDSHAKES, TRANSFERS, Rates, in_sessions, loaded_run
+from tlsperf.analysis.series import (
+    At,
+    Sample,
+    Series,
+    drift_of,
+    figure,
+    measured,
+    report_series,
+    rounded,
+    row_names,
+    widening,
+)
+from tlsperf.analysis.sessions import DEFAULT_SPREADS, Spreads
+from tlsperf.analysis.statistics import drift
+from tlsperf.contract.record import Scenario
+from tlsperf.load.frame import concatenate, tidy_frame
+from tlsperf.load.run import LoadedRun
+
+RUN = "2026-11-21-a"
+ONE = "openssl-3.6.3"
+DRIFTING = [*([1000.0] * 15), *([1050.0] * 15)]
+NO_SPREAD = Spreads(
+    medians={"full-handshake": 0.0, "transfer": 0.0, "threads": 0.0, "other": 0.0},
+    ratios={},
+    of_host=True,
+)
+
+
+def of(
+    *samples: Sample,
+    scenario: Scenario = HANDSHAKES[0],
+    metric: Any = "rate",
+    unit: Any = "handshakes/s",
+    phase: str = "total",
+    statistic: Any = "value",
+) -> Series:
+    named = {f"openssl-{n}": s for n, s in enumerate(samples, 1)}
+    return Series(scenario, phase, metric, statistic, unit, named)
+
+
+def sample(values: list[float], **more: Any) -> Sample:
+    return Sample({At(RUN, 1, n): v for n, v in enumerate(values, 1)}, **more)
+
+
+def test_a_sample_counts_if_something_is_valid_and_nothing_is_zero() -> None:
+    assert sample([1.0, 2.0]).counts
+    assert sample([0.5]).counts
+    assert not sample([0.0, 2.0]).counts
+    assert not Sample(invalid=[1.0]).counts
+
+
+def test_rounds_and_sessions_are_in_the_order_of_time() -> None:
+    made = Sample()
+    for run, session, in_round, value in (
+        ("2026-11-22-b", 1, 1, 5.0),
+        (RUN, 2, 4, 4.0),
+        (RUN, 1, 2, 2.0),
+        (RUN, 2, 3, 3.0),
+        (RUN, 1, 1, 1.0),
+    ):
+        made.add(At(run, session, in_round), value, None)
+    assert made.rounds == [1, 2, 3, 4, 5]
+    assert made.sessions == {(RUN, 1): [1, 2], (RUN, 2): [3, 4], ("2026-11-22-b", 1): [5]}
+    assert made.figure == 3
+    assert made.has_rounds
+
+
+def test_a_figure_is_the_median_or_of_maxima_the_largest() -> None:
+    assert figure([1, 2, 9], is_maximum=False) == 2
+    assert figure([1, 2, 9], is_maximum=True) == 9
+    assert sample([1, 9, 2], is_maximum=True).figure == 9
+    assert sample([1, 9, 2]).figure == 2
+
+
+def test_what_is_added_is_valid_or_has_a_note_each_once() -> None:
+    made = Sample()
+    made.add(At(RUN, 1, 1), 5.0, None)
+    for note in ("wrong suite", "wrong suite", "resumed"):
+        made.add(At(RUN, 1, 2), 6.0, note)
+    assert made.valid == {At(RUN, 1, 1): 5.0}
+    assert (made.invalid, made.notes) == ([6, 6, 6], ["wrong suite", "resumed"])
+    assert made.has_rounds
+    made.add(At(RUN, 1, None), 7.0, None)
+    assert not made.has_rounds
+    made.add(At(RUN, 1, 3), 7.0, None)
+    assert not made.has_rounds, "one figure without a round is enough"
+
+
+def test_merged_samples_have_all_observations_of_both() -> None:
+    one = Sample({At(RUN, 1, 1): 1.0}, [8.0], ["a"])
+    other = Sample({At("r", 1, 1): 2.0}, [9.0], ["a", "b"], has_rounds=True, is_maximum=True)
+    one.merge(other)
+    assert one == Sample(
+        {At(RUN, 1, 1): 1.0, At("r", 1, 1): 2.0}, [8, 9], ["a", "b"], True, is_maximum=True
+    )
+    one.merge(Sample(has_rounds=False))
+    assert not one.has_rounds
+    one.merge(Sample(has_rounds=True))
+    assert not one.has_rounds
+
+
+def test_phases_are_parts_of_a_handshake_and_not_of_memory() -> None:
+    memory = Scenario(operation="memory", protocol="1.3", side="client")
+    assert of(phase="flight-1").is_part
+    assert not of().is_part
+    assert not of(scenario=memory, phase="handshake").is_part
+    assert of().key == (HANDSHAKES[0], "total", "rate", "value", "handshakes/s")
+    assert of(metric="duration").definition.better == "lower"
+
+
+def columns(rows: int, **fields: Any) -> dict[str, list[Any]]:
+    scenario = {**HANDSHAKES[0].model_dump(), "implementation": ONE, "metric": "duration"}
+    common = scenario | {"unit": "µs"} | fields
+    made = {k: v if isinstance(v, list) else [v] * rows for k, v in common.items()}
+    return made | {"file": ["f"] * rows, "line": list(range(rows))}
+
+
+def with_frame(*more: dict[str, list[Any]]) -> LoadedRun:
+    run = loaded_run(RUN, {ONE: {TRANSFERS[0]: [1.0, 2.0]}})
+    return LoadedRun(run.run, concatenate([run.frame, *(tidy_frame(c) for c in more)]))
+
+
+def test_a_measured_run_has_a_series_of_each_scenario_phase_metric_statistic_and_unit() -> None:
+    run = measured(
+        with_frame(
+            columns(2, statistic="p50", round=[1, 2], value=[3.0, 4.0]),
+            columns(2, statistic="max", round=[1, 2], value=[5.0, 6.0]),
+            columns(1, phase="flight-1", round=[1], value=[7.0]),
+            columns(2, statistic="p99", value=[8.0, 9.0], valid=[True, False], note=["", "why"]),
+        )
+    )
+    assert run.id == RUN
+    found = {(s.scenario.operation, s.phase, s.statistic): s.samples[ONE] for s in run.series}
+    assert [(*key, s.rounds) for key, s in found.items()] == [
+        ("transfer", "total", "value", [1, 2]),
+        ("handshake", "total", "p50", [3, 4]),
+        ("handshake", "total", "max", [5, 6]),
+        ("handshake", "flight-1", "value", [7]),
+        ("handshake", "total", "p99", [8]),
+    ], "in the order of their first observation"
+    assert [key for key, s in found.items() if s.is_maximum] == [("handshake", "total", "max")]
+    single = found["handshake", "total", "p99"]
+    assert (single.has_rounds, single.invalid, single.notes) == (False, [9], ["why"])
+    assert list(single.valid) == [At(RUN, 1, None)]
+    assert found["transfer", "total", "value"].has_rounds
+    assert [s.scenario.operation for s in run.series] == ["transfer", *["handshake"] * 4]
+
+
+def test_an_observation_keeps_the_number_of_its_session() -> None:
+    run = measured(in_sessions(loaded_run(RUN, {ONE: {TRANSFERS[0]: [1.0, 2.0, 3.0, 4.0]}}), 2))
+    [row] = run.series
+    assert list(row.samples[ONE].valid) == [
+        At(RUN, 1, 1),
+        At(RUN, 1, 2),
+        At(RUN, 2, 3),
+        At(RUN, 2, 4),
+    ]
+    assert not isinstance(next(iter(row.samples[ONE].valid)).session, type(pd.NA))
+
+
+def two_runs(format_: str = "tlsbench/1") -> list[LoadedRun]:
+    rates: Rates = {ONE: {TRANSFERS[0]: DRIFTING}}
+    other: Rates = {ONE: {TRANSFERS[0]: [5.0]}, "rustls-1": {TRANSFERS[1]: [6.0, 7.0]}}
+    return [loaded_run(RUN, rates), loaded_run("2026-11-22-b", other, format_=format_)]
+
+
+def test_the_series_of_a_report_are_those_of_all_its_runs() -> None:
+    runs = [measured(run) for run in two_runs("openssl-bench/2024")]
+    found = report_series(runs, NO_SPREAD, 1.2)
+    assert [(row.scenario, list(row.samples)) for row in found.rows] == [
+        (TRANSFERS[0], [ONE]),
+        (TRANSFERS[1], ["rustls-1"]),
+    ]
+    assert found.rows[0].samples[ONE].rounds == [*DRIFTING, 5]
+    assert found.rules.pairs == {RUN}
+    assert (found.rules.floor, found.rules.spreads) == (1.2, NO_SPREAD)
+    assert found.rules.drift == drift([[*DRIFTING, 5.0]])
+    assert runs[0].series[0].samples[ONE].rounds == DRIFTING, "a run keeps its own"
+
+
+def test_only_the_rounds_of_a_single_run_need_no_drift() -> None:
+    one, two = (measured(run) for run in two_runs())
+    assert report_series([one], NO_SPREAD).rules.drift == 1
+    assert report_series([one, two], NO_SPREAD).rules.drift > 1.04
+    foreign = measured(
+        loaded_run(RUN, {ONE: {TRANSFERS[0]: DRIFTING}}, format_="openssl-bench/2024")
+    )
+    assert report_series([foreign], NO_SPREAD).rules.drift == pytest.approx(1.05)
+    assert report_series([one]).rules.spreads == DEFAULT_SPREADS
+    assert report_series([one]).rules.floor == 1
+
+
+def test_drift_is_of_what_was_timed_in_rounds() -> None:
+    moved = sample(DRIFTING)
+    assert drift_of([of(moved)]) == pytest.approx(1.05)
+    for row in (
+        of(moved, phase="flight-1"),
+        of(moved, metric="instructions", unit="instructions/handshake"),
+        of(sample(DRIFTING, has_rounds=False)),
+        of(sample([0.0, *DRIFTING[1:]])),
+    ):
+        assert drift_of([row]) == 1
+    assert drift_of([of(sample([1.0] * 30), moved)]) == pytest.approx(1.05)
+
+
+def test_what_widens_is_the_drift_or_the_spread_between_sessions_of_the_widest_kind() -> None:
+    steady = of(sample([1000.0] * 30))
+    assert widening([steady], NO_SPREAD) == 1
+    assert widening([], DEFAULT_SPREADS) == 1
+    expected = math.exp(1.959964 * math.sqrt(2) * 0.0058)
+    assert widening([steady], DEFAULT_SPREADS) == pytest.approx(expected)
+    threads = of(sample([1000.0] * 30), scenario=HANDSHAKES[0].model_copy(update={"threads": 2}))
+    widest = math.exp(1.959964 * math.sqrt(2) * 0.013)
+    assert widening([steady, threads], DEFAULT_SPREADS) == pytest.approx(widest)
+    assert widening([of(sample(DRIFTING))], DEFAULT_SPREADS) == pytest.approx(1.05)
+    for row in (
+        replace(threads, phase="flight-1"),
+        replace(threads, metric="instructions", unit="instructions/handshake"),
+    ):
+        assert widening([steady, row], DEFAULT_SPREADS) == pytest.approx(expected)
+
+
+def test_numbers_are_rounded_to_significant_digits() -> None:
+    assert rounded(1234567.89) == 1234568
+    assert rounded(0.00012345678) == 0.0001234568
+    assert rounded(2 / 3, 2) == 0.67
+    assert isinstance(rounded(float(np.float64(1.5))), float)
+
+
+def test_names_of_rows_are_unique_and_say_what_they_measure() -> None:
+    rows = [
+        of(),
+        of(phase="flight-1", metric="duration", unit="µs"),
+        of(statistic="p99.9", metric="duration", unit="µs"),
+        of(statistic="p50", unit="handshakes/s/thread"),
+        of(metric="instructions", unit="instructions/handshake"),
+        of(scenario=HANDSHAKES[1]),
+    ]
+    base, client = "full-handshake-1-2-rsa-2048", "full handshake 1.2, RSA-2048, client"
+    assert list(row_names(rows).values()) == [
+        (client, f"{base}-client"),
+        (f"{client}, flight 1", f"{base}-client-flight-1"),
+        (f"{client}, p99.9", f"{base}-client-p99-9"),
+        (f"{client}, median thread", f"{base}-client-median-thread"),
+        (client, f"{base}-client-instructions"),
+        ("full handshake 1.2, RSA-2048, server", f"{base}-server"),
+    ]
+    group = TRANSFERS[0].model_copy(update={"key_exchange": "X25519"})
+    two = row_names([of(scenario=group, unit="MiB/s"), of(scenario=TRANSFERS[0], unit="MiB/s")])
+    base, name = "transfer-1-2-aes-128-gcm-sending", "transfer 1.2, AES-128-GCM, sending"
+    assert list(two.values()) == [
+        (f"{name}, X25519", f"{base}-x25519"),
+        (f"{name}, key_exchange not told", f"{base}-key-exchange-not-told"),
+    ]
+    memory = Scenario(operation="memory", protocol="1.3", side="client")
+    kept = of(scenario=memory, metric="allocated", unit="bytes/connection", phase="handshake")
+    [(name, anchor)] = row_names([kept]).values()
+    assert name.endswith("client, handshake")
+    assert anchor.endswith("client-handshake-allocated")
+
+
+def test_a_value_is_kept_in_the_unit_that_readers_see() -> None:
+    memory = {"operation": "memory", "certificate": None, "cipher_suite": None, "resumption": None}
+    more = {"metric": "resident", "unit": "bytes", "round": [1], "value": [2.0**21]}
+    [_, row] = measured(with_frame(columns(1, **memory, **more))).series
+    assert (row.unit, row.samples[ONE].rounds) == ("KiB", [2048])
