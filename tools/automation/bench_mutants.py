@@ -27,14 +27,13 @@ from typing import Any, Final
 
 import tomlkit
 
+from mutation_score import below, percent
+
 ROOT: Final = Path(__file__).resolve().parents[2]
 BENCH: Final = ROOT / "bench"
 SCORE: Final = BENCH / "mutants.toml"
 SCRATCH: Final = ROOT / "build" / "mutants-bench"
 CARGO_MUTANTS: Final = ROOT / "build" / "bin" / "cargo-mutants"
-LEAST_PERCENT: Final = 90.0
-"""Share of the mutants of a file that its tests must notice."""
-
 NOTICED: Final = frozenset({"CaughtMutant", "Timeout"})
 SURVIVED: Final = "MissedMutant"
 
@@ -53,11 +52,6 @@ class Found:
     @property
     def mutants(self) -> int:
         return self.noticed + len(self.survivors)
-
-
-def percent(noticed: int, mutants: int) -> float:
-    """The score, which is never rounded up."""
-    return int(1000 * noticed / mutants) / 10 if mutants else 100.0
 
 
 def read(outcomes: str) -> Found:
@@ -110,13 +104,8 @@ def problems(file: str, entry: dict[str, Any], found: Found) -> Iterator[str]:
     for survivor in found.survivors:
         if survivor not in known:
             yield f"{file}: no test notices, and bench/mutants.toml gives no reason: {survivor}"
-    now = percent(found.noticed, found.mutants)
-    before = percent(entry["noticed"], entry["mutants"]) if "mutants" in entry else 0.0
-    if now < max(before, LEAST_PERCENT):
-        yield (
-            f"{file}: found {now}% of {found.mutants} mutants noticed, expected at least "
-            f"{max(before, LEAST_PERCENT)}%"
-        )
+    before = (entry["noticed"], entry["mutants"]) if "mutants" in entry else None
+    yield from below(file, found.noticed, found.mutants, before)
 
 
 def write(entry: Any, found: Found) -> None:

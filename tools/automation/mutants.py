@@ -30,14 +30,13 @@ from typing import Any, Final
 import tomlkit
 from mutmut.mutation.diff_apply import get_diff_for_mutant
 
+from mutation_score import below, percent
+
 ROOT: Final = Path(__file__).resolve().parents[2]
 TOOLS: Final = ROOT / "tools"
 SCORE: Final = TOOLS / "mutants.toml"
 SCRATCH: Final = ROOT / "build" / "mutants"
 MUTMUT: Final = Path(sys.executable).with_name("mutmut")
-LEAST_PERCENT: Final = 90.0
-"""Share of the mutants of a module that its tests must notice."""
-
 NOTICED: Final = frozenset({1, 3, 24, 36, 152, 255, -9, -11, -24})
 """Exit codes of mutmut's tests: they failed, crashed, or took many times as long as usual."""
 
@@ -76,11 +75,6 @@ class Found:
     @property
     def killed(self) -> int:
         return self.mutants - len(self.survivors)
-
-
-def percent(killed: int, mutants: int) -> float:
-    """The score, which is never rounded up."""
-    return int(1000 * killed / mutants) / 10
 
 
 # --- the scratch copy ----------------------------------------------------------------------------
@@ -167,13 +161,8 @@ def problems(module: str, entry: dict[str, Any], found: Found) -> Iterator[str]:
                 f"{module}: no test of {', '.join(entry['tests'])} notices that in {new.function} "
                 f"`{new.was}` becomes `{new.becomes}`"
             )
-    now = percent(found.killed, found.mutants)
-    before = percent(entry["killed"], entry["mutants"]) if "mutants" in entry else 0.0
-    if now < max(before, LEAST_PERCENT):
-        yield (
-            f"{module}: found {now}% of {found.mutants} mutants noticed, expected at least "
-            f"{max(before, LEAST_PERCENT)}%"
-        )
+    before = (entry["killed"], entry["mutants"]) if "mutants" in entry else None
+    yield from below(module, found.killed, found.mutants, before)
 
 
 def write(entry: Any, found: Found) -> None:

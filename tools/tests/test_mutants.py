@@ -11,6 +11,7 @@ import tomlkit
 
 import mutants
 from mutants import Found, Survivor
+from mutation_score import LEAST_PERCENT, percent
 
 SCORE: dict[str, Any] = tomllib.loads(mutants.SCORE.read_text(encoding="utf-8"))
 SCORED = {name: entry for name, entry in SCORE["modules"].items() if "mutants" in entry}
@@ -37,7 +38,7 @@ def test_at_least_nine_of_ten_mutants_are_noticed_and_each_survivor_has_a_reason
     module: str,
 ) -> None:
     entry = SCORED[module]
-    assert mutants.percent(entry["killed"], entry["mutants"]) >= mutants.LEAST_PERCENT
+    assert percent(entry["killed"], entry["mutants"]) >= LEAST_PERCENT
     survivors = entry.get("survivors", [])
     assert len(survivors) == entry["mutants"] - entry["killed"]
     assert [s for s in survivors if len(s["reason"].split()) < 3] == []
