@@ -345,6 +345,16 @@ def bssl_speed(draw: DrawFn) -> Document:
     return document
 
 
+@st.composite
+def _speed(draw: DrawFn) -> tuple[str, float]:
+    """Bytes per second as `openssl speed` prints them: with k above 10,000, else with a space."""
+    if draw(st.booleans()):
+        value = f"{draw(st.floats(10.01, 9e9)):.2f}"
+        return f"{value}k", float(value) * 1000
+    value = f"{draw(st.floats(0.01, 10000)):.2f}"
+    return f"{value} ", float(value)
+
+
 @composite
 def openssl_speed(draw: DrawFn) -> Document:
     document = Document("openssl-speed")
@@ -354,13 +364,12 @@ def openssl_speed(draw: DrawFn) -> Document:
     document.line("type     ", *(f"{size} bytes" for size in sizes), separator="  ")
     names = ["AES-128-GCM", "AES-256-GCM", "ChaCha20-Poly1305"]
     for name in draw(st.lists(st.sampled_from(names), min_size=1, unique=True)):
-        values = [f"{draw(_positive):.2f}" for _ in sizes]
-        document.line(name + "   ", *(f"{value}k" for value in values), separator="  ")
+        printed, rates = zip(*(draw(_speed()) for _ in sizes), strict=True)
+        document.line(name + "   ", *printed, separator="  ")
         direction = "open" if command else "seal"
-        for size, value in zip(sizes, values, strict=True):
+        for size, rate in zip(sizes, rates, strict=True):
             scenario = Scenario(operation="primitive", variant=f"{name.lower()}-{direction}-{size}")
-            rate = float(value) * 1000 / (1 << 20)
-            document.figures.append((scenario, "value", rate, "MiB/s"))
+            document.figures.append((scenario, "value", rate / (1 << 20), "MiB/s"))
     return document
 
 

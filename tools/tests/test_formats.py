@@ -359,6 +359,25 @@ def test_openssl_speed_for_machines_is_read_as_its_table() -> None:
         read(ciphers + "+F9:1\n" + ciphers)
 
 
+CIPHERS_MACHINE = "+H:31:16384\n+F:25:AES-256-GCM:76461663.16:4699914240.00\n"
+SLOW_CIPHERS = (
+    "type       16 bytes   1024 bytes\nsha256    9000.00     20000.00k\nmd5  1.00k    9.50 \n"
+)
+
+
+@pytest.mark.parametrize(
+    "text", [SPEED, SLOW_CIPHERS, KEYS_30, KEYS_35, KEYS_MACHINE, CIPHERS_MACHINE]
+)
+def test_openssl_speed_cut_anywhere_has_no_figure_that_was_not_printed(text: str) -> None:
+    whole = variants(text)
+    for cut in range(len(text)):
+        try:
+            found = variants(text[:cut])
+        except UserError:  # before the first figures the format is not known yet
+            continue
+        assert found.items() <= whole.items(), text[:cut]
+
+
 @pytest.mark.parametrize(
     ("command", "name", "remark"),
     [

@@ -45,6 +45,11 @@ _NOISE: Final = re.compile(
 )
 _AEADS: Final = ("aes-128-gcm", "aes-256-gcm", "chacha20-poly1305")
 
+_WHOLE: Final = re.compile(
+    r"^\+F:.*\.[0-9]{2}$|^\+F[2-6]:.*\.[0-9]{6}$|^[^+].* [0-9]+\.[0-9]{2}k$|^[^+].*s .*\.[0-9]$"
+)
+"""The end of a line of figures that was not cut, by the decimals that `openssl speed` prints."""
+
 _KEY_HEADER: Final = re.compile(r"(?:[a-z]+ )+((?:[a-z]+\.?/s ?)+)")
 _KEY_ROW: Final = re.compile(r"(.*?)((?: [0-9]+\.[0-9]+s)+)((?: [0-9]+\.[0-9]+)+)")
 _STEPS: Final = {
@@ -91,6 +96,7 @@ class _Reader:
         self.seen: dict[str, int] = {}
 
     def read(self, number: int, line: str, last: bool) -> None:
+        ended = not last or line.endswith(" ")  # a figure without k has a space after it
         line = " ".join(line.split())
         if _NOISE.fullmatch(line):
             return
@@ -104,9 +110,11 @@ class _Reader:
             self.steps = header[1].split()
             if unknown := [step for step in self.steps if step not in _STEPS]:
                 raise self._fail(number, unknown[0], f"one of {', '.join(_STEPS)}")
-        else:
+        elif ended or _WHOLE.search(line):
             for rate in self._rates(number, line):
                 self._add(number, rate)
+        else:
+            raise self._fail(number, repr(line[:200]), "a figure with all its decimals, or with k")
 
     def _rates(self, number: int, line: str) -> Iterator[_Rate]:
         if line.startswith("+F"):
