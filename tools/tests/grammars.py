@@ -345,16 +345,6 @@ def bssl_speed(draw: DrawFn) -> Document:
     return document
 
 
-@st.composite
-def _speed(draw: DrawFn) -> tuple[str, float]:
-    """Bytes per second as `openssl speed` prints them: with k above 10,000, else with a space."""
-    if draw(st.booleans()):
-        value = f"{draw(st.floats(10.01, 9e9)):.2f}"
-        return f"{value}k", float(value) * 1000
-    value = f"{draw(st.floats(0.01, 10000)):.2f}"
-    return f"{value} ", float(value)
-
-
 @composite
 def openssl_speed(draw: DrawFn) -> Document:
     document = Document("openssl-speed")
@@ -371,6 +361,16 @@ def openssl_speed(draw: DrawFn) -> Document:
             scenario = Scenario(operation="primitive", variant=f"{name.lower()}-{direction}-{size}")
             document.figures.append((scenario, "value", rate / (1 << 20), "MiB/s"))
     return document
+
+
+@composite
+def _speed(draw: DrawFn) -> tuple[str, float]:
+    """Bytes per second as `openssl speed` prints them: with k above 10,000, else with a space."""
+    if draw(st.booleans()):
+        value = f"{draw(st.floats(10.01, 9e9)):.2f}"
+        return f"{value}k", float(value) * 1000
+    value = f"{draw(st.floats(0.01, 10000)):.2f}"
+    return f"{value} ", float(value)
 
 
 _plain = _general.filter(lambda text: "e" not in text)
