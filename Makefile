@@ -196,7 +196,7 @@ CARGO_MUTANTS := build/bin/cargo-mutants
 CARGO_MUTANTS_VERSION := 27.1.0
 
 .PHONY: mutants-bench
-mutants-bench: $(VENV)/.dev $(CARGO_MUTANTS)-$(CARGO_MUTANTS_VERSION) ## change the pure cores of bench/ one place at a time: tests must notice (FILES=harness/src/wire.rs)
+mutants-bench: $(VENV)/.dev $(CARGO_MUTANTS)-$(CARGO_MUTANTS_VERSION) ## change the pure cores of bench/ one place at a time: tests must notice (FILES=harness/src/clock.rs)
 	$(PYTHON) tools/automation/bench_mutants.py $(FILES)
 
 $(CARGO_MUTANTS)-$(CARGO_MUTANTS_VERSION):

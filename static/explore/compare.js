@@ -112,14 +112,14 @@ export function means(shown, ratio) {
  */
 export function csv(shown, unit, ratio, baseline) {
   const head = [
-    ...["report", "date", "host", "scenario", "implementation", "value", "unit", "low", "high"],
-    ...["valid", "baseline", "ratio", "verdict"],
+    ...["report", "date", "host", "scenario", "implementation", "library", "version"],
+    ...["value", "unit", "low", "high", "valid", "baseline", "ratio", "verdict"],
   ];
   const lines = shown.map((one) => {
     const compared = ratio(one);
     return [
-      ...[one.report, one.date, one.host, one.name, one.library, one.value, unit],
-      ...[one.low, one.high, one.valid],
+      ...[one.report, one.date, one.host, one.name, one.library, one.family, one.version],
+      ...[one.value, unit, one.low, one.high, one.valid],
       ...[compared && baseline, compared?.[0], compared?.[1]],
     ];
   });

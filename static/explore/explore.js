@@ -4,9 +4,11 @@
 // text is the one that the report's page shows. What is picked stands in the address.
 
 import { against, baselineId, byDifference, csv, differing, factor, means } from "./compare.js";
-import { bars, extent, lines } from "./draw.js";
-import { MOST_BARS } from "./marks.js";
-import { day, groups, hosts, nothing, options, read, SINGLE, tables, write } from "./view.js";
+import { bars, extent } from "./draw.js";
+import { lines } from "./lines.js";
+import { MOST_BARS, versionsWidth } from "./marks.js";
+import { fillTable, make } from "./table.js";
+import { groups, hosts, nothing, options, read, SINGLE, tables, write } from "./view.js";
 
 /** @typedef {import("./view.js").View} View */
 /** @typedef {import("./view.js").Figure} Figure */
@@ -25,6 +27,13 @@ const output = one(".explore-output", page);
 const figure = one("figure", output);
 const drawing = one(".explore-chart", output);
 
+/** Where reports and scenarios are, and which rows have a page of a scenario. */
+const site = {
+  reports: page.dataset.reports,
+  scenarios: page.dataset.scenarios,
+  shared: new Set(page.dataset.shared.split(",")),
+};
+
 /** @type {Option[]} newest first */
 const known = [...form.querySelectorAll("[name=reports]")].map((input) => ({
   id: input.value,
@@ -38,14 +47,6 @@ let file = "";
 /** Draws the chart again, where its width changes. @type {(() => void) | null} */
 let redraw = null;
 let turn = 0;
-
-/** An element with attributes and children. @param {string} name @param {Record<string, string>} attributes @param {...(Node | string)} children */
-function make(name, attributes, ...children) {
-  const element = document.createElement(name);
-  for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value);
-  element.append(...children);
-  return element;
-}
 
 /** @type {Map<string, Promise<any>>} */
 const loaded = new Map();
@@ -61,7 +62,7 @@ function load(id, name) {
 
 /** @param {string} path */
 async function fetchFile(path) {
-  const answer = await fetch(`${page.dataset.reports}${path}`);
+  const answer = await fetch(`${site.reports}${path}`);
   if (!answer.ok) throw new Error(`${answer.status}`);
   return answer.json();
 }
@@ -83,14 +84,19 @@ function pick(picked, there) {
   };
 }
 
-/** Shows the view. @param {string[]} [unknown] parameters of the address that mean nothing */
-async function show(unknown = []) {
+/**
+ * Shows the view.
+ *
+ * @param {string[]} unknown parameters of the address that mean nothing
+ * @param {boolean} chosen in the form, not by an address
+ */
+async function show(unknown, chosen) {
   turn += 1;
   const own = turn;
   const notices = unknown.map(
     (name) => `The address has a parameter that is not known here: ${name}.`,
   );
-  const reports = pick(view.reports ?? known.slice(0, 1).map((option) => option.id), known);
+  const reports = pick(view.reports ?? [page.dataset.featured], known);
   if (reports.missing.length) notices.push(`There is no report ${reports.missing.join(", ")}.`);
 
   output.setAttribute("aria-busy", "true");
@@ -122,6 +128,7 @@ async function show(unknown = []) {
         `${table.title} of the picked reports has no ${name} ${view[name]}: all are shown.`,
       );
       view = { ...view, [name]: null };
+      if (chosen) history.replaceState(null, "", address());
     }
   let shown = all.filter(
     (one) =>
@@ -165,7 +172,11 @@ async function show(unknown = []) {
   status.textContent = shown.length
     ? `${counted(shown.length, "figure")} from ${from}: ${table?.title}`
     : "No figures";
-  fillTable(table, ordered, compare);
+  const element = one("table.explore", output);
+  element.hidden = !shown.length;
+  one(".explore-about", output).hidden = !shown.length;
+  if (table && shown.length)
+    fillTable(element, table, ordered, { ...site, compare, baseline: view.baseline });
   fillMeans(shown, compare, came);
   keep(table, shown, compare);
   one(".explore-wait").hidden = true; // all at once: nothing moves when a part comes late
@@ -285,71 +296,6 @@ function fillSelects(all) {
   for (const name of ["sort", "only"]) one(`[name=${name}]`, form).disabled = !view.baseline;
 }
 
-/** @param {Table | undefined} table @param {Group[]} ordered @param {Compare | undefined} compare */
-function fillTable(table, ordered, compare) {
-  const shown = ordered.flatMap((group) => group.figures);
-  const element = one("table.explore", output);
-  element.hidden = !shown.length;
-  one(".explore-about", output).hidden = !shown.length;
-  if (!table || !shown.length) return;
-  const places = hosts(shown);
-  const host = places.length === 1 ? ` Measured on ${places[0]}.` : "";
-  const several = new Set(shown.map((one) => one.report)).size > 1;
-  const of = several ? "" : ` From “${shown[0]?.title}”.`;
-  const to = compare ? ` Ratios are to ${baselineLabel(table)}.` : "";
-  one("caption", element).textContent =
-    `${table.title} in ${table.unit}, ${table.better} is better.${of}${host}${to}`;
-  one(".explore-host", element).hidden = places.length === 1;
-  one(".explore-ratio", element).hidden = !compare;
-  one(".explore-unit", element).textContent = table.unit;
-  one(".explore-report", element).hidden = !several;
-  const columns = 3 + (several ? 1 : 0) + (host ? 0 : 1) + (compare ? 1 : 0);
-  for (const body of element.querySelectorAll("tbody")) body.remove();
-  element.append(
-    ...ordered.map((group) =>
-      make(
-        "tbody",
-        {},
-        make("tr", {}, make("th", { colspan: `${columns}`, scope: "rowgroup" }, group.name)),
-        ...group.figures.map((one) => row(one, several, !host, compare)),
-      ),
-    ),
-  );
-}
-
-/** @param {Table} table */
-function baselineLabel(table) {
-  const of = table.figures.find((one) => baselineId(one) === view.baseline);
-  const alone = new Set(table.figures.map((one) => one.report)).size === 1;
-  return of ? `${of.label}${alone ? "" : ` in “${of.title}”`}` : "";
-}
-
-/** A figure as a row. @param {Figure} one @param {boolean} named @param {boolean} placed @param {Compare | undefined} compare */
-function row(one, named, placed, compare) {
-  const anchor = one.linked ? `#${one.scenario}` : "";
-  const address = `${page.dataset.reports}${one.report}/${anchor}`;
-  /** @param {string} text */
-  const link = (text) => make("a", { href: address }, text);
-  const report = [link(one.title), " ", make("small", {}, day(one.date))];
-  const reason = `${one.valid ? "" : "not counted: "}${one.note ?? ""}`;
-  const note = reason ? [make("br", {}), make("small", { class: "note" }, reason)] : [];
-  const is = baselineId(one) === view.baseline ? "baseline" : "–";
-  return make(
-    "tr",
-    {},
-    make(
-      "th",
-      { scope: "row", class: `library-${one.colour}` },
-      named ? one.label : link(one.label),
-    ),
-    ...(named ? [make("td", {}, ...report)] : []),
-    ...(placed ? [make("td", {}, one.host)] : []),
-    make("td", { class: one.valid ? "right value" : "right value invalid" }, one.text, ...note),
-    make("td", { class: "right interval" }, one.interval ?? "–"),
-    ...(compare ? [make("td", { class: "ratio" }, compare(one)?.[2] ?? is)] : []),
-  );
-}
-
 /**
  * The geometric means of what is shown. A report's own is shown as it is, with its interval.
  *
@@ -405,7 +351,9 @@ function draw(table, ordered) {
       drawing.replaceChildren(bars(ordered, { ...look, width: drawing.clientWidth, id: 0 }));
       return;
     }
-    const columns = Math.max(1, Math.floor((drawing.clientWidth + 2 * size) / (24 * size)));
+    const least = view.chart === "lines" ? versionsWidth(ordered, size) + 2 * size : 0;
+    const room = (drawing.clientWidth + 2 * size) / Math.max(24 * size, least);
+    const columns = Math.max(1, Math.floor(room));
     const width = Math.floor((drawing.clientWidth - 2 * size * (columns - 1)) / columns);
     const within = extent(shown, log);
     drawing.replaceChildren(
@@ -441,14 +389,17 @@ function change(name) {
     libraries: name === "reports" ? null : picked("libraries"),
     scenarios: name === "table" ? null : picked("scenarios"),
   };
-  history.pushState(null, "", `${location.pathname}${write(view)}`);
-  show();
+  history.pushState(null, "", address());
+  show([], true);
 }
+
+/** Of what is picked. */
+const address = () => `${location.pathname}${write(view)}`;
 
 function follow() {
   const asked = read(location.search);
   view = asked.view;
-  show(asked.unknown);
+  show(asked.unknown, false);
 }
 
 form.addEventListener("change", (/** @type {any} */ event) => change(event.target.name));

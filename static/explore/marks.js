@@ -6,7 +6,23 @@ import { hosts } from "./view.js";
 export const MOST_BARS = 72;
 
 /** A character is at most so wide, as a share of the size of the type. */
-const CHARACTER = 0.58;
+export const CHARACTER = 0.58;
+
+/** A figure's value, and whether it counts. @param {import("./view.js").Figure} figure */
+export const printed = (figure) => (figure.valid ? figure.text : `${figure.text} (not counted)`);
+
+/**
+ * What names a figure of these scenarios: its label, and its report where one label is not enough.
+ *
+ * @param {import("./view.js").Group[]} groups
+ */
+export function named(groups) {
+  const repeated = groups.some(({ figures }) => {
+    return new Set(figures.map((figure) => figure.label)).size < figures.length;
+  });
+  /** @param {import("./view.js").Figure} figure */
+  return (figure) => (repeated ? `${figure.label}, ${figure.report}` : figure.label);
+}
 
 /**
  * The marks of a chart of bars, and its sizes. Values are across, to be scaled.
@@ -35,18 +51,12 @@ const CHARACTER = 0.58;
 export function marks(groups, unit, total, size) {
   const all = groups.flatMap((group) => group.figures);
   const severalHosts = hosts(all).length > 1;
-  const repeated = groups.some(({ figures }) => {
-    return new Set(figures.map((figure) => figure.label)).size < figures.length;
-  });
-  /** @param {import("./view.js").Figure} figure */
-  const named = (figure) => (repeated ? `${figure.label}, ${figure.report}` : figure.label);
-  /** @param {import("./view.js").Figure} figure */
-  const told = (figure) => (figure.valid ? figure.text : `${figure.text} (not counted)`);
+  const name = named(groups);
   /** @param {string[]} texts */
   const room = (texts) => Math.max(...texts.map((text) => text.length)) * CHARACTER * size;
 
-  const before = room(all.map(named)) + size;
-  const behind = room(all.map(told)) + size;
+  const before = room(all.map(name)) + size;
+  const behind = room(all.map(printed)) + size;
   const narrow = before + behind > 0.6 * total;
   const left = narrow ? 0 : before;
   const right = narrow ? 0 : behind;
@@ -77,14 +87,21 @@ export function marks(groups, unit, total, size) {
       const look = { weight: 400, colour: "var(--ink)" };
       if (narrow) {
         const at = y + line / 2;
-        texts.push({ text: told(figure), x: total, y: at, align: "right", ...look, weight: 600 });
-        heading(named(figure), look, total - room([told(figure)]) - size);
+        texts.push({
+          text: printed(figure),
+          x: total,
+          y: at,
+          align: "right",
+          ...look,
+          weight: 600,
+        });
+        heading(name(figure), look, total - room([printed(figure)]) - size);
       }
       const middle = y + (narrow ? 0.5 * size : line / 2);
       if (!narrow) {
-        texts.push({ text: named(figure), x: -size / 2, y: middle, align: "right", ...look });
+        texts.push({ text: name(figure), x: -size / 2, y: middle, align: "right", ...look });
         values.push({
-          text: told(figure),
+          text: printed(figure),
           end: Math.max(figure.value, figure.high ?? 0),
           y: middle,
         });
@@ -171,6 +188,61 @@ export function scale([low, high], length, log) {
  */
 export function byVersion(a, b) {
   return a.localeCompare(b, "en", { numeric: true });
+}
+
+/** Versions on an axis end at a comma or here; the legend and the points have them whole. */
+const LONGEST_VERSION = 16;
+
+/**
+ * An axis of versions, those of a library together: labels, places, and the height of the labels.
+ * Labels stand upright where they have no room beside each other, and some are left out where they
+ * have none at all.
+ *
+ * @param {import("./view.js").Figure[]} figures
+ * @param {number} across
+ * @param {number} size of the type
+ */
+export function versionAxis(figures, across, size) {
+  /** @param {import("./view.js").Figure} one */
+  const key = (one) => `${one.family} ${one.version}`;
+  const families = [...new Set(figures.map((one) => one.family))];
+  const first = new Map(figures.map((one) => [key(one), one]));
+  const order = [...first.values()].sort(
+    (a, b) =>
+      families.indexOf(a.family) - families.indexOf(b.family) || byVersion(a.version, b.version),
+  );
+  const step = across / Math.max(1, order.length);
+  const texts = order.map(({ version }) => {
+    const [text = ""] = version.split(",");
+    return text.length > LONGEST_VERSION ? `${text.slice(0, LONGEST_VERSION - 1)}…` : text;
+  });
+  const widest = Math.max(0, ...texts.map((text) => text.length)) * CHARACTER * 0.9 * size;
+  const upright = widest > 0.95 * step;
+  const every = upright ? Math.max(1, Math.ceil((1.1 * size) / step)) : 1;
+  /** @param {number} index */
+  const place = (index) => (index + 0.5) * step;
+  const keys = order.map(key);
+  return {
+    labels: texts
+      .map((text, index) => ({ text, x: place(index), upright }))
+      .filter((_, index) => index % every === 0),
+    height: upright ? widest + 0.9 * size : 2 * size,
+    /** @param {import("./view.js").Figure} one */
+    at: (one) => place(keys.indexOf(key(one))),
+  };
+}
+
+/**
+ * The width that a chart needs to name each version of its scenario.
+ *
+ * @param {import("./view.js").Group[]} groups
+ * @param {number} size of the type
+ */
+export function versionsWidth(groups, size) {
+  const counts = groups.map(
+    ({ figures }) => new Set(figures.map((one) => `${one.family} ${one.version}`)).size,
+  );
+  return (6.5 + 1.1 * Math.max(0, ...counts)) * size;
 }
 
 /**

@@ -123,15 +123,12 @@ export function tables(reports) {
   /** @type {Map<string, Table>} */
   const found = new Map();
   for (const report of reports) {
-    const host = report.hosts.map((/** @type {any} */ one) => one.cpu).join(", ");
     for (const table of report.tables) {
       const { anchor, title, unit, better } = table;
       if (!found.has(anchor)) found.set(anchor, { anchor, title, unit, better, figures: [] });
       const known = /** @type {Table} */ (found.get(anchor));
       if (known.unit !== unit) throw new Error(`${report.id}: ${anchor} is in ${unit}`);
-      known.figures.push(
-        ...figures(report, table, report.virtual ? `${host} (virtual machine)` : host),
-      );
+      known.figures.push(...figures(report, table));
     }
   }
   return [...found.values()];
@@ -140,10 +137,9 @@ export function tables(reports) {
 /**
  * @param {any} report
  * @param {any} table
- * @param {string} host
  * @returns {Figure[]}
  */
-function figures(report, table, host) {
+function figures(report, table) {
   return table.rows.flatMap((/** @type {any} */ row) =>
     row.cells
       .filter((/** @type {any} */ cell) => cell.value !== undefined)
@@ -151,14 +147,15 @@ function figures(report, table, host) {
         const shown = report.implementations.find(
           (/** @type {any} */ one) => one.id === cell.implementation,
         );
+        const places = report.hosts.filter(
+          (/** @type {any} */ one) => !shown.host || one.id === shown.host,
+        );
         return {
           report: report.id,
           title: report.title,
           date: report.date,
-          host,
-          machine: report.hosts
-            .map((/** @type {any} */ one) => `${one.id} ${one.machine ?? ""}`)
-            .join(),
+          host: places.map(hostLabel).join(", "),
+          machine: places.map((/** @type {any} */ one) => `${one.id} ${one.machine ?? ""}`).join(),
           table: table.anchor,
           scenario: row.anchor,
           linked: !table.by_phase,
@@ -182,6 +179,9 @@ function figures(report, table, host) {
       }),
   );
 }
+
+/** A host as the pages name it. @param {any} host */
+const hostLabel = (host) => `${host.cpu}${host.virtual ? " (virtual machine)" : ""}`;
 
 /**
  * What can be picked of figures: each library or each scenario once.

@@ -1,11 +1,14 @@
 """`make mutants-bench`: mutation testing of the pure cores of bench/, by bench/mutants.toml.
 
-`python tools/automation/bench_mutants.py [--write] [FILE…]`: cargo-mutants changes each file in a
-scratch copy, one place at a time, and runs the tests that bench/mutants.toml names for it. A mutant
-that they do not notice survives. The command fails if a survivor is not listed there with a reason,
-or if fewer mutants are noticed than the file states. A file without a score is reported and fails
-nothing. `--write` writes what was found into the file; it refuses a lower score, and one below 90%.
-Without a name, all files.
+`tools/automation/bench_mutants.py [--write] [--shard K/N] [FILE…]`: cargo-mutants changes each
+file in a scratch copy, one place at a time, and runs the tests that bench/mutants.toml names for
+it. A mutant that they do not notice survives. The command fails if a survivor is not listed there
+with a reason, or if fewer mutants are noticed than the file states. A file without a score is
+reported and fails nothing. `--write` writes what was found into the file; it refuses a lower score,
+and one below 90%. Without a name, all files.
+
+`--shard 0/8` takes every eighth mutant, and what is written then states it as `sample`. A run over
+all mutants of such a file fails below 90%, and reports survivors that are not listed.
 
 A mutant that does not compile is not counted. One that takes many times as long as the tests do
 otherwise is noticed.
@@ -75,17 +78,22 @@ def prepare() -> None:
         for part in place.iterdir() if place.exists() else ():
             if part.is_dir() and part.name != "target":
                 shutil.rmtree(part)
-        shutil.copytree(ROOT / name, place, ignore=ignored, dirs_exist_ok=True)
+        # Files get the time of now: Cargo would take the program of the last mutant for theirs.
+        shutil.copytree(
+            ROOT / name, place, ignore=ignored, dirs_exist_ok=True, copy_function=shutil.copy
+        )
 
 
-def mutate(file: str, entry: dict[str, Any]) -> Found:
-    """Runs cargo-mutants over a file, one mutant at a time."""
+def mutate(file: str, entry: dict[str, Any], shard: str | None) -> Found:
+    """Runs cargo-mutants over a file or a part of its mutants, one at a time."""
     output = SCRATCH / "found" / file.replace("/", "-")
     shutil.rmtree(output, ignore_errors=True)
     output.mkdir(parents=True)
     command = [str(CARGO_MUTANTS), "mutants", "--in-place", "--package", entry["package"]]
     command += ["--file", file, "--output", str(output), "--no-shuffle"]
     command += ["--minimum-test-timeout", "90", *entry.get("options", [])]
+    if shard:
+        command += ["--shard", shard, "--sharding", "round-robin"]
     command += ["--", "--locked", *entry["tests"]]
     # Without symbols a mutant is built in half the time.
     environment = {**os.environ, "CARGO_PROFILE_DEV_DEBUG": "0"}
@@ -98,22 +106,35 @@ def mutate(file: str, entry: dict[str, Any]) -> Found:
     return read(outcomes.read_text(encoding="utf-8"))
 
 
-def problems(file: str, entry: dict[str, Any], found: Found) -> Iterator[str]:
-    """Where a file's score is below the one that is written, and which survivors are not listed."""
+def unlisted(file: str, entry: dict[str, Any], found: Found) -> Iterator[str]:
+    """The survivors for which the score gives no reason."""
     known = {survivor["mutant"] for survivor in entry.get("survivors", []) if survivor["reason"]}
     for survivor in found.survivors:
         if survivor not in known:
             yield f"{file}: no test notices, and bench/mutants.toml gives no reason: {survivor}"
+
+
+def problems(
+    file: str, entry: dict[str, Any], found: Found, shard: str | None = None
+) -> Iterator[str]:
+    """Where a file's score is below the one that is written, and which survivors are not listed."""
     before = (entry["noticed"], entry["mutants"]) if "mutants" in entry else None
+    if entry.get("sample", shard) != shard:
+        yield from below(file, found.noticed, found.mutants, None)
+        return
+    yield from unlisted(file, entry, found)
     yield from below(file, found.noticed, found.mutants, before)
 
 
-def write(entry: Any, found: Found) -> None:
+def write(entry: Any, found: Found, shard: str | None = None) -> None:
     """Writes what was found into the entry of a file; reasons that are there stay."""
     reasons = {survivor["mutant"]: survivor["reason"] for survivor in entry.get("survivors", [])}
     entry["scored"] = date.today()
     entry["mutants"] = found.mutants
     entry["noticed"] = found.noticed
+    entry.pop("sample", None)
+    if shard:
+        entry["sample"] = shard
     entry.pop("survivors", None)
     if found.survivors:
         tables = tomlkit.aot()
@@ -125,7 +146,8 @@ def write(entry: Any, found: Found) -> None:
 def main(arguments: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(description="mutation testing of the pure cores of bench/")
     parser.add_argument("--write", action="store_true", help="write what is found into the score")
-    parser.add_argument("files", nargs="*", help="such as harness/src/wire.rs")
+    parser.add_argument("--shard", metavar="K/N", help="one of N parts of the mutants")
+    parser.add_argument("files", nargs="*", help="such as harness/src/clock.rs")
     options = parser.parse_args(arguments)
     score = tomlkit.parse(SCORE.read_text(encoding="utf-8"))
     files: Any = score["files"]
@@ -136,16 +158,18 @@ def main(arguments: Sequence[str]) -> int:
     wrong: list[str] = []
     for file in options.files or files:
         entry = files[file]
-        found = mutate(file, entry)
+        found = mutate(file, entry, options.shard)
         scored = "scored" in entry
         print(
             f"{file}: {found.noticed} of {found.mutants} mutants noticed, "
             f"{percent(found.noticed, found.mutants)}%{'' if scored else ', not scored before'}",
             flush=True,
         )
-        here = list(problems(file, entry, found)) if scored or options.write else []
+        here = list(problems(file, entry, found, options.shard)) if scored or options.write else []
+        if "sample" in entry and options.shard is None:
+            print("".join(f"{survivor}\n" for survivor in unlisted(file, entry, found)), end="")
         if options.write and not any("expected at least" in problem for problem in here):
-            write(entry, found)
+            write(entry, found, options.shard)
             SCORE.write_text(tomlkit.dumps(score), encoding="utf-8")
         wrong += here
     for problem in wrong:

@@ -3,7 +3,7 @@
 `python tools/automation/rehearse.py` runs the very steps of the workflow file, job by job, each job
 in a fresh clone of HEAD as on GitHub, with stand-ins for what is GitHub's or a bench host's alone:
 
-- a bare git repository in place of the one on GitHub, and a `gh` that writes down what it is told;
+- a bare git repository in place of the one on GitHub, and a `gh` that writes down its arguments;
 - actions: a checkout is a clone, an artifact is a folder, a set-up is already done;
 - `sudo … tlsbench host tune|reset` is written down, so that this machine is left as it is;
 - `cargo build` is done already;
@@ -50,7 +50,7 @@ STILL: Final = "TLSPERF_REHEARSAL_STILL"
 
 GH: Final = """\
 #!/bin/sh
-# Stands for GitHub's command line: writes down what it is told, answers nothing.
+# Stands for GitHub's command line: writes down its arguments, answers nothing.
 { printf 'gh'; printf ' [%s]' "$@"; echo; } >> "$REHEARSAL/gh"
 for argument; do case $argument in *body.md) cat "$argument" >> "$REHEARSAL/body";; esac; done
 """
@@ -95,7 +95,7 @@ class Stage:
         return self.folder / "origin.git"
 
     def said(self, program: str) -> str:
-        """What a stand-in was told so far."""
+        """The arguments of a stand-in so far."""
         path = self.folder / program
         return path.read_text(encoding="utf-8") if path.exists() else ""
 
@@ -251,12 +251,14 @@ def rehearse(folder: Path) -> None:
         "the branch has the run and its report",
     )
     check_branch(stage, branch)
-    told = stage.said("gh")
-    expect(f"[pr] [create] [--base] [main] [--head] [{branch}]" in told, "a pull request is opened")
-    expect(f"[workflow] [run] [ci.yml] [--ref] [{branch}]" in told, "ci.yml is started on it")
+    called = stage.said("gh")
+    expect(
+        f"[pr] [create] [--base] [main] [--head] [{branch}]" in called, "a pull request is opened"
+    )
+    expect(f"[workflow] [run] [ci.yml] [--ref] [{branch}]" in called, "ci.yml is started on it")
     body = stage.said("body")
     expect("| headline |" in body, "the pull request shows headline figures")
-    expect("arning" in body, "the pull request tells of warnings")
+    expect("arning" in body, "the pull request names warnings")
 
     refuse_unfit_host(stage)
     refuse_other_runs(stage)
@@ -368,7 +370,7 @@ def at_rest() -> int:
 
 @contextmanager
 def busy() -> Iterator[None]:
-    """Keeps every processor busy for a while, and lets /proc/stat tell of it."""
+    """Keeps every processor busy for a while, so that /proc/stat shows it."""
     run(["umount", STAT])
     loops = [
         subprocess.Popen(["bash", "-c", "while :; do :; done"]) for _ in range(os.cpu_count() or 1)

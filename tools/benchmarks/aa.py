@@ -4,8 +4,8 @@
     python tools/benchmarks/aa.py table     write aa.md from aa.json once more
 
 Each program stands twice in the suite: `tlsbench` measures it as two implementations, interleaved
-with the others as any two libraries are. All that differs between the two is the name. Of the 95 %
-intervals of their ratios 5 % must exclude 1: more would mean that the harness, the schedule or the
+with the others as any two libraries are. All that differs between the two is the name. Of the 95%
+intervals of their ratios 5% must exclude 1: more would mean that the harness, the schedule or the
 host favours one of two neighbours, or that an interval claims more than it knows.
 
 Needs the programs built (`make libraries`) and a host with nothing else to do.
@@ -177,7 +177,7 @@ def table(of: Measured) -> str:
         f"- **Host**: {of.host}, {of.date}; {of.rounds}.",
         *(f"- **Warning of the run**: {warning}" for warning in of.warnings),
         f"- **Intervals that exclude 1**: {count} of {all_}, {_percent(count / all_)} "
-        f"(5 % expected; by chance from {_percent(low)} to {_percent(high)}, if the figures were "
+        f"(5% expected; by chance from {_percent(low)} to {_percent(high)}, if the figures were "
         "independent: the two sides of a scenario share their rounds).",
         *(
             f"  - {name}: {sum(p.implementation == name for p in outside)} of "
@@ -186,10 +186,10 @@ def table(of: Measured) -> str:
         ),
         f"- **Verdicts of faster or slower**, corrected for {all_} comparisons as a report is: "
         f"{len(corrected)} (none expected).",
-        f"- **Reach**: 19 of 20 ratios lie within "
+        f"- **95th percentile ratio**: 95% of the ratios are within "
         f"{_percent(percentile_95(ratio.value for _, ratio in alone) - 1)} of 1.",
         "",
-        "| scenario | implementation | against itself | 95 % interval | |",
+        "| scenario | implementation | against itself | 95% interval | |",
         "|---|---|---:|---:|---|",
     ]
     for pair, ratio in alone:
@@ -209,7 +209,7 @@ def excludes_1(ratio: RatioEstimate) -> bool:
 
 
 def _percent(share: float) -> str:
-    return f"{100 * share:.1f} %"
+    return f"{100 * share:.1f}%"
 
 
 def to_json(of: Measured) -> str:

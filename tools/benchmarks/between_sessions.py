@@ -2,15 +2,16 @@
 
     python tools/benchmarks/between_sessions.py [run …]
 
-Runs of the same implementations and scenarios on one host are taken as sessions; without arguments
-the ten runs of 21 November 2026. For each kind of figure it prints the standard deviation between
-sessions of a median and of the ratio of two implementations (`DEFAULT_SPREADS`, or
-`[between_sessions]` of data/hosts/<id>.toml), and of the pairs of medians the share that lie
-outside each other's interval, before and after widening.
+Runs of the same implementations and scenarios on one host are taken as sessions, and of runs with
+five sessions and more each session; without arguments the ten runs of 21 November 2026. For each
+kind of figure it prints the standard deviation between sessions of a median and of the ratio of two
+implementations (`DEFAULT_SPREADS`, or `[between_sessions]` of data/hosts/<id>.toml), and of the
+pairs of medians the share that lie outside each other's interval, before and after widening.
 
-A spread is the variance over the runs minus what the rounds within each explain: their intervals,
-taken as normal. For ratios the intervals are those of a single comparison. Where runs are few the
-variances are averaged with their degrees of freedom as weights. `other` is every figure on one
+A spread is the variance over the sessions minus what the rounds within each explain: of whole runs
+their intervals, taken as normal (of ratios those of a single comparison), of the few rounds of a
+session their median absolute deviation, which one disturbed round does not move. Where runs are few
+the variances are averaged with their degrees of freedom as weights. `other` is every figure on one
 thread together.
 """
 
@@ -24,9 +25,11 @@ from itertools import combinations
 from pathlib import Path
 from typing import Final, NamedTuple
 
+import numpy as np
+
 from tlsperf.analysis.ratios import common_rounds
 from tlsperf.analysis.series import MeasuredRun, measured
-from tlsperf.analysis.sessions import another_run_by_spread, kind_of
+from tlsperf.analysis.sessions import FEWEST_SESSIONS, another_run_by_spread, kind_of
 from tlsperf.analysis.statistics import normal_quantile, paired_ratio, summary
 from tlsperf.load.run import load_run
 
@@ -35,21 +38,40 @@ OF_ONE_DAY: Final = "2026-11-21-*-vm"
 FEWEST_ROUNDS: Final = 6
 
 
+MEDIAN: Final = math.pi / 2
+HODGES_LEHMANN: Final = math.pi / 3
+"""Variance of an estimate over that of the mean, of normal values."""
+
+_NORMAL: Final = 1.4826
+"""Standard deviation over the median absolute deviation, of normal values."""
+
+
 class Estimate(NamedTuple):
-    """A median or a ratio of one run, with its 95 % interval from its own rounds."""
+    """A median or a ratio of one session, with its 95% interval from its own rounds."""
 
     value: float
     low: float
     high: float
+    variance: float
+    """Of its log, as far as the rounds explain it."""
 
-    @property
-    def variance(self) -> float:
-        """Of its log, as far as the rounds explain it."""
-        return (math.log(self.high / self.low) / 2 / normal_quantile()) ** 2
+
+def _of_run(value: float, low: float, high: float) -> Estimate:
+    """With the variance that belongs to its interval."""
+    return Estimate(value, low, high, (math.log(high / low) / 2 / normal_quantile()) ** 2)
+
+
+def _of_session(
+    value: float, low: float, high: float, rounds: Sequence[float], efficiency: float
+) -> Estimate:
+    """With the variance that the deviations of its rounds give it."""
+    logs = np.log(rounds)
+    deviation = _NORMAL * float(np.median(np.abs(logs - np.median(logs))))
+    return Estimate(value, low, high, efficiency * deviation**2 / len(rounds))
 
 
 Same = dict[str, list[list[Estimate]]]
-"""By kind: of each figure its estimates, one a run."""
+"""By kind: of each figure its estimates, one a session."""
 
 
 def _medians(run: MeasuredRun) -> Iterator[tuple[str, object, Estimate]]:
@@ -57,9 +79,14 @@ def _medians(run: MeasuredRun) -> Iterator[tuple[str, object, Estimate]]:
         for implementation, sample in row.samples.items():
             if row.is_part or row.definition.is_count or not (sample.counts and sample.has_rounds):
                 continue
-            of = summary(sample.rounds)
-            if of.low is not None and of.high is not None:
-                found = Estimate(of.median, of.low, of.high)
+            sessions = list(sample.sessions.values())
+            several = len(sessions) >= FEWEST_SESSIONS
+            for rounds in sessions if several else [sample.rounds]:
+                of = summary(rounds)
+                if of.low is None or of.high is None:
+                    continue
+                interval = of.median, of.low, of.high
+                found = _of_session(*interval, rounds, MEDIAN) if several else _of_run(*interval)
                 yield kind_of(row.scenario), (implementation, row.key), found
 
 
@@ -71,17 +98,28 @@ def _ratios(run: MeasuredRun) -> Iterator[tuple[str, object, Estimate]]:
         for a, b in combinations(sorted(row.samples), 2):
             left, right = row.samples[a], row.samples[b]
             common = common_rounds(left, right, pairs) if left.counts and right.counts else []
-            if len(common) < FEWEST_ROUNDS or common[0].round is None:
-                continue
-            ours, theirs = ([side.valid[at] for at in common] for side in (left, right))
-            of = paired_ratio(ours, theirs)
-            assert of.low is not None
-            assert of.high is not None
-            yield kind_of(row.scenario), (a, b, row.key), Estimate(of.value, of.low, of.high)
+            numbers = {at.session for at in common}
+            several = len(numbers) >= FEWEST_SESSIONS
+            for number in sorted(numbers) if several else [None]:
+                rounds = [at for at in common if number in (None, at.session)]
+                if len(rounds) < FEWEST_ROUNDS or rounds[0].round is None:
+                    continue
+                ours, theirs = ([side.valid[at] for at in rounds] for side in (left, right))
+                of = paired_ratio(ours, theirs)
+                assert of.low is not None
+                assert of.high is not None
+                interval = of.value, of.low, of.high
+                quotients = [x / y for x, y in zip(ours, theirs, strict=True)]
+                found = (
+                    _of_session(*interval, quotients, HODGES_LEHMANN)
+                    if several
+                    else _of_run(*interval)
+                )
+                yield kind_of(row.scenario), (a, b, row.key), found
 
 
 def repeated(found: Iterator[tuple[str, object, Estimate]]) -> Same:
-    """Figures of more than one run."""
+    """Figures of more than one session."""
     by_figure: defaultdict[tuple[str, object], list[Estimate]] = defaultdict(list)
     for kind, figure, estimate in found:
         by_figure[kind, figure].append(estimate)
@@ -106,7 +144,7 @@ def spread_percent(figures: Sequence[Sequence[Estimate]]) -> float:
 
 
 def outside(figures: Sequence[Sequence[Estimate]], spread: float) -> tuple[int, int]:
-    """How many medians lie outside the interval of another run's, and of how many pairs.
+    """How many medians lie outside the interval of another session's, and of how many pairs.
 
     Each pair counts once: if the first median lies outside the second's interval.
     """
@@ -122,7 +160,7 @@ def outside(figures: Sequence[Sequence[Estimate]], spread: float) -> tuple[int, 
 
 
 def spreads(runs: Sequence[MeasuredRun]) -> tuple[Same, Same]:
-    """Medians and ratios that more than one of the runs has."""
+    """Medians and ratios that more than one session of the runs has."""
     return (
         repeated(item for run in runs for item in _medians(run)),
         repeated(item for run in runs for item in _ratios(run)),

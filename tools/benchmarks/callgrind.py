@@ -32,7 +32,7 @@ Written by `python tools/benchmarks/callgrind.py` from run `{run}`: {rounds} rou
 each program under valgrind {valgrind}, while others used the machine. A count is that of the
 instructions in user space of one side's calls into its library: of 256 handshakes in four fresh
 processes, or of 16 MiB of plaintext in one, after 20 that are not counted. The spread of a figure
-is how far the largest of its rounds lies above the smallest. Limits: 0.1 % for the C libraries, 1 %
+is how far the largest of its rounds lies above the smallest. Limits: 0.1% for the C libraries, 1%
 for rustls, whose hash maps are seeded at random.
 
 | library | figures | largest spread | limit |
@@ -78,7 +78,7 @@ def failures(run: LoadedRun) -> list[str]:
     for (name, implementation), spread in spreads(run).items():
         limit = limit_percent(libraries[implementation])
         if spread.percent > limit:
-            found.append(f"{name}, {implementation}: {spread.percent:.3f} %, at most {limit} %")
+            found.append(f"{name}, {implementation}: {spread.percent:.3f}%, at most {limit}%")
         if spread.rounds < FEWEST:
             found.append(f"{name}, {implementation}: {spread.rounds} rounds, at least {FEWEST}")
     return found
@@ -94,7 +94,7 @@ def table(run: LoadedRun) -> str:
     for i in implementations:
         own = [spread.percent for (_, of), spread in found.items() if of == i.id]
         limit = limit_percent(i.library)
-        text += f"| {implementation_label(i)} | {len(own)} | {max(own):.3f} % | {limit} % |\n"
+        text += f"| {implementation_label(i)} | {len(own)} | {max(own):.3f}% | {limit}% |\n"
     broken = failures(run)
     text += "\nBeyond its limit:\n\n" if broken else "\nNone is beyond its limit.\n"
     text += "".join(f"- {failure}\n" for failure in broken)
@@ -110,7 +110,7 @@ def table(run: LoadedRun) -> str:
 def _cell(spread: Spread | None) -> str:
     if spread is None:
         return "–"
-    return f"{value_text(spread.least, spread.unit)}, {spread.percent:.3f} %"
+    return f"{value_text(spread.least, spread.unit)}, {spread.percent:.3f}%"
 
 
 def main() -> int:

@@ -1,7 +1,7 @@
 """How long importing takes: `python tools/benchmarks/importing.py [files …]`, from the repository.
 
 Imports the raw files of December 2023 (244, of ten implementations) into an empty folder, loads
-the run again and summarises every row; then as many copies of a file as told (10,000 otherwise),
+the run again and summarises every row; then as many copies of a file as asked (10,000 otherwise),
 as rounds of one implementation. Prints seconds without Python's start-up, and the largest resident
 set. The limits are those of the project: 1.5 s for the former, 500 MB and linear time for the
 latter.

@@ -8,7 +8,7 @@ A simulated page compares three implementations in 16 scenarios. The log of a ra
 - a drift within the session, most of which all implementations share;
 - the round's own noise, with the spreads of the 2023 runs.
 
-The standard deviations of the first two are drawn for each scenario, evenly from 0.3 to 1 %.
+The standard deviations of the first two are drawn for each scenario, evenly from 0.3 to 1%.
 """
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ SETTINGS: Final = (
     Setting("drifting", _normal, _normal, drift=1.0),
     Setting("slow tails against normal", _slow, _normal, is_promised=False),
     Setting("no effects between sessions", _normal, _normal, effects=(0, 0), is_promised=False),
-    Setting("all effects of 1 %", _normal, _normal, effects=(0.01, 0.01), is_promised=False),
+    Setting("all effects of 1%", _normal, _normal, effects=(0.01, 0.01), is_promised=False),
     Setting("all rows move together", _normal, _normal, together=(0.02, 0.005), is_promised=False),
 )
 
@@ -176,11 +176,11 @@ class Counts:
         chance = 2.576 * math.sqrt(ALPHA * (1 - ALPHA) / self.false_pages[1])
         broken = ["false pages"] if rate["false pages"] > ALPHA + chance else []
         broken += [] if 0.93 <= rate["coverage"] <= 0.97 else ["coverage"]
-        broken += [] if rate["3 % found"] >= 0.9 else ["3 % found"]
+        broken += [] if rate["3% found"] >= 0.9 else ["3% found"]
         return [f"{self.setting.name}: {name}" for name in broken]
 
     def _promised(self) -> dict[str, tuple[int, int]]:
-        return {"false pages": self.false_pages, "coverage": self.covered, "3 % found": self.found}
+        return {"false pages": self.false_pages, "coverage": self.covered, "3% found": self.found}
 
     def line(self) -> str:
         """Of the table, in per cent."""
@@ -270,36 +270,36 @@ def table(counts: Sequence[Counts]) -> list[str]:
         "## Sessions",
         "",
         f"{IMPLEMENTATIONS} implementations in {SCENARIOS} scenarios, {SESSIONS} sessions of "
-        f"{ROUNDS} rounds, {PAGES:,} pages; effects of session and layout of 0.3 to 1 % each. In "
+        f"{ROUNDS} rounds, {PAGES:,} pages; effects of session and layout of 0.3 to 1% each. In "
         "per cent; what is simulated is in `session_simulation.py`.",
         "",
         f"- **false pages**: nothing differs; any verdict among {COMPARISONS} comparisons: 5 at "
         "most.",
         "- **coverage**: another run of as many sessions has its median within the interval: 93 "
         "to 97.",
-        "- **3 % found**: a true difference of 3 % in one row is called faster: 90 at least.",
+        "- **3% found**: a true difference of 3% in one row is called faster: 90 at least.",
         f"- **one session**: the same for {SESSIONS * ROUNDS} rounds in one session, widened by "
         "the spread between sessions that is true on average.",
         "",
-        "| setting | false pages | coverage | 3 % found | false pages, one session | coverage, "
+        "| setting | false pages | coverage | 3% found | false pages, one session | coverage, "
         "one session |",
         "|---|---:|---:|---:|---:|---:|",
         *(c.line() for c in counts),
         "",
         "Where the promise does not hold:",
         "",
-        f"- False verdicts: up to {100 * worst:.1f} % of pages rather than 5, in `{worst_name}`: "
+        f"- False verdicts: up to {100 * worst:.1f}% of pages rather than 5, in `{worst_name}`: "
         "the rows' spreads are not distributed as the moderation assumes.",
         "- Slow tails against normal noise of equal medians: "
-        f"{100 * slow_false / slow_of:.1f} % of pages have a false verdict.",
-        f"- If all effects are of 1 %, {100 * large_found / large_of:.1f} % of true differences of "
-        "3 % are found.",
-        "- If the host moves all rows of a session together by 2 %, and each implementation by 0.5 "
-        f"%, {100 * together_found / together_of:.1f} % of true differences of 3 % are found; of "
+        f"{100 * slow_false / slow_of:.1f}% of pages have a false verdict.",
+        f"- If all effects are of 1%, {100 * large_found / large_of:.1f}% of true differences of "
+        "3% are found.",
+        "- If the host moves all rows of a session together by 2%, and each implementation by "
+        f"0.5%, {100 * together_found / together_of:.1f}% of true differences of 3% are found; of "
         "one session the intervals hold another run's median in "
-        f"{100 * one_covered / one_cells:.1f} % of cases, since the spread that widens them has no "
+        f"{100 * one_covered / one_cells:.1f}% of cases, since the spread that widens them has no "
         "part of that.",
-        f"- With one session {100 * one_false / one_of:.1f} % of pages have a false verdict "
+        f"- With one session {100 * one_false / one_of:.1f}% of pages have a false verdict "
         "(normal): one number stands for spreads that differ from row to row.",
         "",
     ]

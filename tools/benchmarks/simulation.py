@@ -4,7 +4,7 @@
 
 A simulated report is two implementations measured in 16 scenarios over 30 rounds, as `tlsbench`
 does it: within a round the scenarios follow each other, within a scenario the two implementations
-are neighbours in time, in an order shuffled anew each round. Noise is relative and in logs; its
+are close in time, in an order shuffled anew each round. Noise is relative and in logs; its
 standard deviation is drawn for each scenario from those of the 2023 runs (`SPREADS_PERCENT`).
 The same distribution on both sides is what "nothing differs" means; a true difference shifts one.
 """
@@ -160,7 +160,7 @@ class Rate:
 
     @property
     def bounds(self) -> tuple[float, float]:
-        """99 % Clopper-Pearson bounds."""
+        """99% Clopper-Pearson bounds."""
         interval = stats.binomtest(self.count, self.of).proportion_ci(0.99, "exact")
         return float(interval.low), float(interval.high)
 
@@ -213,7 +213,7 @@ class Outcome:
         if not low <= 1 - ALPHA <= high:
             broken.append("coverage")
         broken += [
-            f"true change at {spread} %"
+            f"true change at {spread}%"
             for spread, rate in zip(FOUND_SPREADS_PERCENT, self.found, strict=True)
             if spread <= 1.5 and rate.count < 0.9 * rate.of
         ]
@@ -307,7 +307,7 @@ def _limits(seed: int) -> Iterator[tuple[str, Rate]]:
 
 
 def _widened(random: Generator, reports: int = 500) -> Iterator[tuple[str, Rate]]:
-    """In batches on a walking host, as reports compare them: widened by what the host moved."""
+    """In batches on a drifting host, as reports compare them: widened by its drift."""
     left, right = _in_batches(random, reports, SCENARIOS)
     spread = _spreads(random, reports, SCENARIOS)
     one, all_ = [], []
@@ -320,7 +320,7 @@ def _widened(random: Generator, reports: int = 500) -> Iterator[tuple[str, Rate]
                 for a, b in zip(ours, theirs, strict=True)
             )
         )
-    yield "the same, widened by what the host moved", _rate(iter(one))
+    yield "the same, widened by the drift of the host", _rate(iter(one))
     yield f"the same, any of {SCENARIOS} scenarios after correction", _rate(iter(all_))
 
 
@@ -403,21 +403,21 @@ def lines_of(rates: Iterable[tuple[str, Rate]]) -> list[str]:
 
 
 def table(outcomes: list[Outcome], sessions: Sequence[session_simulation.Counts]) -> str:
-    found = [f"2 % found at {spread:g} %" for spread in FOUND_SPREADS_PERCENT]
+    found = [f"2% found at {spread:g}%" for spread in FOUND_SPREADS_PERCENT]
     columns = ["noise", "seed", "false verdicts", "false reports", "coverage", *found]
     lines = [
         "# Simulation of the verdicts",
         "",
         "Written by `python tools/benchmarks/simulation.py`; read that file for what is simulated.",
-        f"Each rate is in per cent of {REPORTS:,}, with its 99 % binomial bounds.",
+        f"Each rate is in per cent of {REPORTS:,}, with its 99% binomial bounds.",
         "",
         "- **false verdicts**: nothing differs, one scenario looked at, no correction: 5 at most.",
         f"- **false reports**: nothing differs, {SCENARIOS} scenarios looked at, any verdict of "
         "faster or slower after correction: 5 at most.",
-        "- **coverage**: the 95 % interval of one ratio holds the true one.",
-        f"- **2 % found**: a true 2 % change in one of {SCENARIOS} scenarios is called faster "
+        "- **coverage**: the 95% interval of one ratio holds the true one.",
+        f"- **2% found**: a true 2% change in one of {SCENARIOS} scenarios is called faster "
         f"after correction, with {ROUNDS} rounds, at that relative standard deviation of each "
-        "side: 90 at least up to 1.5 %.",
+        "side: 90 at least up to 1.5%.",
         "",
         "| " + " | ".join(columns) + " |",
         "|---|" + "---:|" * (len(columns) - 1),
@@ -426,7 +426,7 @@ def table(outcomes: list[Outcome], sessions: Sequence[session_simulation.Counts]
         "## Limits",
         "",
         "False verdicts of one scenario, uncorrected, where the promise above is not made, and how "
-        "often the 95 % interval of a single median misses the true one:",
+        "often the 95% interval of a single median misses the true one:",
         "",
         *lines_of(_limits(SEEDS[0])),
         "",
@@ -434,7 +434,7 @@ def table(outcomes: list[Outcome], sessions: Sequence[session_simulation.Counts]
         "",
         "False verdicts, in per cent. Each configuration was run 30 times in a row; split at "
         "random, its runs differ as often as claimed. In their order they do not: the host "
-        "wandered, which neighbours share and halves do not.",
+        "drifted, which neighboring runs share and halves do not.",
         "",
         *lines_of(real_halves(SEEDS[0])),
         "",

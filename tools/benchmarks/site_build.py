@@ -1,31 +1,42 @@
-"""How long Zola builds a site of many reports, and how much memory it takes.
+"""How long Zola builds a site of many reports, how much memory it takes, and how soon a save shows.
 
-    python -m benchmarks.site_build [REPORTS]     (from tools/; default 1000)
+    PYTHONPATH=tests python -m benchmarks.site_build [REPORTS]     (from tools/; default 1000)
+    PYTHONPATH=tests python -m benchmarks.site_build committed
+    PYTHONPATH=tests python -m benchmarks.site_build saves
 
-Makes copies of a committed report of the main series under other dates, with the pages of their
-scenarios, builds the site with a quarter, a half and all of them, and prints seconds and peak
-resident memory. The time is linear in the reports if the processors' time for each report stays the
-same, which holds on a busy machine too. `python -m benchmarks.site_build committed` builds what is
-committed instead.
+The first makes copies of a committed report of the main series under other dates, with the pages
+of their scenarios, builds the site with a quarter, a half and all of them, and prints seconds and
+peak resident memory. The time is linear in the reports if the processors' time for each report
+stays the same, which holds on a busy machine too. `committed` builds what is committed with each
+Zola that the tests use. `saves` changes files of a copy of it below `make serve`, and prints the
+seconds until the server shows each change.
+
+site_build.md has what they printed.
 """
 
 from __future__ import annotations
 
 import json
+import multiprocessing
 import os
 import re
 import shutil
 import sys
 import tempfile
 import time
+import urllib.request
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from datetime import date, timedelta
 from pathlib import Path
 
+from pages import zolas
 from tlsperf.load.page import read_page
 from tlsperf.load.results import read_results
 from tlsperf.publish.overviews import overview_files, scenario_folder
 from tlsperf.publish.scenarios import scenario_list, scenarios
-from tlsperf.site import Zola, config_for, find_zola
+from tlsperf.serve import HOST
+from tlsperf.site import Zola, config_for, run
 
 ROOT = Path(__file__).parents[2]
 MODEL = "2026-03-07-x86-64"
@@ -33,6 +44,11 @@ MOST_SECONDS = 20
 MOST_GIB = 1.2
 MOST_COMMITTED = 2.0
 """Seconds of processors for what is committed."""
+MOST_SAVED = 1.0
+"""Seconds until a save is shown."""
+BUILDS = 3
+"""Of what is committed with each Zola, and saves of each file."""
+PORT = 1112
 
 
 def make_site(site: Path, reports: int) -> None:
@@ -55,6 +71,7 @@ def make_site(site: Path, reports: int) -> None:
     page = files.pop("index.md").decode()
     # Links to other reports and a predecessor that is not there have no place in a copy.
     page = re.sub(r"\[([^]]*)\]\(@/[^)]*\)", r"\1", page)
+    page = re.sub(r"^aliases = .*\n", "", page, flags=re.MULTILINE)  # one page alone can have one
     listed = json.loads((ROOT / "data" / "reports.json").read_text(encoding="utf-8"))
     entry = next(report for report in listed if report["id"] == MODEL)
     copies = []
@@ -66,7 +83,8 @@ def make_site(site: Path, reports: int) -> None:
         (folder / "index.md").write_text(text, encoding="utf-8")
         for name, data in files.items():
             (folder / name).write_bytes(data)
-        copies.append({**entry, "id": folder.name, "date": str(day)})
+        newest = number == 0
+        copies.append({**entry, "id": folder.name, "date": str(day), "featured": newest})
     (site / "data" / "reports.json").write_text(json.dumps(copies), encoding="utf-8")
     write_scenarios(site, model)
 
@@ -100,38 +118,118 @@ def build(zola: Zola, site: Path, public: Path) -> tuple[float, float, float]:
     command = [*zola.command, "--root", str(site), "--config", str(config), "build"]
     command += ["--output-dir", str(public), "--force"]
     started = time.monotonic()
-    process = os.posix_spawnp(command[0], command, os.environ)
+    silent = [(os.POSIX_SPAWN_OPEN, 1, os.devnull, os.O_WRONLY, 0)]
+    process = os.posix_spawnp(command[0], command, os.environ, file_actions=silent)
     _, status, usage = os.wait4(process, 0)
-    if status != 0:
-        raise SystemExit(f"zola ended with status {status}")
+    if status != 0 or not (public / "index.html").exists():
+        raise SystemExit(f"zola {name(zola)} built no site; it ended with status {status}")
     seconds = time.monotonic() - started
     return seconds, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 2**20
 
 
-def main() -> None:
-    zola = find_zola(ROOT)
-    print(f"zola {'.'.join(map(str, zola.version))}")
-    if sys.argv[1:] == ["committed"]:
+def measure_committed(versions: Sequence[Zola]) -> None:
+    """Builds what is committed, three times with each Zola."""
+    print("zola     s of processors   seconds   peak GiB")
+    held = True
+    for zola in versions:
+        for _ in range(BUILDS):
+            with tempfile.TemporaryDirectory(dir=ROOT / "build") as folder:
+                seconds, busy, gib = build(zola, ROOT, Path(folder) / "public")
+            print(f"{name(zola)}   {busy:15.2f}   {seconds:7.2f}   {gib:8.2f}", flush=True)
+            held = held and busy <= MOST_COMMITTED
+    print(f"at most {MOST_COMMITTED} s of processors: {'held' if held else 'NOT held'}")
+
+
+def measure_saves(versions: Sequence[Zola]) -> None:
+    """Saves files of a copy of the site while it is served, and waits for each to show."""
+    print("zola     saved                       seconds")
+    held = True
+    for zola in versions:
         with tempfile.TemporaryDirectory(dir=ROOT / "build") as folder:
-            seconds, busy, gib = build(zola, ROOT, Path(folder) / "public")
-        print(f"committed: {seconds:.1f} s, {busy:.1f} s of processors, {gib:.2f} GiB")
-        print(f"at most {MOST_COMMITTED} s: {'held' if busy <= MOST_COMMITTED else 'NOT held'}")
-        return
-    most = int(sys.argv[1]) if len(sys.argv) > 1 else 1000
-    print("reports   seconds   of processors   ms a report   peak GiB")
+            site = Path(folder)
+            for part in ("content", "data", "static", "templates"):
+                shutil.copytree(ROOT / part, site / part, symlinks=True)
+            shutil.copy(ROOT / "config.toml", site)
+            for path, seconds in saved(zola, site):
+                print(f"{name(zola)}   {path:25}   {seconds:7.2f}", flush=True)
+                held = held and seconds <= MOST_SAVED
+    print(f"at most {MOST_SAVED} s: {'held' if held else 'NOT held'}")
+
+
+def saved(zola: Zola, site: Path) -> Iterator[tuple[str, float]]:
+    """The files that are changed, and the seconds until the page that shows each has the change."""
+    report = max(path.name for path in (site / "content" / "perf").glob("*-standard-vm"))
+    page = f"perf/{report}/"
+    changes = (
+        (f"content/{page}index.md", "## Raw data", "Saved {}.\n\n## Raw data", page),
+        ("templates/report.html", "<h1", "<!-- saved {} --><h1", page),
+        ("static/style.css", ":root", "/* saved {} */:root", "style.css"),
+    )
+    process = multiprocessing.get_context("fork").Process(
+        target=run, args=(zola, site, "serve"), kwargs={"port": PORT}
+    )
+    process.start()
+    try:
+        shown_after(page, "<main", MOST_SECONDS)
+        for number, (path, old, new, shows) in enumerate(changes):
+            for again in range(BUILDS):
+                text = (site / path).read_text(encoding="utf-8")
+                mark = f"{number}-{again}"
+                changed = text.replace(old, new.format(mark), 1)
+                time.sleep(1)  # the server waits for further changes before it builds
+                started = time.monotonic()
+                (site / path).write_text(changed, encoding="utf-8")
+                yield Path(path).name, shown_after(shows, f"aved {mark}", MOST_SECONDS) - started
+    finally:
+        process.terminate()
+        process.join()
+
+
+def shown_after(path: str, text: str, most: float) -> float:
+    """When an address shows a text, on the monotonic clock."""
+    end = time.monotonic() + most
+    while time.monotonic() < end:
+        with suppress(OSError), urllib.request.urlopen(f"http://{HOST}:{PORT}/{path}") as answer:
+            if text in answer.read().decode():
+                return time.monotonic()
+        time.sleep(0.01)
+    raise SystemExit(f"/{path} does not show {text!r} in {most} s")
+
+
+def name(zola: Zola) -> str:
+    return ".".join(map(str, zola.version))
+
+
+def measure_many(versions: Sequence[Zola], most: int) -> None:
+    """Builds a quarter, a half and all of so many reports."""
+    print("zola     reports   seconds   of processors   ms a report   peak GiB")
+    held = True
     for reports in (most // 4, most // 2, most):
         with tempfile.TemporaryDirectory(dir=ROOT / "build") as folder:
             site = Path(folder)
             make_site(site, reports)
-            seconds, busy, gib = build(zola, site, site / "public")
-        each = 1000 * busy / reports
-        print(
-            f"{reports:7}   {seconds:7.1f}   {busy:13.1f}   {each:11.1f}   {gib:8.2f}", flush=True
-        )
+            for zola in versions:
+                seconds, busy, gib = build(zola, site, site / "public")
+                figures = f"{seconds:7.1f}   {busy:13.1f}   {1000 * busy / reports:11.1f}"
+                print(f"{name(zola)}   {reports:7}   {figures}   {gib:8.2f}", flush=True)
+                held = held and busy <= MOST_SECONDS and gib <= MOST_GIB
+                shutil.rmtree(site / "public")
     if most == 1000:
-        held = busy <= MOST_SECONDS and gib <= MOST_GIB
         print(f"at most {MOST_SECONDS} s and {MOST_GIB} GiB: {'held' if held else 'NOT held'}")
 
 
+def main(arguments: Sequence[str]) -> None:
+    match arguments:
+        case ["committed"]:
+            measure_committed([zolas.old(), zolas.between(), zolas.current()])
+        case ["saves"]:
+            measure_saves([zolas.old(), zolas.current()])
+        case [] | [_]:
+            versions = [zolas.old(), zolas.current()]
+            measure_many(versions, int(arguments[0]) if arguments else 1000)
+        case _:
+            raise SystemExit("expected a number of reports, committed or saves")
+
+
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1:])

@@ -4,7 +4,7 @@
 
 Reports how many medians lie within the interval of the other run's, in both directions, and
 whether a verdict of one run contradicts one of the other: faster here, slower there. Both are ids
-below data/runs. The exit code is 1 if fewer than 90 % lie within or a verdict contradicts.
+below data/runs. The exit code is 1 if fewer than 90% lie within or a verdict contradicts.
 """
 
 from __future__ import annotations

@@ -173,7 +173,7 @@ def records() -> bytes:
                 write("block", in_round, **mark, status="measured")
         state: dict[str, Any] = {"elapsed_seconds": 60.0}
         if in_round == DISTURBED:
-            state |= {"disturbed": True, "reasons": ["steal time 3.2 % is above 1 %"]}
+            state |= {"disturbed": True, "reasons": ["steal time 3.2% is above 1%"]}
         write("round", in_round, **state)
     return b"".join(
         json.dumps(line, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import date
@@ -39,6 +40,8 @@ class Document:
     name: str = "output_1"
     figures: list[tuple[Scenario, str, float, str]] = field(default_factory=list)
     """(scenario, statistic, value, unit)"""
+    remarks: list[str] = field(default_factory=list)
+    implementation: str = "openssl-3.6.1"
 
     def line(self, *words: str, separator: str = "\t") -> None:
         self.text += separator.join(words) + "\n"
@@ -46,7 +49,7 @@ class Document:
     def parsed(self, data: bytes | None = None) -> Parsed:
         """What the format's module makes of it, or of other bytes in its place."""
         given = self.text.encode() if data is None else data
-        source = RawInput(given, f"raw/{self.name}", RUN, "openssl-3.6.1", 1)
+        source = RawInput(given, f"raw/{self.name}", RUN, self.implementation, 1)
         return FOREIGN[self.format].parse([source])
 
 
@@ -101,7 +104,7 @@ def openssl_2023(draw: DrawFn) -> Document:
             tail = ["kx", kx] if kx else []
             document.line("negotiated", version, "with", name, *tail, separator=" ")
             groups = {"x25519": "X25519", "X25519MLKEM768": "X25519MLKEM768"}
-            if mode == "bulk" or suite.protocol == "1.3":  # no keys in a TLS1.2 resumption
+            if mode == "bulk" or suite.protocol == "1.3":  # no keys in a TLS 1.2 resumption
                 group = groups.get(kx or "")
         if mode in ("handshake-resume", "handshake-ticket"):
             document.line("connects: 0, connects-good: 0, accepts: 9, accepts-good: 9")
@@ -555,7 +558,344 @@ def published(draw: DrawFn) -> Document:
     return draw(st.sampled_from(tables))(draw)
 
 
+_PERFTOOLS = {
+    "RSA signature operation": ("rsasign", "rsa-512-sign-sha1-digest"),
+    "EVP_PKEY_new_raw_public_key_ex() call for algorithm ML-KEM-768": (
+        "newrawkey",
+        "ml-kem-768-new-raw-public-key",
+    ),
+    "X509_STORE_CTX_get1_issuer() call": ("x509storeissuer", "x509-store-get1-issuer"),
+    "SSL/BIO creation call": ("sslnew", "ssl-new"),
+    "RAND_bytes() call": ("randbytes", "rand-bytes"),
+}
+
+
+@composite
+def openssl_perftools(draw: DrawFn) -> Document:
+    document = Document("openssl-perftools")
+    figures = st.floats(min_value=0.05, max_value=9e6).map(lambda value: f"{value:.6f}")
+    threads = draw(st.sampled_from([None, 1, 16]))
+    if draw(st.booleans()):
+        options = draw(st.sampled_from(["", "-s", "-s -P -o 4"])) if threads else ""
+        if threads:
+            command = f"./handshake {options} certs {threads}"
+            document.line("LD_LIBRARY_PATH=..", *command.split(), separator=" ")
+        average, rate = draw(figures), draw(figures)
+        document.line(f"Average time per handshake: {average}us")
+        document.line(f"Handshakes per second: {rate}")
+        variant = f"both-sides{options.replace(' -', '-').replace(' ', '-')}"
+        scenario = Scenario(
+            operation="handshake", resumption="none", threads=threads, variant=variant
+        )
+        document.figures.append((scenario, "value", float(average), "µs"))
+        document.figures.append((scenario, "value", float(rate), "handshakes/s"))
+    works = st.lists(st.sampled_from(list(_PERFTOOLS)), unique=True)
+    for work in draw(works if document.text else works.filter(bool)):
+        program, variant = _PERFTOOLS[work]
+        own = draw(st.integers(1, 512))
+        document.line(f"$ ./{program} {own}")
+        average = draw(figures)
+        document.line(f"Average time per {work}: {average}us")
+        scenario = Scenario(operation="primitive", threads=own, variant=variant)
+        document.figures.append((scenario, "value", float(average), "µs"))
+    return document
+
+
+@composite
+def tls_perf(draw: DrawFn) -> Document:
+    document = Document("tls-perf")
+    version = draw(st.sampled_from(["1.2", "1.3", "Any of 1.2 or 1.3"]))
+    cipher = draw(st.sampled_from(["default", "ECDHE-RSA-AES128-GCM-SHA256"]))
+    tickets = draw(st.sampled_from(["off", "advertise", "on"]))
+    document.line("Running TLS benchmark with following settings:")
+    document.line("Host:        192.168.100.4 : 443")
+    document.line(f"TLS version: {version}")
+    document.line(f"Cipher:      {cipher}")
+    document.line(f"TLS tickets: {tickets}")
+    document.line("Duration:    10\n")
+    document.line(
+        "TLS hs in progress 252 [382 h/s], TCP open conns 252 [146 hs in progress], Errors 0"
+    )
+    document.line("( All peers are active, start to gather statistics )")
+    document.line("========================================")
+    rates = [str(draw(st.integers(1, 10**7))) for _ in range(4)]
+    times = [draw(_positive).__format__(".6g") for _ in range(4)]
+    if draw(st.booleans()):
+        unit, factor = "microseconds", 1.0
+        document.line(" TOTAL:                  SECONDS 7; HANDSHAKES 5443")
+        maximum, mean, low, minimum = rates
+        document.line(
+            f" MEASURES (seconds):     MAX h/s {maximum}; AVG h/s {mean}; 95P h/s {low}; "
+            f"MIN h/s {minimum}"
+        )
+    else:
+        unit, factor = "ms", 1000.0
+        document.line(" TOTAL:           SECONDS 7; HANDSHAKES 5443")
+        document.line(
+            " HANDSHAKES/sec:  MAX {}; AVG {}; 95P {}; MIN {}".format(*rates),
+        )
+    document.line(f" LATENCY ({unit}): MIN {{}}; AVG {{}}; 95P {{}}; MAX {{}}".format(*times))
+    suite = version == "1.2" and cipher != "default"
+    scenario = Scenario.model_validate(
+        {
+            "operation": "handshake",
+            "protocol": version if len(version) == 3 else None,
+            "cipher_suite": "TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256" if suite else None,
+            "resumption": None if tickets == "on" else "none",
+            "variant": "tcp-tickets" if tickets == "on" else "tcp",
+        }
+    )
+    document.figures = [
+        (scenario, "value", float(rates[1]), "handshakes/s"),
+        (scenario, "value", float(times[1]) * factor, "µs"),
+        (scenario, "max", float(times[3]) * factor, "µs"),
+    ]
+    document.remarks = ["tls-perf measures client, network and server together"]
+    return document
+
+
+@composite
+def h1load(draw: DrawFn) -> Document:
+    document = Document("h1load")
+    raw = draw(st.booleans())
+    reuse = draw(st.booleans())
+    options = f"{'-ll ' if raw else ''}{'--tls-reuse ' if reuse else ''}--tls-ver TLS1.3"
+    document.line(f"$ h1load -e -P {options} -c 100 -r 1 https://127.0.0.1:4443/")
+    if raw:
+        document.line(
+            "#_____time conns tot_conn  tot_req      tot_bytes    err thr cps rps Bps bps "
+            "ttfb(us) ttlb(us)"
+        )
+    else:
+        document.line(
+            "#     time conns tot_conn  tot_req      tot_bytes    err  cps  rps  bps   ttfb"
+        )
+    rates = draw(st.lists(st.integers(100, 99900).map(lambda n: n // 100 * 100), min_size=1))
+    for second, rate in enumerate(rates, start=1):
+        totals = [str(second), "100", str(rate), str(rate), "100000", "0"]
+        human = f"{rate // 1000}k{rate // 100 % 10}" if rate >= 1000 else f"{rate}."
+        ends = (
+            ["100", f"{rate}.0", "9.0", "9.0", "9.0", "9.0", "-"]
+            if raw
+            else [human, "9.0", "1k", "-"]
+        )
+        document.line(*totals, *ends, separator=" ")
+    document.line("#======= Percentiles for time-to-first-byte and time-to-last-byte =======")
+    document.line("# use $3:$5 $3:$7 with logscale X")
+    document.line("#pctl   tail   invtail   ttfbcnt ttfb(ms)   ttlbcnt ttlb(ms)")
+    document.line("50      50     2             81234    5.101     81234    5.101")
+    document.line("100     1.1e-14 250000       81234   25.344     81234   25.344")
+    scenario = Scenario.model_validate(
+        {
+            "operation": "handshake",
+            "protocol": "1.3",
+            "resumption": None if reuse else "none",
+            "variant": "tcp-and-request-tls-reuse" if reuse else "tcp-and-request",
+        }
+    )
+    median = sorted(rates)[(len(rates) - 1) // 2]
+    document.figures = [(scenario, "value", float(median), "handshakes/s")]
+    document.remarks = [
+        "h1load measures client, network and server together, and each connection has one HTTP "
+        "request"
+    ]
+    return document
+
+
+@composite
+def rustls_icounts(draw: DrawFn) -> Document:
+    document = Document("rustls-icounts", implementation="rustls-0.23.37-aws-lc-rs")
+    resumptions = {"no_resume": ("none", 1), "session_id": ("session-id", 30)} | {
+        "tickets": ("ticket", 30)
+    }
+    suites = {
+        "1.2_rsa_aes": ("1.2", "TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256", "rsa-2048"),
+        "1.3_rsa_aes": ("1.3", "TLS_AES_128_GCM_SHA256", "rsa-2048"),
+        "1.3_ecdsap256_chacha": ("1.3", "TLS_CHACHA20_POLY1305_SHA256", "ecdsa-p256"),
+        "1.3_ecdsap384_aes": ("1.3", "TLS_AES_128_GCM_SHA256", "ecdsa-p384"),
+        "1.3_no_crypto": ("1.3", None, None),
+    }
+    names = [
+        (operation, resumption, suite, side)
+        for operation, kinds in (("handshake", list(resumptions)), ("transfer", ["no_resume"]))
+        for resumption in kinds
+        for suite in suites
+        for side in ("server", "client")
+    ]
+    chosen = st.lists(st.sampled_from(names), min_size=1, max_size=8, unique=True)
+    for operation, resumption, name, side in draw(chosen):
+        protocol, suite, certificate = suites[name]
+        provider = "" if suite is None else "aws_lc_rs_"
+        count = draw(st.integers(1000, 10**12))
+        document.line(f"{operation}_{resumption}_{provider}{name}_{side},{count}")
+        transfer = operation == "transfer"
+        scenario = Scenario.model_validate(
+            {
+                "operation": operation,
+                "protocol": protocol,
+                "cipher_suite": suite,
+                "certificate": certificate,
+                "authentication": "server",
+                "resumption": resumptions[resumption][0],
+                "side": {"server": "sender", "client": "receiver"}[side] if transfer else side,
+                "variant": "no-crypto" if suite is None else None,
+            }
+        )
+        value = count / (10 if transfer else resumptions[resumption][1])
+        unit = "instructions/MiB" if transfer else "instructions/handshake"
+        document.figures.append((scenario, "value", value, unit))
+    return document
+
+
+_NAMES = st.text("abcXYZ019+_", min_size=1, max_size=12).filter(str.isalnum)
+
+
+def _named(draw: DrawFn) -> list[tuple[str, Scenario]]:
+    """Names that somebody gave to benchmarks, and their scenarios."""
+    parts = st.lists(st.lists(_NAMES, min_size=1, max_size=4), min_size=1, max_size=4)
+    unique = draw(parts.filter(lambda lists: len({"-".join(n) for n in lists}) == len(lists)))
+    separator = draw(st.sampled_from(["/", "::", " "]))
+    return [
+        (separator.join(n), Scenario(operation="primitive", variant="-".join(n))) for n in unique
+    ]
+
+
+@composite
+def criterion_text(draw: DrawFn) -> Document:
+    document = Document("criterion/text")
+    if draw(st.booleans()):
+        document.line("$ cargo bench -p rustls-post-quantum")
+        document.line(
+            "     Running benches/benchmarks.rs (target/release/deps/benchmarks-f36c8833)"
+        )
+    for name, scenario in _named(draw):
+        unit, factor = draw(
+            st.sampled_from([("ps", 1e-6), ("ns", 1e-3), ("µs", 1.0), ("ms", 1e3), ("s", 1e6)])
+        )
+        figures = [f"{draw(st.integers(1000, 999999)) / 1000:.5g}" for _ in range(3)]
+        times = f"time:   [{' '.join(f'{value} {unit}' for value in figures)}]"
+        document.line(f"Benchmarking {name}: Warming up for 3.0000 s")
+        if len(name) > 23:
+            document.line(name)
+            document.line(f"{'':24}{times}")
+        else:
+            document.line(f"{name:24}{times}")
+        if draw(st.booleans()):
+            document.line(f"{'':24}thrpt:  [39.151 Kelem/s 39.171 Kelem/s 39.188 Kelem/s]")
+            document.line(f"{'':17}change:")
+            document.line(f"{'':24}time:   [-2.0565% -0.2521% +1.6377%] (p = 0.79 > 0.05)")
+            document.line(f"{'':24}thrpt:  [-1.6111% +0.2527% +2.0997%]")
+            document.line(f"{'':24}No change in performance detected.")
+            document.line("Found 8 outliers among 100 measurements (8.00%)")
+            document.line("  6 (6.00%) high mild")
+        document.figures.append((scenario, "value", float(figures[1]) * factor, "µs"))
+    return document
+
+
+def _estimate(value: float) -> dict[str, object]:
+    interval = {"confidence_level": 0.95, "lower_bound": value, "upper_bound": value}
+    return {"confidence_interval": interval, "point_estimate": value, "standard_error": 0.5}
+
+
+@composite
+def criterion_estimates(draw: DrawFn) -> Document:
+    number = draw(st.sampled_from(["", "-1", "-12"]))
+    document = Document("criterion/estimates", name=f"server-X25519-estimates{number}.json")
+    mean, median, slope = draw(_positive), draw(_positive), draw(st.none() | _positive)
+    content = {
+        "mean": _estimate(mean),
+        "median": _estimate(median),
+        "median_abs_dev": _estimate(1.0),
+        "slope": None if slope is None else _estimate(slope),
+        "std_dev": _estimate(1.0),
+    }
+    document.line(json.dumps(content, separators=(",", ":")))
+    scenario = Scenario(operation="primitive", variant="server-X25519")
+    typical = mean if slope is None else slope
+    document.figures = [
+        (scenario, "value", typical * 1e-3, "µs"),
+        (scenario, "p50", median * 1e-3, "µs"),
+    ]
+    return document
+
+
+@composite
+def criterion_messages(draw: DrawFn) -> Document:
+    document = Document("criterion/messages")
+    for name, scenario in _named(draw):
+        typical, median = draw(_positive), draw(_positive)
+        message = {
+            "reason": "benchmark-complete",
+            "id": name,
+            "iteration_count": [30, 60],
+            "measured_values": [124200.0, 248400.0],
+            "unit": "ns",
+            "throughput": [],
+            "typical": {"estimate": typical, "lower_bound": 1.0, "upper_bound": 2.0, "unit": "ns"},
+            "median": {"estimate": median, "lower_bound": 1.0, "upper_bound": 2.0, "unit": "ns"},
+            "slope": None,
+            "change": None,
+        }
+        document.line(json.dumps(message))
+        document.figures.append((scenario, "value", typical * 1e-3, "µs"))
+        document.figures.append((scenario, "p50", median * 1e-3, "µs"))
+    document.line(json.dumps({"reason": "group-complete", "group_name": "a", "benchmarks": []}))
+    return document
+
+
+@composite
+def bmf(draw: DrawFn) -> Document:
+    document = Document("bmf")
+    benchmarks: dict[str, dict[str, dict[str, float]]] = {}
+    for name, scenario in _named(draw):
+        value = draw(_positive)
+        latency = {"value": value}
+        if draw(st.booleans()):
+            latency |= {"lower_value": value / 2, "upper_value": value * 2}
+        benchmarks[name] = {"latency": latency}
+        document.figures.append((scenario, "value", value * 1e-3, "µs"))
+        if draw(st.booleans()):
+            rate = draw(_positive)
+            benchmarks[name]["throughput"] = {"value": rate}
+            document.figures.append((scenario, "value", rate, "operations/s"))
+    document.text = json.dumps(benchmarks, indent=draw(st.sampled_from([None, 4]))) + "\n"
+    return document
+
+
+@composite
+def hyperfine(draw: DrawFn) -> Document:
+    document = Document("hyperfine")
+    results = []
+    for name, scenario in _named(draw):
+        mean, median, maximum = (draw(_positive) for _ in range(3))
+        results.append(
+            {
+                "command": name,
+                "mean": mean,
+                "stddev": draw(st.none() | _positive),
+                "median": median,
+                **{"user": 0.1, "system": 0.1, "min": 0.2, "max": maximum},
+                "times": [mean, mean],
+                "exit_codes": [0, 0],
+            }
+        )
+        for statistic, seconds in (("value", mean), ("p50", median), ("max", maximum)):
+            document.figures.append((scenario, statistic, seconds * 1e6, "µs"))
+    document.text = json.dumps({"results": results}, indent=2) + "\n"
+    document.remarks = ["hyperfine measures a whole process, with its start and its end"]
+    return document
+
+
 GRAMMARS = {
+    "openssl-perftools": openssl_perftools(),
+    "tls-perf": tls_perf(),
+    "h1load": h1load(),
+    "rustls-icounts": rustls_icounts(),
+    "criterion/text": criterion_text(),
+    "criterion/estimates": criterion_estimates(),
+    "criterion/messages": criterion_messages(),
+    "bmf": bmf(),
+    "hyperfine": hyperfine(),
     "openssl-bench/2023": openssl_2023(),
     "openssl-bench/2024": openssl_2024(),
     "rustls-bench/2019": rustls_2019(),

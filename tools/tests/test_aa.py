@@ -35,9 +35,7 @@ def test_the_suite_names_each_program_twice_and_each_scenario_once() -> None:
     assert len(set(scenarios)) == len(scenarios)
 
 
-@pytest.mark.parametrize(
-    ("factor", "expected"), [(1.0, "0 of 1, 0.0 %"), (1.05, "1 of 1, 100.0 %")]
-)
+@pytest.mark.parametrize(("factor", "expected"), [(1.0, "0 of 1, 0.0%"), (1.05, "1 of 1, 100.0%")])
 def test_a_difference_is_counted(factor: float, expected: str) -> None:
     left = list(1000 * np.exp(np.random.default_rng(1).normal(0, 0.01, 15)))
     right = [factor * rate for rate in np.random.default_rng(2).permutation(left)]

@@ -65,6 +65,19 @@ def test_what_was_found_is_written_and_reasons_stay() -> None:
     assert reasons == {"replace x": "x is y", "replace z": ""}
 
 
+def test_a_score_of_a_sample_states_it_and_the_whole_is_held_to_nine_of_ten() -> None:
+    entry: Any = tomlkit.parse("")
+    write(entry, Found(10, ()), "0/8")
+    assert tomllib.loads(tomlkit.dumps(entry))["sample"] == "0/8"
+    assert list(problems("a.rs", entry, Found(95, ("replace x",) * 5))) == []
+    (lower,) = problems("a.rs", entry, Found(89, ("replace x",) * 11))
+    assert lower == "a.rs: found 89.0% of 100 mutants noticed, expected at least 90.0%"
+    of_sample = list(problems("a.rs", entry, Found(9, ("replace x",)), "0/8"))
+    assert len(of_sample) == 2, "it is not listed, and 90% is less than 100%"
+    write(entry, Found(100, ()))
+    assert "sample" not in entry
+
+
 def test_a_file_that_is_not_listed_is_named() -> None:
     with pytest.raises(bench_mutants.MutantsError, match=r"found nothing\.rs, expected of"):
         bench_mutants.main(["nothing.rs"])

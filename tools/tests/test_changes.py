@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from synthetic import HANDSHAKES, SIXTEEN, TRANSFERS, Rates, implementation, loaded_run, report_of
-from tlsperf.analysis.changes import changes, predecessor
-from tlsperf.analysis.series import MeasuredReport, widening
+from tlsperf.analysis.changes import _alike, _says_more, _title, changes, predecessor
+from tlsperf.analysis.series import MeasuredReport, Series, widening
 from tlsperf.analysis.sessions import DEFAULT_SPREADS
 from tlsperf.analysis.statistics import drift, unpaired_ratio
 from tlsperf.contract.errors import UserError
@@ -18,6 +18,7 @@ from tlsperf.contract.names import scenario_name
 from tlsperf.contract.record import Scenario
 from tlsperf.contract.results import Changes, Noise
 from tlsperf.contract.run import HostFacts, Report, Run
+from tlsperf.load.run import LoadedRun
 
 Factor = Callable[[Scenario], float]
 
@@ -63,10 +64,16 @@ def test_changes_are_grouped_by_what_they_share_biggest_first() -> None:
     [library] = compared(rates(["openssl-1"]), rates(["openssl-2"], factor, seed=2)).libraries
     assert [g.title for g in library.groups] == ["handshake 1.3", "sending"]
     assert [len(g.changes) for g in library.groups] == [6, 2]
+    for group in library.groups:
+        amounts = sorted(max(c.ratio.value, 1 / c.ratio.value) for c in group.changes)
+        assert group.statement.startswith(
+            f"all {len(amounts)} rows, {amounts[0]:.2f}x to {amounts[-1]:.2f}x "
+        )
     assert library.groups[0].statement.startswith("all 6 rows, 1.6")
     assert library.groups[0].statement.endswith("x slower")
     assert library.groups[1].changes[0].ratio.verdict == "faster"
     assert library.statement == "OpenSSL 1 to 2: 2 faster, 6 slower, 8 the same of 16"
+    assert (library.compared, library.unchanged) == (16, 8)
     sizes = [abs(np.log(c.ratio.value)) for c in library.groups[0].changes]
     assert sizes == sorted(sizes, reverse=True)
 
@@ -104,7 +111,12 @@ def test_noise_between_runs_hides_what_is_smaller() -> None:
     assert compared(before, after).libraries[0].unchanged == 0
     hidden = compared(before, after, noise)
     assert hidden.libraries[0].unchanged == 16
-    assert "widened for the 5.0 % by which other sessions of the same programs" in hidden.rule
+    assert "widened for the 5.0% by which other sessions of the same programs" in hidden.rule
+    assert "by default" not in hidden.rule
+    less = compared(before, after, noise.model_copy(update={"floor_percent": 0.1}))
+    assert "by which medians drift within a run or between sessions." in less.rule
+    unknown = compared(before, after, noise.model_copy(update={"floor_percent": None}))
+    assert unknown.rule == less.rule
 
 
 def test_single_figures_change_from_a_stated_size_on_and_have_no_verdict() -> None:
@@ -117,7 +129,7 @@ def test_single_figures_change_from_a_stated_size_on_and_have_no_verdict() -> No
     assert all(c.ratio.verdict == "not tested" for g in library.groups for c in g.changes)
     assert library.groups[0].changes[0].ratio.text == "1.06x"
     assert found.rule == (
-        "Figures without rounds have no interval: their changes are listed from 5 % on and are "
+        "Figures without rounds have no interval: their changes are listed from 5% on and are "
         "no verdicts."
     )
 
@@ -159,8 +171,15 @@ def test_across_a_change_of_host_or_method_nothing_is_called_faster(
     [group] = library.groups
     assert group.title == "everything"
     assert all(c.ratio.verdict == "not tested" for c in group.changes)
+    assert all(c.ratio.note == "measured under other conditions" for c in group.changes)
+    values = sorted(c.ratio.value for c in group.changes)
+    assert group.statement == f"all 16 rows, {values[0]:.2f}x to {values[-1]:.2f}x"
     assert "faster" not in group.statement + "".join(c.ratio.text for c in group.changes)
-    assert "are not speed-ups" in found.rule
+    assert found.rule.startswith("A change is a ratio whose interval excludes 1: unpaired, ")
+    assert found.rule.endswith(
+        " (between sessions by default: it is not measured here). "
+        "Ratios across a change of host, method or scenario are not speed-ups."
+    )
 
 
 def test_another_key_exchange_is_another_scenario_and_said_so() -> None:
@@ -193,7 +212,7 @@ def test_what_one_report_does_not_record_may_differ() -> None:
     }
     found = compared(rates(["openssl-1"]), recorded)
     assert [c.message for c in found.caveats] == [
-        "The scenario may differ in 16 rows: threads not told before, 1 now."
+        "The scenario may differ in 16 rows: threads not recorded before, 1 now."
     ]
 
 
@@ -301,7 +320,7 @@ def test_a_change_is_widened_by_the_drift_within_either_report_and_corrected() -
         assert expected.verdict == "no difference shown"
         assert unpaired_ratio(now, then, comparisons=2).verdict != "no difference shown"
         assert found.libraries[0].unchanged == 2
-        assert "corrected for 2 comparisons, widened for the 5.0 % by which medians drift" in (
+        assert "corrected for 2 comparisons, widened for the 5.0% by which medians drift" in (
             found.rule
         )
 
@@ -322,3 +341,113 @@ def test_a_change_has_the_interval_corrected_for_all_rows_that_are_compared() ->
         assert bare.low is not None
         assert change.ratio.low is not None
         assert change.ratio.low < 0.995 * bare.low
+
+
+@pytest.mark.parametrize(
+    ("shared", "title"),
+    [
+        ({}, "everything"),
+        (
+            {
+                "operation": "transfer",
+                "protocol": "1.2",
+                "cipher": "AES-128-GCM",
+                "side": "sending",
+            },
+            "transfer 1.2, AES-128-GCM, sending",
+        ),
+        (
+            {"resumption": "full", "protocol": "1.3", "certificate": "rsa-2048", "side": "client"},
+            "full handshake 1.3, rsa-2048, client",
+        ),
+        ({"protocol": "1.3", "side": "client"}, "TLS 1.3, client"),
+        ({"operation": "handshake", "metric": "duration"}, "handshake, duration"),
+    ],
+)
+def test_a_group_is_named_by_what_its_rows_share(shared: dict[str, str], title: str) -> None:
+    assert _title(shared) == title
+
+
+def test_a_resumption_of_no_known_kind_may_be_either_and_never_a_full_handshake() -> None:
+    assert _says_more("resumed", "ticket")
+    assert _says_more("session-id", "resumed")
+    assert not _says_more("resumed", "none")
+    assert not _says_more("ticket", "session-id")
+
+    def row(resumption: str | None, protocol: str = "1.3") -> Series:
+        scenario = HANDSHAKES[0].model_copy(update={"resumption": resumption, "protocol": protocol})
+        return Series(scenario, "total", "rate", "value", "handshakes/s", {})
+
+    assert _alike(row("resumed"), row("ticket"))
+    assert _alike(row(None), row("ticket"))
+    assert not _alike(row("resumed"), row("none"))
+    assert not _alike(row("session-id"), row("ticket"))
+    assert not _alike(row(None, "1.2"), row("ticket"))
+
+
+def test_too_few_rounds_for_a_verdict_are_figures_without_one() -> None:
+    before, after = rates(["openssl-1"], rounds=3), rates(["openssl-2"], lambda _: 1.2, rounds=3)
+    [library] = compared(before, after).libraries
+    assert library.statement == "OpenSSL 1 to 2: 16 up, 0 down, 0 the same of 16"
+    [group] = library.groups
+    for change in group.changes:
+        assert (change.ratio.verdict, change.ratio.low) == ("not tested", None)
+        assert change.ratio.note == "no rounds to test on both sides"
+        assert change.ratio.value == pytest.approx(1.2)
+    [single_figures] = compared(before, single(["openssl-2"])).libraries
+    assert single_figures.unchanged == 16
+    [one_sided] = compared(single(["openssl-1"]), single(["openssl-2"], lambda _: 2.0)).libraries
+    notes = {c.ratio.note for g in one_sided.groups for c in g.changes}
+    assert notes == {"no rounds to test on both sides"}
+
+
+def test_the_same_version_measured_again_is_called_so() -> None:
+    [library] = compared(rates(["openssl-1"]), rates(["openssl-1"], seed=2)).libraries
+    assert library.statement == "OpenSSL 1, the same version: 0 faster, 0 slower, 16 the same of 16"
+    assert library.details == []
+
+
+def test_an_implementation_is_paired_by_its_id_then_its_kind_then_as_the_only_one() -> None:
+    def pairs(before: list[str], after: list[str]) -> list[tuple[str, str]]:
+        found = compared(rates(before), rates(after, lambda _: 1.2))
+        return [(library.before.id, library.after.id) for library in found.libraries]
+
+    assert pairs(["openssl-1-gcc"], ["openssl-2-clang"]) == [("openssl-1-gcc", "openssl-2-clang")]
+    assert pairs(["openssl-1-gcc"], ["openssl-2-clang", "openssl-2-icc"]) == []
+    assert pairs(["openssl-1-clang", "openssl-1-icc"], ["openssl-2-gcc"]) == []
+    assert pairs(["openssl-1", "openssl-2"], ["openssl-2"]) == [("openssl-2", "openssl-2")]
+    assert pairs(["openssl-1-gcc", "rustls-1"], ["openssl-2-clang", "rustls-2"]) == [
+        ("openssl-1-gcc", "openssl-2-clang"),
+        ("rustls-1", "rustls-2"),
+    ]
+
+
+def test_a_row_that_one_implementation_lacks_is_compared_for_the_others() -> None:
+    before = rates(["openssl-1", "rustls-1"])
+    fewer = {
+        i: {s: v for s, v in rows.items() if i == "openssl-2" or s != TRANSFERS[0]}
+        for i, rows in rates(["openssl-2", "rustls-2"], seed=2).items()
+    }
+    found = compared(before, fewer)
+    assert [library.compared for library in found.libraries] == [16, 15]
+    run = loaded_run("2026-01-01-old", rates(["openssl-1"]))
+    frame = run.frame.copy()
+    frame["note"] = frame["note"].cat.add_categories(["stopped"])
+    frame["valid"], frame["note"] = False, "stopped"
+    frame["note"] = frame["note"].astype("category")
+    unusable = report_of(LoadedRun(run.run, frame))
+    now = report_of(loaded_run("2026-06-01-new", rates(["openssl-2"])))
+    assert changes(unusable, now).libraries == changes(now, unusable).libraries == []
+
+
+def test_a_build_that_changed_is_described() -> None:
+    def built(id_: str, compiler: str) -> MeasuredReport:
+        known = [implementation("openssl-1", c_compiler=compiler)]
+        return report_of(loaded_run(id_, rates(["openssl-1"]), known))
+
+    [library] = changes(
+        built("2026-01-01-old", "gcc 13"), built("2026-06-01-new", "gcc 14")
+    ).libraries
+    [detail] = library.details
+    assert "gcc 13" in detail
+    assert "gcc 14" in detail

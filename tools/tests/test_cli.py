@@ -6,6 +6,7 @@ import subprocess
 import sys
 
 import pytest
+from typer.testing import CliRunner
 
 from tlsperf import cli
 from tlsperf.contract.errors import FormatError
@@ -24,6 +25,14 @@ def test_an_error_is_one_message_and_exit_code_1(
     assert capsys.readouterr().err == (
         "tlsperf: raw/records.jsonl:3: found schema 2, expected schema 1\n"
     )
+
+
+def test_the_help_has_a_whole_sentence_for_each_command() -> None:
+    shown = CliRunner().invoke(cli.app, ["--help"], env={"COLUMNS": "80"}).stdout
+    _, commands = shown.split("Commands:\n")
+    lines = commands.strip().splitlines()
+    assert len(lines) == len(cli.app.registered_commands)
+    assert all(line.endswith(".") and not line.endswith("...") for line in lines), commands
 
 
 def test_help_does_not_load_the_heavy_modules() -> None:

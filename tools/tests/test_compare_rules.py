@@ -17,10 +17,12 @@ from synthetic import SIXTEEN, TRANSFERS, Rates, loaded_run
 from tlsperf.analysis.compare import (
     ComparedSide,
     Comparison,
+    LeftOut,
     compare,
     csv_text,
     find_side,
     left_out,
+    left_out_text,
     markdown_text,
     matching,
     number_text,
@@ -133,6 +135,44 @@ def test_invalid_rounds_count_where_someone_asks_for_them() -> None:
     assert row.estimate.rounds == 30
 
 
+def marked(run: LoadedRun, rounds: dict[tuple[str, int], str]) -> LoadedRun:
+    """The run with these rounds of an implementation invalid, each with its note."""
+    frame = run.frame.copy()
+    frame["note"] = frame["note"].cat.add_categories(sorted({*rounds.values()}))
+    for (implementation, number), note in rounds.items():
+        at = (frame["implementation"] == implementation) & (frame["round"] == number)
+        frame.loc[at, "valid"] = False
+        frame.loc[at, "note"] = note
+    return LoadedRun(run.run, frame)
+
+
+def test_a_note_has_the_reasons_of_both_sides() -> None:
+    wrong = {(LEFT, 1): "wrong suite", (LEFT, 2): "stopped", (RIGHT, 3): "stopped"}
+    [row] = compared(marked(one_row(), wrong))
+    assert row.note == (
+        "OpenSSL 3.6.3: 2 of 30 invalid, wrong suite; stopped | "
+        "rustls 1.0: 1 of 30 invalid, stopped"
+    )
+
+
+def test_invalid_rounds_of_the_left_side_count_where_someone_asks_for_them() -> None:
+    run = marked(one_row(), {(LEFT, n): "wrong suite" for n in range(1, 31)})
+    [row] = compared(run)
+    assert (row.factor, row.estimate) == (None, None)
+    [row] = compared(run, include_invalid=True)
+    assert row.estimate is not None
+    assert (row.estimate.paired, row.estimate.rounds) == (False, 30)
+    assert row.estimate.value == pytest.approx(1.015, abs=0.002)
+    assert row.factor == pytest.approx(float(np.median(FAST) / np.median(SLOW)))
+    few = marked(one_row(), {(LEFT, n): "wrong suite" for n in range(1, 11)})
+    [row] = compared(few)
+    assert row.estimate is not None
+    assert row.estimate.rounds == 20
+    assert row.left == pytest.approx(float(np.median(SLOW[10:])))
+    [row] = compared(few, include_invalid=True)
+    assert row.left == pytest.approx(float(np.median(SLOW)))
+
+
 def test_rounds_of_one_run_are_pairs_and_those_of_two_are_not() -> None:
     [row] = compared(one_row())
     assert row.estimate is not None
@@ -175,6 +215,31 @@ def test_of_durations_the_shorter_is_faster_and_the_best_is_the_shortest() -> No
     assert (best.left, best.right) == (100, 50)
 
 
+def test_counts_are_compared_in_their_own_words() -> None:
+    run = one_row()
+    counts = {"metric": ["instructions"] * 12, "unit": ["instructions/handshake"] * 12}
+    frames = [
+        tidy_frame({**latency(factor, i), **counts, "statistic": ["value"] * 12})
+        for factor, i in ((1.0, LEFT), (0.5, RIGHT))
+    ]
+    both = LoadedRun(run.run, concatenate([run.frame, *frames]))
+    [row] = [r for r in compared(both) if r.unit == "instructions/handshake"]
+    assert row.verdict.startswith("2.00x fewer (")
+
+
+def test_maxima_are_not_tested_whether_or_not_invalid_ones_count() -> None:
+    run = one_row()
+    frames = [
+        tidy_frame({**latency(factor, i), "statistic": ["max"] * 12})
+        for factor, i in ((1.0, LEFT), (0.5, RIGHT))
+    ]
+    both = LoadedRun(run.run, concatenate([run.frame, *frames]))
+    for include_invalid in (False, True):
+        [row] = [r for r in compared(both, include_invalid=include_invalid) if r.unit == "µs"]
+        assert (row.left, row.right) == (111, 55.5)
+        assert row.verdict == "not tested: of maxima, which are not tested"
+
+
 def test_rows_are_matched_by_name_where_sources_record_different_fields() -> None:
     grouped = TRANSFERS[0].model_copy(update={"key_exchange": "X25519"})
     other = TRANSFERS[1]
@@ -189,6 +254,8 @@ def test_rows_are_matched_by_name_where_sources_record_different_fields() -> Non
         "transfer-1-2-aes-128-gcm-sending",
         "transfer-1-3-aes-256-gcm-sending",
     ]
+    without = left_out(side_of(measured(left), LEFT), side_of(measured(right), RIGHT), pairs)
+    assert [row.anchor for row in without] == ["transfer-1-2-aes-128-gcm-receiving"]
     assert [p.anchor for p in matching(pairs, "1.3*SENDING")] == [pairs[1].anchor]
     assert [p.anchor for p in matching(pairs, "1-2-aes")] == [pairs[0].anchor]
     assert matching(pairs, "receiving") == []
@@ -326,6 +393,26 @@ def test_rows_that_are_in_no_pair_are_listed_with_their_reason() -> None:
         "why": "rustls 1.0: has no such suite",
     }
     assert [row.anchor for row in matching(without, "1.3*sending")] == [without[1].anchor]
+
+
+def test_rows_that_are_left_out_for_one_reason_are_in_one_list() -> None:
+    rows = [LeftOut(name, name, "µs", why) for name, why in (("a, b", "x"), ("c", "y"), ("d", "x"))]
+    assert left_out_text(rows) == [
+        "\nLeft out, x:\n\n- a, b (µs)\n- d (µs)\n",
+        "\nLeft out, y:\n\n- c (µs)\n",
+    ]
+
+
+def test_of_the_rows_that_are_left_out_those_that_are_asked_for_are_listed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    run = loaded_run(RUN, {LEFT: dict.fromkeys(TRANSFERS[:3], 1.0), RIGHT: {TRANSFERS[0]: 1.0}})
+    there = dict(zip((LEFT, RIGHT), sides_of(run), strict=True))
+    monkeypatch.setattr("tlsperf.analysis.compare.find_side", lambda name, _: there[name])
+    *_, without = sides(Path(), LEFT, RIGHT, "1.2")
+    assert [row.anchor for row in without] == ["transfer-1-2-aes-128-gcm-receiving"]
+    *_, without = sides(Path(), LEFT, RIGHT, None)
+    assert len(without) == 2
 
 
 def test_a_row_in_another_unit_is_left_out_with_that_unit() -> None:

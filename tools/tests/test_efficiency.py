@@ -26,7 +26,7 @@ def test_rate_over_the_primitives_rate_by_round() -> None:
     rates = {"openssl-3.6.3": {TRANSFERS[0]: list(8000 * host), SEAL: list(10000 * host)}}
     [found] = of(rates)
     assert found.percent == pytest.approx(80)
-    assert found.text == "80.0 % (79.7 to 80.3 %)"
+    assert found.text == "80.0% (79.7 to 80.3%)"
     assert (found.rate, found.ceiling) == ("10,000", "12,500")
     assert found.anchor == "transfer-1-2-aes-128-gcm-sending"
     assert (found.primitive, found.primitive_of, found.note) == (
@@ -40,7 +40,7 @@ def test_receiving_opens_and_the_suite_chooses_the_cipher() -> None:
     rates = {"openssl-3.6.3": dict.fromkeys(TRANSFERS, 6000.0) | {OPEN: 10000.0}}
     [found] = of(rates)
     assert found.anchor == "transfer-1-3-aes-256-gcm-receiving"
-    assert found.text == "60 %"
+    assert found.text == "60%"
     assert found.note == "primitive and transfer measured apart"
 
 

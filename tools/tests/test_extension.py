@@ -83,12 +83,12 @@ def grown(tmp_path_factory: pytest.TempPathFactory) -> Checkout:
     touched = checkout.follow("add-a-library.md")
     shutil.copy(checkout.folder / "bench" / "Cargo.lock", checkout.folder / NEWTLS)
     assert {name for name in touched if not name.startswith(NEWTLS)} == set()
-    assert checkout.generate() == {*LIBRARY_SCHEMAS, "static/style.css"}
+    assert checkout.generate() == {*LIBRARY_SCHEMAS, "static/embed.css", "static/style.css"}
     return checkout
 
 
 def test_a_library_is_its_folder_alone(grown: Checkout, target: Path) -> None:
-    made = {*LIBRARY_SCHEMAS, "static/style.css"}
+    made = {*LIBRARY_SCHEMAS, "static/embed.css", "static/style.css"}
     assert {name for name in grown.touched() - made if not name.startswith(NEWTLS)} == set()
     for name in LIBRARY_SCHEMAS:
         assert '"newtls"' in (grown.folder / name).read_text()

@@ -31,7 +31,7 @@ def test_round_trip(grammar: st.SearchStrategy[Document], data: st.DataObject) -
     parsed = document.parsed()
     assert found(parsed) == document.figures
     assert [r.note for r in parsed.rows if not r.valid] == []
-    assert parsed.remarks == []
+    assert [remark.message for remark in parsed.remarks] == document.remarks
     assert detect(document.text.encode(), document.name, "x").name == document.format
 
 

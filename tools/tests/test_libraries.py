@@ -103,7 +103,8 @@ def test_no_other_file_has_a_colour_of_a_library() -> None:
 def test_no_module_lists_the_libraries() -> None:
     """A literal with three libraries in it would have to grow with the next one.
 
-    `load/spellings.py` lists what another tool can be linked with, which does not.
+    `load/spellings.py` lists what another tool can be linked with, and `exchange/rustls_website.py`
+    the dials of another site, which do not.
     """
     words = {*NAMES, *NAMES.values()}
     found = set()
@@ -114,4 +115,5 @@ def test_no_module_lists_the_libraries() -> None:
                 texts = {p.value for p in parts if isinstance(p, ast.Constant)}
                 if len(texts & words) >= 3:
                     found.add(f"{path.relative_to(ROOT)}:{node.lineno}")
-    assert {place for place in found if "load/spellings.py" not in place} == set()
+    others = ("load/spellings.py", "exchange/rustls_website.py")
+    assert {place for place in found if not any(other in place for other in others)} == set()

@@ -5,8 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from synthetic import TRANSFERS, Rates, loaded_run, report_of
-from tlsperf.analysis.means import group_means
+from synthetic import HANDSHAKES, TRANSFERS, Rates, in_sessions, loaded_run, report_of
+from tlsperf.analysis.means import _mean, group_means
+from tlsperf.analysis.ratios import as_ratio
+from tlsperf.analysis.series import At, Sample
+from tlsperf.analysis.sessions import fit_prior, session_ratio
 from tlsperf.analysis.statistics import unpaired_ratio
 from tlsperf.contract.results import GroupMean
 
@@ -67,3 +70,41 @@ def test_an_unpaired_mean_is_widened_by_the_drift_and_corrected_for_the_report()
     assert mean.ratio.low is not None
     assert mean.ratio.low < bare.low / 1.05
     assert (bare.verdict, mean.ratio.verdict) == ("faster", "no difference shown")
+
+
+def test_sessions_of_all_means_of_a_report_moderate_each_other() -> None:
+    random = np.random.default_rng(1)
+    effects = {
+        group[0].operation: random.normal(0.02, spread, 6)
+        for group, spread in ((TRANSFERS, 0.001), (HANDSHAKES, 0.02))
+    }
+    rates: Rates = {
+        "openssl-1": {s: [1000.0] * 12 for s in (*TRANSFERS, *HANDSHAKES)},
+        "rustls-1": {
+            s: list(1000 * np.exp(np.repeat(effects[s.operation], 2)))
+            for s in (*TRANSFERS, *HANDSHAKES)
+        },
+    }
+    report = report_of(in_sessions(loaded_run(RUN, rates), 2), baseline="openssl-1")
+    found = group_means(report)
+    logs = {"transfer": effects["transfer"]}
+    for mean in found[1:]:
+        logs[mean.table] = effects["handshake"]
+    prior = fit_prior(list(logs.values()))
+    rules = report.series.rules
+    for mean in found:
+        expected = session_ratio(
+            logs[mean.table], prior, 12, rules.comparisons, "higher", rules.floor
+        )
+        alone = session_ratio(logs[mean.table], fit_prior([]), 12, rules.comparisons)
+        assert mean.ratio.low == pytest.approx(expected.low, rel=1e-5)
+        assert mean.ratio.low != pytest.approx(alone.low, rel=1e-5)
+        assert mean.ratio.text == as_ratio(expected, "rate").text
+
+
+def test_a_mean_is_of_the_rounds_that_all_rows_have_and_a_mean_of_maxima_is_one_of_maxima() -> None:
+    first, second, third = (At(RUN, 1, n) for n in (1, 2, 3))
+    rows = [Sample({first: 2.0, second: 8.0}), Sample({third: 3.0, second: 2.0})]
+    assert _mean(rows).valid == {second: pytest.approx(4)}
+    assert _mean(rows).is_maximum is False
+    assert _mean([Sample(is_maximum=True), Sample(is_maximum=True)]).is_maximum is True

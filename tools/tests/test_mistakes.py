@@ -19,6 +19,7 @@ import pytest
 
 from fixture_run import ROOT, RUN, write_report
 from test_formats import BULK
+from test_hosts import OTHER, add_run
 
 TLSPERF = Path(sys.executable).with_name("tlsperf")
 MOST_SECONDS = 2.0
@@ -168,6 +169,49 @@ MISTAKES = {
     ),
     "an archive does not exist": Mistake("import x.tar.gz", "x.tar.gz: there is no such file"),
     "an archive is none": Mistake("import broken.tar.gz", "expected an archive of `tlsbench pack`"),
+    "a format to export is misspelt": Mistake(
+        f"export benchfm {RUN}", "no format 'benchfm': did you mean benchfmt? expected one of"
+    ),
+    "an export names no report": Mistake(
+        "export bmf", "export bmf: expected a report, the name of a folder in content/perf"
+    ),
+    "a report to export is misspelt": Mistake(
+        "export bmf 2026-11-21-exampl",
+        f"found no report '2026-11-21-exampl' with a results.json "
+        f"in content/perf, expected one such as {RUN}",
+    ),
+    "a run to show the noise of is misspelt": Mistake(
+        "noise 2026-11-21-exampel", f"no run '2026-11-21-exampel': expected {RUN}"
+    ),
+    "the noise of a report is wanted": Mistake(
+        f"noise content/perf/{RUN}", "expected a name, or a path data/runs/<name>"
+    ),
+    "one implementation is compared with nothing": Mistake(
+        "compare openssl-3.6.1", "compare: expected two implementations, each [RUN/]IMPL"
+    ),
+    "published tables are printed as JSON": Mistake(
+        "compare --tables none.toml --format json", "--tables FILE with the format markdown or csv"
+    ),
+    "published tables do not exist": Mistake(
+        "compare --tables none.toml", "none.toml: there is no such file"
+    ),
+    "a factor is of figures of two hosts": Mistake(
+        CHECK,
+        "expected figures of one host, or across_hosts = true",
+        put(
+            f'runs = ["{RUN}"]\nbaseline = "openssl-3.6.1"\n',
+            f'runs = ["{RUN}", "{OTHER}"]\nbaseline = "openssl-3.6.1"\n'
+            "[[extra.report.factors]]\n"
+            'id = "between"\nrow = "transfer-1-3-aes-256-gcm-sending"\n'
+            'implementation = "openssl-3.6.1"\nover_implementation = "openssl-3.6.1-b"\n',
+        ),
+    ),
+    "an archive to draft from does not exist": Mistake(
+        "draft none.tar.gz --suite quick.toml", "none.tar.gz: there is no such file"
+    ),
+    "a commit to summarize from does not exist": Mistake(
+        "summary origin/mian", "summary origin/mian: found no such commit, expected one that HEAD"
+    ),
     "the folder is in no project": Mistake(
         "validate", "is in no folder with config.toml and data/; change to a checkout", folder=".."
     ),
@@ -179,6 +223,8 @@ def rendered(tmp_path_factory: pytest.TempPathFactory) -> Path:
     root = tmp_path_factory.mktemp("mistakes") / "project"
     root.mkdir()
     write_report(root)
+    add_run(root, "elsewhere")
+    subprocess.run(["git", "init", "--quiet", root], check=True)
     shutil.copytree(ROOT / "templates" / "shortcodes", root / "templates" / "shortcodes")
     (root / "one").write_text(BULK)
     (root / "broken.tar.gz").write_bytes(b"no archive")

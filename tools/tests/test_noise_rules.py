@@ -10,6 +10,10 @@ import pytest
 
 from synthetic import TRANSFERS, Rates, implementation, in_sessions, loaded_run
 from tlsperf.analysis.noise import (
+    _per_cent,
+    _percent,
+    _same_program,
+    _Session,
     alternate_rounds,
     another_layout,
     duplicate_pairs,
@@ -171,6 +175,62 @@ def test_an_earlier_run_adds_pairs_with_this_one_alone() -> None:
     assert noise.floor_percent == pytest.approx(20)
     elsewhere = measured(in_sessions(loaded_run("2026-11-20-b", rates, known, host_id="b"), 6))
     assert other_sessions(now, [elsewhere]).comparisons == 1
+
+
+def one_session(id_: str, rates: Rates) -> MeasuredRun:
+    shas = {ONE: "a", THREE: "b"}
+    known = [implementation(i, binary_sha256=shas[i] * 64) for i in rates]
+    return measured(loaded_run(id_, rates, known))
+
+
+def test_sessions_are_compared_by_the_medians_and_ratios_of_the_rows_that_both_have() -> None:
+    values = [1000.0, 1001.0, 1002.0, 1003.0, 1050.0]
+    scaled = [*(1.04 * v for v in values[:4]), 1.2 * 1050]
+    both: Rates = {
+        ONE: {SENDING: values, RECEIVING: values, TRANSFERS[2]: values},
+        THREE: {s: [1.1 * v for v in values] for s in TRANSFERS[:3]},
+    }
+    now = one_session(RUN, both)
+    before = one_session(
+        "2026-11-20-b",
+        {ONE: {RECEIVING: scaled, TRANSFERS[2]: values}, THREE: {RECEIVING: values}},
+    )
+    first = one_session("2026-11-19-b", {ONE: {RECEIVING: values}})
+    noise = other_sessions(now, [before, first])
+    assert noise.comparisons == 4, "a row of one side, and a side of one row, are left out"
+    assert noise.others == ["2026-11-20-b", "2026-11-19-b"]
+    receiving, faster, third = noise.rows
+    assert (receiving.implementation, faster.implementation) == (ONE, THREE)
+    assert receiving.ratio.value == pytest.approx(1 / 1.04, rel=1e-5)
+    assert third.ratio.value == 1
+    assert faster.ratio.value == pytest.approx(1.1)
+    expected = 100 * (1.1 / (1 / 1.04) - 1)
+    assert noise.ratio_percent == pytest.approx(expected, abs=1e-3)
+    assert noise.statement.endswith(f"ratios of two implementations 95% within {expected:.1f}%.")
+
+
+def test_a_program_without_a_checksum_is_the_same_in_one_run_alone() -> None:
+    run, other = (run_of({ONE: {SENDING: [1.0]}}, None, id_=id_) for id_ in (RUN, "2026-11-20-b"))
+    first, second, third = _Session(run, 1), _Session(run, 2), _Session(other, 1)
+    assert _same_program(first, second, ONE) is True
+    assert _same_program(first, third, ONE) is None
+    known = run_of({ONE: {SENDING: [1.0]}}, "a", id_="2026-11-20-b")
+    assert _same_program(first, _Session(known, 1), ONE) is None
+    linked = measured(loaded_run(RUN, {ONE: {SENDING: [1.0]}}, programs(None), **layouts(0, 1)))
+    assert _same_program(_Session(linked, 1), _Session(linked, 2), ONE) is False
+    assert _same_program(_Session(linked, 1), _Session(linked, 1), TWO) is None
+    other_build = run_of({ONE: {SENDING: [1.0]}}, "b", id_="2026-11-19-b")
+    assert _same_program(_Session(known, 1), _Session(other_build, 1), ONE) is None
+
+
+def test_a_floor_is_known_to_three_decimals_and_shown_with_as_many_as_it_needs() -> None:
+    assert _percent([1.01234567]) == 1.235
+    assert [_per_cent(floor) for floor in (0.0996, 0.1, 0.55, 2.34)] == [
+        "0.100",
+        "0.1",
+        "0.6",
+        "2.3",
+    ]
 
 
 def layouts(*of_sessions: int) -> dict[str, Any]:

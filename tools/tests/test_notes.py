@@ -138,7 +138,7 @@ FACTS: dict[str, tuple[str, Callable[[], str]]] = {
     ),
     "2024, sharing X25519": (
         "post-quantum-percent",
-        lambda: f"{100 * ratio(shared('shared'), shared('separate')) - 100:.1f} %",
+        lambda: f"{100 * ratio(shared('shared'), shared('separate')) - 100:.1f}%",
     ),
     "ARM64, BoringSSL": (
         "arm64-megabytes",
@@ -206,9 +206,9 @@ def test_histograms_lie_as_far_off_their_percentiles_as_the_note_says() -> None:
     assert max(high for _, high in full) == pytest.approx(1.09, abs=0.01)
     assert "between 0.98 and 1.09 times" in text
     assert off["latency-resume-tls13-server"][1] == pytest.approx(1.4, abs=0.01)
-    assert "1.4 times for TLS1.3" in text
+    assert "1.4 times for TLS 1.3" in text
     assert off["latency-resume-tls12-server"][1] == pytest.approx(3.1, abs=0.05)
-    assert "3.1 times for TLS1.2" in text
+    assert "3.1 times for TLS 1.2" in text
 
 
 def test_openssl_of_december_2024_has_the_figures_of_october() -> None:

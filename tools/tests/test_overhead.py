@@ -24,8 +24,8 @@ def test_the_largest_share_of_each_kind(tmp_path: Path) -> None:
     # 100 ns of a write of 1 MiB at 9 GiB a second, and of a resumed handshake of 13.8 µs
     assert text is not None
     assert re.fullmatch(
-        r"The harness itself, driving a library that does nothing, takes at most 0\.\d\d % of a "
-        r"transfer and 0\.7[123] % of a handshake; one read of the clock takes 25 ns\.",
+        r"The harness itself, driving a library that does nothing, takes at most 0\.\d\d% of a "
+        r"transfer and 0\.7[123]% of a handshake; one read of the clock takes 25 ns\.",
         text,
     ), text
 
@@ -62,37 +62,37 @@ HANDSHAKES = {"metric": "rate", "unit": "handshakes/s"}
             {"operation": "transfer", "size": 1024},
             {"metric": "rate", "value": 1000.0, "unit": "MiB/s"},  # 977 ns a write
             {"nanoseconds": 97.7},
-            "10.0 % of a transfer;",
+            "10.0% of a transfer;",
         ),
         (
             {"operation": "handshake", "threads": 4},
             {**HANDSHAKES, "value": 4000.0},  # 1 ms each
             {"nanoseconds": 1000},
-            "0.10 % of a handshake on several threads;",
+            "0.10% of a handshake on several threads;",
         ),
         (
             {"operation": "handshake"},
             {"metric": "duration", "statistic": "p5", "value": 10.0, "unit": "µs"},
             {"nanoseconds": 100},
-            "1.0 % of a handshake's latency;",
+            "1.0% of a handshake's latency;",
         ),
         (
             {"operation": "client-hello"},
             {**RATE, "value": 10000.0},
             {"nanoseconds": 100},
-            "0.10 % of a ClientHello;",
+            "0.10% of a ClientHello;",
         ),
         (
             {"operation": "primitive", "variant": "x25519-agree"},
             {**RATE, "value": 10000.0},
             {"nanoseconds": 100},
-            "0.10 % of a primitive;",
+            "0.10% of a primitive;",
         ),
         (
             {"operation": "primitive", "variant": "aes-256-gcm-seal-1024"},
             {"metric": "rate", "value": 1000.0, "unit": "MiB/s"},
             {"nanoseconds": 9.77},
-            "1.0 % of a primitive;",
+            "1.0% of a primitive;",
         ),
         (
             {"operation": "memory"},
@@ -103,13 +103,13 @@ HANDSHAKES = {"metric": "rate", "unit": "handshakes/s"}
                 "unit": "bytes/connection",
             },
             {"bytes": 16},
-            "0.20 % of a connection's memory;",
+            "0.20% of a connection's memory;",
         ),
         (
             {"operation": "memory", "variant": "sessions-100"},
             {"metric": "allocated", "phase": "data", "value": 100 * 1024.0, "unit": "bytes"},
             {"bytes": 1024},
-            "1.0 % of a connection's memory;",
+            "1.0% of a connection's memory;",
         ),
     ],
 )

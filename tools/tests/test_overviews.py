@@ -200,13 +200,13 @@ def test_two_reports_of_one_day_are_drawn() -> None:
 
 def judged(results: Results, leaders: dict[str, str]) -> Results:
     """The results with verdicts about the leaders of their rows: best or tied."""
-    told = results.model_dump(by_alias=True)
-    for table in told["tables"]:
+    fields = results.model_dump(by_alias=True)
+    for table in fields["tables"]:
         for row in table["rows"]:
             for cell in row["cells"]:
                 verdict = leaders.get(cell["implementation"])
                 cell |= {"best": verdict == "best", "tied": verdict == "tied"}
-    return Results.model_validate(told)
+    return Results.model_validate(fields)
 
 
 def standing_of(library: str, results: Results) -> dict[str, object]:
@@ -237,9 +237,9 @@ def test_of_single_figures_no_library_is_best() -> None:
 
 def test_builds_of_one_library_that_are_tied_with_each_other_make_it_best() -> None:
     _, results = report("2026-01-01", {"rustls-2": 120, "rustls-3": 121, "openssl-2": 100})
-    told = judged(results, {"rustls-2": "tied", "rustls-3": "tied"})
-    assert len(standing_of("rustls", told)["best"]) == 1  # type: ignore[arg-type]
-    assert standing_of("openssl", told)["behind"] == 1
+    tied = judged(results, {"rustls-2": "tied", "rustls-3": "tied"})
+    assert len(standing_of("rustls", tied)["best"]) == 1  # type: ignore[arg-type]
+    assert standing_of("openssl", tied)["behind"] == 1
 
 
 def test_a_library_has_its_versions_newest_first() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tomllib
+from datetime import UTC, date, datetime
 from pathlib import Path
 
 import pytest
@@ -42,6 +43,16 @@ def test_every_byte_of_a_person_stays(tmp_path: Path, prose: str, generated: str
     assert with_generated(again, {"versions": ["new"]}) == text
 
 
+def test_a_date_may_have_a_time_in_utc(tmp_path: Path) -> None:
+    timed = FRONT.replace("date = 2026-11-21", "date = 2026-11-21T16:02:39Z")
+    report = read_page(write(tmp_path, f"+++\n{timed}+++\n")).report
+    assert (report.date, report.time) == (
+        date(2026, 11, 21),
+        datetime(2026, 11, 21, 16, 2, 39, tzinfo=UTC),
+    )
+    assert read_page(write(tmp_path, f"+++\n{FRONT}+++\n")).report.time is None
+
+
 def test_windows_line_ends_stay(tmp_path: Path) -> None:
     text = f"+++\n{FRONT}+++\nprose\n".replace("\n", "\r\n")
     written = with_generated(read_page(write(tmp_path, text)), {"versions": ["new"]})
@@ -74,6 +85,14 @@ def test_a_generated_table_that_is_not_its_own_is_refused(tmp_path: Path) -> Non
         ('+++\ntitle = "t"\n+++\n', ": found no [extra.report]"),
         (f"+++\n{FRONT}".replace("date = 2026-11-21\n", "") + "+++\n", ": found date nothing"),
         (f"+++\n{FRONT}".replace("2026-11-21\n", "2026-11-20\n") + "+++\n", ": found date 2026"),
+        (
+            f"+++\n{FRONT}+++\n".replace("11-21\n", "11-21T16:02:39+01:00\n"),
+            ": found date 2026-11-21T16:02:39+01:00, expected a time in UTC, with Z at its end",
+        ),
+        (
+            f"+++\n{FRONT}+++\n".replace("11-21\n", "11-21T16:02:39\n"),
+            ": found date 2026-11-21T16:02:39, expected a time in UTC, with Z at its end",
+        ),
         (
             f"+++\n{FRONT}basline = 1\n+++\n",
             ": found the unknown key basline, expected baseline or",

@@ -17,7 +17,8 @@ from tlsperf.contract.errors import UserError
 from tlsperf.contract.libraries import LIGHT
 from tlsperf.contract.results import Bar, Headline, Results
 from tlsperf.report import preview
-from tlsperf.report.preview import HEIGHT, WIDTH, report_preview, shown_bars, site_preview
+from tlsperf.report.headlines import shown_bars
+from tlsperf.report.preview import HEIGHT, WIDTH, report_preview, site_preview
 
 SITE = "TLS performance reports"
 LIMIT = 40_000
@@ -73,7 +74,7 @@ def test_a_picture_says_what_was_compared_where_and_when(path: Path, written: li
     assert " ".join(written).startswith(report.title)
     assert [text for text in written if "…" in text] == []
     headline = report.headlines[0]
-    shown = shown_bars(headline, {i.id: i.library for i in report.implementations})
+    shown = shown_bars(headline.bars, {i.id: i.library for i in report.implementations})
     said = "\n".join(written)
     for text in (SITE, headline.title, headline.unit, f"{report.date:%B %Y}"):
         assert text in said
@@ -103,7 +104,7 @@ def test_of_many_bars_the_ends_of_each_library_are_drawn() -> None:
         for name in ("a-1", "a-2", "a-3", "b-1", "b-2", "c-1", "b-3")
     ]
     headline = Headline(anchor="row", title="row", unit="MiB/s", bars=bars, statement="")
-    shown = shown_bars(headline, {bar.label: bar.label[0] for bar in bars})
+    shown = shown_bars(headline.bars, {bar.label: bar.label[0] for bar in bars})
     assert [bar.label for bar in shown] == ["a-1", "a-3", "b-1", "c-1", "b-3"]
 
 

@@ -12,11 +12,15 @@ from hypothesis import strategies as st
 
 from synthetic import HANDSHAKES, TRANSFERS
 from tlsperf.analysis.ratios import (
+    against_text,
     as_ratio,
+    clause,
     common_rounds,
+    difference_bound,
     direction,
     factor_text,
     figure_ratio,
+    inverted,
     paired_rounds_ratio,
     prior_of_ratios,
     ratio_text,
@@ -295,3 +299,43 @@ def test_transfers_and_handshakes_take_the_spread_of_their_own_kind() -> None:
     assert narrow.high is not None
     assert wide.high is not None
     assert wide.high > 1.05 > narrow.high
+
+
+def test_samples_of_two_hosts_have_no_ratio() -> None:
+    other = "2026-11-20-b"
+    both = sample(numbered(SLOW)), sample(numbered(FAST), run=other)
+    rules = replace(PAIRS, hosts={RUN: "a", other: "b"})
+    assert sample_ratio(*both, row(), rules) is None
+    assert sample_ratio(*both, row(), replace(rules, hosts={RUN: "a", other: "a"})) is not None
+
+
+def test_a_ratio_in_a_sentence_names_the_other_side_whatever_its_verdict() -> None:
+    same = as_ratio(estimate("no difference shown"), "rate")
+    assert against_text(same, "rate", "B 1") == "no difference shown from B 1 (1.10 to 1.30)"
+    assert clause("A 1", same, "rate", "B 1") == "A 1 shows no difference from B 1 (1.10 to 1.30)"
+    named = clause("A 1", same, "rate", "B shown from C shown from D")
+    assert named == "A 1 shows no difference from B shown from C shown from D (1.10 to 1.30)"
+    worse = as_ratio(RatioEstimate(0.5, 0.4, 0.8, "slower", True, 9), "instructions")
+    assert clause("A 1", worse, "instructions", "B 1") == (
+        "A 1 takes 2.00x more instructions than B 1 (1.25 to 2.50)"
+    )
+
+
+def test_the_difference_that_an_interval_leaves_possible_is_rounded_up() -> None:
+    def bound(low: float | None, high: float | None) -> str | None:
+        return difference_bound(as_ratio(replace(estimate("faster"), low=low, high=high), "rate"))
+
+    assert bound(0.99, 1.05) == "5.0%"
+    assert bound(0.99, 1.0501) == "5.1%"
+    assert bound(1 / 1.25, 1.02) == "25.0%"
+    assert bound(1.01, 1.02) == "2.0%"
+    assert bound(None, None) is None
+
+
+def test_a_comparison_is_inverted_with_its_interval_its_verdict_and_its_note() -> None:
+    found = inverted(as_ratio(replace(estimate("faster"), low=1.0, note="why"), "rate"), "rate")
+    assert (found.value, found.verdict, found.note) == (0.833333, "slower", "why")
+    assert (found.low, found.high) == (0.769231, 1)
+    bare = inverted(as_ratio(untested_ratio(3, 2, "published"), "rate"), "rate")
+    assert (bare.low, bare.high, bare.verdict) == (None, None, "not tested")
+    assert bare.text == "0.67x"

@@ -7,6 +7,7 @@ import io
 import json
 import shutil
 import time
+from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 
 import jsonschema
@@ -15,6 +16,7 @@ import pytest
 from fixture_run import EXAMPLE, ROOT, RUN, write_report, write_run
 from tlsperf.contract.errors import UserError
 from tlsperf.contract.results import Results
+from tlsperf.load.page import read_page
 from tlsperf.publish.render import render_reports
 from tlsperf.publish.scaffold import new_report
 
@@ -187,6 +189,37 @@ def test_an_existing_report_is_not_overwritten(tmp_path: Path) -> None:
         new_report(tmp_path, [RUN])
     assert files(tmp_path) == before
     assert new_report(tmp_path, [RUN], slug="another").parent.name == "2026-11-21-another"
+
+
+def test_reports_of_one_run_get_times_of_their_own(tmp_path: Path) -> None:
+    manifest = write_run(tmp_path) / "run.toml"
+    described = manifest.read_text(encoding="utf-8")
+    timed = described.replace(
+        "schema = 1\n", "schema = 1\nfinished = 2026-11-21T17:02:39.5+01:00\n"
+    )
+    manifest.write_text(timed, encoding="utf-8")
+    finished = datetime(2026, 11, 21, 16, 2, 39, tzinfo=UTC)
+    pages = [new_report(tmp_path, [RUN], slug=slug) for slug in ("one", "two")]
+    assert [read_page(page).report.time for page in pages] == [
+        *(finished, finished + timedelta(seconds=1))
+    ]
+    days = [new_report(tmp_path, [RUN], slug=s, on=date(2027, 1, 1)) for s in ("one", "two")]
+    assert [read_page(page).report.time for page in days] == [
+        *(None, datetime(2027, 1, 1, 0, 0, 1, tzinfo=UTC))
+    ]
+
+
+def test_two_reports_of_one_time_are_refused(tmp_path: Path) -> None:
+    write_report(tmp_path)
+    other = new_report(tmp_path, [RUN], slug="other")
+    text = other.read_text(encoding="utf-8")
+    [line] = [line for line in text.splitlines() if line.startswith("date = ")]
+    first = (other.parent.with_name(RUN) / "index.md").read_text(encoding="utf-8")
+    [taken] = [line for line in first.splitlines() if line.startswith("date = ")]
+    assert line != taken
+    other.write_text(text.replace(line, taken), encoding="utf-8")
+    with pytest.raises(UserError, match=rf"{other}:3: found the date of {RUN}, expected a time"):
+        render_reports(tmp_path, check=False)
 
 
 def test_a_report_on_an_unknown_run_makes_no_folder(tmp_path: Path) -> None:

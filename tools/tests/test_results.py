@@ -9,16 +9,16 @@ import numpy as np
 import pytest
 
 from synthetic import HANDSHAKES, SIXTEEN, TRANSFERS, Rates, implementation, loaded_run
-from tlsperf.analysis.series import measured
+from tlsperf.analysis.series import MeasuredReport, MeasuredRun, measured
 from tlsperf.analysis.statistics import drift, unpaired_ratio
 from tlsperf.contract.errors import UserError
 from tlsperf.contract.record import Scenario
 from tlsperf.contract.results import Cell, Results, Row
-from tlsperf.contract.run import HostFacts, Report, Source, Tool
+from tlsperf.contract.run import Host, HostFacts, Report, Source, Tool
 from tlsperf.load.frame import concatenate, tidy_frame
 from tlsperf.load.run import LoadedRun
 from tlsperf.load.tlsbench import Gap
-from tlsperf.report.results import measured_report
+from tlsperf.report.results import _any, _hosts, measured_report
 
 RUN = "2026-11-21-run"
 HOST = HostFacts(id="a-host", cpu="A CPU", architecture="x86_64")
@@ -132,8 +132,24 @@ def test_single_figures_have_a_ratio_without_a_verdict() -> None:
     ("tool", "rounds", "estimator", "expected"),
     [
         ("openssl-bench", 30, None, []),
-        ("openssl-bench, rustls' bench", 30, None, ["The figures are of 2 programs, openssl-ben"]),
-        ("openssl-bench", None, "best of 5", ["The figures have no interval (best of 5): how "]),
+        (
+            "openssl-bench, rustls' bench",
+            30,
+            None,
+            [
+                "The figures are of 2 programs, openssl-bench and rustls' bench: a ratio between "
+                "them compares the programs too."
+            ],
+        ),
+        (
+            "openssl-bench",
+            None,
+            "best of 5",
+            [
+                "The figures have no interval (best of 5): how far another run would be off is not "
+                "known."
+            ],
+        ),
         ("openssl-bench", None, None, ["The figures have no interval, and of how many "]),
     ],
 )
@@ -304,8 +320,12 @@ def test_one_id_for_two_builds_is_refused() -> None:
     other = implementation("openssl-3", linkage="shared")
     one = loaded_run(RUN, {"openssl-3": {TRANSFERS[0]: [1.0] * 6}})
     two = loaded_run("2026-11-22-run", {"openssl-3": {TRANSFERS[1]: [1.0] * 6}}, [other])
-    with pytest.raises(UserError, match="openssl-3 is another build in run 2026-11-22-run"):
+    with pytest.raises(UserError) as caught:
         results_of(one, two)
+    assert str(caught.value) == (
+        "report 2026-11-21-report: openssl-3 is another build in run 2026-11-22-run than in an "
+        "earlier one; give the builds ids of their own"
+    )
 
 
 def test_a_host_that_nobody_described_is_refused() -> None:
@@ -337,7 +357,7 @@ def test_an_unpaired_ratio_of_a_report_is_widened_by_the_drift_of_its_figures() 
     assert (ratio.ratio.low, ratio.ratio.high) == pytest.approx(
         (expected.low, expected.high), rel=1e-5
     )
-    assert "widened by 5.0 % for the drift" in (ratio.ratio.note or "")
+    assert "widened by 5.0% for the drift" in (ratio.ratio.note or "")
 
 
 def test_a_run_that_was_interrupted_is_reported_once_with_its_name() -> None:
@@ -347,3 +367,155 @@ def test_a_run_that_was_interrupted_is_reported_once_with_its_name() -> None:
     assert [(w.code, w.message) for w in broken.warnings] == [
         ("incomplete", f"Run {RUN} was interrupted before its last round.")
     ]
+
+
+def of_two_hosts(across_hosts: bool, **more: Any) -> MeasuredReport:
+    runs = [
+        measured(loaded_run(id_, {i: {TRANSFERS[0]: values}}, host_id=host))
+        for id_, i, values, host in (
+            (RUN, IDS[1], [1000.0 + n for n in range(6)], "a-host"),
+            ("2026-11-22-run", IDS[2], [2000.0 + n for n in range(6)], "b-host"),
+        )
+    ]
+    report = Report(
+        id="2026-11-21-report",
+        title="A report",
+        date=date(2026, 11, 21),
+        runs=[run.id for run in runs],
+        baseline=IDS[1],
+        across_hosts=across_hosts,
+    )
+    hosts = {"a-host": HOST, "b-host": HOST.model_copy(update={"id": "b-host"})}
+    return measured_report(report, runs, hosts, **more)
+
+
+@pytest.mark.parametrize(
+    ("across_hosts", "rule"),
+    [
+        (True, "ratios between them compare the hosts as well as the libraries"),
+        (False, "figures of different hosts have no ratio and no verdict"),
+    ],
+)
+def test_a_report_of_two_hosts_says_whether_ratios_compare_them(
+    across_hosts: bool, rule: str
+) -> None:
+    results = of_two_hosts(across_hosts).results
+    [warning] = [w for w in results.warnings if w.code == "host"]
+    assert warning.message == (f"The runs were measured on 2 hosts (a-host and b-host): {rule}.")
+    assert (cell(results, "transfer-1-2-aes-128-gcm-sending", IDS[2]).ratio is not None) is (
+        across_hosts
+    )
+    assert [host.id for host in results.hosts] == ["a-host", "b-host"]
+    assert results_of(loaded_run(RUN, rates())).warnings == [], "one host says nothing"
+
+
+def test_a_build_has_the_figures_of_one_host_alone() -> None:
+    one = loaded_run(RUN, {IDS[1]: {TRANSFERS[0]: 1.0}})
+    two = loaded_run("2026-11-22-run", {IDS[1]: {TRANSFERS[1]: 1.0}}, host_id="b-host")
+    with pytest.raises(UserError) as caught:
+        results_of(one, two)
+    assert str(caught.value) == (
+        f"report 2026-11-21-report: {IDS[1]} was measured on two hosts, a-host (run {RUN}) and "
+        "b-host (run 2026-11-22-run), and has one column: make a report of each run"
+    )
+
+
+def test_a_report_is_of_a_virtual_machine_if_one_of_its_hosts_is_known_to_be_one() -> None:
+    found = [_any(facts) for facts in ([None, None], [None, False], [False, True, None], [])]
+    assert found == [None, False, True, None]
+    virtual = HOST.model_copy(update={"virtual": True})
+    results = results_of(loaded_run(RUN, rates(), host=virtual.model_dump()))
+    assert results.virtual is True
+    assert results_of(loaded_run(RUN, rates())).virtual is None
+
+
+def test_a_host_is_as_its_first_run_found_it_and_what_else_is_known_of_it() -> None:
+    def run(id_: str, host_id: str, **facts: Any) -> MeasuredRun:
+        host = {"id": host_id, "cpu": "As found", "architecture": "x86_64"} | facts
+        return measured(loaded_run(id_, {IDS[1]: {TRANSFERS[0]: 1.0}}, host_id=host_id, host=host))
+
+    described = HOST.model_copy(update={"cores": 4, "kernel": "6.0", "caches": {"L1d": "32K"}})
+    hosts = _hosts(
+        [
+            run(RUN, "a-host", kernel="6.1", caches={}),
+            run("2026-11-22-run", "a-host", kernel="6.2"),
+            run("2026-11-23-run", "b-host"),
+        ],
+        {"a-host": described},
+    )
+    assert hosts == [
+        described.model_copy(update={"cpu": "As found", "kernel": "6.1"}),
+        HOST.model_copy(update={"id": "b-host", "cpu": "As found"}),
+    ]
+    assert hosts[0].model_fields_set == {"id", "cpu", "architecture", "cores", "kernel", "caches"}
+
+
+def test_a_run_is_referred_to_with_all_that_a_page_shows_of_it() -> None:
+    warnings = [
+        {"code": "virtual-machine", "message": "It is one."},
+        {"code": "failed-check", "message": "load: 60% of a core"},
+    ]
+    source = Source(title="x", url="https://example.org/")
+    run = loaded_run(
+        RUN,
+        rates(),
+        suite={"name": "standard", "family": "main"},
+        rounds=30,
+        allocator="system",
+        source=source,
+        warnings=warnings,
+    )
+    [reference] = results_of(run).runs
+    assert (reference.id, reference.host_id, reference.rounds) == (RUN, "a-host", 30)
+    assert (reference.suite, reference.family) == ("standard", "main")
+    assert (reference.allocator, reference.source) == ("system", source)
+    assert [w.code for w in reference.warnings] == ["failed-check"]
+    assert (reference.tool, reference.files) == (run.run.tool, run.run.files)
+    [bare] = results_of(loaded_run(RUN, rates())).runs
+    assert (bare.suite, bare.family) == (None, None)
+
+
+def test_several_allocators_of_imported_figures_are_named() -> None:
+    def messages(*allocators: str | None) -> list[str]:
+        known = [implementation(i, allocator=a) for i, a in zip(IDS, allocators, strict=True)]
+        run = loaded_run(RUN, rates(), known, format_="openssl-bench/2024", rounds=30)
+        return [w.message for w in results_of(run).warnings if w.code == "incomparable"]
+
+    assert messages("system", "jemalloc 5.3.0", None) == [
+        "The implementations have 2 allocators, jemalloc 5.3.0 and system."
+    ]
+    assert messages("system", "system", None) == []
+
+
+def test_programs_of_several_layouts_have_no_checksum_of_their_own() -> None:
+    known = [implementation(i, binary_sha256="a" * 64) for i in IDS]
+    layouts: list[dict[str, Any]] = [{"number": n, "kind": "own", "programs": {}} for n in (0, 1)]
+    one, several = loaded_run(RUN, rates(), known), loaded_run(RUN, rates(), known, layouts=layouts)
+    for run, expected in ((one, "a" * 64), (several, None)):
+        assert {i.binary_sha256 for i in results_of(run).implementations} == {expected}
+
+
+def test_the_noise_floor_is_printed_in_per_cent_and_is_a_rule_of_every_ratio() -> None:
+    report = of_two_hosts(True, floor=1.0123456)
+    assert report.results.noise_floor_percent == 1.235
+    assert report.series.rules.floor == 1.0123456
+    assert of_two_hosts(True).results.noise_floor_percent is None
+    assert report.results.baseline == IDS[1]
+
+
+def test_the_spreads_of_a_host_are_those_of_its_ratios() -> None:
+    known = Host.model_validate(
+        {
+            "schema": 1,
+            "name": "A host",
+            **HOST.model_dump(include={"id", "cpu", "architecture"}),
+            "between_sessions": {
+                "runs": [RUN],
+                "medians": {"transfer": 3.0},
+                "ratios": {"transfer": 2.0},
+            },
+        }
+    )
+    report = Report(id=RUN, title="", date=date(2026, 11, 21), runs=[RUN], baseline=None)
+    found = measured_report(report, [measured(loaded_run(RUN, rates()))], {"a-host": known})
+    assert found.series.rules.spreads.of_ratio(TRANSFERS[0]) == 0.02

@@ -11,12 +11,13 @@ from test_overviews import SCENARIO, on_machine, report
 from tlsperf.contract.index import ScenarioOverview
 from tlsperf.contract.record import Scenario
 from tlsperf.contract.results import Results
-from tlsperf.contract.run import Report, Run
+from tlsperf.contract.run import Report
 from tlsperf.load.page import read_page
 from tlsperf.load.results import read_results
 from tlsperf.load.run import read_runs
 from tlsperf.publish.descriptions import done, facts, why
-from tlsperf.publish.reports import times
+from tlsperf.publish.libraries import libraries
+from tlsperf.publish.reports import by_time, host_of, newest_first, same_time
 from tlsperf.publish.scenarios import scenario_csv, scenario_list, scenarios, shortened
 
 ROOT = Path(__file__).parents[2]
@@ -48,6 +49,53 @@ def test_a_scenario_has_every_figure_with_its_host_newest_report_first() -> None
         ("2025-01-01-x", ["100.0", "90.00"]),
     ]
     assert [r.host for r in found.reports] == ["CPU a", "CPU a"]
+    assert {f.host for r in found.reports for f in r.figures} == {"CPU a"}
+
+
+def on_two_hosts(of: tuple[Report, Results]) -> tuple[Report, Results]:
+    """A report whose last implementation was measured on a host of its own."""
+    decided, results = of
+    hosts = [results.hosts[0], results.hosts[0].model_copy(update={"id": "b", "cpu": "CPU b"})]
+    *first, last = results.implementations
+    placed = [
+        *(i.model_copy(update={"host": "a"}) for i in first),
+        last.model_copy(update={"host": "b"}),
+    ]
+    return decided, results.model_copy(update={"hosts": hosts, "implementations": placed})
+
+
+def test_each_figure_of_a_report_on_two_hosts_has_the_host_of_its_run() -> None:
+    newest, older = overview(OLD, on_two_hosts(NEW)).reports
+    assert (newest.host, [f.host for f in newest.figures]) == (None, ["CPU a", "CPU b"])
+    assert (older.host, [f.host for f in older.figures]) == ("CPU a", ["CPU a", "CPU a"])
+
+
+def test_a_library_has_the_host_of_each_version() -> None:
+    versions = {v.label: v.host for of in libraries([on_two_hosts(NEW)[1]]) for v in of.versions}
+    assert versions == {"rustls 2": "CPU a", "OpenSSL 2": "CPU b"}
+
+
+def test_the_committed_report_on_two_hosts_says_which_figure_is_of_which() -> None:
+    [(_, results)] = [pair for pair in committed() if len(pair[1].hosts) > 1]
+    cpus = {host.id: host.cpu for host in results.hosts}
+    runs = read_runs(ROOT / "data" / "runs")
+    expected = {
+        i.id: cpus[runs[run.id].host_id]
+        for run in results.runs
+        for i in runs[run.id].implementations
+    }
+    shown = [
+        (figure.implementation, figure.host)
+        for scenario, _ in scenarios(committed(), [])
+        for report in scenario.reports
+        if report.id == results.id
+        for figure in report.figures
+    ]
+    assert shown
+    assert [(i, host) for i, host in shown if host != expected[i]] == []
+    named = {i.id: host_of(results, i).cpu for i in results.implementations}
+    assert named == expected
+    assert len(set(named.values())) == 2
 
 
 def test_every_figure_of_a_shared_scenario_is_on_its_page() -> None:
@@ -102,6 +150,11 @@ def test_a_page_keeps_whole_reports_and_counts_the_older_ones() -> None:
 
 def test_the_csv_has_a_line_a_figure() -> None:
     rows = list(csv.DictReader(io.StringIO(scenario_csv(overview(OLD, NEW)))))
+    assert [(r["library"], r["version"], r["host"]) for r in rows[:2]] == [
+        *(("rustls", "2", "CPU a"), ("openssl", "2", "CPU a"))
+    ]
+    link = "perf/2026-01-01-x/#transfer-1-3-sending"
+    assert [r["link"] for r in rows[:2]] == [link, link]
     assert [(r["report"], r["implementation"], r["value"], r["unit"]) for r in rows] == [
         ("2026-01-01-x", "rustls-2", "120.0", "MiB/s"),
         ("2026-01-01-x", "openssl-2", "150.0", "MiB/s"),
@@ -147,28 +200,29 @@ def test_facts_say_where_reports_differ() -> None:
     }
 
 
-def run_of_any() -> Run:
-    return next(iter(read_runs(ROOT / "data" / "runs").values()))
+def at(name: str, hour: int | None, suite: str = "a") -> tuple[Report, Results]:
+    """A report of one day with its time."""
+    decided, results = report("2026-01-01", {"rustls-1": 1}, suite=suite)
+    time = None if hour is None else datetime(2026, 1, 1, hour, tzinfo=UTC)
+    return (
+        decided.model_copy(update={"id": name, "time": time}),
+        results.model_copy(update={"id": name, "time": time}),
+    )
 
 
-def run_of(name: str, finished: datetime | None) -> Run:
-    return run_of_any().model_copy(update={"id": name, "finished": finished})
+def test_reports_of_one_day_are_ordered_by_their_times() -> None:
+    day = [at("a", 9), at("b", None), at("c", 18), at("d", 12)]
+    assert [r.id for r in by_time(results for _, results in day)] == ["c", "d", "a", "b"]
 
 
-def test_reports_of_one_day_have_times_of_their_own() -> None:
-    day = [report("2026-01-01", {"rustls-1": 1})[0] for _ in range(4)]
-    reports = [
-        r.model_copy(update={"id": f"2026-01-01-{n}", "runs": [n]})
-        for r, n in zip(day, "abcd", strict=True)
-    ]
-    noon = datetime(2026, 1, 1, 12, tzinfo=UTC)
-    runs = {
-        "a": run_of("a", noon),
-        "b": run_of("b", noon),
-        "c": run_of("c", datetime(2026, 1, 2, 0, 5, tzinfo=UTC)),
-    }
-    found = times(reports, runs)
-    assert [f"{at:%d %H:%M:%S}" for at in found.values()] == [
-        *("01 12:00:00", "01 12:00:01"),
-        *("01 00:00:00", "01 00:00:01"),
-    ]
+def test_the_report_that_pages_show_is_that_of_the_main_series() -> None:
+    main = at("m", 9)
+    runs = [run.model_copy(update={"family": "main"}) for run in main[1].runs]
+    day = [at("a", 8)[1], main[1].model_copy(update={"runs": runs}), at("c", 18)[1], OLD[1]]
+    assert [r.id for r in newest_first(day)] == ["m", "c", "a", "2025-01-01-x"]
+
+
+def test_two_reports_of_one_time_are_found() -> None:
+    assert same_time(decided for decided, _ in (at("a", 9), at("b", None), at("c", 10))) == {}
+    twice = [at("a", 9)[0], at("b", None)[0], at("c", 9)[0], at("d", 0)[0]]
+    assert same_time(twice) == {"a": "c", "c": "a", "b": "d", "d": "b"}

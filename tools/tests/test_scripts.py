@@ -16,7 +16,7 @@ SCRIPTS = ROOT / "scripts"
 
 
 class Desk:
-    """A folder with programs that write down what they are told, and are found first."""
+    """A folder with programs that write down their arguments, and are found first."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -24,12 +24,12 @@ class Desk:
 
     def program(self, name: str, text: str = "") -> None:
         path = self.folder / "bin" / name
-        path.write_text(f'#!/bin/bash\necho "{name} $*" >> "{self.folder}/told"\n{text}\n')
+        path.write_text(f'#!/bin/bash\necho "{name} $*" >> "{self.folder}/calls"\n{text}\n')
         path.chmod(0o755)
 
     @property
-    def told(self) -> list[str]:
-        path = self.folder / "told"
+    def calls(self) -> list[str]:
+        path = self.folder / "calls"
         return path.read_text().splitlines() if path.exists() else []
 
     def run(
@@ -104,13 +104,13 @@ def test_versions_are_pinned_one_by_one(desk: Desk) -> None:
     env = {"VERSIONS": "rustls@0.23.40  openssl-src@300.6.0+3.6.3"}
     assert desk.run(SCRIPTS / "pin-versions", env=env).returncode == 0
     update = "cargo update --manifest-path bench/Cargo.toml --precise"
-    assert desk.told == [f"{update} 0.23.40 rustls", f"{update} 300.6.0+3.6.3 openssl-src"]
+    assert desk.calls == [f"{update} 0.23.40 rustls", f"{update} 300.6.0+3.6.3 openssl-src"]
 
 
 def test_no_versions_leave_the_lock_alone(desk: Desk) -> None:
     desk.program("cargo")
     assert desk.run(SCRIPTS / "pin-versions", env={"VERSIONS": ""}).returncode == 0
-    assert desk.told == []
+    assert desk.calls == []
 
 
 @pytest.mark.parametrize(
@@ -121,7 +121,7 @@ def test_what_is_no_version_is_refused_before_anything_is_pinned(desk: Desk, wor
     result = desk.run(SCRIPTS / "pin-versions", env={"VERSIONS": f"rustls@0.23.40 {word}"})
     assert result.returncode == 1
     assert f"found {word}, expected CRATE@VERSION" in result.stderr
-    assert desk.told == []
+    assert desk.calls == []
 
 
 # --- open-issue ----------------------------------------------------------------------------------
@@ -139,7 +139,7 @@ def test_a_proposal_becomes_an_issue(desk: Desk, proposal: Path) -> None:
         "gh", f'[ "$2" = list ] && echo "New releases: rustls 10" || cat > {desk.folder}/in'
     )
     assert desk.run(SCRIPTS / "open-issue", str(proposal)).returncode == 0
-    assert desk.told[1:] == ["gh issue create --title New releases: rustls 1 --body-file -"]
+    assert desk.calls[1:] == ["gh issue create --title New releases: rustls 1 --body-file -"]
     assert (desk.folder / "in").read_text() == "\nthe body\n"
 
 
@@ -148,14 +148,14 @@ def test_a_proposal_is_made_once(desk: Desk, proposal: Path) -> None:
     result = desk.run(SCRIPTS / "open-issue", str(proposal))
     assert result.returncode == 0
     assert result.stdout == "known already: New releases: rustls 1\n"
-    assert len(desk.told) == 1
+    assert len(desk.calls) == 1
 
 
 def test_an_empty_proposal_asks_github_nothing(desk: Desk, proposal: Path) -> None:
     desk.program("gh")
     proposal.write_text("")
     assert desk.run(SCRIPTS / "open-issue", str(proposal)).stdout == "nothing is new\n"
-    assert desk.told == []
+    assert desk.calls == []
 
 
 # --- fetch-source ---------------------------------------------------------------------------------
@@ -177,7 +177,7 @@ def test_a_fork_that_an_administrator_lists_is_fetched_at_its_commit(
     desk.program("git")
     env = {"SOURCE": FORK, "REVISION": COMMIT, "SOURCES": f"openssl=https://example.org/o {FORK}"}
     assert desk.run(fetch, env=env).returncode == 0
-    assert desk.told == [
+    assert desk.calls == [
         "git init --quiet build/source",
         "git -C build/source fetch --quiet --depth 1 -- https://example.org/owner/rustls " + COMMIT,
         "git -C build/source -c advice.detachedHead=false checkout --quiet FETCH_HEAD",
@@ -187,7 +187,7 @@ def test_a_fork_that_an_administrator_lists_is_fetched_at_its_commit(
 def test_without_a_fork_nothing_is_fetched(desk: Desk, fetch: Path) -> None:
     desk.program("git")
     assert desk.run(fetch, env={"SOURCE": "", "REVISION": "", "SOURCES": ""}).returncode == 0
-    assert desk.told == []
+    assert desk.calls == []
 
 
 @pytest.mark.parametrize(
@@ -209,7 +209,7 @@ def test_any_other_fork_is_refused_before_anything_is_fetched(
     result = desk.run(fetch, env=env)
     assert result.returncode == 1
     assert expected in result.stderr
-    assert desk.told == []
+    assert desk.calls == []
 
 
 # --- job-gate ------------------------------------------------------------------------------------
@@ -315,7 +315,7 @@ def host(desk: Desk, tmp_path: Path) -> Path:
 
 
 def set_up(desk: Desk, host: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    (desk.folder / "told").unlink(missing_ok=True)
+    (desk.folder / "calls").unlink(missing_ok=True)
     root = str(desk.folder / "root")
     return desk.run(host / "scripts" / "bench-host", *arguments, env={"DESTDIR": root})
 
@@ -345,7 +345,7 @@ def test_a_bench_host_is_set_up_and_a_second_time_changes_nothing(desk: Desk, ho
     again = set_up(desk, host, "owner/name")
     assert again.returncode == 0, again.stderr
     assert "changed: " not in again.stdout
-    assert not {line.split()[0] for line in desk.told} & {"apt-get", "useradd", "curl", "install"}
+    assert not {line.split()[0] for line in desk.calls} & {"apt-get", "useradd", "curl", "install"}
 
 
 def test_a_bench_host_has_what_the_libraries_need_of_the_system(desk: Desk, host: Path) -> None:
@@ -354,7 +354,7 @@ def test_a_bench_host_has_what_the_libraries_need_of_the_system(desk: Desk, host
     text = (ROOT / "bench/libraries/gnutls/library.toml").read_text()
     library.write_text(text.replace("libgnutls28-dev", "libnewtls-dev"))
     assert set_up(desk, host, "owner/name").returncode == 0
-    looked_up = {line.split()[-1] for line in desk.told if line.startswith("dpkg-query ")}
+    looked_up = {line.split()[-1] for line in desk.calls if line.startswith("dpkg-query ")}
     assert {"build-essential", "cmake", "perl", "libgnutls28-dev", "libnewtls-dev"} <= looked_up
 
 
@@ -416,7 +416,7 @@ def test_without_a_repository_nothing_is_done(
     result = set_up(desk, host, *repository)
     assert result.returncode == 1
     assert "usage: sudo scripts/bench-host OWNER/REPOSITORY" in result.stderr
-    assert desk.told == []
+    assert desk.calls == []
 
 
 def test_others_than_root_are_sent_away(desk: Desk, host: Path) -> None:
@@ -459,7 +459,7 @@ def used_host(desk: Desk, tmp_path: Path) -> Path:
     (home / "link").symlink_to(root / "opt")
     (root / "usr/local/sbin").mkdir(parents=True)
     program = root / "usr/local/sbin/tlsbench"
-    program.write_text(f'#!/bin/sh\necho "tlsbench $*" >> "{tmp_path}/told"\n')
+    program.write_text(f'#!/bin/sh\necho "tlsbench $*" >> "{tmp_path}/calls"\n')
     program.chmod(0o755)
     desk.program("pkill", "exit 1")  # there is none to kill
     desk.program("chown")
@@ -480,7 +480,7 @@ def test_a_job_finds_the_runner_as_it_was_set_up_and_nothing_else(
     assert (home / "runner/run.sh").read_text() == "#!/bin/bash\n"
     assert (home / "runner/run.sh").stat().st_mode & 0o111
     assert (used_host / "opt/actions-runner/.runner").exists()  # a link is removed, not followed
-    assert desk.told == [
+    assert desk.calls == [
         "pkill --signal KILL --uid bench",
         "tlsbench host reset",
         f"chown --recursive bench:bench {home}/runner",
@@ -575,7 +575,7 @@ def test_a_draft_becomes_a_pull_request_with_all_that_was_written(
     origin = desk.folder / "origin.git"
     changed = git(origin, "diff", "--name-only", "main", f"bench/{REPORT}").split()
     assert sorted(changed) == sorted(WRITTEN)
-    assert desk.told == [
+    assert desk.calls == [
         "gh auth setup-git",
         f"gh pr create --base main --head bench/{REPORT} --title A $(title) "
         "--body-file build/proposal/body.md",
@@ -603,7 +603,7 @@ def test_a_commit_that_changes_more_than_reports_is_not_pushed(
     assert "open-pull-request: refused: found " in done.stderr
     assert path in done.stderr
     assert git(desk.folder / "origin.git", "branch").split() == ["*", "main"]
-    assert desk.told == []
+    assert desk.calls == []
 
 
 def test_a_link_or_a_program_among_a_reports_files_is_not_pushed(desk: Desk, drafted: Path) -> None:

@@ -263,7 +263,7 @@ def test_names_of_rows_are_unique_and_say_what_they_measure() -> None:
     base, name = "transfer-1-2-aes-128-gcm-sending", "transfer 1.2, AES-128-GCM, sending"
     assert list(two.values()) == [
         (f"{name}, X25519", f"{base}-x25519"),
-        (f"{name}, key_exchange not told", f"{base}-key-exchange-not-told"),
+        (f"{name}, key_exchange not recorded", f"{base}-key-exchange-not-recorded"),
     ]
     memory = Scenario(operation="memory", protocol="1.3", side="client")
     kept = of(scenario=memory, metric="allocated", unit="bytes/connection", phase="handshake")

@@ -9,6 +9,7 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
 import urllib.error
 import urllib.request
@@ -18,7 +19,7 @@ from pathlib import Path
 import pytest
 
 from pages.fixture import ROOT, make_site
-from tlsperf.serve import serve
+from tlsperf.serve import SOON, Build, error_soon, serve
 
 pytestmark = pytest.mark.zola
 
@@ -118,6 +119,16 @@ def test_a_mistake_is_shown_until_it_is_corrected(
     assert fetch(served)[0] == 500
     path.write_text(before, "utf-8")
     until(lambda page: "<main" in page, address, log)
+
+
+def test_a_page_that_a_slow_build_takes_away_is_not_missing() -> None:
+    build = Build()
+    build.printed("Change detected @ 2026-11-22 15:06:57")
+    threading.Timer(2 * SOON, build.printed, ["Error: Failed to render"]).start()
+    assert error_soon(build) == "Error: Failed to render"
+    build.printed("Change detected @ 2026-11-22 15:06:59")
+    build.printed("Done in 37ms.")
+    assert error_soon(build) is None
 
 
 def test_a_port_that_is_taken_is_named(site: Path, capfd: pytest.CaptureFixture[str]) -> None:

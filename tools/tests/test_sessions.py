@@ -13,6 +13,7 @@ import between_sessions
 import session_simulation
 from fixture_run import ROOT
 from synthetic import SIXTEEN, TRANSFERS, Rates, implementation, in_sessions, loaded_run, report_of
+from tlsperf.analysis.conditions import hosts_of
 from tlsperf.analysis.series import MeasuredRun, measured
 from tlsperf.analysis.sessions import (
     DEFAULT_SPREADS,
@@ -29,8 +30,8 @@ from tlsperf.analysis.sessions import (
 from tlsperf.analysis.statistics import paired_ratio, unpaired_ratio
 from tlsperf.contract.errors import UserError
 from tlsperf.contract.results import Cell, Results, Table
-from tlsperf.contract.run import Host
-from tlsperf.load.run import load_run
+from tlsperf.contract.run import Host, Run
+from tlsperf.load.run import load_run, read_hosts
 from two_runs import agreement
 
 IDS = ["openssl-3.6.3", "boringssl-1", "rustls-1"]
@@ -71,7 +72,7 @@ def test_what_moves_all_rows_together_has_the_degrees_of_the_sessions() -> None:
     prior = fit_prior(rows)
     assert prior.shared == pytest.approx(host, abs=0.001)
     assert prior.shared_variance == pytest.approx(host.var(ddof=1), rel=0.1)
-    # 2.78 is Student's quantile of four degrees of freedom, 3.75 that of 98 %.
+    # 2.78 is Student's quantile of four degrees of freedom, 3.75 that of 98%.
     expected = host.std(ddof=1) / math.sqrt(5)
     assert prior.half_width(rows[0], 0.95) == pytest.approx(2.776 * expected, rel=0.1)
     assert prior.half_width(rows[0], 0.95, 0.98) == pytest.approx(3.747 * expected, rel=0.1)
@@ -167,10 +168,55 @@ def test_a_table_says_once_how_its_intervals_were_made() -> None:
         "between_sessions": {"runs": [RUN], "medians": {"transfer": 0.1}, "ratios": {}},
     }
     host = Host.model_validate(known)
-    told = report_of(loaded_run(RUN, rates), [host], baseline=IDS[0]).results.tables[0]
-    assert told.interval_source == "host"
-    assert "0.10%, known of this host" in (told.interval_note or "")
+    table = report_of(loaded_run(RUN, rates), [host], baseline=IDS[0]).results.tables[0]
+    assert table.interval_source == "host"
+    assert "0.10%, known of this host" in (table.interval_note or "")
     assert spreads_of(host).medians["threads"] == DEFAULT_SPREADS.medians["threads"]
+
+
+def test_a_spread_holds_for_the_machine_that_it_was_measured_on() -> None:
+    facts = {"id": "a-host", "cpu": "A CPU", "architecture": "x86_64", "kernel": "6.1"}
+    rates: Rates = {i: {TRANSFERS[0]: [1.0]} for i in IDS}
+
+    def run_on(id_: str, **more: object) -> Run:
+        return loaded_run(id_, rates, host=facts | more).run
+
+    known = {"runs": [RUN, "2026-11-20-gone"], "medians": {"transfer": 0.1}, "ratios": {}}
+    spread_of = Host.model_validate(facts | {"name": "A host", "between_sessions": known})
+    hosts = {"a-host": spread_of}
+    runs = {RUN: run_on(RUN, machine="a" * 16)}
+    later = "2026-11-22-a"
+    for run, holds in (
+        (run_on(later, machine="a" * 16), True),
+        (run_on(later, machine="b" * 16), False),
+        (run_on(later, machine="a" * 16, kernel="6.2"), False),
+        (run_on(later), False),
+    ):
+        found = spreads_of(hosts_of(run, hosts, runs)["a-host"])
+        assert found.of_host is holds, run.host
+        assert spreads_of(hosts_of(run, hosts, {})["a-host"]).of_host is False
+
+
+def test_each_session_of_a_run_is_one_for_the_spread() -> None:
+    rates = drawn(np.random.default_rng(4), (1, 1, 1.3))
+    for rounds, expected in ((6, 5), (10, 0)):
+        run = measured(in_sessions(loaded_run(RUN, rates), rounds))
+        medians, ratios = between_sessions.spreads([run])
+        for same in (medians, ratios):
+            assert {len(of) for kind in same.values() for of in kind} == {expected} - {0}
+
+
+def test_spreads_of_known_hosts_are_those_of_their_runs() -> None:
+    for host in read_hosts(ROOT / "data" / "hosts").values():
+        if (known := host.between_sessions) is None:
+            continue
+        found = between_sessions.spreads(
+            [measured(load_run(between_sessions.RUNS / id_)) for id_ in known.runs]
+        )
+        for same, percents in zip(found, (known.medians, known.ratios), strict=True):
+            assert percents == {
+                kind: round(between_sessions.spread_percent(of), 2) for kind, of in same.items()
+            }, host.id
 
 
 def test_ratios_of_sessions_have_the_comparisons_of_rows_and_means() -> None:

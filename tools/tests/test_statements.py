@@ -51,6 +51,7 @@ CALLS = [
     f'{{{{ rank(row="{SENDING}") }}}}',
     f'{{{{ extreme(rows="transfer-*", implementation="{B}", which="largest") }}}}',
     f'{{{{ agree(rows="*", implementation="{B}") }}}}',
+    f'{{{{ standing(rows="*", implementation="{B}") }}}}',
 ]
 
 
@@ -68,6 +69,7 @@ CALLS = [
                 "best is rustls 2 (1,30",
                 "the largest of 4 ratios is in transfer 1.",
                 "rustls 2 is faster than OpenSSL 1 in all 16 rows",
+                "Against OpenSSL 1, rustls 2 is faster in all 16 scenarios (up to 1.3",
             ],
             strict=True,
         )
@@ -137,6 +139,19 @@ def test_a_statement_over_rows_names_those_in_which_it_does_not_hold() -> None:
     assert text.startswith("rustls 2 is slower than OpenSSL 1 in 13 of 16 rows; faster in 2 (")
 
 
+def test_a_standing_counts_both_sides_and_names_the_largest_of_each() -> None:
+    measured = {i: dict(of) for i, of in rates({A: 1.0, B: 1.2}).items()}
+    swap(measured, TRANSFERS[0])
+    measured[B][TRANSFERS[1]] = measured[A][TRANSFERS[1]]
+    measured[B][TRANSFERS[2]] = list(2.0 * np.array(measured[A][TRANSFERS[2]]))
+    (text,) = texts(CALLS[8], measured)
+    assert text == (
+        "Against OpenSSL 1, rustls 2 is faster in 14 of 16 scenarios (up to 2.00x, "
+        "transfer 1.3, AES-256-GCM, sending) and slower in 1 (up to 1.20x, "
+        "transfer 1.2, AES-128-GCM, sending), with no difference shown in 1"
+    )
+
+
 def swap(measured: dict[str, dict[Scenario, Sequence[float] | float]], scenario: Scenario) -> None:
     ours, theirs = measured[B][scenario], measured[A][scenario]
     measured[A][scenario], measured[B][scenario] = ours, theirs
@@ -152,6 +167,8 @@ def test_of_single_figures_nothing_is_called_faster() -> None:
         "in the order of their figures, not tested: rustls 2 (1,300 MiB/s), "
     )
     assert found[7] == "rustls 2 is above OpenSSL 1 in all 16 rows (single figures, not tested)"
+    assert found[8].startswith("Against OpenSSL 1, rustls 2 is better in all 16 scenarios (up to ")
+    assert found[8].endswith("; single figures, not tested")
 
 
 def test_comparisons_of_the_prose_are_counted_with_those_of_the_tables() -> None:

@@ -263,7 +263,7 @@ def test_what_differs_between_runs_widens_an_unpaired_interval() -> None:
     assert wide.high == pytest.approx(plain.high * 1.05)
     assert (plain.verdict, wide.verdict) == ("faster", "no difference shown")
     assert wide.note is not None
-    assert "widened by 5.0 %" in wide.note
+    assert "widened by 5.0%" in wide.note
     corrected = unpaired_ratio(rounds * 1.03, rounds, comparisons=16, drift=1.05)
     narrow = unpaired_ratio(rounds * 1.03, rounds, comparisons=16)
     assert corrected.low is not None
@@ -376,7 +376,7 @@ def test_an_unpaired_ratio_has_the_rounds_of_its_smaller_side_and_one_note() -> 
     of = unpaired_ratio([1.0] * 7, [1.0] * 9)
     assert (of.rounds, of.note) == (7, note)
     doubled = unpaired_ratio([1.0] * 7, [1.0] * 9, drift=2)
-    assert doubled.note == f"{note}; interval widened by 100.0 % for the drift between them"
+    assert doubled.note == f"{note}; interval widened by 100.0% for the drift between them"
 
 
 def test_a_probability_that_is_just_the_one_allowed_is_allowed() -> None:

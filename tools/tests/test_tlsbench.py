@@ -62,7 +62,7 @@ def test_the_example_of_the_contract_is_read() -> None:
     assert list(records.frame["value"]) == [6012.25, 4000.0, 6.5, 60.0, 183.5, 2000.0, 6050.5]
     assert records.overheads[0].clock_nanoseconds == 27.5
     assert list(records.frame["valid"]) == [*[False] * 6, True]
-    assert records.frame["note"].iloc[0] == ("round 1 was disturbed: steal time 3.2 % is above 1 %")
+    assert records.frame["note"].iloc[0] == ("round 1 was disturbed: steal time 3.2% is above 1%")
     assert records.frame["note"].iloc[5] == "an example of an observation that must not count"
 
 

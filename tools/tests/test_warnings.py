@@ -35,7 +35,9 @@ def test_a_report_with_imported_figures_says_first_why_they_cannot_be_compared(p
     assert bool(messages) == imported
     assert sum("2 programs, openssl-bench and rustls' bench" in m for m in messages) == imported
     text = path.with_name("index.md").read_text(encoding="utf-8")
-    assert "\n{{ warnings() }}\n" in text.partition("## ")[0]
+    in_short = text.partition("\n## ")[2].partition("\n## ")[0]
+    assert in_short.startswith("In short\n")
+    assert "\n{{ warnings() }}\n" in in_short
     assert "\n{{ host() }}\n" in text
 
 

@@ -17,9 +17,9 @@ fn file_of_malloc() -> Result<String> {
     let mut found: libc::Dl_info = unsafe { std::mem::zeroed() };
     let malloc = libc::malloc as *const c_void;
     // SAFETY: it writes into `found`, and keeps nothing.
-    let told = unsafe { libc::dladdr(malloc, &raw mut found) };
+    let found_symbol = unsafe { libc::dladdr(malloc, &raw mut found) };
     ensure!(
-        told != 0 && !found.dli_fname.is_null(),
+        found_symbol != 0 && !found.dli_fname.is_null(),
         "malloc is in no file"
     );
     // SAFETY: dladdr succeeded, so it is a C string that lives as long as the file is loaded.
@@ -31,7 +31,7 @@ fn file_of_malloc() -> Result<String> {
 /// `system`, `jemalloc` with its version, or the name of the file that took malloc's place.
 ///
 /// # Errors
-/// The process does not tell.
+/// The process does not show it.
 pub fn found() -> Result<String> {
     let file = file_of_malloc()?;
     if file.starts_with("libc.so") || file.starts_with("libc-") {
@@ -119,7 +119,7 @@ fn control<T: Copy>(name: &CStr) -> Result<T> {
     };
     ensure!(
         error == 0 && length == size_of::<T>(),
-        "jemalloc tells no {name:?}: error {error}"
+        "jemalloc reports no {name:?}: error {error}"
     );
     // SAFETY: it was written in full.
     Ok(unsafe { value.assume_init() })

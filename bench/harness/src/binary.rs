@@ -1,4 +1,4 @@
-//! What a program can tell about the file it runs from.
+//! What a program knows about the file it runs from.
 
 use std::{env, fs};
 

@@ -21,7 +21,7 @@ pub struct Authority {
     pub client: Identity,
 }
 
-/// What a server signs in a handshake of TLS1.3 (RFC 8446, 4.4.3), with some hash of SHA-384.
+/// What a server signs in a handshake of TLS 1.3 (RFC 8446, 4.4.3), with some hash of SHA-384.
 pub const SIGNED: &[u8] = concat!(
     "                                                                ",
     "TLS 1.3, server CertificateVerify\0",

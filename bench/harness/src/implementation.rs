@@ -28,7 +28,7 @@ pub struct Implementation {
     pub provider: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub provider_version: Option<String>,
-    /// What tells this build from another of the same version.
+    /// What distinguishes this build from another of the same version.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub build: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]

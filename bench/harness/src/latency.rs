@@ -11,7 +11,7 @@ use hdrhistogram::{
 
 use crate::record::{Metric, Observation, Phase, Statistic, Unit};
 
-/// Percentiles that are published; the largest value stands for the 100th.
+/// Percentiles that are published; the 100th is the largest value.
 const PERCENTILES: [(f64, Statistic); 6] = [
     (5.0, Statistic::P5),
     (50.0, Statistic::P50),
@@ -57,19 +57,15 @@ impl Latencies {
 
     /// The published percentiles, in microseconds.
     pub fn observations(&self) -> impl Iterator<Item = Observation> {
-        PERCENTILES.into_iter().map(|(percentile, statistic)| {
-            let nanoseconds = match statistic {
-                Statistic::Max => self.0.max(),
-                _ => self.0.value_at_percentile(percentile),
-            };
-            Observation {
+        PERCENTILES
+            .into_iter()
+            .map(|(percentile, statistic)| Observation {
                 phase: Phase::Total,
                 metric: Metric::DURATION,
                 statistic,
-                value: nanoseconds as f64 / 1e3,
+                value: self.0.value_at_percentile(percentile) as f64 / 1e3,
                 unit: Unit::MICROSECONDS,
-            }
-        })
+            })
     }
 
     /// HdrHistogram V2, base64.

@@ -46,7 +46,7 @@ impl Setup {
             .certificate
             .with_context(|| missing("certificate"))?;
         let protocol = scenario.protocol.with_context(|| missing("protocol"))?;
-        // In TLS1.2 the list of groups also says which curves a certificate may have (RFC 8422,
+        // In TLS 1.2 the list of groups also says which curves a certificate may have (RFC 8422,
         // 5.1.1), so the certificate's own is on it, last.
         let curve = match certificate {
             Certificate::EcdsaP256 => Some(KeyExchange::Secp256r1),
@@ -196,19 +196,19 @@ pub enum Progress {
     Done,
 }
 
-/// A handshake as the library tells about it.
+/// A handshake as the library reports it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Negotiated {
     pub protocol: Protocol,
     pub cipher_suite: CipherSuite,
-    /// Absent where none took place, or where the library does not tell.
+    /// Absent where none took place, or where the library does not report it.
     pub key_exchange: Option<KeyExchange>,
-    /// Absent where the library does not tell.
+    /// Absent where the library does not report it.
     pub resumed: Option<bool>,
     /// The peer's chain was verified with the configured root (for a resumed session: when it
     /// was made), and for a client the peer's name too.
     pub peer_verified: bool,
-    /// TLS1.3 tickets that arrived.
+    /// TLS 1.3 tickets that arrived.
     pub tickets: u32,
 }
 

@@ -96,6 +96,7 @@ mod tests {
     fn a_thread_that_neither_ran_nor_waited_for_a_processor_was_stopped() {
         assert_eq!(at([1000, 250, 0], 1), Some(0.75));
         assert_eq!(at([1000, 250, 250], 1), Some(0.5));
+        assert_eq!(at([2000, 500, 250], 1), Some(0.625), "a share of the time");
         assert_eq!(at([1000, 250, 0], 0), Some(0.75), "the machine was");
         assert_eq!(at([1000, 250, 750], 1), None, "load by others");
         assert_eq!(at([1000, 1000, 0], 0), None);
@@ -108,6 +109,25 @@ mod tests {
         assert_eq!(at([1000, 200, 0], 40), Some(0.8), "20 ms at a time");
         assert_eq!(at([1000, 200, 0], 41), None);
         assert_eq!(at([100, 85, 0], 0), None, "15 ms");
+    }
+
+    #[test]
+    fn a_thread_runs_in_the_kernel_too() {
+        let counted = || {
+            let start = Instant::now();
+            let mut text = String::new();
+            while start.elapsed() < Duration::from_millis(100) {
+                text = fs::read_to_string("/proc/thread-self/schedstat").unwrap();
+            }
+            let (running, _) = text.split_once(' ').unwrap();
+            let expected = Duration::from_nanos(running.parse().unwrap()).as_secs_f64();
+            (usage().unwrap().0.as_secs_f64(), expected)
+        };
+        let (found, expected) = thread::spawn(counted).join().unwrap();
+        assert!(
+            (0.9..1.1).contains(&(found / expected)),
+            "{found} s of {expected}"
+        );
     }
 
     #[test]

@@ -124,7 +124,7 @@ pub struct Scenario {
     pub protocol: Option<Protocol>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cipher_suite: Option<CipherSuite>,
-    /// Absent where none takes place, as in a TLS1.2 resumption.
+    /// Absent where none takes place, as in a TLS 1.2 resumption.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub key_exchange: Option<KeyExchange>,
     #[serde(default, skip_serializing_if = "Option::is_none")]

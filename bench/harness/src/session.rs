@@ -19,7 +19,7 @@ use crate::{
     wire::{self, WireHandshake},
 };
 
-/// Most flights that a role may take: three in TLS1.3 with a HelloRetryRequest.
+/// Most flights that a role may take: three in TLS 1.3 with a HelloRetryRequest.
 const MAX_FLIGHTS: usize = 4;
 
 /// Time of one role, by phase.
@@ -153,7 +153,7 @@ impl Expected {
         })
     }
 
-    /// True if the client receives a ticket after each handshake. What TLS1.3 calls a ticket is
+    /// True if the client receives a ticket after each handshake. What TLS 1.3 calls a ticket is
     /// also how it resumes by session id: the ticket then holds only a key to the server's cache.
     pub fn awaits_tickets(&self) -> bool {
         self.protocol == Protocol::Tls13 && self.resumption != Resumption::None

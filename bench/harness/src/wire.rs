@@ -1,5 +1,5 @@
 //! What the unencrypted part of a handshake says about it: a second opinion, independent of what
-//! a library tells about itself. Message formats: RFC 5246, RFC 5077, RFC 8422, RFC 8446.
+//! a library reports about itself. Message formats: RFC 5246, RFC 5077, RFC 8422, RFC 8446.
 
 use anyhow::{Context, Result, bail, ensure};
 
@@ -88,7 +88,7 @@ fn messages(bytes: &[u8]) -> Result<Vec<(u8, &[u8])>> {
     Ok(messages)
 }
 
-/// How many records of application data (in TLS1.3 anything encrypted) `bytes` holds.
+/// How many records of application data (in TLS 1.3 anything encrypted) `bytes` holds.
 ///
 /// # Errors
 /// `bytes` are not TLS records.
@@ -141,12 +141,12 @@ pub fn key_shares(client: &[u8]) -> Result<Vec<KeyExchange>> {
 pub struct WireHandshake {
     pub protocol: Protocol,
     pub cipher_suite: CipherSuite,
-    /// Absent in a TLS1.2 resumption.
+    /// Absent in a TLS 1.2 resumption.
     pub key_exchange: Option<KeyExchange>,
     pub resumed: bool,
     /// Asked for another key share first.
     pub hello_retry: bool,
-    /// TLS1.2 only: in TLS1.3 tickets are encrypted.
+    /// TLS 1.2 only: in TLS 1.3 tickets are encrypted.
     pub tickets: u32,
 }
 
@@ -186,7 +186,7 @@ fn server_hello(body: &[u8]) -> Result<ServerHello> {
         protocol: match version {
             TLS12 => Protocol::Tls12,
             TLS13 => Protocol::Tls13,
-            other => bail!("version {other:#06x} is neither TLS1.2 nor TLS1.3"),
+            other => bail!("version {other:#06x} is neither TLS 1.2 nor TLS 1.3"),
         },
         group,
         pre_shared_key,

@@ -1,19 +1,20 @@
 //! Every library sends in writes of one size and receives in the same steps: the driver asks for
 //! them, whatever the library.
 
+mod wrapped;
+
 use std::sync::Mutex;
 
-use anyhow::{Result, bail};
+use anyhow::Result;
 use serde_json::json;
 use tls_harness::{
-    copy::CopyLibrary,
-    implementation::Implementation,
-    library::{Connection, Negotiated, Progress, Setup, TlsLibrary},
+    library::{Connection, Setup, TlsLibrary},
     scenario::Scenario,
     session,
-    transport::{Endpoint, Transport},
+    transport::Transport,
     workloads::transfer::Batch,
 };
+use wrapped::{Around, Copied, Wrapped};
 
 /// What the driver asked for: bytes of each call.
 #[derive(Default)]
@@ -22,74 +23,15 @@ struct Watched {
     reads: Mutex<Vec<usize>>,
 }
 
-struct WatchedConnection<'a> {
-    connection: <CopyLibrary as TlsLibrary>::Client<'a>,
-    library: &'a Watched,
-}
-
-impl Connection for WatchedConnection<'_> {
-    fn handshake(&mut self) -> Result<Progress> {
-        self.connection.handshake()
+impl Around for Watched {
+    fn send(&self, connection: &mut Copied<'_>, data: &[u8]) -> Result<()> {
+        self.writes.lock().unwrap().push(data.len());
+        connection.send(data)
     }
 
-    fn receive_tickets(&mut self) -> Result<()> {
-        self.connection.receive_tickets()
-    }
-
-    fn send(&mut self, data: &[u8]) -> Result<()> {
-        self.library.writes.lock().unwrap().push(data.len());
-        self.connection.send(data)
-    }
-
-    fn receive(&mut self, buffer: &mut [u8]) -> Result<usize> {
-        self.library.reads.lock().unwrap().push(buffer.len());
-        self.connection.receive(buffer)
-    }
-
-    fn negotiated(&self) -> Result<Negotiated> {
-        self.connection.negotiated()
-    }
-}
-
-impl TlsLibrary for &'static Watched {
-    type ClientConfig = <CopyLibrary as TlsLibrary>::ClientConfig;
-    type ServerConfig = <CopyLibrary as TlsLibrary>::ServerConfig;
-    type Client<'a> = WatchedConnection<'a>;
-    type Server<'a> = WatchedConnection<'a>;
-
-    fn implementation(&self) -> Result<Implementation> {
-        bail!("the watched library is no implementation")
-    }
-
-    fn unsupported(&self, _: &Scenario) -> Option<String> {
-        None
-    }
-
-    fn client_config(&self, setup: &Setup) -> Result<Self::ClientConfig> {
-        CopyLibrary.client_config(setup)
-    }
-
-    fn server_config(&self, setup: &Setup) -> Result<Self::ServerConfig> {
-        CopyLibrary.server_config(setup)
-    }
-
-    fn connect<'a>(
-        &self,
-        config: &'a Self::ClientConfig,
-        endpoint: &'a Endpoint,
-    ) -> Result<WatchedConnection<'a>> {
-        Ok(WatchedConnection {
-            connection: CopyLibrary.connect(config, endpoint)?,
-            library: self,
-        })
-    }
-
-    fn accept<'a>(
-        &self,
-        config: &'a Self::ServerConfig,
-        endpoint: &'a Endpoint,
-    ) -> Result<WatchedConnection<'a>> {
-        self.connect(config, endpoint)
+    fn receive(&self, connection: &mut Copied<'_>, buffer: &mut [u8]) -> Result<usize> {
+        self.reads.lock().unwrap().push(buffer.len());
+        connection.receive(buffer)
     }
 }
 
@@ -102,7 +44,7 @@ fn steps(more: &serde_json::Value) -> (Vec<usize>, Vec<usize>) {
         scenario[key] = value.clone();
     }
     let scenario: Scenario = serde_json::from_value(scenario).unwrap();
-    let watched: &'static Watched = Box::leak(Box::default());
+    let watched = Wrapped::new(Watched::default());
     let mut batch = Batch::new(&scenario).unwrap();
     let transport = Transport::new(batch.capacity());
     let client = watched.client_config(&Setup::client(&scenario).unwrap());
@@ -113,7 +55,7 @@ fn steps(more: &serde_json::Value) -> (Vec<usize>, Vec<usize>) {
     batch.run(&mut pair).unwrap();
     batch.check(&transport).unwrap();
     let steps = |of: &Mutex<Vec<usize>>| of.lock().unwrap().clone();
-    (steps(&watched.writes), steps(&watched.reads))
+    (steps(&watched.0.writes), steps(&watched.0.reads))
 }
 
 #[test]

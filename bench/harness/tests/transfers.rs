@@ -1,21 +1,23 @@
 //! Transfers by libraries that do not encrypt: what is copied, lent, and checked.
 
+mod wrapped;
+
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
-use anyhow::{Result, bail};
+use anyhow::Result;
 use serde_json::json;
 use tls_harness::{
     copy::CopyLibrary,
-    implementation::Implementation,
-    library::{Connection, Negotiated, Progress, Setup, TlsLibrary},
+    library::{Connection, Setup, TlsLibrary},
     noop::NoopLibrary,
     record::Record,
     request::Request,
     scenario::Scenario,
     session,
-    transport::{Endpoint, Transport},
+    transport::Transport,
     workloads::{self, transfer::Batch},
 };
+use wrapped::{Around, Copied, Wrapped};
 
 fn scenario(more: &serde_json::Value) -> Scenario {
     let mut scenario = json!({"operation": "transfer", "protocol": "1.3",
@@ -124,120 +126,57 @@ struct Lending {
     loans: AtomicUsize,
 }
 
-struct LendingConnection<'a> {
-    connection: <CopyLibrary as TlsLibrary>::Client<'a>,
-    library: &'a Lending,
-    decrypted: Vec<u8>,
-}
-
-impl Connection for LendingConnection<'_> {
-    fn handshake(&mut self) -> Result<Progress> {
-        self.connection.handshake()
+impl Around for Lending {
+    fn send(&self, connection: &mut Copied<'_>, data: &[u8]) -> Result<()> {
+        self.writes.fetch_add(1, Relaxed);
+        connection.send(data)
     }
 
-    fn receive_tickets(&mut self) -> Result<()> {
-        self.connection.receive_tickets()
-    }
-
-    fn send(&mut self, data: &[u8]) -> Result<()> {
-        self.library.writes.fetch_add(1, Relaxed);
-        self.connection.send(data)
-    }
-
-    fn receive(&mut self, buffer: &mut [u8]) -> Result<usize> {
-        self.library.copies.fetch_add(1, Relaxed);
-        match self.library.way {
-            Way::Stops if self.library.writes.load(Relaxed) > 1 => {
-                self.connection.receive(&mut buffer.to_vec())
-            }
-            _ => self.connection.receive(buffer),
+    fn receive(&self, connection: &mut Copied<'_>, buffer: &mut [u8]) -> Result<usize> {
+        self.copies.fetch_add(1, Relaxed);
+        match self.way {
+            Way::Stops if self.writes.load(Relaxed) > 1 => connection.receive(&mut buffer.to_vec()),
+            _ => connection.receive(buffer),
         }
     }
 
-    fn receive_with(&mut self, buffer: &mut [u8], take: &mut dyn FnMut(&[u8])) -> Result<()> {
-        if self.library.way == Way::Stops {
-            let length = self.receive(buffer)?;
+    fn receive_with(
+        &self,
+        connection: &mut Copied<'_>,
+        buffer: &mut [u8],
+        take: &mut dyn FnMut(&[u8]),
+    ) -> Result<()> {
+        if self.way == Way::Stops {
+            let length = self.receive(connection, buffer)?;
             take(&buffer[..length]);
             return Ok(());
         }
-        self.library.loans.fetch_add(1, Relaxed);
-        self.decrypted.resize(buffer.len() + 1, 0);
-        let length = self
-            .connection
-            .receive(&mut self.decrypted[..buffer.len()])?;
-        match self.library.way {
-            Way::Lends | Way::Stops => take(&self.decrypted[..length]),
+        self.loans.fetch_add(1, Relaxed);
+        let mut decrypted = vec![0; buffer.len() + 1];
+        let length = connection.receive(&mut decrypted[..buffer.len()])?;
+        match self.way {
+            Way::Lends | Way::Stops => take(&decrypted[..length]),
             Way::Changes => {
-                self.decrypted[length / 2] ^= 1;
-                take(&self.decrypted[..length]);
+                decrypted[length / 2] ^= 1;
+                take(&decrypted[..length]);
             }
-            Way::Loses => take(&self.decrypted[..length - 1]),
-            Way::LendsMore => take(&self.decrypted[..=length]),
+            Way::Loses => take(&decrypted[..length - 1]),
+            Way::LendsMore => take(&decrypted[..=length]),
         }
         Ok(())
-    }
-
-    fn negotiated(&self) -> Result<Negotiated> {
-        self.connection.negotiated()
-    }
-}
-
-impl TlsLibrary for &'static Lending {
-    type ClientConfig = <CopyLibrary as TlsLibrary>::ClientConfig;
-    type ServerConfig = <CopyLibrary as TlsLibrary>::ServerConfig;
-    type Client<'a> = LendingConnection<'a>;
-    type Server<'a> = LendingConnection<'a>;
-
-    fn implementation(&self) -> Result<Implementation> {
-        bail!("the lending library is no implementation")
-    }
-
-    fn unsupported(&self, _: &Scenario) -> Option<String> {
-        None
-    }
-
-    fn client_config(&self, setup: &Setup) -> Result<Self::ClientConfig> {
-        CopyLibrary.client_config(setup)
-    }
-
-    fn server_config(&self, setup: &Setup) -> Result<Self::ServerConfig> {
-        CopyLibrary.server_config(setup)
-    }
-
-    fn connect<'a>(
-        &self,
-        config: &'a Self::ClientConfig,
-        endpoint: &'a Endpoint,
-    ) -> Result<LendingConnection<'a>> {
-        Ok(LendingConnection {
-            connection: CopyLibrary.connect(config, endpoint)?,
-            library: self,
-            decrypted: Vec::new(),
-        })
-    }
-
-    fn accept<'a>(
-        &self,
-        config: &'a Self::ServerConfig,
-        endpoint: &'a Endpoint,
-    ) -> Result<LendingConnection<'a>> {
-        self.connect(config, endpoint)
     }
 }
 
 fn lending(way: Way, more: &serde_json::Value) -> (Result<()>, usize, usize) {
-    let library: &'static Lending = Box::leak(Box::new(Lending {
+    let library = Wrapped::new(Lending {
         way,
         writes: AtomicUsize::new(0),
         copies: AtomicUsize::new(0),
         loans: AtomicUsize::new(0),
-    }));
+    });
     let result = transfer(&library, &scenario(more));
-    (
-        result,
-        library.copies.load(Relaxed),
-        library.loans.load(Relaxed),
-    )
+    let [copies, loans] = [&library.0.copies, &library.0.loans].map(|it| it.load(Relaxed));
+    (result, copies, loans)
 }
 
 #[test]

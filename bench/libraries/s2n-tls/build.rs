@@ -29,7 +29,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Where Cargo keeps the package s2n-tls-sys, whose own build script tells only the public header.
+/// Where Cargo keeps the package s2n-tls-sys, whose own build script names only the public header.
 fn sources() -> Result<PathBuf, Box<dyn Error>> {
     let output = Command::new(env::var("CARGO")?)
         .args(["metadata", "--format-version=1", "--offline"])

@@ -10,11 +10,11 @@ use crate::{ffi::*, ssl};
 
 // SAFETY of all that follows: the caller passes living objects of the library.
 
-/// Why neither resumes a session of TLS1.3 by its id.
+/// Why neither resumes a session of TLS 1.3 by its id.
 pub fn unsupported_session_id(scenario: &Scenario, name: &str) -> Option<String> {
     let by_id = (scenario.protocol, scenario.resumption)
         == (Some(Protocol::Tls13), Some(Resumption::SessionId));
-    by_id.then(|| format!("{name} resumes TLS1.3 sessions by self-contained tickets only"))
+    by_id.then(|| format!("{name} resumes TLS 1.3 sessions by self-contained tickets only"))
 }
 
 /// A list of groups. A client sends a key share for the first, and a second one so that there is
@@ -85,7 +85,7 @@ unsafe extern "C" fn ticket(
 }
 
 /// Each resumption by ticket issues one new ticket, as rustls does; these libraries alone would not in
-/// TLS1.2.
+/// TLS 1.2.
 pub unsafe fn renew_tickets(context: *mut SSL_CTX) -> bool {
     unsafe { SSL_CTX_set_tlsext_ticket_key_cb(context, Some(ticket)) == 1 }
 }
@@ -96,7 +96,7 @@ pub unsafe fn flush_tickets(ssl: *mut SSL) -> Result<()> {
     ssl::check(result == 0, "SSL_write of nothing")
 }
 
-/// The group of the key exchange; none where a TLS1.2 session was resumed.
+/// The group of the key exchange; none where a TLS 1.2 session was resumed.
 pub unsafe fn negotiated_group(ssl: *mut SSL) -> Result<Option<KeyExchange>> {
     match unsafe { SSL_get_group_id(ssl) } {
         0 => Ok(None),

@@ -41,7 +41,7 @@ impl Conclusion<'_> {
         let Some(target) = self.until_precise else {
             return Vec::new();
         };
-        let percent = |share: f64| format!("±{:.2} %", share * 100.0);
+        let percent = |share: f64| format!("±{:.2}%", share * 100.0);
         let rates = self.history.rates().into_iter();
         rates
             .map(|((scenario, id), rates)| {
@@ -80,6 +80,7 @@ impl Conclusion<'_> {
             disturbed,
             counted: self.history.counted(),
             repeated: self.history.repeats(),
+            most: self.suite.most_repeats(),
         })
     }
 

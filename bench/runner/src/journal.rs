@@ -19,7 +19,7 @@ pub trait Store {
     fn append(&mut self, bytes: &[u8]) -> io::Result<()>;
     /// Cuts to a length.
     fn cut(&mut self, length: u64) -> io::Result<()>;
-    /// Why what is kept is not what was appended, as far as its place and length tell, if so.
+    /// Why what is kept is not what was appended, as far as its place and length show, if so.
     fn changed(&self, length: u64) -> Option<String>;
 }
 
@@ -84,9 +84,7 @@ impl Journal {
             file,
             path: path.to_owned(),
         };
-        if length < bytes.len() {
-            store.cut(length as u64)?;
-        }
+        store.cut(length as u64)?;
         let journal = Self {
             store,
             length: length as u64,
@@ -241,6 +239,29 @@ mod tests {
         bytes[last..last + 10].fill(0);
         let (records, _) = committed(&bytes).unwrap();
         assert_eq!(records.len(), EXAMPLE.lines().count() - 1);
+    }
+
+    #[test]
+    fn a_block_whose_mark_is_on_the_disk_before_its_figures_is_cut_off() {
+        let lines: Vec<_> = EXAMPLE.split_inclusive('\n').collect();
+        let [start, end] = [7, 9].map(|count| lines[..count].concat().len());
+        assert!(lines[7].contains(r#""kind":"measurement""#));
+        assert!(lines[8].contains(r#""kind":"block""#));
+        let mut bytes = EXAMPLE.as_bytes()[..end].to_vec();
+        bytes[start..start + 10].fill(0);
+        let (records, length) = committed(&bytes).unwrap();
+        assert_eq!((records.len(), length), (7, start));
+    }
+
+    #[test]
+    fn a_journal_that_is_opened_again_is_cut_to_its_last_mark() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("records.jsonl");
+        fs::write(&path, format!("{EXAMPLE}{{\"in flight")).unwrap();
+        let (journal, records) = Journal::open(&path).unwrap();
+        assert_eq!(records.len(), EXAMPLE.lines().count());
+        journal.verify().unwrap();
+        assert_eq!(fs::read_to_string(&path).unwrap(), EXAMPLE);
     }
 
     /// A disk with room for `room` bytes more, and `relief` bytes after each failure.

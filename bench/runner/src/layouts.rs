@@ -3,21 +3,25 @@
 
 use std::fmt::Write as _;
 use std::fs;
+use std::io::ErrorKind;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context, Result, bail, ensure};
-use jiff::Timestamp;
 use rand::{RngExt as _, SeedableRng as _};
 use rand_chacha::ChaCha8Rng;
 use serde::Deserialize;
+use tls_harness::implementation::Linkage;
 
 use crate::implementations::{Places, Ready};
+use crate::libraries::Libraries;
 use crate::manifest::{LayoutKind, RunLayout};
 use crate::matrix::Subject;
 use crate::program::Program;
 use crate::suite::Suite;
+
+mod shared;
 
 /// Padding is a multiple of this, to which compilers align functions …
 const STEP: u64 = 16;
@@ -36,6 +40,8 @@ esac
 /// The layouts of one kind: a folder for each, by its number, with the programs in it.
 pub struct Layouts {
     folder: PathBuf,
+    /// Kind and number.
+    name: String,
     kind: LayoutKind,
     count: u32,
 }
@@ -60,8 +66,10 @@ struct Target {
 impl Layouts {
     /// `folder`: that of all layouts.
     pub fn new(folder: &Path, kind: LayoutKind, count: u32) -> Self {
+        let name = format!("{kind}-{count}");
         Self {
-            folder: folder.join(format!("{kind}-{count}")),
+            folder: folder.join(&name),
+            name,
             kind,
             count,
         }
@@ -96,14 +104,30 @@ impl Layouts {
     }
 
     /// The programs in layout 1, 2, …
+    ///
+    /// # Errors
+    /// One is not there, or has no shared library in a layout that is to have one.
     pub fn others(&self, subjects: &[Subject], own: &[Program]) -> Result<Vec<Vec<Program>>> {
         (1..self.count)
             .map(|layout| {
                 let all = subjects.iter().zip(own);
-                all.map(|(subject, own)| own.linked_as(self.program(layout, &subject.to_string())))
+                all.map(|(subject, own)| self.other(layout, &subject.to_string(), own))
                     .collect()
             })
             .collect()
+    }
+
+    fn other(&self, layout: u32, name: &str, own: &Program) -> Result<Program> {
+        let path = self.program(layout, name);
+        if self.kind == LayoutKind::Shared {
+            let described = Program::describe_at(path.clone(), name, Vec::new())?;
+            ensure!(
+                described.implementation.linkage == Some(Linkage::Shared),
+                "{}: found no shared library in the running program, expected one",
+                path.display()
+            );
+        }
+        own.linked_as(path)
     }
 
     /// As a run records them.
@@ -137,17 +161,20 @@ impl Layouts {
         let bench = bench.context("programs are linked in a checkout, at its top")?;
         fs::create_dir_all(&self.folder).with_context(|| self.folder.display().to_string())?;
         let folder = self.folder.canonicalize()?;
-        // Cargo compiles again for a wrapper of another name only, so one stays while it is enough.
-        let known = fs::read_dir(&folder)?.flatten().map(|entry| entry.path());
-        let known = known
-            .filter(|path| path.extension().is_some_and(|it| it == "rustc"))
-            .max()
-            .filter(|_| self.missing(&names).is_none());
-        let stamp = Timestamp::now().as_millisecond();
-        let wrapper = known.unwrap_or_else(|| folder.join(format!("{stamp}.rustc")));
+        let outputs = bench.join("target/layouts").join(&self.name);
+        fs::create_dir_all(&outputs).with_context(|| outputs.display().to_string())?;
+        if self.missing(&names).is_some() {
+            forget(&outputs, &names)?;
+        }
+        // The path of the wrapper goes into the names of symbols: it is the same each time.
+        let wrapper = folder.join("rustc");
         self.pad()?;
         write_script(&wrapper, RUSTC)?;
-        write_script(&folder.join("cc"), &self.linker())?;
+        let libraries = Libraries::read(&places.bench)?;
+        write_script(
+            &folder.join("cc"),
+            &self.linker(&outputs, &names, &libraries)?,
+        )?;
         let mut linked = 0;
         for (manifest, bins) in workspaces(&bench)? {
             let bins: Vec<_> = names
@@ -171,7 +198,7 @@ impl Layouts {
             command.current_dir(&bench);
             ensure!(
                 command.status().context("cargo")?.success(),
-                "linking failed, see above; a shuffled layout needs LLVM's linker: Rust's own \
+                "linking failed, see above; shuffled and shared layouts need LLVM's linker: Rust's own \
                  (rustup, x86-64 Linux, Rust 1.90 or newer), or install lld and add \
                  -C link-arg=-fuse-ld=lld to RUSTFLAGS"
             );
@@ -188,13 +215,19 @@ impl Layouts {
         }
     }
 
-    /// A script that links as it is asked to, and then again for each layout.
-    fn linker(&self) -> String {
-        let mut text = String::from(
+    /// A script that links as it is asked to, notes what it made, and links again for each layout.
+    fn linker(&self, outputs: &Path, names: &[&str], libraries: &Libraries) -> Result<String> {
+        let mut text = format!(
             "#!/bin/sh\nset -e\ncc \"$@\"\nhere=$(dirname \"$0\")\nprevious=\nfor argument; do\n  \
              [ \"$previous\" = -o ] && output=$argument\n  previous=$argument\ndone\n\
-             name=$CARGO_BIN_NAME\nmkdir -p \"$here/0\"\ncp \"$output\" \"$here/0/$name\"\n",
+             name=$CARGO_BIN_NAME\nmkdir -p \"$here/0\"\ncp \"$output\" \"$here/0/$name\"\n\
+             printf %s \"$output\" > '{}'/\"$name\"\n",
+            outputs.display()
         );
+        if self.kind == LayoutKind::Shared {
+            text += &shared::linker(self.count, names, libraries)?;
+            return Ok(text);
+        }
         for layout in 1..self.count {
             let how = match self.kind {
                 LayoutKind::Shuffled => {
@@ -210,7 +243,7 @@ impl Layouts {
                  cc {how} -o \"$here/{layout}/$name\""
             );
         }
-        text
+        Ok(text)
     }
 
     /// Writes the padding of each layout, an object's source that is linked before all else. The
@@ -228,6 +261,22 @@ impl Layouts {
         }
         Ok(())
     }
+}
+
+/// Removes what Cargo linked, where the linker noted it: Cargo then links again, though nothing has
+/// changed.
+fn forget(outputs: &Path, names: &[&str]) -> Result<()> {
+    for name in names {
+        if let Ok(output) = fs::read_to_string(outputs.join(name)) {
+            match fs::remove_file(&output) {
+                Err(error) if error.kind() != ErrorKind::NotFound => {
+                    return Err(error).context(output);
+                }
+                _ => {}
+            }
+        }
+    }
+    Ok(())
 }
 
 /// Bytes of padding that a seed decides.

@@ -31,3 +31,4 @@ pub mod suite;
 mod usage;
 mod verdicts;
 mod warnings;
+mod words;

@@ -17,6 +17,15 @@ pub enum Workspace {
     Own,
 }
 
+/// What of a library is linked as a shared one, in layouts of that kind.
+#[derive(Clone, Debug, Deserialize)]
+pub struct SharedLibrary {
+    /// The Cargo package whose archive has the library's objects, as Rust writes its name.
+    pub package: String,
+    /// `libssl`: by the file `libssl.so…` in memory a program finds that it is shared.
+    pub name: String,
+}
+
 /// `library.toml`, as far as a run needs it.
 #[derive(Clone, Debug, Deserialize)]
 pub struct Library {
@@ -24,6 +33,8 @@ pub struct Library {
     order: u32,
     workspace: Workspace,
     pub programs: Vec<String>,
+    /// Absent: its programs have no shared layout.
+    pub shared_library: Option<SharedLibrary>,
 }
 
 impl Library {

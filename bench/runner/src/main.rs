@@ -39,30 +39,30 @@ struct Arguments {
 enum Command {
     /// Measure a suite into the folder of a run, or resume a run that was stopped
     Run(Box<RunArguments>),
-    /// Build what a suite names and is not there yet; `run` does so too
+    /// Build the programs of a suite that are not built yet; `run` does this as well
     Build {
-        /// What to build for: a file, or the name of one in bench/suites, e.g. history
+        /// Suite to build for: a file, or a name in bench/suites such as history
         #[arg(long, value_name = "SUITE")]
         suite: PathBuf,
         #[command(flatten)]
         layouts: LayoutArguments,
     },
-    /// Record the packages that the builds of a suite are made of, in bench/matrix.lock; `build` and
-    /// `run` use no others
+    /// Record in bench/matrix.lock which packages the builds of a suite use; `build` and `run` use
+    /// only those
     Lock {
-        /// E.g. bench/suites/history.toml
-        #[arg(long, value_name = "FILE")]
+        /// Suite to record: a file, or a name in bench/suites such as history
+        #[arg(long, value_name = "SUITE")]
         suite: PathBuf,
     },
     /// Run the conformance tests for the oldest and the newest build of each library in a suite
     Test {
-        /// A file, or the name of one in bench/suites, e.g. history
+        /// Suite to test: a file, or a name in bench/suites such as history
         #[arg(long, value_name = "SUITE")]
         suite: PathBuf,
     },
-    /// What a suite will run on this host, and how long it will take
+    /// Print what a suite runs on this host, and how long it takes
     List {
-        /// A file, or the name of one in bench/suites
+        /// Suite to print: a file, or a name in bench/suites
         #[arg(long, value_name = "SUITE", default_value = "quick")]
         suite: PathBuf,
         #[command(flatten)]
@@ -70,83 +70,89 @@ enum Command {
     },
     /// Put a complete run into one archive, with its checksum beside it
     Pack {
-        /// Folder of the run, e.g. data/runs/2026-11-21-quick
+        /// Run to pack, by id or folder
         run: PathBuf,
-        /// Folder of the archive
+        /// Folder to write the archive to
         #[arg(long, value_name = "FOLDER", default_value = ".")]
         out: PathBuf,
     },
-    /// Print what completes the commands of tlsbench in a shell
+    /// Print the script with which a shell completes the commands of tlsbench
     Completions {
-        /// E.g. `tlsbench completions bash > ~/.local/share/bash-completion/completions/tlsbench`
+        /// Shell; for bash: `tlsbench completions bash >
+        /// ~/.local/share/bash-completion/completions/tlsbench`
         shell: Shell,
     },
-    /// The machine that measures
+    /// Show, check and tune the machine that measures
     #[command(subcommand)]
     Host(HostCommand),
 }
 
 #[derive(clap::Args)]
 struct LayoutArguments {
-    /// Ways to link each program, instead of the suite's; session n uses layout n - 1, and starts
-    /// over after the last. The first is the linker's own order
+    /// Number of layouts in which each program is linked, instead of the suite's. The first layout
+    /// is the linker's own order. Each session uses the next layout; the first follows the last
     #[arg(long, value_name = "N")]
     layouts: Option<u32>,
-    /// How the others differ: shifted by padding, or all sections in a random order (the extreme)
-    #[arg(long, value_name = "KIND", value_parser = ["shifted", "shuffled"], default_value = "shifted")]
+    /// How the other layouts differ from the first: shifted by padding, shuffled, with all sections in
+    /// a random order, or shared, with the library in a shared library
+    #[arg(long, value_name = "KIND", value_parser = ["shifted", "shuffled", "shared"], default_value = "shifted")]
     layout_kind: String,
 }
 
 #[derive(clap::Args)]
 struct RunArguments {
-    /// What to measure: a file, or the name of one in bench/suites
+    /// Suite to measure: a file, or a name in bench/suites
     #[arg(long, value_name = "SUITE", default_value = "quick")]
     suite: PathBuf,
     #[command(flatten)]
     selection: Selection,
-    /// Folder of the run; otherwise data/runs/<today>-<suite>, e.g. data/runs/2026-11-21-quick, or
-    /// the next with a number that has no complete run
+    /// Folder of the run [default: data/runs/<today>-<suite>; if that run is complete, with the next
+    /// free number, such as data/runs/2026-11-21-quick-2]
     #[arg(long, value_name = "FOLDER")]
     out: Option<PathBuf>,
-    /// Id of this host; otherwise that of the known host it is, or one made from its facts
+    /// Id of this host [default: the id in data/hosts if the host is described there, or an id made
+    /// from its facts]
     #[arg(long, value_name = "ID")]
     host: Option<String>,
-    /// Rounds, instead of the suite's
+    /// Number of rounds in each session, instead of the suite's
     #[arg(long, value_name = "N")]
     rounds: Option<u32>,
-    /// Sessions of so many rounds each, instead of the suite's; a run that was stopped resumes with
-    /// the session that it was in
+    /// Number of sessions, instead of the suite's. A stopped run resumes in the session in which it
+    /// stopped
     #[arg(long, value_name = "N")]
     sessions: Option<u32>,
-    /// Time from the end of a session to the start of the next, e.g. 30m
+    /// Time from the end of a session to the start of the next, such as 30m
     #[arg(long, value_name = "TIME", value_parser = apart)]
     apart: Option<Duration>,
     #[command(flatten)]
     layouts: LayoutArguments,
-    /// Measure until the 95 % interval of every median is within this half-width, e.g. 1%
+    /// Measure until the 95% interval of every median has at most this half-width, such as 1%
     #[arg(long, value_name = "PERCENT", value_parser = percent)]
     until_precise: Option<f64>,
-    /// Count instructions under valgrind instead of measuring time; 6 rounds unless --rounds is given
+    /// Count instructions under Valgrind instead of measuring time, in 6 rounds unless --rounds is
+    /// given
     #[arg(long, value_name = "COUNTER", value_parser = ["callgrind"], conflicts_with = "until_precise")]
     counter: Option<String>,
 }
 
 #[derive(Subcommand)]
 enum HostCommand {
-    /// What it is and the state it is in
+    /// Print the hardware, the system and the settings of this host
     Show {
-        /// As data/hosts/<host>.toml has it
+        /// Print it in the format of data/hosts/<host>.toml
         #[arg(long)]
         toml: bool,
-        /// Id of this host; otherwise that of the known host it is, or one made from its facts
+        /// Id of this host [default: the id in data/hosts if the host is described there, or an id
+        /// made from its facts]
         #[arg(long, value_name = "ID")]
         host: Option<String>,
     },
-    /// Check every known source of noise, and print how to remove it
+    /// Check this host for every known source of noise, and print how to remove each
     Check,
-    /// Reduce noise: SMT and turbo off, governor performance, interrupts on other processors
+    /// Reduce noise: turn SMT and turbo off, set the governor to performance, move interrupts to
+    /// other processors
     Tune,
-    /// Restore everything that tune has changed
+    /// Restore every setting that `tune` changed
     Reset,
 }
 
@@ -217,7 +223,12 @@ fn execute(command: Command) -> Result<ExitCode> {
             std::io::stdout().write_all(&script)?;
         }
         Command::Pack { run, out } => {
-            let (archive, checksum) = pack(&run, &out)?;
+            // A run that was copied to another place is packed there.
+            let folder = match Project::find(&std::env::current_dir()?) {
+                Ok(project) => project.run(&run)?,
+                Err(_) => run,
+            };
+            let (archive, checksum) = pack(&folder, &out)?;
             println!("{}\n{}", archive.display(), checksum.display());
         }
         Command::Host(HostCommand::Show { toml, host }) => {
@@ -383,7 +394,7 @@ fn apart(text: &str) -> Result<Duration, String> {
         .ok_or_else(|| "expected a time such as 30m".to_owned())
 }
 
-/// A percentage such as `1%` or `0.5 %`, as a share.
+/// A percentage such as `1%` or `0.5%`, as a share.
 fn percent(text: &str) -> Result<f64, String> {
     let number = text
         .strip_suffix('%')

@@ -187,6 +187,8 @@ pub enum LayoutKind {
     Shifted,
     /// All sections in a random order.
     Shuffled,
+    /// The library's objects in a shared library, behind padding.
+    Shared,
 }
 
 /// One way in which the programs of a run were linked.

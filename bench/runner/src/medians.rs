@@ -4,10 +4,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::path::Path;
 
+use anstyle::Style;
 use anyhow::{Context, Result};
 use tls_harness::record::{Measurement, Metric, Observation, Phase, Record, Statistic};
 
 use crate::manifest::Run;
+use crate::words::counted;
 
 /// A table that is wider has numbers for its columns, and a list of them.
 const WIDEST: usize = 120;
@@ -23,7 +25,8 @@ struct Row {
     values: BTreeMap<String, Vec<f64>>,
 }
 
-/// The medians of the finished run in a folder, aligned.
+/// The medians of the finished run in a folder, aligned. The output that they are printed to strips
+/// the style where there should be none.
 ///
 /// # Errors
 /// The run cannot be read.
@@ -103,7 +106,8 @@ fn to_text(rows: &[Row], ids: &[&str], rounds: u32) -> String {
         }));
         table.push(line);
     }
-    let mut text = format!("medians of {rounds} rounds\n");
+    let (bold, dim) = (Style::new().bold(), Style::new().dimmed());
+    let mut text = format!("{bold}medians of {}{bold:#}\n", counted(rounds, "round"));
     let width = |table: &[Vec<String>]| widths(table).iter().map(|it| it + 2).sum::<usize>();
     if width(&table) > WIDEST {
         for (number, id) in (1..).zip(ids) {
@@ -112,7 +116,7 @@ fn to_text(rows: &[Row], ids: &[&str], rounds: u32) -> String {
         }
     }
     let widths = widths(&table);
-    for line in &table {
+    for (number, line) in table.iter().enumerate() {
         let mut cells = line
             .iter()
             .zip(&widths)
@@ -122,7 +126,11 @@ fn to_text(rows: &[Row], ids: &[&str], rounds: u32) -> String {
                 _ => format!("{cell:>width$}"),
             });
         let line: Vec<String> = cells.by_ref().collect();
-        let _ = writeln!(text, "{}", line.join("  ").trim_end());
+        let (line, style) = (
+            line.join("  "),
+            if number == 0 { dim } else { Style::new() },
+        );
+        let _ = writeln!(text, "{style}{}{style:#}", line.trim_end());
     }
     text
 }
@@ -169,6 +177,8 @@ fn figure(value: f64) -> String {
 
 #[cfg(test)]
 mod tests {
+    use anstream::adapter::strip_str;
+
     use super::*;
 
     #[test]
@@ -211,13 +221,17 @@ mod tests {
                         scenario  unit       x    yy\n\
                         a         MiB/s  1,000     –\n\
                         longer    MiB/s   5.00  7.00\n";
-        assert_eq!(to_text(&rows, &["x", "yy"], 3), expected);
+        let text = strip_str(&to_text(&rows, &["x", "yy"], 3)).to_string();
+        assert_eq!(text, expected);
+        let text = strip_str(&to_text(&rows, &["x", "yy"], 1)).to_string();
+        assert!(text.starts_with("medians of 1 round\n"), "{text}");
     }
 
     #[test]
     fn a_table_that_would_be_too_wide_has_numbered_columns() {
         let (one, two) = ("o".repeat(70), "t".repeat(70));
         let text = to_text(&[row("a", &[(&one, 1.0)])], &[&one, &two], 3);
+        let text = strip_str(&text).to_string();
         assert!(text.contains(&format!("  [2] {two}\n")), "{text}");
         assert!(text.contains("scenario  unit    [1]  [2]\n"), "{text}");
     }

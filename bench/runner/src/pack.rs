@@ -20,6 +20,12 @@ use crate::suite::hex;
 /// and the file with its checksum, `<run>.tar.gz.sha256`.
 pub fn pack(folder: &Path, out: &Path) -> Result<(PathBuf, PathBuf)> {
     let manifest = folder.join("run.toml");
+    ensure!(
+        manifest.exists() || !folder.join("run.partial.toml").exists(),
+        "{}: the run is not complete, expected a complete run: resume it with the command in its \
+         run.partial.toml",
+        folder.display()
+    );
     let text = fs::read(&manifest)
         .with_context(|| format!("{}: expected a complete run", manifest.display()))?;
     let run: Run = toml::from_str(std::str::from_utf8(&text)?)

@@ -42,7 +42,7 @@ pub struct Order {
     /// Instead of the suite's.
     pub layouts: Option<u32>,
     pub layout_kind: LayoutKind,
-    /// Half-width of the 95 % interval of every median, as a share of it.
+    /// Half-width of the 95% interval of every median, as a share of it.
     pub until_precise: Option<f64>,
     /// What to count instead of measuring time.
     pub counter: Option<Counter>,
@@ -250,7 +250,7 @@ mod tests {
         let check = |check: &str, status| CheckResult {
             check: check.to_owned(),
             status,
-            found: "60 % of a core".to_owned(),
+            found: "60% of a core".to_owned(),
             fix: None,
         };
         let checks = [
@@ -267,11 +267,96 @@ mod tests {
             },
             Warning::FailedCheck {
                 check: "load".to_owned(),
-                found: "60 % of a core".to_owned(),
+                found: "60% of a core".to_owned(),
             },
         ];
         assert_eq!(host_warnings(&host, &checks), expected);
         assert_eq!(host_warnings(&HostFacts::default(), &[]), []);
+    }
+
+    /// An order of the standard suite as it is.
+    fn order() -> Order {
+        let bench = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+        Order {
+            suite: bench.join("suites/standard.toml"),
+            out: PathBuf::from("run"),
+            places: Places {
+                programs: PathBuf::new(),
+                bench,
+                cache: PathBuf::new(),
+                layouts: PathBuf::new(),
+            },
+            selection: Selection::default(),
+            host_id: None,
+            rounds: None,
+            sessions: None,
+            apart: Duration::ZERO,
+            layouts: None,
+            layout_kind: LayoutKind::Shifted,
+            until_precise: None,
+            counter: None,
+            command: String::new(),
+        }
+    }
+
+    /// Rounds, sessions and layouts of a suite that has 20, 4 and 3, as an order changes them.
+    fn applied(order: &Order) -> Result<[u32; 3]> {
+        let mut suite = SuiteFile::read(&order.suite, None)?.suite;
+        (suite.rounds, suite.sessions, suite.layouts) = (20, 4, 3);
+        order.apply(&mut suite)?;
+        Ok([suite.rounds, suite.sessions, suite.layouts])
+    }
+
+    #[test]
+    fn what_is_ordered_takes_the_place_of_what_the_suite_says() {
+        assert_eq!(applied(&order()).unwrap(), [20, 4, 3]);
+        let ordered = Order {
+            rounds: Some(7),
+            sessions: Some(2),
+            layouts: Some(5),
+            ..order()
+        };
+        assert_eq!(applied(&ordered).unwrap(), [7, 2, 2], "a layout a session");
+        let counted = Order {
+            counter: Some(Counter::Callgrind),
+            ..order()
+        };
+        assert_eq!(applied(&counted).unwrap(), [COUNTED_ROUNDS, 1, 1]);
+        let counted = Order {
+            rounds: Some(2),
+            sessions: Some(3),
+            ..counted
+        };
+        assert_eq!(applied(&counted).unwrap(), [2, 3, 1]);
+    }
+
+    #[test]
+    fn an_order_of_nothing_or_of_what_does_not_go_together_is_refused() {
+        let refused = |order: &Order| applied(order).unwrap_err().to_string();
+        let none = Order {
+            sessions: Some(0),
+            ..order()
+        };
+        assert_eq!(refused(&none), "--sessions 0: expected at least 1");
+        let precise = Order {
+            until_precise: Some(0.01),
+            ..order()
+        };
+        assert_eq!(
+            refused(&precise),
+            "--until-precise is for one session; this run has 4"
+        );
+        let precise = Order {
+            sessions: Some(1),
+            ..precise
+        };
+        assert_eq!(applied(&precise).unwrap(), [20, 1, 1]);
+    }
+
+    #[test]
+    fn the_program_that_measures_is_recorded_by_its_checksum() {
+        let own = std::fs::read(std::env::current_exe().unwrap()).unwrap();
+        assert_eq!(own_sha256().unwrap(), hex(&Sha256::digest(own)));
     }
 
     #[test]

@@ -1,10 +1,10 @@
 //! How precisely a median is known.
 
-/// Half the width of the 95 % order-statistic interval of the median, as a share of the median;
+/// Half the width of the 95% order-statistic interval of the median, as a share of the median;
 /// `None` with fewer than 6 values, for which there is no such interval.
 ///
 /// The interval is from the k-th smallest to the k-th largest value, with the largest k for which
-/// at most 2.5 % of a binomial distribution (n, 1/2) fall below k: H. A. David and H. N. Nagaraja,
+/// at most 2.5% of a binomial distribution (n, 1/2) fall below k: H. A. David and H. N. Nagaraja,
 /// *Order Statistics*, 3rd edition, section 7.1.
 pub fn half_width(values: &[f64]) -> Option<f64> {
     let n = values.len();
@@ -15,7 +15,7 @@ pub fn half_width(values: &[f64]) -> Option<f64> {
     Some((sorted[n - k] - sorted[k - 1]) / 2.0 / median)
 }
 
-/// The largest k ≥ 1 with P(B < k) ≤ 2.5 % for B binomial (n, 1/2).
+/// The largest k ≥ 1 with P(B < k) ≤ 2.5% for B binomial (n, 1/2).
 fn rank(n: usize) -> Option<usize> {
     let real = n as f64;
     // The term for i, and the sum of those below it, without logarithms: 2^-n is a normal
@@ -37,7 +37,7 @@ mod tests {
 
     #[test]
     fn ranks_are_those_of_the_tables() {
-        // Order-statistic intervals of the median at 95 %, e.g. Conover, Practical Nonparametric
+        // Order-statistic intervals of the median at 95%, e.g. Conover, Practical Nonparametric
         // Statistics, table A3: n = 6 (1, 6), 9 (2, 8), 12 (3, 10), 30 (10, 21), 100 (40, 61).
         let ranks: Vec<_> = [6, 8, 9, 12, 30, 100].map(rank).to_vec();
         assert_eq!(ranks, [1, 1, 2, 3, 10, 40].map(Some));

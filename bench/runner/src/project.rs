@@ -15,6 +15,9 @@ const MARK: &str = "bench/libraries";
 /// Where suites are.
 const SUITES: &str = "bench/suites";
 
+/// Where runs are.
+const RUNS: &str = "data/runs";
+
 /// The top of a checkout, and the folder of the person who asks.
 pub struct Project {
     root: PathBuf,
@@ -104,14 +107,43 @@ impl Project {
             }
         }
         let names = suites(&self.root.join(SUITES));
-        let name = given.file_stem().unwrap_or_default().to_string_lossy();
         bail!(
             "--suite {}: found no such file, expected one, or one of {}{}",
             given.display(),
             names.join(", "),
-            nearest(&name, names.iter().map(String::as_str))
-                .map_or(String::new(), |it| format!(": did you mean {it}?"))
+            meant(given, &names)
         );
+    }
+
+    /// The folder of a run: a path, also from the top of the checkout, or the id of one in
+    /// `data/runs`.
+    ///
+    /// # Errors
+    /// There is no such folder: names the run that was probably meant.
+    pub fn run(&self, given: &Path) -> Result<PathBuf> {
+        let folder = match given.ends_with("run.toml") {
+            true => given.parent().unwrap_or(given),
+            false => given,
+        };
+        let places = [
+            self.here.join(folder),
+            self.root.join(folder),
+            self.root.join(RUNS).join(folder),
+        ];
+        let found = places.into_iter().find(|it| it.is_dir());
+        let near = |it: PathBuf| match it.strip_prefix(&self.here) {
+            Ok(inside) => inside.to_owned(),
+            Err(_) => it,
+        };
+        found.map(near).with_context(|| {
+            let names = runs(&self.root.join(RUNS));
+            format!(
+                "{}: found no such run, expected the folder of a complete run, or the name of one \
+                 in {RUNS}{}",
+                given.display(),
+                meant(given, &names)
+            )
+        })
     }
 
     /// The folder of a run without `--out`: that of the day and the suite, or the next one that has
@@ -120,8 +152,8 @@ impl Project {
         let today = Timestamp::now().strftime("%Y-%m-%d");
         let suite = suite.file_stem().unwrap_or_default().display().to_string();
         let name = |number: u32| match number {
-            1 => format!("data/runs/{today}-{suite}"),
-            _ => format!("data/runs/{today}-{suite}-{number}"),
+            1 => format!("{RUNS}/{today}-{suite}"),
+            _ => format!("{RUNS}/{today}-{suite}-{number}"),
         };
         let mut number = 1;
         while self.root.join(name(number)).join("run.toml").exists() {
@@ -139,21 +171,38 @@ impl Project {
     /// The id of a run, if its folder is where runs of the project are.
     pub fn run_id<'a>(&self, folder: &'a Path) -> Option<&'a str> {
         let whole = self.root.join(folder);
-        let is_ours = whole.parent() == Some(&self.root.join("data/runs"));
+        let is_ours = whole.parent() == Some(&self.root.join(RUNS));
         folder.file_name()?.to_str().filter(|_| is_ours)
     }
 }
 
 /// Names of the suites in a folder, sorted.
 fn suites(folder: &Path) -> Vec<String> {
-    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
-    let paths = entries.map(|entry| entry.path());
-    let names = paths.filter_map(|path| {
+    names(folder, |path| {
         let is_suite = path.extension()? == "toml";
         let name = path.file_stem()?.to_str()?.to_owned();
         (is_suite && !name.starts_with('_')).then_some(name)
-    });
-    let mut names: Vec<String> = names.collect();
+    })
+}
+
+/// Names of the complete runs in a folder, sorted.
+fn runs(folder: &Path) -> Vec<String> {
+    names(folder, |path| {
+        let name = path.file_name()?.to_str()?.to_owned();
+        path.join("run.toml").is_file().then_some(name)
+    })
+}
+
+fn names(folder: &Path, name: impl Fn(&Path) -> Option<String>) -> Vec<String> {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    let mut names: Vec<String> = entries.filter_map(|entry| name(&entry.path())).collect();
     names.sort();
     names
+}
+
+/// The name that a path was probably meant to have, for the end of a message.
+fn meant(given: &Path, names: &[String]) -> String {
+    let name = given.file_stem().unwrap_or_default().to_string_lossy();
+    nearest(&name, names.iter().map(String::as_str))
+        .map_or(String::new(), |it| format!(": did you mean {it}?"))
 }

@@ -8,7 +8,7 @@ use rand_chacha::ChaCha8Rng;
 /// run's seed, the round and the block alone, so that a resumed run has the same order.
 pub fn order(seed: u64, round: u32, block: u32, count: usize) -> Vec<usize> {
     let mut random = ChaCha8Rng::seed_from_u64(seed);
-    random.set_stream(u64::from(round) << 32 | u64::from(block));
+    random.set_stream((u64::from(round) << 32) + u64::from(block));
     let mut order: Vec<usize> = (0..count).collect();
     order.shuffle(&mut random);
     order
@@ -31,6 +31,13 @@ mod tests {
                 assert_eq!(first, order(42, round, block, 5));
             }
         }
+    }
+
+    #[test]
+    fn an_order_never_changes_so_that_runs_that_were_begun_resume() {
+        let orders = [(1, 0), (1, 1), (2, 1)].map(|(round, block)| order(42, round, block, 6));
+        let expected = [[0, 1, 5, 3, 2, 4], [5, 1, 0, 4, 2, 3], [5, 0, 1, 4, 3, 2]];
+        assert_eq!(orders, expected);
     }
 
     #[test]

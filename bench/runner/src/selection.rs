@@ -14,16 +14,16 @@ use crate::suite::Suite;
 /// What is to be measured of a suite; empty: all of it.
 #[derive(Clone, Debug, Default, PartialEq, clap::Args)]
 pub struct Selection {
-    /// Only scenarios whose KIND/PROTOCOL/NAME this pattern matches, as `tlsbench list` prints
-    /// them; * stands for any characters, ? for one. May be given several times
+    /// Measure only scenarios whose KIND/PROTOCOL/NAME matches this pattern, as `tlsbench list`
+    /// prints them; * matches any characters, ? one. May be given several times
     #[arg(long, value_name = "PATTERN")]
     pub only: Vec<String>,
-    /// Only implementations of this library (openssl) or with this name (tls-rustls-*). A library
-    /// that the suite does not measure is measured in all its programs. May be given several times
+    /// Measure only implementations of this library (openssl) or with this name (tls-rustls-*), also
+    /// programs that the suite does not have. May be given several times
     #[arg(long, value_name = "LIBRARY")]
     pub library: Vec<String>,
-    /// Measure a local tree of a library too, e.g. a fork of rustls: in each build that the suite
-    /// has of that library. May be given several times
+    /// Also measure a local tree of a library, such as a fork of rustls, in each build that the
+    /// suite has of that library. May be given several times
     #[arg(long, value_name = "LIBRARY=FOLDER", value_parser = source)]
     pub source: Vec<Source>,
 }
@@ -81,10 +81,10 @@ impl Selection {
         for source in &self.source {
             let mut found = false;
             for subject in suite.implementations.clone() {
-                if let Some(twin) = source.twin(&subject, libraries, &describe)? {
+                if let Some(counterpart) = source.counterpart(&subject, libraries, &describe)? {
                     found = true;
-                    if !suite.implementations.contains(&twin) {
-                        suite.implementations.push(twin);
+                    if !suite.implementations.contains(&counterpart) {
+                        suite.implementations.push(counterpart);
                         places.push(format!("--source {}", source.library));
                     }
                 }
@@ -133,28 +133,32 @@ impl Selection {
         }
         let all = suite.implementations.drain(..).zip(places.drain(..));
         let all: Vec<_> = all.collect();
-        let is_of = |it: &(Subject, String), wanted: &String| is_of(&it.0, wanted, libraries);
+        let is_chosen = |it: &(Subject, String), wanted: &String| is_of(&it.0, wanted, libraries);
         let is_wanted =
-            |it: &&(Subject, String)| self.library.iter().any(|wanted| is_of(it, wanted));
+            |it: &&(Subject, String)| self.library.iter().any(|wanted| is_chosen(it, wanted));
         let mut chosen: Vec<_> = all.iter().filter(is_wanted).cloned().collect();
         for wanted in &self.library {
-            if chosen.iter().any(|it| is_of(it, wanted)) {
+            if chosen.iter().any(|it| is_chosen(it, wanted)) {
                 continue;
             }
-            let Some(library) = libraries.iter().find(|it| it.id == *wanted) else {
-                let ids: Vec<_> = libraries.iter().map(|it| it.id.as_str()).collect();
-                let mean = nearest(wanted, ids.iter().copied());
+            let subjects = libraries.iter().flat_map(|it| it.programs.iter().cloned());
+            let subjects = subjects.map(Subject::Program);
+            let others: Vec<_> = subjects.filter(|it| is_of(it, wanted, libraries)).collect();
+            if others.is_empty() {
+                let ids = libraries.iter().map(|it| it.id.as_str());
+                let programs = libraries.iter().flat_map(|it| &it.programs);
+                let names: Vec<_> = ids.chain(programs.map(String::as_str)).collect();
+                let meant = nearest(wanted, names.iter().copied());
                 bail!(
                     "--library {wanted}: found no such library and no such implementation in the \
                      suite {}, expected one of: {}{}",
                     suite.name,
-                    ids.join(", "),
-                    mean.map_or(String::new(), |it| format!(": did you mean {it}?"))
+                    names.join(", "),
+                    meant.map_or(String::new(), |it| format!(": did you mean {it}?"))
                 );
-            };
-            let programs = library.programs.iter().cloned();
+            }
             let place = format!("--library {wanted}");
-            chosen.extend(programs.map(|it| (Subject::Program(it), place.clone())));
+            chosen.extend(others.into_iter().map(|it| (it, place.clone())));
         }
         (suite.implementations, *places) = chosen.into_iter().unzip();
         Ok(())
@@ -164,7 +168,7 @@ impl Selection {
 impl Source {
     /// The build of this tree that differs from an implementation in nothing else; none if that is
     /// of another library, or no build of the matrix.
-    fn twin(
+    fn counterpart(
         &self,
         subject: &Subject,
         libraries: &Libraries,

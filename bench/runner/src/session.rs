@@ -172,7 +172,7 @@ impl Session<'_> {
         self.journal.verify()?;
         let more = self.until_precise.map_or(String::new(), |target| {
             format!(
-                ", and more until every median is within {} %",
+                ", and more until every median is within {}%",
                 target * 100.0
             )
         });

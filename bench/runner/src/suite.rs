@@ -23,6 +23,7 @@ use crate::lines::Lines;
 use crate::matrix::{Build, Subject};
 use crate::selection::{Selection, path_of};
 use crate::verdicts;
+use crate::words::counted;
 
 /// Start and end of a library's process, with its certificates and configuration; used only until
 /// a block of its kind has been measured.
@@ -328,14 +329,14 @@ impl Suite {
         let round = self.expected_round();
         let _ = writeln!(
             text,
-            "{} rounds of {} blocks of {} s (warm-up {} s, start and end of the process about \
-             {PROCESS_SECONDS} s): about {}; up to {} disturbed rounds are repeated: at most {}",
-            self.rounds,
-            self.blocks_per_round(),
+            "{} of {} of {} s (warm-up {} s, start and end of the process about \
+             {PROCESS_SECONDS} s): about {}; if disturbed, up to {} repeated: at most {}",
+            counted(self.rounds, "round"),
+            counted(self.blocks_per_round(), "block"),
             self.measure_seconds,
             self.warmup_seconds,
             HumanDuration(round * self.rounds),
-            self.most_repeats(),
+            counted(self.most_repeats(), "round"),
             HumanDuration(round * (self.rounds + self.most_repeats())),
         );
         if self.sessions > 1 {

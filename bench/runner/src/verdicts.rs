@@ -1,6 +1,7 @@
 //! How many rounds it takes until a report can show a difference at all.
 
 use crate::suite::Suite;
+use crate::words::counted;
 
 /// A false verdict in this share of pages, at the most (`ALPHA` of the tools' statistics).
 const ALPHA: f64 = 0.05;
@@ -22,19 +23,18 @@ pub fn expected(suite: &Suite) -> String {
         return "1 implementation: nothing is compared".to_owned();
     }
     let needed = rounds_for(comparisons);
+    let compared = counted(comparisons, "comparison");
     let rounds = suite.rounds * suite.sessions;
     match (suite.sessions >= SESSIONS, rounds >= needed) {
         (true, _) => format!(
-            "a verdict on {comparisons} comparisons comes from the {} sessions",
+            "a verdict on {compared} comes from the {} sessions",
             suite.sessions
         ),
         (false, true) => {
-            format!(
-                "a verdict on {comparisons} comparisons takes {needed} rounds: there are {rounds}"
-            )
+            format!("a verdict on {compared} takes {needed} rounds: there are {rounds}")
         }
         (false, false) => format!(
-            "a verdict on {comparisons} comparisons takes {needed} rounds: there are {rounds}, so no \
+            "a verdict on {compared} takes {needed} rounds: there are {rounds}, so no \
              difference can be shown; use --rounds {needed}, or compare less"
         ),
     }

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use crate::manifest::RunWarning;
+use crate::words::counted as number;
 
 /// The code in `run.toml` is the name of the variant in kebab-case; the message is its `Display`.
 #[derive(Clone, Debug, PartialEq, strum::IntoStaticStr, strum::VariantNames)]
@@ -21,6 +22,8 @@ pub enum Warning {
         disturbed: usize,
         counted: u32,
         repeated: u32,
+        /// Repeated rounds that a session may have.
+        most: u32,
     },
     FailedBlocks {
         implementation: String,
@@ -70,10 +73,13 @@ impl fmt::Display for Warning {
                 disturbed,
                 counted,
                 repeated,
+                most,
             } => write!(
                 to,
-                "{disturbed} of {counted} rounds count although the host was disturbed: {repeated} \
-                 were repeated, and no more than that are."
+                "{disturbed} of {} count although the host was disturbed: a session repeats at most \
+                 {}, and this run repeated {repeated}.",
+                number(*counted, "round"),
+                number(*most, "round")
             ),
             Self::FailedBlocks {
                 implementation,
@@ -82,7 +88,8 @@ impl fmt::Display for Warning {
                 reason,
             } => write!(
                 to,
-                "{implementation} failed in {blocks} blocks of {scenario}: {reason}."
+                "{implementation} failed in {} of {scenario}: {reason}.",
+                number(*blocks, "block")
             ),
             Self::FailedBuild {
                 implementation,
@@ -100,11 +107,14 @@ impl fmt::Display for Warning {
                 rounds,
             } => write!(
                 to,
-                "{medians} medians are not known to within {} % after {rounds} rounds.",
-                target * 100.0
+                "After {}, the half-width of the 95% interval is above {}% for {}.",
+                number(*rounds, "round"),
+                target * 100.0,
+                number(*medians, "median")
             ),
             Self::Interrupted { times } => {
-                write!(to, "The run was interrupted and resumed {times} times.")
+                let times = number(*times, "time");
+                write!(to, "The run was interrupted and resumed {times}.")
             }
             Self::SteppedClock { seconds } => write!(
                 to,
@@ -176,8 +186,9 @@ mod tests {
             Warning::DiskFull,
             Warning::DisturbedRoundsCounted {
                 disturbed: 2,
-                counted: 30,
-                repeated: 6,
+                counted: 60,
+                repeated: 12,
+                most: 6,
             },
             Warning::FailedBlocks {
                 implementation: text("openssl-3.6.3"),
@@ -191,7 +202,7 @@ mod tests {
             },
             Warning::FailedCheck {
                 check: text("load"),
-                found: text("60 % of a core"),
+                found: text("60% of a core"),
             },
             Warning::Imprecise {
                 medians: 4,

@@ -38,7 +38,9 @@ def _version(wanted: bool) -> None:
 def options(
     version: Annotated[
         bool,
-        typer.Option("--version", callback=_version, is_eager=True, help="Print it and exit."),
+        typer.Option(
+            "--version", callback=_version, is_eager=True, help="Print the version and exit."
+        ),
     ] = False,
 ) -> None:
     """From raw benchmark output of TLS libraries to reports."""
@@ -48,12 +50,13 @@ def options(
 def new(
     run: Annotated[
         list[str],
-        typer.Argument(help="Runs below data/runs, by id or folder.", autocompletion=run_names),
+        typer.Argument(help="Runs in data/runs, by id or folder.", autocompletion=run_names),
     ],
-    slug: Annotated[str | None, typer.Option(help="The folder's name after the date.")] = None,
-    title: Annotated[str | None, typer.Option(help="What is compared, by default.")] = None,
+    slug: Annotated[str | None, typer.Option(help="Name of the folder after the date.")] = None,
+    title: Annotated[str | None, typer.Option(help="Title; by default what is compared.")] = None,
     date: Annotated[
-        datetime | None, typer.Option(formats=["%Y-%m-%d"], help="That of the runs, by default.")
+        datetime | None,
+        typer.Option(formats=["%Y-%m-%d"], help="Date; by default that of the runs."),
     ] = None,
 ) -> None:
     """Makes the folder of a report on runs, with prose to complete."""
@@ -69,7 +72,7 @@ def render(
     reports: Annotated[
         list[str] | None,
         typer.Argument(
-            help="Reports below content/perf, by id or folder; all by default.",
+            help="Reports in content/perf, by id or folder; by default all.",
             autocompletion=report_names,
         ),
     ] = None,
@@ -77,7 +80,7 @@ def render(
         bool, typer.Option("--check", help="Write nothing; fail if a file would change.")
     ] = False,
 ) -> None:
-    """Writes what is drawn from data into reports, and the pages over all reports."""
+    """Writes the files that are generated from data."""
     from tlsperf.publish.render import render_reports
 
     gc.disable()  # nothing is thrown away before the end: collecting takes a tenth of the time
@@ -90,13 +93,19 @@ def show(
     name: Annotated[
         str,
         typer.Argument(
-            metavar="RUN|REPORT", help="By id or folder.", autocompletion=runs_and_reports
+            metavar="RUN|REPORT",
+            help="Run or report, by id or folder.",
+            autocompletion=runs_and_reports,
         ),
     ],
-    as_json: Annotated[bool, typer.Option("--json", help="Print it as results.json.")] = False,
-    as_csv: Annotated[bool, typer.Option("--csv", help="Print it as results.csv.")] = False,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print the figures as results.json.")
+    ] = False,
+    as_csv: Annotated[
+        bool, typer.Option("--csv", help="Print the figures as results.csv.")
+    ] = False,
 ) -> None:
-    """Prints the figures of a run or a report: intervals, ratios, verdicts."""
+    """Prints the figures of a run or a report, with their verdicts."""
     from tlsperf.publish.exports import results_csv, results_json
     from tlsperf.publish.show import results_to_show
     from tlsperf.publish.terminal import print_results, terminal
@@ -116,7 +125,7 @@ def show(
 def summary(
     since: Annotated[str, typer.Argument(help="Commit to compare with, such as origin/main.")],
 ) -> None:
-    """Prints, as Markdown, what became of the reports since a commit."""
+    """Prints as Markdown how reports changed since a commit."""
     from tlsperf.publish.summary import summary_since
 
     print(summary_since(find_root(), since), end="")
@@ -124,10 +133,10 @@ def summary(
 
 @app.command()
 def draft(
-    archive: Annotated[Path, typer.Argument(help="A run as `tlsbench pack` wrote it.")],
-    suite: Annotated[Path, typer.Option(help="The suite it must be of, in bench/suites.")],
+    archive: Annotated[Path, typer.Argument(help="Archive of a run, written by `tlsbench pack`.")],
+    suite: Annotated[Path, typer.Option(help="Suite in bench/suites that was measured.")],
 ) -> None:
-    """Imports the run of a bench host and drafts its report and pull request."""
+    """Imports the run of a bench host and drafts its report."""
     from tlsperf.publish.draft import draft_report
 
     print(f"wrote {draft_report(find_root(), archive, suite)}")
@@ -139,17 +148,19 @@ def import_(
         list[Path], typer.Argument(help="Raw files of one implementation, or packed runs.")
     ],
     out: Annotated[
-        str | None, typer.Option(help="The run, such as data/runs/2026-03-07-x86-64.")
+        str | None, typer.Option(help="Run to make or to extend, such as 2026-03-07-x86-64.")
     ] = None,
     implementation: Annotated[
-        str | None, typer.Option(help="What was measured: openssl-3.6.1, rustls-0.23.37-ring.")
+        str | None, typer.Option(help="What was measured, such as openssl-3.6.1.")
     ] = None,
     format_name: Annotated[
-        str | None, typer.Option("--format", help="Only where a file could be several.")
+        str | None, typer.Option("--format", help="Format, if a file fits several.")
     ] = None,
-    host: Annotated[str, typer.Option(help="Where, as in data/hosts.")] = "unknown",
+    host: Annotated[
+        str, typer.Option(help="Host that was measured, by its id in data/hosts.")
+    ] = "unknown",
 ) -> None:
-    """Makes a run of raw files of other tools, or adds them to one; or unpacks a packed run."""
+    """Makes or extends a run from raw files, or unpacks packed runs."""
     from tlsperf.load.archive import SUFFIX
     from tlsperf.publish.runs import import_archive, import_report
 
@@ -170,33 +181,41 @@ def import_(
 def compare(
     left: Annotated[
         str | None,
-        typer.Argument(help="[RUN/]IMPLEMENTATION", autocompletion=implementations),
+        typer.Argument(
+            metavar="[RUN/]LEFT",
+            help="Implementation, such as openssl-3.6.1; of a run if several runs have it.",
+            autocompletion=implementations,
+        ),
     ] = None,
     right: Annotated[
         str | None,
-        typer.Argument(help="[RUN/]IMPLEMENTATION", autocompletion=implementations),
+        typer.Argument(
+            metavar="[RUN/]RIGHT",
+            help="Implementation to compare with it.",
+            autocompletion=implementations,
+        ),
     ] = None,
     tables: Annotated[
-        Path | None, typer.Option(help="Instead of two: published tables of data/comparisons.")
+        Path | None, typer.Option(help="Print the published tables of this file instead.")
     ] = None,
     scenario: Annotated[
-        str | None, typer.Option(help="Part of a scenario's name or anchor, with * for anything.")
+        str | None, typer.Option(help="Part of a scenario's name or anchor; * matches anything.")
     ] = None,
     estimator: Annotated[
-        Literal["median", "upper-median", "best"], typer.Option(help="Which figure to show.")
+        Literal["median", "upper-median", "best"], typer.Option(help="Figure to compare.")
     ] = "median",
     output: Annotated[
         Literal["table", "markdown", "csv", "json"],
-        typer.Option("--format", help="How to print it."),
+        typer.Option("--format", help="Format of the output."),
     ] = "table",
     include_invalid: Annotated[
-        bool, typer.Option("--include-invalid", help="Count what must not count as well.")
+        bool, typer.Option("--include-invalid", help="Include figures that do not count.")
     ] = False,
     across_hosts: Annotated[
-        bool, typer.Option("--across-hosts", help="Factors of figures of different hosts as well.")
+        bool, typer.Option("--across-hosts", help="Print factors between hosts as well.")
     ] = False,
 ) -> None:
-    """Prints two implementations of any runs side by side: medians, factor, verdict."""
+    """Compares two implementations: medians, factor, verdict."""
     from tlsperf.analysis import compare as comparing
     from tlsperf.analysis.series import measured
     from tlsperf.load.comparisons import read_definition
@@ -217,23 +236,26 @@ def compare(
         else:
             print(comparing.text(a, b, rows, output, without), end="")
     else:
-        raise UserError("compare: expected two implementations, or --tables FILE (not as JSON)")
+        raise UserError(
+            "compare: expected two implementations, each [RUN/]IMPLEMENTATION, or --tables FILE "
+            "with the format markdown or csv"
+        )
 
 
 @app.command()
 def export(
-    form: Annotated[str | None, typer.Argument(help="The format.")] = None,
+    form: Annotated[str | None, typer.Argument(help="Format of the other tool.")] = None,
     report: Annotated[
         str | None,
         typer.Argument(
-            help="The report below content/perf, by id or folder.", autocompletion=report_names
+            help="Report in content/perf, by id or folder.", autocompletion=report_names
         ),
     ] = None,
     out: Annotated[
-        Path | None, typer.Option(help="Folder to write to; prints a single file by default.")
+        Path | None, typer.Option(help="Folder to write to; by default a single file is printed.")
     ] = None,
 ) -> None:
-    """Writes a report in the format of another tool; without arguments, lists the formats."""
+    """Writes a report in another tool's format, or lists the formats."""
     from tlsperf.publish.exchange import FORMS, exported
 
     if form is None:
@@ -247,7 +269,7 @@ def export(
 
 @app.command()
 def validate() -> None:
-    """Checks everything below data/, and says what is wrong."""
+    """Checks everything in data/ and prints what is wrong."""
     from tlsperf.contract.text import counted
     from tlsperf.publish.validate import problems
 
@@ -265,10 +287,10 @@ def validate() -> None:
 def noise(
     run: Annotated[
         str,
-        typer.Argument(help="A run below data/runs, by id or folder.", autocompletion=run_names),
+        typer.Argument(help="Run in data/runs, by id or folder.", autocompletion=run_names),
     ],
 ) -> None:
-    """Prints how far apart two measurements of the same thing are in a run."""
+    """Prints how far equal measurements of a run are apart."""
     from tlsperf.analysis.noise import measure_noise
 
     print(measure_noise(find_root() / "data" / "runs" / run_id(run)))

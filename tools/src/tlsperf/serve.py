@@ -20,6 +20,9 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Final
 
 HOST: Final = "127.0.0.1"
+SOON: Final = 0.5
+"""Seconds in which a build that has begun prints so."""
+LONGEST_BUILD: Final = 20.0
 _COLORS: Final = re.compile(r"\x1b\[[0-9;]*m")
 _BEGINS: Final = re.compile(r"Change detected|-> .* changed|Building site")
 _FAILS: Final = re.compile(r"^\s*(?:\S+\s+)?(?:Error|ERROR)\b|^Failed to ", re.MULTILINE)
@@ -45,6 +48,13 @@ class Build:
             if _BEGINS.search(line):
                 self._lines.clear()
             self._lines.append(line)
+
+    @property
+    def running(self) -> bool:
+        """Whether the last build has neither ended nor failed."""
+        with self._lock:
+            begun = any(_BEGINS.search(line) for line in self._lines)
+            return begun and not any(_DONE.search(line) for line in self._lines)
 
     @property
     def error(self) -> str | None:
@@ -118,7 +128,7 @@ def _server(port: int, inner: int, build: Build) -> ThreadingHTTPServer:
                 page = _PAGE.format("Zola has not built the site yet.")
                 self._answer(503, "text/html; charset=utf-8", page.encode())
                 return
-            if status == 404 and (error := _error_soon(build)):
+            if status == 404 and (error := error_soon(build)):
                 self._answer(500, "text/html; charset=utf-8", _PAGE.format(error).encode())
                 return
             if kind.startswith(_TEXT):
@@ -142,11 +152,14 @@ def _server(port: int, inner: int, build: Build) -> ThreadingHTTPServer:
     return ThreadingHTTPServer((HOST, port), Handler)
 
 
-def _error_soon(build: Build) -> str | None:
+def error_soon(build: Build) -> str | None:
     """The error of a build that has taken the pages away and has not printed why yet."""
-    for _ in range(10):
+    begun = time.monotonic()
+    while build.running or time.monotonic() - begun < SOON:
         if error := build.error:
             return html.escape(error)
+        if time.monotonic() - begun > LONGEST_BUILD:
+            break
         time.sleep(0.05)
     return None
 

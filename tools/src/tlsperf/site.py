@@ -29,6 +29,11 @@ PORT = 1111
 JSON_FEEDS = (0, 22)
 """The oldest Zola on which a feed from a template `feed.json` was tried; 0.19 finds no such one."""
 
+DEBOUNCE = (0, 22)
+"""The first Zola whose wait after a save can be set; before, it is a second."""
+
+DEBOUNCE_MILLISECONDS = 50
+
 _SINGULAR = {"generate_feeds": "generate_feed", "feed_filenames": "feed_filename"}
 
 
@@ -136,6 +141,8 @@ def run(
     if output is not None:
         command += ["--output-dir", str(output), "--force"]
     if action == "serve":
+        if zola.version >= DEBOUNCE:
+            command += ["--debounce", str(DEBOUNCE_MILLISECONDS)]
         if code := serve(command, port):
             raise SiteError(f"the server ended with exit code {code}")
         return

@@ -54,6 +54,23 @@ function overflowing() {
   return found;
 }
 
+// Runs in the page: numbers that a line break cuts in two. What is to be copied may break anywhere.
+function cutNumbers() {
+  const found = [];
+  const walker = document.createTreeWalker(document.querySelector("main"), NodeFilter.SHOW_TEXT);
+  for (let node = walker.nextNode(); node; node = walker.nextNode()) {
+    if (node.parentElement.closest("svg, pre, code, .address, .files, dd, thead")) continue;
+    for (const match of node.data.matchAll(/\d[\d,.]*\d/g)) {
+      const range = document.createRange();
+      range.setStart(node, match.index);
+      range.setEnd(node, match.index + match[0].length);
+      const lines = new Set([...range.getClientRects()].filter((r) => r.width > 0).map((r) => Math.round(r.top)));
+      if (lines.size > 1) found.push(`${match[0]} in "${node.data.trim().slice(0, 40)}"`);
+    }
+  }
+  return found;
+}
+
 const seen = [];
 for (const [width, scheme] of request.views) {
   const context = await browser.newContext({
@@ -117,6 +134,12 @@ async function look(page, path) {
     owned: globalThis.owned ?? null,
   }));
   const overflow = await page.evaluate(overflowing);
+  const cut = await page.evaluate(cutNumbers);
+  // How far down the page a reader meets what it answers, in px.
+  const depth = await page.evaluate(() => {
+    const top = (e) => (e ? Math.round(e.getBoundingClientRect().top + scrollY) : null);
+    return { observations: top(document.querySelector("#observations")), answer: top(document.querySelector(".answer li + li, .answer li")) };
+  });
   await page.keyboard.press("Tab");
   const skip = await page.evaluate(() => {
     const { left, top, width } = document.activeElement.getBoundingClientRect();
@@ -134,7 +157,7 @@ async function look(page, path) {
   }));
   await page.emulateMedia({ media: "screen" });
   const heard = [...messages]; // before axe adds what looking makes the page say
-  const answer = { ...seen, printed, overflow, skip, unreachable, requests, messages: heard };
+  const answer = { ...seen, printed, overflow, cut, depth, skip, unreachable, requests, messages: heard };
   if (!request.axe) return answer;
   // Evaluated through the debugger, which the page's policy does not bind.
   await page.evaluate(axe);

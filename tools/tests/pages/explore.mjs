@@ -6,7 +6,7 @@
 // { click: selector }, { press: key }, { select: anchor of a table }, { choose: [name, value] },
 // { save: true } (clicks and reads the file), { go: -1 or 1 },
 // { width: px }, { scheme: "light" | "dark" }, { fail: part of an address that then fails },
-// { script: false }. The answer: for each play what it showed after each step, and all messages.
+// { answer: [part of an address, its body from then on] }, { script: false }. The answer: for each play what it showed after each step, and all messages.
 
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -38,13 +38,47 @@ function look() {
     names: text("table.explore tbody th[scope=row]"),
     figures: text("table.explore td.value"),
     ratios: text("table.explore td.ratio"),
-    groups: text("table.explore th[scope=rowgroup]"),
+    groups: [...document.querySelectorAll("table.explore th[scope=rowgroup]")].map((head) => head.firstChild.textContent),
+    pages: [...document.querySelectorAll("table.explore th[scope=rowgroup]")].map((head) => {
+      const link = head.querySelector("a");
+      return link && [link.getAttribute("href"), link.getAttribute("aria-label"), link.checkVisibility()];
+    }),
+    selects: Object.fromEntries([...document.querySelectorAll("#explore select")].map((select) => [select.name, select.value])),
     means: text(".explore-means li"),
     reportNames: text("table.explore tbody td:not(.right) a"),
     drawings: document.querySelectorAll("#explore figure:not([hidden]) svg").length,
-    lines: document.querySelectorAll("#explore figure svg polyline").length,
+    lines: [...document.querySelectorAll("#explore figure svg polyline")].map((line) => {
+      const points = line.getAttribute("points").split(" ").length;
+      const { stroke, strokeDasharray } = getComputedStyle(line);
+      return { points, stroke, dash: strokeDasharray };
+    }),
+    points: [...document.querySelectorAll("#explore figure svg .explore-point")].map((point) => ({
+      title: point.querySelector("title")?.textContent ?? null,
+      filled: getComputedStyle(point).fill !== "none",
+      x: Math.round(point.getScreenCTM().e),
+    })),
+    versions: [...document.querySelectorAll("#explore figure svg")].map((svg) =>
+      [...svg.querySelectorAll(".explore-versions text")].map((label) => [
+        label.textContent,
+        Math.round(label.getBoundingClientRect().x + label.getBoundingClientRect().width / 2),
+      ]),
+    ),
+    overlaps: [...document.querySelectorAll("#explore figure svg")].flatMap((svg) => {
+      const texts = [...svg.querySelectorAll("text")].map((label) => [label.textContent, label.getBoundingClientRect()]);
+      const outer = svg.getBoundingClientRect();
+      const outside = texts.filter(([, a]) => a.left < outer.left - 1 || a.right > outer.right + 1 || a.bottom > outer.bottom + 1);
+      const both = texts.flatMap(([name, a], index) =>
+        texts.slice(index + 1).flatMap(([other, b]) => {
+          const across = Math.min(a.right, b.right) - Math.max(a.left, b.left);
+          const down = Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top);
+          return across > 1 && down > 0.5 * Math.min(a.height, b.height, a.width, b.width) ? [`${name} / ${other}`] : [];
+        }),
+      );
+      return [...outside.map(([name]) => name), ...both];
+    }),
     links: [...document.querySelectorAll("table.explore tbody a")].map((a) => a.getAttribute("href")),
     invalid: text("table.explore td.invalid"),
+    hosts: text("table.explore tbody th[scope=row] + td:not(.right)"),
     intervals: text("table.explore td.interval"),
     form: document.querySelector("#explore form").checkVisibility(),
     reports: checked("reports"),
@@ -85,6 +119,7 @@ async function play(steps) {
   const saved = [];
   for (const step of steps) {
     if (step.fail) await page.route(new RegExp(step.fail), (route) => route.abort());
+    if (step.answer) await page.route(new RegExp(step.answer[0]), (route) => route.fulfill({ body: step.answer[1] }));
     if (step.open !== undefined) await page.goto(new URL(step.open, request.base).href, { waitUntil: "load" });
     if (step.click) await page.click(step.click);
     if (step.press) await page.keyboard.press(step.press);
@@ -103,7 +138,7 @@ async function play(steps) {
     if (step.go) await page.evaluate((by) => history.go(by), step.go);
     if (step.width) await page.setViewportSize({ width: step.width, height: 900 });
     if (step.scheme) await page.emulateMedia({ colorScheme: step.scheme });
-    if (step.fail || step.script === false) continue;
+    if (step.fail || step.answer || step.script === false) continue;
     await page.waitForTimeout(100);
     if (script) await page.waitForSelector("#explore:not([hidden]) .explore-output:not([aria-busy])");
     seen.push(await page.evaluate(look));

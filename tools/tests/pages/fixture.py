@@ -15,12 +15,12 @@ from typing import Any
 from synthetic import HANDSHAKES, loaded_run, report_of
 from tlsperf.analysis.means import group_means
 from tlsperf.contract.record import Scenario
-from tlsperf.contract.results import Results
+from tlsperf.contract.results import Comparisons, Results
 from tlsperf.contract.run import Report
 from tlsperf.load.shortcodes import shortcodes
 from tlsperf.publish.exports import comparisons_json, page_json, results_csv, results_json
 from tlsperf.publish.index import index_files
-from tlsperf.publish.overviews import overview_files, scenario_folder
+from tlsperf.publish.overviews import overview_files, question_files, scenario_folder
 from tlsperf.publish.scaffold import report_page
 from tlsperf.publish.scenarios import scenarios
 from tlsperf.report.charts import charts_of
@@ -36,7 +36,7 @@ WIDE = "2026-01-15-history"
 _REPORT = """\
 +++
 title = "{title}"
-date = {date}
+date = {date}T0{hour}:00:00Z
 description = "rustls, OpenSSL and BoringSSL side by side, as an example."
 authors = ["A. Person", "B. Person"]
 [taxonomies]
@@ -44,21 +44,16 @@ feeds = ["performance"]
 tags = ["rustls", "openssl", "boringssl"]
 [extra.generated]
 headlines = {headlines}
-published = "{date}T0{hour}:00:00Z"
 preview = "{alt}"
 +++
 
-{{{{ warnings() }}}}
+## In short
+
+{{{{ standing(rows="*", implementation="{implementation}") }}}}.
 
 {{{{ headline() }}}}
 
-## Results
-
-{tables}
-
-## Charts
-
-{charts}
+{{{{ warnings() }}}}
 
 ## Observations
 
@@ -76,6 +71,14 @@ One sends {{{{ figure(row="{row}", implementation="{implementation}") }}}}: \
 | Markdown | table |
 |---|---:|
 | as people | write them |
+
+## Results
+
+{tables}
+
+## Charts
+
+{charts}
 
 ## Changes
 
@@ -172,7 +175,7 @@ def _sections(results: dict[str, Any], predecessor: str) -> dict[str, Any]:
                 "run": results["runs"][0]["id"],
                 "floor_percent": 1.2,
                 "comparisons": 1,
-                "statement": "Two measurements of one library lie within 1.2 %.",
+                "statement": "Two measurements of one library lie within 1.2%.",
                 "rows": [{**of, "ratio": ratio}],
             }
         ],
@@ -186,7 +189,7 @@ def _sections(results: dict[str, Any], predecessor: str) -> dict[str, Any]:
                 "percent": 81.0,
                 "low": 80.0,
                 "high": 82.0,
-                "text": "81.0 % (80.0 to 82.0 %)",
+                "text": "81.0% (80.0 to 82.0%)",
                 "note": "an example",
             }
         ],
@@ -219,7 +222,9 @@ def _inverted(tables: list[dict[str, Any]]) -> dict[str, Any]:
 
 
 def _report(site: Path, name: str, title: str, **changes: Any) -> None:
+    hour = len(title) % 10
     results = {**example(), "id": name, "date": name[:10], "title": title, **changes}
+    results["time"] = f"{name[:10]}T0{hour}:00:00Z"
     results |= _sections(results, OLDER)
     folder = site / "content" / "perf" / name
     folder.mkdir(parents=True)
@@ -235,7 +240,7 @@ def _report(site: Path, name: str, title: str, **changes: Any) -> None:
         title=title,
         alt=preview.alt,
         date=name[:10],
-        hour=len(title) % 10,
+        hour=hour,
         headlines=json.dumps([f"{h.title}: {h.statement}" for h in checked.headlines]),
         tables="\n\n".join(f'{{{{ table(id="{t.anchor}") }}}}' for t in checked.tables),
         charts="\n\n".join(f'{{{{ chart(id="{c.anchor}") }}}}' for c in checked.charts),
@@ -290,15 +295,17 @@ def _wide_report(site: Path) -> None:
     folder = site / "content" / "perf" / WIDE
     folder.mkdir(parents=True)
     made = _with_charts(made.model_copy(update={"title": "Thirteen builds"}), folder)
+    report = Report(id=WIDE, title=made.title, date=made.date, runs=[WIDE])
+    page = report_page(report, made).replace(
+        "\n+++\n\n", "\n[extra.generated]\nheadlines = []\n+++\n\n", 1
+    )
+    said = statements(made, shortcodes(page, "index.md"))
+    made = made.model_copy(update={"statements": said})
     (folder / "results.json").write_text(results_json(made), encoding="utf-8")
     (folder / "page.json").write_text(page_json(made), encoding="utf-8")
     compared = comparisons_json(all_comparisons(measured))
     (folder / "comparisons.json").write_text(compared, encoding="utf-8")
     (folder / "results.csv").write_text(results_csv(made), encoding="utf-8")
-    report = Report(id=WIDE, title=made.title, date=made.date, runs=[WIDE])
-    page = report_page(report, made).replace(
-        "\n+++\n\n", "\n[extra.generated]\nheadlines = []\n+++\n\n", 1
-    )
     (folder / "index.md").write_text(page, encoding="utf-8")
     run = site / "data" / "runs" / WIDE
     (run / "raw").mkdir(parents=True)
@@ -316,7 +323,10 @@ def empty_site(site: Path) -> Path:
             ignore=lambda folder, names: (
                 [n for n in names if n not in ("_index.md",)]
                 if Path(folder).name
-                in ("perf", "blog", "trends", "hosts", "libraries", "scenarios")
+                in (
+                    *("perf", "blog", "trends", "hosts", "libraries", "scenarios"),
+                    *("questions", "upgrades"),
+                )
                 else []
             ),
         )
@@ -337,6 +347,7 @@ def _over_all(site: Path, reports: list[Results]) -> None:
     pages = overview_files([], overviews, reports)
     files = {f"content/{name}": text for name, text in pages.items()}
     files |= {f"data/{name}": text for name, text in index_files(reports, overviews).items()}
+    files |= question_files(reports, lambda _: Comparisons(rows={}))
     for scenario, drawings in found:
         folder = f"content/{scenario_folder(scenario)}"
         for chart, picture in drawings:
@@ -363,7 +374,7 @@ def make_site(site: Path) -> Path:
             "note": "Figures as published.",
         },
     }
-    warning = {"code": "too-few-rounds", "message": "6 rounds: too few for a 1 % interval."}
+    warning = {"code": "too-few-rounds", "message": "6 rounds: too few for a 1% interval."}
     _report(
         site, OLDER, "An older report", virtual=True, hosts=hosts, runs=[run], warnings=[warning]
     )

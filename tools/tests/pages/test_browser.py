@@ -96,6 +96,37 @@ def test_nothing_overflows_its_box(
     assert problems(seen + wide + committed, "overflow") == []
 
 
+def test_no_number_is_cut_in_two(seen: list[Seen], wide: list[Seen], committed: list[Seen]) -> None:
+    assert problems(seen + wide + committed, "cut") == []
+
+
+HEIGHTS = {1280: 800, 320: 640}
+"""Of a screen, by its width."""
+
+
+def test_observations_stand_within_one_and_a_half_screens_or_three_of_a_phone(
+    committed: list[Seen],
+) -> None:
+    screens = {
+        (s["page"], s["width"]): s["depth"]["observations"] / HEIGHTS[s["width"]]
+        for s in committed
+        if s["depth"]["observations"]
+    }
+    assert len(screens) > 40
+    limits = {1280: 1.5, 320: 3.0}
+    assert {view: far for view, far in screens.items() if far > limits[view[1]]} == {}
+
+
+def test_questions_are_answered_on_the_first_screen(committed: list[Seen]) -> None:
+    depths = {
+        (s["page"], s["width"]): s["depth"]["answer"] / HEIGHTS[s["width"]]
+        for s in committed
+        if s["page"].startswith("questions/") and s["depth"]["answer"]
+    }
+    assert len(depths) == 14
+    assert {view: far for view, far in depths.items() if far > 0.9} == {}
+
+
 def test_no_request_leaves_for_another_host(
     seen: list[Seen], served: str, committed: list[Seen], committed_served: str
 ) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 
@@ -20,6 +21,9 @@ MOST_HTML = 250_000
 
 HTML_A_PAGE = 32_000
 """Bytes of an average page."""
+
+MOST_OF_A_QUESTION = 120
+"""Figures of a page that answers a question, and of the scoreboard."""
 
 LOOPS = {
     "404.html": 1,
@@ -62,6 +66,16 @@ def test_no_template_loads_whole_results_but_these() -> None:
     assert counted(r'load_data\([^)]*"results\.json"|, "results\.json"\]') == WHOLE_RESULTS
 
 
+def test_page_json_has_nothing_that_no_template_reads() -> None:
+    texts = [path.read_text(encoding="utf-8") for path in sorted(TEMPLATES.rglob("*.*"))]
+    files = sorted((ROOT / "content").glob("*/*/page.json"))
+    tables = [json.loads(path.read_text(encoding="utf-8")) for path in files]
+    names = {name for table in tables for name in table}
+    assert len(names) > 20
+    unread = {n for n in names if not any(re.search(rf"\.{n}\b", text) for text in texts)}
+    assert unread == set()
+
+
 def test_pages_are_no_larger_than_they_may_be(
     committed_build: Built, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -80,6 +94,8 @@ def test_no_page_over_all_reports_has_more_figures_than_it_may(committed_build: 
         figures = len(re.findall(r"<td[^>]*>", committed_build.text(page)))
         if page.startswith("scenarios/"):
             assert figures <= 3 * MOST_FIGURES, page
+        elif page.startswith(("questions/", "upgrades/")) or page == "index.html":
+            assert figures <= MOST_OF_A_QUESTION, page
         elif not page.startswith(("perf/", "trends/", "libraries/", "methodology/")):
             assert figures == 0, page
 

@@ -244,9 +244,9 @@ def test_means_are_the_tested_ones_of_the_report_where_it_has_them(
         {"open": f"explore/{search}&baseline={baseline}"},
         {"click": f"[name=scenarios][value='{table['rows'][0]['anchor']}']"},
     )[1:]
-    told = [m for m in results["means"] if m["table"] == table["anchor"]]
-    assert told
-    for mean in told:
+    means = [m for m in results["means"] if m["table"] == table["anchor"]]
+    assert means
+    for mean in means:
         assert any(mean["ratio"]["text"] in line for line in own["means"]), mean
     assert len(own["means"]) == len(table["implementations"]) - 1
     assert all("x, not tested, over" in line for line in fewer["means"])
@@ -299,12 +299,140 @@ def test_a_logarithmic_axis_says_so_and_moves_the_ends(play: Any) -> None:
     assert min(log["chart"]["ends"]) < min(plain["chart"]["ends"])
 
 
-def test_versions_are_lines_a_library_each(play: Any, example_site: Path) -> None:
-    search = f"?reports={WIDE}&table=resumed-handshakes&chart=lines"
-    seen = play({"open": f"explore/{search}"})[-1]
+LINES = f"explore/?reports={WIDE}&table=resumed-handshakes&chart=lines"
+
+
+def test_versions_are_lines_a_library_each(play: Any) -> None:
+    seen = play({"open": LINES})[-1]
     assert seen["drawings"] == len(seen["groups"])
-    assert seen["lines"] == 3 * len(seen["groups"])
+    # One version of BoringSSL is a point; seven of OpenSSL and five of rustls are lines.
+    assert [line["points"] for line in seen["lines"]] == [7, 5] * len(seen["groups"])
     assert "OpenSSL 3.0.0 to 3.6.0" in seen["chart"]["texts"]
+
+
+@pytest.mark.parametrize("width", [320, 1400])
+def test_the_axis_names_each_version_under_its_points(play: Any, width: int) -> None:
+    seen = play({"width": width}, {"open": LINES})[-1]
+    openssl = [f"3.{minor}.0" for minor in range(7)]
+    rustls = [f"0.{minor}.0" for minor in range(19, 24)]
+    for labels in seen["versions"]:
+        assert [text for text, _ in labels] == [*openssl, *rustls, "0.20260101"]
+    places = dict(seen["versions"][0])
+    points = [p for p in seen["points"] if p["title"]][: len(places)]
+    assert len(points) == len(places)
+    for point in points:
+        [version] = [v for v in places if f" {v}" in point["title"]]
+        assert point["x"] == pytest.approx(places[version], abs=3), point
+    assert seen["overlaps"] == []
+
+
+def test_lines_of_two_reports_of_one_build_can_be_told_apart(play: Any) -> None:
+    search = f"?reports={NEWER},{OLDER}&table=transfer&libraries={RUSTLS['id']}&chart=lines"
+    seen = play({"open": f"explore/{search}"})[-1]
+    for report in (NEWER, OLDER):
+        assert f"{RUSTLS['label']}, {report}" in " ".join(seen["chart"]["texts"])
+        assert any(f", {report}: " in (point["title"] or "") for point in seen["points"])
+    assert seen["overlaps"] == []
+
+
+def test_two_lines_of_one_library_have_dashes_and_points_of_their_own(
+    play: Any, example_site: Path
+) -> None:
+    path = example_site / "content" / "perf" / WIDE / "results.json"
+    again = path.read_text(encoding="utf-8").replace(WIDE, OLDER)
+    search = f"?reports={WIDE},{OLDER}&table=resumed-handshakes&chart=lines"
+    answer = {"answer": [f"{OLDER}/results.json", again]}
+    seen = play(answer, {"open": f"explore/{search}"})[-1]
+    lines = seen["lines"][:4]
+    assert len({line["stroke"] for line in lines}) == 2
+    assert len({(line["stroke"], line["dash"]) for line in lines}) == 4
+
+
+def test_what_is_not_counted_is_no_point_of_a_line(play: Any, example_site: Path) -> None:
+    path = example_site / "content" / "perf" / WIDE / "results.json"
+    results = json.loads(path.read_text(encoding="utf-8"))
+    [table] = [t for t in results["tables"] if t["anchor"] == "resumed-handshakes"]
+    cell = table["rows"][0]["cells"][2]
+    cell |= {"valid": False, "note": "a reason"}
+    answer = {"answer": [f"{WIDE}/results.json", json.dumps(results)]}
+    seen = play(answer, {"open": LINES})[-1]
+    assert [line["points"] for line in seen["lines"]][:2] == [6, 5]
+    hollow = [point for point in seen["points"] if point["title"] and not point["filled"]]
+    assert [point["title"] for point in hollow] == [
+        f"OpenSSL 3.2.0: {cell['text']} (not counted): a reason"
+    ]
+    assert "not counted" in seen["chart"]["texts"]
+    assert f"{cell['text']} (not counted)" in seen["chart"]["description"]
+    assert seen["overlaps"] == []
+
+
+def test_a_scenario_leads_to_its_page_where_it_has_one(play: Any, example_site: Path) -> None:
+    rows = json.loads((example_site / "data" / "scenarios.json").read_text("utf-8"))["rows"]
+    seen = play()[-1]
+    shared = [row for row in TRANSFER["rows"] if f"{row['anchor']} MiB/s" in rows]
+    assert shared
+    assert [page for page in seen["pages"] if page] == [
+        [f"../scenarios/{row['anchor']}/", f"{row['name']} in all reports", True] for row in shared
+    ]
+    for address, _, _ in (page for page in seen["pages"] if page):
+        folder = example_site / "content" / "scenarios" / address.split("/")[2]
+        assert (folder / "index.md").exists()
+    alone = play({"open": f"explore/?reports={WIDE}&table=transfer"})[-1]
+    assert alone["groups"]
+    assert alone["pages"] == [None] * len(alone["groups"])
+    phases = play({"select": "full-handshakes-phases"})[-1]
+    assert phases["pages"] == [None] * len(phases["groups"])
+
+
+def test_facets_that_another_table_does_not_have_are_given_up(play: Any) -> None:
+    sided, other, back = play(
+        {"choose": ["side", "sender"]}, {"select": "full-handshakes"}, {"go": -1}
+    )[1:]
+    assert 0 < len(sided["groups"]) < len(TRANSFER["rows"])
+    rows = example()["tables"][1]["rows"]
+    assert other["groups"] == [row["name"] for row in rows]
+    assert other["selects"]["side"] == ""
+    assert other["notices"] == [
+        "Full handshakes of the picked reports has no side sender: all are shown."
+    ]
+    assert "side=" not in other["search"]
+    assert (back["groups"], back["selects"]["side"]) == (sided["groups"], "sender")
+
+
+def test_a_facet_that_the_other_table_has_is_kept_and_its_scenarios_are_not(play: Any) -> None:
+    [*_, fewer, other] = play(
+        {"choose": ["protocol", "1.3"]},
+        {"click": "[data-list=scenarios] button[data-all=false]"},
+        {"select": "full-handshakes"},
+    )
+    assert fewer["figures"] == []
+    rows = [r for r in example()["tables"][1]["rows"] if r["scenario"]["protocol"] == "1.3"]
+    assert other["groups"] == [row["name"] for row in rows]
+    assert (other["selects"]["protocol"], other["notices"]) == ("1.3", [])
+    assert "scenarios=" not in other["search"]
+
+
+def test_an_address_with_a_facet_that_is_not_there_keeps_it_and_says_so(play: Any) -> None:
+    search = f"?reports={NEWER}&table=transfer&side=client"
+    seen = play({"open": f"explore/{search}"})[-1]
+    assert seen["search"] == search
+    assert seen["notices"] == ["Transfer of the picked reports has no side client: all are shown."]
+
+
+def test_a_figure_of_a_report_on_two_hosts_has_the_host_of_its_run(
+    play: Any, example_site: Path
+) -> None:
+    path = example_site / "content" / "perf" / NEWER / "results.json"
+    results = json.loads(path.read_text(encoding="utf-8"))
+    [host] = results["hosts"]
+    results["hosts"] = [host, {**host, "id": "other", "cpu": "Another CPU"}]
+    for implementation in results["implementations"]:
+        implementation["host"] = "other" if implementation["id"] == RUSTLS["id"] else host["id"]
+    answer = {"answer": [f"{NEWER}/results.json", json.dumps(results)]}
+    seen = play(answer, {"open": "explore/"})[-1]
+    assert seen["hosts"].count("Another CPU") == len(TRANSFER["rows"])
+    assert set(seen["hosts"]) == {"Another CPU", host["cpu"]}
+    assert "These are figures of 2 hosts: compare only those of one host." in seen["notices"]
 
 
 def test_reports_are_named(play: Any) -> None:
@@ -321,6 +449,9 @@ def test_what_is_shown_can_be_saved_and_its_address_copied(served: str, tmp_path
     lines = list(csv.DictReader(io.StringIO(text)))
     assert [float(line["value"]) for line in lines] == [c["value"] for c in CELLS]
     assert {line["unit"] for line in lines} == {"MiB/s"}
+    shown = {i["id"]: (i["library"], i["version"]) for i in example()["implementations"]}
+    named = [(line["library"], line["version"]) for line in lines]
+    assert named == [shown[c["implementation"]] for c in CELLS]
     verdicts = [c["ratio"]["verdict"] if "ratio" in c else "" for c in CELLS]
     assert [line["verdict"] for line in lines] == verdicts
     assert address == f"{served}explore/{answer['seen'][-1]['search']}"

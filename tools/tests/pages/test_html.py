@@ -10,6 +10,7 @@ import subprocess
 from datetime import datetime
 from email.utils import parsedate_to_datetime
 from html.parser import HTMLParser
+from itertools import pairwise
 from pathlib import Path
 from urllib.parse import unquote, urldefrag, urlsplit
 from xml.etree import ElementTree
@@ -20,6 +21,8 @@ from PIL import Image
 
 from pages.conftest import BASE_URL, Built
 from pages.fixture import ROOT
+from tlsperf.load.page import read_page
+from tlsperf.publish.reports import moment
 
 pytestmark = pytest.mark.zola
 
@@ -60,7 +63,7 @@ def test_every_page_and_style_sheet_is_valid(site: Built) -> None:
         f"{m['url'].rpartition('/public/')[2]}:{m.get('lastLine')}: {m['message']}"
         for m in messages
         # It takes a file to come from another origin than its style sheet; a browser does not,
-        # and test_browser.py listens to one.
+        # and test_browser.py reads them from one.
         if not m["message"].startswith("Resource violates Content Security Policy")
     ] == []
 
@@ -188,20 +191,25 @@ def test_a_report_is_a_dataset_to_machines(site: Built) -> None:
 
 
 def test_every_page_has_a_picture_for_previews(site: Built) -> None:
-    """One, at an absolute address, of the size that is told, described; a report's is its own."""
+    """One, at an absolute address, of the size that it states, described; a report's is its own."""
     for page in site.pages():
         meta = links_of(site.text(page)).meta
         [address] = meta["og:image"]
         assert address.startswith(f"{BASE_URL}/"), page
         picture = site.public / address.removeprefix(f"{BASE_URL}/")
-        told = (*meta["og:image:width"], *meta["og:image:height"])
+        stated = (*meta["og:image:width"], *meta["og:image:height"])
         with Image.open(picture) as image:
             assert image.format == "PNG"
-            assert tuple(map(str, image.size)) == told, page
+            assert tuple(map(str, image.size)) == stated, page
         assert meta["og:image:type"] == ["image/png"]
         assert meta["twitter:card"] == ["summary_large_image"]
         [alt] = meta["og:image:alt"]
         of_all, own = site.public / "preview.png", (site.public / page).with_name("preview.png")
+        board = site.public / "scoreboard.png"
+        if page in ("index.html", "libraries/index.html") and 'id="score"' in site.text(page):
+            assert picture == board, page
+            assert alt.startswith("Scoreboard of "), page
+            continue
         assert picture == (own if own.exists() else of_all), page
         assert len(alt) > 40, page
         assert ("is better" in alt) is (picture != of_all), page
@@ -333,6 +341,38 @@ def test_reports_of_one_day_have_times_of_their_own(committed_build: Built) -> N
         times = [entry.published_parsed for entry in read.entries]
         assert len(set(times)) == len(times) > 15
         assert max(times) == (read.feed.get("updated_parsed") or max(times))
+
+
+def test_lists_feeds_and_neighbours_have_one_order_newest_first(committed_build: Built) -> None:
+    site = committed_build
+    dates = {
+        path.parent.name: read_page(path).report
+        for path in (ROOT / "content/perf").glob("*/index.md")
+    }
+    expected = sorted(dates, key=lambda name: moment(dates[name].date, dates[name].time))[::-1]
+
+    def listed(text: str) -> list[str]:
+        return re.findall(r'class="title" href="(?:[^"]*/)?perf/([^/"]+)/"', text)
+
+    assert listed(site.text("perf/index.html")) == expected
+    assert listed(site.text("index.html")) == expected
+    assert (
+        re.findall(r'name="reports" value="([^"]*)"', site.text("explore/index.html")) == expected
+    )
+    for path in feeds_of(site):
+        text = path.read_text(encoding="utf-8")
+        found = list(dict.fromkeys(re.findall(r"/perf/([^/\"<]+)/(?:</(?:guid|id)>|\",\n)", text)))
+        limited = [name for name in expected if name in found]
+        assert found == limited, path
+        if path.parent.name == "performance":
+            assert found == expected[: len(found)]
+            assert len(found) == 20
+    for later, name in pairwise(expected):
+        [previous] = re.findall(
+            r'rel="prev" href="(?:[^"]*/)?([^/"]+)/"', site.text(f"perf/{later}/index.html")
+        )
+        assert previous == name
+    assert 'rel="next"' not in site.text(f"perf/{expected[0]}/index.html")
 
 
 def test_a_picture_of_an_entry_has_a_background_and_an_alternative(site: Built) -> None:

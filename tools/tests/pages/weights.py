@@ -18,6 +18,9 @@ FIGURE_LIMIT: Final = 20 * KILO
 HISTOGRAM_LIMIT: Final = 40 * KILO
 """Instead, for a figure of whole distributions."""
 
+LAYOUTS_LIMIT: Final = 10 * KILO
+"""More for each table of the layouts of programs."""
+
 STYLE_LIMIT: Final = 20 * KILO
 
 RUSTLS_DEV: Final = (
@@ -36,6 +39,7 @@ class Weight:
     loaded: int
     figures: int
     histograms: int
+    layouts: int
 
     @property
     def total(self) -> int:
@@ -45,7 +49,8 @@ class Weight:
     def limit(self) -> int:
         more = max(0, self.figures + self.histograms - 3)
         histograms = min(more, self.histograms)
-        return PAGE_LIMIT + histograms * HISTOGRAM_LIMIT + (more - histograms) * FIGURE_LIMIT
+        more_figures = histograms * HISTOGRAM_LIMIT + (more - histograms) * FIGURE_LIMIT
+        return PAGE_LIMIT + more_figures + self.layouts * LAYOUTS_LIMIT
 
 
 def weigh(public: Path, page: str) -> Weight:
@@ -66,6 +71,7 @@ def weigh(public: Path, page: str) -> Weight:
         sum(file.stat().st_size for file in files),
         len(figures) - len(histograms),
         len(histograms),
+        html.count(' layouts">'),
     )
 
 

@@ -47,7 +47,7 @@ fn unsupported(scenario: &Scenario) -> Option<String> {
     if let Some(reason) = bssl::unsupported_session_id(scenario, "AWS-LC") {
         return Some(reason);
     }
-    // A scenario that can't be set up is an error, which the set-up will tell.
+    // A scenario that can't be set up is an error, which the set-up will report.
     let setup = Setup::client(scenario).ok()?;
     let pinned = setup.protocol == Protocol::Tls12
         || chosen_key_shares(&setup.groups) == setup.groups[..setup.key_shares];

@@ -54,7 +54,7 @@ fn unsupported(scenario: &Scenario) -> Option<String> {
     if let Some(reason) = bssl::unsupported_session_id(scenario, "BoringSSL") {
         return Some(reason);
     }
-    // A scenario that can't be set up is an error, which the set-up will tell.
+    // A scenario that can't be set up is an error, which the set-up will report.
     let setup = Setup::client(scenario).ok()?;
     if !cfg!(boringssl_groups) {
         if setup.groups.contains(&KeyExchange::X25519MlKem768) {
@@ -66,7 +66,7 @@ fn unsupported(scenario: &Scenario) -> Option<String> {
     }
     let pinned = setup.protocol == Protocol::Tls12 || setup.cipher_suite == CipherSuite::Aes256Gcm;
     (!cfg!(boringssl_tls13_ciphers) && !pinned)
-        .then(|| "of TLS1.3 only TLS_AES_256_GCM_SHA384 can be pinned in this BoringSSL".into())
+        .then(|| "of TLS 1.3 only TLS_AES_256_GCM_SHA384 can be pinned in this BoringSSL".into())
 }
 
 /// What is measured as primitives.

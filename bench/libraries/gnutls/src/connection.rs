@@ -36,7 +36,7 @@ unsafe extern "C" fn has_arrived(endpoint: *mut c_void, _: c_uint) -> c_int {
     c_int::from(unsafe { &*endpoint.cast::<Endpoint>() }.has_arrived())
 }
 
-/// Called with each TLS1.3 ticket that arrived: counts it.
+/// Called with each TLS 1.3 ticket that arrived: counts it.
 pub unsafe extern "C" fn count_ticket(
     session: gnutls_session_t,
     _: c_uint,

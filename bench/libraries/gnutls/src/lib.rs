@@ -71,7 +71,7 @@ fn datum(bytes: &[u8]) -> Result<gnutls_datum_t> {
 #[derive(Default)]
 struct Slot {
     session: RefCell<Option<Vec<u8>>>,
-    /// TLS1.3 tickets that arrived since the last connection was made.
+    /// TLS 1.3 tickets that arrived since the last connection was made.
     tickets: Cell<u32>,
 }
 
@@ -208,7 +208,7 @@ impl TlsLibrary for GnuTls {
         if scenario.operation == Operation::Primitive {
             return reason("this adapter does not reach the cryptography of GnuTLS, Nettle");
         }
-        // A scenario that can't be set up is an error, which the set-up will tell.
+        // A scenario that can't be set up is an error, which the set-up will report.
         let setup = Setup::client(scenario).ok()?;
         if let Some(group) = setup.groups.iter().find(|group| !has_group(**group)) {
             return Some(format!("GnuTLS has no {group} in this version"));
@@ -216,17 +216,17 @@ impl TlsLibrary for GnuTls {
         let mutual = setup.authentication == Authentication::Mutual;
         if mutual && (setup.protocol, setup.certificate) == (Protocol::Tls12, Certificate::Ed25519)
         {
-            return reason("GnuTLS' clients refuse to present Ed25519 in TLS1.2");
+            return reason("GnuTLS' clients refuse to present Ed25519 in TLS 1.2");
         }
         match (setup.protocol, setup.resumption) {
             (Protocol::Tls12, Resumption::Ticket) => {
-                reason("GnuTLS issues no new ticket when it resumes a TLS1.2 session")
+                reason("GnuTLS issues no new ticket when it resumes a TLS 1.2 session")
             }
             (Protocol::Tls12, Resumption::SessionId) => {
-                reason("GnuTLS leaves the cache of TLS1.2 sessions to the application")
+                reason("GnuTLS leaves the cache of TLS 1.2 sessions to the application")
             }
             (Protocol::Tls13, Resumption::SessionId) => {
-                reason("GnuTLS resumes TLS1.3 sessions by self-contained tickets only")
+                reason("GnuTLS resumes TLS 1.3 sessions by self-contained tickets only")
             }
             _ => None,
         }

@@ -43,7 +43,7 @@ pub fn priorities(setup: &Setup) -> Result<CString> {
         CipherSuite::EcdheEcdsaAes256Gcm => (Some("ECDHE-ECDSA"), "AES-256-GCM"),
         CipherSuite::EcdheEcdsaChaCha20Poly1305 => (Some("ECDHE-ECDSA"), "CHACHA20-POLY1305"),
     };
-    // The same numbers go by other names in TLS1.2, where the curve is not part of them.
+    // The same numbers go by other names in TLS 1.2, where the curve is not part of them.
     let signature = match (setup.certificate, setup.protocol) {
         (Certificate::Rsa2048 | Certificate::Rsa4096, _) => "SIGN-RSA-PSS-RSAE-SHA256",
         (Certificate::EcdsaP256, Protocol::Tls12) => "SIGN-ECDSA-SHA256",
@@ -61,7 +61,7 @@ pub fn priorities(setup: &Setup) -> Result<CString> {
     );
     if by_rsa_in_13 && setup.authentication == Authentication::Mutual {
         // GnuTLS takes RSA-PSS for a kind of key of its own: a client asked for that signature alone
-        // presents no RSA certificate. TLS1.3 allows this one in certificates, not in handshakes.
+        // presents no RSA certificate. TLS 1.3 allows this one in certificates, not in handshakes.
         parts.push("+SIGN-RSA-SHA256".into());
     }
     for group in &setup.groups {
@@ -71,7 +71,7 @@ pub fn priorities(setup: &Setup) -> Result<CString> {
     Ok(CString::new(parts.join(":"))?)
 }
 
-/// GnuTLS names the suites of TLS1.2 without "WITH".
+/// GnuTLS names the suites of TLS 1.2 without "WITH".
 pub fn named_suite(name: &str) -> Result<CipherSuite> {
     let found = CipherSuite::ALL
         .iter()

@@ -110,7 +110,7 @@ unsafe extern "C" fn renew(
 }
 
 /// Each resumption by ticket issues one new ticket, as rustls does; OpenSSL alone would only renew
-/// in TLS1.3.
+/// in TLS 1.3.
 pub unsafe fn renew_tickets(context: *mut SSL_CTX) -> bool {
     unsafe { SSL_CTX_set_session_ticket_cb(context, None, Some(renew), ptr::null_mut()) == 1 }
 }
@@ -120,7 +120,7 @@ pub unsafe fn flush_tickets(_: *mut SSL) -> Result<()> {
     Ok(())
 }
 
-/// The group of the last key exchange; none where a TLS1.2 session was resumed.
+/// The group of the last key exchange; none where a TLS 1.2 session was resumed.
 #[cfg(openssl_group_name)]
 pub unsafe fn negotiated_group(ssl: *mut SSL) -> Result<Option<KeyExchange>> {
     let name = unsafe {
@@ -139,7 +139,7 @@ pub unsafe fn negotiated_group(ssl: *mut SSL) -> Result<Option<KeyExchange>> {
 }
 
 /// The group of the last key exchange, as the peer's share of it shows: before 3.2 OpenSSL has no
-/// name for it. None where a TLS1.2 session was resumed.
+/// name for it. None where a TLS 1.2 session was resumed.
 #[cfg(not(openssl_group_name))]
 pub unsafe fn negotiated_group(ssl: *mut SSL) -> Result<Option<KeyExchange>> {
     /// `SSL_CTRL_GET_PEER_TMP_KEY` of ssl.h.

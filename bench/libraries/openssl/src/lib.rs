@@ -68,7 +68,7 @@ fn unsupported(scenario: &Scenario) -> Option<String> {
             (true, false) => None,
         };
     }
-    // A scenario that can't be set up is an error, which the set-up will tell.
+    // A scenario that can't be set up is an error, which the set-up will report.
     let setup = Setup::client(scenario).ok()?;
     if setup.groups.contains(&KeyExchange::X25519MlKem768) {
         return Some("OpenSSL has X25519MLKEM768 since 3.5".into());

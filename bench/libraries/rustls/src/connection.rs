@@ -43,7 +43,7 @@ where
     }
 }
 
-/// The group of the key exchange; none where there was none, or where this rustls does not tell.
+/// The group of the key exchange; none where there was none, or where this rustls does not report it.
 #[cfg(rustls_key_exchange_group)]
 fn negotiated_group(connection: &CommonState) -> Result<Option<KeyExchange>> {
     let group = connection.negotiated_key_exchange_group();
@@ -60,7 +60,7 @@ fn negotiated_group(_: &CommonState) -> Result<Option<KeyExchange>> {
     Ok(None)
 }
 
-/// Whether a session was resumed, where this rustls tells.
+/// Whether a session was resumed, where this rustls reports it.
 #[cfg(rustls_handshake_kind)]
 fn is_resumed(connection: &CommonState) -> Option<bool> {
     Some(connection.handshake_kind() == Some(rustls::HandshakeKind::Resumed))
@@ -71,7 +71,7 @@ fn is_resumed(_: &CommonState) -> Option<bool> {
     None
 }
 
-/// What only a client can tell.
+/// What only a client reports.
 pub trait Role {
     fn tickets(&self) -> u32;
 }
@@ -163,7 +163,7 @@ where
     }
 }
 
-/// What a connection of either role and either API tells.
+/// What a connection of either role and either API reports.
 pub fn negotiated(connection: &CommonState, tickets: u32) -> Result<Negotiated> {
     let suite = connection.negotiated_cipher_suite();
     let suite = suite.context("no cipher suite was negotiated")?;

@@ -100,7 +100,7 @@ impl Rustls {
             .any(|found| found.name() == named_group(group))
     }
 
-    /// Whether the cipher suite goes with the certificate: those of TLS1.2 name their signatures.
+    /// Whether the cipher suite goes with the certificate: those of TLS 1.2 name their signatures.
     fn signs(&self, setup: &Setup) -> bool {
         let scheme = signature_scheme(setup.certificate);
         let mut suites = self.provider.cipher_suites.iter();
@@ -214,13 +214,13 @@ impl TlsLibrary for Rustls {
     }
 
     fn unsupported(&self, scenario: &Scenario) -> Option<String> {
-        // A scenario that can't be set up is an error, which the set-up will tell.
+        // A scenario that can't be set up is an error, which the set-up will report.
         if let Ok(setup) = Setup::client(scenario) {
             if let Some(group) = setup.groups.iter().find(|group| !self.has_group(**group)) {
                 return Some(self.lacks(&group.to_string()));
             }
             if !self.signs(&setup) {
-                return Some(self.lacks(&format!("{} in TLS1.2", setup.certificate)));
+                return Some(self.lacks(&format!("{} in TLS 1.2", setup.certificate)));
             }
         }
         let ml_kem = Primitive::of(scenario).is_ok_and(Primitive::is_ml_kem);

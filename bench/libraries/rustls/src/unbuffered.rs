@@ -30,7 +30,7 @@ use crate::{
 /// Buffers begin with this size.
 const LEAST_BUFFER: usize = 4096;
 
-/// Largest record on the wire: header, 16 KiB and the most that TLS1.2 allows to be added (RFC
+/// Largest record on the wire: header, 16 KiB and the most that TLS 1.2 allows to be added (RFC
 /// 5246, 6.2.3).
 const LARGEST_RECORD: usize = 5 + (1 << 14) + 2048;
 
@@ -85,7 +85,7 @@ impl TlsLibrary for Unbuffered {
     }
 }
 
-/// Both roles have this function, but no trait of rustls' tells so.
+/// Both roles have this function, but no trait of rustls declares it.
 pub trait Process {
     type Data;
 

@@ -78,7 +78,7 @@ mod graviola {
 
     const PROGRAM: &str = env!("CARGO_BIN_EXE_tls-rustls-graviola");
 
-    /// Its cipher suites of TLS1.2 do not support Ed25519.
+    /// Its cipher suites of TLS 1.2 do not support Ed25519.
     const ED25519: &str = include_str!("unsupported/ed25519.txt");
 
     conformance_tests!(Rustls::graviola(), PROGRAM, unsupported: [ED25519]);

@@ -49,7 +49,7 @@ enum Fault {
     None,
     /// Does full handshakes and calls them resumed.
     Resumption,
-    /// Uses another group and tells the wanted one.
+    /// Uses another group and reports the wanted one.
     Group,
     /// Sends a second ticket.
     SecondTicket,
@@ -514,7 +514,7 @@ fn a_second_ticket_is_noticed() {
 }
 
 #[test]
-fn a_lie_that_is_told_later_or_on_another_thread_only_is_noticed() {
+fn a_false_report_that_comes_later_or_on_another_thread_only_is_noticed() {
     let resumed = scenario(Protocol::Tls13, Resumption::Ticket);
     for fault in [Fault::Resumption, Fault::ResumptionElsewhere] {
         let expected = "on the wire: resumed: found false, expected true";

@@ -142,7 +142,7 @@ impl Connection for S2nConnection<'_> {
                 key_exchange: Some(named_group(CStr::from_ptr(group).to_str()?)?),
                 resumed: Some(s2n_connection_is_session_resumed(self.connection) == 1),
                 // A client always verifies. A server does where it asks for a certificate, and
-                // tells whether the client had one.
+                // reports whether the client had one.
                 peer_verified: self.is_client
                     || s2n_connection_client_cert_used(self.connection) == 1,
                 tickets: match self.is_client {

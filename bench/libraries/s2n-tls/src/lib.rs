@@ -352,7 +352,7 @@ impl TlsLibrary for S2nTls {
                 "s2n-tls has no cryptography of its own: AWS-LC's is measured with rustls, as aws-lc-rs",
             );
         }
-        // A scenario that can't be set up is an error, which the set-up will tell.
+        // A scenario that can't be set up is an error, which the set-up will report.
         let setup = Setup::client(scenario).ok()?;
         if signature_algorithm(setup.certificate).is_none() {
             return reason("s2n-tls has no Ed25519 certificates");
@@ -367,13 +367,13 @@ impl TlsLibrary for S2nTls {
         }
         match (setup.protocol, setup.resumption) {
             (Protocol::Tls12, Resumption::Ticket) => {
-                return reason("s2n-tls issues no new ticket when it resumes a TLS1.2 session");
+                return reason("s2n-tls issues no new ticket when it resumes a TLS 1.2 session");
             }
             (Protocol::Tls12, Resumption::SessionId) => {
-                return reason("s2n-tls leaves the cache of TLS1.2 sessions to the application");
+                return reason("s2n-tls leaves the cache of TLS 1.2 sessions to the application");
             }
             (Protocol::Tls13, Resumption::SessionId) => {
-                return reason("s2n-tls resumes TLS1.3 sessions by self-contained tickets only");
+                return reason("s2n-tls resumes TLS 1.3 sessions by self-contained tickets only");
             }
             _ => {}
         }

@@ -175,7 +175,7 @@ pub fn a_ticket_is_used_once<L: TlsLibrary>(library: &L) {
 
 /// A server that resumes by id forgets the oldest session when it has as many as the set-up says;
 /// "rough" is what rustls calls its capacity. One that leaves its cache to the application has none.
-pub fn the_session_cache_holds_what_it_is_told<L: TlsLibrary>(library: &L) {
+pub fn the_session_cache_holds_the_stated_number_of_sessions<L: TlsLibrary>(library: &L) {
     let scenario = Scenario {
         key_exchange: None,
         resumption: Some(Resumption::SessionId),

@@ -28,7 +28,7 @@ pub fn request(scenario: Scenario) -> Request {
     }
 }
 
-/// What the harness itself costs is at most 2 % of what is measured. Returns how often it is
+/// What the harness itself costs is at most 2% of what is measured. Returns how often it is
 /// recorded.
 fn the_harness_costs_little(records: &[Record]) -> usize {
     let mut overheads = 0;

@@ -49,8 +49,10 @@ macro_rules! conformance_tests {
         }
 
         #[test]
-        fn the_session_cache_holds_what_it_is_told() {
-            crate::conformance::handshakes::the_session_cache_holds_what_it_is_told(&$library);
+        fn the_session_cache_holds_the_stated_number_of_sessions() {
+            crate::conformance::handshakes::the_session_cache_holds_the_stated_number_of_sessions(
+                &$library,
+            );
         }
 
         #[test]

@@ -226,7 +226,7 @@ pub fn threads_and_latencies_are_those_of_every_handshake(program: &str) {
     );
 }
 
-/// What goes wrong in a scenario is told with its name.
+/// An error in a scenario names the scenario.
 pub fn an_error_names_its_scenario(program: &str) {
     let scenario = Scenario {
         variant: Some(Variant::Cold),

@@ -5,7 +5,7 @@ use tls_harness::scenario::{
     Scenario, Variant,
 };
 
-/// A full handshake of TLS1.3 with an RSA certificate.
+/// A full handshake of TLS 1.3 with an RSA certificate.
 pub fn handshake_13() -> Scenario {
     Scenario {
         protocol: Some(Protocol::Tls13),
@@ -19,7 +19,7 @@ pub fn handshake_13() -> Scenario {
     }
 }
 
-/// A full handshake of TLS1.2 with an RSA certificate.
+/// A full handshake of TLS 1.2 with an RSA certificate.
 pub fn handshake_12() -> Scenario {
     Scenario {
         protocol: Some(Protocol::Tls12),

@@ -14,7 +14,7 @@ use super::scenarios::{handshakes, main_report, primitives, transfers};
 /// What needs X25519MLKEM768.
 pub const HYBRID: &str = include_str!("unsupported/hybrid.txt");
 
-/// Resumption by session id in TLS1.3.
+/// Resumption by session id in TLS 1.3.
 pub const SESSION_ID: &str = include_str!("unsupported/session-id.txt");
 
 pub const ML_KEM: &str = include_str!("unsupported/ml-kem.txt");

@@ -22,7 +22,7 @@ use crate::ffi;
 pub(super) struct Slot {
     /// Owned, or null.
     session: Cell<*mut ffi::SSL_SESSION>,
-    /// Sessions that arrived in TLS1.3 tickets since the last connection was made.
+    /// Sessions that arrived in TLS 1.3 tickets since the last connection was made.
     pub(super) tickets: Cell<u32>,
 }
 
@@ -225,7 +225,7 @@ impl Context {
                 ) == 1,
                 "SSL_CTX_set_session_id_context",
             )?;
-            // Without SSL_OP_NO_TICKET a TLS1.3 ticket is the session; with it, it is a key to
+            // Without SSL_OP_NO_TICKET a TLS 1.3 ticket is the session; with it, it is a key to
             // the server's cache.
             if setup.resumption != Resumption::Ticket {
                 ffi::SSL_CTX_set_options(context, ffi::SSL_OP_NO_TICKET as _);

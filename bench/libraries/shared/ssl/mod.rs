@@ -92,7 +92,7 @@ pub fn check(ok: bool, what: &str) -> Result<()> {
     }
 }
 
-/// The name of a TLS1.2 suite in cipher lists; none for those of TLS1.3.
+/// The name of a TLS 1.2 suite in cipher lists; none for those of TLS 1.3.
 pub fn cipher_list_name(suite: CipherSuite) -> Option<&'static CStr> {
     Some(match suite {
         CipherSuite::EcdheRsaAes128Gcm => c"ECDHE-RSA-AES128-GCM-SHA256",

@@ -84,7 +84,7 @@ impl TlsLibrary for WolfSsl {
                 reason("wolfssl-sys builds wolfSSL without session tickets")
             }
             (Some(Protocol::Tls13), Some(Resumption::SessionId)) => reason(
-                "wolfSSL resumes TLS1.3 sessions by tickets, without which wolfssl-sys builds it",
+                "wolfSSL resumes TLS 1.3 sessions by tickets, without which wolfssl-sys builds it",
             ),
             (_, Some(Resumption::SessionId)) => {
                 reason("wolfSSL's cache of sessions has a size that is fixed when it is compiled")

@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use anstyle::{AnsiColor, Style};
+
 use crate::manifest::{CheckResult, CheckStatus as Status, HostFacts};
 
 use super::facts::meminfo;
@@ -61,19 +63,26 @@ pub fn check(facts: &HostFacts, root: &Root) -> Vec<CheckResult> {
         .collect()
 }
 
-/// For people: one check a line, its fix below.
+/// For people: one check a line, its fix below. The output that it is printed to strips the color
+/// where there should be none.
 pub fn to_text(results: &[CheckResult]) -> String {
     use std::fmt::Write as _;
     let mut text = String::new();
     for result in results {
-        let status = match result.status {
-            Status::Pass => "pass",
-            Status::Warn => "warn",
-            Status::Fail => "FAIL",
+        let (status, color) = match result.status {
+            Status::Pass => ("pass", AnsiColor::Green),
+            Status::Warn => ("warn", AnsiColor::Yellow),
+            Status::Fail => ("FAIL", AnsiColor::Red),
         };
-        let _ = writeln!(text, "{status}  {:<18}{}", result.check, result.found);
+        let style = Style::new().bold().fg_color(Some(color.into()));
+        let _ = writeln!(
+            text,
+            "{style}{status}{style:#}  {:<18}{}",
+            result.check, result.found
+        );
         if let Some(fix) = &result.fix {
-            let _ = writeln!(text, "      {:<18}fix: {fix}", "");
+            let dim = Style::new().dimmed();
+            let _ = writeln!(text, "      {:<18}{dim}fix: {fix}{dim:#}", "");
         }
     }
     text
@@ -353,6 +362,6 @@ impl Check for Load {
             percent if percent > watch::LOAD_LIMIT_PERCENT => Status::Warn,
             _ => Status::Pass,
         };
-        Some((status, format!("{percent:.0} % of a core")))
+        Some((status, format!("{percent:.0}% of a core")))
     }
 }

@@ -168,7 +168,7 @@ pub fn derived_id(facts: &HostFacts) -> String {
     spaced.split_whitespace().collect::<Vec<_>>().join("-")
 }
 
-/// Memory within 5 %: the kernel keeps a part of it back, and people write the nominal size.
+/// Memory within 5%: the kernel keeps a part of it back, and people write the nominal size.
 fn close(a: Option<u64>, b: Option<u64>) -> bool {
     match (a, b) {
         (Some(a), Some(b)) => a.abs_diff(b) <= a.max(b) / 20,

@@ -180,7 +180,7 @@ impl<'a> Watch<'a> {
         {
             conditions.disturbances.push((
                 Cause::Load,
-                format!("load by others of {load:.1} % of a core is above {LOAD_LIMIT_PERCENT} %"),
+                format!("load by others of {load:.1}% of a core is above {LOAD_LIMIT_PERCENT}%"),
             ));
         }
         if let Some(steal) = over(conditions.steal_percent, STEAL_LIMIT_PERCENT)
@@ -188,7 +188,7 @@ impl<'a> Watch<'a> {
         {
             conditions.disturbances.push((
                 Cause::Steal,
-                format!("steal time of {steal:.1} % is above {STEAL_LIMIT_PERCENT} %"),
+                format!("steal time of {steal:.1}% is above {STEAL_LIMIT_PERCENT}%"),
             ));
         }
         if let Some(count) = conditions.throttle_count.filter(|count| *count > 0) {

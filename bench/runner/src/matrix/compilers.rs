@@ -6,7 +6,7 @@ use anyhow::{Context, Result, ensure};
 
 use crate::matrix::subject::{Build, Compiler};
 
-/// Compilers, as they tell their version.
+/// Compilers, by the version that they print.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Compilers {
     pub rust: String,
@@ -26,7 +26,7 @@ impl Compilers {
         let llvm = llvm
             .lines()
             .find_map(|line| line.strip_prefix("LLVM version: "));
-        let llvm = llvm.context("rustc -vV tells no LLVM version")?.to_owned();
+        let llvm = llvm.context("rustc -vV prints no LLVM version")?.to_owned();
         let own = version("cc", "g++").and_then(|c| Ok((c, version("c++", "g++")?)));
         let ((c, cxx), named) = match build.compiler {
             None => (own?, None),
@@ -39,7 +39,7 @@ impl Compilers {
                     version(compiler.c(), package)?,
                     version(compiler.cxx(), package)?,
                 );
-                // What a compiler tells begins with the name that it was called by, if it is GCC.
+                // What a compiler prints begins with the name that it was called by, if it is GCC.
                 let unnamed = |text: &str| text.split_once(' ').map(|(_, rest)| rest.to_owned());
                 match own {
                     Ok(own) if unnamed(&own.0) == unnamed(&asked.0) => (own, None),
@@ -56,7 +56,7 @@ impl Compilers {
         })
     }
 
-    /// What compiles all parts of a build, as its environment tells.
+    /// What compiles all parts of a build, as its environment states.
     pub fn environment(&self, build: &Build) -> Vec<(String, String)> {
         let mut all = Vec::new();
         let mut set = |name: &str, value: String| all.push((name.to_owned(), value));
@@ -77,7 +77,7 @@ impl Compilers {
     }
 }
 
-/// The first line of what a compiler tells about itself; `package` is Debian's that brings it.
+/// The first line of what a compiler prints about itself; `package` is Debian's that brings it.
 fn version(name: &str, package: &str) -> Result<String> {
     let output = output_of(name, "--version", package)?;
     Ok(output.lines().next().unwrap_or_default().to_owned())

@@ -1,4 +1,4 @@
-//! What was asked of a build, compared with what its program tells about itself.
+//! What was asked of a build, compared with what its program reports about itself.
 
 use tls_harness::implementation::Implementation;
 
@@ -29,10 +29,10 @@ pub fn differences(asked: &Build, compilers: &Compilers, found: &Implementation)
     let name = asked.allocator.name();
     expect("allocator", first == Some(name), allocator, name);
 
-    // "rustc version 1.95.0 (59807616e 2026-04-14)" in the program, without "version" as told.
+    // "rustc version 1.95.0 (59807616e 2026-04-14)" in the program, without "version" as rustc prints it.
     let rust = found.rust_compiler.as_deref();
-    let told = compilers.rust.trim_start_matches("rustc ");
-    let holds = rust.is_some_and(|rust| rust.trim_start_matches("rustc version ") == told);
+    let expected = compilers.rust.trim_start_matches("rustc ");
+    let holds = rust.is_some_and(|rust| rust.trim_start_matches("rustc version ") == expected);
     expect("Rust compiler", holds, rust, &compilers.rust);
 
     // "GCC: (Debian 12.2.0-14) 12.2.0; Debian clang version 14.0.6; clang version 22.1.0-rc2": the
@@ -41,9 +41,9 @@ pub fn differences(asked: &Build, compilers: &Compilers, found: &Implementation)
     let names = c.unwrap_or_default().split("; ");
     let mut names = names.filter(|name| !is_rusts(name, &compilers.llvm));
     let is_asked = |name: &str| compilers.c.contains(name.trim_start_matches("GCC: "));
-    let told = names.clone().any(is_asked);
+    let named = names.clone().any(is_asked);
     let foreign = names.any(|name| name.contains("clang") && !is_asked(name));
-    expect("C compiler", told && !foreign, c, &compilers.c);
+    expect("C compiler", named && !foreign, c, &compilers.c);
 
     let flags = found.flags.as_deref();
     let has = |flag: &str| {
@@ -116,13 +116,13 @@ mod tests {
         .unwrap()
     }
 
-    fn told(asked: &Build, compilers: &Compilers, found: &Implementation) -> String {
+    fn reported(asked: &Build, compilers: &Compilers, found: &Implementation) -> String {
         differences(asked, compilers, found).join("; ")
     }
 
     #[test]
     fn a_build_that_is_what_was_asked_for_has_no_differences() {
-        assert_eq!(told(&asked(), &gcc(), &found()), "");
+        assert_eq!(reported(&asked(), &gcc(), &found()), "");
         let clang = Compilers {
             c: "Debian clang version 14.0.6".into(),
             ..gcc()
@@ -144,7 +144,7 @@ mod tests {
             cpu_mask: vec![CpuFeature::Aes],
             ..asked()
         };
-        assert_eq!(told(&asked, &clang, &found), "");
+        assert_eq!(reported(&asked, &clang, &found), "");
     }
 
     #[test]
@@ -154,12 +154,12 @@ mod tests {
             ..found()
         };
         assert_eq!(
-            told(&asked(), &gcc(), &with("clang version 22.1.0-rc2")),
+            reported(&asked(), &gcc(), &with("clang version 22.1.0-rc2")),
             ""
         );
         for clang in ["clang version 14.0.6", "Debian clang version 22.1.2"] {
-            let told = told(&asked(), &gcc(), &with(clang));
-            assert!(told.starts_with("C compiler: found GCC"), "{told}");
+            let reported = reported(&asked(), &gcc(), &with(clang));
+            assert!(reported.starts_with("C compiler: found GCC"), "{reported}");
         }
     }
 
@@ -168,8 +168,11 @@ mod tests {
         let differs = |change: &dyn Fn(&mut Build, &mut Implementation), expected: &str| {
             let (mut asked, mut found) = (asked(), found());
             change(&mut asked, &mut found);
-            let told = told(&asked, &gcc(), &found);
-            assert!(told.starts_with(expected), "{told}, expected {expected}");
+            let reported = reported(&asked, &gcc(), &found);
+            assert!(
+                reported.starts_with(expected),
+                "{reported}, expected {expected}"
+            );
         };
         differs(
             &|_, found| found.version = "3.0.9".into(),

@@ -16,7 +16,7 @@ pub enum Subject {
     Build(Build),
 }
 
-/// A library in one version and build. What is not told is as in the workspace of `bench/`.
+/// A library in one version and build. What is not stated is as in the workspace of `bench/`.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Build {
@@ -33,7 +33,7 @@ pub struct Build {
     pub flags: Option<String>,
     /// What both compilers may assume of the processor: `-march=` and `-C target-cpu=`.
     pub target_cpu: Option<String>,
-    /// Features of the processor that the library is told it does not have.
+    /// Features of the processor that are masked, so that the library does not use them.
     #[serde(default)]
     pub cpu_mask: Vec<CpuFeature>,
     /// A local tree or an installed prefix, instead of a package's version.
@@ -82,7 +82,7 @@ impl Compiler {
     }
 }
 
-/// What libraries that come from OpenSSL can be told not to use, by the environment variable
+/// What libraries that come from OpenSSL can be made not to use, by the environment variable
 /// `OPENSSL_ia32cap` (the manual page of that name).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -177,7 +177,7 @@ impl Build {
         Some(version.split_once('+').map_or(version, |(_, own)| own))
     }
 
-    /// What tells this build from the workspace's of the same version; the last part of its id.
+    /// What distinguishes this build from the workspace's of the same version; the last part of its id.
     pub fn label(&self) -> Option<String> {
         let mut parts = Vec::new();
         parts.extend(self.compiler.map(|compiler| compiler.c().to_owned()));
@@ -211,7 +211,7 @@ impl Build {
     }
 
     /// Whether it would have the id of a program that is there: the same version and provider, and
-    /// nothing that tells it from the workspace's.
+    /// nothing that distinguishes it from the workspace's.
     pub fn is_as(&self, program: &Implementation) -> bool {
         // BoringSSL: "boring-sys 5.4.0, API 44".
         let mut words = program.version.split([' ', ',']);

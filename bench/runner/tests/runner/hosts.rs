@@ -445,7 +445,7 @@ fn checks_find_the_noise_of_each_host() {
         (xeon(), "perf-sampling", Warn, "at most 100000 samples/s"),
         (xeon(), "throttling", Warn, "3 times since boot"),
         (xeon(), "temperature", Pass, "41 °C"),
-        (xeon(), "load", Pass, "0 % of a core"),
+        (xeon(), "load", Pass, "0% of a core"),
         (altra(), "governor", Pass, "performance"),
         (altra(), "smt", Pass, "off"),
         (altra(), "turbo", Warn, "the host does not report it"),

@@ -5,6 +5,7 @@ mod counts;
 mod disturbances;
 mod hosts;
 mod kills;
+mod layouts;
 mod matrix;
 mod mistakes;
 mod records;

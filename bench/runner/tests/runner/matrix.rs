@@ -227,7 +227,7 @@ fn real_places(bench: &Bench) -> Places {
 }
 
 #[test]
-fn an_old_version_is_built_measured_and_told_as_found() {
+fn an_old_version_is_built_measured_and_recorded_as_found() {
     let bench = Bench::new();
     let failing = "{ library = \"rustls\", version = \"0.22.99\", provider = \"ring\" }";
     let suite = format!(
@@ -259,7 +259,7 @@ fn an_old_version_is_built_measured_and_told_as_found() {
     let text = fs::read_to_string(bench.path("run").join(&lock.path)).unwrap();
     assert!(text.contains("name = \"rustls\"\nversion = \"0.22.4\""));
 
-    // What could not be built is told, without a place of this machine.
+    // What could not be built is reported, without a place of this machine.
     let warning = run
         .warnings
         .iter()

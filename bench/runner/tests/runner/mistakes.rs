@@ -415,6 +415,10 @@ fn a_library_that_the_suite_does_not_measure_is_measured_in_its_programs() {
     let text = String::from_utf8_lossy(&output.stdout);
     expect(&text, &["tls-gnutls: not built yet: make more-libraries"]);
     assert!(!text.contains("tls-openssl"), "{text}");
+    let output = tlsbench(&bench, "", &["list", "--library", "tls-rustls-ring"]);
+    let text = String::from_utf8_lossy(&output.stdout);
+    expect(&text, &["tls-rustls-ring: "]);
+    assert!(!text.contains("tls-rustls-aws-lc-rs"), "{text}");
 }
 
 #[test]
@@ -470,7 +474,10 @@ fn wrong_arguments_are_refused_with_what_is_expected() {
         ),
         (&["run", "--out", "Data/Runs/X"], "lower-case letters"),
         (&["run", "--host", "My Host"], "lower-case letters"),
-        (&["pack", "no-such-run"], "expected a complete run"),
+        (
+            &["pack", "no-such-run"],
+            "no-such-run: found no such run, expected the folder of a complete run",
+        ),
         (&["measure"], "unrecognized subcommand"),
         (&["completions", "cmd"], "possible values: bash"),
     ] {
@@ -531,6 +538,82 @@ fn what_the_tools_show_of_a_run_follows_where_they_are_set_up() {
     let output = write("echo no such command >&2; exit 2");
     assert!(output.status.success());
     assert!(!String::from_utf8_lossy(&output.stderr).contains("no such command"));
+}
+
+#[test]
+fn a_run_is_packed_from_any_folder_by_its_id_its_folder_or_its_file() {
+    let bench = Bench::new();
+    bench.suite(1, NO_TIME, &["one"]);
+    fs::create_dir_all(bench.path("docs/images")).unwrap();
+    let run = ["run", "--suite", "suite.toml", "--out", "data/runs/today"];
+    assert!(tlsbench(&bench, "", &run).status.success());
+    for given in [
+        "today",
+        "data/runs/today",
+        "../../data/runs/today",
+        "data/runs/today/run.toml",
+    ] {
+        let output = tlsbench(&bench, "docs/images", &["pack", given]);
+        let text = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{given}: {text}");
+        fs::remove_file(bench.path("docs/images/today.tar.gz")).unwrap();
+    }
+    let message = refused(&bench, "docs", &["pack", "todya"]);
+    expect(
+        &message,
+        &["todya: found no such run", "did you mean today?"],
+    );
+    // A run that was stopped has its plan and nothing else.
+    let [finished, partial] =
+        ["run", "run.partial"].map(|it| bench.path(&format!("data/runs/today/{it}.toml")));
+    fs::rename(&finished, &partial).unwrap();
+    let message = refused(&bench, "docs", &["pack", "today"]);
+    expect(
+        &message,
+        &["data/runs/today: the run is not complete", "resume it"],
+    );
+    // Of a run that was copied out of the checkout, the folder is enough.
+    let elsewhere = tempfile::tempdir().unwrap();
+    fs::rename(&partial, &finished).unwrap();
+    fs::rename(
+        bench.path("data/runs/today"),
+        elsewhere.path().join("today"),
+    )
+    .unwrap();
+    let output = Command::new(bench.path("tlsbench"))
+        .args(["pack", "today"])
+        .current_dir(elsewhere.path())
+        .output()
+        .unwrap();
+    assert!(output.status.success());
+    assert!(elsewhere.path().join("today.tar.gz").exists());
+}
+
+#[test]
+fn checks_and_medians_have_color_only_where_it_is_asked_for() {
+    let bench = Bench::new();
+    bench.suite(1, NO_TIME, &["one"]);
+    let run = ["run", "--suite", "suite.toml", "--out", "run"];
+    for arguments in [&["host", "check"][..], &run] {
+        let printed = |variables: &[&str]| {
+            let _ = fs::remove_dir_all(bench.path("run"));
+            let output = Command::new(bench.path("tlsbench"))
+                .args(arguments)
+                .current_dir(bench.folder.path())
+                .env_remove("NO_COLOR")
+                .envs(variables.iter().map(|it| (it, "1")))
+                .output()
+                .unwrap();
+            String::from_utf8(output.stdout).unwrap()
+        };
+        let asked = printed(&["CLICOLOR_FORCE"]);
+        assert!(asked.contains("\u{1b}["), "{asked}");
+        for variables in [&[][..], &["NO_COLOR"], &["NO_COLOR", "CLICOLOR_FORCE"]] {
+            let text = printed(variables);
+            assert!(!text.contains('\u{1b}'), "{variables:?}: {text}");
+            assert!(!text.is_empty());
+        }
+    }
 }
 
 #[test]

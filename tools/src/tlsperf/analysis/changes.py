@@ -43,8 +43,8 @@ from tlsperf.load.run import is_first_look
 
 SIZE: Final = 1.05
 """Ratio from which a change between single figures is listed. Single runs of a figure with the
-largest relative standard deviation but a tenth of the 2023 figures (1.6 %) differ by less than
-1.96 x sqrt(2) x 1.6 % = 4.5 % in 95 of 100 cases."""
+largest relative standard deviation but a tenth of the 2023 figures (1.6%) differ by less than
+1.96 x sqrt(2) x 1.6% = 4.5% in 95 of 100 cases."""
 
 
 # --- which report to compare with ------------------------------------------------------------
@@ -269,7 +269,7 @@ def changes(before: MeasuredReport, after: MeasuredReport, noise: Noise | None =
 def _rule(found: Sequence[_Found], comparisons: int, noise: Noise | None, drift: float) -> str:
     parts = []
     if any(f.estimate.low is not None for f in found):
-        percent = f"{100 * (drift - 1):.1f} %"
+        percent = f"{100 * (drift - 1):.1f}%"
         if noise is not None and 1 + (noise.floor_percent or 0) / 100 >= drift:
             widened = f"{percent} by which other sessions of the same programs on this host differ"
         else:
@@ -283,7 +283,7 @@ def _rule(found: Sequence[_Found], comparisons: int, noise: Noise | None, drift:
     if any(f.estimate.low is None for f in found):
         parts.append(
             "Figures without rounds have no interval: their changes are listed from "
-            f"{100 * (SIZE - 1):.0f} % on and are no verdicts."
+            f"{100 * (SIZE - 1):.0f}% on and are no verdicts."
         )
     if any(f.neutral for f in found):
         parts.append("Ratios across a change of host, method or scenario are not speed-ups.")

@@ -274,7 +274,7 @@ def _with_invalid(sample: Sample) -> Sample:
     together = dict(sample.valid)
     for number, value in enumerate(sample.invalid):
         together[At("", 1, -1 - number)] = value
-    return Sample(together, [], [], sample.has_rounds, sample.is_maximum)
+    return Sample(together, has_rounds=sample.has_rounds, is_maximum=sample.is_maximum)
 
 
 def _figure(sample: Sample, row: Series, estimator: Estimator, include_invalid: bool) -> float:
@@ -398,7 +398,7 @@ def left_out_text(without: Sequence[LeftOut]) -> list[str]:
         lines: dict[str, list[str]] = {}
         for row in without:
             if row.why == why:
-                name, _, phase = row.name.rpartition(", ") if why == _PART else (row.name, "", "")
+                name, phase = row.name.rsplit(", ", 1) if why == _PART else (row.name, "")
                 lines.setdefault(f"{name} ({row.unit})", []).append(phase)
         listed = (
             f"- {name}{': ' * bool(phases[0])}{', '.join(phases)}\n"

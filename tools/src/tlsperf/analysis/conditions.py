@@ -6,14 +6,15 @@ Pure functions. Ratios across such a change are shown without a verdict.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final
 
+from tlsperf.contract.record import Identifier
 from tlsperf.contract.results import LibraryChanges, Results
-from tlsperf.contract.run import HostFacts, Implementation, Run, RunWarning
+from tlsperf.contract.run import Host, HostFacts, Implementation, Run, RunWarning
 from tlsperf.contract.warnings import WarningCode
 
-NOT_RECORDED: Final = "not told"
+NOT_RECORDED: Final = "not recorded"
 """Stands for the value of a field that a source does not record."""
 
 _HOST_IDENTITY: Final = ("machine", "kernel", "mitigations", "microcode")
@@ -53,6 +54,19 @@ def same_host(run: Run, other: Run) -> bool:
         return False
     facts = [(getattr(run.host, f), getattr(other.host, f)) for f in _HOST_IDENTITY]
     return all(a == b for a, b in facts if a and b)
+
+
+def hosts_of(
+    run: Run, hosts: Mapping[Identifier, Host], runs: Mapping[Identifier, Run]
+) -> Mapping[Identifier, Host]:
+    """The known hosts. The spread between sessions of the run's is left out if it was measured on
+    another host of that id, or in another state of it."""
+    host = hosts.get(run.host_id)
+    if host is None or host.between_sessions is None:
+        return hosts
+    if any(same_host(run, runs[id_]) for id_ in host.between_sessions.runs if id_ in runs):
+        return hosts
+    return {**hosts, host.id: host.model_copy(update={"between_sessions": None})}
 
 
 def changed_conditions(before: Results, after: Results) -> list[RunWarning]:

@@ -2,7 +2,7 @@
 
 A sender seals and a receiver opens records of at most 16 KiB, so the ceiling is the rate at which
 the library itself seals or opens 16 KiB (`aes-256-gcm-seal-16384`), and the efficiency is the
-transfer's rate over it. The rest, up to 100 %, is copying, framing and the calls themselves.
+transfer's rate over it. The rest, up to 100%, is copying, framing and the calls themselves.
 """
 
 from __future__ import annotations
@@ -130,5 +130,5 @@ def _efficiency(
 
 def _text(percent: float, low: float | None, high: float | None) -> str:
     if low is None or high is None:
-        return f"{percent:.0f} %"
-    return f"{percent:.1f} % ({low:.1f} to {high:.1f} %)"
+        return f"{percent:.0f}%"
+    return f"{percent:.1f}% ({low:.1f} to {high:.1f}%)"

@@ -74,6 +74,7 @@ def _effect(
         same_percent=same,
         beyond=sum(abs(effect) > same for effect in effects),
         text=f"{_signed(effects[0])} to {_signed(effects[-1])}%",
+        median_text=f"{_signed(float(np.median(effects)))}%",
         same_text=f"{same:.1f}%",
     )
 

@@ -20,25 +20,22 @@ def group_means(report: MeasuredReport) -> list[GroupMean]:
     Their sessions' variances are moderated over all means of the report.
     """
     rows = {row.key: row for row in report.series.rows}
-    groups = [
-        (table, table.baseline, implementation, members)
-        for table in report.results.tables
-        if table.baseline is not None
-        for implementation in table.implementations
-        if implementation != table.baseline
-        and len(members := _members(table, rows, table.baseline, implementation)) > 1
-    ]
-    means = [
-        tuple(_mean([row.samples[i] for row in members]) for i in (implementation, baseline))
-        for _, baseline, implementation, members in groups
-    ]
     rules = report.series.rules
-    prior = prior_of_ratios(session_logs(ours, theirs, rules.pairs) for ours, theirs in means)
+    groups = []
+    for table in report.results.tables:
+        for implementation in table.implementations:
+            baseline = table.baseline
+            if baseline is None or implementation == baseline:
+                continue
+            members = _members(table, rows, implementation, baseline)
+            if len(members) > 1:
+                ours, theirs = (
+                    _mean([r.samples[i] for r in members]) for i in (implementation, baseline)
+                )
+                groups.append((table, baseline, implementation, members, ours, theirs))
+    prior = prior_of_ratios(session_logs(group[4], group[5], rules.pairs) for group in groups)
     found = []
-    for (table, baseline, implementation, members), (ours, theirs) in zip(
-        groups, means, strict=True
-    ):
-        metric = members[0].metric
+    for table, baseline, implementation, members, ours, theirs in groups:
         estimate = sample_ratio(ours, theirs, members[0], rules, prior)
         if estimate is not None:
             found.append(
@@ -48,7 +45,7 @@ def group_means(report: MeasuredReport) -> list[GroupMean]:
                     implementation=implementation,
                     baseline=baseline,
                     rows=len(members),
-                    ratio=as_ratio(estimate, metric),
+                    ratio=as_ratio(estimate, members[0].metric),
                 )
             )
     return found

@@ -353,7 +353,7 @@ def _within(run: MeasuredRun, source: str, pairs: Sequence[RoundPairs]) -> Noise
 
 
 def _percent(ratios: Iterable[float]) -> float:
-    """Per cent within which 95 % of the ratios are."""
+    """Per cent within which 95% of the ratios are."""
     return round(100 * (percentile_95(ratios) - 1), 3)
 
 

@@ -30,7 +30,7 @@ def overhead_text(run: MeasuredRun) -> str | None:
         largest[kind] = max(share, largest.get(kind, 0))
     if not largest:
         return None
-    shares = [f"{_percent(100 * share)} % of {kind}" for kind, share in largest.items()]
+    shares = [f"{_percent(100 * share)}% of {kind}" for kind, share in largest.items()]
     return (
         f"The harness itself, driving a library that does nothing, takes at most {listed(shares)}; "
         f"{_clock(run.loaded.overheads)}."

@@ -220,7 +220,7 @@ def difference_bound(ratio: Ratio) -> str | None:
     if ratio.low is None or ratio.high is None:
         return None
     # Rounded up: the bound must hold.
-    percent = math.ceil(1000 * (max(ratio.high, 1 / ratio.low, 1.0) - 1) - 1e-6) / 10
+    percent = math.ceil(1000 * (max(ratio.high, 1 / ratio.low) - 1) - 1e-6) / 10
     return f"{percent:.1f}%"
 
 

@@ -268,7 +268,7 @@ def widening(rows: Sequence[Series], spreads: Spreads) -> float:
 
 
 def _drift_between(rows: Iterable[Series], spreads: Spreads) -> float:
-    """The ratio within which 95 % of equal medians of two sessions are, of the widest kind."""
+    """The ratio within which 95% of equal medians of two sessions are, of the widest kind."""
     timed = [row for row in rows if not row.is_part and not row.definition.is_count]
     widest = max((spreads.of_median(row.scenario) for row in timed), default=0.0)
     return math.exp(normal_quantile() * math.sqrt(2) * widest)
@@ -296,7 +296,7 @@ def _scenario_names(scenarios: Sequence[Scenario]) -> Mapping[Scenario, tuple[st
     for anchor, group in alike.items():
         differing = [f for f in SCENARIO_FIELDS if len({getattr(s, f) for s in group}) > 1]
         for scenario in group:
-            values = [f"{getattr(scenario, f) or f'{f} not told'}" for f in differing]
+            values = [f"{getattr(scenario, f) or f'{f} not recorded'}" for f in differing]
             suffix = re.sub(r"[^a-z0-9]+", "-", "-".join(["", *values]).lower())
             names[scenario] = (", ".join([scenario_name(scenario), *values]), anchor + suffix)
     return names

@@ -87,11 +87,11 @@ class RatioEstimate:
 
 
 def summary(values: ArrayLike, better: Better = "higher") -> Summary:
-    """Median with its 95 % order-statistic interval, spread and outliers of one series.
+    """Median with its 95% order-statistic interval, spread and outliers of one series.
 
     The interval runs from the k-th smallest to the k-th largest value with the largest k for
     which a binomial(n, 1/2) count falls below k with probability 0.025 at most (David and
-    Nagaraja, Order Statistics, 7.1): distribution-free, at least 95 %, absent below 6 rounds.
+    Nagaraja, Order Statistics, 7.1): distribution-free, at least 95%, absent below 6 rounds.
     """
     series = np.sort(_series(values))
     count = len(series)
@@ -221,7 +221,7 @@ def unpaired_ratio(
     Hodges-Lehmann median of all differences of logs, with the interval whose inversion is the
     Mann-Whitney test, exact (Hollander, Wolfe and Chicken, 4.2-4.3). It knows nothing of what
     changed on the host between the two: the estimate is marked unpaired and says so. `drift` is
-    the ratio within which 95 % of equal things are between such series (the function `drift`, or
+    the ratio within which 95% of equal things are between such series (the function `drift`, or
     the noise between runs); the interval is widened by it on both sides, corrected for the
     comparisons as if such differences were normal.
     """
@@ -243,7 +243,7 @@ def unpaired_ratio(
 def drift(many: Iterable[ArrayLike]) -> float:
     """How far the host drifted while series were measured: the `drift` of unpaired ratios.
 
-    The ratio within which 95 % of the series have their second half of their first; 1 if none is
+    The ratio within which 95% of the series have their second half of their first; 1 if none is
     long enough. Rounds must be in the order of time.
     """
     drifted = []
@@ -380,7 +380,7 @@ def _unpaired_note(drift: float) -> str:
     note = "unpaired: no common rounds, so what else changed is in it"
     if drift == 1:
         return note
-    return f"{note}; interval widened by {100 * (drift - 1):.1f} % for the drift between them"
+    return f"{note}; interval widened by {100 * (drift - 1):.1f}% for the drift between them"
 
 
 def _series(values: ArrayLike) -> Floats:

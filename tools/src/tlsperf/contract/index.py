@@ -126,7 +126,7 @@ class IndexedResult(Model):
     statistic: Statistic
     value: float
     unit: Unit
-    low: float | None = Field(None, description="lower end of the 95 % interval")
+    low: float | None = Field(None, description="lower end of the 95% interval")
     high: float | None = None
     rounds: int | None = Field(None, description="behind the value")
     valid: bool
@@ -151,14 +151,21 @@ class ListedReport(ReportReference):
     """An entry of `data/reports.json`, newest first: what a page of a list shows of a report."""
 
     runs: list[ListedRun]
+    featured: bool = Field(
+        description="shown where a page shows one report: the newest day's of the main series, "
+        "or else the newest"
+    )
 
 
 class ScenarioFigure(Model):
     """A value of a report in one scenario, as the report's page shows it."""
 
     implementation: Identifier
+    library: str
+    version: str
     label: str
     colour: Identifier
+    host: str
     value: float
     text: str
     low: float | None = None
@@ -172,7 +179,8 @@ class ScenarioFigure(Model):
 class ScenarioReport(ReportReference):
     """The figures of one report in a scenario."""
 
-    host: str
+    link: str = Field(description="to the row on its page, below the address of the site")
+    host: str | None = Field(None, description="of all its figures; absent: they are of several")
     baseline: str | None = Field(None, description="what its ratios refer to")
     figures: list[ScenarioFigure]
 

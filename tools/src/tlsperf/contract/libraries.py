@@ -58,6 +58,13 @@ class Releases(Model):
     own_numbers: bool = Field(False, description="its version is not the library's")
 
 
+class SharedLibrary(Model):
+    """What of a library is linked as a shared one, in layouts of that kind."""
+
+    package: str = Field(description="whose archive has its objects, as Rust writes its name")
+    name: str = Field(description="of its file: libssl")
+
+
 class Library(Model):
     """`bench/libraries/<id>/library.toml`."""
 
@@ -71,6 +78,9 @@ class Library(Model):
     providers: list[str] = Field([])
     needs: list[Need] = Field([])
     releases: Releases | None = None
+    shared_library: SharedLibrary | None = Field(
+        None, description="absent: its programs have no shared layout"
+    )
     colour: LibraryColour
 
 

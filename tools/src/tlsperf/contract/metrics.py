@@ -143,7 +143,7 @@ METRICS: Final[Mapping[str, MetricDefinition]] = {
         amount="instructions",
         order=50,
         whole=True,
-        # Counts of one binary agree within 1 % from run to run.
+        # Counts of one binary agree within 1% from run to run.
         same_within=1.01,
         trend=True,
         caption="Instructions in user space of the calls that are timed otherwise, counted on one "

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import date
+from datetime import date, datetime
 from typing import Literal, Self
 
 from pydantic import Field, model_validator
@@ -120,19 +120,24 @@ class HarnessShare(Model):
     text: str = Field(description="copies, calls and clock as readers see them: 21.3 + 0.16 + 0.20")
 
 
+LayoutKind = Literal["shifted", "shuffled", "shared"]
+"""In the order in which readers see them."""
+
+
 class LayoutEffect(Model):
     """What the layout of one program does to one row: rates against the linker's own order."""
 
     anchor: Identifier = Field(description="the row")
     name: str
     implementation: Identifier
-    kind: Literal["shifted", "shuffled"] = Field(description="how the layouts differ")
+    kind: LayoutKind = Field(description="how the layouts differ")
     percents: list[float] = Field(description="of each layout against the own order, ascending")
     same_percent: float = Field(
         ge=0, description="A/A: 95% of equal layouts are within, by the sessions of each"
     )
     beyond: int = Field(ge=0, description="layouts that differ from the own order by more than A/A")
     text: str = Field(description="lowest to highest as readers see them: −9.6 to +0.4%")
+    median_text: str = Field(description="of the layouts: −3.1%")
     same_text: str
 
 
@@ -183,6 +188,7 @@ class Bar(Model):
     label: str
     text: str
     percent: float = Field(ge=0, le=100, description="length, of the longest")
+    folded: bool = Field(False, description="of many bars, one that only the table shows")
 
 
 class Headline(Model):
@@ -210,6 +216,7 @@ class RunReference(Model):
     files: list[RawFile]
     warnings: list[RunWarning] = Field([])
     overhead: str | None = Field(None, description="what the harness itself costs, in words")
+    took: str | None = Field(None, description="from its start to its end: 9 minutes")
 
 
 class ShownImplementation(Implementation):
@@ -217,6 +224,9 @@ class ShownImplementation(Implementation):
 
     label: str = Field(description="rustls 0.23.40 (aws-lc-rs)")
     colour: Identifier = Field(description="class of the library's colour in charts and style")
+    host: Identifier | None = Field(
+        None, description="that it was measured on; absent: the one host of the report"
+    )
 
 
 class Change(Model):
@@ -307,7 +317,7 @@ class Efficiency(Model):
     percent: float = Field(ge=0)
     low: float | None = Field(None, ge=0)
     high: float | None = Field(None, ge=0)
-    text: str = Field(description="81 % (80 to 82 %)")
+    text: str = Field(description="81% (80 to 82%)")
     note: str | None = None
 
     @model_validator(mode="after")
@@ -315,7 +325,7 @@ class Efficiency(Model):
         _check_interval(self.low, self.high)
         expected = [n for n in (self.percent, self.low, self.high) if n is not None]
         if not agrees(self.text, *expected, stored=1e-6):
-            raise ValueError(f"a text of {self.percent:g} %, not {self.text!r}")
+            raise ValueError(f"a text of {self.percent:g}%, not {self.text!r}")
         return self
 
 
@@ -415,6 +425,9 @@ class Results(Model):
     id: Identifier = Field(description="<date>-<slug>")
     title: str
     date: date
+    time: datetime | None = Field(
+        None, description="on its day: what orders reports of one day; absent: midnight"
+    )
     virtual: bool | None = Field(None, description="measured in a virtual machine")
     baseline: Identifier | None = None
     runs: list[RunReference]
@@ -452,6 +465,9 @@ class Results(Model):
         }
         if unknown := sorted(named - known):
             raise ValueError(f"implementations of the report, not {', '.join(unknown)}")
+        hosts = {host.id for host in self.hosts}
+        if unknown := sorted({i.host for i in self.implementations if i.host} - hosts):
+            raise ValueError(f"hosts of the report, not {', '.join(unknown)}")
         return self
 
 

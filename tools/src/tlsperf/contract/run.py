@@ -30,7 +30,7 @@ LabelPart = Annotated[
 RawPath = Annotated[
     str,
     StringConstraints(
-        pattern=r"^raw(/[A-Za-z0-9_@+()-]+(\.[0-9][A-Za-z0-9_+-]*)*(\.(csv|jsonl|lock|log|tsv|txt))?)+$",
+        pattern=r"^raw(/[A-Za-z0-9_@+()-]+(\.[0-9][A-Za-z0-9_+-]*)*(\.(csv|json|jsonl|lock|log|tsv|txt))?)+$",
         max_length=500,
     ),
 ]
@@ -49,7 +49,7 @@ class Implementation(Model):
         None, description="aws-lc-rs, ring: who does the cryptography"
     )
     provider_version: str | None = None
-    build: LabelPart | None = Field(None, description="what tells this build from another")
+    build: LabelPart | None = Field(None, description="what distinguishes this build from another")
     rust_compiler: str | None = None
     c_compiler: str | None = None
     flags: str | None = None
@@ -202,8 +202,9 @@ class Layout(Model):
     """One way in which the programs of a run were linked. Layout 0 has the linker's own order."""
 
     number: int = Field(ge=0)
-    kind: Literal["own", "shifted", "shuffled"] = Field(
-        description="the linker's own order; that, behind padding; all sections in a random order"
+    kind: Literal["own", "shifted", "shuffled", "shared"] = Field(
+        description="the linker's own order; that, behind padding; all sections in a random order; "
+        "the library's objects in a shared library, behind padding"
     )
     seed: int | None = Field(None, ge=0, description="decides padding or order; absent: own")
     programs: dict[Identifier, Sha256] = Field(description="by implementation")
@@ -288,6 +289,9 @@ class Report(Model):
     id: Identifier = Field(description="<date>-<slug>, the name of its folder")
     title: str
     date: date
+    time: datetime | None = Field(
+        None, description="on its day, in UTC: what orders reports of one day; absent: midnight"
+    )
     runs: list[Identifier] = Field(min_length=1)
     baseline: Identifier | None = Field(None, description="implementation that ratios refer to")
     across_hosts: bool = Field(

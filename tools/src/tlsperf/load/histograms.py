@@ -33,7 +33,7 @@ Histograms = Mapping[tuple[Scenario, Identifier], list[Bin]]
 """Ascending bins of an implementation in a scenario, without threads where a file reports none."""
 
 BINS_A_DECADE: Final = 60
-"""A bin of a chart is 3.9 % wide, where our records distinguish 0.1 %."""
+"""A bin of a chart is 3.9% wide, where our records distinguish 0.1%."""
 
 
 def read_histograms(

@@ -6,6 +6,7 @@ import re
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any, Final
 
@@ -53,7 +54,7 @@ def read_page(path: Path) -> Page:
     extra = table.get("extra")
     if not isinstance(extra, dict) or not isinstance(extra.get("report"), dict):
         raise FormatError(name, None, "no [extra.report]", 'one with runs = ["<run>", …]')
-    head = {k: table[k] for k in ("title", "date") if k in table}
+    head = {k: table[k] for k in ("title", "date") if k in table} | _moment(table, name)
     try:
         report = Report.model_validate(head | extra["report"] | {"id": path.parent.name})
     except ValidationError as error:
@@ -66,6 +67,17 @@ def read_page(path: Path) -> Page:
     if not isinstance(description, str | None):
         raise FormatError(name, None, f"description {description!r}", "a text")
     return Page(path, opening, front_matter, rest, report, description, _generated(extra, name))
+
+
+def _moment(table: Mapping[str, Any], file: str) -> dict[str, Any]:
+    """Day and time of a page whose date has both."""
+    given = table.get("date")
+    if not isinstance(given, datetime):
+        return {}
+    if given.utcoffset() != timedelta(0):
+        found = f"date {given.isoformat()}"
+        raise FormatError(file, None, found, "a time in UTC, with Z at its end")
+    return {"date": given.date(), "time": given}
 
 
 def _generated(extra: Mapping[str, Any], file: str) -> Mapping[str, Any]:

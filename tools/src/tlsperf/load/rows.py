@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -140,18 +141,52 @@ def primitive_row(
     """The rate of a primitive called `name`; a note makes it invalid."""
     with scenario_errors(source.name, line):
         scenario = Scenario(operation="primitive", variant=name)
+    return row_of(source, line, scenario, "rate", rate, unit, note=note)
+
+
+def row_of(
+    source: RawInput,
+    line: int,
+    scenario: Scenario,
+    metric: str,
+    value: float,
+    unit: str,
+    *,
+    statistic: str = "value",
+    note: str | None = None,
+) -> ParsedRow:
+    """One observation of the file; a note makes it invalid."""
     return ParsedRow(
         file=source.name,
         line=line,
         implementation=source.implementation,
         round=source.round,
         scenario=scenario,
-        metric="rate",
-        value=rate,
+        metric=metric,
+        value=value,
         unit=unit,
+        statistic=statistic,
         valid=note is None,
         note=note,
     )
+
+
+def foreign_primitive(source: RawInput, line: int, printed: str) -> Scenario:
+    """The scenario of a benchmark that somebody else named: a primitive with that name.
+
+    What a variant cannot have becomes a hyphen: `client/X25519` is client-X25519. A plus, which
+    joins the key shares of a client, becomes `and`.
+    """
+    name = re.sub(r"[^A-Za-z0-9._]+", "-", printed.replace("+", "-and-")).strip("-._")
+    if not name or len(name) > MOST_IN_NAME:
+        expected = f"a name of 1 to {MOST_IN_NAME} letters, digits and . _ -"
+        raise FormatError(source.name, line, repr(printed[:200]), expected)
+    with scenario_errors(source.name, line):
+        return Scenario(operation="primitive", variant=name)
+
+
+MOST_IN_NAME: Final = 100
+"""Characters of a variant."""
 
 
 def frame_of(rows: Iterable[ParsedRow]) -> pd.DataFrame:

@@ -10,7 +10,7 @@ from tlsperf.contract.record import Scenario
 
 
 class Suite(NamedTuple):
-    """A cipher suite: its IANA name, its protocol, and the signature that TLS1.2 ties it to."""
+    """A cipher suite: its IANA name, its protocol, and the signature that TLS 1.2 ties it to."""
 
     iana: str
     protocol: str

@@ -7,6 +7,7 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
+from tlsperf.analysis.conditions import hosts_of
 from tlsperf.analysis.factors import quoted_factors
 from tlsperf.analysis.noise import verdict_floor
 from tlsperf.analysis.series import MeasuredReport, MeasuredRun, measured
@@ -69,7 +70,8 @@ def assembler(
         report = by_id[report_id]
         measured_runs = [run_of(run) for run in report.runs]
         floor = verdict_floor(noise_of(report_id))
-        return measured_report(report, measured_runs, hosts, floor, calls.get(report_id, ()))
+        known = hosts_of(measured_runs[0].loaded.run, hosts, runs)
+        return measured_report(report, measured_runs, known, floor, calls.get(report_id, ()))
 
     def assemble(report: Report) -> Assembled:
         results = report_of(report.id).results

@@ -35,7 +35,8 @@ def page_json(results: Results) -> str:
     """
     tables = [table for table in results.tables if not table.by_phase]
     whole = results.model_copy(update={"tables": tables})
-    shown = whole.model_dump(mode="json", by_alias=True, exclude_none=True)
+    unseen = {"schema_", "time", "comparisons"}
+    shown = whole.model_dump(mode="json", by_alias=True, exclude_none=True, exclude=unseen)
     for table in shown["tables"]:
         for row in table["rows"]:
             cells = [_texts({n: cell[n] for n in _SHOWN if n in cell}) for cell in row["cells"]]

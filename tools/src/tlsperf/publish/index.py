@@ -21,7 +21,7 @@ from tlsperf.contract.index import (
 )
 from tlsperf.contract.results import Cell, Results, Row, ShownImplementation, Table
 from tlsperf.publish.datapackage import datapackage_json
-from tlsperf.publish.reports import newest_first
+from tlsperf.publish.reports import by_time, newest_first
 from tlsperf.publish.scenarios import scenario_list
 
 
@@ -29,7 +29,7 @@ def index_files(
     reports: Sequence[Results], scenarios: Sequence[ScenarioOverview]
 ) -> dict[str, str]:
     """The text of each file below data/, by its name there; newest report first."""
-    ordered = newest_first(reports)
+    ordered = by_time(reports)
     results = [result for report in ordered for result in indexed(report)]
     return {
         "index.json": _index_json(results),
@@ -101,12 +101,14 @@ def _index_csv(results: Sequence[IndexedResult]) -> str:
 
 
 def _reports_json(ordered: Sequence[Results]) -> str:
+    featured = newest_first(ordered)[0].id if ordered else None
     listed = [
         ListedReport(
             id=report.id,
             title=report.title,
             date=report.date,
             runs=[ListedRun(id=run.id, files=run.files) for run in report.runs],
+            featured=report.id == featured,
         )
         for report in ordered
     ]

@@ -10,7 +10,7 @@ from tlsperf.contract.metrics import METRICS
 from tlsperf.contract.record import Identifier
 from tlsperf.contract.results import Cell, Results, Row, ShownImplementation, Table
 from tlsperf.contract.text import host_label
-from tlsperf.publish.reports import newest_first, reference
+from tlsperf.publish.reports import host_of, newest_first, reference
 
 
 def libraries(results: Sequence[Results]) -> list[LibraryOverview]:
@@ -23,9 +23,7 @@ def libraries(results: Sequence[Results]) -> list[LibraryOverview]:
             library=name,
             name=NAMES[name],
             versions=[
-                MeasuredVersion(
-                    label=i.label, report=reference(r), host=", ".join(map(host_label, r.hosts))
-                )
+                MeasuredVersion(label=i.label, report=reference(r), host=host_label(host_of(r, i)))
                 for r in ordered
                 for i in r.implementations
                 if i.library == name

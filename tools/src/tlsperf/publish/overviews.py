@@ -3,23 +3,27 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from tlsperf.contract.index import HostOverview, ScenarioOverview, Trend
+from tlsperf.contract.questions import ListedQuestion
 from tlsperf.contract.record import Identifier, Model
-from tlsperf.contract.results import Results
+from tlsperf.contract.results import Comparisons, Results
 from tlsperf.contract.run import HostFacts
 from tlsperf.contract.text import host_label
 from tlsperf.publish.libraries import libraries
-from tlsperf.publish.reports import newest_first, reference
+from tlsperf.publish.questions import questions
+from tlsperf.publish.reports import by_time, newest_first, reference
 from tlsperf.publish.scenarios import scenario_csv, shortened
+from tlsperf.publish.scoreboard import scoreboard
+from tlsperf.publish.upgrades import report_of_versions, upgrade_question, upgrades
 
 
 def hosts(results: Sequence[Results], trend_list: Sequence[Trend]) -> list[HostOverview]:
     """Each host of a report, with its reports, newest first."""
     facts: dict[Identifier, HostFacts] = {}
     reports: dict[Identifier, list[Results]] = {}
-    for report in newest_first(results):
+    for report in by_time(results):
         for host in report.hosts:
             facts.setdefault(host.id, host)
             reports.setdefault(host.id, []).append(report)
@@ -64,7 +68,37 @@ def overview_files(
         files[f"{folder}/index.md"] = _page(name, about, "scenario.html")
         files[f"{folder}/scenario.json"] = _json(scenario)
         files[f"{folder}/scenario.csv"] = scenario_csv(scenario)
-        files[f"{folder}/page.json"] = _json(shortened(scenario))
+        files[f"{folder}/page.json"] = _page_json(scenario)
+    return files
+
+
+def question_files(
+    reports: Sequence[Results], compared: Callable[[Identifier], Comparisons]
+) -> dict[str, str]:
+    """The text of each file of the scoreboard and of the pages by question, by its path."""
+    ordered = newest_first(reports)
+    found = questions(ordered)
+    files: dict[str, str] = {}
+    versions = report_of_versions(ordered)
+    if versions is not None:
+        ratios = compared(versions.results.id)
+        found.insert(2, upgrade_question(versions, ratios))
+        for upgrade in upgrades(versions, ratios):
+            folder = f"content/upgrades/{upgrade.id}"
+            title = f"{upgrade.before} to {upgrade.after}"
+            about = f"What the upgrade does to each task, with a verdict. {upgrade.answer}"
+            files[f"{folder}/index.md"] = _page(title, about, "upgrade.html")
+            files[f"{folder}/upgrade.json"] = _json(upgrade)
+    for weight, question in enumerate(found, start=1):
+        folder = f"content/questions/{question.id}"
+        page = _page(question.title, question.description, "question.html", weight)
+        files[f"{folder}/index.md"] = page
+        files[f"{folder}/question.json"] = _json(question)
+    entries = [ListedQuestion(id=q.id, title=q.title, answer=q.answer[0]) for q in found]
+    table = [entry.model_dump(mode="json") for entry in entries]
+    files["data/questions.json"] = json.dumps(table, indent=1, ensure_ascii=False) + "\n"
+    board = scoreboard(ordered)
+    files["data/scoreboard.json"] = _json(board) if board else "{}\n"
     return files
 
 
@@ -78,12 +112,23 @@ def trend_folder(trend: Trend) -> str:
     return f"trends/{trend.id}"
 
 
-def _page(title: str, description: str, template: str) -> str:
+def _page(title: str, description: str, template: str, weight: int | None = None) -> str:
+    placed = f"weight = {weight}\n" if weight is not None else ""
     head = "".join(
         f"{key} = {json.dumps(value, ensure_ascii=False)}\n"
         for key, value in (("title", title), ("description", description), ("template", template))
     )
-    return f"+++\n# written by `tlsperf render`: changes are lost\n{head}+++\n"
+    return f"+++\n# written by `tlsperf render`: changes are lost\n{head}{placed}+++\n"
+
+
+def _page_json(scenario: ScenarioOverview) -> str:
+    """The text of page.json: of a figure what the page shows."""
+    unseen = {"implementation", "library", "version", "value", "low", "high"}
+    figures = {"__all__": {"figures": {"__all__": unseen}}}
+    table = shortened(scenario).model_dump(
+        mode="json", exclude_none=True, exclude={"reports": figures, "kind": True}
+    )
+    return json.dumps(table, indent=1, ensure_ascii=False) + "\n"
 
 
 def _json(model: Model) -> str:

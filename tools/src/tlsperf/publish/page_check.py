@@ -16,6 +16,7 @@ from tlsperf.contract.errors import FormatError, UserError, alternatives
 from tlsperf.contract.record import Identifier
 from tlsperf.contract.results import Results
 from tlsperf.load.page import Page
+from tlsperf.publish.reports import same_time
 
 SHORTCODES: Final = Path("templates", "shortcodes")
 DIAGRAMS: Final = Path("static", "diagrams")
@@ -89,8 +90,15 @@ def page_problems(
     """What is wrong with `pages`, of `every` page, as far as it shows without their figures."""
     shortcodes = sorted(path.stem for path in (root / SHORTCODES).glob("*.*"))
     reports = [page.report.id for page in every]
+    doubled = same_time(page.report for page in every)
     found: list[FormatError] = []
     for page in pages:
+        if other := doubled.get(page.report.id):
+            what = f"the date of {other}"
+            expected = (
+                "a time of its own, as date = 2026-11-21T16:02:39Z: lists and feeds follow it"
+            )
+            found.append(FormatError(str(page.path), _line_of(page, "date ="), what, expected))
         found += _front_matter(page, runs, reports)
         text = text_of(page)
         found += _unknown_shortcodes(text, shortcodes)

@@ -1,8 +1,8 @@
 """Words that compare are computed, not typed: what a person typed all the same is found here.
 
 A figure that moves must move the words about it. So the prose of a page says what was compared,
-and shortcodes (`ratio`, `verdict`, `rank`, `extreme`, `change`, `unchanged`, `agree`) say how it
-came out. Not looked at are shortcodes, code, link targets and quotations.
+and shortcodes (`ratio`, `verdict`, `rank`, `extreme`, `change`, `unchanged`, `agree`,
+`standing`) say how it came out. Not looked at are shortcodes, code, link targets and quotations.
 """
 
 from __future__ import annotations
@@ -23,7 +23,8 @@ class Typed(NamedTuple):
     def __str__(self) -> str:
         return (
             f"{self.file}:{self.line}: found the typed comparison {self.words!r}, expected a "
-            "shortcode (ratio, verdict, rank, extreme, change, unchanged, agree) or neutral words"
+            "shortcode (ratio, verdict, rank, extreme, change, unchanged, agree, standing) or "
+            "neutral words"
         )
 
 

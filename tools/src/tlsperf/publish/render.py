@@ -9,10 +9,9 @@ from __future__ import annotations
 
 import signal
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
-from datetime import datetime
 from difflib import get_close_matches
 from multiprocessing import get_context
 from pathlib import Path
@@ -20,7 +19,7 @@ from typing import Any, Final
 
 from tlsperf.contract.errors import FormatError, UserError
 from tlsperf.contract.record import Identifier
-from tlsperf.contract.results import Results
+from tlsperf.contract.results import Comparisons, Results
 from tlsperf.contract.run import Report
 from tlsperf.contract.text import counted, host_label
 from tlsperf.load.page import Page, read_pages
@@ -36,26 +35,28 @@ from tlsperf.publish.exports import (
 )
 from tlsperf.publish.files import replace_file
 from tlsperf.publish.index import index_files
-from tlsperf.publish.overviews import overview_files, scenario_folder, trend_folder
+from tlsperf.publish.overviews import overview_files, question_files, scenario_folder, trend_folder
 from tlsperf.publish.page import with_generated
 from tlsperf.publish.page_check import page_problems, reference_problems, refuse
 from tlsperf.publish.prose import typed_in_pages
-from tlsperf.publish.reports import times
+from tlsperf.publish.reports import newest_first
 from tlsperf.publish.scenarios import scenarios
+from tlsperf.publish.scoreboard import scoreboard
 from tlsperf.publish.trends import trends
 from tlsperf.report.charts.kind import Drawing
 from tlsperf.report.charts.svg import draw
 from tlsperf.report.preview import FILE as PREVIEW
-from tlsperf.report.preview import report_preview, site_preview
+from tlsperf.report.preview import report_preview, scoreboard_preview, site_preview
 
 HISTOGRAM: Final = "latency-histogram.csv"
-_OVER_ALL: Final = ("trends", "hosts", "libraries", "scenarios")
+_OVER_ALL: Final = ("trends", "hosts", "libraries", "scenarios", "questions", "upgrades")
 _INDEX: Final = (
     *("index.json", "index.csv", "datapackage.json"),
-    *("reports.json", "scenarios.json"),
+    *("reports.json", "scenarios.json", "questions.json", "scoreboard.json"),
 )
 _CONFIG: Final = "config.toml"
 _PREVIEW: Final = "static/preview.png"
+_SCOREBOARD: Final = "static/scoreboard.png"
 _MANY: Final = 4
 """Reports from which charts are drawn in another process."""
 
@@ -173,13 +174,14 @@ def _render(root: Path, pages: Sequence[Page], chosen: Sequence[Page]) -> Output
             )
             for page in pages
         ]
-        overviews = _overviews(root, every, drawer)
+        compared = {page.report.id: assembled.comparisons for page, assembled, _ in made}
+        overviews = _overviews(root, every, compared, drawer)
         outputs: Outputs = {}
-        published = times([page.report for page in pages], read_runs(root / "data" / "runs"))
         for page, assembled, charts in made:
-            at = published[page.report.id]
-            outputs |= _outputs(page, assembled, charts, title, at)
+            outputs |= _outputs(page, assembled, charts, title)
         overviews[root / _PREVIEW] = site_preview(title, description)
+        if board := scoreboard(newest_first([results for _, results in every])):
+            overviews[root / _SCOREBOARD] = scoreboard_preview(board, title)
         return outputs | dict.fromkeys(set(_overview_paths(root)) - set(overviews)) | overviews
 
 
@@ -206,9 +208,7 @@ def _of_site(config: Path) -> tuple[str, str]:
     return found[0], found[1]
 
 
-def _outputs(
-    page: Page, assembled: Assembled, charts: Drawn, site: str, published: datetime
-) -> Outputs:
+def _outputs(page: Page, assembled: Assembled, charts: Drawn, site: str) -> Outputs:
     """What the folder of a report must hold."""
     results = assembled.results
     files = {
@@ -221,7 +221,7 @@ def _outputs(
         files[HISTOGRAM] = histograms_csv(assembled.histograms)
     files.update(charts)
     made = {name: text.encode() for name, text in files.items()}
-    generated = _generated(results) | {"published": f"{published:%Y-%m-%dT%H:%M:%SZ}"}
+    generated = _generated(results)
     if preview := report_preview(results, site):
         made[PREVIEW] = preview.png
         generated["preview"] = preview.alt
@@ -248,7 +248,12 @@ def _generated(results: Results) -> dict[str, Any]:
 # --- over all reports ----------------------------------------------------------------------------
 
 
-def _overviews(root: Path, every: Sequence[tuple[Report, Results]], drawer: Drawer) -> Outputs:
+def _overviews(
+    root: Path,
+    every: Sequence[tuple[Report, Results]],
+    compared: Mapping[Identifier, Comparisons],
+    drawer: Drawer,
+) -> Outputs:
     """The pages and the index over all reports."""
     history = [
         (report, results)
@@ -263,16 +268,29 @@ def _overviews(root: Path, every: Sequence[tuple[Report, Results]], drawer: Draw
     pages = overview_files([trend for trend, _ in through], overviews, shown)
     files = {f"content/{name}": text for name, text in pages.items()}
     files |= {f"data/{name}": text for name, text in index_files(shown, overviews).items()}
+    files |= question_files(shown, lambda report: _comparisons(root, compared, report))
     for folder, charts in drawn:
         files |= {f"content/{folder}/{name}": text for name, text in charts}
     return {root / name: text.encode() for name, text in files.items()}
+
+
+def _comparisons(
+    root: Path, compared: Mapping[Identifier, Comparisons], report: Identifier
+) -> Comparisons:
+    """Those of a report that is made now, or those beside its page."""
+    if report in compared:
+        return compared[report]
+    path = root / "content" / "perf" / report / "comparisons.json"
+    return Comparisons.model_validate_json(path.read_bytes())
 
 
 def _overview_paths(root: Path) -> list[Path]:
     """The files that are there over all reports; `_index.md` is a person's."""
     pages = (path for name in _OVER_ALL for path in (root / "content" / name).glob("*/*"))
     index = (root / "data" / name for name in _INDEX)
-    return sorted(path for path in (*pages, *index, root / _PREVIEW) if path.is_file())
+    return sorted(
+        path for path in (*pages, *index, root / _PREVIEW, root / _SCOREBOARD) if path.is_file()
+    )
 
 
 # --- files ---------------------------------------------------------------------------------------

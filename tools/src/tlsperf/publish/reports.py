@@ -1,42 +1,60 @@
-"""The order of reports, when each appeared, and how one refers to another."""
+"""The order of reports, where each was measured, and how one refers to another."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from datetime import UTC, datetime, time, timedelta
+from collections.abc import Iterable
+from datetime import UTC, date, datetime, time
 
-from tlsperf.contract.record import Identifier
-from tlsperf.contract.results import ReportReference, Results
-from tlsperf.contract.run import Report, Run
+from tlsperf.contract.errors import UserError
+from tlsperf.contract.results import ReportReference, Results, ShownImplementation
+from tlsperf.contract.run import HostFacts, Report
+
+
+def moment(day: date, at: datetime | None) -> datetime:
+    """When a report appeared: midnight where its page has no time."""
+    return at or datetime.combine(day, time(), UTC)
+
+
+def by_time(reports: Iterable[Results]) -> list[Results]:
+    """The newest report first, as Zola orders lists, feeds and neighbours by the date of a page."""
+    by_id = sorted(reports, key=lambda report: report.id)
+    return sorted(by_id, key=lambda report: moment(report.date, report.time), reverse=True)
 
 
 def newest_first(reports: Iterable[Results]) -> list[Results]:
-    """The newest report first; of one day the one of the main series, the others by their ids."""
+    """The newest day first; of one day the report of the main series, then the others by time.
 
-    def place(report: Results) -> tuple[int, bool, str]:
+    In this order a page finds the report to show where it shows one.
+    """
+
+    def place(report: Results) -> tuple[int, bool]:
         main = {run.family for run in report.runs} == {"main"}
-        return -report.date.toordinal(), not main, report.id
+        return -report.date.toordinal(), not main
 
-    return sorted(reports, key=place)
+    return sorted(by_time(reports), key=place)
+
+
+def same_time(reports: Iterable[Report]) -> dict[str, str]:
+    """The reports that appeared at the same time as another one, with that one."""
+    first: dict[datetime, str] = {}
+    found: dict[str, str] = {}
+    for report in reports:
+        other = first.setdefault(moment(report.date, report.time), report.id)
+        if other != report.id:
+            found |= {report.id: other, other: report.id}
+    return found
 
 
 def reference(results: Results) -> ReportReference:
     return ReportReference(id=results.id, title=results.title, date=results.date)
 
 
-def times(reports: Iterable[Report], runs: Mapping[Identifier, Run]) -> dict[Identifier, datetime]:
-    """A time on each report's day for feeds, no two the same: when its last run finished.
-
-    Midnight where that is not known or was another day; a second later for each one already there.
-    """
-    found: dict[Identifier, datetime] = {}
-    for report in sorted(reports, key=lambda r: r.id):
-        finished = [runs[run].finished for run in report.runs if run in runs]
-        known = [moment.astimezone(UTC) for moment in finished if moment is not None]
-        at = datetime.combine(report.date, time(), UTC)
-        if known and max(known).date() == report.date:
-            at = max(known).replace(microsecond=0)
-        while at in found.values():
-            at += timedelta(seconds=1)
-        found[report.id] = at
-    return found
+def host_of(results: Results, implementation: ShownImplementation) -> HostFacts:
+    """The host of a report that an implementation of it was measured on."""
+    if implementation.host is None and len(results.hosts) > 1:
+        raise UserError(
+            f"content/perf/{results.id}/results.json: the host of {implementation.id} is missing: "
+            "run tlsperf render"
+        )
+    wanted = implementation.host or results.hosts[0].id
+    return next(host for host in results.hosts if host.id == wanted)

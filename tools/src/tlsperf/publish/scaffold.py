@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from datetime import date
+from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from typing import Final
 
@@ -20,8 +20,10 @@ from tlsperf.contract.text import host_label, implementation_label, listed, mark
 from tlsperf.load.page import read_page
 from tlsperf.load.run import read_run, read_runs
 from tlsperf.publish.assemble import assembler
+from tlsperf.publish.reports import moment
 
 MOST_IN_TITLE: Final = 4
+MOST_IN_SHORT: Final = 3
 
 
 def new_report(
@@ -53,6 +55,7 @@ def new_report(
         id=name,
         title=title or _title(implementations, runs),
         date=when,
+        time=_time(when, runs, others),
         runs=list(run_ids),
         baseline=baseline_of(implementations),
         previous=None,
@@ -64,6 +67,17 @@ def new_report(
     path = folder / "index.md"
     path.write_text(report_page(report, results), encoding="utf-8")
     return path
+
+
+def _time(day: date, runs: Sequence[Run], others: Sequence[Report]) -> datetime | None:
+    """When the last run finished, if on that day; a second later for each report of that time."""
+    finished = [run.finished.astimezone(UTC) for run in runs if run.finished]
+    last = max(finished).replace(microsecond=0) if finished else None
+    at = moment(day, last if last and last.date() == day else None)
+    taken = {moment(other.date, other.time) for other in others}
+    while at in taken:
+        at += timedelta(seconds=1)
+    return None if at == moment(day, None) else at
 
 
 def _title(implementations: Sequence[Implementation], runs: Sequence[Run]) -> str:
@@ -107,7 +121,7 @@ def report_page(report: Report, results: Results) -> str:
     """The text of `index.md` of a report that nobody has written to yet."""
     document = tomlkit.document()
     document.add("title", tomlkit.item(report.title))
-    document.add("date", tomlkit.item(report.date))
+    document.add("date", tomlkit.item(report.time or report.date))
     document.add("description", tomlkit.item(_description(results)))
     libraries = list(dict.fromkeys(i.library for i in results.implementations))
     taxonomies = tomlkit.table()
@@ -126,8 +140,8 @@ def report_page(report: Report, results: Results) -> str:
 
 
 def _body(results: Results) -> list[str]:
-    parts = ["{{ warnings() }}", "{{ headline() }}", "## What was measured", _measured(results)]
-    parts.append("## Results")
+    parts = ["## In short", *_in_short(results), "{{ headline() }}", "{{ warnings() }}"]
+    parts += ["## Observations", _OBSERVATIONS, "## Results"]
     for table in results.tables:
         if table.by_phase:
             continue
@@ -136,9 +150,9 @@ def _body(results: Results) -> list[str]:
         parts += [f'{{{{ chart(id="{chart.anchor}") }}}}' for chart in charts]
     if results.efficiency:
         parts += ["## How near to the ceiling", "{{ efficiency() }}"]
-    parts += ["## Observations", _OBSERVATIONS]
     if results.changes:
         parts += ["## Changes since the last comparable report", "{{ changes() }}"]
+    parts += ["## What was measured", _measured(results)]
     parts += ["## System configuration", "{{ host() }}"]
     parts += ["## Versions and builds", "{{ versions() }}"]
     parts += ["## How it was measured", "{{ commands() }}"]
@@ -149,6 +163,22 @@ def _body(results: Results) -> list[str]:
     if results.notes:
         parts += ["## What to know about these numbers", "{{ notes() }}"]
     return [*parts, "## Raw data", "{{ raw() }}"]
+
+
+def _in_short(results: Results) -> list[str]:
+    """How each of a few implementations stands against the baseline: a sentence each."""
+    rows = [row for table in results.tables if not table.by_phase for row in table.rows]
+    metrics = {row.metric for row in rows}
+    if len(metrics) > 1:
+        rows = [row for row in rows if row.metric == rows[0].metric]
+    patterns = "*" if len(metrics) == 1 else " ".join(row.anchor for row in rows)
+    compared = dict.fromkeys(c.implementation for row in rows for c in row.cells if c.ratio)
+    if len(rows) < 2:
+        return []
+    return [
+        f'{{{{ standing(rows="{patterns}", implementation="{implementation}") }}}}.'
+        for implementation in list(compared)[:MOST_IN_SHORT]
+    ]
 
 
 _OBSERVATIONS: Final = (

@@ -26,7 +26,7 @@ from tlsperf.contract.results import Caveat, Chart, Results, Row, Table
 from tlsperf.contract.run import HostFacts, Report
 from tlsperf.contract.text import host_label
 from tlsperf.publish.descriptions import done, facts, why
-from tlsperf.publish.reports import newest_first
+from tlsperf.publish.reports import by_time, host_of, newest_first
 from tlsperf.publish.trends import (
     FEWEST,
     Member,
@@ -115,9 +115,14 @@ def _scenario(
         facts=facts(place.row.scenario for place in places),
         newest=newest.chart,
         lines=[shown for shown, _ in lines],
-        reports=[_report(p) for p in sorted(places, key=lambda p: p is not first)],
+        reports=[_report(first), *(_report(p) for p in _by_time(places) if p is not first)],
     )
     return overview, [newest, *(drawing for _, drawing in lines)]
+
+
+def _by_time(places: Sequence[Place]) -> list[Place]:
+    of = {place.results.id: place for place in places}
+    return [of[results.id] for results in by_time(place.results for place in places)]
 
 
 def _widest(places: Sequence[Place]) -> Place:
@@ -186,8 +191,11 @@ def _report(place: Place) -> ScenarioReport:
     figures = [
         ScenarioFigure(
             implementation=cell.implementation,
+            library=shown[cell.implementation].library,
+            version=shown[cell.implementation].version,
             label=shown[cell.implementation].label,
             colour=shown[cell.implementation].colour,
+            host=host_label(host_of(results, shown[cell.implementation])),
             value=cell.value,
             text=cell.text,
             low=cell.low,
@@ -200,11 +208,13 @@ def _report(place: Place) -> ScenarioReport:
         for cell in place.row.cells
         if cell.value is not None
     ]
+    hosts = {figure.host for figure in figures}
     return ScenarioReport(
         id=results.id,
         title=results.title,
         date=results.date,
-        host=", ".join(map(host_label, results.hosts)),
+        link=f"perf/{results.id}/#{place.row.anchor}",
+        host=hosts.pop() if len(hosts) == 1 else None,
         baseline=baseline.label if baseline and any(f.ratio for f in figures) else None,
         figures=figures,
     )
@@ -246,14 +256,17 @@ def scenario_csv(scenario: ScenarioOverview) -> str:
     """The text of scenario.csv: a line for each figure."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    fields = ("implementation", "label", "value", "low", "high", "valid", "note", "ratio")
-    writer.writerow(["report", "date", "host", "unit", *fields, "baseline"])
+    fields = (
+        *("host", "implementation", "library", "version", "label", "value", "low", "high"),
+        *("valid", "note", "ratio"),
+    )
+    writer.writerow(["report", "date", "link", "unit", *fields, "baseline"])
     for report in scenario.reports:
         for figure in report.figures:
             values: Mapping[str, object] = figure.model_dump()
             writer.writerow(
                 [
-                    *(report.id, report.date, report.host, scenario.unit),
+                    *(report.id, report.date, report.link, scenario.unit),
                     *(
                         "true" if v is True else "false" if v is False else v
                         for v in (values[name] for name in fields)

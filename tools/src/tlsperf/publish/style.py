@@ -1,10 +1,12 @@
-"""Writes the colours of the libraries into static/style.css: `python -m tlsperf.publish.style`.
+"""Writes the colours of the libraries into static/style.css, and the style sheet of a report inside
+another site, static/embed.css: `python -m tlsperf.publish.style`.
 
-With --check it reports whether the style sheet is out of step instead.
+With --check it reports whether a style sheet is out of step instead.
 """
 
 from __future__ import annotations
 
+import re
 import sys
 from pathlib import Path
 from typing import Final
@@ -12,6 +14,7 @@ from typing import Final
 from tlsperf.contract.libraries import COLOURS
 
 STYLE: Final = Path("static/style.css")
+EMBED: Final = Path("static/embed.css")
 BEGIN: Final = "/* --- colours of libraries, written by `make generate` from library.toml --- */\n"
 END: Final = "/* --- end of what is written --- */\n"
 
@@ -34,17 +37,45 @@ def with_colours(style: str) -> str:
     return before + BEGIN + colours_css() + END + after
 
 
+_EMBED_HEAD: Final = """\
+/* A report inside another site (docs/embed.md), written from style.css by `make generate`. Each
+   rule is below one class, named three times to win over the rules of the site; what the site says
+   of elements below it is undone first. Without a doctype a table inherits nothing by itself. */
+
+.tls-performance.tls-performance.tls-performance {
+:where(:not(svg, svg *)) { all: revert; }
+& { all: initial; display: block; padding: clamp(1rem, 3vw, 2rem); overflow-wrap: break-word; }
+table { color: inherit; font: inherit; text-align: inherit; white-space: inherit; }
+svg.bar { width: 100%; height: 8px; }
+img { display: block; max-width: 100%; height: auto; padding: 0.5rem; background: #ffffff; }
+"""
+_PAGES_OWN: Final = re.compile(
+    r"^(?:@font-face|@page[^{]*|@media print|body|header\.site[^{]*|footer\.site[^{]*|\.skip[^{]*) "
+    r"\{(?:[^{}]|\{(?:[^{}]|\{[^{}]*\})*\})*\}\n",
+    re.M,
+)
+"""Rules of a whole page: its typeface, its paper, its frame."""
+
+
+def embedded(style: str) -> str:
+    """The style sheet below the class `tls-performance`, without what is about a whole page."""
+    rules = _PAGES_OWN.sub("", re.sub(r"/\*.*?\*/\n*", "", style, flags=re.S))
+    rules = re.sub(r"^( *)(?::root|html) \{", r"\1& {", rules, flags=re.M)
+    lines = [line for line in rules.splitlines() if line]
+    return _EMBED_HEAD + "\n".join([*lines, "}", ""])
+
+
 def main(arguments: list[str]) -> int:
-    style = STYLE.read_text(encoding="utf-8")
-    wanted = with_colours(style)
-    if style == wanted:
-        return 0
-    if "--check" in arguments:
-        print(f"{STYLE}: differs from the libraries; run `make generate`", file=sys.stderr)
-        return 1
-    STYLE.write_text(wanted, encoding="utf-8")
-    print(f"wrote {STYLE}")
-    return 0
+    style = with_colours(STYLE.read_text(encoding="utf-8"))
+    wanted = {STYLE: style, EMBED: embedded(style)}
+    stale = [p for p, text in wanted.items() if not p.exists() or p.read_text("utf-8") != text]
+    for path in stale:
+        if "--check" in arguments:
+            print(f"{path}: out of step; run `make generate`", file=sys.stderr)
+        else:
+            path.write_text(wanted[path], encoding="utf-8")
+            print(f"wrote {path}")
+    return 1 if stale and "--check" in arguments else 0
 
 
 if __name__ == "__main__":

@@ -41,7 +41,13 @@ class _Figure(NamedTuple):
 
 def summary_since(root: Path, reference: str) -> str:
     """What became of the reports between the commit that `reference` and HEAD share, and now."""
-    base = _git(root, "merge-base", reference, "HEAD").strip()
+    try:
+        base = _git(root, "merge-base", reference, "HEAD").strip()
+    except UserError as error:
+        raise UserError(
+            f"summary {reference}: found no such commit, expected one that HEAD comes from, "
+            f"such as origin/main ({error})"
+        ) from None
     paths = _git(
         root, "diff", "--name-only", "--no-renames", base, "--", "content/perf/*/results.json"
     ).splitlines()

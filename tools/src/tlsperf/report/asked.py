@@ -62,7 +62,7 @@ def _pairs(call: Call, anchors: Sequence[Identifier]) -> Iterator[Pair]:
             yield Pair(row, after, before)
             if later:
                 yield Pair(row, later, after)
-        case "agree" | "extreme":
+        case "agree" | "extreme" | "standing":
             for anchor in matching(given.get("rows", ""), anchors):
                 yield Pair(anchor, given.get("implementation", ""), over)
 

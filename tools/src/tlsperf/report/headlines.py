@@ -6,16 +6,49 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from tlsperf.contract.errors import UserError, alternatives
-from tlsperf.contract.results import Bar, Headline, Row, Table
+from tlsperf.contract.results import Bar, Headline, Row, ShownImplementation, Table
 from tlsperf.contract.run import Report
 from tlsperf.contract.text import listed
 
 HEADLINES: Final = 3
+MOST_BARS: Final = 6
 
 
-def headlines(tables: Sequence[Table], labels: Mapping[str, str], report: Report) -> list[Headline]:
-    """The rows that the report names, or one of each of the first tables: TLS1.3, sending or
+def headlines(
+    tables: Sequence[Table], shown: Sequence[ShownImplementation], report: Report
+) -> list[Headline]:
+    """The rows that the report names, or one of each of the first tables: TLS 1.3, sending or
     serving, with the most to compare."""
+    labels = {i.id: i.label for i in shown}
+    found = _headlines(tables, labels, report)
+    return [_folded(headline, {i.id: i.library for i in shown}) for headline in found]
+
+
+def _folded(headline: Headline, libraries: Mapping[str, str]) -> Headline:
+    """Marks the bars that a page with many leaves to the table."""
+    kept = {bar.implementation for bar in shown_bars(headline.bars, libraries)}
+    bars = [
+        bar.model_copy(update={"folded": bar.implementation not in kept}) for bar in headline.bars
+    ]
+    return headline.model_copy(update={"bars": bars})
+
+
+def shown_bars(bars: Sequence[Bar], libraries: Mapping[str, str]) -> list[Bar]:
+    """All bars of a headline; of too many, the first and the last of each library."""
+    if len(bars) <= MOST_BARS:
+        return list(bars)
+    found = [libraries[bar.implementation] for bar in bars]
+    ends = [
+        bar
+        for number, (bar, library) in enumerate(zip(bars, found, strict=True))
+        if library not in found[:number] or library not in found[number + 1 :]
+    ]
+    return ends[:MOST_BARS]
+
+
+def _headlines(
+    tables: Sequence[Table], labels: Mapping[str, str], report: Report
+) -> list[Headline]:
     if report.headlines:
         rows = {row.anchor: (table, row) for table in tables for row in table.rows}
         unknown = [anchor for anchor in report.headlines if anchor not in rows]

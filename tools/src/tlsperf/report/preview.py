@@ -7,7 +7,7 @@ package (zlib's output would depend on the zlib of the host, and zlib-ng's on th
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -17,15 +17,18 @@ from PIL import Image, ImageDraw, ImageFont
 
 from tlsperf.contract.errors import UserError
 from tlsperf.contract.libraries import LIGHT
-from tlsperf.contract.results import Bar, Headline, Results
+from tlsperf.contract.questions import Scoreboard
+from tlsperf.contract.results import Bar, Results
 from tlsperf.contract.text import host_label, listed
+from tlsperf.report.headlines import shown_bars
 
 FILE: Final = "preview.png"
 WIDTH: Final = 1200
 HEIGHT: Final = 630
 """Pixels, as every reader of Open Graph takes them."""
 
-MOST_BARS: Final = 6
+MOST_ROWS: Final = 6
+"""Of the scoreboard."""
 MOST_LABEL: Final = 540
 """Pixels for the labels of bars, whose letters are smaller where they need more."""
 LEAST_SIZE: Final = 16
@@ -60,7 +63,7 @@ def report_preview(results: Results, site: str) -> Preview | None:
         return None
     headline = results.headlines[0]
     libraries = {i.id: i.library for i in results.implementations}
-    bars = shown_bars(headline, libraries)
+    bars = shown_bars(headline.bars, libraries)
     hidden = len(headline.bars) - len(bars)
     better = next(t.better for t in results.tables for r in t.rows if r.anchor == headline.anchor)
     scale = f"{headline.unit}, {better} is better"
@@ -83,19 +86,6 @@ def report_preview(results: Results, site: str) -> Preview | None:
     return Preview(canvas.png(), f"{headline.title}, in {scale}: {figures}{more}. {about}.")
 
 
-def shown_bars(headline: Headline, libraries: Mapping[str, str]) -> list[Bar]:
-    """All bars of a headline; of too many, the first and the last of each library."""
-    if len(headline.bars) <= MOST_BARS:
-        return headline.bars
-    found = [libraries[bar.implementation] for bar in headline.bars]
-    ends = [
-        bar
-        for number, (bar, library) in enumerate(zip(headline.bars, found, strict=True))
-        if library not in found[:number] or library not in found[number + 1 :]
-    ]
-    return ends[:MOST_BARS]
-
-
 def site_preview(title: str, description: str) -> bytes:
     """The picture of every page that is not a report's."""
     canvas = _Canvas()
@@ -103,6 +93,32 @@ def site_preview(title: str, description: str) -> bytes:
     for number, line in enumerate(_wrapped(description, _font(40, _NORMAL), 3)):
         canvas.text((MARGIN, 336 + 58 * number), line, 40, colour=_SOFT)
     canvas.icon(MARGIN, FOOT, 72)
+    return canvas.png()
+
+
+def scoreboard_preview(score: Scoreboard, site: str) -> bytes:
+    """The scoreboard as a picture: each cell a factor, and a word that says which way."""
+    canvas = _Canvas()
+    canvas.text((MARGIN, 84), f"Scoreboard: factors to {score.baseline}", 44, _BOLD)
+    canvas.text((MARGIN, 122), score.host, 26, colour=_SOFT)
+    first, top, step = 346, 216, 53
+    width = (WIDTH - MARGIN - first) / len(score.board.columns)
+    for number, column in enumerate(score.board.columns):
+        for line, words in enumerate(_wrapped(column, _font(16, _BOLD), 3, width - 8)):
+            canvas.text((first + number * width, 160 + 19 * line), words, 16, _BOLD)
+    for place, row in enumerate(score.board.rows[:MOST_ROWS]):
+        y = top + place * step
+        canvas.text((MARGIN, y + 32), row.label, 18, width=first - MARGIN - 12)
+        for number, cell in enumerate(row.cells):
+            x = first + number * width
+            if cell.mark:
+                canvas.box(round(x - 5), y + 2, round(width - 6), step - 6, _RULE)
+            head, _, word = cell.text.partition(" ")
+            weight = _BOLD if cell.mark == "best" else _NORMAL
+            canvas.text((x, y + 25), head, 22 if word else 17, weight, width=width - 8)
+            canvas.text((x, y + 43), word.removesuffix(" shown"), 15, colour=_SOFT, width=width - 8)
+    canvas.text((MARGIN, FOOT), "shaded: best or tied; – not measured", 26, colour=_SOFT, width=650)
+    canvas.signed(site)
     return canvas.png()
 
 
@@ -238,7 +254,7 @@ def _check_glyphs(text: str, font: ImageFont.FreeTypeFont) -> None:
             raise UserError(
                 f"{text!r}: {_TYPEFACE.name} has no {character!r} (U+{ord(character):04X}), so the "
                 "report's picture cannot show it; write it with a character that is in "
-                "static/style.css, or cut the typeface again as is told there"
+                "static/style.css, or cut the typeface again as is described there"
             )
 
 
@@ -251,14 +267,19 @@ def _cut(text: str, font: ImageFont.FreeTypeFont, width: float) -> str:
     return f"{text.rstrip()}…"
 
 
-def _wrapped(text: str, font: ImageFont.FreeTypeFont, most: int) -> list[str]:
+def _wrapped(
+    text: str,
+    font: ImageFont.FreeTypeFont,
+    most: int,
+    width: float = WIDTH - 2 * MARGIN,
+) -> list[str]:
     """The text in at most `most` lines; the last may be too long and is cut when it is drawn."""
     lines: list[str] = []
     for word in text.split():
         longer = f"{lines[-1]} {word}" if lines else word
         if not lines:
             lines.append(word)
-        elif font.getlength(longer) <= WIDTH - 2 * MARGIN or len(lines) == most:
+        elif font.getlength(longer) <= width or len(lines) == most:
             lines[-1] = longer
         else:
             lines.append(word)

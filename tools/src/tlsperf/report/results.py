@@ -16,9 +16,9 @@ from tlsperf.analysis.sessions import spreads_of
 from tlsperf.analysis.statistics import UNSTABLE_SPREAD_PERCENT
 from tlsperf.contract.errors import UserError, alternatives
 from tlsperf.contract.metrics import METRICS
-from tlsperf.contract.results import Results, RunReference, Table
+from tlsperf.contract.results import Results, RunReference, ShownImplementation, Table
 from tlsperf.contract.run import HostFacts, Implementation, Report, Run, RunWarning
-from tlsperf.contract.text import implementation_label, listed, shown
+from tlsperf.contract.text import counted, listed, shown
 from tlsperf.load.formats import FOREIGN
 from tlsperf.load.shortcodes import Call
 from tlsperf.report.asked import asked_for
@@ -60,7 +60,7 @@ def _warnings(
     if unstable:
         message = (
             f"{unstable} of {len(shown)} figures are unstable: their relative standard deviation "
-            f"is at or above {UNSTABLE_SPREAD_PERCENT:.0f} %. Each table counts its own."
+            f"is at or above {UNSTABLE_SPREAD_PERCENT:.0f}%. Each table counts its own."
         )
         found.append(RunWarning(code="unstable", message=message))
     return found
@@ -153,6 +153,21 @@ def _hosts(runs: Sequence[MeasuredRun], known: Mapping[str, HostFacts]) -> list[
     return list(found.values())
 
 
+def _shown(
+    implementations: Sequence[Implementation],
+    runs: Sequence[MeasuredRun],
+    hosts: Sequence[HostFacts],
+) -> list[ShownImplementation]:
+    """As readers see them; with their hosts where the report has several."""
+    found = [shown(implementation) for implementation in implementations]
+    if len(hosts) == 1:
+        return found
+    places = {
+        i.id: run.host_id for run in (r.loaded.run for r in runs) for i in run.implementations
+    }
+    return [of.model_copy(update={"host": places[of.id]}) for of in found]
+
+
 def _reference(measured: MeasuredRun) -> RunReference:
     run = measured.loaded.run
     return RunReference(
@@ -169,7 +184,16 @@ def _reference(measured: MeasuredRun) -> RunReference:
         # A report says this of itself, by `virtual`.
         warnings=[w for w in run.warnings if w.code != "virtual-machine"],
         overhead=overhead_text(measured),
+        took=_took(run),
     )
+
+
+def _took(run: Run) -> str | None:
+    """From the start of a run to its end, with the time between sessions."""
+    if run.started is None or run.finished is None:
+        return None
+    minutes = max(1, round((run.finished - run.started).total_seconds() / 60))
+    return counted(minutes, "minute")
 
 
 def measured_report(
@@ -193,7 +217,6 @@ def measured_report(
             f"report {report.id}: found the baseline {report.baseline!r}, expected "
             f"{alternatives(report.baseline, ids)}"
         )
-    labels = {i.id: implementation_label(i) for i in implementations}
     spreads = spreads_of(known_hosts.get(runs[0].loaded.run.host_id))
     series = report_series(runs, spreads, floor, report.across_hosts)
     groups = grouped(series.rows)
@@ -210,12 +233,13 @@ def measured_report(
         id=report.id,
         title=report.title,
         date=report.date,
+        time=report.time,
         virtual=_any(h.virtual for h in hosts),
         baseline=report.baseline,
         runs=[_reference(run) for run in runs],
         hosts=hosts,
-        implementations=[shown(i) for i in implementations],
-        headlines=headlines(of_rows, labels, report),
+        implementations=_shown(implementations, runs, hosts),
+        headlines=headlines(of_rows, [shown(i) for i in implementations], report),
         tables=of_rows,
         charts=[],
         comparisons=asked.compared(series.rules),

@@ -246,6 +246,44 @@ def _agree(facts: Facts) -> str:
     return "; ".join([f"{text} in {in_all}{tail}", *rest])
 
 
+def _standing(facts: Facts) -> str:
+    """In how many rows an implementation is better and worse than another, and by how much."""
+    compared = facts.compared()
+    metric = METRICS[compared[0].row.metric]
+    ours, theirs = facts.label(), facts.label("over")
+    noun = "scenarios" if {c.row.statistic for c in compared} == {"value"} else "rows"
+    untested = {c.ratio.verdict for c in compared} == {"not tested"}
+    better, worse = ("better", "worse") if untested else metric.words
+    sides: dict[str, list[Compared]] = {word: [] for word in _ORDER}
+    for each in compared:
+        sides[_side(each.ratio) if untested else each.ratio.verdict].append(each)
+    amount = f" {metric.amount}" if metric.amount else ""
+    shown: list[str] = []
+    rest: list[str] = []
+    for verdict, found in sides.items():
+        if not found:
+            continue
+        count = str(len(found)) if shown or rest else _all_of(len(found), len(compared), noun)
+        if verdict not in ("faster", "slower"):
+            rest.append(f"{verdict} in {count}")
+            continue
+        most = (max if verdict == "faster" else min)(found, key=lambda c: c.ratio.value)
+        word = better if verdict == "faster" else worse
+        to = "down" if untested and verdict == "slower" else "up"
+        bound = f"{to} to {most.ratio.text.split()[0].rstrip(',')}"
+        shown.append(f"{word}{amount} in {count} ({bound}, {most.row.name})")
+    if not shown:
+        return f"Against {theirs}, {ours}: {listed(rest)}"
+    tail = f", with {listed(rest)}" if rest else ""
+    if untested:
+        return f"Against {theirs}, {ours} is {listed(shown)}{tail}; single figures, not tested"
+    return f"Against {theirs}, {ours} {metric.verb} {listed(shown)}{tail}"
+
+
+def _all_of(count: int, total: int, noun: str) -> str:
+    return f"all {total} {noun}" if count == total else f"{count} of {total} {noun}"
+
+
 _ORDER: Final = ("faster", "slower", "no difference shown", "too few rounds", "not tested")
 
 
@@ -272,6 +310,7 @@ _KINDS: Final[dict[str, tuple[Callable[[Facts], str], tuple[str, ...]]]] = {
     "rank": (_rank, ("row",)),
     "extreme": (_extreme, ("rows", "implementation", "over", "which")),
     "agree": (_agree, ("rows", "implementation", "over")),
+    "standing": (_standing, ("rows", "implementation", "over")),
 }
 """Each shortcode with its arguments, in the order of its key."""
 

@@ -130,7 +130,7 @@ class _OpensslBench(Grammar):
         size = None
         if mode == "bulk" and self.command and self.command.numbers:
             size = self.command.numbers[0]
-        # A resumption in TLS1.2 exchanges no keys; `negotiated` is about the session it resumes.
+        # A resumption in TLS 1.2 exchanges no keys; `negotiated` is about the session it resumes.
         exchanges_keys = suite.protocol == "1.3" or mode in ("bulk", "handshake")
         measured = Measured(
             operation="transfer" if mode == "bulk" else "handshake",

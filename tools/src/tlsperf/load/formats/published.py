@@ -1,11 +1,11 @@
 """Published figures (`published`): a CSV of what a page prints, or of what its charts show.
 
-The header tells which table it is (`_READERS`). Implementations are named as on the page, library
+The header decides which table it is (`_READERS`). Implementations are named as on the page, library
 and version, and become the implementation of the run with that library and version. A table with
 a column `architecture` belongs to several runs, one a host; each takes the rows of its own.
 
 What a table leaves out because it follows from the tools of its time is filled in: the cipher
-suites that their `make measure` and `make threads` ask for. What no source tells stays empty.
+suites that their `make measure` and `make threads` ask for. What no source states stays empty.
 Figures are of one run, or whatever the run's `source.estimator` says; there are no rounds.
 """
 
@@ -230,7 +230,7 @@ def _client_hello(cells: _Cells) -> Iterator[_Figure]:
 
 
 def _key_exchanges(cells: _Cells) -> Iterator[_Figure]:
-    """TLS1.3 handshakes by key exchange."""
+    """TLS 1.3 handshakes by key exchange."""
     key_exchange, variant = cells.one_of("key_exchange", _KEY_EXCHANGES)
     yield _Figure(
         cells["implementation"],

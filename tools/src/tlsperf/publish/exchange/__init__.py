@@ -16,6 +16,7 @@ from tlsperf.publish.exchange.benchfmt import benchfmt
 from tlsperf.publish.exchange.bmf import bmf
 from tlsperf.publish.exchange.github_action import github_action
 from tlsperf.publish.exchange.publication import Publication, read_publication
+from tlsperf.publish.exchange.rustls_website import rustls_website
 from tlsperf.publish.exports import results_csv
 from tlsperf.publish.files import replace_file
 
@@ -39,6 +40,7 @@ FORMS: Final[Mapping[str, Form]] = {
     "bmf": Form("Bencher Metric Format, JSON with bounds", bmf),
     "csv": Form("the cells of all tables, as results.csv", _csv),
     "github-action": Form("github-action-benchmark, a JSON file a direction", github_action),
+    "rustls-website": Form("a page of rustls.dev with its pictures", rustls_website),
 }
 """By the name that the command line takes."""
 

@@ -65,7 +65,7 @@ def read_publication(root: Path, report: str) -> Publication:
         known = sorted(path.parent.name for path in folder.glob("*/results.json"))
         near = get_close_matches(report, known, n=3) or known[-3:]
         raise UserError(
-            f"{REPORTS / report / 'results.json'} is missing: expected a report by its id, "
-            f"such as {', '.join(near) or 'those that `tlsperf new` makes'}"
+            f"found no report {report!r} with a results.json in {REPORTS}, expected one such as "
+            f"{', '.join(near) or 'those that `tlsperf new` makes'}"
         )
     return Publication(root, read_results(folder / report / "results.json"))

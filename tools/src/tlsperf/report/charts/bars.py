@@ -1,7 +1,7 @@
 """Grouped bars: a group for each row of a table, a bar for each implementation.
 
 Every bar has its implementation's name before it and its value behind it, so that colour
-alone says nothing. A rule across the end of a bar is its 95 % interval; a pale bar must not count.
+alone says nothing. A rule across the end of a bar is its 95% interval; a pale bar must not count.
 """
 
 from __future__ import annotations

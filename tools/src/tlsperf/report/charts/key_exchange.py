@@ -47,7 +47,7 @@ def by_key_exchange(
     order = {i: n for n, i in enumerate(implementations)}
     for row in table.rows:
         rest = row.scenario.model_copy(update={"key_exchange": None, "variant": None})
-        exchange = row.scenario.key_exchange or "key exchange not told"
+        exchange = row.scenario.key_exchange or "key exchange not recorded"
         if row.scenario.variant:
             exchange += f", {parse_variant(row.scenario.variant).label}"
         for cell in row.cells:

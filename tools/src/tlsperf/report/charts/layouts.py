@@ -6,13 +6,14 @@ The grey bar behind the dots is A/A: 95% of equal layouts would be within.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any, Final
+from typing import Any, Final, get_args
 
-from tlsperf.contract.results import LayoutEffect, ShownImplementation, Table
+from tlsperf.contract.results import LayoutEffect, LayoutKind, ShownImplementation, Table
 from tlsperf.report.charts.kind import Around, Drawing, drawing
 from tlsperf.report.charts.picture import Picture
 from tlsperf.report.charts.theme import GRID, TEXT, WIDTH, colour_channel, text_width
 
+KINDS: Final = get_args(LayoutKind)
 STEP: Final = 20
 ROW_TITLE: Final = 26
 AXIS: Final = 46
@@ -52,7 +53,7 @@ def layouts(
         at += ROW_TITLE
         for effect in sorted(
             (e for e in effects if e.name == name),
-            key=lambda e: list(implementations).index(e.implementation),
+            key=lambda e: (KINDS.index(e.kind), list(implementations).index(e.implementation)),
         ):
             shown = implementations[effect.implementation]
             middle = at + STEP / 2

@@ -1,0 +1,200 @@
+//! What each difference to the transfers of rustls' own bench costs, one by one.
+//!
+//! The first two steps of each API are the harness. Each further step changes one thing, and the
+//! last one does what rustls' bench does. The output has a line for each step and round; with
+//! `--features tls-harness/jemalloc` the same steps run on the allocator of rustls' bench.
+//! `tools/benchmarks/upstream.py` runs both builds beside rustls' bench, and
+//! `tools/benchmarks/upstream.md` has the results.
+
+mod buffered;
+mod unbuffered;
+
+use std::{
+    sync::OnceLock,
+    time::{Duration, Instant},
+};
+
+use anyhow::{Context, Result};
+use tls_harness::{
+    allocator,
+    library::{Setup, TlsLibrary},
+    scenario::{
+        Authentication, Certificate, CipherSuite, KeyExchange, Operation, Protocol, Resumption,
+        Scenario,
+    },
+    session::HandshakeBench,
+    workloads::transfer::Batch,
+};
+use tls_rustls::{Rustls, unbuffered::Unbuffered};
+
+/// Bytes in flight: those of our main report, and those of rustls' bench.
+const OURS: usize = 64 << 10;
+const THEIRS: usize = 1 << 20;
+
+/// Rounds of all steps, and the time of a step in each.
+const ROUNDS: usize = 4;
+const WINDOW: Duration = Duration::from_millis(15);
+
+/// Time of the sender and of the receiver.
+type Times = [Duration; 2];
+
+/// A write that is repeated: what it moves, and its times.
+struct Write<'a> {
+    bytes: usize,
+    make: &'a mut dyn FnMut() -> Result<Times>,
+}
+
+impl Write<'_> {
+    /// MiB/s of both roles over one window, after a shorter one that is not counted.
+    fn rates(self) -> Result<[f64; 2]> {
+        let start = Instant::now();
+        let mut times = 0;
+        while start.elapsed() < WINDOW / 3 {
+            (self.make)()?;
+            times += 3;
+        }
+        let mut sums = [Duration::ZERO; 2];
+        for _ in 0..times {
+            let found = (self.make)()?;
+            sums = [sums[0] + found[0], sums[1] + found[1]];
+        }
+        let moved = (times * self.bytes) as f64 / f64::from(1 << 20);
+        Ok(sums.map(|sum| moved / sum.as_secs_f64()))
+    }
+}
+
+/// So much is mapped anew by every allocator.
+const MAPPED: usize = 64 << 20;
+
+/// What is sent, and whether it was ever written: zeroes that were not are one page of memory.
+fn data(is_written: bool) -> &'static [u8] {
+    static WRITTEN: OnceLock<Vec<u8>> = OnceLock::new();
+    static ZEROES: OnceLock<Vec<u8>> = OnceLock::new();
+    match is_written {
+        true => WRITTEN.get_or_init(|| vec![0x5a; THEIRS]),
+        false => &ZEROES.get_or_init(|| vec![0; MAPPED])[..THEIRS],
+    }
+}
+
+fn scenario(protocol: Protocol, in_flight: usize) -> Result<Scenario> {
+    let size = Some(u32::try_from(in_flight)?);
+    let cipher_suite = match protocol {
+        Protocol::Tls12 => CipherSuite::EcdheRsaAes128Gcm,
+        Protocol::Tls13 => CipherSuite::Aes256Gcm,
+    };
+    Ok(Scenario {
+        protocol: Some(protocol),
+        cipher_suite: Some(cipher_suite),
+        key_exchange: Some(KeyExchange::X25519),
+        certificate: Some(Certificate::Rsa2048),
+        authentication: Some(Authentication::Server),
+        resumption: Some(Resumption::None),
+        threads: Some(1),
+        size,
+        in_flight: size,
+        ..Scenario::new(Operation::Transfer)
+    })
+}
+
+/// Rates of the harness.
+fn harness<L: TlsLibrary>(library: &L, protocol: Protocol, in_flight: usize) -> Result<[f64; 2]> {
+    let scenario = scenario(protocol, in_flight)?;
+    let server = library.server_config(&Setup::server(&scenario)?)?;
+    let mut batch = Batch::new(&scenario)?;
+    let bench = HandshakeBench::new(library, &server, &scenario, batch.capacity())?;
+    let mut pair = bench.handshake(false)?;
+    bench.transport.clear();
+    Write {
+        bytes: in_flight,
+        make: &mut || {
+            let times = batch.run(&mut pair)?;
+            batch.check(&bench.transport)?;
+            Ok([times.sender, times.receiver])
+        },
+    }
+    .rates()
+}
+
+/// Rates of all steps of one API, in their order.
+type Steps = Vec<(&'static str, [f64; 2])>;
+
+fn buffered(library: &Rustls, protocol: Protocol) -> Result<Steps> {
+    let mut steps = vec![
+        (
+            "the harness: 64 KiB in flight",
+            harness(library, protocol, OURS)?,
+        ),
+        (
+            "working set: 1 MiB in flight",
+            harness(library, protocol, THEIRS)?,
+        ),
+    ];
+    for (name, shape) in buffered::SHAPES {
+        let scenario = scenario(protocol, THEIRS)?;
+        let mut by_hand = buffered::ByHand::new(library, &scenario, shape)?;
+        let make = &mut || by_hand.transfer();
+        steps.push((
+            name,
+            Write {
+                bytes: THEIRS,
+                make,
+            }
+            .rates()
+            .context(name)?,
+        ));
+    }
+    Ok(steps)
+}
+
+fn unbuffered(library: &Unbuffered, protocol: Protocol) -> Result<Steps> {
+    let mut steps = vec![
+        (
+            "the harness: 64 KiB in flight",
+            harness(library, protocol, OURS)?,
+        ),
+        (
+            "working set: 1 MiB in flight",
+            harness(library, protocol, THEIRS)?,
+        ),
+    ];
+    for (name, shape) in unbuffered::SHAPES {
+        let scenario = scenario(protocol, THEIRS)?;
+        let mut by_hand = unbuffered::ByHand::new(&library.0, &scenario, shape)?;
+        let make = &mut || by_hand.transfer();
+        steps.push((
+            name,
+            Write {
+                bytes: THEIRS,
+                make,
+            }
+            .rates()
+            .context(name)?,
+        ));
+    }
+    Ok(steps)
+}
+
+fn main() -> Result<()> {
+    let (library, other) = (Rustls::aws_lc_rs(), Unbuffered(Rustls::aws_lc_rs()));
+    let allocator = allocator::found()?;
+    // The first round warms up.
+    for round in 0..=ROUNDS {
+        for protocol in [Protocol::Tls12, Protocol::Tls13] {
+            let apis = [
+                ("buffered", buffered(&library, protocol)?),
+                ("unbuffered", unbuffered(&other, protocol)?),
+            ];
+            if round == 0 {
+                continue;
+            }
+            for (api, steps) in apis {
+                for (step, [sending, receiving]) in steps {
+                    println!(
+                        "{allocator}\t{api}\t{protocol}\t{step}\t{sending:.0}\t{receiving:.0}"
+                    );
+                }
+            }
+        }
+    }
+    Ok(())
+}

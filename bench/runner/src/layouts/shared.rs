@@ -1,0 +1,77 @@
+//! Programs whose library is a shared one, made of the objects that the static one is made of.
+
+use std::fmt::Write as _;
+
+use anyhow::{Context, Result};
+
+use crate::libraries::Libraries;
+
+/// Links the shared library of each layout and the program to it. The library's file is named by its
+/// checksum, which so goes into that of the program. Objects whose symbols are hidden, as BoringSSL's
+/// are, have them shown first, by the objcopy of Rust's toolchain; its linker takes what refers to them.
+const LINK: &str = r#"
+link_to() {
+  library=$1 program=$2
+  shift 2
+  count=$#
+  while [ "$count" -gt 0 ]; do
+    argument=$1
+    shift
+    count=$((count - 1))
+    case "$argument" in
+    */lib$package-*.rlib) set -- "$@" -Wl,-Bdynamic "-l:$library" ;;
+    *) set -- "$@" "$argument" ;;
+    esac
+  done
+  cc "-L$(dirname "$program")" "$@" '-Wl,-rpath,$ORIGIN' -o "$program"
+}
+archive= linker=
+for argument; do
+  case "$argument" in
+  */lib$package-*.rlib) archive=$argument ;;
+  -B* | -fuse-ld=*) linker="$linker $argument" ;;
+  esac
+done
+[ -n "$archive" ] || { echo "$name is linked without an archive of $package" >&2; exit 1; }
+sysroot=$(rustc --print sysroot)
+shown=$here/$name.a
+LD_LIBRARY_PATH=$sysroot/lib "$sysroot"/lib/rustlib/*/bin/rust-objcopy --wildcard \
+  '--set-symbol-visibility=*=default' "$archive" "$shown"
+layout=1
+while [ "$layout" -lt "$layouts" ]; do
+  folder=$here/$layout
+  cc -c "$folder/pad.s" -o "$folder/$name.o"
+  cc -shared $linker -Wl,-Bsymbolic -Wl,-z,relro,-z,now "$folder/$name.o" \
+    -Wl,--whole-archive "$shown" -Wl,--no-whole-archive -Wl,--as-needed -lstdc++ -o "$folder/$name.so"
+  checksum=$(sha256sum "$folder/$name.so" | cut -c -16)
+  mv "$folder/$name.so" "$folder/$file.so.$checksum"
+  link_to "$file.so.$checksum" "$folder/$name" "$@"
+  layout=$((layout + 1))
+done
+rm "$shown"
+"#;
+
+/// What the linker's script does after it linked as it is asked to.
+///
+/// # Errors
+/// A program's library cannot be shared: names it.
+pub fn linker(layouts: u32, names: &[&str], libraries: &Libraries) -> Result<String> {
+    let mut text = format!("layouts={layouts}\ncase \"$name\" in\n");
+    for name in names {
+        let library = libraries.of_program(name);
+        let shared = library.and_then(|it| it.shared_library.as_ref());
+        let shared = shared.with_context(|| {
+            let id = library.map_or("", |it| &it.id);
+            format!(
+                "{name} has no layout with a shared library: library.toml of {id} names none, \
+                 expected [shared_library]; measure other libraries with --library"
+            )
+        })?;
+        let _ = writeln!(
+            text,
+            "{name}) package={} file={} ;;",
+            shared.package, shared.name
+        );
+    }
+    Ok(text + "esac" + LINK)
+}

@@ -1,0 +1,190 @@
+//! Layouts that are really linked: a checkout with a library of a few lines of C.
+
+use std::fs;
+use std::path::PathBuf;
+use std::process::Command;
+
+use tlsbench::implementations::{Places, Ready, prepare};
+use tlsbench::layouts::Layouts;
+use tlsbench::manifest::LayoutKind;
+use tlsbench::suite::{Suite, SuiteFile};
+
+use crate::common::{Bench, scenario};
+
+/// The checkout has a program of one library, which it links from an archive.
+struct Checkout(Bench);
+
+const WORKSPACE: &str = r#"
+[workspace]
+resolver = "3"
+members = ["libraries/tiny", "tiny-sys"]
+[profile.release]
+lto = "fat"
+codegen-units = 1
+"#;
+
+const PROGRAM: &str = r#"
+[package]
+name = "tls-tiny"
+version = "1.0.0"
+edition = "2024"
+[dependencies]
+tiny-sys = { path = "../../tiny-sys" }
+"#;
+
+/// Says how it is linked, by the files in its memory.
+const MAIN: &str = r#"
+fn main() {
+    assert_eq!(tiny_sys::answer(), 42);
+    let maps = std::fs::read_to_string("/proc/self/maps").unwrap();
+    let linkage = if maps.contains("/libtiny.so") { "shared" } else { "static" };
+    println!("{{\"id\":\"tiny-1.0\",\"library\":\"tiny\",\"version\":\"1.0\",\"linkage\":\"{linkage}\"}}");
+}
+"#;
+
+const PACKAGE: &str = r#"
+[package]
+name = "tiny-sys"
+version = "1.0.0"
+edition = "2024"
+links = "tiny"
+"#;
+
+/// The symbol is hidden, as those of BoringSSL are.
+const BUILD: &str = r#"
+use std::process::Command;
+fn main() {
+    let out = std::env::var("OUT_DIR").unwrap();
+    let run = |command: &mut Command| assert!(command.current_dir(&out).status().unwrap().success());
+    std::fs::write(format!("{out}/tiny.c"), "int tiny_answer(void) { return 42; }").unwrap();
+    run(Command::new("cc").args(["-fPIC", "-fvisibility=hidden", "-c", "tiny.c"]));
+    run(Command::new("ar").args(["crsD", "libtiny.a", "tiny.o"]));
+    println!("cargo::rustc-link-search=native={out}");
+    println!("cargo::rustc-link-lib=static=tiny");
+}
+"#;
+
+const BINDING: &str = r#"
+unsafe extern "C" { fn tiny_answer() -> i32; }
+pub fn answer() -> i32 { unsafe { tiny_answer() } }
+"#;
+
+const SHARED: &str = "[shared_library]\npackage = \"tiny_sys\"\nname = \"libtiny\"\n";
+
+impl Checkout {
+    fn new(more: &str) -> Self {
+        let checkout = Self(Bench::new());
+        let library =
+            "id = \"tiny\"\norder = 1\nworkspace = \"shared\"\nprograms = [\"tls-tiny\"]\n";
+        for (path, text) in [
+            ("Cargo.toml", WORKSPACE),
+            ("libraries/tiny/Cargo.toml", PROGRAM),
+            ("libraries/tiny/src/main.rs", MAIN),
+            ("libraries/tiny/library.toml", &format!("{library}{more}")),
+            ("tiny-sys/Cargo.toml", PACKAGE),
+            ("tiny-sys/build.rs", BUILD),
+            ("tiny-sys/src/lib.rs", BINDING),
+        ] {
+            let path = checkout.0.path("bench").join(path);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
+        }
+        let locked = Command::new("cargo")
+            .args(["generate-lockfile", "--offline", "--quiet"])
+            .current_dir(checkout.0.path("bench"))
+            .status();
+        assert!(locked.unwrap().success());
+        let head = "schema = 1\nname = \"test\"\nfamily = \"test\"\ndescription = \"\"\nrounds = 1\n\
+                    measure_seconds = 0.001\nwarmup_seconds = 0.0\nimplementations = [\"tls-tiny\"]\n\
+                    sessions = 3\nlayouts = 3\n";
+        fs::write(
+            checkout.0.path("suite.toml"),
+            head.to_owned() + &scenario(1),
+        )
+        .unwrap();
+        checkout
+    }
+
+    fn places(&self) -> Places {
+        Places {
+            bench: self.0.path("bench"),
+            ..self.0.order().places
+        }
+    }
+
+    fn suite(&self) -> Suite {
+        SuiteFile::read(&self.0.path("suite.toml"), None)
+            .unwrap()
+            .suite
+    }
+
+    fn link(&self, kind: LayoutKind) -> anyhow::Result<()> {
+        let places = self.places();
+        Layouts::new(&places.layouts, kind, 3).link(&self.suite(), &places)
+    }
+
+    fn prepare(&self, kind: LayoutKind) -> anyhow::Result<Ready> {
+        prepare(&mut self.suite(), &self.places(), kind)
+    }
+
+    fn folder(&self, kind: LayoutKind, layout: u32) -> PathBuf {
+        self.0.path(&format!("layouts/{kind}-3/{layout}"))
+    }
+
+    fn programs(&self, kind: LayoutKind) -> Vec<Vec<u8>> {
+        let of = |layout| fs::read(self.folder(kind, layout).join("tls-tiny")).unwrap();
+        (0..3).map(of).collect()
+    }
+}
+
+#[test]
+fn linking_again_gives_the_same_programs_byte_for_byte() {
+    let checkout = Checkout::new(SHARED);
+    for kind in [LayoutKind::Shifted, LayoutKind::Shared] {
+        checkout.link(kind).unwrap();
+        let before = checkout.programs(kind);
+        assert!(before[0] != before[1] && before[1] != before[2], "{kind}");
+        for layout in 0..3 {
+            fs::remove_dir_all(checkout.folder(kind, layout)).unwrap();
+        }
+        checkout.link(kind).unwrap();
+        assert!(checkout.programs(kind) == before, "{kind}");
+    }
+}
+
+#[test]
+fn a_shared_layout_is_recorded_if_the_running_program_has_the_shared_library() {
+    let checkout = Checkout::new(SHARED);
+    checkout.link(LayoutKind::Shared).unwrap();
+    let ready = checkout.prepare(LayoutKind::Shared).unwrap();
+    let kinds: Vec<_> = ready.layouts.iter().map(|it| it.kind).collect();
+    assert_eq!(
+        kinds,
+        [LayoutKind::Own, LayoutKind::Shared, LayoutKind::Shared]
+    );
+    let [own, shared] = [0, 1].map(|n| checkout.folder(LayoutKind::Shared, n).join("tls-tiny"));
+    fs::copy(own, shared).unwrap();
+    let error = checkout
+        .prepare(LayoutKind::Shared)
+        .err()
+        .unwrap()
+        .to_string();
+    assert!(
+        error.contains("found no shared library in the running program"),
+        "{error}"
+    );
+}
+
+#[test]
+fn a_library_that_cannot_be_shared_is_named() {
+    let error = Checkout::new("")
+        .link(LayoutKind::Shared)
+        .unwrap_err()
+        .to_string();
+    assert!(
+        error.contains(
+            "tls-tiny has no layout with a shared library: library.toml of tiny names none"
+        ),
+        "{error}"
+    );
+}

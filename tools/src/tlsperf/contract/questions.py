@@ -1,0 +1,91 @@
+"""The scoreboard, and the pages that answer a question each: what their templates read."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field
+
+from tlsperf.contract.record import Identifier, Model
+from tlsperf.contract.results import ReportReference
+
+
+class SheetCell(Model):
+    """A figure or a verdict, with the way to the row that it comes from."""
+
+    text: str = Field(description="as readers see it; – where nothing was measured")
+    href: str | None = Field(None, description="of the row, below the site's root")
+    mark: Literal["best", "tied"] | None = None
+    detail: str | None = Field(None, description="its interval, as readers see it")
+
+
+class SheetRow(Model):
+    """A line of a table."""
+
+    label: str
+    colour: Identifier | None = Field(None, description="class of a library's colour")
+    cells: list[SheetCell]
+
+
+class Sheet(Model):
+    """A table whose texts are final."""
+
+    id: Identifier
+    caption: str
+    corner: str = Field(description="head of the first column")
+    columns: list[str]
+    rows: list[SheetRow]
+
+
+class ScoreboardSource(Model):
+    """A report of the scoreboard, with the columns that are from it."""
+
+    report: ReportReference
+    run: str
+    columns: str
+
+
+class Scoreboard(Model):
+    """`data/scoreboard.json`: libraries by task, each a factor to one baseline."""
+
+    baseline: str
+    host: str
+    host_id: Identifier
+    board: Sheet
+    means: Sheet = Field(description="geometric mean of each class of scenarios")
+    sources: list[ScoreboardSource]
+
+
+class Question(Model):
+    """`content/questions/<id>/question.json`: a page that answers one question."""
+
+    id: Identifier
+    title: str
+    description: str
+    answer: list[str] = Field(min_length=1, description="sentences, the answer first")
+    sheets: list[Sheet]
+    meaning: list[str] = Field(description="what the figures mean")
+    limits: list[str] = Field(description="what they do not mean")
+    host: str
+    reports: list[ReportReference]
+
+
+class ListedQuestion(Model):
+    """`data/questions.json`, an entry: what home shows of a question."""
+
+    id: Identifier
+    title: str
+    answer: str
+
+
+class Upgrade(Model):
+    """`content/upgrades/<before>-to-<after>/upgrade.json`: one version to another."""
+
+    id: Identifier
+    library: str
+    before: str
+    after: str
+    answer: str
+    sheet: Sheet
+    host: str
+    report: ReportReference

@@ -1,0 +1,55 @@
+"""JSON of other tools: its content, with the lines that errors name."""
+
+from __future__ import annotations
+
+import json
+from typing import Any, NoReturn
+
+from tlsperf.contract.errors import FormatError
+
+
+def parse_json(text: str, file: str, first_line: int = 1) -> Any:
+    """The content of a JSON text that begins at a line of a file.
+
+    Raises FormatError for text that is cut or no JSON, for a key that an object has twice, and for
+    NaN, Infinity and numbers of thousands of digits, which JSON does not have.
+    """
+    try:
+        return json.loads(text, object_pairs_hook=_object, parse_constant=_no_constant)
+    except json.JSONDecodeError as error:
+        found = repr(text[error.pos : error.pos + 40]) if text[error.pos :] else "the end"
+        line = first_line + error.lineno - 1
+        raise FormatError(file, line, found, f"JSON ({error.msg})") from None
+    except _NoJsonError as error:
+        line = first_line + line_of(text, error.name) - 1
+        raise FormatError(file, line, error.found, "JSON with each key once") from None
+    except (ValueError, RecursionError) as error:
+        raise FormatError(file, first_line, str(error)[:100], "JSON") from None
+
+
+def line_of(text: str, name: str) -> int:
+    """The line that first has a string of the text; 1 where it is written in another way."""
+    at = text.find(json.dumps(name))
+    if at < 0:
+        at = text.find(json.dumps(name, ensure_ascii=False))
+    return text.count("\n", 0, max(at, 0)) + 1
+
+
+class _NoJsonError(Exception):
+    def __init__(self, name: str, found: str) -> None:
+        super().__init__(found)
+        self.name = name
+        self.found = found
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for key, value in pairs:
+        if key in found:
+            raise _NoJsonError(key, f"the key {key!r} a second time")
+        found[key] = value
+    return found
+
+
+def _no_constant(name: str) -> NoReturn:
+    raise _NoJsonError(name, name)

@@ -1,0 +1,142 @@
+"""How many cores a server's traffic takes, of the rates of one report. Pure functions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final, NamedTuple
+
+from tlsperf.contract.questions import Question, Sheet, SheetCell, SheetRow
+from tlsperf.contract.record import Identifier
+from tlsperf.publish.reports import reference
+from tlsperf.publish.sheets import NOTHING, Source, with_most_libraries
+
+CONNECTIONS: Final = 10_000
+"""A second, of the examples."""
+SHARES: Final = (0.0, 0.5, 0.9)
+"""Of connections that resume a session."""
+GIGABITS: Final = 10
+MIB_PER_GIGABIT: Final = 1e9 / 8 / 2**20
+
+_RESUMED: Final = "resumed-handshake-1-3-ticket-x25519-server"
+_SENDING: Final = "transfer-1-3-aes-256-gcm-sending"
+_KEYS: Final = {"ecdsa-p256": "ECDSA P-256", "rsa-2048": "RSA-2048"}
+
+
+class Cores(NamedTuple):
+    """So many cores, and what the intervals of the rates allow."""
+
+    value: float
+    low: float
+    high: float
+
+    def cell(self) -> SheetCell:
+        return SheetCell(text=cores_text(self.value), detail=self.interval)
+
+    @property
+    def interval(self) -> str:
+        return f"{cores_text(self.low)} to {cores_text(self.high)}"
+
+
+def cores_text(cores: float) -> str:
+    return f"{cores:.2f}" if cores >= 0.1 else f"{cores:.3f}"
+
+
+def cores(
+    source: Source, implementation: Identifier, demand: Sequence[tuple[float, Identifier]]
+) -> Cores | None:
+    """The sum of each demand a second over the rate of its row; None without all rates."""
+    parts = []
+    for amount, row in demand:
+        cell = source.cell(row, implementation)
+        if cell is None or not cell.value:
+            return None
+        low, high = cell.low or cell.value, cell.high or cell.value
+        parts.append((amount / cell.value, amount / high, amount / low))
+    return Cores(*(sum(column) for column in zip(*parts, strict=True)))
+
+
+def capacity(sources: Sequence[Source]) -> Question | None:
+    """The page; None where no report has the rates."""
+    full = {key: f"full-handshake-1-3-{key}-x25519-server" for key in _KEYS}
+    source = with_most_libraries(sources, [*full.values(), _RESUMED, _SENDING])
+    if source is None:
+        return None
+    sending = GIGABITS * MIB_PER_GIGABIT
+    sheets = [
+        Sheet(
+            id="costs",
+            caption="Cores for a thousand handshakes a second, and for each Gbit/s that is sent.",
+            corner="Library",
+            columns=[*(f"Full, {name}" for name in _KEYS.values()), "Resumed", "1 Gbit/s sent"],
+            rows=_rows(
+                source,
+                [
+                    *([(1000.0, row)] for row in full.values()),
+                    [(1000.0, _RESUMED)],
+                    [(MIB_PER_GIGABIT, _SENDING)],
+                ],
+            ),
+        )
+    ]
+    for key, name in _KEYS.items():
+        demands = [
+            [(CONNECTIONS * (1 - share), full[key]), (CONNECTIONS * share, _RESUMED),
+             (sending, _SENDING)]
+            for share in SHARES
+        ]  # fmt: skip
+        sheets.append(
+            Sheet(
+                id=f"example-{key}",
+                caption=f"Cores for {CONNECTIONS:,} connections a second with {name} and "
+                f"{GIGABITS} Gbit/s sent.",
+                corner="Library",
+                columns=[f"{share:.0%} resumed" for share in SHARES],
+                rows=_rows(source, demands),
+            )
+        )
+    return Question(
+        id="cores",
+        title="How many cores for my traffic?",
+        description="Cores that TLS takes of a server, from connections a second, the share that "
+        "resumes, the key of the certificate and the traffic.",
+        answer=[
+            f"With {CONNECTIONS:,} connections a second, half of them resumed, ECDSA P-256 and "
+            f"{GIGABITS} Gbit/s sent: {_range(source, full['ecdsa-p256'], sending)}.",
+            "Cores = connections × ((1 − share) ÷ full + share ÷ resumed) + traffic ÷ sending, "
+            "each over the rate of one core; share is that of connections that resume.",
+        ],
+        sheets=sheets,
+        meaning=[
+            "For other traffic, multiply the first table: connections that do not resume by the "
+            "column of the key, those that do by the column of resumptions, and add the traffic.",
+            "The interval holds what the intervals of all rates in the sum allow together.",
+        ],
+        limits=[
+            "It is TLS alone: the kernel, the network card and the application come on top.",
+            "It takes threads that do not wait for each other, TLS 1.3 with X25519, and writes as "
+            "large as those that were measured. How libraries scale is a question of its own.",
+            "A server that is busy all the time has queues: leave room.",
+        ],
+        host=source.host,
+        reports=[reference(source.results)],
+    )
+
+
+def _rows(source: Source, demands: Sequence[Sequence[tuple[float, Identifier]]]) -> list[SheetRow]:
+    rows = []
+    for shown in source.shown.values():
+        found = [cores(source, shown.id, demand) for demand in demands]
+        cells = [each.cell() if each else NOTHING for each in found]
+        if any(found):
+            rows.append(SheetRow(label=shown.label, colour=shown.colour, cells=cells))
+    return rows
+
+
+def _range(source: Source, full: Identifier, sending: float) -> str:
+    demand = [(CONNECTIONS / 2, full), (CONNECTIONS / 2, _RESUMED), (sending, _SENDING)]
+    found = [(c, i) for i in source.shown if (c := cores(source, i, demand))]
+    (least, first), (most, last) = min(found), max(found)
+    return (
+        f"from {cores_text(least.value)} cores ({least.interval}) with {source.label(first)} to "
+        f"{cores_text(most.value)} ({most.interval}) with {source.label(last)}"
+    )

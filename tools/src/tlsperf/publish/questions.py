@@ -1,0 +1,387 @@
+"""Pages by question: tables over the newest reports, with the answer in a few sentences.
+
+Pure functions of results.json. A question whose rows no report has, has no page.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Final
+
+from tlsperf.analysis.ratios import factor_text
+from tlsperf.contract.questions import Question, Sheet, SheetCell, SheetRow
+from tlsperf.contract.record import Identifier
+from tlsperf.contract.results import Results
+from tlsperf.contract.text import listed
+from tlsperf.publish.capacity import capacity
+from tlsperf.publish.reports import reference
+from tlsperf.publish.sheets import NOTHING, Source, first_with, own_sources, with_most_libraries
+
+_FULL: Final = "full-handshake-1-3"
+_SIDES: Final = ("server", "client")
+_KEYS: Final = {"ecdsa-p256": "ECDSA P-256", "rsa-2048": "RSA-2048"}
+_RESUMED: Final = "resumed-handshake-1-3-ticket-x25519"
+_ONE_HOST: Final = "These are figures of one host. Other processors have other instructions."
+_MEDIANS: Final = "Figures are medians; what is computed of two rows is not tested."
+
+
+def questions(ordered: Sequence[Results]) -> list[Question]:
+    """The pages that can be answered, in the order in which readers meet them."""
+    sources = own_sources(ordered)
+    every = [Source(results) for results in ordered]
+    found = [
+        _server(sources),
+        _post_quantum(sources),
+        _memory(sources),
+        _scaling(sources, every),
+        _tail(sources),
+        capacity(sources),
+    ]
+    return [question for question in found if question]
+
+
+def _sheet(
+    source: Source,
+    name: Identifier,
+    caption: str,
+    columns: Sequence[str],
+    cells: Callable[[Identifier], list[SheetCell]],
+) -> Sheet:
+    """A line a library of the report, but those without any figure."""
+    made = [
+        SheetRow(label=shown.label, colour=shown.colour, cells=cells(shown.id))
+        for shown in source.shown.values()
+    ]
+    rows = [row for row in made if any(cell != NOTHING for cell in row.cells)]
+    return Sheet(id=name, caption=caption, corner="Library", columns=list(columns), rows=rows)
+
+
+# --- one function a question ---------------------------------------------------------------------
+
+
+def _server(sources: Sequence[Source]) -> Question | None:
+    rows = {
+        f"{_FULL}-ecdsa-p256-x25519-server": "Full handshakes/s, ECDSA P-256",
+        f"{_FULL}-rsa-2048-x25519-server": "Full handshakes/s, RSA-2048",
+        f"{_RESUMED}-server": "Resumptions/s",
+        "transfer-1-3-aes-256-gcm-sending": "Sending, MiB/s",
+        "transfer-1-3-aes-256-gcm-receiving": "Receiving, MiB/s",
+    }
+    source = with_most_libraries(sources, list(rows))
+    if source is None:
+        return None
+    ecdsa, rsa, resumed, sending, _ = rows
+    return Question(
+        id="server",
+        title="Which library for a TLS-terminating server?",
+        description="Handshakes, resumptions and transfers of a TLS 1.3 server, by library.",
+        answer=[
+            f"Full handshakes with an ECDSA certificate: {source.leaders(ecdsa)}.",
+            f"With an RSA certificate: {source.leaders(rsa)}.",
+            f"Resumptions by ticket: {source.leaders(resumed)}.",
+            f"Sending: {source.leaders(sending)}.",
+        ],
+        sheets=[
+            _sheet(
+                source,
+                "tasks",
+                "TLS 1.3, X25519, AES-256-GCM, one thread. Each figure leads to its row, which has "
+                "the ratios and intervals.",
+                list(rows.values()),
+                lambda i: [source.figure(row, i) for row in rows],
+            )
+        ],
+        meaning=[
+            "Many short connections are full handshakes: the certificate's key decides. Clients "
+            "that come back are resumptions, and large downloads are sending.",
+            "Best and tied are verdicts of the report: the leader differs from the next by more "
+            "than other runs do.",
+        ],
+        limits=[
+            _ONE_HOST,
+            "They are the calls into the library: no network, no kernel, no HTTP. Security, "
+            "features and support are no part of them.",
+        ],
+        host=source.host,
+        reports=[reference(source.results)],
+    )
+
+
+def _post_quantum(sources: Sequence[Source]) -> Question | None:
+    pairs = {
+        (key, side): (f"{_FULL}-{key}-x25519-{side}", f"{_FULL}-{key}-x25519mlkem768-{side}")
+        for side in _SIDES
+        for key in _KEYS
+    }
+    source = with_most_libraries(sources, [row for rows in pairs.values() for row in rows])
+    if source is None:
+        return None
+    answer = [
+        f"A {side} with {_KEYS[key]}: {_range_of_costs(source, *pairs[key, side])}."
+        for key, side in (("ecdsa-p256", "server"), ("ecdsa-p256", "client"))
+    ]
+    answer.append(
+        "On the wire a ClientHello has 1,184 bytes added and a ServerHello 1,088: the key and the "
+        "ciphertext of ML-KEM-768 (FIPS 203)."
+    )
+    columns = ["X25519, handshakes/s", "X25519MLKEM768, handshakes/s", "Lost", "Added"]
+    return Question(
+        id="post-quantum",
+        title="What does post-quantum key exchange cost?",
+        description="Full TLS 1.3 handshakes with X25519MLKEM768 against X25519: handshakes lost, "
+        "time and bytes added, by library and side.",
+        answer=answer,
+        sheets=[
+            _sheet(
+                source,
+                f"{side}-{key}",
+                f"A {side}, {_KEYS[key]}, full handshakes, one thread.",
+                columns,
+                lambda i, rows=rows: _costs(source, rows, i),  # type: ignore[misc]
+            )
+            for (key, side), rows in pairs.items()
+        ],
+        meaning=[
+            "The time added is what ML-KEM-768 takes of one handshake on that side. It is the "
+            "price of a full handshake with either certificate, and the share that is lost depends "
+            "on what else a handshake does.",
+        ],
+        limits=[
+            _MEDIANS + " The range of a loss is that of both medians' intervals.",
+            "A larger ClientHello may take another packet. A network was not measured.",
+            _ONE_HOST,
+        ],
+        host=source.host,
+        reports=[reference(source.results)],
+    )
+
+
+def _lost(source: Source, rows: tuple[str, str], i: Identifier) -> tuple[float, float] | None:
+    """Per cent of handshakes lost, and microseconds added to one."""
+    before, after = (source.value(row, i) for row in rows)
+    if before is None or after is None:
+        return None
+    return 100 * (1 - after / before), 1e6 / after - 1e6 / before
+
+
+def _costs(source: Source, rows: tuple[str, str], i: Identifier) -> list[SheetCell]:
+    cost = _lost(source, rows, i)
+    if cost is None:
+        return [NOTHING] * 4
+    lost, added = cost
+    first, second = (source.figure(row, i).model_copy(update={"mark": None}) for row in rows)
+    before, after = (source.cell(row, i) for row in rows)
+    detail = None
+    if before and after and before.low and before.high and after.low and after.high:
+        low, high = (
+            100 * (1 - a / b) for a, b in ((after.high, before.low), (after.low, before.high))
+        )
+        detail = f"{low:.1f} to {high:.1f}%"
+    return [
+        first,
+        second,
+        SheetCell(text=f"{lost:.1f}%", detail=detail),
+        SheetCell(text=f"{added:.1f} µs"),
+    ]
+
+
+def _range_of_costs(source: Source, *rows: str) -> str:
+    pair = (rows[0], rows[1])
+    costs = [(cost, i) for i in source.shown if (cost := _lost(source, pair, i))]
+    least, most = min(costs), max(costs)
+    return (
+        f"from {least[0][0]:.1f}% of its handshakes ({source.label(least[1])}, "
+        f"{least[0][1]:.1f} µs each) to {most[0][0]:.1f}% ({source.label(most[1])}, "
+        f"{most[0][1]:.1f} µs each)"
+    )
+
+
+def _memory(sources: Sequence[Source]) -> Question | None:
+    def row(side: str, moment: str) -> str:
+        return f"memory-1-3-x25519-{side}-{moment}-allocated"
+
+    moments = {
+        "construction": "Made",
+        "handshake": "After the handshake",
+        "data": "Idle after data",
+    }
+    source = first_with(sources, [row(side, m) for side in _SIDES for m in moments])
+    if source is None:
+        return None
+
+    def cells(side: str) -> Callable[[Identifier], list[SheetCell]]:
+        def of(i: Identifier) -> list[SheetCell]:
+            idle = source.value(row(side, "data"), i)
+            many = SheetCell(text=f"{1e4 * idle / 2**20:.0f} MiB") if idle else NOTHING
+            return [*(source.figure(row(side, moment), i) for moment in moments), many]
+
+        return of
+
+    return Question(
+        id="memory",
+        title="How much memory does an idle connection hold?",
+        description="Bytes per TLS 1.3 connection as it is made, after its handshake and idle "
+        "after data, server and client.",
+        answer=[
+            f"A {side}'s connection that is idle after data: {source.leaders(row(side, 'data'))}."
+            for side in _SIDES
+        ],
+        sheets=[
+            _sheet(
+                source,
+                side,
+                f"A {side}, bytes allocated per connection.",
+                [*moments.values(), "10,000 idle connections"],
+                cells(side),
+            )
+            for side in _SIDES
+        ],
+        meaning=[
+            "The figure is the slope over a hundred to ten thousand connections: what one more "
+            "connection takes, without what a process holds anyway."
+        ],
+        limits=[
+            "Default settings. OpenSSL has a mode that releases idle buffers "
+            "(SSL_MODE_RELEASE_BUFFERS), which is off by default and was off.",
+            "Socket buffers of the kernel and the buffers of an application come on top.",
+        ],
+        host=source.host,
+        reports=[reference(source.results)],
+    )
+
+
+def _scaling(sources: Sequence[Source], every: Sequence[Source]) -> Question | None:
+    tasks = {
+        f"{_FULL}-rsa-2048-x25519": "Full TLS 1.3 handshakes, RSA-2048",
+        _RESUMED: "TLS 1.3 resumptions by ticket",
+        "resumed-handshake-1-2-ticket": "TLS 1.2 resumptions by ticket",
+    }
+    source = first_with(sources, [row for task in tasks for row in (task, f"{task}-2-threads")])
+    if source is None:
+        return None
+
+    def cells(task: str) -> Callable[[Identifier], list[SheetCell]]:
+        rows = (task, f"{task}-2-threads", f"{task}-4-threads")
+
+        def of(i: Identifier) -> list[SheetCell]:
+            figures = [source.figure(row, i).model_copy(update={"mark": None}) for row in rows]
+            return [*figures, _factor(source, i, rows[0], rows[1])]
+
+        return of
+
+    sheets = [
+        _sheet(
+            source,
+            f"threads-{number}",
+            f"{title}, both sides together, handshakes/s.",
+            ["1 thread", "2 threads", "4 threads", "2 over 1"],
+            cells(task),
+        )
+        for number, (task, title) in enumerate(tasks.items(), start=1)
+    ]
+    reports = [reference(source.results)]
+    many = [f"{_FULL}-rsa-2048-{count}-threads-server" for count in (2, 80)]
+    cores = first_with(every, many)
+    if cores is not None:
+        large = cores
+        sheets.append(
+            _sheet(
+                large,
+                "eighty",
+                f"{large.host}: full TLS 1.3 handshakes of a server with RSA-2048, handshakes/s of "
+                "one thread, as published.",
+                ["2 threads", "80 threads", "80 over 2"],
+                lambda i: [
+                    *(large.figure(row, i).model_copy(update={"mark": None}) for row in many),
+                    _factor(large, i, many[0], many[1]),
+                ],
+            )
+        )
+        reports.append(reference(large.results))
+    answer = [
+        f"{title}, from one thread to two: "
+        + listed(
+            [
+                f"{text} ({source.label(i)})"
+                for i in source.shown
+                if (text := _factor(source, i, task, f"{task}-2-threads").text) != NOTHING.text
+            ]
+        )
+        + "."
+        for task, title in tasks.items()
+    ]
+    return Question(
+        id="scaling",
+        title="How do they scale?",
+        description="Handshakes on several threads that share configuration, session cache and "
+        "ticket keys.",
+        answer=answer,
+        sheets=sheets,
+        meaning=[
+            "A library whose threads share nothing that they wait for does 2.00x the handshakes on "
+            "two cores. What is below may be locks, shared caches, or the clock of the processor."
+        ],
+        limits=[
+            f"{source.host}: three and four threads share two cores there. A second thread may "
+            "run on the other half of one physical core.",
+            _MEDIANS,
+        ],
+        host=source.host,
+        reports=reports,
+    )
+
+
+def _factor(source: Source, i: Identifier, before: str, after: str) -> SheetCell:
+    first, second = source.value(before, i), source.value(after, i)
+    return SheetCell(text=factor_text(second / first)) if first and second else NOTHING
+
+
+def _tail(sources: Sequence[Source]) -> Question | None:
+    tasks = {
+        f"{_FULL}-ecdsa-p256-x25519-server": "Full TLS 1.3 handshake of a server, ECDSA P-256",
+        f"{_FULL}-ecdsa-p256-x25519-2-threads-server": "The same with two threads on two cores",
+        f"{_RESUMED}-server": "TLS 1.3 resumption by ticket of a server",
+    }
+    parts = {"p50": "Median", "p90": "90%", "p99": "99%", "p99-9": "99.9%", "max": "Maximum"}
+    source = first_with(sources, [f"{task}-{part}" for task in tasks for part in parts])
+    if source is None:
+        return None
+
+    def cells(task: str) -> Callable[[Identifier], list[SheetCell]]:
+        def of(i: Identifier) -> list[SheetCell]:
+            figures = [source.figure(f"{task}-{part}", i) for part in parts]
+            return [*figures, _factor(source, i, f"{task}-p50", f"{task}-p99")]
+
+        return of
+
+    return Question(
+        id="tail",
+        title="How long is the tail?",
+        description="Latency of single handshakes of a server by percentile, on one and on two "
+        "threads.",
+        answer=[
+            f"{title}, 99th percentile: {source.leaders(f'{task}-p99')}."
+            for task, title in tasks.items()
+        ],
+        sheets=[
+            _sheet(
+                source,
+                f"latency-{number}",
+                f"{title}, µs.",
+                [*parts.values(), "99% over median"],
+                cells(task),
+            )
+            for number, (task, title) in enumerate(tasks.items(), start=1)
+        ],
+        meaning=[
+            "Each percentile is a median over the rounds; the maximum is the longest handshake of "
+            "all rounds. It is the time that the library's calls take, as one side sees it."
+        ],
+        limits=[
+            "Waiting in a queue for a core is not in it: a server under load adds that.",
+            "On a virtual machine a pause of the host is in the maximum of whatever library it "
+            "meets, so maxima are not compared.",
+        ],
+        host=source.host,
+        reports=[reference(source.results)],
+    )

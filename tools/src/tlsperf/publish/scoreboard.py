@@ -1,0 +1,133 @@
+"""The scoreboard: libraries by task, each a factor to OpenSSL on one host. Pure functions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final, NamedTuple
+
+from tlsperf.contract.questions import (
+    Scoreboard,
+    ScoreboardSource,
+    Sheet,
+    SheetCell,
+    SheetRow,
+)
+from tlsperf.contract.record import Identifier
+from tlsperf.contract.results import Results
+from tlsperf.contract.text import listed
+from tlsperf.publish.reports import reference
+from tlsperf.publish.sheets import NOTHING, Source, mark_of, own_sources, with_most_libraries
+
+
+class Task(NamedTuple):
+    """A column: its head and the row that it shows."""
+
+    title: str
+    row: Identifier
+
+
+TASKS: Final = (
+    Task("Sending", "transfer-1-3-aes-256-gcm-sending"),
+    Task("Receiving", "transfer-1-3-aes-256-gcm-receiving"),
+    Task("RSA server", "full-handshake-1-3-rsa-2048-x25519-server"),
+    Task("ECDSA server", "full-handshake-1-3-ecdsa-p256-x25519-server"),
+    Task("Client", "full-handshake-1-3-ecdsa-p256-x25519-client"),
+    Task("Resumption", "resumed-handshake-1-3-ticket-x25519-server"),
+)
+"""Of one report."""
+ELSEWHERE: Final = (
+    Task("Memory per idle connection", "memory-1-3-x25519-server-data-allocated"),
+    Task("ClientHello", "client-hello-1-3-x25519-client"),
+)
+"""Of the newest report on the same host that has the same baseline."""
+
+
+def scoreboard(ordered: Sequence[Results]) -> Scoreboard | None:
+    """Of the report with the most libraries; None where no report has all tasks of one."""
+    sources = [s for s in own_sources(ordered) if s.results.baseline]
+    main = with_most_libraries(sources, [task.row for task in TASKS])
+    if main is None or main.results.baseline is None:
+        return None
+    baseline = main.results.baseline
+    columns = [(task, main) for task in TASKS]
+    for task in ELSEWHERE:
+        columns += [
+            (task, source)
+            for source in sources
+            if source.results.hosts[0].id == main.results.hosts[0].id
+            and source.results.baseline == baseline
+            and source.cell(task.row, baseline)
+        ][:1]
+    board = Sheet(
+        id="scoreboard",
+        caption=f"Factors to {main.label(baseline)}, one thread, TLS 1.3 with X25519. "
+        "Each leads to its row.",
+        corner="Library",
+        columns=[task.title for task, _ in columns],
+        rows=[
+            SheetRow(
+                label=shown.label,
+                colour=shown.colour,
+                cells=[_cell(source, task.row, shown.id) for task, source in columns],
+            )
+            for shown in main.shown.values()
+        ],
+    )
+    by_source: dict[Identifier, tuple[Source, list[str]]] = {}
+    for task, source in columns:
+        by_source.setdefault(source.results.id, (source, []))[1].append(task.title)
+    return Scoreboard(
+        baseline=main.label(baseline),
+        host=main.host,
+        host_id=main.results.hosts[0].id,
+        board=board,
+        means=_means(main),
+        sources=[
+            ScoreboardSource(
+                report=reference(source.results),
+                run=listed([run.id for run in source.results.runs]),
+                columns=listed(titles),
+            )
+            for source, titles in by_source.values()
+        ],
+    )
+
+
+def _cell(source: Source, row: Identifier, implementation: Identifier) -> SheetCell:
+    cell = source.cell(row, implementation)
+    if cell is None:
+        return NOTHING
+    if cell.ratio is None:
+        text, detail = "baseline", None
+    else:
+        text, _, rest = cell.ratio.text.partition(" (")
+        detail = rest.rstrip(")") or None
+    return SheetCell(text=text, href=source.link(row), mark=mark_of(cell), detail=detail)
+
+
+def _means(source: Source) -> Sheet:
+    """The geometric mean of the ratios of each table."""
+    means = source.results.means
+    tables = list(dict.fromkeys((mean.table, mean.title) for mean in means))
+    rows = []
+    for shown in source.shown.values():
+        own = {mean.table: mean for mean in means if mean.implementation == shown.id}
+        cells = []
+        for table, _ in tables:
+            mean = own.get(table)
+            if mean is None:
+                text = "baseline" if shown.id == source.results.baseline else NOTHING.text
+                cells.append(SheetCell(text=text))
+                continue
+            text, _, rest = mean.ratio.text.partition(" (")
+            cells.append(
+                SheetCell(text=text, href=source.link(table), detail=rest.rstrip(")") or None)
+            )
+        rows.append(SheetRow(label=shown.label, colour=shown.colour, cells=cells))
+    return Sheet(
+        id="scoreboard-means",
+        caption="Geometric mean over all scenarios of a class that both sides have.",
+        corner="Library",
+        columns=[title for _, title in tables],
+        rows=rows,
+    )
