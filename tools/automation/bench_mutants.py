@@ -21,7 +21,6 @@ import json
 import os
 import shutil
 import subprocess
-import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date
@@ -30,7 +29,7 @@ from typing import Any, Final
 
 import tomlkit
 
-from mutation_score import below, percent
+from mutation_score import MutantsError, below, exit_code, percent, run
 
 ROOT: Final = Path(__file__).resolve().parents[2]
 BENCH: Final = ROOT / "bench"
@@ -39,10 +38,6 @@ SCRATCH: Final = ROOT / "build" / "mutants-bench"
 CARGO_MUTANTS: Final = ROOT / "build" / "bin" / "cargo-mutants"
 NOTICED: Final = frozenset({"CaughtMutant", "Timeout"})
 SURVIVED: Final = "MissedMutant"
-
-
-class MutantsError(Exception):
-    """What did not go as it must."""
 
 
 @dataclass(frozen=True)
@@ -172,14 +167,8 @@ def main(arguments: Sequence[str]) -> int:
             write(entry, found, options.shard)
             SCORE.write_text(tomlkit.dumps(score), encoding="utf-8")
         wrong += here
-    for problem in wrong:
-        print(problem, file=sys.stderr)
-    return 1 if wrong else 0
+    return exit_code(wrong)
 
 
 if __name__ == "__main__":
-    try:
-        sys.exit(main(sys.argv[1:]))
-    except MutantsError as error:
-        print(f"mutants: {error}", file=sys.stderr)
-        sys.exit(1)
+    run(main)

@@ -30,7 +30,7 @@ from typing import Any, Final
 import tomlkit
 from mutmut.mutation.diff_apply import get_diff_for_mutant
 
-from mutation_score import below, percent
+from mutation_score import MutantsError, below, exit_code, percent, run
 
 ROOT: Final = Path(__file__).resolve().parents[2]
 TOOLS: Final = ROOT / "tools"
@@ -50,10 +50,6 @@ pytest_add_cli_args_test_selection = {tests}
 timeout_multiplier = 5.0
 use_git_change_detection = false
 """
-
-
-class MutantsError(Exception):
-    """What did not go as it must."""
 
 
 @dataclass(frozen=True, order=True)
@@ -210,14 +206,8 @@ def main(arguments: Sequence[str]) -> int:
             wrong += here
         else:
             print("\n".join([f"{module} is not scored yet:", *here]), flush=True)
-    for problem in wrong:
-        print(problem, file=sys.stderr)
-    return 1 if wrong else 0
+    return exit_code(wrong)
 
 
 if __name__ == "__main__":
-    try:
-        sys.exit(main(sys.argv[1:]))
-    except MutantsError as error:
-        print(f"mutants: {error}", file=sys.stderr)
-        sys.exit(1)
+    run(main)

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Final
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from typing import Final, NoReturn
 
 LEAST_PERCENT: Final = 90.0
 """Share of the mutants of a file that its tests must notice."""
+
+
+class MutantsError(Exception):
+    """What did not go as it must."""
 
 
 def percent(noticed: int, mutants: int) -> float:
@@ -20,3 +25,19 @@ def below(name: str, noticed: int, mutants: int, before: tuple[int, int] | None)
     now = percent(noticed, mutants)
     if now < least:
         yield f"{name}: found {now}% of {mutants} mutants noticed, expected at least {least}%"
+
+
+def exit_code(problems: Sequence[str]) -> int:
+    """Prints the problems; 1 if there are any."""
+    for problem in problems:
+        print(problem, file=sys.stderr)
+    return 1 if problems else 0
+
+
+def run(main: Callable[[list[str]], int]) -> NoReturn:
+    """Runs a program with the arguments of the command line, and ends with its exit code."""
+    try:
+        sys.exit(main(sys.argv[1:]))
+    except MutantsError as error:
+        print(f"mutants: {error}", file=sys.stderr)
+        sys.exit(1)

@@ -11,7 +11,7 @@ import tomlkit
 
 import bench_mutants
 from bench_mutants import BENCH, SCORE, Found, problems, read, write
-from mutation_score import LEAST_PERCENT, percent
+from mutation_score import LEAST_PERCENT, MutantsError, percent
 
 FILES: dict[str, dict[str, Any]] = tomllib.loads(SCORE.read_text("utf-8"))["files"]
 
@@ -79,7 +79,7 @@ def test_a_score_of_a_sample_states_it_and_the_whole_is_held_to_nine_of_ten() ->
 
 
 def test_a_file_that_is_not_listed_is_named() -> None:
-    with pytest.raises(bench_mutants.MutantsError, match=r"found nothing\.rs, expected of"):
+    with pytest.raises(MutantsError, match=r"found nothing\.rs, expected of"):
         bench_mutants.main(["nothing.rs"])
 
 

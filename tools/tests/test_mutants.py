@@ -11,7 +11,7 @@ import tomlkit
 
 import mutants
 from mutants import Found, Survivor
-from mutation_score import LEAST_PERCENT, percent
+from mutation_score import LEAST_PERCENT, MutantsError, percent
 
 SCORE: dict[str, Any] = tomllib.loads(mutants.SCORE.read_text(encoding="utf-8"))
 SCORED = {name: entry for name, entry in SCORE["modules"].items() if "mutants" in entry}
@@ -103,5 +103,5 @@ def test_cached_functions_and_properties_become_functions_that_are_mutated() -> 
 
 
 def test_a_module_that_is_not_in_the_score_is_named() -> None:
-    with pytest.raises(mutants.MutantsError, match="found no/such, expected of analysis/ratios"):
+    with pytest.raises(MutantsError, match="found no/such, expected of analysis/ratios"):
         mutants.main(["no/such"])

@@ -118,7 +118,13 @@ fn harness<L: TlsLibrary>(library: &L, protocol: Protocol, in_flight: usize) -> 
 /// Rates of all steps of one API, in their order.
 type Steps = Vec<(&'static str, [f64; 2])>;
 
-fn buffered(library: &Rustls, protocol: Protocol) -> Result<Steps> {
+/// The steps of the harness, then one for each shape of a transfer that is made by hand.
+fn steps<L: TlsLibrary, S: Copy>(
+    library: &L,
+    protocol: Protocol,
+    shapes: &[(&'static str, S)],
+    by_hand: impl Fn(&Scenario, S) -> Result<[f64; 2]>,
+) -> Result<Steps> {
     let mut steps = vec![
         (
             "the harness: 64 KiB in flight",
@@ -129,49 +135,31 @@ fn buffered(library: &Rustls, protocol: Protocol) -> Result<Steps> {
             harness(library, protocol, THEIRS)?,
         ),
     ];
-    for (name, shape) in buffered::SHAPES {
-        let scenario = scenario(protocol, THEIRS)?;
-        let mut by_hand = buffered::ByHand::new(library, &scenario, shape)?;
-        let make = &mut || by_hand.transfer();
-        steps.push((
-            name,
-            Write {
-                bytes: THEIRS,
-                make,
-            }
-            .rates()
-            .context(name)?,
-        ));
+    let scenario = scenario(protocol, THEIRS)?;
+    for &(name, shape) in shapes {
+        steps.push((name, by_hand(&scenario, shape).context(name)?));
     }
     Ok(steps)
 }
 
+/// Rates of a write of the size of rustls' bench.
+fn rates(make: &mut dyn FnMut() -> Result<Times>) -> Result<[f64; 2]> {
+    let bytes = THEIRS;
+    Write { bytes, make }.rates()
+}
+
+fn buffered(library: &Rustls, protocol: Protocol) -> Result<Steps> {
+    steps(library, protocol, &buffered::SHAPES, |scenario, shape| {
+        let mut by_hand = buffered::ByHand::new(library, scenario, shape)?;
+        rates(&mut || by_hand.transfer())
+    })
+}
+
 fn unbuffered(library: &Unbuffered, protocol: Protocol) -> Result<Steps> {
-    let mut steps = vec![
-        (
-            "the harness: 64 KiB in flight",
-            harness(library, protocol, OURS)?,
-        ),
-        (
-            "working set: 1 MiB in flight",
-            harness(library, protocol, THEIRS)?,
-        ),
-    ];
-    for (name, shape) in unbuffered::SHAPES {
-        let scenario = scenario(protocol, THEIRS)?;
-        let mut by_hand = unbuffered::ByHand::new(&library.0, &scenario, shape)?;
-        let make = &mut || by_hand.transfer();
-        steps.push((
-            name,
-            Write {
-                bytes: THEIRS,
-                make,
-            }
-            .rates()
-            .context(name)?,
-        ));
-    }
-    Ok(steps)
+    steps(library, protocol, &unbuffered::SHAPES, |scenario, shape| {
+        let mut by_hand = unbuffered::ByHand::new(&library.0, scenario, shape)?;
+        rates(&mut || by_hand.transfer())
+    })
 }
 
 fn main() -> Result<()> {
