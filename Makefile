@@ -28,6 +28,7 @@ report: doctor-report libraries $(VENV)/.tools ## measure this host and publish 
 	$(TLSPERF) new $(RUN)
 	$(TLSPERF) render
 	$(MAKE) --no-print-directory site
+	@$(TLSPERF) show $(RUN)
 	@echo "report: public/perf/$(RUN)/index.html   (make serve shows it)"
 
 .PHONY: test
@@ -36,18 +37,21 @@ test: doctor-test test-bench test-tools test-suites ## every test
 # --- parts -----------------------------------------------------------------------------------
 
 .PHONY: libraries
-libraries: $(VENV)/.build $(if $(filter libraries,$(SUITE)),more-libraries) ## build tlsbench and the programs of the libraries in the workspace of bench/
+libraries: $(VENV)/.build $(if $(filter layouts libraries,$(SUITE)),more-libraries) ## build tlsbench and the programs of the libraries in the workspace of bench/
 	cd bench && cargo build --release --locked --workspace
 
 # Each is a workspace of its own: in one workspace Cargo would build a dependency that two libraries
-# share with the features of both.
+# share with the features of both. LIBRARY=wolfssl builds or tests that one alone.
 define in_each_library
-@libraries=$$(scripts/libraries id own); for library in $$libraries; do \
+@libraries='$(LIBRARY)'; libraries=$${libraries:-$$(scripts/libraries id own)}; \
+for library in $$libraries; do \
+  [ -f bench/libraries/$$library/library.toml ] || { echo "LIBRARY=$$library: found no" \
+    "bench/libraries/$$library/library.toml, expected one of" $$(scripts/libraries id) >&2; exit 1; }; \
   echo "$$library: $(1)"; (cd bench/libraries/$$library && $(1)) || exit 1; done
 endef
 
 .PHONY: more-libraries
-more-libraries: doctor-more-libraries $(VENV)/.build ## build the programs of the libraries with workspaces of their own (SUITE=libraries measures all)
+more-libraries: doctor-more-libraries $(VENV)/.build ## build the programs of the libraries with workspaces of their own (LIBRARY=wolfssl: of one)
 	$(call in_each_library,cargo build --release --locked --target-dir ../../target)
 
 .PHONY: tools
@@ -77,11 +81,11 @@ test-bench: $(VENV)/.build clang valgrind
 	cd bench && cargo test --release --locked --workspace
 
 .PHONY: test-libraries
-test-libraries: libraries more-libraries $(VENV)/.dev ## what `test` and `check` do, for the libraries with workspaces of their own
+test-libraries: libraries more-libraries $(VENV)/.dev ## what `test` and `check` do, for the libraries with workspaces of their own (LIBRARY=wolfssl: for one)
 	$(call in_each_library,cargo fmt --check)
 	$(call in_each_library,cargo clippy --release --locked --all-targets --target-dir ../../target -- -D warnings)
 	$(call in_each_library,cargo test --release --locked --target-dir ../../target)
-	$(PYTHON) tools/automation/suites.py libraries
+	$(if $(LIBRARY),,$(PYTHON) tools/automation/suites.py layouts libraries)
 
 .PHONY: matrix-lock
 matrix-lock: libraries ## record anew the packages that the builds of all suites are made of
@@ -120,6 +124,7 @@ screenshots: $(VENV)/.dev node_modules/.installed chromium ## take the pictures 
 .PHONY: check
 check: doctor-check $(VENV)/.dev $(VENV)/.build node_modules/.installed ## format, lint, types, generated files in step
 	cd bench && cargo fmt --all --check
+	cd bench && rustfmt --check --edition 2024 libraries/rustls/src/v0_24/lib.rs
 	cd bench && cargo clippy --release --locked --workspace --all-targets -- -D warnings
 	$(VENV)/bin/ruff format --check tools scripts/libraries
 	$(VENV)/bin/ruff check tools scripts/libraries
@@ -213,6 +218,22 @@ $(ACTIONLINT)-$(ACTIONLINT_VERSION):
 	@command -v go >/dev/null || { echo "actionlint needs Go: go.dev/dl, or apt-get install golang" >&2; exit 1; }
 	GOBIN="$$PWD/build/bin" go install github.com/rhysd/actionlint/cmd/actionlint@$(ACTIONLINT_VERSION)
 	mv $(ACTIONLINT) $@
+
+# The newest release whose modules all come from the Go proxy.
+VALE := build/bin/vale
+VALE_VERSION := v3.17.1
+PROSE = $(shell git ls-files '*.md' '*.html' '*.rs' '*.py' '*.js' '*.mjs' \
+  ':!content/blog' ':!content/upgrades' ':!content/scenarios' ':!content/libraries' ':!data' ':!tools/tests/captured')
+
+.PHONY: prose
+check: prose
+prose: $(VALE)-$(VALE_VERSION) ## words and sentences of texts, templates and comments (rules in .vale/)
+	@$(VALE)-$(VALE_VERSION) --output=line $(PROSE)
+
+$(VALE)-$(VALE_VERSION):
+	@command -v go >/dev/null || { echo "vale needs Go: go.dev/dl, or apt-get install golang" >&2; exit 1; }
+	GOBIN="$$PWD/build/bin" go install github.com/errata-ai/vale/v3/cmd/vale@$(VALE_VERSION)
+	mv $(VALE) $@
 
 BENCHSTAT := build/bin/benchstat
 BENCHSTAT_VERSION := v0.0.0-20260908200009-22c9c6c9d4da

@@ -11,7 +11,7 @@ LEAST_PERCENT: Final = 90.0
 
 
 class MutantsError(Exception):
-    """What did not go as it must."""
+    """A step that failed."""
 
 
 def percent(noticed: int, mutants: int) -> float:

@@ -84,12 +84,21 @@ def locked_versions(lock: str, packages: Iterable[str]) -> dict[str, str]:
 
 
 def pinned_versions() -> dict[str, str]:
-    """The version of each watched package that its library's workspace pins."""
+    """The version of each watched package that its library's workspace pins.
+
+    Ends with a message at a package that its lock file does not have.
+    """
     versions: dict[str, str] = {}
     for package, library in LIBRARIES.items():
         own = BENCH / "libraries" / library["id"]
         lock = (own if library["workspace"] == "own" else BENCH) / "Cargo.lock"
-        versions |= locked_versions(lock.read_text(encoding="utf-8"), [package])
+        try:
+            versions |= locked_versions(lock.read_text(encoding="utf-8"), [package])
+        except KeyError:
+            raise SystemExit(
+                f"{lock.relative_to(ROOT)}: found no package {package}, expected the one that "
+                f"[releases] names in bench/libraries/{library['id']}/library.toml"
+            ) from None
     return versions
 
 

@@ -6,18 +6,21 @@ in a fresh clone of HEAD as on GitHub, with stand-ins for what is GitHub's or a 
 - a bare git repository in place of the one on GitHub, and a `gh` that writes down its arguments;
 - actions: a checkout is a clone, an artifact is a folder, a set-up is already done;
 - `sudo … tlsbench host tune|reset` is written down, so that this machine is left as it is;
-- `cargo build` is done already;
+- `cargo build` is done already, but for the build of a fork, which is made;
+- the address of the fork leads to a repository here with the rustls that is locked;
 - /proc/stat stands still, in a mount name space of the rehearsal's own, so that nothing else seems
   to run: what is measured is not kept, and a busy desk must not stop a rehearsal. Where the host
   is to be unfit, it moves again and the machine is kept busy.
 
 The programs that are built in bench/target/release and the packages in .venv and node_modules are
 lent to the clones. Then each refusal is played: an unfit host, before and after measuring, an
-archive that was changed, a run of another suite, a report that is there already.
+archive that was changed, a run of another suite, a report that is there already, a fork that
+nobody approved.
 """
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shutil
@@ -25,6 +28,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import tomllib
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
@@ -42,6 +46,8 @@ ROUNDS: Final = "1"
 REPORT_ON_SITE: Final = "public/perf"
 LENT: Final = (".venv", "node_modules")
 PROGRAMS: Final = Path("bench") / "target" / "release"
+COMPILED: Final = Path("build") / "matrix" / "target"
+"""What builds of forks share: a second rehearsal compiles no C again."""
 
 SET_UPS: Final = {"actions/setup-python"}
 STAT: Final = "/proc/stat"
@@ -60,16 +66,21 @@ SUDO: Final = """\
 [ $# = 4 ] && [ "$1 $2 $3" = "--non-interactive /usr/local/sbin/tlsbench host" ] || exit 1
 case $4 in tune|reset) echo "$4" >> "$REHEARSAL/sudo";; *) exit 1;; esac
 """
-CARGO: Final = """\
+CARGO: Final = f"""\
 #!/bin/sh
 # Stands for cargo: what `make libraries` builds was built before the rehearsal and is lent.
-[ "$*" = "build --release --locked --workspace" ] ||
-  { echo "cargo: found $*, expected the build of make libraries" >&2; exit 1; }
+case $* in
+  "build --release --locked --workspace") exit 0 ;;
+  *"--manifest-path "*/build/matrix/*) exec '{shutil.which("cargo")}' "$@" ;;
+esac
+echo "cargo: found $*, expected the build of make libraries, or of a fork" >&2
+exit 1
 """
+FORK: Final = "https://example.org/owner/rustls"
 
 
 class RehearsalError(Exception):
-    """What did not go as on the day."""
+    """A step that would fail on the day."""
 
 
 @dataclass
@@ -119,6 +130,9 @@ class Stage:
             "ROUNDS": ROUNDS,
             # The clones' own sources, though the lent .venv was installed from this checkout.
             "PYTHONPATH": "tools/src",
+            "GIT_CONFIG_COUNT": "1",
+            "GIT_CONFIG_KEY_0": f"url.file://{self.folder / 'fork'}.insteadOf",
+            "GIT_CONFIG_VALUE_0": FORK,
         }
         for table in tables:
             environment |= {name: self.fill(value) for name, value in table.items()}
@@ -199,6 +213,9 @@ def lend(clone: Path) -> None:
     exclude = clone / ".git" / "info" / "exclude"
     exclude.write_text("".join(f"/{name}\n" for name in LENT))
     (clone / PROGRAMS).mkdir(parents=True)
+    (ROOT / COMPILED).mkdir(parents=True, exist_ok=True)
+    (clone / COMPILED).parent.mkdir(parents=True)
+    (clone / COMPILED).symlink_to(ROOT / COMPILED)
     for path in (ROOT / PROGRAMS).glob("tls*"):
         if not path.suffix and path.is_file():
             shutil.copy2(path, clone / PROGRAMS)
@@ -262,6 +279,7 @@ def rehearse(folder: Path) -> None:
 
     refuse_unfit_host(stage)
     refuse_other_runs(stage)
+    measure_fork(stage)
 
 
 def check_branch(stage: Stage, branch: str) -> None:
@@ -297,7 +315,6 @@ def refuse_other_runs(stage: Stage) -> None:
     clone = stage.folder / "refused"
     act(stage, stage.workflow.jobs["draft"].steps[0], clone)
     copy = clone / "build" / archive.name
-    copy.parent.mkdir()
 
     def refused(expected: str, why: str, suite: str = SUITE) -> None:
         environment = stage.environment({"ARCHIVE": "build/*.tar.gz", "SUITE": suite})
@@ -326,7 +343,7 @@ def refuse_other_runs(stage: Stage) -> None:
     report = (stage.folder / "draft" / "build" / "draft" / "report").read_text().strip()
     page = clone / "content" / "perf" / report / "index.md"
     commit(clone, page, "of another\n")
-    refused("there is such a report", "a report that is there already")
+    refused("this report exists", "a report that is there already")
     expect(page.read_text() == "of another\n", "it is as it was")
 
     with busy():  # by hand, as the workflow would not have measured
@@ -337,6 +354,61 @@ def refuse_other_runs(stage: Stage) -> None:
         run([str(PROGRAMS / "tlsbench"), "pack", measured, "--out", "build"], cwd=clone)
         shutil.rmtree(clone / measured)
     refused("not fit to measure", "a run of an unfit host")
+
+
+def measure_fork(stage: Stage) -> None:
+    """With `source` and `revision`, a fork that an administrator lists is measured, no other."""
+    revision = fork_of_rustls(stage.folder / "fork")
+    stage.values |= {
+        "inputs.suite || 'standard'": OTHER_SUITE,
+        "inputs.source": f"rustls={FORK}",
+        "inputs.revision": revision,
+    }
+    artifact = stage.folder / "artifacts" / f"run-{HOST}"
+    artifact.rename(artifact.with_name("published"))
+    measure = stage.workflow.jobs["measure"]
+    for name, listed in (("unlisted", ""), ("other", f"openssl={FORK} rustls={FORK}-2")):
+        stage.values["vars.BENCH_SOURCES"] = listed
+        try:
+            play(stage, measure, name)
+        except RehearsalError as error:
+            print(error)
+            refused = "measure: Fetch the requested fork" in str(error) and "BENCH_SOURCES" in str(
+                error
+            )
+            expect(refused, f"a fork that is not among '{listed}' is refused")
+        else:
+            raise RehearsalError(f"a fork that is not among '{listed}' was measured")
+        build = stage.folder / name / "build"
+        expect(not (build / "source").exists(), "it was not fetched")
+        expect(not (build / "run").exists(), "nothing was measured")
+
+    stage.values["vars.BENCH_SOURCES"] = f"openssl={FORK} rustls={FORK}"
+    clone = play(stage, measure, "fork-measured")
+    fetched = run(["git", "rev-parse", "HEAD"], cwd=clone / "build" / "source").strip()
+    expect(fetched == revision, "the commit that was asked for is fetched")
+    (archive,) = artifact.glob("*.tar.gz")
+    reader = stage.folder / "reader"
+    act(stage, measure.steps[0], reader)
+    tlsperf = [str(reader / ".venv" / "bin" / "tlsperf")]
+    print(run([*tlsperf, "import", str(archive)], cwd=reader, env=stage.environment()))
+    described = reader / "data" / "runs" / archive.name.removesuffix(".tar.gz") / "run.toml"
+    measured = tomllib.loads(described.read_text(encoding="utf-8"))
+    builds = [it["id"] for it in measured["implementations"] if it["library"] == "rustls"]
+    expect(len(builds) == 2 and "local" in builds[1], "the fork is measured beside the release")
+    expect(measured["suite"]["name"] == f"{OTHER_SUITE}-part", "the run is no run of the suite")
+
+
+def fork_of_rustls(folder: Path) -> str:
+    """Makes a repository with the rustls that is locked; returns its commit."""
+    command = ["cargo", "metadata", "--format-version=1", "--offline", "--locked"]
+    metadata = json.loads(run([*command, "--manifest-path", str(ROOT / "bench" / "Cargo.toml")]))
+    (package,) = (it for it in metadata["packages"] if it["name"] == "rustls")
+    shutil.copytree(Path(package["manifest_path"]).parent, folder / "rustls")
+    run(["git", "init", "--quiet", str(folder)])
+    run(["git", "add", "--all"], cwd=folder)
+    commit(folder, folder / "README", "A fork.\n")
+    return run(["git", "rev-parse", "HEAD"], cwd=folder).strip()
 
 
 def commit(clone: Path, path: Path, text: str) -> None:

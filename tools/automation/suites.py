@@ -27,15 +27,15 @@ SHORT: Final = {"rounds": "1", "measure_seconds": "0.02", "warmup_seconds": "0.0
 MEMORY: Final = 'operation = "memory"'
 EXPECTED: Final = {
     "latency": ("latency-histogram.csv", "*-latency.svg"),
-    "memory": ("*-allocated.svg", "*-resident.svg"),
+    "memory": ("allocated*.svg", "resident*.svg"),
     "post-quantum": ("full-handshakes.svg", "client-hello.svg"),
-    "threads": ("*-threads.svg", "*-thread.svg"),
+    "threads": ("*-threads.svg",),
 }
 """Files that the report of a suite has, besides those that every report has."""
 
 
 class SuiteError(Exception):
-    """What did not go as it must."""
+    """A step that failed."""
 
 
 def shortened(text: str) -> str:
@@ -73,7 +73,7 @@ def play(suite: Path, folder: Path) -> None:
 def suites_of_built_programs(folder: Path) -> list[str]:
     """The suites whose programs `make libraries` builds.
 
-    `make test-libraries` plays the suite of all libraries; `make test-matrix` tests the builds of
+    `make test-libraries` plays the suites of all libraries; `make test-matrix` tests the builds of
     the matrix, which take longer.
     """
     command = [str(ROOT / "scripts" / "libraries"), "programs", "shared"]
@@ -115,7 +115,8 @@ def main(names: list[str]) -> int:
                 [report] = (folder / "content" / "perf").glob(f"*shortened-{suite.stem}")
                 for pattern in ("results.json", "results.csv", *EXPECTED.get(suite.stem, ())):
                     if not list(report.glob(pattern)):
-                        raise SuiteError(f"{suite.stem}: its report has no {pattern}")
+                        found = ", ".join(sorted(path.name for path in report.iterdir()))
+                        raise SuiteError(f"{suite.stem}: its report has no {pattern}, but {found}")
         except SuiteError as error:
             print(f"suites: {error}", file=sys.stderr)
             return 1

@@ -36,7 +36,7 @@ from tlsperf.load.results import read_results
 from tlsperf.publish.overviews import overview_files, scenario_folder
 from tlsperf.publish.scenarios import scenario_list, scenarios
 from tlsperf.serve import HOST
-from tlsperf.site import Zola, config_for, run
+from tlsperf.site import Zola, config_for, environment, run
 
 ROOT = Path(__file__).parents[2]
 MODEL = "2026-03-07-x86-64"
@@ -119,7 +119,7 @@ def build(zola: Zola, site: Path, public: Path) -> tuple[float, float, float]:
     command += ["--output-dir", str(public), "--force"]
     started = time.monotonic()
     silent = [(os.POSIX_SPAWN_OPEN, 1, os.devnull, os.O_WRONLY, 0)]
-    process = os.posix_spawnp(command[0], command, os.environ, file_actions=silent)
+    process = os.posix_spawnp(command[0], command, environment(), file_actions=silent)
     _, status, usage = os.wait4(process, 0)
     if status != 0 or not (public / "index.html").exists():
         raise SystemExit(f"zola {name(zola)} built no site; it ended with status {status}")

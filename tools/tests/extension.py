@@ -50,7 +50,7 @@ class Checkout:
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(content, encoding="utf-8")
         for change in changes:
-            self.git("apply", "--recount", "-", text=change)
+            self.git("apply", "-", text=change)
         return self.touched()
 
     def generate(self) -> set[str]:

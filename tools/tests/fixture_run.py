@@ -7,7 +7,9 @@ each time: `python tools/tests/fixture_run.py` writes data/schema/results.exampl
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
+import io
 import json
 import random
 import shutil
@@ -211,8 +213,11 @@ def write_report(root: Path) -> Path:
 
 def main() -> None:
     """Writes the contract's example of results.json."""
-    with tempfile.TemporaryDirectory() as folder:
-        EXAMPLE.write_bytes((write_report(Path(folder)) / "results.json").read_bytes())
+    # The files of a scratch folder are not to be listed as if they were in this one.
+    quiet = contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO())
+    with tempfile.TemporaryDirectory() as folder, quiet[0], quiet[1]:
+        report = write_report(Path(folder))
+        EXAMPLE.write_bytes((report / "results.json").read_bytes())
     print(f"wrote {EXAMPLE.relative_to(ROOT)}", file=sys.stderr)
 
 

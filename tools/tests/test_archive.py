@@ -185,7 +185,7 @@ def test_a_file_other_than_in_the_list(tmp_path: Path, runs: Path, members: Memb
     refused(archive, runs, "as SHA256SUMS has it")
 
 
-def test_a_link_is_no_file(tmp_path: Path, runs: Path) -> None:
+def test_a_link_is_not_a_file(tmp_path: Path, runs: Path) -> None:
     archive = tmp_path / "a.tar.gz"
     with tarfile.open(archive, "w:gz") as tar:
         info = tarfile.TarInfo(f"{RUN}/run.toml")

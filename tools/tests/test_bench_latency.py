@@ -45,6 +45,28 @@ def test_a_row_names_its_file_its_implementation_and_its_round() -> None:
             operation="handshake", variant="hello-retry", side="client", threads=2
         )
     assert [row.value for row in rows] == [2, 2, 4, 4, 4, 4]
+    assert [row.statistic for row in rows] == ["p5", "p50", "p90", "p99", "p99.9", "max"]
+
+
+def test_a_prefix_of_the_makefile_says_what_was_measured() -> None:
+    scenario = (
+        parsed(line(1), "latency-fullhs-tls12-server-ThreadId(2)-latency.tsv").rows[0].scenario
+    )
+    assert scenario == Scenario(
+        operation="handshake",
+        protocol="1.2",
+        cipher_suite="TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384",
+        certificate="rsa-2048",
+        resumption="none",
+        side="server",
+        threads=1,
+    )
+
+
+def test_a_prefix_that_names_no_variant_is_refused_with_the_file() -> None:
+    place, number, found, _ = refused(line(1), "sessions-0-client-0-latency.tsv")
+    assert (place, number) == ("raw/sessions-0-client-0-latency.tsv:1", 1)
+    assert found.startswith("variant 'sessions-0'")
 
 
 def test_an_interrupted_last_line_is_remarked_with_its_number() -> None:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import pytest
 
 from grammars import Document
+from records import FILE, parsed, record, refusal
 from tlsperf.contract.errors import FormatError
 from tlsperf.load.formats.bssl_speed import primitive_name
-from tlsperf.load.rows import ParsedRow
+from tlsperf.load.rows import ParsedRow, Remark
 
 
 def rows(*lines: str) -> list[ParsedRow]:
@@ -76,7 +77,7 @@ def test_numbers_of_a_line_agree_to_the_last_digit(
     assert row.note == note
 
 
-def test_of_large_numbers_a_millionth_is_no_contradiction() -> None:
+def test_a_millionth_of_a_large_number_is_not_a_contradiction() -> None:
     def note(rate: str, megabytes: str) -> str | None:
         [row] = rows(line(count=2_000_000, rate=rate, megabytes=megabytes))
         return row.note
@@ -103,3 +104,41 @@ def test_what_cannot_be_a_line_is_refused_with_what_is_expected() -> None:
     assert str(error).startswith("raw/out:2: ")
     [slow] = rows(line("RSA 2048 signing", 1, 1, "1000000.0", None))
     assert slow.note is None, "one microsecond is a time"
+
+
+def test_bytes_are_mebibytes_and_the_rest_are_operations() -> None:
+    text = f"$ A=b ./bssl speed -filter x\n{line()}\n{line('RSA 2048 signing', megabytes=None)}\n"
+    found = parsed("bssl-speed", f"bssl speed\n{text}")
+    bulk = {"operation": "primitive", "variant": "aes-256-gcm-seal-1000"}
+    key = {"operation": "primitive", "variant": "rsa-2048-signing"}
+    assert found.rows == [
+        record(3, bulk, 2.0 * 1e6 / 2**20, "MiB/s"),
+        record(4, key, 2000.0, "operations/s"),
+    ]
+    assert found.remarks == []
+
+
+def test_a_line_that_was_cut_is_remarked_and_no_figure() -> None:
+    found = parsed("bssl-speed", f"{line()}\n{line()[:40]}")
+    message = f"the output was interrupted at {line()[:40]!r}"
+    assert found.remarks == [Remark(FILE, 2, message)]
+    assert [row.line for row in found.rows] == [1]
+
+
+def test_an_error_names_the_file() -> None:
+    said = "found 'Did nothing', expected Did N NAME operations in Nus (N ops/sec): N MB/s"
+    assert refusal("bssl-speed", "Did nothing\n") == f":1: {said}"
+
+
+def test_a_small_figure_is_exact_to_a_tenth() -> None:
+    exact = line("AES-256-GCM (1 bytes) seal", 2, 1_000_000, "2.0", "0.0")
+    off = line("AES-256-GCM (1 bytes) seal", 2, 1_000_000, "2.0", "0.2")
+    assert [row.note for row in rows(exact, off)] == [
+        None,
+        "0.2 MB/s printed where count, size and time give 0.0",
+    ]
+
+
+def test_a_rate_in_bytes_of_a_line_without_a_size_is_taken_as_it_is() -> None:
+    [row] = rows(line("AES-256-GCM seal"))
+    assert (row.unit, row.note, row.value) == ("MiB/s", None, 2.0 * 1e6 / 2**20)

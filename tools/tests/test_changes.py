@@ -50,7 +50,7 @@ def tls13(scenario: Scenario) -> float:
 def test_nothing_changed() -> None:
     found = compared(rates(["openssl-1"]), rates(["openssl-2"], seed=2))
     [library] = found.libraries
-    assert library.statement == "OpenSSL 1 to 2: 0 faster, 0 slower, 16 the same of 16"
+    assert library.statement == "OpenSSL 1 to 2: 0 faster, 0 slower, 16 unchanged of 16 rows"
     assert (library.compared, library.unchanged, library.groups) == (16, 16, [])
     assert found.caveats == []
     assert "corrected for 16 comparisons" in found.rule
@@ -62,7 +62,7 @@ def test_changes_are_grouped_by_what_they_share_biggest_first() -> None:
         return 1.1 if s in TRANSFERS and s.side == "sender" else tls13(s)
 
     [library] = compared(rates(["openssl-1"]), rates(["openssl-2"], factor, seed=2)).libraries
-    assert [g.title for g in library.groups] == ["handshake 1.3", "sending"]
+    assert [g.title for g in library.groups] == ["TLS 1.3 handshake", "sending"]
     assert [len(g.changes) for g in library.groups] == [6, 2]
     for group in library.groups:
         amounts = sorted(max(c.ratio.value, 1 / c.ratio.value) for c in group.changes)
@@ -72,7 +72,7 @@ def test_changes_are_grouped_by_what_they_share_biggest_first() -> None:
     assert library.groups[0].statement.startswith("all 6 rows, 1.6")
     assert library.groups[0].statement.endswith("x slower")
     assert library.groups[1].changes[0].ratio.verdict == "faster"
-    assert library.statement == "OpenSSL 1 to 2: 2 faster, 6 slower, 8 the same of 16"
+    assert library.statement == "OpenSSL 1 to 2: 2 faster, 6 slower, 8 unchanged of 16 rows"
     assert (library.compared, library.unchanged) == (16, 8)
     sizes = [abs(np.log(c.ratio.value)) for c in library.groups[0].changes]
     assert sizes == sorted(sizes, reverse=True)
@@ -84,7 +84,7 @@ def test_a_change_without_company_is_a_group_of_its_own() -> None:
         rates(["openssl-1"]), rates(["openssl-2"], lambda s: 1.2 if s == only else 1.0, seed=2)
     ).libraries
     [group] = library.groups
-    assert group.title == group.changes[0].name == "full handshake 1.2, ECDSA-P256, server"
+    assert group.title == group.changes[0].name == "TLS 1.2 full handshake, ECDSA P-256, server"
     assert group.statement == group.changes[0].ratio.text
     assert group.changes[0].before.startswith("1,0") or group.changes[0].before.startswith("99")
 
@@ -95,10 +95,10 @@ def test_what_all_libraries_share_is_named_as_such() -> None:
     )
     [caveat] = found.caveats
     assert caveat.code == "common-cause"
-    assert caveat.message.startswith("Handshake 1.3 went down in all 2 libraries alike")
+    assert caveat.message.startswith("TLS 1.3 handshake went down in all 2 libraries.")
 
 
-def test_noise_between_runs_hides_what_is_smaller() -> None:
+def test_changes_below_the_noise_between_runs_are_not_listed() -> None:
     noise = Noise(
         source="other sessions",
         run="r",
@@ -111,10 +111,10 @@ def test_noise_between_runs_hides_what_is_smaller() -> None:
     assert compared(before, after).libraries[0].unchanged == 0
     hidden = compared(before, after, noise)
     assert hidden.libraries[0].unchanged == 16
-    assert "widened for the 5.0% by which other sessions of the same programs" in hidden.rule
+    assert "widened by 5.0%, the difference of other sessions of the same programs" in hidden.rule
     assert "by default" not in hidden.rule
     less = compared(before, after, noise.model_copy(update={"floor_percent": 0.1}))
-    assert "by which medians drift within a run or between sessions." in less.rule
+    assert "the drift of medians within a run or between sessions." in less.rule
     unknown = compared(before, after, noise.model_copy(update={"floor_percent": None}))
     assert unknown.rule == less.rule
 
@@ -125,12 +125,12 @@ def test_single_figures_change_from_a_stated_size_on_and_have_no_verdict() -> No
         single(["openssl-2"], lambda s: 1.04 if s.side == "client" else 1.06),
     )
     [library] = found.libraries
-    assert library.statement == "OpenSSL 1 to 2: 10 up, 0 down, 6 the same of 16"
+    assert library.statement == "OpenSSL 1 to 2: 10 up, 0 down, 6 unchanged of 16 rows"
     assert all(c.ratio.verdict == "not tested" for g in library.groups for c in g.changes)
     assert library.groups[0].changes[0].ratio.text == "1.06x"
     assert found.rule == (
-        "Figures without rounds have no interval: their changes are listed from 5% on and are "
-        "no verdicts."
+        "Figures without rounds have no interval. Their changes of 5% or more are listed, and "
+        "are not verdicts."
     )
 
 
@@ -167,7 +167,7 @@ def test_across_a_change_of_host_or_method_nothing_is_called_faster(
     )
     assert [c.message for c in found.caveats] == [message]
     [library] = found.libraries
-    assert library.statement == "OpenSSL 1 to 2: 16 up, 0 down, 0 the same of 16"
+    assert library.statement == "OpenSSL 1 to 2: 16 up, 0 down, 0 unchanged of 16 rows"
     [group] = library.groups
     assert group.title == "everything"
     assert all(c.ratio.verdict == "not tested" for c in group.changes)
@@ -175,14 +175,14 @@ def test_across_a_change_of_host_or_method_nothing_is_called_faster(
     values = sorted(c.ratio.value for c in group.changes)
     assert group.statement == f"all 16 rows, {values[0]:.2f}x to {values[-1]:.2f}x"
     assert "faster" not in group.statement + "".join(c.ratio.text for c in group.changes)
-    assert found.rule.startswith("A change is a ratio whose interval excludes 1: unpaired, ")
+    assert found.rule.startswith("A change is an unpaired ratio whose interval excludes 1. ")
     assert found.rule.endswith(
-        " (between sessions by default: it is not measured here). "
+        " (a default between sessions, which were not measured here). "
         "Ratios across a change of host, method or scenario are not speed-ups."
     )
 
 
-def test_another_key_exchange_is_another_scenario_and_said_so() -> None:
+def test_another_key_exchange_is_reported_as_another_scenario() -> None:
     def keyed(figures: Rates, group: str) -> Rates:
         return {
             i: {
@@ -220,7 +220,7 @@ def test_what_is_only_in_one_report_is_listed() -> None:
     before, after = rates(["openssl-1", "boringssl-1"]), rates(["openssl-2", "rustls-1"])
     fewer = {i: {s: v for s, v in rows.items() if s != TRANSFERS[0]} for i, rows in after.items()}
     found = compared(before, fewer)
-    assert found.gone == ["BoringSSL 1", "transfer 1.2, AES-128-GCM, sending"]
+    assert found.gone == ["BoringSSL 1", "TLS 1.2 transfer, AES-128-GCM, sending"]
     assert found.new == ["rustls 1"]
 
 
@@ -235,7 +235,7 @@ def test_builds_of_a_library_are_compared_with_their_like() -> None:
     ]
 
 
-def test_a_first_look_is_the_predecessor_of_none_but_another() -> None:
+def test_a_first_look_precedes_only_another_first_look() -> None:
     few = {"openssl-1": {TRANSFERS[0]: 1000.0}}
     runs = [
         loaded_run(name, few, suite={"name": suite, "family": "main"}).run
@@ -320,7 +320,7 @@ def test_a_change_is_widened_by_the_drift_within_either_report_and_corrected() -
         assert expected.verdict == "no difference shown"
         assert unpaired_ratio(now, then, comparisons=2).verdict != "no difference shown"
         assert found.libraries[0].unchanged == 2
-        assert "corrected for 2 comparisons, widened for the 5.0% by which medians drift" in (
+        assert "corrected for 2 comparisons and widened by 5.0%, the drift of medians" in (
             found.rule
         )
 
@@ -354,11 +354,11 @@ def test_a_change_has_the_interval_corrected_for_all_rows_that_are_compared() ->
                 "cipher": "AES-128-GCM",
                 "side": "sending",
             },
-            "transfer 1.2, AES-128-GCM, sending",
+            "TLS 1.2 transfer, AES-128-GCM, sending",
         ),
         (
             {"resumption": "full", "protocol": "1.3", "certificate": "rsa-2048", "side": "client"},
-            "full handshake 1.3, rsa-2048, client",
+            "TLS 1.3 full handshake, rsa-2048, client",
         ),
         ({"protocol": "1.3", "side": "client"}, "TLS 1.3, client"),
         ({"operation": "handshake", "metric": "duration"}, "handshake, duration"),
@@ -388,7 +388,7 @@ def test_a_resumption_of_no_known_kind_may_be_either_and_never_a_full_handshake(
 def test_too_few_rounds_for_a_verdict_are_figures_without_one() -> None:
     before, after = rates(["openssl-1"], rounds=3), rates(["openssl-2"], lambda _: 1.2, rounds=3)
     [library] = compared(before, after).libraries
-    assert library.statement == "OpenSSL 1 to 2: 16 up, 0 down, 0 the same of 16"
+    assert library.statement == "OpenSSL 1 to 2: 16 up, 0 down, 0 unchanged of 16 rows"
     [group] = library.groups
     for change in group.changes:
         assert (change.ratio.verdict, change.ratio.low) == ("not tested", None)
@@ -403,7 +403,9 @@ def test_too_few_rounds_for_a_verdict_are_figures_without_one() -> None:
 
 def test_the_same_version_measured_again_is_called_so() -> None:
     [library] = compared(rates(["openssl-1"]), rates(["openssl-1"], seed=2)).libraries
-    assert library.statement == "OpenSSL 1, the same version: 0 faster, 0 slower, 16 the same of 16"
+    assert library.statement == (
+        "OpenSSL 1, the same version: 0 faster, 0 slower, 16 unchanged of 16 rows"
+    )
     assert library.details == []
 
 

@@ -11,12 +11,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fixture_run import RUN, write_report
+from fixture_run import EXAMPLE, RUN, write_report
 from tlsperf.contract.results import Chart, Results
+from tlsperf.report.charts.picture import Picture
 from tlsperf.report.charts.svg import draw, moved_path
 from tlsperf.report.charts.theme import CLASSES, FONT_SIZE
 
 SVG = "{http://www.w3.org/2000/svg}"
+MOST_WIDTH = 288 * FONT_SIZE / 11
+"""Of a panel: what a phone of 320 pixels scales down to text of 11."""
 
 
 @pytest.fixture(scope="module")
@@ -27,6 +30,11 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def results(report: Path) -> Results:
     return Results.model_validate_json((report / "results.json").read_text(encoding="utf-8"))
+
+
+def test_the_example_of_results_json_is_in_step(report: Path) -> None:
+    found = (report / "results.json").read_text(encoding="utf-8")
+    assert found == EXAMPLE.read_text(encoding="utf-8"), f"{EXAMPLE}: run make generate"
 
 
 @pytest.fixture(scope="module")
@@ -55,19 +63,18 @@ def test_each_main_table_has_a_chart(results: Results) -> None:
     assert results.id == RUN
 
 
-def test_every_figure_of_the_table_is_text_in_the_chart(
+def test_a_bar_for_every_figure_and_each_in_the_text_alternative(
     results: Results, drawings: dict[str, ElementTree.Element]
 ) -> None:
     tables = {t.anchor: t for t in results.tables}
     labels = {i.id: i.label for i in results.implementations}
     for chart in results.charts:
-        texts = [t.text or "" for t in drawings[chart.anchor].iter(f"{SVG}text")]
         for row in tables[chart.table].rows:
-            assert row.name in texts
             for cell in row.cells:
                 shown = cell.text if cell.valid else f"{cell.text} (not counted)"
-                assert shown in texts
                 assert f"{labels[cell.implementation]} {shown}" in chart.description
+        panels = list(drawings[chart.anchor].iter(f"{SVG}svg"))[1:]
+        assert len(panels) == len(tables[chart.table].rows)
         bars = [
             e
             for group in drawings[chart.anchor].iter()
@@ -104,25 +111,29 @@ def test_colours_are_attributes_with_the_class_that_recolours_them(
     for element in elements(drawings):
         assert element.tag.removeprefix(SVG) in {
             *("svg", "title", "desc", "g"),
-            *("path", "circle", "text"),
+            *("path", "circle", "text", "rect"),
         }
         assert "style" not in element.attrib
         colours = {element.get(a) for a in ("fill", "stroke")} - {None, "none"}
-        assert {CLASSES[c] for c in colours if c} == set(element.get("class", "").split())
+        assert {CLASSES[c] for c in colours if c} == (
+            set(element.get("class", "").split()) - {"panel", "panels"}
+        )
 
 
-def test_no_text_leaves_the_drawing_even_in_a_wide_font(
+def test_no_text_leaves_its_panel_even_in_a_wide_font(
     drawings: dict[str, ElementTree.Element],
 ) -> None:
     for drawing in drawings.values():
-        width, height = float(drawing.get("width", 0)), float(drawing.get("height", 0))
-        for text, anchor in texts_of(drawing):
-            x, y = float(text.get("x", 0)), float(text.get("y", 0))
-            length = len(text.text or "") * FONT_SIZE * 0.58
-            start = {"start": x, "middle": x - length / 2, "end": x - length}[anchor]
-            assert start >= -1, text.text
-            assert start + length <= width + 1, text.text
-            assert FONT_SIZE * 0.7 <= y <= height, text.text
+        for panel in list(drawing.iter(f"{SVG}svg"))[1:]:
+            left, top, width, height = map(float, (panel.get("viewBox") or "").split())
+            assert width <= MOST_WIDTH
+            for text, anchor in texts_of(panel):
+                x, y = float(text.get("x", 0)), float(text.get("y", 0))
+                length = len(text.text or "") * FONT_SIZE * 0.58
+                start = {"start": x, "middle": x - length / 2, "end": x - length}[anchor]
+                assert start >= left - 1, text.text
+                assert start + length <= left + width + 1, text.text
+                assert top + FONT_SIZE * 0.7 <= y <= top + height, text.text
 
 
 def test_charts_are_small_and_their_numbers_short(report: Path, results: Results) -> None:
@@ -171,7 +182,25 @@ def test_a_colour_that_is_not_the_themes_is_refused(results: Results) -> None:
         "encoding": {"x": {"field": "x", "type": "quantitative"}},
     }
     with pytest.raises(ValueError, match="colours that are not the theme's: #ff0000"):
-        draw(specification, results.charts[0])
+        draw(Picture(specification, 100), results.charts[0])
+
+
+def test_a_line_and_the_intervals_on_it_are_one_path(results: Results) -> None:
+    values = [{"x": x, "low": y, "high": y + 1} for x, y in ((0, 0), (1, 2), (2, 1))]
+    x = {"field": "x", "type": "quantitative", "axis": None}
+    y = {"field": "low", "type": "quantitative", "axis": None}
+    colour = next(colour for colour, class_ in CLASSES.items() if class_ == "library-openssl")
+    layers = [
+        {"mark": {"type": "line", "color": colour}, "encoding": {"x": x, "y": y}},
+        {
+            "mark": {"type": "rule", "color": colour, "strokeWidth": 2},
+            "encoding": {"x": x, "y": y, "y2": {"field": "high"}},
+        },
+    ]
+    drawing = draw(Picture({"data": {"values": values}, "layer": layers}, 100), results.charts[0])
+    (path,) = re.findall(f'<path [^>]*stroke="{colour}"[^>]*>', drawing)
+    assert 'fill="none"' in path
+    assert path.count("M") == 4
 
 
 def test_titles_are_escaped(results: Results) -> None:
@@ -189,7 +218,7 @@ def test_titles_are_escaped(results: Results) -> None:
         "mark": "text",
         "encoding": {"text": {"field": "x"}},
     }
-    drawing = ElementTree.fromstring(draw(specification, chart))
+    drawing = ElementTree.fromstring(draw(Picture(specification, 100), chart))
     found = [e.text for e in drawing.iter() if e.tag in {f"{SVG}{t}" for t in ("title", "desc")}]
     assert found == [chart.title, chart.description]
-    assert [t.text for t in drawing.iter(f"{SVG}text")] == ["a < b & c"]
+    assert [t.text for t in drawing.iter(f"{SVG}text")] == ["a < b & c"] * 2

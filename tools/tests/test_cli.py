@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 
@@ -33,6 +34,14 @@ def test_the_help_has_a_whole_sentence_for_each_command() -> None:
     lines = commands.strip().splitlines()
     assert len(lines) == len(cli.app.registered_commands)
     assert all(line.endswith(".") and not line.endswith("...") for line in lines), commands
+
+
+def test_help_names_arguments_in_words_of_the_project() -> None:
+    for command in cli.app.registered_commands:
+        name = command.name or command.callback.__name__  # type: ignore[union-attr]
+        shown = CliRunner().invoke(cli.app, [name, "--help"], env={"COLUMNS": "200"}).stdout
+        assert f"Usage: tlsperf {name}" in shown.replace("Usage: root", "Usage: tlsperf"), shown
+        assert not re.search(r"^  --[a-z-]+ <(?:str|path|int|float|%)", shown, re.MULTILINE), shown
 
 
 def test_help_does_not_load_the_heavy_modules() -> None:

@@ -58,7 +58,7 @@ def test_the_memory_table_comes_out_but_for_the_error_of_the_source(december: Me
     assert differences(definition, read_printed(MEMORY, definition), december, MEMORY) == []
 
 
-def test_an_erratum_that_is_none_is_a_difference(december: MeasuredRun, tmp_path: Path) -> None:
+def test_a_wrong_erratum_is_reported_as_a_difference(december: MeasuredRun, tmp_path: Path) -> None:
     for path in (MEMORY, MEMORY.with_name("2023-12-13-published-memory.csv")):
         (tmp_path / path.name).write_bytes(path.read_bytes())
     copy = tmp_path / MEMORY.name
@@ -87,7 +87,7 @@ def test_session_ids_of_openssl_32_in_tls13_are_invalid_with_a_reason(
 def test_no_ratio_uses_an_invalid_figure_unless_requested() -> None:
     left = find_side("openssl-3.2.0-gcc", RUNS)
     right = find_side("rustls-0.22.0-aws-lc-rs-gcc-jemalloc", RUNS)
-    chosen = matching(pairs_of(left, right), "resumed handshake 1.3, session id, client")
+    chosen = matching(pairs_of(left, right), "TLS 1.3 resumed handshake, session id, client")
     (row,) = compare(left, right, chosen, "upper-median")
     assert (row.left, row.right, row.factor, row.verdict) == (3415.35, 11272.98, None, "–")
     assert row.note is not None
@@ -103,8 +103,8 @@ def test_jemalloc_has_a_verdict_and_foreign_rounds_are_no_pairs() -> None:
     chosen = matching(pairs_of(left, right), "transfer-1-2-aes-128-gcm-*")
     rows = compare(left, right, chosen)
     assert [row.name for row in rows] == [
-        "transfer 1.2, AES-128-GCM, sending",
-        "transfer 1.2, AES-128-GCM, receiving",
+        "TLS 1.2 transfer, AES-128-GCM, sending",
+        "TLS 1.2 transfer, AES-128-GCM, receiving",
     ]
     assert [row.estimate and row.estimate.verdict for row in rows] == [
         "faster",
@@ -122,7 +122,7 @@ def test_single_figures_have_a_factor_and_no_verdict() -> None:
     assert len(rows) == 16
     assert {row.verdict for row in rows} == {"not tested: single figures, without rounds to test"}
     by_name = {row.name: row for row in rows}
-    assert by_name["full handshake 1.3, RSA-2048, client"].factor == pytest.approx(
+    assert by_name["TLS 1.3 full handshake, RSA-2048, client"].factor == pytest.approx(
         4187.28 / 6803.93
     )
 
@@ -154,10 +154,10 @@ def test_every_row_that_is_left_out_is_named_with_the_reason() -> None:
     markdown, table, document = left_out_texts
     assert (
         "\nLeft out, rustls 0.23.46 (ring): ring has no X25519MLKEM768:\n\n"
-        "- full handshake 1.3, RSA-2048, X25519MLKEM768, client (handshakes/s)\n"
+        "- TLS 1.3 full handshake, RSA-2048, X25519MLKEM768, client (handshakes/s)\n"
     ) in markdown
     assert (
-        "- resumed handshake 1.2, ticket, client (µs): construction, flight 1, flight 2\n"
+        "- TLS 1.2 resumed handshake, ticket, client (µs): construction, flight 1, flight 2\n"
     ) in markdown
     absent = [row for row in csv.DictReader(table.splitlines()) if "left out: " in row["note"]]
     assert {row["factor"] for row in absent} == {"–"}
@@ -182,18 +182,22 @@ def test_the_command_prints_markdown_csv_and_json(monkeypatch: pytest.MonkeyPatc
 
     markdown = output(*two, "--format", "markdown")
     assert markdown.startswith("|Scenario|Unit|OpenSSL 3.2.0 (gcc)|OpenSSL 3.2.0 (clang)|Factor|")
-    assert "|transfer 1.2, CHACHA20-POLY1305, sending|MiB/s|" in markdown
+    assert "|TLS 1.2 transfer, CHACHA20-POLY1305, sending|MiB/s|" in markdown
     assert "\nVerdicts are unpaired: " in markdown
     header, line, _ = output(*two).splitlines()
     assert header.index("factor") == line.index("0.56x") + len("0.56x") - len("factor")
     (row,) = csv.DictReader(output(*two, "--format", "csv").splitlines())
     assert row["factor"] == "0.56x"
+    for form in ("table", "markdown"):
+        near = output(*two, "--format", form, "--min-difference", "80%")
+        assert "Left out, their figures differ by less than 80%:\n\n- TLS 1.2 transfer, CHA" in near
+        assert "0.56x" not in near
     (item,) = json.loads(output(*two, "--format", "json"))["rows"]
     assert item["verdict"] == "slower"
     other_host = ["compare", "2024-10-18-x86-64/openssl-3.3.2", "2024-10-31-arm64/openssl-3.3.2"]
     hosts = "Measured on different hosts (xeon-e-2386g and ampere-altra-q80-30): "
     apart = output(*other_host)
-    rule = "no factor and no verdict; --across-hosts prints them all the same."
+    rule = "no factor and no verdict; --across-hosts prints them."
     assert f"{hosts}{rule}\n" in apart
     lines = csv.DictReader(output(*other_host, "--format", "csv").splitlines())
     assert {line["factor"] for line in lines} == {"–"}

@@ -18,6 +18,7 @@ from tlsperf.analysis.compare import (
     ComparedSide,
     Comparison,
     LeftOut,
+    apart,
     compare,
     csv_text,
     find_side,
@@ -94,6 +95,29 @@ def test_verdicts_are_corrected_for_the_rows_that_are_compared() -> None:
         assert row.estimate == corrected, "the single figure is not tested, and is not counted"
     alone = compare(left, right, pairs[1:2])
     assert alone[0].estimate == paired_ratio(FAST, SLOW, 1, spread=0.0022)
+
+
+def test_rows_that_differ_by_less_than_asked_are_named_and_keep_their_share_of_the_correction() -> (
+    None
+):
+    faster = [1.031 * rate for rate in SLOW]
+    same = dict.fromkeys(SIXTEEN, SLOW)
+    rates: Rates = {LEFT: {**same, SIXTEEN[1]: faster}, RIGHT: {**same, SIXTEEN[0]: faster}}
+    left, right = sides_of(loaded_run(RUN, rates))
+    rows = compare(left, right, pairs_of(left, right))
+    for least in (0.03, 0.032):
+        kept, near = apart(rows, least)
+        assert kept == (rows[:2] if least == 0.03 else []), "faster and slower alike"
+        assert [row.name for row in near] == [row.name for row in rows if row not in kept]
+    why = "their figures differ by less than 3.2%"
+    assert near == [LeftOut(row.name, row.anchor, row.unit, why) for row in rows]
+    at_the_limit = [replace(rows[0], factor=factor) for factor in (1.25, 0.8, 1.2, 0.81)]
+    assert apart(at_the_limit, 0.25)[0] == at_the_limit[:2]
+    assert apart(rows, 0.0) == (rows, [])
+    without = [replace(row, factor=None) for row in rows]
+    assert apart(without, 0.5) == (without, []), "a row without a factor stays"
+    nothing = [replace(row, factor=0.0) for row in rows]
+    assert apart(nothing, 0.5) == (nothing, [])
 
 
 def with_invalid(rounds: int = 6) -> LoadedRun:
@@ -287,7 +311,7 @@ def test_the_texts_of_a_comparison() -> None:
     assert markdown[0] == "|Scenario|Unit|OpenSSL 3.6.3|rustls 1.0|Factor|Verdict|Note|"
     assert markdown[1] == "|-|-|-:|-:|-:|-|-|"
     assert markdown[2] == (
-        "|transfer 1.2, AES-128-GCM, sending|MiB/s|1000.0|1500.25|1.50x|1.50x faster||"
+        "|TLS 1.2 transfer, AES-128-GCM, sending|MiB/s|1000.0|1500.25|1.50x|1.50x faster||"
     )
     assert markdown[3].endswith(r"|–|–|a \| b|")
     assert text(left, right, rows[:1], "markdown", []).splitlines()[0].endswith("|Factor|Verdict|")
@@ -330,7 +354,7 @@ def test_a_row_as_json_has_what_is_known_of_it() -> None:
     }
     assert document["right"]["implementation"] == RIGHT
     common = {
-        "scenario": "transfer 1.2, AES-128-GCM, sending",
+        "scenario": "TLS 1.2 transfer, AES-128-GCM, sending",
         "anchor": "transfer-1-2-aes-128-gcm-sending",
         "unit": "MiB/s",
         "left": rounded(row.left, 9),
@@ -377,17 +401,17 @@ def test_rows_that_are_in_no_pair_are_listed_with_their_reason() -> None:
     name = without[2].name.removesuffix(", flight 1")
     assert markdown.endswith(
         "\nLeft out, rustls 1.0 has no figure of it:\n\n"
-        "- transfer 1.2, AES-128-GCM, receiving (MiB/s)\n"
+        "- TLS 1.2 transfer, AES-128-GCM, receiving (MiB/s)\n"
         "\nLeft out, rustls 1.0: has no such suite:\n\n"
-        "- transfer 1.3, AES-256-GCM, sending (MiB/s)\n"
+        "- TLS 1.3 transfer, AES-256-GCM, sending (MiB/s)\n"
         f"\nLeft out, each a phase of another row:\n\n- {name} (µs): flight 1, flight 2\n"
     )
     assert text(left, right, rows, "csv", without).splitlines()[2] == (
-        '"transfer 1.2, AES-128-GCM, receiving",MiB/s,–,–,–,–,'
+        '"TLS 1.2 transfer, AES-128-GCM, receiving",MiB/s,–,–,–,–,'
         "left out: rustls 1.0 has no figure of it"
     )
     assert json.loads(text(left, right, rows, "json", without))["left_out"][1] == {
-        "scenario": "transfer 1.3, AES-256-GCM, sending",
+        "scenario": "TLS 1.3 transfer, AES-256-GCM, sending",
         "anchor": "transfer-1-3-aes-256-gcm-sending",
         "unit": "MiB/s",
         "why": "rustls 1.0: has no such suite",
@@ -403,7 +427,7 @@ def test_rows_that_are_left_out_for_one_reason_are_in_one_list() -> None:
     ]
 
 
-def test_of_the_rows_that_are_left_out_those_that_are_asked_for_are_listed(
+def test_requested_rows_that_are_left_out_are_listed(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     run = loaded_run(RUN, {LEFT: dict.fromkeys(TRANSFERS[:3], 1.0), RIGHT: {TRANSFERS[0]: 1.0}})
@@ -495,4 +519,6 @@ def test_two_without_a_common_scenario_are_named(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr("tlsperf.analysis.compare.find_side", lambda name, _: there[name])
     with pytest.raises(UserError) as caught:
         sides(Path(), LEFT, RIGHT, None)
-    assert str(caught.value) == f"{LEFT} and {RIGHT} have no scenario in common"
+    assert str(caught.value) == (
+        f"{LEFT} and {RIGHT} have no scenario in common; tlsperf show prints those of a run"
+    )

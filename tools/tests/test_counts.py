@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from datetime import date
 from typing import Any
 
@@ -14,7 +15,7 @@ from synthetic import HANDSHAKES, TRANSFERS, implementation, loaded_run, report_
 from test_tlsbench import block, lines, measurement
 from tlsperf.analysis.changes import changes
 from tlsperf.analysis.noise import alternate_rounds
-from tlsperf.analysis.ratios import ratio_text
+from tlsperf.analysis.ratios import as_ratio, ratio_text
 from tlsperf.analysis.series import MeasuredReport, measured
 from tlsperf.analysis.statistics import counted_ratio
 from tlsperf.contract.errors import FormatError
@@ -93,7 +94,7 @@ def test_fewer_is_more_than_1_and_the_range_holds_the_ratio(
         assert ratio.verdict != "faster"
 
 
-def test_counts_as_far_apart_as_those_of_one_binary_are_no_difference() -> None:
+def test_counts_within_the_range_of_one_binary_show_no_difference() -> None:
     assert counted_ratio([1_000_000], [1_009_000], 1.01).verdict == "no difference shown"
     ratio = counted_ratio([1_000_000], [1_011_000], 1.01)
     assert ratio_text(ratio, "instructions") == "1.01x fewer (1.01 to 1.01)"
@@ -181,7 +182,7 @@ def test_the_trend_of_counts_holds_counts_alone() -> None:
     )
     assert trend.suite == "instructions"
     assert [row.anchor.endswith("-instructions") for row in trend.rows] == [True, True]
-    assert all("lower is better" in draw(d.picture.specification, d.chart) for d in drawings)
+    assert all("lower is better" in draw(d.picture, d.chart) for d in drawings)
     openssl = next(line for line in trend.rows[0].lines if line.library == "openssl")
     assert [cell.text for cell in openssl.cells] == ["3,000,002", "2,000,002"]
 
@@ -189,9 +190,9 @@ def test_the_trend_of_counts_holds_counts_alone() -> None:
 @pytest.mark.parametrize(
     ("factor", "verdict", "counted"),
     [
-        (1.005, "no difference shown", "0 faster, 0 slower, 1 the same of 1"),
-        (1.02, "faster", "1 faster, 0 slower, 0 the same of 1"),
-        (1 / 1.02, "slower", "0 faster, 1 slower, 0 the same of 1"),
+        (1.005, "no difference shown", "0 faster, 0 slower, 1 unchanged of 1 row"),
+        (1.02, "faster", "1 faster, 0 slower, 0 unchanged of 1 row"),
+        (1 / 1.02, "slower", "0 faster, 1 slower, 0 unchanged of 1 row"),
     ],
 )
 def test_a_change_counts_as_one_if_its_cell_shows_a_difference(
@@ -236,3 +237,9 @@ def test_rounds_of_counts_against_each_other_show_no_difference() -> None:
     assert noise is not None
     assert noise.false_verdicts == 0
     assert "within 0.000% of 1" in noise.statement
+
+
+def test_a_ratio_of_small_counts_agrees_with_its_text() -> None:
+    for ours, theirs in itertools.permutations(range(1, 60), 2):
+        ratio = as_ratio(counted_ratio([ours], [theirs], 1.005), "allocations")
+        assert ratio.value == pytest.approx(theirs / ours, rel=5e-6)

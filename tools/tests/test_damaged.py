@@ -125,7 +125,7 @@ def test_rendering_removes_no_file_outside_a_reports_folder(rendered: Path, name
     assert f"extra.generated.files ['{name}']" in refused(rendered, PAGE, content.encode())
 
 
-def test_a_published_table_that_is_no_text_is_named(tmp_path: Path) -> None:
+def test_a_published_table_that_is_not_text_is_reported(tmp_path: Path) -> None:
     source = ROOT / "data" / "comparisons" / "2023-12-13-memory.toml"
     definition = read_definition(source)
     (tmp_path / definition.published).write_bytes(b"\xff\xfe")

@@ -162,7 +162,7 @@ def test_a_report_that_is_there_is_kept_and_the_run_is_not_imported(
     page = checkout / "content" / "perf" / RUN / "index.md"
     page.parent.mkdir(parents=True)
     page.write_text("of another")
-    refused(tmp_path, checkout, members, "there is such a report")
+    refused(tmp_path, checkout, members, "this report exists")
 
 
 def test_a_run_that_is_there_is_kept(tmp_path: Path, checkout: Path, members: Members) -> None:

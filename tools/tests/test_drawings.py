@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-import itertools
 import re
+from collections import Counter
 from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
 
 from test_charts import texts_of
-from tlsperf.analysis.ratios import factor_text
 from tlsperf.contract.results import Results
-from tlsperf.report.charts.heatmap import heat, heatmap
+from tlsperf.report.charts import svg
+from tlsperf.report.charts.heatmap import DOWN, UP, heat, sign
+from tlsperf.report.charts.heatmap import draw as heatmaps
+from tlsperf.report.charts.kind import Around
 from tlsperf.report.charts.latency import ticks
-from tlsperf.report.charts.lines import LABEL_STEP, Point, apart, dashes
+from tlsperf.report.charts.lines import Point
 from tlsperf.report.charts.memory import slope
+from tlsperf.report.charts.panels import dashes, wrapped
 from tlsperf.report.charts.theme import CLASSES, HEAT, text_width
 
 ROOT = Path(__file__).parents[2]
@@ -37,7 +40,9 @@ def name(path: Path) -> str:
 def test_a_drawing_stands_alone_can_be_recoloured_and_is_small(path: Path) -> None:
     text = path.read_text(encoding="utf-8")
     root = ElementTree.fromstring(text)
-    assert len(text) < 20_000
+    panels = len(list(root.iter(f"{SVG}svg"))) - 1
+    points = text.count("<circle") + text.count("h0M") + text.count('h0"')
+    assert len(text) < max(24_000, 4_000 * panels, 120 * points)
     assert not re.search(r"<style|<script|\sstyle=|href=", text)
     title, description = root.find(f"{SVG}title"), root.find(f"{SVG}desc")
     assert title is not None
@@ -47,31 +52,31 @@ def test_a_drawing_stands_alone_can_be_recoloured_and_is_small(path: Path) -> No
     assert root.get("aria-labelledby") == f"{title.get('id')} {description.get('id')}"
     for element in root.iter():
         colours = {element.get(a) for a in ("fill", "stroke")} - {None, "none"}
-        classes = set((element.get("class") or "").split())
+        classes = set((element.get("class") or "").split()) - {"panel", "panels"}
         assert {CLASSES[c] for c in colours if c} == classes, ElementTree.tostring(element)
 
 
 @pytest.mark.parametrize("path", DRAWINGS, ids=name)
-def test_no_text_leaves_a_drawing(path: Path) -> None:
+def test_no_text_leaves_a_drawing_or_a_panel(path: Path) -> None:
     root = ElementTree.parse(path).getroot()
-    width, height = float(root.get("width") or 0), float(root.get("height") or 0)
-    for text, anchor in texts_of(root):
-        if text.get("transform"):
-            continue
-        x, y = float(text.get("x") or 0), float(text.get("y") or 0)
-        # Verdana, the widest, needs text_width; the fonts of most readers a tenth less.
-        room = text_width(len(text.text or "")) * 0.9
-        start = {"middle": x - room / 2, "end": x - room}.get(anchor, x)
-        assert start >= -8, text.text
-        assert start + room <= width + 8, text.text
-        assert 0 <= y <= height, text.text
-
-
-def test_labels_at_the_ends_of_lines_keep_apart_and_within() -> None:
-    moved = apart([10, 11, 12, 318], LABEL_STEP, 320)
-    assert all(b - a >= LABEL_STEP for a, b in itertools.pairwise(moved))
-    assert moved[-1] <= 320
-    assert apart([0.0, 100.0], LABEL_STEP, 320) == [0.0, 100.0]
+    panels = [e for e in root.iter(f"{SVG}svg") if e is not root]
+    inside = {text for panel in panels for text in panel.iter(f"{SVG}text")}
+    for frame in panels or [root]:
+        left, top, width, height = map(float, (frame.get("viewBox") or "").split())
+        for text, anchor in texts_of(frame):
+            if text.get("transform"):
+                continue
+            x, y = float(text.get("x") or 0), float(text.get("y") or 0)
+            # Verdana, the widest, needs text_width; the fonts of most readers a tenth less.
+            room = text_width(len(text.text or "")) * 0.9
+            start = {"middle": x - room / 2, "end": x - room}.get(anchor, x)
+            assert start >= left - 8, text.text
+            assert start + room <= left + width + 8, text.text
+            assert top <= y <= top + height, text.text
+    for text, _ in texts_of(root):
+        if panels and text not in inside:
+            room = text_width(len(text.text or "")) * 0.9
+            assert float(text.get("x") or 0) + room <= float(root.get("width") or 0) + 8
 
 
 def test_no_two_lines_of_one_colour_look_alike() -> None:
@@ -100,28 +105,32 @@ def test_a_factor_has_the_colour_of_its_step(factor: float, colour: str) -> None
 
 
 @pytest.mark.parametrize(
-    ("report", "table", "rows"),
-    [("2026-11-21-history-vm", "transfer", 16), ("2023-12-13-configurations", "transfer", 10)],
+    "report",
+    ["2026-11-21-libraries-vm", "2026-11-21-configurations-vm", "2023-12-13-configurations"],
 )
-def test_many_implementations_are_the_rows_of_a_matrix(report: str, table: str, rows: int) -> None:
+def test_a_cell_of_a_matrix_has_the_number_that_the_table_has(report: str) -> None:
     text = (ROOT / "content" / "perf" / report / "results.json").read_text(encoding="utf-8")
     results = Results.model_validate_json(text)
-    drawn = next(found for found in results.tables if found.anchor == table)
-    picture = heatmap(drawn, {i.id: i for i in results.implementations})
-    marks, texts, names, _ = picture.specification["layer"]
-    assert len(names["data"]["values"]) == rows
-    # Each cell stands where its row and column meet.
-    shown = {(c["row"], c["column"]): c["text"] for c in texts["data"]["values"]}
-    turned = rows == len(drawn.implementations)
-    for number, row in enumerate(drawn.rows):
-        for position, cell in enumerate(row.cells):
-            place = (position, number) if turned else (number, position)
-            if cell.ratio:
-                assert shown[str(place[0]), str(place[1])] == factor_text(cell.ratio.value)
-    assert len(marks["data"]["values"]) == len(drawn.rows) * len(drawn.implementations)
+    table = next(found for found in results.tables if found.anchor == "transfer")
+    around = Around({i.id: i for i in results.implementations}, None)
+    [(chart, picture)] = heatmaps(table, around)
+    root = ElementTree.fromstring(svg.draw(picture, chart))
+    panels = list(root.iter(f"{SVG}svg"))[1:]
+    texts = [t.text or "" for panel in panels for t in panel.iter(f"{SVG}text")]
+    ratios = [c.ratio for row in table.rows for c in row.cells if c.ratio]
+    assert Counter(t for t in texts if t[0] in f"{UP}{DOWN}=") == Counter(map(sign, ratios))
+    for ratio in ratios:
+        number = sign(ratio).strip(f"{UP}{DOWN}=")
+        assert ratio.text.startswith(number or "no difference shown")
+    assert "OpenSSL" in (chart.note or "")
 
 
-def test_the_slope_is_what_one_session_more_costs() -> None:
+def test_a_long_text_is_wrapped_at_spaces() -> None:
+    assert wrapped("one two three", 50) == ["one two", "three"]
+    assert wrapped("indivisible-words", 20) == ["indivisible-words"]
+
+
+def test_the_slope_is_the_cost_of_one_more_session() -> None:
     assert slope([Point(100, 15.0), Point(1000, 33.0), Point(5000, 113.0)]) == pytest.approx(0.02)
     assert slope([Point(100, 15.0)]) is None
 

@@ -41,7 +41,7 @@ def test_receiving_opens_and_the_suite_chooses_the_cipher() -> None:
     [found] = of(rates)
     assert found.anchor == "transfer-1-3-aes-256-gcm-receiving"
     assert found.text == "60%"
-    assert found.note == "primitive and transfer measured apart"
+    assert found.note == "primitive and transfer measured separately"
 
 
 def test_rustls_has_the_ceiling_of_its_provider() -> None:
@@ -52,7 +52,7 @@ def test_rustls_has_the_ceiling_of_its_provider() -> None:
         [rustls, implementation("aws-lc-1.17.4", library="aws-lc", version="1.17.4", build=None)],
     )
     assert found.primitive_of == "aws-lc-1.17.4"
-    assert found.note == ("primitive of AWS-LC 1.17.4; primitive and transfer measured apart")
+    assert found.note == ("primitive of AWS-LC 1.17.4; primitive and transfer measured separately")
 
 
 def test_no_ceiling_no_efficiency() -> None:

@@ -13,6 +13,7 @@ import frictionless
 import jsonschema
 import pytest
 import yaml
+from frictionless.resources import TableResource
 from typer.testing import CliRunner
 
 from tlsperf.cli import app
@@ -182,8 +183,41 @@ def test_the_csv_is_that_of_the_report(standard: Publication) -> None:
     assert FORMS["csv"].files(standard)["results.csv"] == path.read_text()
 
 
+def test_frictionless_reads_every_figure_of_the_csv(standard: Publication, tmp_path: Path) -> None:
+    (tmp_path / "results.csv").write_text(FORMS["csv"].files(standard)["results.csv"])
+    rows = TableResource(path="results.csv", basepath=str(tmp_path)).read_rows()
+    found = {
+        (row["anchor"], row["implementation"]): [float(row[k]) for k in ("value", "low", "high")]
+        for row in rows
+        if row["phase"] == "total"
+    }
+    figures = list(standard.figures)
+    assert len(figures) == 48
+    for figure in figures:
+        cell = figure.cell
+        expected = [cell.value, cell.low, cell.high]
+        assert found[figure.row.anchor, cell.implementation] == expected, figure.row.name
+
+
+def test_the_data_package_of_a_report_has_its_values(standard: Publication, tmp_path: Path) -> None:
+    for name, text in FORMS["datapackage"].files(standard).items():
+        (tmp_path / name).write_text(text)
+    package = frictionless.Package(str(tmp_path / "datapackage.json"))
+    assert package.name == standard.results.id
+    assert package.validate().valid
+    resource = package.get_resource("index")
+    assert isinstance(resource, TableResource)
+    read = {(r["anchor"], r["implementation"], r["phase"]): r for r in resource.read_rows()}
+    shown = [(row, cell) for t in standard.results.tables for row in t.rows for cell in row.cells]
+    assert len(read) == len([cell for _, cell in shown if cell.value is not None]) > 48
+    for row, cell in shown:
+        if cell.value is not None:
+            found = read[row.anchor, cell.implementation, row.phase]
+            assert (float(found["value"]), found["valid"]) == (cell.value, cell.valid), row.name
+
+
 def test_the_data_package_describes_the_index_as_it_is(tmp_path: Path) -> None:
-    (tmp_path / "datapackage.json").write_text(datapackage_json())
+    (tmp_path / "datapackage.json").write_text(datapackage_json("all", "All results"))
     (tmp_path / "index.csv").write_bytes((ROOT / "data" / "index.csv").read_bytes())
     report = frictionless.Package(str(tmp_path / "datapackage.json")).validate()
     assert report.valid, report.flatten(["rowNumber", "fieldName", "message"])[:5]
@@ -192,7 +226,7 @@ def test_the_data_package_describes_the_index_as_it_is(tmp_path: Path) -> None:
 
 
 def test_the_data_package_finds_a_text_where_a_number_must_be(tmp_path: Path) -> None:
-    (tmp_path / "datapackage.json").write_text(datapackage_json())
+    (tmp_path / "datapackage.json").write_text(datapackage_json("all", "All results"))
     lines = (ROOT / "data" / "index.csv").read_text().splitlines(keepends=True)[:3]
     fields = next(csv.reader([lines[1]]))
     fields[12] = "fast"

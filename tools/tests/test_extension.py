@@ -106,16 +106,18 @@ from tlsperf.load.importer import implementation_of
 from tlsperf.report.charts.theme import CLASSES, colour_channel
 new = shown(implementation_of("newtls-2.1.0"))
 print(new.library, new.label, new.colour, sep="|")
-print(CLASSES["#3b7a00"], *colour_channel([new.colour])["scale"]["range"])
+print(CLASSES["#8a0df6"], *colour_channel([new.colour])["scale"]["range"])
 """
     assert grown.python("-c", program).splitlines() == [
         "newtls|NewTLS 2.1.0|newtls",
-        "library-newtls #3b7a00",
+        "library-newtls #8a0df6",
     ]
     style = (grown.folder / "static" / "style.css").read_text()
-    assert style.count("--newtls: #3b7a00;") == 1
-    assert style.count("--newtls: #b7e38a;") == 1
+    assert style.count("--newtls: #8a0df6;") == 1
+    assert style.count("--newtls: #dd0c49;") == 1
     assert ".library-newtls { --library: var(--newtls); }" in style
+    readers = "tests/test_figures.py::test_colour_blind_readers_can_distinguish_libraries"
+    grown.python("-m", "pytest", "-q", "-p", "no:cacheprovider", f"tools/{readers}")
 
 
 def test_a_new_library_is_built_tested_and_watched(grown: Checkout) -> None:
@@ -161,9 +163,9 @@ show(report("2026-11-21-a", 500, **columns), report("2026-11-20-a", 600, **colum
             "bytes/connection",
             "lower",
         ],
-        "row": ["memory 1.3, client", "memory-1-3-client-slack"],
+        "row": ["TLS 1.3 memory, client", "memory-1-3-client-slack"],
         "cells": [["500", None], ["300", "1.67x less (1.66 to 1.67)"]],
-        "changes": "OpenSSL 3, the same version: 1 faster, 0 slower, 0 the same of 1",
+        "changes": "OpenSSL 3, the same version: 1 faster, 0 slower, 0 unchanged of 1 row",
     }
 
 
@@ -199,9 +201,9 @@ show(report("2026-11-21-a", 500, **columns), report("2026-11-20-a", 400, **colum
 """
     assert json.loads(checkout.python("-c", REPORT + program)) == {
         "table": ["construction", "Construction", "operations/s", "higher"],
-        "row": ["construction 1.3, client", "construction-1-3-client"],
+        "row": ["TLS 1.3 construction, client", "construction-1-3-client"],
         "cells": [["500.0", None], ["300.0", "1.67x slower (1.66 to 1.67)"]],
-        "changes": "OpenSSL 3, the same version: 1 faster, 0 slower, 0 the same of 1",
+        "changes": "OpenSSL 3, the same version: 1 faster, 0 slower, 0 unchanged of 1 row",
     }
 
 
@@ -262,10 +264,11 @@ from tlsperf.report import charts
 from tlsperf.report.charts.svg import draw
 
 results = Results.model_validate_json(EXAMPLE.read_bytes())
-drawing = next(d for d in charts.charts_of(results, {}) if d.chart.table == "transfer")
-svg = draw(drawing.picture.specification, drawing.chart)
+drawing = next(d for d in charts.charts_of(results) if d.chart.table == "transfer")
+svg = draw(drawing.picture, drawing.chart)
 table = next(table for table in results.tables if table.anchor == "transfer")
 cells = [cell for row in table.rows for cell in row.cells if cell.value is not None]
-print(svg.count("<circle") == len(cells) > 0, drawing.chart.description)
+dots = svg.count("<circle") + svg.count("h0M") + svg.count('h0"')
+print(dots == len(cells) > 0, drawing.chart.description)
 """
     assert checkout.python("-c", program).startswith("True Dots in MiB/s. ")

@@ -44,14 +44,14 @@ def figure(row: ParsedRow) -> tuple[str, float, str | None]:
     return scenario_name(row.scenario), row.value, row.note
 
 
-def test_resumptions_that_did_not_resume_are_no_resumption_rate() -> None:
+def test_handshakes_that_did_not_resume_do_not_count() -> None:
     rows = read(MISSES + BULK).rows
     note = "12,289 of 32,768 handshakes were full ones"
     assert [figure(row) for row in rows] == [
-        ("resumed handshake 1.3, session id, client", 3419.3, note),
-        ("resumed handshake 1.3, session id, server", 3071.68, note),
-        ("transfer 1.2, AES-128-GCM, sending", 6512.01, None),
-        ("transfer 1.2, AES-128-GCM, receiving", 7236.13, None),
+        ("TLS 1.3 resumed handshake, session id, client", 3419.3, note),
+        ("TLS 1.3 resumed handshake, session id, server", 3071.68, note),
+        ("TLS 1.2 transfer, AES-128-GCM, sending", 6512.01, None),
+        ("TLS 1.2 transfer, AES-128-GCM, receiving", 7236.13, None),
     ]
     assert [row.valid for row in rows] == [False, False, True, True]
 
@@ -132,8 +132,8 @@ def test_boringssl_has_no_stateful_resumption_for_tls13() -> None:
     parsed = FOREIGN["openssl-bench/2024"].parse([source])
     assert parsed.remarks == []
     assert [figure(row) for row in parsed.rows] == [
-        ("resumed handshake 1.3, ticket, server", 5687.32, None),
-        ("resumed handshake 1.3, ticket, client", 4648.41, None),
+        ("TLS 1.3 resumed handshake, ticket, server", 5687.32, None),
+        ("TLS 1.3 resumed handshake, ticket, client", 4648.41, None),
     ]
 
 
@@ -150,7 +150,8 @@ def test_memory_without_standard_error() -> None:
     echo = "env LD_LIBRARY_PATH=../openssl /usr/bin/time -f %M ./bench memory "
     text = f"{echo}ECDHE-RSA-AES256-GCM-SHA384 100\n{echo}ECDHE-RSA-AES256-GCM-SHA384 1000\n83300\n"
     parsed = read(text)
-    assert [figure(row)[:2] for row in parsed.rows] == [("memory 1.2, sessions-1000", 83300 * 1024)]
+    name = "TLS 1.2 memory, sessions-1000"
+    assert [figure(row)[:2] for row in parsed.rows] == [(name, 83300 * 1024)]
     assert "standard error" in parsed.remarks[0].message
 
 
@@ -169,7 +170,7 @@ def test_rustls_runs_a_transfer_for_each_key_type() -> None:
     )
     command = "target/release/examples/bench {}bulk TLS_ECDHE_RSA_WITH_CHACHA20_POLY1305_SHA256\n"
     rows = read(command.format("") + pair.format(1, 2) + pair.format(3, 4)).rows
-    name = "transfer 1.2, CHACHA20-POLY1305, {}"
+    name = "TLS 1.2 transfer, CHACHA20-POLY1305, {}"
     assert [figure(row) for row in rows] == [
         (name.format("sending"), 1, None),
         (name.format("receiving"), 2, None),
@@ -196,8 +197,8 @@ def test_make_compiles_first_and_several_threads_share_one_echo() -> None:
         )
     parsed = read(text)
     assert [figure(row) for row in parsed.rows] == [
-        ("full handshake 1.3, RSA-2048, 2 threads, client", 202, None),
-        ("full handshake 1.3, RSA-2048, 2 threads, server", 202, None),
+        ("TLS 1.3 full handshake, RSA-2048, 2 threads, client", 202, None),
+        ("TLS 1.3 full handshake, RSA-2048, 2 threads, server", 202, None),
     ]
     with pytest.raises(FormatError, match="total 302"):
         read(text.replace("total\t202", "total\t302"))
@@ -235,7 +236,7 @@ def test_latencies_of_all_threads_are_one_distribution() -> None:
         "p99.9": 99.5,
         "max": 99.5,
     }
-    name = "resumed handshake 1.3, ticket, 2 threads, server"
+    name = "TLS 1.3 resumed handshake, ticket, 2 threads, server"
     assert {scenario_name(row.scenario) for row in rows} == {name}
 
 
@@ -409,7 +410,7 @@ def test_published_points_of_two_charts_are_one_and_agree() -> None:
     line = "{},handshake,1.3,ticket,server,OpenSSL,3.6.1,80,{}\n"
     text = header + line.format("before", 600.4) + line.format("after", 600.4)
     assert [figure(row) for row in read(text).rows] == [
-        ("resumed handshake 1.3, ticket, 80 threads, server", 600.4, None)
+        ("TLS 1.3 resumed handshake, ticket, 80 threads, server", 600.4, None)
     ]
     with pytest.raises(FormatError, match=r":3: found 601 where line 2 has 600\.4"):
         read(header + line.format("before", 600.4) + line.format("after", 601))

@@ -198,7 +198,7 @@ def test_an_example_is_imported_and_counts(format_: str, tmp_path: Path) -> None
 
 def test_tls_perf_has_rate_and_latency() -> None:
     parsed = read(TLS_PERF)
-    name = "full handshake 1.2, AES-128-GCM, tcp"
+    name = "TLS 1.2 full handshake, AES-128-GCM, tcp"
     assert figures(parsed) == [
         (name, "value", 561.0, "handshakes/s"),
         (name, "value", 50.0, "µs"),
@@ -226,11 +226,11 @@ def test_two_runs_of_tls_perf_in_a_file_are_rejected() -> None:
 def test_instructions_are_those_of_one_handshake_and_old_transfers_are_left_out() -> None:
     parsed = read(ICOUNTS, "icounts.csv", RUSTLS)
     assert [(name, value) for name, _, value, _ in figures(parsed)] == [
-        ("full handshake 1.2, AES-128-GCM, RSA-2048, server", 11327015.0),
-        ("full handshake 1.2, AES-128-GCM, RSA-2048, client", 4314952.0),
-        ("resumed handshake 1.2, session id, AES-128-GCM, server", 11342136 / 30),
-        ("resumed handshake 1.2, ticket, AES-128-GCM, client", 4331424 / 30),
-        ("full handshake 1.3, AES-128-GCM, RSA-2048, client", 4212770.0),
+        ("TLS 1.2 full handshake, AES-128-GCM, RSA-2048, server", 11327015.0),
+        ("TLS 1.2 full handshake, AES-128-GCM, RSA-2048, client", 4314952.0),
+        ("TLS 1.2 resumed handshake, session id, AES-128-GCM, server", 11342136 / 30),
+        ("TLS 1.2 resumed handshake, ticket, AES-128-GCM, client", 4331424 / 30),
+        ("TLS 1.3 full handshake, AES-128-GCM, RSA-2048, client", 4212770.0),
     ]
     assert [(remark.line, remark.code) for remark in parsed.remarks] == [(5, "missing-figure")]
 
@@ -239,7 +239,7 @@ def test_instructions_of_a_transfer_are_per_mebibyte() -> None:
     line = "transfer_no_resume_ring_1.3_rsa_aes_server,87757800\n"
     parsed = read(line, "icounts.csv", "rustls-0.23.37-ring")
     assert figures(parsed) == [
-        ("transfer 1.3, AES-128-GCM, sending", "value", 8775780.0, "instructions/MiB")
+        ("TLS 1.3 transfer, AES-128-GCM, sending", "value", 8775780.0, "instructions/MiB")
     ]
 
 

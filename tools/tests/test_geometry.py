@@ -6,7 +6,7 @@ import base64
 import math
 import re
 import struct
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from itertools import pairwise
 from xml.etree import ElementTree
 
@@ -25,16 +25,16 @@ from tlsperf.load.histograms import Bin, _edge, _number, _recorded
 from tlsperf.load.tlsbench import EncodedHistogram
 from tlsperf.report.charts.bars import bars_of
 from tlsperf.report.charts.kind import Around, Drawing
-from tlsperf.report.charts.latency import BAND, SHAPE
 from tlsperf.report.charts.latency import draw as latency_charts
 from tlsperf.report.charts.svg import draw
+from tlsperf.report.charts.theme import text_width
 
 SVG = "{http://www.w3.org/2000/svg}"
 Points = list[tuple[float, float]]
 
 
 def drawn(drawing: Drawing) -> ElementTree.Element:
-    return ElementTree.fromstring(draw(drawing.picture.specification, drawing.chart))
+    return ElementTree.fromstring(draw(drawing.picture, drawing.chart))
 
 
 def of_library(root: ElementTree.Element, colour: str, tag: str) -> Iterator[ElementTree.Element]:
@@ -73,9 +73,12 @@ def axis(root: ElementTree.Element) -> dict[float, float]:
 
 
 def lowest(root: ElementTree.Element) -> str | None:
-    """The height of the line of numbers below a chart: the one above the axis' title."""
-    heights = {float(t.get("y") or 0) for t in root.iter(f"{SVG}text")}
-    return f"{sorted(heights)[-2]:g}"
+    """The height of the line of numbers below a panel."""
+    return f"{max(float(t.get('y') or 0) for t in root.iter(f'{SVG}text')):g}"
+
+
+def panels(root: ElementTree.Element) -> list[ElementTree.Element]:
+    return list(root.iter(f"{SVG}svg"))[1:]
 
 
 VALUES = {"openssl-3.6.3": (900.0, 1000.0), "rustls-1.0": (950.0, 1080.0)}
@@ -86,37 +89,65 @@ def test_bars_begin_at_zero_and_are_as_long_as_their_values() -> None:
     report = report_of(loaded_run("2026-11-21-a", rates)).results
     shown = {i.id: i for i in report.implementations}
     root = drawn(bars_of(report.tables[0], shown))
-    places = axis(root)
-    zero = places[0]
-    scale = max(x - zero for x in places.values()) / max(places)
-    for implementation, values in VALUES.items():
-        paths = [
-            corners(e.get("d") or "")
-            for e in of_library(root, shown[implementation].colour, "path")
-        ]
-        bars = [p for p in paths if len(p) == 5]
-        assert [min(x for x, _ in bar) for bar in bars] == pytest.approx([zero] * 2, abs=0.6)
-        lengths = [max(x for x, _ in bar) - min(x for x, _ in bar) for bar in bars]
-        assert lengths == pytest.approx([scale * v for v in values], abs=0.6)
+    for number, panel in enumerate(panels(root)):
+        places = axis(panel)
+        zero = places[0]
+        scale = max(x - zero for x in places.values()) / max(places)
+        for implementation, values in VALUES.items():
+            paths = [
+                corners(e.get("d") or "")
+                for e in of_library(panel, shown[implementation].colour, "path")
+            ]
+            [bar] = [p for p in paths if len(p) == 5]
+            assert min(x for x, _ in bar) == pytest.approx(zero, abs=0.6)
+            length = max(x for x, _ in bar) - min(x for x, _ in bar)
+            assert length == pytest.approx(scale * values[number], abs=0.6)
+
+
+@pytest.mark.parametrize("top", [1_010.0, 10_020.0, 10_900.0, 100_500.0, 999_990.0])
+def test_no_number_of_an_axis_leaves_its_panel(top: float) -> None:
+    rates: Rates = {i: {TRANSFERS[0]: top - n} for n, i in enumerate(VALUES)}
+    report = report_of(loaded_run("2026-11-21-a", rates)).results
+    drawing = bars_of(report.tables[0], {i.id: i for i in report.implementations})
+    [panel] = panels(drawn(drawing))
+    left, _, width, _ = map(float, (panel.get("viewBox") or "").split())
+    groups = {text: group for group in panel.iter(f"{SVG}g") for text in group}
+    numbers = [t for t in panel.iter(f"{SVG}text") if t.get("y") == lowest(panel)]
+    assert len(numbers) > 1
+    for text in numbers:
+        anchor = {**(groups[text].attrib if text in groups else {}), **text.attrib}
+        room = text_width(len(text.text or ""))
+        after = {"start": room, "middle": room / 2, "end": 0}[anchor.get("text-anchor", "start")]
+        assert float(text.get("x") or 0) + after <= left + width + 1, text.text
+
+
+def test_a_resumption_of_each_protocol_has_a_scale_of_its_own() -> None:
+    slow, fast = (
+        Scenario(operation="handshake", protocol=p, resumption="ticket", side="server")
+        for p in ("1.3", "1.2")
+    )
+    rates: Rates = {i: {fast: 40_000.0, slow: 4_000.0} for i in VALUES}
+    report = report_of(loaded_run("2026-11-21-a", rates)).results
+    drawing = bars_of(report.tables[0], {i.id: i for i in report.implementations})
+    ends = [max(axis(panel)) for panel in panels(drawn(drawing))]
+    assert max(ends) > 20_000
+    assert min(ends) < 5_000
+    assert "scale of its own" in (drawing.chart.note or "")
 
 
 LATENCY: dict[Statistic, float] = {"p5": 1000.0, "p50": 1500.0, "p99": 4000.0, "max": 90000.0}
-BINS = [Bin(900, 1000, 9), Bin(1000, 2000, 999), Bin(8000, 9000, 99)]
 IMPLEMENTATION = "openssl-3.6.3"
 
 
-@pytest.fixture(scope="module")
-def latency() -> tuple[ElementTree.Element, Callable[[float], float]]:
-    """A chart of percentiles and a histogram, and where a time is on its axis."""
+def test_percentiles_are_columns_on_a_logarithmic_scale_up_to_the_maximum() -> None:
     shown = ShownImplementation(
         id=IMPLEMENTATION, library="openssl", version="3.6.3", label="OpenSSL", colour="openssl"
     )
-    scenario = HANDSHAKES[0]
     rows = [
         Row(
             anchor=f"x-{statistic.replace('.', '-')}",
             name="x",
-            scenario=scenario,
+            scenario=HANDSHAKES[0],
             metric="duration",
             statistic=statistic,
             cells=[Cell(implementation=IMPLEMENTATION, value=value, text=f"{value:g}")],
@@ -132,57 +163,20 @@ def latency() -> tuple[ElementTree.Element, Callable[[float], float]]:
         implementations=[IMPLEMENTATION],
         rows=rows,
     )
-    around = Around({IMPLEMENTATION: shown}, 2, {(scenario, IMPLEMENTATION): BINS})
-    [chart] = latency_charts(table, around)
-    root = drawn(chart)
-    places = axis(root)
-    (low, left), (high, right) = min(places.items()), max(places.items())
-    assert high > low
-    a_decade = (right - left) / math.log10(high / low)
-    return root, lambda value: left + a_decade * math.log10(value / low)
-
-
-def test_each_percentile_is_a_dot_at_its_time_and_the_median_is_the_largest(
-    latency: tuple[ElementTree.Element, Callable[[float], float]],
-) -> None:
-    root, place = latency
-    dots = list(of_library(root, "openssl", "circle"))
-    assert [float(dot.get("cx") or 0) for dot in dots] == pytest.approx(
-        [place(value) for value in LATENCY.values()], abs=0.6
-    )
-    sizes = [float(dot.get("r") or 0) for dot in dots]
-    assert sizes.index(max(sizes)) == list(LATENCY).index("p50")
-    assert sorted(sizes)[-1] > 1.5 * sorted(sizes)[-2]
-    [line] = [e for e in of_library(root, "openssl", "path") if e.get("stroke-width") == "3"]
-    ends = [x for x, _ in corners(line.get("d") or "")]
-    assert ends == pytest.approx([place(1000), place(90000)], abs=0.6)
-
-
-def test_each_bin_of_a_histogram_stands_at_its_times_with_the_logarithm_of_its_count(
-    latency: tuple[ElementTree.Element, Callable[[float], float]],
-) -> None:
-    root, place = latency
-    [shape] = [e for e in of_library(root, "openssl", "path") if e.get("fill-opacity") == "0.3"]
-    outline = corners(shape.get("d") or "")
-    base = SHAPE + 10
-    assert max(y for _, y in outline) == pytest.approx(base, abs=0.6)
-    edges = sorted({x for x, _ in outline})
-    for edge in (900, 1000, 2000, 8000, 9000):
-        assert min(abs(x - place(edge)) for x in edges) < 0.6, edge
-
-    def height(time: float) -> float:
-        """Of the step that is above a time; the last edge of the path is its base."""
-        return max(
-            base - y
-            for (x, y), (after, up) in pairwise(outline)
-            if y == up and x < place(time) < after
-        )
-
-    for of in BINS:
-        expected = SHAPE * math.log10(of.count + 1) / 3
-        assert height((of.low + of.high) / 2) == pytest.approx(expected, abs=0.6)
-    assert all(abs(base - y) < 0.6 for x, y in outline if place(2100) < x < place(7900))
-    assert BAND > SHAPE + 10
+    [chart] = latency_charts(table, Around({IMPLEMENTATION: shown}, 2))
+    [panel] = panels(drawn(chart))
+    texts = {t.text: t for t in panel.iter(f"{SVG}text")}
+    columns = [float(texts[p].get("x") or 0) for p in LATENCY]
+    [dots] = [
+        re.findall(r"M([-\d.]+),([-\d.]+)h0", path.get("d") or "")
+        for path in of_library(panel, "openssl", "path")
+        if path.get("stroke-linecap") == "round"
+    ]
+    assert [float(x) for x, _ in dots] == pytest.approx(columns, abs=0.6)
+    heights = [float(y) for _, y in dots]
+    a_decade = float(texts["1,000"].get("y") or 0) - float(texts["10,000"].get("y") or 0)
+    for (low, y), (high, up) in pairwise(zip(LATENCY.values(), heights, strict=True)):
+        assert y - up == pytest.approx(a_decade * math.log10(high / low), abs=1)
 
 
 @given(st.floats(0.01, 1e7))
@@ -228,7 +222,7 @@ def test_histograms_of_two_scenarios_are_kept_apart() -> None:
     assert of.low <= 2.0005 < of.high
 
 
-def test_a_text_that_is_no_histogram_is_named_with_its_line() -> None:
+def test_an_invalid_histogram_is_reported_with_its_line() -> None:
     broken = base64.b64encode(struct.pack(">i", 1)).decode()
     with pytest.raises(FormatError, match=r"records.jsonl:7: .*V2"):
         _recorded([EncodedHistogram(7, IMPLEMENTATION, SCENARIO, broken)], "records.jsonl")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import re
+import subprocess
 import tomllib
 from pathlib import Path
 
@@ -19,6 +20,7 @@ ROOT = Path(__file__).parents[2]
 GUIDES = {
     path.relative_to(ROOT).as_posix(): path.read_text(encoding="utf-8")
     for path in (
+        ROOT / "README.md",
         ROOT / "CONTRIBUTING.md",
         ROOT / "SECURITY.md",
         *sorted((ROOT / "docs").glob("*.md")),
@@ -55,6 +57,23 @@ def test_the_make_targets_that_a_guide_names_exist(guide: str) -> None:
     assert mentioned(guide, r"(?:^    +|`|sudo )make ([a-z-]+)") <= targets
 
 
+def test_the_tools_are_set_up_by_a_target_with_that_name() -> None:
+    assert "`make tools` sets up `tlsperf`" in GUIDES["README.md"]
+    command = ["make", "--dry-run", "--always-make", "tools"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+    assert "--editable tools" in done.stdout
+    assert ".venv/bin/tlsperf --version" in done.stdout
+
+
+def test_make_report_ends_with_the_figures_and_the_address_of_the_page() -> None:
+    assert "At its end `make report` prints the figures:" in GUIDES["README.md"]
+    command = ["make", "--no-print-directory", "--dry-run", "report", "RUN=2026-11-21-quick"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+    figures, address = done.stdout.splitlines()[-2:]
+    assert figures == ".venv/bin/tlsperf show 2026-11-21-quick"
+    assert "public/perf/2026-11-21-quick/index.html" in address
+
+
 @pytest.mark.parametrize("guide", GUIDES)
 def test_the_commands_of_tlsperf_that_a_guide_names_exist(guide: str) -> None:
     group = typer.main.get_command(app)
@@ -68,6 +87,17 @@ def test_the_commands_of_tlsperf_that_a_guide_names_exist(guide: str) -> None:
                 assert option in help_text, f"{guide}: tlsperf {command} {option}"
 
 
+def test_the_set_up_of_a_bench_host_names_what_must_be_set() -> None:
+    guide = GUIDES["docs/bench-host.md"]
+    config = tomllib.loads((ROOT / "config.toml").read_text(encoding="utf-8"))
+    assert {"base_url", "repository"} <= {*config, *config["extra"]}
+    workflow = (ROOT / ".github" / "workflows" / "bench.yml").read_text(encoding="utf-8")
+    variables = set(re.findall(r"vars\.(\w+)", workflow))
+    assert variables == {"BENCH_HOSTS", "BENCH_SOURCES"}
+    for name in ("base_url", "repository", *variables):
+        assert f"`{name}`" in guide, name
+
+
 def test_the_scenarios_of_the_guide_are_some() -> None:
     guide = GUIDES["docs/add-a-scenario.md"]
     tables = re.findall(r"^ +(\[\[scenarios\]\]\n(?: +\S.*\n)+)", guide, re.MULTILINE)
@@ -79,7 +109,10 @@ def test_the_scenarios_of_the_guide_are_some() -> None:
             named = dict(zip(entry, scenario, strict=True))
             names.append(scenario_name(Scenario.model_validate(named)))
     assert names == [
-        "transfer 1.3, CHACHA20-POLY1305, 64 KiB in flight",
+        "TLS 1.3 transfer, CHACHA20-POLY1305, 64 KiB in flight",
         "primitive, aes-256-gcm-seal-16384",
         "primitive, ml-kem-768-decapsulate",
+        "TLS 1.3 set up, ECDSA P-256, X25519, client-mozilla",
+        "TLS 1.3 set up, ECDSA P-256, X25519, server",
+        "TLS 1.3 set up, ECDSA P-256, X25519, names-100",
     ]

@@ -1,4 +1,4 @@
-"""HdrHistogram V2: what the Rust crate writes is read, and what is not that is refused."""
+"""HdrHistogram V2: what the Rust crate writes is read, and anything else is refused."""
 
 from __future__ import annotations
 

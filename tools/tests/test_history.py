@@ -77,13 +77,13 @@ def test_the_sixteen_scenarios_have_the_same_names_in_all_four(
         (
             "2018-01-07-bulk",
             "rustls-128fb80-ring",
-            "transfer 1.2, CHACHA20-POLY1305, sending",
+            "TLS 1.2 transfer, CHACHA20-POLY1305, sending",
             *("value", 1672.15, "MiB/s"),
         ),
         (
             "2019-07-02-resumption",
             "openssl-fdbb3a86",
-            "resumed handshake 1.3, ticket, server",
+            "TLS 1.3 resumed handshake, ticket, server",
             *("value", 5154.0, "handshakes/s"),
         ),
         (
@@ -101,25 +101,25 @@ def test_the_sixteen_scenarios_have_the_same_names_in_all_four(
         (
             "2024-11-28-threads-latency",
             "rustls-0.23.17-aws-lc-rs",
-            "resumed handshake 1.3, ticket, 2 threads, server",
+            "TLS 1.3 resumed handshake, ticket, 2 threads, server",
             *("value", 7937.7, "handshakes/s/thread"),
         ),
         (
             "2024-11-28-threads-latency",
             "openssl-3.0.14",
-            "full handshake 1.3, RSA-2048, 80 threads, server",
+            "TLS 1.3 full handshake, RSA-2048, 80 threads, server",
             *("p99", 10980.0, "µs"),
         ),
         (
             "2024-12-17-post-quantum",
             "rustls-main-2024-12-x86-64",
-            "client hello 1.3, X25519MLKEM768+X25519-shared, client",
+            "TLS 1.3 client hello, X25519MLKEM768+X25519-shared, client",
             *("value", 69.36, "µs"),
         ),
         (
             "2024-12-17-post-quantum-arm64",
             "rustls-main-2024-12-aarch64",
-            "client hello 1.3, X25519, client",
+            "TLS 1.3 client hello, X25519, client",
             *("value", 20.82, "µs"),
         ),
     ],

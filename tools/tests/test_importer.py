@@ -60,7 +60,8 @@ def test_files_are_copied_as_they_are_and_numbered_by_their_names(tmp_path: Path
     messages = [warning.message for warning in run.warnings]
     assert messages == [
         "openssl-3.6.1: 2 figures do not count: 12,289 of 32,768 handshakes were full ones "
-        "(resumed handshake 1.3, session id, client; resumed handshake 1.3, session id, server)",
+        "(TLS 1.3 resumed handshake, session id, client; "
+        "TLS 1.3 resumed handshake, session id, server)",
     ]
 
 
@@ -80,7 +81,7 @@ def test_another_implementation_joins_a_run(tmp_path: Path) -> None:
         "openssl-3.5.1:",
     ]
     assert warned[2] == (
-        "openssl-3.5.1: 1 scenario missing in round 3: transfer 1.2, AES-128-GCM, receiving"
+        "openssl-3.5.1: 1 scenario missing in round 3: TLS 1.2 transfer, AES-128-GCM, receiving"
     )
     again = import_files(write(tmp_path / "d", four=bulk(4)), "openssl-3.6.1", folder)
     assert [warning.message for warning in again.warnings] == warned
@@ -216,7 +217,7 @@ def test_a_rate_that_nothing_can_have(tmp_path: Path, rate: str) -> None:
         import_files(files, "openssl-3.6.1", tmp_path / "2026-01-02-a-run")
 
 
-def test_copies_are_no_rounds(tmp_path: Path) -> None:
+def test_copies_are_not_rounds(tmp_path: Path) -> None:
     folder = tmp_path / "2026-01-02-a-run"
     thirty = write(tmp_path / "given", **{f"output_{n}": BULK for n in range(30)})
     with pytest.raises(
@@ -329,14 +330,14 @@ def run_import(*arguments: str) -> list[str]:
     return result.output.splitlines()
 
 
-def test_a_success_says_what_was_taken_and_how_to_undo_it(project: Path) -> None:
+def test_a_successful_import_prints_its_figures_and_how_to_undo_it(project: Path) -> None:
     (path,) = write(project / "given", one=BULK)
     arguments = ("--implementation", "openssl-3.6.1", "--out", "data/runs/2026-01-02-a-run")
     folder = "../data/runs/2026-01-02-a-run"
     assert run_import(str(path), *arguments) == [
         f"{folder}: took 2 figures of openssl-3.6.1 from 1 file",
-        "  transfer: 2 figures of 2 scenarios: transfer 1.2, AES-128-GCM, sending; "
-        "transfer 1.2, AES-128-GCM, receiving",
+        "  transfer: 2 figures of 2 scenarios: TLS 1.2 transfer, AES-128-GCM, sending; "
+        "TLS 1.2 transfer, AES-128-GCM, receiving",
         f"to undo: rm -r {folder}",
     ]
     assert not (project / "docs" / "data").exists()
@@ -369,7 +370,7 @@ def test_a_warning_is_printed_with_the_import_that_it_is_about_alone(project: Pa
     assert [line for line in first if line.startswith("warning")] == [
         "warning: raw/openssl-3.6.1/cut:4: the output was interrupted at 'recv: 7236.13'",
         "warning: openssl-3.6.1: 1 figure does not count: the output stops before the receiver's "
-        "figure (transfer 1.2, AES-128-GCM, sending)",
+        "figure (TLS 1.2 transfer, AES-128-GCM, sending)",
     ]
     second = run_import(str(whole), "--implementation", "openssl-3.5.1", *out)
     assert not [line for line in second if line.startswith("warning")]
@@ -380,7 +381,7 @@ def test_a_warning_is_printed_with_the_import_that_it_is_about_alone(project: Pa
     ]
 
 
-def test_a_file_of_threads_is_no_round_of_files_on_one_thread(project: Path) -> None:
+def test_a_file_of_threads_is_not_a_round_of_one_thread(project: Path) -> None:
     threads = "./rustls-bench --threads 2 handshake TLS13_AES_256_GCM_SHA384\n" + "".join(
         f"handshakes\tTLSv1_3\tRsa\tTLS13_AES_256_GCM_SHA384\t{side}\tserver-auth\tno-resume\t"
         "threads\t2\t100.00\t102.00\ttotal\t202.00\tper-thread\t101.00\thandshakes/s\n"

@@ -7,7 +7,9 @@ import shutil
 import signal
 import subprocess
 import sys
+import threading
 import time
+from collections.abc import Iterator
 from datetime import date
 from pathlib import Path
 
@@ -15,6 +17,7 @@ import pytest
 
 from fixture_run import ROOT, RUN, write_run
 from tlsperf.publish.files import replace_file
+from tlsperf.publish.render import _interrupts_held_back
 from tlsperf.publish.scaffold import new_report
 
 TLSPERF = Path(sys.executable).with_name("tlsperf")
@@ -82,7 +85,39 @@ def test_an_interrupted_rendering_prints_no_traceback_and_leaves_no_process(
             os.kill(process, signal.SIGKILL)
 
 
-def test_a_file_whose_writing_is_interrupted_is_as_it_was(
+@pytest.fixture
+def interruptible() -> Iterator[None]:
+    """What runs in the background of a shell ignores the signal."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("interruptible")
+def test_a_signal_that_another_thread_takes_waits_for_a_process_to_start() -> None:
+    ended = threading.Event()
+    other = threading.Thread(target=ended.wait)  # has no mask, as those of numpy
+    went_on = []
+
+    def starting() -> None:
+        with _interrupts_held_back():
+            os.kill(os.getpid(), signal.SIGINT)
+            time.sleep(0.1)
+            went_on.append(True)
+
+    other.start()
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            starting()
+    finally:
+        ended.set()
+        other.join()
+    assert went_on
+    assert signal.SIGINT not in signal.pthread_sigmask(signal.SIG_BLOCK, [])
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+def test_an_interrupted_write_leaves_the_old_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def interrupted(*_: object) -> None:

@@ -130,22 +130,21 @@ def test_the_source_of_a_table_is_the_weakest_way_of_any_of_its_intervals() -> N
 
 
 def test_the_note_names_the_sessions_or_the_spreads() -> None:
-    means = "Intervals are about another run: 95 of 100 have their median within."
+    means = "An interval contains the median of another run 95 times of 100."
     five, six = sample(VALUES, 5), sample(VALUES, 6)
     assert note_of([row(five)], "sessions", SPREADS) == (
-        f"{means} Their width comes from the spread between the 5 sessions of the run."
+        f"{means} Its width comes from the spread between the 5 sessions of the run."
     )
     assert note_of([row(five, Sample()), row(six)], "sessions", SPREADS) == (
-        f"{means} Their width comes from the spread between the 5 to 6 sessions of the run."
+        f"{means} Its width comes from the spread between the 5 to 6 sessions of the run."
     )
     rows = [row(five, scenario=s) for s in SIXTEEN]
     assert note_of(rows, "host", OF_HOST) == (
-        f"{means} They are widened by a spread between sessions of 1.00% and 2.00%, known of this "
-        "host."
+        f"{means} It is widened by a spread between sessions of 1.00% or 2.00%, known of this host."
     )
     assert note_of(rows[:1], "default", SPREADS) == (
-        "Intervals are about another run, widened by a spread between sessions of 2.00%, assumed "
-        "by default: none is known here, and where the host moves by more they are too narrow."
+        "Intervals are about another run. No spread between sessions is known of this host, so "
+        "they are widened by a default of 2.00%. If the host varies by more, they are too narrow."
     )
 
 

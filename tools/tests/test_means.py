@@ -46,7 +46,7 @@ def test_without_pairs_it_is_unpaired_and_of_single_figures_untested() -> None:
     assert (mean.ratio.verdict, mean.ratio.text) == ("not tested", "1.50x")
 
 
-def test_one_row_is_no_group() -> None:
+def test_one_row_is_not_a_group() -> None:
     assert means(scaled(2)) == []
 
 

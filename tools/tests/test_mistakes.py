@@ -107,7 +107,7 @@ MISTAKES = {
     ),
     "a row does not exist": Mistake(
         CHECK,
-        'found figure(row="transfer-1-3-sending"), expected transfer-1-3-aes-256-gcm-sending or',
+        "found figure() with row 'transfer-1-3-sending', expected a row of results.json, such as",
         prose('{{ figure(row="transfer-1-3-sending", implementation="openssl-3.6.1") }}'),
     ),
     "a ratio is of the baseline itself": Mistake(
@@ -129,13 +129,15 @@ MISTAKES = {
     "a run for a new report is misspelt": Mistake(
         "new data/runs/2026-11-21-exampel", f"no run '2026-11-21-exampel': expected {RUN}"
     ),
-    "a report on the run exists": Mistake(f"new data/runs/{RUN}", "give this one a --slug"),
+    "a report on the run exists": Mistake(
+        f"new data/runs/{RUN}", "choose another name with --slug"
+    ),
     "an implementation to compare is misspelt": Mistake(
         "compare openssl-3.6.1 rustls-0.23.36", "expected rustls-0.23.37-aws-lc-rs"
     ),
     "a scenario to compare is none": Mistake(
         "compare openssl-3.6.1 boringssl-30cd935 --scenario handsake",
-        "--scenario handsake: none of\n  transfer 1.2",
+        "--scenario handsake: none of\n  TLS 1.2 transfer",
     ),
     "a command is misspelt": Mistake("rendr", "No such command 'rendr'. Did you mean 'render'"),
     "an option is misspelt": Mistake("render --chek", "No such option: --chek"),
@@ -191,6 +193,17 @@ MISTAKES = {
     ),
     "published tables are printed as JSON": Mistake(
         "compare --tables none.toml --format json", "--tables FILE with the format markdown or csv"
+    ),
+    "published tables are filtered": Mistake(
+        "compare --tables none.toml --scenario handshake",
+        "--tables prints what was published: only --format goes with it",
+    ),
+    "a least difference is no percentage": Mistake(
+        "compare openssl-3.6.1 rustls-0.23.37-aws-lc-rs --min-difference 5",
+        "Invalid value for '--min-difference': expected a percentage such as 5%",
+    ),
+    "figures are to be printed in two formats": Mistake(
+        f"show {RUN} --json --markdown", "show: expected one of --json, --csv and --markdown"
     ),
     "published tables do not exist": Mistake(
         "compare --tables none.toml", "none.toml: there is no such file"
@@ -266,6 +279,20 @@ def test_what_is_no_mistake_is_not_refused(rendered: Path) -> None:
         for command in (CHECK, "validate"):
             done, _ = run(command, folder)
             assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_make_check_refuses_what_the_check_of_reports_refuses() -> None:
+    done = subprocess.run(
+        ["make", "--dry-run", "check"], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    assert {".venv/bin/tlsperf render --check", ".venv/bin/tlsperf validate"} <= set(
+        done.stdout.splitlines()
+    )
+
+
+def test_the_list_has_at_least_forty_mistakes_each_with_a_next_step() -> None:
+    assert len(MISTAKES) >= 40
+    assert len({mistake.says for mistake in MISTAKES.values()}) >= 40
 
 
 def test_all_mistakes_of_a_page_are_listed_together(rendered: Path) -> None:

@@ -56,6 +56,18 @@ def test_a_lock_without_a_library_is_an_error_that_names_it() -> None:
         locked_versions(LOCK.replace("openssl-src", "openssl-source"), SHARED)
 
 
+def test_a_library_that_watches_a_package_it_does_not_use_is_named(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    wrong = {"wolfssl-src": LIBRARIES["wolfssl-sys"]}
+    monkeypatch.setattr("new_versions.LIBRARIES", wrong)
+    expected = (
+        r"wolfssl/Cargo\.lock: found no package wolfssl-src, .*libraries/wolfssl/library\.toml"
+    )
+    with pytest.raises(SystemExit, match=expected):
+        pinned_versions()
+
+
 @pytest.mark.parametrize(
     ("pinned", "newest", "compatible"),
     [

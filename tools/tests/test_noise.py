@@ -166,7 +166,8 @@ def test_text_names_all_sources() -> None:
     text = noise_text(run, found)
     assert text.count("| scenario | implementation | against itself |") == 1
     assert "Another layout: not measured" in text
-    assert "| transfer 1.2, AES-128-GCM, sending | OpenSSL 3.6.3 | no difference shown (" in text
+    row = "| TLS 1.2 transfer, AES-128-GCM, sending | OpenSSL 3.6.3 | "
+    assert f"{row}no difference shown (" in text
 
 
 def test_command_reads_the_run_and_its_predecessors(tmp_path: Path) -> None:
@@ -183,7 +184,7 @@ def test_command_reads_the_run_and_its_predecessors(tmp_path: Path) -> None:
     text = (before / "run.toml").read_text(encoding="utf-8")
     text = text.replace(RUN, before.name, 1).replace("date = 2026-11-21", "date = 2026-11-20")
     (before / "run.toml").write_text(text, encoding="utf-8")
-    assert "Other sessions of the same programs on this host: of " in measure_noise(folder)
+    assert "Other sessions of the same programs on this host: 95% of " in measure_noise(folder)
     assert "not measured" in measure_noise(before), "what comes later is not history"
 
 

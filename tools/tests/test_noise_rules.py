@@ -55,7 +55,7 @@ def test_alternate_rounds_are_the_odd_ones_over_the_even_ones() -> None:
     assert noise.run == RUN
     [row] = noise.rows
     assert row.ratio.value == pytest.approx(1.1)
-    assert (row.implementation, row.name) == (ONE, "transfer 1.2, AES-128-GCM, sending")
+    assert (row.implementation, row.name) == (ONE, "TLS 1.2 transfer, AES-128-GCM, sending")
     assert row.anchor == "transfer-1-2-aes-128-gcm-sending"
     assert noise.statement == (
         "Odd rounds of this run against even ones: 95% of the 1 ratios are within 10.0% of 1; 1 of "
@@ -120,6 +120,20 @@ def test_two_ids_of_one_program_are_compared_in_the_rounds_that_both_have() -> N
     assert duplicate_pairs(run_of({ONE: {SENDING: [1.0]}, TWO: {RECEIVING: [1.0]}}, "a", "a")) == []
 
 
+@pytest.mark.parametrize(
+    "other", [{"build": "tuned"}, {"build": "tuned-gcc"}, {"cpu_mask": "~0x1"}]
+)
+def test_one_program_run_in_two_ways_is_no_duplicate(other: dict[str, str]) -> None:
+    rates: Rates = {ONE: {SENDING: [1.0, 2.0]}, TWO: {SENDING: [1.0, 2.0]}}
+    again = [{"build": "repeat-2"}, {}]
+    for settings, expected in ((other, 0), *((it, 1) for it in again)):
+        both = [
+            implementation(ONE, binary_sha256="a" * 64),
+            implementation(TWO, binary_sha256="a" * 64, **settings),
+        ]
+        assert len(duplicate_pairs(measured(loaded_run(RUN, rates, both)))) == expected, settings
+
+
 def sessions_of(factors: dict[str, list[float]], rounds: int = 6, **more: Any) -> MeasuredRun:
     """Sessions in which implementations are so many times as fast; no other noise."""
     rates: Rates = {i: {SENDING: list(1000 * np.repeat(f, rounds))} for i, f in factors.items()}
@@ -137,8 +151,8 @@ def test_other_sessions_are_all_pairs_of_sessions_and_their_ratios_those_of_mean
     expected = 100 * (1.03 ** (1 / 3**0.5) - 1)
     assert noise.ratio_percent == pytest.approx(expected, abs=1e-3)
     assert noise.statement == (
-        "Other sessions of the same programs on this host: of 6 pairs of medians 95% are within "
-        "3.0% of each other, and of 3 pairs of ratios of two implementations 95% within "
+        "Other sessions of the same programs on this host: 95% of 6 pairs of medians are within "
+        "3.0% of each other, and 95% of 3 pairs of ratios of two implementations are within "
         f"{expected:.1f}% for means of 3 sessions."
     )
     [first, second] = noise.rows
@@ -152,12 +166,12 @@ def test_sessions_of_one_implementation_have_medians_and_no_ratios() -> None:
     noise = other_sessions(sessions_of({ONE: [1.0, 1.02]}), [])
     assert noise.ratio_percent is None
     assert noise.statement == (
-        "Other sessions of the same programs on this host: of 1 pairs of medians 95% are within "
+        "Other sessions of the same programs on this host: 95% of 1 pairs of medians are within "
         "2.0% of each other."
     )
 
 
-def test_rounds_that_are_no_pairs_have_no_ratios_between_sessions() -> None:
+def test_unpaired_rounds_have_no_ratios_between_sessions() -> None:
     noise = other_sessions(
         sessions_of({ONE: [1.0, 1.03], THREE: [1.0, 1.0]}, format_="openssl-bench/2024"), []
     )
@@ -206,7 +220,7 @@ def test_sessions_are_compared_by_the_medians_and_ratios_of_the_rows_that_both_h
     assert faster.ratio.value == pytest.approx(1.1)
     expected = 100 * (1.1 / (1 / 1.04) - 1)
     assert noise.ratio_percent == pytest.approx(expected, abs=1e-3)
-    assert noise.statement.endswith(f"ratios of two implementations 95% within {expected:.1f}%.")
+    assert noise.statement.endswith(f"ratios of two implementations are within {expected:.1f}%.")
 
 
 def test_a_program_without_a_checksum_is_the_same_in_one_run_alone() -> None:
@@ -252,7 +266,9 @@ def test_a_session_with_another_layout_is_another_program_of_the_same_build() ->
     assert layout.comparisons == 2
     assert layout.floor_percent == pytest.approx(5)
     assert (sessions.comparisons, sessions.floor_percent) == (1, 0)
-    assert layout.statement.startswith("Another layout of the same build: of 2 pairs of medians")
+    assert layout.statement.startswith(
+        "Another layout of the same build: 95% of 2 pairs of medians"
+    )
     assert another_layout(sessions_of({ONE: [1.0, 1.05]}, **layouts(0, 0))).comparisons == 0
 
 
@@ -260,10 +276,12 @@ def test_what_was_not_measured_is_stated() -> None:
     run = sessions_of({ONE: [1.0]})
     layout, sessions = another_layout(run), other_sessions(run, [])
     assert (layout.comparisons, layout.rows, layout.floor_percent) == (0, [], None)
-    assert layout.statement == ("Another layout: not measured, each program of this run has one.")
+    assert layout.statement == (
+        "Another layout: not measured, because each program of this run has only one."
+    )
     assert sessions.statement == (
-        "Other sessions: not measured, no other session of these programs, in this run or an "
-        "earlier one on this host, has one of these rows."
+        "Other sessions: not measured, because no other session of these programs, in this run or "
+        "an earlier one on this host, has one of these rows."
     )
     assert [n.source for n in noise_of(run, [])] == [
         *("alternate rounds", "another layout", "other sessions")
@@ -305,8 +323,8 @@ def test_the_text_has_a_table_for_each_source_with_rows() -> None:
     assert text[1].splitlines() == [
         "| scenario | implementation | against itself |",
         "|---|---|---|",
-        "| transfer 1.2, AES-128-GCM, sending | OpenSSL 3.6.3 | 1.00x, too few rounds |",
-        "| transfer 1.2, AES-128-GCM, sending | rustls 1.0 | 1.00x, too few rounds |",
+        "| TLS 1.2 transfer, AES-128-GCM, sending | OpenSSL 3.6.3 | 1.00x, too few rounds |",
+        "| TLS 1.2 transfer, AES-128-GCM, sending | rustls 1.0 | 1.00x, too few rounds |",
     ]
     assert text[2].startswith("Another layout: not measured")
     assert text[-1].splitlines()[2].endswith("| OpenSSL 3.6.3 | 0.97x |")

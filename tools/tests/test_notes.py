@@ -198,7 +198,7 @@ def test_resumption_factors_run_from_1_56x_to_3_30x() -> None:
     assert "1.56x to 3.30x" in NOTES["2023-resumption-percentages"].text
 
 
-def test_histograms_lie_as_far_off_their_percentiles_as_the_note_says() -> None:
+def test_histograms_differ_from_their_percentiles_as_the_caveat_states() -> None:
     off = histogram_off()
     text = NOTES["latency-histogram"].text
     full = [o for figure, o in off.items() if "fullhs" in figure]

@@ -30,7 +30,7 @@ def test_the_largest_share_of_each_kind(tmp_path: Path) -> None:
     ), text
 
 
-def test_a_run_without_overheads_says_nothing_of_them() -> None:
+def test_a_run_without_overheads_has_no_statement_about_them() -> None:
     run = measured(loaded_run("2026-11-21-run", {"openssl-3": {SIXTEEN[0]: 1.0}}))
     assert overhead_text(run) is None
 

@@ -157,7 +157,7 @@ def test_what_is_not_comparable_is_no_trend(other: tuple[Report, Results]) -> No
     assert trends([OLD, other], []) == []
 
 
-def test_a_report_of_builds_stands_in_a_trend_with_the_one_it_names() -> None:
+def test_a_report_of_builds_is_in_a_trend_with_the_build_that_it_names() -> None:
     chosen = TrendMember(suite="main", implementations=["rustls-3"])
     builds = report("2026-01-01", {"rustls-2": 1, "rustls-3": 2}, suite=None, trend=chosen)
     ((trend, _),) = trends([OLD, builds], [])
@@ -166,7 +166,7 @@ def test_a_report_of_builds_stands_in_a_trend_with_the_one_it_names() -> None:
 
 
 def text_of(drawing: Drawing) -> str:
-    return draw(drawing.picture.specification, drawing.chart)
+    return draw(drawing.picture, drawing.chart)
 
 
 def segments(svg: str) -> int:
@@ -174,8 +174,11 @@ def segments(svg: str) -> int:
     root = ElementTree.fromstring(svg)
     return sum(
         1
-        for path in root.iter("{http://www.w3.org/2000/svg}path")
-        if path.get("fill") == "none" and "library-" in (path.get("class") or "")
+        for panel in list(root.iter("{http://www.w3.org/2000/svg}svg"))[1:]
+        for path in panel.iter("{http://www.w3.org/2000/svg}path")
+        if path.get("fill") == "none"
+        and "library-" in (path.get("class") or "")
+        and not path.get("stroke-linecap")
     )
 
 
@@ -218,7 +221,7 @@ def standing_of(library: str, results: Results) -> dict[str, object]:
 
 def test_a_library_page_counts_verdicts_of_the_newest_report_of_a_host() -> None:
     none = {"best": [], "tied": [], "behind": 0, "untested": 0}
-    row = {"anchor": "transfer-1-3-sending", "name": "transfer 1.3, sending"}
+    row = {"anchor": "transfer-1-3-sending", "name": "TLS 1.3 transfer, sending"}
     best = judged(NEW[1], {"openssl-2": "best"})
     won = row | {"figure": "150.0 MiB/s", "other": "rustls 2, 120.0 MiB/s"}
     assert standing_of("openssl", best) == none | {"best": [won]}

@@ -28,11 +28,11 @@ PROMISES: Final = {
     "The value in a table is the median of the rounds; a maximum is the maximum of all rounds.": (
         "tools/tests/test_promises.py::test_a_value_is_the_median_and_a_maximum_that_of_all_rounds"
     ),
-    "another run of this build on this host has its median in there 95 times of 100.": (
+    "which contains the median of another run of this build on this host 95 times of 100.": (
         "tools/tests/test_sessions.py::test_two_runs_of_the_same_programs_agree"
     ),
-    "Each table says which of the three it is.": (
-        "tools/tests/test_sessions.py::test_a_table_says_once_how_its_intervals_were_made"
+    "Each table states which of the three was used.": (
+        "tools/tests/test_sessions.py::test_a_table_states_once_how_its_intervals_were_made"
     ),
     "The ratio is the Hodges-Lehmann estimate over the rounds' ratios (the median of the means of "
     "all pairs of them), averaged over sessions.": (
@@ -49,15 +49,14 @@ PROMISES: Final = {
     "otherwise the leaders are tied.": (
         "tools/tests/test_promises.py::test_what_is_best_is_shown_to_be_better"
     ),
-    "Of single figures none is best.": (
-        "tools/tests/test_sessions.py::test_of_single_figures_none_is_best_or_tied"
+    "A single figure is never best.": (
+        "tools/tests/test_sessions.py::test_single_figures_are_never_best_or_tied"
     ),
     "A difference up to the floor that a report prints is never called faster or slower.": (
         "tools/tests/test_promises.py::test_nothing_within_the_noise_floor_is_called_faster"
     ),
-    "The words of a report that compare are computed from these verdicts: none is typed.": (
-        "tools/tests/test_prose.py::test_no_comparison_is_typed_into_a_page"
-    ),
+    "The tools compute every word of a report that compares from these verdicts; nobody types "
+    "one.": ("tools/tests/test_prose.py::test_no_comparison_is_typed_into_a_page"),
     "Disturbed rounds beyond that bound count, and the run carries a warning.": (
         "bench/runner/tests/runner/runs.rs::"
         "disturbed_rounds_are_repeated_up_to_a_bound_and_then_count_with_a_warning"

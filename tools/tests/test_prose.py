@@ -66,7 +66,7 @@ def test_a_typed_comparison_is_found_with_its_line(sentence: str) -> None:
         "the lesson of mostly harmless ledgers",
     ],
 )
-def test_quotations_shortcodes_and_what_is_held_equal_may_stand(sentence: str) -> None:
+def test_quotations_and_shortcodes_are_not_typed_comparisons(sentence: str) -> None:
     assert typed_comparisons(sentence, "f.md") == []
 
 

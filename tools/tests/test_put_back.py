@@ -76,7 +76,7 @@ def test_changes_are_taken_back_whatever_happens(tmp_path: Path) -> None:
         (1, "error[E0425]: no x\n", "it does not compile: error[E0425]: no x"),
     ],
 )
-def test_only_a_test_that_ran_and_failed_has_noticed(
+def test_only_a_test_that_ran_and_failed_counts_as_failed(
     monkeypatch: pytest.MonkeyPatch, built: int, output: str, problem: str | None
 ) -> None:
     monkeypatch.setattr(put_back, "output_of", lambda _: (built, output))
@@ -85,7 +85,7 @@ def test_only_a_test_that_ran_and_failed_has_noticed(
     assert (problem or "") in (found or "")
 
 
-def test_a_test_without_end_has_noticed_nothing(
+def test_a_test_that_does_not_end_counts_as_not_failed(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     (tmp_path / "bench").mkdir()

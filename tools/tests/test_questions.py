@@ -23,7 +23,9 @@ PERF = Path(__file__).parents[2] / "content" / "perf"
 def reports() -> dict[str, Results]:
     """The committed reports that the pages are made of, newest first."""
     names = ("libraries", "memory", "post-quantum", "threads", "latency", "history")
-    paths = [PERF / f"2026-11-21-{name}-vm" / "results.json" for name in names]
+    folders = [f"2026-11-21-{name}-vm" for name in names]
+    folders += ["2026-11-23-set-up-vm", "2026-11-23-tuned-vm"]
+    paths = [PERF / folder / "results.json" for folder in folders]
     return {r.id: r for r in newest_first([read_results(path) for path in paths])}
 
 
@@ -42,6 +44,19 @@ def linked(cell: SheetCell, reports: dict[str, Results]) -> list[str]:
 
 def cells(sheet: Sheet) -> list[SheetCell]:
     return [cell for row in sheet.rows for cell in row.cells]
+
+
+def test_a_report_of_one_library_answers_no_question_about_libraries(
+    reports: dict[str, Results], pages: dict[str, Question]
+) -> None:
+    alone = {r.id for r in reports.values() if len({i.library for i in r.implementations}) == 1}
+    assert alone == {"2026-11-23-tuned-vm"}
+    board = scoreboard(list(reports.values()))
+    assert board is not None
+    used = {source.report.id for source in board.sources}
+    used |= {report.id for page in pages.values() for report in page.reports}
+    assert used.isdisjoint(alone)
+    assert [r.id for r in pages["memory"].reports] == ["2026-11-21-memory-vm"]
 
 
 def test_each_cell_of_the_scoreboard_has_the_verdict_of_its_row(
@@ -130,6 +145,7 @@ def test_cores_are_demand_over_rate_with_the_bounds_of_the_rates(
 def test_every_older_version_has_a_page_to_every_newer_one(reports: dict[str, Results]) -> None:
     source = report_of_versions(list(reports.values()))
     assert source is not None
+    assert source.results.id == "2026-11-21-history-vm"
     folder = PERF / source.results.id
     compared = Comparisons.model_validate_json((folder / "comparisons.json").read_bytes())
     found = {upgrade.id: upgrade for upgrade in upgrades(source, compared)}

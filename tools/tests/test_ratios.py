@@ -209,6 +209,9 @@ def test_from_five_sessions_on_they_are_the_observations() -> None:
     found = ratio_of(ours, theirs, rules=rules, prior=prior)
     assert found == session_ratio(logs, prior, 30, 20, "higher", 1.001)
     assert found.rounds == 30
+    near = ratio_of(ours, theirs, rules=replace(rules, floor=1.1), prior=prior)
+    assert near == session_ratio(logs, prior, 30, 20, "higher", 1.1)
+    assert near.verdict == "no difference shown"
     faster = ratio_of(ours, theirs, row("duration"), prior=prior)
     assert faster.value == pytest.approx(1 / found.value)
 
@@ -321,6 +324,39 @@ def test_a_ratio_in_a_sentence_names_the_other_side_whatever_its_verdict() -> No
     )
 
 
+@pytest.mark.parametrize(
+    ("verdict", "metric", "text"),
+    [
+        ("faster", "rate", "A is 1.20x faster than B (1.10 to 1.30)"),
+        ("faster", "instructions", "A takes 1.20x fewer instructions than B (1.10 to 1.30)"),
+        ("slower", "duration", "A is 1.25x slower than B (1.11 to 2.00)"),
+        ("slower", "instructions", "A takes 1.25x more instructions than B (1.11 to 2.00)"),
+        ("slower", "allocated", "A takes 1.25x more memory than B (1.11 to 2.00)"),
+        ("not tested", "rate", "A is 1.20x as fast as B (1.10 to 1.30)"),
+        ("not tested", "instructions", "A is 1.20x as good as B (1.10 to 1.30)"),
+        ("not tested", "allocated", "A is 1.20x as good as B (1.10 to 1.30)"),
+    ],
+)
+def test_a_sentence_says_what_the_verdict_allows(verdict: str, metric: Metric, text: str) -> None:
+    of = estimate(verdict)
+    if verdict == "slower":
+        of = replace(of, value=0.8, low=0.5, high=0.9)
+    assert clause("A", as_ratio(of, metric), metric, "B") == text
+
+
+@pytest.mark.parametrize(
+    ("metric", "word"), [("rate", "fast"), ("instructions", "good"), ("allocated", "good")]
+)
+def test_a_sentence_of_a_ratio_without_an_interval_has_its_factor(
+    metric: Metric, word: str
+) -> None:
+    few = replace(estimate("too few rounds"), low=None, high=None)
+    text = clause("A", as_ratio(few, metric), metric, "B")
+    assert text == f"A is 1.20x as {word} as B, too few rounds to test"
+    bare = replace(estimate("not tested"), low=None, high=None)
+    assert clause("A", as_ratio(bare, metric), metric, "B") == f"A is 1.20x as {word} as B"
+
+
 def test_the_difference_that_an_interval_leaves_possible_is_rounded_up() -> None:
     def bound(low: float | None, high: float | None) -> str | None:
         return difference_bound(as_ratio(replace(estimate("faster"), low=low, high=high), "rate"))
@@ -333,9 +369,9 @@ def test_the_difference_that_an_interval_leaves_possible_is_rounded_up() -> None
 
 
 def test_a_comparison_is_inverted_with_its_interval_its_verdict_and_its_note() -> None:
-    found = inverted(as_ratio(replace(estimate("faster"), low=1.0, note="why"), "rate"), "rate")
+    found = inverted(as_ratio(replace(estimate("faster"), note="why"), "rate"), "rate")
     assert (found.value, found.verdict, found.note) == (0.833333, "slower", "why")
-    assert (found.low, found.high) == (0.769231, 1)
+    assert (found.low, found.high) == (0.769231, 0.909091)
     bare = inverted(as_ratio(untested_ratio(3, 2, "published"), "rate"), "rate")
     assert (bare.low, bare.high, bare.verdict) == (None, None, "not tested")
     assert bare.text == "0.67x"

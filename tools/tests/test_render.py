@@ -14,7 +14,7 @@ import jsonschema
 import pytest
 
 from fixture_run import EXAMPLE, ROOT, RUN, write_report, write_run
-from tlsperf.contract.errors import UserError
+from tlsperf.contract.errors import FormatError, UserError
 from tlsperf.contract.results import Results
 from tlsperf.load.page import read_page
 from tlsperf.publish.render import render_reports
@@ -42,7 +42,7 @@ def test_the_same_data_give_the_same_bytes(rendered: Path, tmp_path: Path) -> No
     assert files(tmp_path) == files(rendered)
 
 
-def test_the_contracts_example_is_what_the_tools_make(rendered: Path) -> None:
+def test_the_example_of_the_contract_is_up_to_date(rendered: Path) -> None:
     made = rendered / "content" / "perf" / RUN / "results.json"
     assert EXAMPLE.read_bytes() == made.read_bytes(), "run python tools/tests/fixture_run.py"
 
@@ -109,7 +109,7 @@ def test_a_named_report_alone_is_rendered(
 
 
 @pytest.mark.parametrize("name", [RUN[:-2], RUN.replace("2", "3", 1), "example"])
-def test_an_unknown_report_stops_with_what_is_near(rendered: Path, name: str) -> None:
+def test_an_unknown_report_is_reported_with_near_matches(rendered: Path, name: str) -> None:
     with pytest.raises(UserError, match=f"no report '{name}'; near to it: {RUN}"):
         render_reports(rendered, [name], check=True)
 
@@ -157,7 +157,40 @@ def test_prose_is_kept_and_a_file_without_a_place_is_removed(tmp_path: Path) -> 
     assert (folder / "by-hand.svg").exists()
 
 
-def test_bad_input_leaves_everything_as_it_was(tmp_path: Path) -> None:
+def test_a_chart_is_also_at_the_addresses_that_it_replaced(tmp_path: Path) -> None:
+    folder = write_report(tmp_path)
+    listed = tmp_path / "data" / "addresses.toml"
+    listed.write_text(f'[{RUN}]\n"transfer.svg" = ["a.svg", "b.svg"]\n', encoding="utf-8")
+    render_reports(tmp_path, check=False)
+    chart = (folder / "transfer.svg").read_bytes()
+    assert (folder / "a.svg").read_bytes() == (folder / "b.svg").read_bytes() == chart
+    listed.write_text(f'[{RUN}]\n"transfer.svg" = ["a.svg"]\n', encoding="utf-8")
+    render_reports(tmp_path, check=False)
+    assert (folder / "a.svg").exists()
+    assert not (folder / "b.svg").exists()
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        (f'[{RUN}]\n"gone.svg" = ["a.svg"]\n', "gone.svg, expected a chart of the report: transf"),
+        (f'[{RUN}]\n"transfer.svg" = ["a.svg", "a.svg"]\n', "a.svg twice"),
+        (f'[{RUN}]\n"transfer.svg" = ["transfer.svg"]\n', "transfer.svg twice"),
+        (f'[{RUN}]\n"transfer.svg" = ["../a.svg"]\n', r"transfer\.svg\.0 '../a\.svg'"),
+        (f'[{RUN}]\n"transfer.svg" = "a.svg"\n', r"transfer\.svg 'a\.svg'"),
+        ('[2026-11-21-exampel]\n"transfer.svg" = []\n', f"2026-11-21-exampel', expected {RUN}"),
+    ],
+)
+def test_a_mistake_in_the_list_of_addresses_is_named(tmp_path: Path, text: str, found: str) -> None:
+    write_report(tmp_path)
+    before = files(tmp_path)
+    (tmp_path / "data" / "addresses.toml").write_text(text, encoding="utf-8")
+    with pytest.raises(FormatError, match=rf"addresses\.toml: found .*{found}"):
+        render_reports(tmp_path, check=False)
+    assert files(tmp_path) == before
+
+
+def test_bad_input_changes_nothing(tmp_path: Path) -> None:
     write_report(tmp_path)
     before = files(tmp_path)
     raw = tmp_path / "data" / "runs" / RUN / "raw" / "records.jsonl"
@@ -185,7 +218,7 @@ def test_a_scaffolded_report_names_what_it_compares(rendered: Path, tmp_path: Pa
 def test_an_existing_report_is_not_overwritten(tmp_path: Path) -> None:
     write_report(tmp_path)
     before = files(tmp_path)
-    with pytest.raises(UserError, match="there is such a report; remove it, or give this one"):
+    with pytest.raises(UserError, match="this report exists; remove it, or choose another name"):
         new_report(tmp_path, [RUN])
     assert files(tmp_path) == before
     assert new_report(tmp_path, [RUN], slug="another").parent.name == "2026-11-21-another"

@@ -18,6 +18,7 @@ from tlsperf.contract.run import Host, HostFacts, Report, Source, Tool
 from tlsperf.load.frame import concatenate, tidy_frame
 from tlsperf.load.run import LoadedRun
 from tlsperf.load.tlsbench import Gap
+from tlsperf.report.charts import charts_of
 from tlsperf.report.results import _any, _hosts, measured_report
 
 RUN = "2026-11-21-run"
@@ -110,7 +111,7 @@ def test_cells_have_median_interval_count_and_ratio() -> None:
     )
 
 
-def test_rounds_of_other_tools_are_no_pairs() -> None:
+def test_rounds_of_other_tools_are_not_pairs() -> None:
     results = results_of(loaded_run(RUN, rates(), format_="openssl-bench/2024"))
     ratio = cell(results, SENDING, "rustls-0.23").ratio
     assert ratio is not None
@@ -146,11 +147,11 @@ def test_single_figures_have_a_ratio_without_a_verdict() -> None:
             None,
             "best of 5",
             [
-                "The figures have no interval (best of 5): how far another run would be off is not "
-                "known."
+                "The figures have no interval (best of 5): how much another run would differ is "
+                "not known."
             ],
         ),
-        ("openssl-bench", None, None, ["The figures have no interval, and of how many "]),
+        ("openssl-bench", None, None, ["The figures have no interval, and their number of "]),
     ],
 )
 def test_what_keeps_imported_figures_from_being_compared_is_said(
@@ -215,11 +216,18 @@ def test_what_must_not_count_is_shown_with_its_reason_and_without_a_ratio() -> N
     assert headline.anchor != SENDING
 
 
-def test_rounds_that_do_not_count_are_said_beside_the_figure() -> None:
-    results = results_of(invalid(loaded_run(RUN, rates()), 2, "wrong suite"))
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        (2, "28 rounds count where others have 30: wrong suite"),
+        (29, "1 round counts where others have 30: wrong suite"),
+    ],
+)
+def test_rounds_that_do_not_count_are_listed_beside_the_figure(wrong: int, message: str) -> None:
+    results = results_of(invalid(loaded_run(RUN, rates()), wrong, "wrong suite"))
     found = cell(results, SENDING, "rustls-0.23")
-    assert (found.valid, found.count) == (True, 28)
-    assert "28 rounds count where others have 30: wrong suite" in found.warnings
+    assert (found.valid, found.count) == (True, 30 - wrong)
+    assert message in found.warnings
 
 
 def test_what_cannot_be_done_has_its_reason() -> None:
@@ -280,6 +288,40 @@ def test_every_kind_of_observation_has_a_table_of_its_own() -> None:
     assert "full-handshake-1-2-rsa-2048-client-instructions" in anchors
 
 
+def test_set_ups_have_tables_of_their_own_with_bars() -> None:
+    def set_up(variant: str) -> Scenario:
+        return Scenario(operation="set-up", protocol="1.3", variant=variant)
+
+    results = with_extra(
+        extra("duration", "µs", set_up("names-100")),
+        extra("duration", "µs", set_up("client-mozilla")),
+        extra("duration", "µs", set_up("client-mozilla"), phase="destruction"),
+        extra("duration", "µs", set_up("server")),
+        extra("allocations", "allocations", set_up("server")),
+    )
+    assert [(t.anchor, t.by_phase) for t in results.tables[1:]] == [
+        ("set-up-clients", False),
+        ("set-up-servers", False),
+        ("set-up-names", False),
+        ("set-up-clients-phases", True),
+        ("set-up-allocations", False),
+    ]
+    charts = [drawing.chart.table for drawing in charts_of(results)]
+    assert charts == [t.anchor for t in results.tables if not t.by_phase]
+
+
+def test_the_bars_of_set_ups_are_times_though_there_are_many_to_compare() -> None:
+    names = [f"openssl-3.{n}" for n in range(8)]
+    run = loaded_run(RUN, {i: {TRANSFERS[0]: [1.0] * 6} for i in names})
+    server = Scenario(operation="set-up", protocol="1.3", variant="server")
+    times = [tidy_frame(extra("duration", "µs", server, implementation=i)) for i in names]
+    loaded = LoadedRun(run.run, concatenate([run.frame, *times]))
+    results = results_of(loaded, baseline=names[0])
+    matrix, bars = (drawing.chart.description for drawing in charts_of(results))
+    assert not matrix.startswith("Bars")
+    assert bars.startswith("Bars in µs")
+
+
 def test_less_is_better_but_for_rates() -> None:
     run = loaded_run(RUN, {i: {TRANSFERS[0]: [1.0] * 20} for i in IDS[1:]})
     frames = []
@@ -328,7 +370,7 @@ def test_one_id_for_two_builds_is_refused() -> None:
     )
 
 
-def test_a_host_that_nobody_described_is_refused() -> None:
+def test_an_unknown_host_is_rejected() -> None:
     with pytest.raises(UserError, match="host b-host is not in data/hosts"):
         results_of(loaded_run(RUN, rates(), host_id="b-host"))
 
@@ -340,8 +382,8 @@ def test_scenarios_whose_names_would_be_equal_are_distinguished() -> None:
         loaded_run(RUN, {"openssl-3": {group: [1.0] * 6, other: [1.0] * 6}}), baseline=None
     )
     assert [row.name for row in results.tables[0].rows] == [
-        "transfer 1.2, AES-128-GCM, sending, X25519",
-        "transfer 1.2, AES-128-GCM, sending, X25519MLKEM768",
+        "TLS 1.2 transfer, AES-128-GCM, sending, X25519",
+        "TLS 1.2 transfer, AES-128-GCM, sending, X25519MLKEM768",
     ]
 
 

@@ -126,7 +126,7 @@ def test_the_names_of_raw_files_in_use_are_allowed() -> None:
 
 
 @pytest.mark.parametrize("linked", ["raw/records.jsonl", "raw"])
-def test_a_raw_file_is_no_link(tmp_path: Path, linked: str) -> None:
+def test_a_raw_file_is_not_a_link(tmp_path: Path, linked: str) -> None:
     folder = write_run(tmp_path)
     (folder / linked).rename(tmp_path / "elsewhere")
     (folder / linked).symlink_to(tmp_path / "elsewhere")

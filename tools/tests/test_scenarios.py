@@ -130,6 +130,13 @@ def test_the_chart_is_of_the_report_of_the_newest_day_that_compares_most() -> No
     assert "BoringSSL" in found.newest.description
 
 
+def test_a_newer_report_of_one_library_takes_neither_the_chart_nor_the_lines() -> None:
+    alone = report("2026-02-01", {"rustls-2": 120, "rustls-3": 130})
+    found, without = overview(OLD, NEW, alone), overview(OLD, NEW)
+    assert (found.newest, found.lines) == (without.newest, without.lines)
+    assert "2026-02-01-x" in [shown.id for shown in found.reports]
+
+
 def test_lines_are_of_one_host_and_need_two_days() -> None:
     elsewhere = report("2024-01-01", {"rustls-1": 1}, host="b")
     assert [line.host.id for line in overview(OLD, NEW, elsewhere).lines] == ["a"]
@@ -138,6 +145,20 @@ def test_lines_are_of_one_host_and_need_two_days() -> None:
     renamed = same_day[1].model_copy(update={"id": "2026-01-01-z"})
     decided = same_day[0].model_copy(update={"id": "2026-01-01-z"})
     assert overview(NEW, (decided, renamed)).lines == []
+
+
+def test_each_host_has_lines_of_its_own_also_of_reports_on_two() -> None:
+    first, second = on_two_hosts(OLD), on_two_hosts(NEW)
+    third = report("2026-06-01", {"openssl-3": 180}, host="b")
+    found = {line.host.id: line.chart for line in overview(first, second, third).lines}
+    assert set(found) == {"a", "b"}
+    january = "January 2025 {}, January 2026 {}"
+    assert f"rustls: {january.format('100.0', '120.0')}" in found["a"].description
+    assert "OpenSSL" not in found["a"].description
+    assert f"OpenSSL: {january.format('90.00', '150.0')}" in found["b"].description
+    assert "June 2026 180.0" in found["b"].description
+    assert "rustls" not in found["b"].description
+    assert {chart.file for chart in found.values()} == {"a.svg", "b.svg"}
 
 
 def test_a_page_keeps_whole_reports_and_counts_the_older_ones() -> None:
@@ -184,7 +205,7 @@ def test_descriptions_say_what_is_done() -> None:
     both = full.model_copy(update={"side": None})
     assert done(both).startswith("Client and server, together, make a full handshake")
     ticket = full.model_copy(update={"resumption": "ticket", "side": "client"})
-    assert done(ticket).startswith("A client resumes a session in TLS 1.3, with what")
+    assert done(ticket).startswith("A client resumes a session in TLS 1.3, with the state")
     assert why(full) != why(ticket) != ""
     assert done(SCENARIO) == "One side sends data over TLS 1.3."
 

@@ -96,6 +96,37 @@ def test_the_doctor_of_make_knows_every_target_that_asks_it(desk: Desk) -> None:
         assert desk.run(SCRIPTS / "doctor", task, env=bare(desk, 0)).returncode == 1
 
 
+# --- libraries, one or all ------------------------------------------------------------------------
+
+
+def make_libraries(desk: Desk, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """`make more-libraries` with a stand-in for cargo, without what it depends on."""
+    desk.program("cargo", 'basename "$PWD"')
+    before = ("-o", "doctor-more-libraries", "-o", ".venv/.build")
+    make = Path(str(shutil.which("make")))
+    return desk.run(make, "-C", str(ROOT), "--silent", *before, "more-libraries", *arguments)
+
+
+def test_make_builds_all_libraries_with_workspaces_of_their_own_or_the_one_that_is_named(
+    desk: Desk,
+) -> None:
+    build = "cargo build --release --locked --target-dir ../../target"
+    own = desk.run(SCRIPTS / "libraries", "id", "own").stdout.split()
+    assert len(own) > 2
+    for arguments, libraries in (((), own), (("LIBRARY=wolfssl",), ["wolfssl"])):
+        done = make_libraries(desk, *arguments)
+        assert done.returncode == 0, done.stderr
+        lines = [line for name in libraries for line in (f"{name}: {build}", name)]
+        assert done.stdout.splitlines() == lines
+
+
+def test_make_names_the_libraries_that_there_are(desk: Desk) -> None:
+    done = make_libraries(desk, "LIBRARY=wolfsll")
+    assert done.returncode != 0
+    assert "found no bench/libraries/wolfsll/library.toml, expected one of rustls " in done.stderr
+    assert desk.calls == []
+
+
 # --- pin-versions --------------------------------------------------------------------------------
 
 
@@ -612,7 +643,7 @@ def test_a_link_or_a_program_among_a_reports_files_is_not_pushed(desk: Desk, dra
 
 
 @pytest.mark.parametrize("name", ["../main", "-x", "main x", ""])
-def test_a_report_whose_name_is_no_name_is_not_pushed(desk: Desk, drafted: Path, name: str) -> None:
+def test_a_report_with_an_invalid_name_is_not_pushed(desk: Desk, drafted: Path, name: str) -> None:
     assert desk.run(drafted / "scripts/commit-report").returncode == 0
     (drafted / "build/proposal/report").write_text(name)
     done = desk.run(drafted / "scripts/open-pull-request")

@@ -37,9 +37,9 @@ def test_sections_of_the_second_of_three_reports() -> None:
     assert [n.source for n in found["noise"]] == LINES
     assert found["noise"][2].others == ["2026-01-01-first"]
     assert found["changes"].predecessor == "2026-01-01-first"
-    assert "widened for the" in found["changes"].rule
+    assert "widened by" in found["changes"].rule
     assert found["changes"].libraries[0].statement == (
-        "OpenSSL 3.6.3, the same version: 0 faster, 0 slower, 16 the same of 16"
+        "OpenSSL 3.6.3, the same version: 0 faster, 0 slower, 16 unchanged of 16 rows"
     )
     assert found["efficiency"] == []
     first = sections(

@@ -249,18 +249,18 @@ def test_names_of_rows_are_unique_and_say_what_they_measure() -> None:
         of(metric="instructions", unit="instructions/handshake"),
         of(scenario=HANDSHAKES[1]),
     ]
-    base, client = "full-handshake-1-2-rsa-2048", "full handshake 1.2, RSA-2048, client"
+    base, client = "full-handshake-1-2-rsa-2048", "TLS 1.2 full handshake, RSA-2048, client"
     assert list(row_names(rows).values()) == [
         (client, f"{base}-client"),
         (f"{client}, flight 1", f"{base}-client-flight-1"),
         (f"{client}, p99.9", f"{base}-client-p99-9"),
         (f"{client}, median thread", f"{base}-client-median-thread"),
         (client, f"{base}-client-instructions"),
-        ("full handshake 1.2, RSA-2048, server", f"{base}-server"),
+        ("TLS 1.2 full handshake, RSA-2048, server", f"{base}-server"),
     ]
     group = TRANSFERS[0].model_copy(update={"key_exchange": "X25519"})
     two = row_names([of(scenario=group, unit="MiB/s"), of(scenario=TRANSFERS[0], unit="MiB/s")])
-    base, name = "transfer-1-2-aes-128-gcm-sending", "transfer 1.2, AES-128-GCM, sending"
+    base, name = "transfer-1-2-aes-128-gcm-sending", "TLS 1.2 transfer, AES-128-GCM, sending"
     assert list(two.values()) == [
         (f"{name}, X25519", f"{base}-x25519"),
         (f"{name}, key_exchange not recorded", f"{base}-key-exchange-not-recorded"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import html
 import os
+import shlex
 import signal
 import socket
 import subprocess
@@ -18,6 +19,7 @@ from pathlib import Path
 
 import pytest
 
+from pages import zolas
 from pages.fixture import ROOT, make_site
 from tlsperf.serve import SOON, Build, error_soon, serve
 
@@ -32,14 +34,18 @@ def site(tmp_path: Path) -> Path:
     return make_site(tmp_path / "site")
 
 
-@pytest.fixture
-def served(site: Path) -> Iterator[str]:
+@pytest.fixture(params=["current", "old"])
+def served(site: Path, request: pytest.FixtureRequest) -> Iterator[str]:
     """The address of a site that `tlsperf.site serve` serves, ended afterwards as by Ctrl+C."""
+    zola = site / "bin" / "zola"
+    zola.parent.mkdir()
+    zola.write_text(f'#!/bin/sh\nexec {shlex.join(getattr(zolas, request.param)().command)} "$@"\n')
+    zola.chmod(0o755)
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    (site / "node_modules").symlink_to(ROOT / "node_modules")
-    environment = {**os.environ, "PYTHONPATH": str(ROOT / "tools" / "src")}
+    path = f"{zola.parent}:{os.environ['PATH']}"
+    environment = {**os.environ, "PYTHONPATH": str(ROOT / "tools" / "src"), "PATH": path}
     command = [sys.executable, "-m", "tlsperf.site", "serve", "--port", str(port)]
     with (site / "serve.log").open("wb") as log:
         process = subprocess.Popen(

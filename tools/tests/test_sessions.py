@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 
 import numpy as np
 import pytest
@@ -11,6 +12,7 @@ from scipy import optimize, special, stats
 
 import between_sessions
 import session_simulation
+import two_runs
 from fixture_run import ROOT
 from synthetic import SIXTEEN, TRANSFERS, Rates, implementation, in_sessions, loaded_run, report_of
 from tlsperf.analysis.conditions import hosts_of
@@ -32,7 +34,6 @@ from tlsperf.contract.errors import UserError
 from tlsperf.contract.results import Cell, Results, Table
 from tlsperf.contract.run import Host, Run
 from tlsperf.load.run import load_run, read_hosts
-from two_runs import agreement
 
 IDS = ["openssl-3.6.3", "boringssl-1", "rustls-1"]
 RUN = "2026-11-21-a"
@@ -150,14 +151,14 @@ def first(table: Table) -> dict[str, Cell]:
     return {c.implementation: c for c in table.rows[0].cells}
 
 
-def test_a_table_says_once_how_its_intervals_were_made() -> None:
+def test_a_table_states_once_how_its_intervals_were_made() -> None:
     rates = drawn(np.random.default_rng(1), (1, 1, 1.3))
     table = report(rates).tables[0]
     assert table.interval_source == "sessions"
     assert "between the 5 sessions of the run" in (table.interval_note or "")
     one = report(rates, sessions=False).tables[0]
     assert one.interval_source == "default"
-    assert "a spread between sessions of 0.48%, assumed by default" in (one.interval_note or "")
+    assert "widened by a default of 0.48%" in (one.interval_note or "")
     values = [[c.value for row in t.rows for c in row.cells] for t in (table, one)]
     assert values[0] == values[1], "sessions change intervals, and no median"
     known = {
@@ -236,7 +237,7 @@ def test_best_is_a_verdict_and_leaders_are_tied_without_one() -> None:
     assert [(c.best, c.tied) for c in cells.values()] == [(False, False)] + [(False, True)] * 2
 
 
-def test_of_single_figures_none_is_best_or_tied() -> None:
+def test_single_figures_are_never_best_or_tied() -> None:
     single: Rates = {i: {TRANSFERS[0]: 1000.0 + n} for n, i in enumerate(IDS)}
     cells = first(report(single, sessions=False).tables[0])
     assert not any(c.best or c.tied for c in cells.values())
@@ -279,16 +280,32 @@ def two(random: Generator, factors: tuple[float, ...], id_: str, sha: str = "a")
 def test_two_runs_of_the_same_programs_agree() -> None:
     random = np.random.default_rng(3)
     now, then = two(random, (1, 1, 1.3), RUN), two(random, (1, 1, 1.3), "2026-11-20-a")
-    found = agreement(now, then, DEFAULT_SPREADS)
+    found = two_runs.agreement(now, then, DEFAULT_SPREADS)
     assert found.medians == 2 * 3 * 16
     assert found.holds
     assert found.verdicts >= 32
-    turned = agreement(now, two(random, (1.3, 1, 1), "2026-11-20-a"), DEFAULT_SPREADS)
+    turned = two_runs.agreement(now, two(random, (1.3, 1, 1), "2026-11-20-a"), DEFAULT_SPREADS)
     assert not turned.holds
     assert len(turned.contradictions) == 16
     assert "verdicts contradict" in turned.text()
     with pytest.raises(UserError, match="no program"):
-        agreement(now, two(random, (1, 1, 1), "2026-11-20-a", sha="b"), DEFAULT_SPREADS)
+        two_runs.agreement(now, two(random, (1, 1, 1), "2026-11-20-a", sha="b"), DEFAULT_SPREADS)
+
+
+COMPARED = (ROOT / "tools" / "benchmarks" / "two_runs.md").read_text(encoding="utf-8")
+COMMANDS = re.findall(r"^    python tools/benchmarks/two_runs.py (\S+) (\S+)$", COMPARED, re.M)
+
+
+def test_runs_of_the_same_programs_were_compared() -> None:
+    assert ("2026-11-22-standard-vm", "2026-11-22-standard-again-vm") in COMMANDS
+
+
+@pytest.mark.parametrize("runs", COMMANDS, ids=lambda runs: runs[1])
+def test_what_is_written_of_two_runs_is_what_the_program_prints(
+    runs: tuple[str, str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert two_runs.main(runs) == 0
+    assert capsys.readouterr().out in COMPARED
 
 
 @pytest.mark.parametrize("setting", session_simulation.SETTINGS[:1])

@@ -16,8 +16,10 @@ from typer.testing import CliRunner
 from fixture_run import RUN, write_report
 from tlsperf.cli import app
 from tlsperf.contract.errors import UserError
+from tlsperf.contract.results import Results
 from tlsperf.load import completion
 from tlsperf.load.root import find_root, new_run_folder, report_id, run_id
+from tlsperf.publish.lines import results_markdown
 from tlsperf.publish.render import render_reports
 from tlsperf.publish.scaffold import new_report
 
@@ -86,6 +88,50 @@ def test_the_table_has_each_figure_with_its_interval_ratio_and_reason() -> None:
     assert len(medians) == 3
 
 
+def test_markdown_has_the_figures_of_the_table_in_its_order() -> None:
+    text = output("show", RUN, "--markdown")
+    report = json.loads(output("show", RUN, "--json"))
+    labels = {i["id"]: i["label"] for i in report["implementations"]}
+    expected: list[list[str]] = []
+    for table in report["tables"]:
+        if table["by_phase"]:
+            continue
+        assert f"#### {table['title']}, {table['unit']} ({table['better']} is better)\n" in text
+        expected += [["", "", "median", "95% interval", f"against {labels[table['baseline']]}"]]
+        expected += [["---", "---", "--:", "---", "---"]]
+        for row in table["rows"]:
+            for name, cell in zip([row["name"], "", ""], row["cells"], strict=True):
+                remark = cell["ratio"]["text"] if "ratio" in cell else ""
+                if cell.get("value") is None:
+                    remark = cell["note"]
+                elif not cell["valid"]:
+                    remark = f"does not count: {cell['note']}"
+                figure = [cell["text"], cell.get("interval", ""), remark]
+                expected += [[name, labels[cell["implementation"]], *figure]]
+    lines = [line.strip("|").split("|") for line in text.splitlines() if line.startswith("|")]
+    assert [[cell.strip() for cell in line] for line in lines] == expected
+    assert len(expected) == 48 + 2 * 3
+    assert f"### {RUN}: " in text
+    assert f"- 2026-11-21, standard, 12 rounds, run {RUN}\n" in text
+    assert text.count("\n- Warning: ") == len(report["warnings"]) > 0
+
+
+def test_markdown_shows_text_of_a_run_as_it_is(project: Path) -> None:
+    results = Results.model_validate_json(output("show", RUN, "--json"))
+    hostile = results.model_copy(update={"title": "a|b\n<script> {{ nope() }} #1"})
+    lines = results_markdown(hostile).splitlines()
+    assert "|  |  | median | 95% interval | against OpenSSL 3.6.1 |" in lines
+    table = results.tables[0]
+    bare = {"ratio": None, "interval": None, "best": False, "tied": False}
+    single = table.rows[0].cells[0].model_copy(update=bare)
+    rows = [table.rows[0].model_copy(update={"cells": [single]})]
+    alone = table.model_copy(update={"baseline": None, "rows": rows})
+    figures = results.model_copy(update={"tables": [alone]})
+    assert "|  |  | median |" in results_markdown(figures).splitlines(), "no column is empty"
+    first = lines[0]
+    assert first == "### a\\|b \\<script\\> &#123;&#123; nope() &#125;&#125; \\#1"
+
+
 @pytest.mark.parametrize(
     ("environment", "colored"),
     [({}, False), ({"FORCE_COLOR": "1"}, True), ({"FORCE_COLOR": "1", "NO_COLOR": "1"}, False)],
@@ -134,7 +180,9 @@ def test_a_new_run_is_below_data_runs_from_any_folder(project: Path) -> None:
             new_run_folder(root, given)
 
 
-def test_the_shell_completes_what_is_there(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_the_shell_completes_existing_names(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     assert completion.run_names("2026-11") == [RUN]
     assert completion.run_names("2025") == []
     assert completion.report_names("") == [RUN, "2026-11-21-other"]

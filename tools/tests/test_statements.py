@@ -1,4 +1,4 @@
-"""What prose says is computed: its words follow the figures, and it cannot ask for what is not."""
+"""What prose says is computed: its words follow the figures, and it asks only for what exists."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ CALLS = [
                 "rustls 2 is 1.30x faster than OpenSSL 1 (",
                 "from 1,000 MiB/s (OpenSSL 1) to 1,30",
                 "best is rustls 2 (1,30",
-                "the largest of 4 ratios is in transfer 1.",
+                "the largest of 4 ratios is in TLS 1.",
                 "rustls 2 is faster than OpenSSL 1 in all 16 rows",
                 "Against OpenSSL 1, rustls 2 is faster in all 16 scenarios (up to 1.3",
             ],
@@ -86,7 +86,7 @@ def test_two_libraries_that_change_places_change_the_text(call: str) -> None:
 
 
 @pytest.mark.parametrize("call", CALLS, ids=lambda call: call[3:20])
-def test_an_interval_across_1_says_no_difference(call: str) -> None:
+def test_an_interval_that_contains_1_shows_no_difference(call: str) -> None:
     text = said(call, {A: 1.0, B: 1.0, C: 1.0})
     assert "faster" not in text
     assert "slower" not in text
@@ -116,7 +116,7 @@ def test_a_bound_is_rounded_up() -> None:
         ((1.0, 0.9, 0.8), ""),
     ],
 )
-def test_a_change_says_what_share_came_back(steps: Sequence[float], share: str) -> None:
+def test_a_change_states_the_share_that_came_back(steps: Sequence[float], share: str) -> None:
     factors = dict(zip((A, B, C), steps, strict=True))
     text = said(CALLS[4], factors)
     assert text.endswith(share or ")")
@@ -130,8 +130,8 @@ def test_a_statement_over_rows_names_those_in_which_it_does_not_hold() -> None:
     (text,) = texts(CALLS[7], measured)
     assert text == (
         "rustls 2 is faster than OpenSSL 1 in 14 of 16 rows; "
-        "slower in 1 (transfer 1.2, AES-128-GCM, sending); "
-        "no difference shown in 1 (transfer 1.2, AES-128-GCM, receiving)"
+        "slower in 1 (TLS 1.2 transfer, AES-128-GCM, sending); "
+        "no difference shown in 1 (TLS 1.2 transfer, AES-128-GCM, receiving)"
     )
     for scenario in HANDSHAKES:
         swap(measured, scenario)
@@ -147,8 +147,8 @@ def test_a_standing_counts_both_sides_and_names_the_largest_of_each() -> None:
     (text,) = texts(CALLS[8], measured)
     assert text == (
         "Against OpenSSL 1, rustls 2 is faster in 14 of 16 scenarios (up to 2.00x, "
-        "transfer 1.3, AES-256-GCM, sending) and slower in 1 (up to 1.20x, "
-        "transfer 1.2, AES-128-GCM, sending), with no difference shown in 1"
+        "TLS 1.3 transfer, AES-256-GCM, sending) and slower in 1 (up to 1.20x, "
+        "TLS 1.2 transfer, AES-128-GCM, sending), with no difference shown in 1"
     )
 
 
@@ -255,7 +255,7 @@ def test_calls_are_found_with_their_lines() -> None:
     ]
 
 
-def test_a_report_without_calls_says_nothing() -> None:
+def test_a_report_without_shortcodes_has_no_statements() -> None:
     results: Results = report_of(loaded_run(RUN, rates(FASTER)), baseline=A).results
     assert statements(results, []) == []
     assert results.comparisons == []

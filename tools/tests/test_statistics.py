@@ -77,8 +77,8 @@ def test_warnings_name_what_is_unstable() -> None:
     assert stability_warnings([steady]) == []
     wide = summary([98, 100, 102] * 10)
     assert stability_warnings([steady, wide]) == [
-        "1 of 2 medians are not within ±1% by the rounds of their sessions: that takes about 120 "
-        "rounds."
+        "By the rounds of their sessions, 1 of 2 medians have intervals wider than ±1%: narrower "
+        "ones require about 120 rounds."
     ]
     unstable = stability_warnings([steady, summary([70, 100, 130] * 10)])
     assert unstable[0] == (
@@ -89,13 +89,13 @@ def test_warnings_name_what_is_unstable() -> None:
     ]
     outlier = summary([1000 + i for i in range(-4, 5)] + [900])
     assert stability_warnings([outlier, outlier]) == [
-        "2 of 2 figures have outliers: 2 rounds in all, more than 14.8 median absolute deviations "
-        "off."
+        "2 of 2 figures have outliers: 2 rounds more than 14.8 median absolute deviations from the "
+        "median."
     ]
 
 
 @pytest.mark.parametrize("values", [[], [[1.0, 2.0]], [1.0, math.nan], [math.inf]])
-def test_a_series_that_is_none_is_refused(values: list[float]) -> None:
+def test_an_invalid_series_is_rejected(values: list[float]) -> None:
     with pytest.raises(ValueError, match="series of finite numbers"):
         summary(values)
 
@@ -272,7 +272,7 @@ def test_what_differs_between_runs_widens_an_unpaired_interval() -> None:
     assert narrow.low / corrected.low == pytest.approx(1.05**ratio)
 
 
-def test_drift_is_the_95th_percentile_of_what_halves_of_series_differ_by() -> None:
+def test_drift_is_the_95th_percentile_of_differences_between_halves() -> None:
     steady = np.full(30, 100.0)
     moved = np.r_[np.full(15, 100.0), np.full(15, 103.0)]
     assert statistics.drift([steady] * 20) == 1
@@ -327,13 +327,13 @@ def test_warnings_have_the_number_of_what_they_count() -> None:
     ]
     steady = [1000 + i for i in range(-4, 5)]
     assert stability_warnings([summary([*steady, 900])]) == [
-        "1 of 1 figures have outliers: 1 round in all, more than 14.8 median absolute deviations "
-        "off."
+        "1 of 1 figures have outliers: 1 round more than 14.8 median absolute deviations from the "
+        "median."
     ]
     wide, wider = summary([98, 100, 102] * 10), summary([97, 100, 103] * 10)
     assert stability_warnings([wide, wider, wide]) == [
-        "3 of 3 medians are not within ±1% by the rounds of their sessions: that takes about 120 "
-        "to 270 rounds."
+        "By the rounds of their sessions, 3 of 3 medians have intervals wider than ±1%: narrower "
+        "ones require about 120 to 270 rounds."
     ]
 
 
@@ -362,6 +362,7 @@ def test_too_few_rounds_say_how_many_it_takes(
     assert (few.verdict, few.rounds, few.low, few.high) == ("too few rounds", 3, None, None)
     assert few.paired is (ratio is paired_ratio)
     assert few.note == f"3 rounds; a verdict takes {needed}"
+    assert ratio([1.0], [4.0]).note == f"1 round; a verdict takes {needed}"
     assert ratio([1.0, 2, 3], [4.0, 5, 6], 3).note == (
         f"3 rounds; a verdict over 3 comparisons takes {needed_of_three}"
     )
@@ -372,7 +373,7 @@ def test_too_few_rounds_say_how_many_it_takes(
 
 
 def test_an_unpaired_ratio_has_the_rounds_of_its_smaller_side_and_one_note() -> None:
-    note = "unpaired: no common rounds, so what else changed is in it"
+    note = "unpaired: without common rounds, other changes are part of the ratio"
     of = unpaired_ratio([1.0] * 7, [1.0] * 9)
     assert (of.rounds, of.note) == (7, note)
     doubled = unpaired_ratio([1.0] * 7, [1.0] * 9, drift=2)

@@ -107,8 +107,8 @@ def test_a_figure_that_appears_or_disappears_is_listed(results: Results) -> None
     assert comparison(less, results).count("not there") == cells
 
 
-def test_equal_figures_are_said_to_be_equal(results: Results) -> None:
-    assert "Its figures are what they were." in comparison(results, results)
+def test_equal_figures_are_reported_as_equal(results: Results) -> None:
+    assert "Its figures did not change." in comparison(results, results)
 
 
 def test_a_long_comparison_is_cut_and_says_so(results: Results) -> None:

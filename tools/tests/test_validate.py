@@ -96,7 +96,7 @@ def test_a_rate_ten_times_its_neighbours(data: Path, tmp_path: Path) -> None:
     files = write(tmp_path / "more", output_5=bulk(0).replace("6500.01", "65120.1"))
     import_files(files, "openssl-3.6.1", data / "runs" / "2026-01-02-a-run")
     (problem,) = problems(data)
-    assert "found 65120.1 MiB/s for transfer 1.2, AES-128-GCM, sending" in problem
+    assert "found 65120.1 MiB/s for TLS 1.2 transfer, AES-128-GCM, sending" in problem
     assert "in round 5, expected about 6503.01" in problem
 
 

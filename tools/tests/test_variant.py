@@ -41,6 +41,28 @@ def test_numbers_are_of_sessions_and_of_bytes() -> None:
     assert parse_variant("evp-aes-256-gcm-encrypt-16384-bytes").number is None
 
 
+def test_numbers_are_of_what_is_set_up() -> None:
+    assert parse_variant("anchors-1000").number == 1000
+    assert parse_variant("process-client-10").number == 10
+    assert parse_variant("names-10000").number == 10_000
+    for text in ("client-mozilla", "server", "private-key"):
+        assert parse_variant(text).number is None
+
+
+@pytest.mark.parametrize(
+    ("texts", "group"),
+    [
+        (("anchors-mozilla", "client-1000", "shared-mozilla"), "clients"),
+        (("server", "private-key"), "servers"),
+        (("names-100", "reload-100"), "names"),
+        (("process-client-mozilla", "process-server"), "processes"),
+        (("client-slope", "names-slope"), "slopes"),
+    ],
+)
+def test_set_ups_are_compared_with_those_of_their_kind(texts: tuple[str, ...], group: str) -> None:
+    assert {parse_variant(text).set_up for text in texts} == {group}
+
+
 def test_a_sized_primitive_is_one() -> None:
     found = parse_variant(sized_primitive("aes-256-gcm", "seal", 16384))
     assert (found.kind, found.number) == ("primitive", 16384)

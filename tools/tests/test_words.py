@@ -42,8 +42,11 @@ QUOTED: Final = {
     "tools/tests/grammars.py": "an option of h1load",
     "tools/tests/test_formats.py": "a line that openssl-bench prints",
     "tools/tests/test_formats_of_tools.py": "an option of h1load",
+    "tools/tests/test_openssl_bench.py": "a line that openssl-bench prints",
+    "tools/tests/test_published_figures.py": "labels of published figures",
     "tools/tests/test_published_pages.py": "labels of published pages",
     "tools/tests/test_prose.py": "sentences that the check of prose must find",
+    ".vale/tlsperf/Words.yml": "the same list, for prose",
     "tools/tests/test_words.py": "the list itself",
 }
 """Files with words of others, and whose they are."""

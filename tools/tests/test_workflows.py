@@ -173,7 +173,7 @@ def test_the_form_offers_every_suite_that_there_is() -> None:
     )
 
 
-def test_no_job_waits_for_a_machine_that_nobody_has() -> None:
+def test_no_job_waits_for_a_machine_that_does_not_exist() -> None:
     jobs = WORKFLOWS["bench"].jobs
     assert "&& vars.BENCH_HOSTS" in (jobs["measure"].condition or "")
     text = WORKFLOWS["bench"].text

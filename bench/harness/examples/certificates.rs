@@ -1,9 +1,11 @@
 //! Makes the certificates of the project: `cargo run -p tls-harness --example certificates`
-//! writes `certificates/<type>/` anew, with new keys. They protect nothing: the keys are public.
+//! writes `certificates/<type>/` anew, with new keys, and `-- set-up` writes `certificates/set-up/`.
+//! They protect nothing: the keys are public. `-- mozilla` prints the trust anchors of Mozilla with our
+//! root, as the set-ups load them.
 
-use std::{fs, path::Path};
+use std::{env, fs, path::Path};
 
-use anyhow::Result;
+use anyhow::{Result, bail};
 use aws_lc_rs::{
     rand::SystemRandom,
     signature::{
@@ -16,8 +18,8 @@ use rcgen::{
     RsaKeySize, date_time_ymd,
 };
 use tls_harness::{
-    certificates::{HOST_NAME, SIGNED},
-    scenario::Certificate,
+    certificates::{HOST_NAME, SIGNED, set_up::trusted},
+    scenario::{Anchors, Certificate},
 };
 
 fn key(certificate: Certificate) -> Result<KeyPair> {
@@ -71,8 +73,61 @@ fn authority(common_name: &str, constraint: BasicConstraints) -> Result<Certific
     Ok(parameters)
 }
 
+/// Trust anchors besides the root of the chain that is verified.
+const ANCHORS: u32 = 999;
+
+/// Certificates of servers, each with a name and a key of its own.
+const NAMED: u32 = 100;
+
+/// What is set up in large numbers, all of it ECDSA P-256.
+fn set_up(folder: &Path) -> Result<()> {
+    let key = || key(Certificate::EcdsaP256);
+    fs::create_dir_all(folder)?;
+    let mut anchors = String::new();
+    for number in 0..ANCHORS {
+        let name = format!("TLS benchmark anchor {number:03}");
+        let root = authority(&name, BasicConstraints::Unconstrained)?;
+        anchors += &root.self_signed(&key()?)?.pem();
+    }
+    fs::write(folder.join("anchors.pem"), anchors)?;
+    let root = authority(
+        "TLS benchmark root of names",
+        BasicConstraints::Unconstrained,
+    )?;
+    let root = CertifiedIssuer::self_signed(root, key()?)?;
+    let intermediate = authority(
+        "TLS benchmark intermediate of names",
+        BasicConstraints::Constrained(0),
+    )?;
+    let intermediate = CertifiedIssuer::signed_by(intermediate, key()?, &root)?;
+    let (mut leaves, mut keys) = (String::new(), String::new());
+    for number in 0..NAMED {
+        let name = format!("site-{number:05}.example");
+        let mut leaf = parameters(&[&name], &name)?;
+        leaf.key_usages = vec![KeyUsagePurpose::DigitalSignature];
+        leaf.extended_key_usages = vec![ExtendedKeyUsagePurpose::ServerAuth];
+        let key = key()?;
+        leaves += &leaf.signed_by(&key, &intermediate)?.pem();
+        keys += &key.serialize_pem();
+    }
+    fs::write(folder.join("root.pem"), root.pem())?;
+    fs::write(folder.join("intermediate.pem"), intermediate.pem())?;
+    fs::write(folder.join("leaves.pem"), leaves)?;
+    fs::write(folder.join("keys.pem"), keys)?;
+    Ok(())
+}
+
 fn main() -> Result<()> {
     let certificates = Path::new(env!("CARGO_MANIFEST_DIR")).join("certificates");
+    match env::args().nth(1).as_deref() {
+        Some("set-up") => return set_up(&certificates.join("set-up")),
+        Some("mozilla") => {
+            print!("{}", trusted(Certificate::EcdsaP256, Anchors::Mozilla));
+            return Ok(());
+        }
+        Some(other) => bail!("found {other}, expected set-up or mozilla"),
+        None => {}
+    }
     for &certificate in Certificate::ALL {
         let folder = certificates.join(certificate.as_str());
         fs::create_dir_all(&folder)?;

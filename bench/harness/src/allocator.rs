@@ -1,4 +1,4 @@
-//! Whose `malloc` this process uses, as found while it runs, and what that counts.
+//! The `malloc` that this process uses, found at run time, and its counters.
 //!
 //! With the feature `jemalloc` all of the process is jemalloc's, the C library's callers too: it
 //! is linked under the names `malloc`, `free` and so on, and Rust's allocator is the same.
@@ -76,7 +76,7 @@ fn linked() -> Result<String> {
     // SAFETY: what is allocated is freed after it was counted, and not used.
     let grown = unsafe {
         let memory = libc::malloc(1 << 20);
-        // The compiler would leave out what nobody sees.
+        // Otherwise the compiler would remove the allocation.
         std::hint::black_box(memory);
         let grown = counted()?.saturating_sub(before);
         libc::free(memory);

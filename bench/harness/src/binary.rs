@@ -1,4 +1,4 @@
-//! What a program knows about the file it runs from.
+//! Facts about the file that the program runs from.
 
 use std::{env, fs};
 

@@ -1,6 +1,8 @@
 //! The certificates of the project: for each type of key a root, an intermediate and two leaves,
 //! made by `examples/certificates.rs` and valid until 2049.
 
+pub mod set_up;
+
 use crate::scenario::Certificate;
 
 /// The host name in every server's certificate.
@@ -11,6 +13,13 @@ pub const HOST_NAME: &str = "server.example";
 pub struct Identity {
     pub chain: &'static str,
     pub key: &'static str,
+}
+
+/// Who a server is to clients that ask for a name.
+#[derive(Clone, Copy, Debug)]
+pub struct Named {
+    pub name: &'static str,
+    pub identity: Identity,
 }
 
 /// Server, client and the root that both are to be verified with.

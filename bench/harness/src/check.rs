@@ -78,6 +78,9 @@ impl Scenario {
         if self.operation != Operation::Primitive {
             self.check_pinned()?;
         }
+        if self.operation == Operation::SetUp {
+            self.check_set_up()?;
+        }
         if self.operation == Operation::Transfer {
             self.check_transfer()?;
         }
@@ -130,10 +133,16 @@ impl Scenario {
         if self.operation == Operation::Transfer && self.size.is_none() {
             return missing("size", "the bytes of a write, such as 65536".into());
         }
+        if self.operation == Operation::SetUp && self.variant.is_none() {
+            return missing(
+                "variant",
+                "what is set up, such as \"client-mozilla\"".into(),
+            );
+        }
         Ok(())
     }
 
-    /// What a kind of work has no use for.
+    /// Fields that a kind of work does not use.
     fn check_unneeded(&self) -> Result<(), Fault> {
         let transfers = [
             ("size", self.size.is_some()),
@@ -220,6 +229,31 @@ impl Scenario {
         }
     }
 
+    fn check_set_up(&self) -> Result<(), Fault> {
+        let Some(Variant::SetUp(set_up)) = self.variant else {
+            return Ok(());
+        };
+        if self.authentication == Some(Authentication::Mutual) {
+            let message = "found \"mutual\" in a set-up, expected \"server\": clients load no key";
+            return Err(fault("authentication", message));
+        }
+        if self.threads != Some(1) {
+            let message = "found several threads in a set-up, expected 1";
+            return Err(fault("threads", message));
+        }
+        let (Some(certificate), Some(_)) = (self.certificate, set_up.named()) else {
+            return Ok(());
+        };
+        if certificate != Certificate::EcdsaP256 {
+            let message = format!(
+                "found \"{certificate}\" with variant \"{set_up}\", expected \"ecdsa-p256\": all \
+                 certificates with names of their own are"
+            );
+            return Err(fault("certificate", message));
+        }
+        Ok(())
+    }
+
     fn check_transfer(&self) -> Result<(), Fault> {
         if let Some(size) = self.record_size
             && !RECORD_SIZES.contains(&size)
@@ -254,6 +288,14 @@ mod tests {
             "key_exchange":"X25519","certificate":"rsa-2048","authentication":"server",
             "resumption":"none","threads":1}"#,
         )
+    }
+
+    fn set_up(variant: Option<&str>) -> Scenario {
+        Scenario {
+            operation: Operation::SetUp,
+            variant: variant.map(|it| it.parse().unwrap()),
+            ..base()
+        }
     }
 
     /// The field that is wrong, if one is.
@@ -372,10 +414,45 @@ mod tests {
                 scenario(r#"{"operation":"primitive","variant":"rsa-2048-sign","protocol":"1.3"}"#),
                 "protocol",
             ),
+            (set_up(None), "variant"),
+            (
+                Scenario {
+                    certificate: Some(Certificate::Rsa2048),
+                    ..set_up(Some("names-10"))
+                },
+                "certificate",
+            ),
+            (
+                Scenario {
+                    authentication: Some(Authentication::Mutual),
+                    ..set_up(Some("server"))
+                },
+                "authentication",
+            ),
+            (
+                Scenario {
+                    threads: Some(2),
+                    ..set_up(Some("server"))
+                },
+                "threads",
+            ),
             (base().on(crate::scenario::Side::Client), "side"),
         ] {
             assert_eq!(wrong(&scenario), Some(field), "{scenario:?}");
         }
+    }
+
+    #[test]
+    fn a_set_up_names_what_is_set_up() {
+        for variant in ["server", "client-mozilla", "private-key", "process-server"] {
+            assert_eq!(wrong(&set_up(Some(variant))), None, "{variant}");
+        }
+        let named = Scenario {
+            certificate: Some(Certificate::EcdsaP256),
+            ..set_up(Some("names-10"))
+        };
+        assert_eq!(wrong(&named), None);
+        assert_eq!(wrong(&set_up(Some("cold"))), Some("variant"));
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use std::time::{Duration, Instant};
 
+use anyhow::{Result, ensure};
 use jiff::Timestamp;
 
 /// The time of day, to date a record; nothing is measured with it.
@@ -11,6 +12,43 @@ use jiff::Timestamp;
 )]
 pub fn date() -> Timestamp {
     Timestamp::now()
+}
+
+/// Where a process is in time.
+#[derive(Clone, Copy, Debug)]
+pub struct ProcessTimes {
+    /// Since a moment that is the same for all processes of the host.
+    pub wall: Duration,
+    /// Of a processor, since the process began.
+    pub processor: Duration,
+}
+
+/// Where this process is.
+///
+/// # Errors
+/// The system has no such clock.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the one clock that two processes share, and that of a process"
+)]
+pub fn process_times() -> Result<ProcessTimes> {
+    let read = |clock| -> Result<Duration> {
+        let mut time = libc::timespec {
+            tv_sec: 0,
+            tv_nsec: 0,
+        };
+        // SAFETY: it writes into `time`, and keeps nothing.
+        let result = unsafe { libc::clock_gettime(clock, &raw mut time) };
+        ensure!(result == 0, "the system has no clock {clock}");
+        Ok(Duration::new(
+            time.tv_sec.try_into()?,
+            time.tv_nsec.try_into()?,
+        ))
+    };
+    Ok(ProcessTimes {
+        wall: read(libc::CLOCK_MONOTONIC)?,
+        processor: read(libc::CLOCK_PROCESS_CPUTIME_ID)?,
+    })
 }
 
 /// Cost of one read of the clock, in nanoseconds: the least of several means, since whatever else

@@ -88,7 +88,7 @@ impl TlsLibrary for CopyLibrary {
     type Server<'a> = CopyConnection<'a>;
 
     fn implementation(&self) -> Result<Implementation> {
-        bail!("the copying library is no implementation")
+        bail!("the copying library is not an implementation")
     }
 
     fn unsupported(&self, _: &Scenario) -> Option<String> {

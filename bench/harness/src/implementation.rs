@@ -107,7 +107,26 @@ impl Implementation {
 /// The variable that hides features of the processor from OpenSSL and what comes from it.
 pub const MASK_VARIABLE: &str = "OPENSSL_ia32cap";
 
-/// The mask, for a library that honors it. Any other leaves `cpu_mask` empty.
+/// The variable that has a library measured as its own documentation tunes it, where it does.
+pub const TUNED_VARIABLE: &str = "TLS_HARNESS_TUNED";
+
+/// What such a build calls itself.
+pub const TUNED: &str = "tuned";
+
+/// Whether this process is to measure its library tuned.
+pub fn is_tuned() -> bool {
+    std::env::var_os(TUNED_VARIABLE).is_some()
+}
+
+impl Implementation {
+    /// Whether it is tuned, as it reports.
+    pub fn reports_tuned(&self) -> bool {
+        let build = self.build.as_deref().unwrap_or_default();
+        build.split('-').any(|label| label == TUNED)
+    }
+}
+
+/// The mask, for a library that respects it. Any other leaves `cpu_mask` empty.
 pub fn cpu_mask() -> Option<String> {
     std::env::var(MASK_VARIABLE).ok()
 }

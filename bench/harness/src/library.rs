@@ -1,9 +1,11 @@
 //! What the driver asks of a TLS library. An adapter implements `TlsLibrary` and `Connection`.
 
+use std::any::Any;
+
 use anyhow::{Context, Result, bail};
 
 use crate::{
-    certificates::{self, HOST_NAME, Identity},
+    certificates::{self, HOST_NAME, Identity, Named, set_up},
     implementation::Implementation,
     scenario::{
         Authentication, Certificate, CipherSuite, KeyExchange, Protocol, Resumption, Scenario,
@@ -31,10 +33,13 @@ pub struct Setup {
     pub session_cache: u32,
     /// Largest record, in bytes of plaintext; absent: the protocol's 16 KiB.
     pub record_size: Option<u32>,
-    /// The root that the peer is verified with, as PEM.
+    /// The roots that the peer is verified with, as PEM; empty where it is not.
     pub trusted: &'static str,
     /// Whom this role presents itself as: absent for a client that has no certificate.
     pub identity: Option<Identity>,
+    /// Whom a server presents itself as to a client that asks for one of these names, instead of
+    /// `identity`.
+    pub named: &'static [Named],
     /// The name that the client expects of the server.
     pub host_name: &'static str,
 }
@@ -73,6 +78,7 @@ impl Setup {
             record_size: scenario.record_size,
             trusted: certificates::authority(certificate).root,
             identity: None,
+            named: &[],
             host_name: HOST_NAME,
         })
     }
@@ -87,12 +93,22 @@ impl Setup {
             None | Some(Variant::Sessions(_) | Variant::Cold) => (vec![group], 1),
             Some(Variant::HelloRetry) => (vec![unwanted_group(group), group], 1),
             Some(Variant::KeyShares(groups)) => (groups.clone(), groups.len()),
+            Some(Variant::SetUp(_)) => (vec![group], 1),
             Some(other) => bail!("variant \"{other}\" has no set-up"),
         };
         let mut setup = Self::new(scenario, groups)?;
         setup.key_shares = key_shares;
         if setup.authentication == Authentication::Mutual {
             setup.identity = Some(certificates::authority(setup.certificate).client);
+        }
+        if let Some(Variant::SetUp(set_up)) = scenario.variant {
+            if let Some(anchors) = set_up.anchors() {
+                setup.trusted = set_up::trusted(setup.certificate, anchors);
+            }
+            if let Some(number) = set_up.named() {
+                setup.trusted = set_up::ROOT_OF_NAMES;
+                setup.host_name = set_up::asked_for(set_up::named(number));
+            }
         }
         Ok(setup)
     }
@@ -104,6 +120,15 @@ impl Setup {
     pub fn server(scenario: &Scenario) -> Result<Self> {
         let mut setup = Self::new(scenario, vec![configured_group(scenario)])?;
         setup.identity = Some(certificates::authority(setup.certificate).server);
+        if setup.authentication == Authentication::Server {
+            setup.trusted = "";
+        }
+        if let Some(Variant::SetUp(set_up)) = scenario.variant {
+            setup.named = match set_up.named() {
+                Some(number) => set_up::named(number),
+                None => &[],
+            };
+        }
         Ok(setup)
     }
 }
@@ -125,9 +150,16 @@ fn unwanted_group(wanted: KeyExchange) -> KeyExchange {
     }
 }
 
+/// Why a library loads no trust anchors alone.
+pub const NO_ANCHORS: &str = "the library loads trust anchors into a context only";
+
+/// Why a library loads no private key alone.
+pub const NO_PRIVATE_KEY: &str = "the library loads a private key into a context only";
+
 /// A TLS library in one build.
 ///
-/// Configurations are made outside the time that is measured; the other calls are timed.
+/// Configurations are made outside the time that is measured, but for set-ups; the other calls are
+/// timed.
 pub trait TlsLibrary: Sync {
     /// Belongs to one thread, and keeps the session that the next connection resumes.
     type ClientConfig;
@@ -145,7 +177,7 @@ pub trait TlsLibrary: Sync {
     /// Why this library can't do the scenario, if it can't.
     fn unsupported(&self, scenario: &Scenario) -> Option<String>;
 
-    /// Why its instructions can't be counted, if so: valgrind's processor is not every library's.
+    /// Why its instructions can't be counted, if so: Valgrind does not emulate every instruction.
     fn uncountable(&self) -> Option<&'static str> {
         None
     }
@@ -156,6 +188,22 @@ pub trait TlsLibrary: Sync {
     /// The library has none of its own, or the adapter does not reach it.
     fn cryptography(&self) -> Result<&dyn Cryptography> {
         bail!("the library has no cryptography of its own")
+    }
+
+    /// Loads the trust anchors of a PEM text, and keeps them until what is returned is dropped.
+    ///
+    /// # Errors
+    /// The library refuses them, or has no object for them alone.
+    fn anchors(&self, _: &str) -> Result<Box<dyn Any>> {
+        bail!("{NO_ANCHORS}")
+    }
+
+    /// Loads the private key of a PEM text, and keeps it until what is returned is dropped.
+    ///
+    /// # Errors
+    /// The library refuses it, or has no object for it alone.
+    fn private_key(&self, _: &str) -> Result<Box<dyn Any>> {
+        bail!("{NO_PRIVATE_KEY}")
     }
 
     /// # Errors

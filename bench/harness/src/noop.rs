@@ -4,7 +4,7 @@
 //! bookkeeping are counted, and the copies are not: those are the library's own reads and writes,
 //! and timed by definition.
 
-use std::hint::black_box;
+use std::{any::Any, hint::black_box};
 
 use anyhow::{Result, bail, ensure};
 
@@ -62,7 +62,7 @@ impl Connection for NoopConnection<'_> {
     }
 
     fn negotiated(&self) -> Result<Negotiated> {
-        bail!("the empty library negotiates nothing")
+        bail!("the no-op library negotiates nothing")
     }
 }
 
@@ -73,7 +73,7 @@ impl TlsLibrary for NoopLibrary {
     type Server<'a> = NoopConnection<'a>;
 
     fn implementation(&self) -> Result<Implementation> {
-        bail!("the empty library is no implementation")
+        bail!("the no-op library is not an implementation")
     }
 
     fn unsupported(&self, _: &Scenario) -> Option<String> {
@@ -82,6 +82,15 @@ impl TlsLibrary for NoopLibrary {
 
     fn cryptography(&self) -> Result<&dyn Cryptography> {
         Ok(self)
+    }
+
+    fn anchors(&self, pem: &str) -> Result<Box<dyn Any>> {
+        black_box(pem);
+        Ok(black_box::<Box<dyn Any>>(Box::new(Self)))
+    }
+
+    fn private_key(&self, pem: &str) -> Result<Box<dyn Any>> {
+        self.anchors(pem)
     }
 
     fn client_config(&self, setup: &Setup) -> Result<Config> {

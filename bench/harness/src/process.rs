@@ -1,4 +1,4 @@
-//! A fresh process that is asked for one thing.
+//! A fresh process that answers one request.
 
 use std::{
     io::Write,

@@ -1,5 +1,6 @@
 //! The program of a library: `describe` or `measure`, as `docs/design.md` has it. `hold` is what
-//! `measure` starts it as again to measure memory, and `count` to count instructions.
+//! `measure` starts it as again to measure memory, `first` and `keep` to measure set-ups, and `count`
+//! to count instructions.
 
 use std::{
     env,
@@ -7,17 +8,21 @@ use std::{
     process::ExitCode,
 };
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, bail, ensure};
 
 use crate::{
     allocator, block,
     counters::{self, Counting},
+    implementation::{self, TUNED_VARIABLE},
     library::TlsLibrary,
     request::Request,
-    workloads::memory::{self, Holding},
+    workloads::{
+        memory::{self, Holding},
+        set_up::{self, First, Keeping},
+    },
 };
 
-/// What the whole `main` of an adapter is.
+/// The `main` of an adapter.
 pub fn main<L: TlsLibrary>(library: &L) -> ExitCode {
     match run(library) {
         Ok(()) => ExitCode::SUCCESS,
@@ -34,6 +39,12 @@ fn run<L: TlsLibrary>(library: &L) -> Result<()> {
     match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
         ["describe"] => {
             let mut implementation = library.implementation()?;
+            ensure!(
+                implementation::is_tuned() == implementation.reports_tuned(),
+                "found {TUNED_VARIABLE} in the environment, expected none: {} has no settings of \
+                 its own (docs/tuned.md)",
+                implementation.id
+            );
             implementation.allocator = Some(allocator::found()?);
             writeln!(output, "{}", serde_json::to_string(&implementation)?)?;
         }
@@ -49,6 +60,18 @@ fn run<L: TlsLibrary>(library: &L) -> Result<()> {
             let holding: Holding = serde_json::from_reader(io::stdin().lock())
                 .context("what to hold, on standard input, is not valid")?;
             let growth = memory::hold(library, &holding)?;
+            writeln!(output, "{}", serde_json::to_string(&growth)?)?;
+        }
+        ["first"] => {
+            let first: First = serde_json::from_reader(io::stdin().lock())
+                .context("what to do first, on standard input, is not valid")?;
+            let reached = set_up::first(library, &first)?;
+            writeln!(output, "{}", serde_json::to_string(&reached)?)?;
+        }
+        ["keep"] => {
+            let keeping: Keeping = serde_json::from_reader(io::stdin().lock())
+                .context("what to keep, on standard input, is not valid")?;
+            let growth = set_up::keep(library, &keeping)?;
             writeln!(output, "{}", serde_json::to_string(&growth)?)?;
         }
         ["count"] => {

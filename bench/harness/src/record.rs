@@ -116,6 +116,21 @@ pub enum Phase {
     Handshake,
     #[serde(rename = "data")]
     Data,
+    /// What was set up is freed.
+    #[serde(rename = "destruction")]
+    Destruction,
+    /// Processor time of a fresh process.
+    #[serde(rename = "processor")]
+    Processor,
+    /// The rest of its time by the wall clock.
+    #[serde(rename = "waiting")]
+    Waiting,
+    /// What a set-up takes without any of what it has many of.
+    #[serde(rename = "fixed")]
+    Fixed,
+    /// What each of them adds.
+    #[serde(rename = "each")]
+    Each,
 }
 
 /// One measured figure of one scenario.

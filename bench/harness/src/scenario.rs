@@ -35,9 +35,11 @@ pub(crate) use vocabulary;
 
 mod iana;
 pub mod primitive;
+pub mod set_up;
 pub mod variant;
 
 pub use primitive::Primitive;
+pub use set_up::{Anchors, SetUp, Slope};
 pub use variant::{Variant, VariantKind};
 
 pub use crate::workloads::Operation;
@@ -168,8 +170,8 @@ impl Certificate {
         match self {
             Self::Rsa2048 => "RSA-2048",
             Self::Rsa4096 => "RSA-4096",
-            Self::EcdsaP256 => "ECDSA-P256",
-            Self::EcdsaP384 => "ECDSA-P384",
+            Self::EcdsaP256 => "ECDSA P-256",
+            Self::EcdsaP384 => "ECDSA P-384",
             Self::Ed25519 => "Ed25519",
         }
     }
@@ -235,7 +237,7 @@ impl Scenario {
             (true, Some(_)) => "resumed handshake".into(),
         };
         let mut parts = vec![match self.protocol {
-            Some(protocol) => format!("{kind} {protocol}"),
+            Some(protocol) => format!("TLS {protocol} {kind}"),
             None => kind,
         }];
         match self.resumption {
@@ -249,7 +251,7 @@ impl Scenario {
             parts.push(suite.cipher().into());
         }
         if let Some(certificate) = self.certificate
-            && handshake
+            && (handshake || self.operation == Operation::SetUp)
             && matches!(self.resumption, None | Some(Resumption::None))
         {
             parts.push(certificate.readable().into());

@@ -181,7 +181,7 @@ impl Expected {
         same("peer verified", server.peer_verified, self.mutual).context("server")?;
         ensure!(
             !transport.client.has_arrived() && !transport.server.has_arrived(),
-            "bytes were sent that nobody read"
+            "bytes were sent but not read"
         );
         Ok(())
     }

@@ -16,7 +16,10 @@ fn main() -> Result<(), Box<dyn Error>> {
         .map_err(|error| format!("{error}\nGnuTLS is missing: apt-get install libgnutls28-dev"))?;
     let folders = library.include_paths.iter();
     bindgen::Builder::default()
-        .header_contents("api.h", "#include <errno.h>\n#include <gnutls/gnutls.h>")
+        .header_contents(
+            "api.h",
+            "#include <errno.h>\n#include <gnutls/gnutls.h>\n#include <gnutls/x509.h>",
+        )
         .clang_args(folders.map(|folder| format!("-I{}", folder.display())))
         .allowlist_function("gnutls_.*")
         .allowlist_type("gnutls_.*")

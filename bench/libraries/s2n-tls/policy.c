@@ -26,7 +26,18 @@ struct policy {
     const struct s2n_ecc_named_curve *curve[MOST_GROUPS];
     const struct s2n_kem_group *hybrid[MOST_GROUPS];
     uint8_t hybrid_count;
+    struct s2n_kem_preferences *kept;
 };
+
+/* Frees a policy, which may be NULL. */
+void tls_harness_unpin(void *policy)
+{
+    struct policy *it = policy;
+    if (it != NULL) {
+        free(it->kept);
+        free(it);
+    }
+}
 
 static struct s2n_cipher_suite *find_suite(uint16_t number)
 {
@@ -73,23 +84,26 @@ static bool add_group(struct policy *policy, uint16_t number)
 }
 
 /* Has `config` use a policy with nothing in it but this. All numbers are IANA's; `version` is
- * S2N_TLS12 or S2N_TLS13. Returns 0, or -1 where s2n-tls lacks something or refuses it. The policy
- * is never freed: a process makes only a few. */
-int tls_harness_pin(struct s2n_config *config, uint8_t version, uint16_t suite, uint16_t signature,
+ * S2N_TLS12 or S2N_TLS13. Returns the policy, to be freed after `config`, or NULL where s2n-tls
+ * lacks something or refuses it. */
+void *tls_harness_pin(struct s2n_config *config, uint8_t version, uint16_t suite, uint16_t signature,
         const uint16_t *groups, size_t group_count)
 {
     struct policy *it = calloc(1, sizeof(*it));
     if (it == NULL || group_count > MOST_GROUPS) {
-        return -1;
+        tls_harness_unpin(it);
+        return NULL;
     }
     it->suite = find_suite(suite);
     it->signature = find_signature(signature);
     if (it->suite == NULL || it->signature == NULL) {
-        return -1;
+        tls_harness_unpin(it);
+        return NULL;
     }
     for (size_t i = 0; i < group_count; i++) {
         if (!add_group(it, groups[i])) {
-            return -1;
+            tls_harness_unpin(it);
+            return NULL;
         }
     }
     it->suites.count = 1;
@@ -105,13 +119,19 @@ int tls_harness_pin(struct s2n_config *config, uint8_t version, uint16_t suite, 
     };
     struct s2n_kem_preferences *kept = malloc(sizeof(hybrids));
     if (kept == NULL) {
-        return -1;
+        tls_harness_unpin(it);
+        return NULL;
     }
     memcpy(kept, &hybrids, sizeof(hybrids));
+    it->kept = kept;
     it->policy.minimum_protocol_version = version;
     it->policy.cipher_preferences = &it->suites;
     it->policy.kem_preferences = kept;
     it->policy.signature_preferences = &it->signatures;
     it->policy.ecc_preferences = &it->curves;
-    return s2n_config_set_security_policy(config, &it->policy);
+    if (s2n_config_set_security_policy(config, &it->policy) != 0) {
+        tls_harness_unpin(it);
+        return NULL;
+    }
+    return it;
 }

@@ -10,6 +10,25 @@ use crate::{ffi::*, ssl};
 
 // SAFETY of all that follows: the caller passes living objects of the library.
 
+/// # Errors
+/// The library fails.
+pub fn new_context() -> Result<*mut SSL_CTX> {
+    // SAFETY: the method is static.
+    let context = unsafe { SSL_CTX_new(TLS_method()) };
+    ssl::check(!context.is_null(), "SSL_CTX_new")?;
+    Ok(context)
+}
+
+/// The next certificate of a PEM text; null at its end. OpenSSL's can fail otherwise.
+pub unsafe fn read_certificate(bio: *mut BIO) -> Result<*mut X509> {
+    Ok(unsafe { PEM_read_bio_X509(bio, ptr::null_mut(), None, ptr::null_mut()) })
+}
+
+/// The private key of a PEM text; null if it has none. OpenSSL's can fail otherwise.
+pub unsafe fn read_private_key(bio: *mut BIO) -> Result<*mut EVP_PKEY> {
+    Ok(unsafe { PEM_read_bio_PrivateKey(bio, ptr::null_mut(), None, ptr::null_mut()) })
+}
+
 /// Why neither resumes a session of TLS 1.3 by its id.
 pub fn unsupported_session_id(scenario: &Scenario, name: &str) -> Option<String> {
     let by_id = (scenario.protocol, scenario.resumption)

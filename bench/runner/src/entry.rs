@@ -182,9 +182,9 @@ mod tests {
                      certificate = [\"rsa-2048\", \"ed25519\"]\nthreads = [1, 4]\n";
         let found = names(entry, None);
         assert_eq!(found.len(), 8);
-        assert_eq!(found[0], "handshake 1.2, RSA-2048");
-        assert_eq!(found[1], "handshake 1.2, RSA-2048, 4 threads");
-        assert_eq!(found[7], "handshake 1.3, Ed25519, 4 threads");
+        assert_eq!(found[0], "TLS 1.2 handshake, RSA-2048");
+        assert_eq!(found[1], "TLS 1.2 handshake, RSA-2048, 4 threads");
+        assert_eq!(found[7], "TLS 1.3 handshake, Ed25519, 4 threads");
     }
 
     #[test]

@@ -13,7 +13,7 @@ const MOST_FAILURES: u32 = 3;
 /// One implementation in one block: its index in the suite, and the implementation's id.
 type Place = (u32, String);
 
-/// How the blocks of one place went.
+/// The outcomes of the blocks of one place.
 #[derive(Debug, Default)]
 struct Blocks {
     measured: u32,

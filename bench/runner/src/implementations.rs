@@ -11,12 +11,13 @@ use crate::matrix::{Build, Built, Installed, Matrix, Subject, differences};
 use crate::program::Program;
 use crate::suite::{Suite, SuiteFile};
 use crate::warnings::Warning;
+use crate::words::counted;
 use anyhow::{Context as _, Result, anyhow, bail, ensure};
 use tls_harness::implementation::Implementation;
 
 /// Where programs are, and where they are made.
 pub struct Places {
-    /// Programs that are there.
+    /// Existing programs.
     pub programs: PathBuf,
     /// The workspace of the harness, from which builds are made.
     pub bench: PathBuf,
@@ -26,7 +27,7 @@ pub struct Places {
     pub layouts: PathBuf,
 }
 
-/// What there is to be measured, in the suite's order.
+/// The implementations to measure, in the suite's order.
 pub struct Ready {
     pub programs: Vec<Program>,
     /// The programs in layout 1, 2, …
@@ -85,7 +86,7 @@ pub fn check(file: &SuiteFile, places: &Places, libraries: &Libraries) -> Result
         }) {
             bail!(
                 "{place}: found {subject}, which has the id of {other}, expected builds with ids of \
-                 their own: measure one of them in another run"
+                 their own: give one a name, such as name = \"head\", or measure it in another run"
             );
         }
         known.push((subject, found));
@@ -171,7 +172,7 @@ pub fn prepare(suite: &mut Suite, places: &Places, kind: LayoutKind) -> Result<R
             }
             (Subject::Build(build), Some(Ok(built))) => {
                 let path = built.program.clone();
-                let program = Program::describe_at(path, &subject.to_string(), build.mask())?;
+                let program = Program::describe_at(path, &subject.to_string(), build.variables())?;
                 let found = &program.implementation;
                 let differences = differences(build, &built.compilers, found);
                 ensure!(
@@ -192,10 +193,7 @@ pub fn prepare(suite: &mut Suite, places: &Places, kind: LayoutKind) -> Result<R
             .iter()
             .position(|other| other.implementation.id == *id)
         {
-            bail!(
-                "{} and {subject} both call themselves {id}",
-                subjects[other]
-            );
+            bail!("{} and {subject} both report the id {id}", subjects[other]);
         }
         ready
             .locks
@@ -205,7 +203,7 @@ pub fn prepare(suite: &mut Suite, places: &Places, kind: LayoutKind) -> Result<R
     }
     ensure!(
         !subjects.is_empty(),
-        "nothing is left to be measured: every build failed"
+        "nothing to measure: every build failed"
     );
     suite.implementations = subjects;
     if let Some(layouts) = several {
@@ -260,7 +258,7 @@ pub fn record(suite: &Suite, places: &Places) -> Result<()> {
     for build in suite.builds() {
         let name = build.name();
         let new = matrix.record(build).with_context(|| name.clone())?;
-        eprintln!("{name}: {new} packages recorded");
+        eprintln!("{name}: {} recorded", counted(new, "package"));
     }
     Ok(())
 }
@@ -379,7 +377,7 @@ fn add_label(program: &mut Program, label: &str) {
 }
 
 /// The commit that is checked out in a tree, `-dirty` if more than that, where git knows one.
-fn commit(tree: &Path) -> Option<String> {
+pub fn commit(tree: &Path) -> Option<String> {
     let output = Command::new("git")
         .arg("-C")
         .arg(tree)

@@ -1,9 +1,11 @@
 //! Runs suites of TLS measurements: each library's program measures, the runner keeps order, time
 //! and journal, and watches the host.
 
+pub mod compare;
 mod conclusion;
 mod entry;
 mod files;
+pub mod functions;
 mod history;
 pub mod host;
 pub mod implementations;
@@ -29,6 +31,6 @@ mod session;
 mod snapshot;
 pub mod suite;
 mod usage;
-mod verdicts;
+pub mod verdicts;
 mod warnings;
 mod words;

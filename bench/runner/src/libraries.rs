@@ -20,8 +20,8 @@ pub enum Workspace {
 /// What of a library is linked as a shared one, in layouts of that kind.
 #[derive(Clone, Debug, Deserialize)]
 pub struct SharedLibrary {
-    /// The Cargo package whose archive has the library's objects, as Rust writes its name.
-    pub package: String,
+    /// The Cargo packages whose archives have the library's objects, as Rust writes their names.
+    pub packages: Vec<String>,
     /// `libssl`: by the file `libssl.so…` in memory a program finds that it is shared.
     pub name: String,
 }

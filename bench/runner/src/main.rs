@@ -1,5 +1,7 @@
 //! The command line: parse, then call.
 
+mod comparison;
+
 use std::io::Write as _;
 use std::path::{Component, Path, PathBuf};
 use std::process::{ExitCode, Stdio};
@@ -27,6 +29,8 @@ use tlsbench::run::run;
 use tlsbench::selection::Selection;
 use tlsbench::suite::Suite;
 
+use crate::comparison::{CompareArguments, compared};
+
 /// Measures TLS libraries on this host.
 #[derive(Parser)]
 #[command(version)]
@@ -53,6 +57,8 @@ enum Command {
         /// Suite to record: a file, or a name in bench/suites such as history
         #[arg(long, value_name = "SUITE")]
         suite: PathBuf,
+        #[command(flatten)]
+        selection: Selection,
     },
     /// Run the conformance tests for the oldest and the newest build of each library in a suite
     Test {
@@ -68,6 +74,9 @@ enum Command {
         #[command(flatten)]
         selection: Selection,
     },
+    /// Compare two builds of a library by the instructions that they take. Fails with exit code 1 if
+    /// the second takes more, and with 2 if it could not be found out
+    Compare(Box<CompareArguments>),
     /// Put a complete run into one archive, with its checksum beside it
     Pack {
         /// Run to pack, by id or folder
@@ -124,6 +133,10 @@ struct RunArguments {
     /// Time from the end of a session to the start of the next, such as 30m
     #[arg(long, value_name = "TIME", value_parser = apart)]
     apart: Option<Duration>,
+    /// Measure one session and end: the same command measures the next. So sessions of several
+    /// suites can take turns
+    #[arg(long, conflicts_with = "apart")]
+    one_session: bool,
     #[command(flatten)]
     layouts: LayoutArguments,
     /// Measure until the 95% interval of every median has at most this half-width, such as 1%
@@ -157,12 +170,17 @@ enum HostCommand {
 }
 
 fn main() -> ExitCode {
-    match execute(Arguments::parse().command) {
+    let command = Arguments::parse().command;
+    let failure = match command {
+        Command::Compare(_) => ExitCode::from(2),
+        _ => ExitCode::FAILURE,
+    };
+    match execute(command) {
         Ok(code) => code,
         Err(error) => {
             let style = Style::new().bold().fg_color(Some(AnsiColor::Red.into()));
             eprintln!("{style}error:{style:#} {error:#}");
-            ExitCode::FAILURE
+            failure
         }
     }
 }
@@ -178,6 +196,7 @@ fn execute(command: Command) -> Result<ExitCode> {
     let root = Root::host();
     match command {
         Command::Run(arguments) => measure(*arguments, &root)?,
+        Command::Compare(arguments) => return compared(*arguments, &root),
         Command::Build { suite, layouts } => {
             let project = project()?;
             let places = project.places()?;
@@ -188,10 +207,14 @@ fn execute(command: Command) -> Result<ExitCode> {
             let failed = built.iter().flatten().any(std::result::Result::is_err);
             return Ok(ExitCode::from(u8::from(failed)));
         }
-        Command::Lock { suite } => {
+        Command::Lock {
+            suite,
+            mut selection,
+        } => {
             let project = project()?;
             let places = project.places()?;
-            let suite = checked(&project.suite(&suite)?, &Selection::default(), &places)?;
+            project.locate(&mut selection);
+            let suite = checked(&project.suite(&suite)?, &selection, &places)?;
             implementations::record(&suite, &places)?;
         }
         Command::Test { suite } => {
@@ -282,6 +305,7 @@ fn measure(mut arguments: RunArguments, root: &Root) -> Result<()> {
         rounds: arguments.rounds,
         sessions: arguments.sessions,
         apart: arguments.apart.unwrap_or_default(),
+        one_session: arguments.one_session,
         layouts: arguments.layouts.layouts,
         layout_kind: arguments.layouts.layout_kind.parse()?,
         until_precise: arguments.until_precise,
@@ -295,13 +319,25 @@ fn measure(mut arguments: RunArguments, root: &Root) -> Result<()> {
         link(&suite, ordered.layout_kind, &ordered.places)?;
     }
     let finished = run(&ordered, root)?;
-    print!("{}", medians::table(&ordered.out)?);
-    if let (Some(tlsperf), Some(id)) = (project.tlsperf(), project.run_id(&ordered.out)) {
-        // Where the tools cannot show it, the medians are there already.
+    if !ordered.out.join("run.toml").exists() {
+        println!(
+            "{}: the same command measures the next session",
+            finished.display()
+        );
+        return Ok(());
+    }
+    show(&project, &ordered.out)
+}
+
+/// Prints the medians of a finished run, and its verdicts where the tools are set up.
+fn show(project: &Project, folder: &Path) -> Result<()> {
+    print!("{}", medians::table(folder)?);
+    if let (Some(tlsperf), Some(id)) = (project.tlsperf(), project.run_id(folder)) {
+        // If the tools cannot show the run, the medians are already printed.
         let mut show = std::process::Command::new(tlsperf);
         let _ = show.args(["show", id]).stderr(Stdio::null()).status();
     }
-    println!("{}", finished.display());
+    println!("{}", folder.join("run.toml").display());
     Ok(())
 }
 

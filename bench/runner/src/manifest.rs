@@ -20,6 +20,8 @@ use crate::suite::hex;
 pub struct HostFacts {
     pub id: String,
     pub cpu: String,
+    /// As the processor reports it: family 6, model 207, stepping 2.
+    pub cpu_model: Option<String>,
     pub architecture: String,
     /// Which machine: a one-way hash of its id.
     pub machine: Option<String>,

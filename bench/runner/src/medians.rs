@@ -31,6 +31,21 @@ struct Row {
 /// # Errors
 /// The run cannot be read.
 pub fn table(folder: &Path) -> Result<String> {
+    let (run, records) = finished(folder)?;
+    let ids: Vec<&str> = run
+        .implementations
+        .iter()
+        .map(|it| it.id.as_str())
+        .collect();
+    let rounds = run.rounds.unwrap_or_default();
+    Ok(to_text(&rows(&records), &ids, rounds))
+}
+
+/// The finished run in a folder, with its records.
+///
+/// # Errors
+/// The run cannot be read.
+pub fn finished(folder: &Path) -> Result<(Run, Vec<Record>)> {
     let run = Run::read(&folder.join("run.toml"))?;
     let mut records = Vec::new();
     for file in run.files.iter().filter(|it| it.format == "tlsbench/1") {
@@ -42,13 +57,7 @@ pub fn table(folder: &Path) -> Result<String> {
             records.push(record);
         }
     }
-    let ids: Vec<&str> = run
-        .implementations
-        .iter()
-        .map(|it| it.id.as_str())
-        .collect();
-    let rounds = run.rounds.unwrap_or_default();
-    Ok(to_text(&rows(&records), &ids, rounds))
+    Ok((run, records))
 }
 
 fn rows(records: &[Record]) -> Vec<Row> {
@@ -135,7 +144,8 @@ fn to_text(rows: &[Row], ids: &[&str], rounds: u32) -> String {
     text
 }
 
-fn widths(table: &[Vec<String>]) -> Vec<usize> {
+/// The widest cell of each column.
+pub fn widths(table: &[Vec<String>]) -> Vec<usize> {
     let columns = table.first().map_or(0, Vec::len);
     let width = |column: usize| table.iter().map(|line| line[column].chars().count()).max();
     (0..columns)
@@ -143,7 +153,7 @@ fn widths(table: &[Vec<String>]) -> Vec<usize> {
         .collect()
 }
 
-fn median(values: &[f64]) -> f64 {
+pub fn median(values: &[f64]) -> f64 {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);
     let middle = sorted.len() / 2;
@@ -154,7 +164,7 @@ fn median(values: &[f64]) -> f64 {
 }
 
 /// With three digits at least, and a comma between thousands.
-fn figure(value: f64) -> String {
+pub fn figure(value: f64) -> String {
     let digits = match value.abs() {
         small if small < 10.0 => 2,
         small if small < 100.0 => 1,

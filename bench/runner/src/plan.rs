@@ -39,6 +39,8 @@ pub struct Order {
     pub sessions: Option<u32>,
     /// From the end of a session to the start of the next.
     pub apart: Duration,
+    /// End after the first session that is not measured yet.
+    pub one_session: bool,
     /// Instead of the suite's.
     pub layouts: Option<u32>,
     pub layout_kind: LayoutKind,
@@ -291,6 +293,7 @@ mod tests {
             rounds: None,
             sessions: None,
             apart: Duration::ZERO,
+            one_session: false,
             layouts: None,
             layout_kind: LayoutKind::Shifted,
             until_precise: None,

@@ -14,9 +14,11 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{MemfdFlags, memfd_create};
 use rustix::process::{Pid, PidfdFlags, Signal, kill_process_group, pidfd_open};
 use sha2::{Digest, Sha256};
+use tls_harness::counters;
 use tls_harness::implementation::Implementation;
 use tls_harness::record::{Metric, Observation, Record, Status};
 use tls_harness::request::Request;
+use tls_harness::scenario::{Scenario, Side};
 
 use crate::libraries::Library;
 use crate::suite::hex;
@@ -126,6 +128,13 @@ impl Program {
             elapsed: ended.elapsed,
             runner_cpu: ended.runner_cpu,
         })
+    }
+
+    /// Writes callgrind's profile of one role's operations to a file. Returns the work that it is
+    /// of: handshakes, MiB or operations.
+    pub fn profile(&self, scenario: &Scenario, side: Option<Side>, file: &Path) -> Result<f64> {
+        counters::profile(&self.path, &self.environment, scenario, side, file)
+            .with_context(|| format!("{}, {}", self.implementation.id, scenario.name()))
     }
 }
 
@@ -242,7 +251,7 @@ fn processor_time() -> Duration {
     Duration::from_nanos(nanoseconds)
 }
 
-/// Parses a block's output and refuses what does not answer the request.
+/// Parses a block's output and refuses an answer to another request.
 fn check(lines: Vec<u8>, request: &Request) -> std::result::Result<Kept, String> {
     let text = std::str::from_utf8(&lines).map_err(|error| format!("output: {error}"))?;
     if !text.ends_with('\n') {

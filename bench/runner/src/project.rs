@@ -7,6 +7,7 @@ use jiff::Timestamp;
 
 use crate::implementations::Places;
 use crate::lines::nearest;
+use crate::matrix::{Build, Subject};
 use crate::selection::Selection;
 
 /// A folder that every checkout has, and nothing in it.
@@ -17,6 +18,9 @@ const SUITES: &str = "bench/suites";
 
 /// Where runs are.
 const RUNS: &str = "data/runs";
+
+/// Where comparisons by counts are: nothing that a report needs.
+const COMPARISONS: &str = "build/compare";
 
 /// The top of a checkout, and the folder of the person who asks.
 pub struct Project {
@@ -76,10 +80,29 @@ impl Project {
     /// The local trees of a selection, from the top: they are given as all paths are.
     pub fn locate(&self, selection: &mut Selection) {
         for source in &mut selection.source {
-            let folder = self.given(&source.folder);
-            let inside = folder.strip_prefix(&self.root).map(Path::to_owned);
-            source.folder = inside.unwrap_or(folder);
+            source.folder = self.relative_to_top(&source.folder);
         }
+    }
+
+    /// The same for one implementation.
+    pub fn located(&self, subject: Subject) -> Subject {
+        match subject {
+            Subject::Build(build) => Subject::Build(Build {
+                source: build
+                    .source
+                    .as_ref()
+                    .map(|it| self.relative_to_top(Path::new(it)).display().to_string()),
+                ..build
+            }),
+            program @ Subject::Program(_) => program,
+        }
+    }
+
+    /// A path as it was given, from the top if it is below.
+    fn relative_to_top(&self, path: &Path) -> PathBuf {
+        let path = self.given(path);
+        let inside = path.strip_prefix(&self.root).map(Path::to_owned);
+        inside.unwrap_or(path)
     }
 
     /// A path below the top, so that the person who asks can use it.
@@ -149,11 +172,22 @@ impl Project {
     /// The folder of a run without `--out`: that of the day and the suite, or the next one that has
     /// no complete run.
     pub fn run_of_today(&self, suite: &Path) -> PathBuf {
+        self.next_of_today(
+            RUNS,
+            &suite.file_stem().unwrap_or_default().display().to_string(),
+        )
+    }
+
+    /// The folder of a comparison without `--out`, and that of its times.
+    pub fn comparison_of_today(&self) -> [PathBuf; 2] {
+        [COMPARISONS, RUNS].map(|folder| self.next_of_today(folder, "compare"))
+    }
+
+    fn next_of_today(&self, folder: &str, name: &str) -> PathBuf {
         let today = Timestamp::now().strftime("%Y-%m-%d");
-        let suite = suite.file_stem().unwrap_or_default().display().to_string();
         let name = |number: u32| match number {
-            1 => format!("{RUNS}/{today}-{suite}"),
-            _ => format!("{RUNS}/{today}-{suite}-{number}"),
+            1 => format!("{folder}/{today}-{name}"),
+            _ => format!("{folder}/{today}-{name}-{number}"),
         };
         let mut number = 1;
         while self.root.join(name(number)).join("run.toml").exists() {

@@ -121,7 +121,7 @@ pub fn same_run(path: &Path, now: &Run) -> Result<()> {
 fn accepted(path: &Path, differences: &[String]) -> Result<()> {
     ensure!(
         differences.is_empty(),
-        "{}: the run is complete, and is not what is ordered now: {}; begin another with another \
+        "{}: the run is complete, but differs from this command: {}; begin another with another \
          --out",
         path.display(),
         differences.join("; ")
@@ -202,7 +202,10 @@ mod tests {
             };
             accepts(&run).unwrap();
             let error = accepts(&other).unwrap_err().to_string();
-            assert!(error.contains("the run is complete, and is not"), "{error}");
+            assert!(
+                error.contains("the run is complete, but differs from"),
+                "{error}"
+            );
         }
     }
 

@@ -27,7 +27,8 @@ const CARGO_LOCK: &str = "cargo-lock";
 
 const RECORDS: &str = "raw/records.jsonl";
 
-/// Runs or resumes what is ordered; returns the path of the finished run.toml.
+/// Runs or resumes what is ordered; returns the path of the finished run.toml, or of
+/// run.partial.toml if sessions are left after the one that was ordered.
 pub fn run(order: &Order, root: &Root) -> Result<PathBuf> {
     let finished = order.out.join("run.toml");
     let partial = order.out.join("run.partial.toml");
@@ -42,7 +43,7 @@ pub fn run(order: &Order, root: &Root) -> Result<PathBuf> {
     let counter = order.counter.map(versioned).transpose()?;
     let is_finished = finished.exists();
     if is_finished {
-        // Nothing is built for a run that is complete: what is not there is not what was measured.
+        // A run that is complete builds nothing: a new program is not the one that was measured.
         let run = Run::read(&finished)?;
         same_order(
             &finished,
@@ -54,7 +55,7 @@ pub fn run(order: &Order, root: &Root) -> Result<PathBuf> {
         for subject in &suite.implementations {
             ensure!(
                 is_there(subject, &order.places)?,
-                "{}: the run is complete, and {subject} is not built as it was then; begin another \
+                "{}: the run is complete, but {subject} is another build now; begin another run \
                  with another --out",
                 finished.display()
             );
@@ -140,6 +141,9 @@ pub fn run(order: &Order, root: &Root) -> Result<PathBuf> {
         begun.finished = Some(to_the_second(Timestamp::now())?);
         begun.rounds = Some(session.history.counted_in(number));
         run.write(&partial)?;
+        if order.one_session && number < suite.sessions {
+            return Ok(partial);
+        }
     }
 
     let conclusion = session.conclusion();

@@ -26,6 +26,9 @@ pub struct Selection {
     /// suite has of that library. May be given several times
     #[arg(long, value_name = "LIBRARY=FOLDER", value_parser = source)]
     pub source: Vec<Source>,
+    /// What is measured instead of the suite's implementations.
+    #[arg(skip)]
+    pub instead: Vec<Subject>,
 }
 
 /// A local tree of a library.
@@ -47,7 +50,10 @@ fn source(text: &str) -> Result<Source, String> {
 
 impl Selection {
     pub fn is_all(&self) -> bool {
-        self.only.is_empty() && self.library.is_empty() && self.source.is_empty()
+        self.only.is_empty()
+            && self.library.is_empty()
+            && self.source.is_empty()
+            && self.instead.is_empty()
     }
 
     /// As they are on the command line, each with a space before it.
@@ -62,7 +68,9 @@ impl Selection {
             };
             format!(" --source '{library}={}'", folder.display())
         });
-        only.chain(library).chain(source).collect()
+        let sides = ["a", "b"].iter().zip(&self.instead);
+        let sides = sides.map(|(name, side)| format!(" --{name} '{side}'"));
+        only.chain(library).chain(source).chain(sides).collect()
     }
 
     /// Leaves what is selected. `places`: one of each implementation.
@@ -78,6 +86,10 @@ impl Selection {
     ) -> Result<()> {
         self.choose_scenarios(suite)?;
         self.choose_implementations(suite, places, libraries)?;
+        if !self.instead.is_empty() {
+            suite.implementations.clone_from(&self.instead);
+            *places = self.instead.iter().map(ToString::to_string).collect();
+        }
         for source in &self.source {
             let mut found = false;
             for subject in suite.implementations.clone() {

@@ -17,6 +17,7 @@ use crate::progress::Progress;
 use crate::schedule::order;
 use crate::suite::Suite;
 use crate::usage::Usage;
+use crate::words::counted;
 
 /// How often to try again on a full disk, and how long to wait between: half an hour.
 const DISK_TRIES: u32 = 180;
@@ -56,8 +57,8 @@ impl Session<'_> {
     pub fn measure(&mut self) -> Result<()> {
         if let Some(mark) = self.history.interrupted(Timestamp::now()) {
             self.progress.say(&format!(
-                "resuming: {} rounds count; round {} was interrupted and is repeated",
-                self.counted(),
+                "resuming after {}: round {} was interrupted and is repeated",
+                counted(self.counted(), "complete round"),
                 mark.round
             ));
             self.append_one(Record::RoundState(mark))?;
@@ -162,12 +163,7 @@ impl Session<'_> {
             involuntary_switches: Some(spent.involuntary_switches),
             runner_cpu_percent: percent(runner_cpu, measuring),
         };
-        let reasons = state.reasons.join("; ");
-        let verdict = match (disturbed, reasons.is_empty()) {
-            (_, true) => String::new(),
-            (true, false) => format!("; disturbed, is repeated: {reasons}"),
-            (false, false) => format!("; disturbed, counts nevertheless: {reasons}"),
-        };
+        let outcome = outcome(disturbed, &state.reasons);
         self.append_one(Record::RoundState(state))?;
         self.journal.verify()?;
         let more = self.until_precise.map_or(String::new(), |target| {
@@ -177,10 +173,10 @@ impl Session<'_> {
             )
         });
         self.progress.say(&format!(
-            "{}round {round}: {} of {} count, about {} left{more}{verdict}",
+            "{}round {round}: {outcome}{} of {} complete, about {} left{more}",
             self.prefix(),
             self.counted(),
-            self.suite.rounds.max(self.counted()),
+            counted(self.suite.rounds.max(self.counted()), "round"),
             indicatif::HumanDuration(self.remaining(0)),
         ));
         Ok(())
@@ -310,5 +306,34 @@ impl Session<'_> {
             disk_was_full: self.disk_was_full,
             stepped: self.stepped,
         }
+    }
+}
+
+/// What became of a round, before the number of those that are complete.
+fn outcome(disturbed: bool, reasons: &[String]) -> String {
+    let reasons = reasons.join("; ");
+    match (disturbed, reasons.is_empty()) {
+        (_, true) => String::new(),
+        (true, false) => format!("disturbed ({reasons}), so it is measured again; "),
+        (false, false) => format!("disturbed ({reasons}), but counts; "),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_disturbed_round_is_reported_with_what_follows_from_it() {
+        let reasons = ["steal time 3%".to_owned(), "throttled".to_owned()];
+        assert_eq!(outcome(false, &[]), "");
+        assert_eq!(
+            outcome(true, &reasons),
+            "disturbed (steal time 3%; throttled), so it is measured again; "
+        );
+        assert_eq!(
+            outcome(false, &reasons[..1]),
+            "disturbed (steal time 3%), but counts; "
+        );
     }
 }

@@ -150,7 +150,7 @@ impl SuiteFile {
         })
     }
 
-    /// Leaves what is selected. What is not the whole suite has a name, a family and a checksum of
+    /// Leaves what is selected. A part of a suite has a name, a family and a checksum of
     /// its own.
     ///
     /// # Errors
@@ -342,10 +342,10 @@ impl Suite {
         if self.sessions > 1 {
             let _ = writeln!(
                 text,
-                "{} sessions, each as above, with {} layouts of each program: about {} and what is \
-                 between them",
+                "{} sessions, each as above, with {} of each program: about {} and the time between \
+                 them",
                 self.sessions,
-                self.layouts,
+                counted(self.layouts, "layout"),
                 HumanDuration(round * self.rounds * self.sessions),
             );
         }

@@ -27,14 +27,14 @@ pub fn expected(suite: &Suite) -> String {
     let rounds = suite.rounds * suite.sessions;
     match (suite.sessions >= SESSIONS, rounds >= needed) {
         (true, _) => format!(
-            "a verdict on {compared} comes from the {} sessions",
+            "a verdict on {compared} uses the {} sessions",
             suite.sessions
         ),
         (false, true) => {
-            format!("a verdict on {compared} takes {needed} rounds: there are {rounds}")
+            format!("a verdict on {compared} takes {needed} rounds: this run has {rounds}")
         }
         (false, false) => format!(
-            "a verdict on {compared} takes {needed} rounds: there are {rounds}, so no \
+            "a verdict on {compared} takes {needed} rounds: this run has {rounds}, so no \
              difference can be shown; use --rounds {needed}, or compare less"
         ),
     }

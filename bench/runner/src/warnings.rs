@@ -66,7 +66,7 @@ impl fmt::Display for Warning {
             Self::ChangedHost {
                 before,
                 differences,
-            } => write!(to, "The host is not as in {before}: {differences}."),
+            } => write!(to, "The host differs from {before}: {differences}."),
             Self::Container { by } => write!(to, "Measured in a container ({by})."),
             Self::DiskFull => write!(to, "The disk was full; the run waited for space."),
             Self::DisturbedRoundsCounted {
@@ -192,7 +192,7 @@ mod tests {
             },
             Warning::FailedBlocks {
                 implementation: text("openssl-3.6.3"),
-                scenario: text("handshake 1.3, RSA-2048"),
+                scenario: text("TLS 1.3 handshake, RSA-2048"),
                 blocks: 3,
                 reason: text("exit status 1"),
             },

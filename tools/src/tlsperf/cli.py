@@ -34,6 +34,17 @@ def _version(wanted: bool) -> None:
         raise typer.Exit
 
 
+def _percentage(text: str) -> float:
+    """The share that a percentage such as 5% is."""
+    try:
+        share = float(text.removesuffix("%")) / 100
+    except ValueError:
+        share = -1.0
+    if not text.endswith("%") or not 0 <= share < 1:
+        raise typer.BadParameter("expected a percentage such as 5%")
+    return share
+
+
 @app.callback()
 def options(
     version: Annotated[
@@ -50,13 +61,23 @@ def options(
 def new(
     run: Annotated[
         list[str],
-        typer.Argument(help="Runs in data/runs, by id or folder.", autocompletion=run_names),
+        typer.Argument(
+            metavar="RUN", help="Runs in data/runs, by id or folder.", autocompletion=run_names
+        ),
     ],
-    slug: Annotated[str | None, typer.Option(help="Name of the folder after the date.")] = None,
-    title: Annotated[str | None, typer.Option(help="Title; by default what is compared.")] = None,
+    slug: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Name of the folder after the date.")
+    ] = None,
+    title: Annotated[
+        str | None, typer.Option(metavar="TEXT", help="Title; by default what is compared.")
+    ] = None,
     date: Annotated[
         datetime | None,
-        typer.Option(formats=["%Y-%m-%d"], help="Date; by default that of the runs."),
+        typer.Option(
+            metavar="DATE",
+            formats=["%Y-%m-%d"],
+            help="Date, such as 2026-11-21; by default that of the runs.",
+        ),
     ] = None,
 ) -> None:
     """Makes the folder of a report on runs, with prose to complete."""
@@ -72,6 +93,7 @@ def render(
     reports: Annotated[
         list[str] | None,
         typer.Argument(
+            metavar="REPORT",
             help="Reports in content/perf, by id or folder; by default all.",
             autocompletion=report_names,
         ),
@@ -104,26 +126,34 @@ def show(
     as_csv: Annotated[
         bool, typer.Option("--csv", help="Print the figures as results.csv.")
     ] = False,
+    as_markdown: Annotated[
+        bool, typer.Option("--markdown", help="Print tables to paste into a pull request.")
+    ] = False,
 ) -> None:
     """Prints the figures of a run or a report, with their verdicts."""
     from tlsperf.publish.exports import results_csv, results_json
+    from tlsperf.publish.lines import results_markdown
     from tlsperf.publish.show import results_to_show
     from tlsperf.publish.terminal import print_results, terminal
 
-    if as_json and as_csv:
-        raise UserError("show: expected --json or --csv, not both")
+    if as_json + as_csv + as_markdown > 1:
+        raise UserError("show: expected one of --json, --csv and --markdown")
     results = results_to_show(find_root(), name)
     if as_json:
         print(results_json(results), end="")
     elif as_csv:
         print(results_csv(results), end="")
+    elif as_markdown:
+        print(results_markdown(results), end="")
     else:
         print_results(results, terminal())
 
 
 @app.command()
 def summary(
-    since: Annotated[str, typer.Argument(help="Commit to compare with, such as origin/main.")],
+    since: Annotated[
+        str, typer.Argument(metavar="COMMIT", help="Commit to compare with, such as origin/main.")
+    ],
 ) -> None:
     """Prints as Markdown how reports changed since a commit."""
     from tlsperf.publish.summary import summary_since
@@ -133,8 +163,13 @@ def summary(
 
 @app.command()
 def draft(
-    archive: Annotated[Path, typer.Argument(help="Archive of a run, written by `tlsbench pack`.")],
-    suite: Annotated[Path, typer.Option(help="Suite in bench/suites that was measured.")],
+    archive: Annotated[
+        Path,
+        typer.Argument(metavar="ARCHIVE", help="Archive of a run, written by `tlsbench pack`."),
+    ],
+    suite: Annotated[
+        Path, typer.Option(metavar="FILE", help="Suite in bench/suites that was measured.")
+    ],
 ) -> None:
     """Imports the run of a bench host and drafts its report."""
     from tlsperf.publish.draft import draft_report
@@ -145,19 +180,22 @@ def draft(
 @app.command("import")
 def import_(
     files: Annotated[
-        list[Path], typer.Argument(help="Raw files of one implementation, or packed runs.")
+        list[Path],
+        typer.Argument(metavar="FILE", help="Raw files of one implementation, or packed runs."),
     ],
     out: Annotated[
-        str | None, typer.Option(help="Run to make or to extend, such as 2026-03-07-x86-64.")
+        str | None,
+        typer.Option(metavar="RUN", help="Run to make or to extend, such as 2026-03-07-x86-64."),
     ] = None,
     implementation: Annotated[
-        str | None, typer.Option(help="What was measured, such as openssl-3.6.1.")
+        str | None, typer.Option(metavar="ID", help="What was measured, such as openssl-3.6.1.")
     ] = None,
     format_name: Annotated[
-        str | None, typer.Option("--format", help="Format, if a file fits several.")
+        str | None,
+        typer.Option("--format", metavar="FORMAT", help="Format, if a file fits several."),
     ] = None,
     host: Annotated[
-        str, typer.Option(help="Host that was measured, by its id in data/hosts.")
+        str, typer.Option(metavar="HOST", help="Host that was measured, by its id in data/hosts.")
     ] = "unknown",
 ) -> None:
     """Makes or extends a run from raw files, or unpacks packed runs."""
@@ -196,10 +234,14 @@ def compare(
         ),
     ] = None,
     tables: Annotated[
-        Path | None, typer.Option(help="Print the published tables of this file instead.")
+        Path | None,
+        typer.Option(metavar="FILE", help="Print the published tables of this file instead."),
     ] = None,
     scenario: Annotated[
-        str | None, typer.Option(help="Part of a scenario's name or anchor; * matches anything.")
+        str | None,
+        typer.Option(
+            metavar="PATTERN", help="Part of a scenario's name or anchor; * matches anything."
+        ),
     ] = None,
     estimator: Annotated[
         Literal["median", "upper-median", "best"], typer.Option(help="Figure to compare.")
@@ -214,6 +256,14 @@ def compare(
     across_hosts: Annotated[
         bool, typer.Option("--across-hosts", help="Print factors between hosts as well.")
     ] = False,
+    min_difference: Annotated[
+        float | None,
+        typer.Option(
+            metavar="PERCENT",
+            parser=_percentage,
+            help="Only name the rows whose figures differ by less, such as 5%.",
+        ),
+    ] = None,
 ) -> None:
     """Compares two implementations: medians, factor, verdict."""
     from tlsperf.analysis import compare as comparing
@@ -224,6 +274,14 @@ def compare(
     from tlsperf.published.published_tables import tables_text
 
     folder = find_root() / "data" / "runs"
+    if tables is not None and (
+        scenario
+        or estimator != "median"
+        or include_invalid
+        or across_hosts
+        or min_difference is not None
+    ):
+        raise UserError("compare: --tables prints what was published: only --format goes with it")
     if tables is not None and left is None and output != "json":
         definition = read_definition(tables)
         run = measured(load_run(folder / definition.run))
@@ -231,6 +289,9 @@ def compare(
     elif left is not None and right is not None and tables is None:
         a, b, pairs, without = comparing.sides(folder, left, right, scenario)
         rows = comparing.compare(a, b, pairs, estimator, include_invalid, across_hosts)
+        if min_difference is not None:
+            rows, near = comparing.apart(rows, min_difference)
+            without = [*near, *without]
         if output == "table":
             print_comparison(a, b, rows, without, terminal())
         else:
@@ -244,15 +305,22 @@ def compare(
 
 @app.command()
 def export(
-    form: Annotated[str | None, typer.Argument(help="Format of the other tool.")] = None,
+    form: Annotated[
+        str | None, typer.Argument(metavar="FORM", help="Format of the other tool.")
+    ] = None,
     report: Annotated[
         str | None,
         typer.Argument(
-            help="Report in content/perf, by id or folder.", autocompletion=report_names
+            metavar="REPORT",
+            help="Report in content/perf, by id or folder.",
+            autocompletion=report_names,
         ),
     ] = None,
     out: Annotated[
-        Path | None, typer.Option(help="Folder to write to; by default a single file is printed.")
+        Path | None,
+        typer.Option(
+            metavar="FOLDER", help="Folder to write to; by default a single file is printed."
+        ),
     ] = None,
 ) -> None:
     """Writes a report in another tool's format, or lists the formats."""
@@ -287,7 +355,9 @@ def validate() -> None:
 def noise(
     run: Annotated[
         str,
-        typer.Argument(help="Run in data/runs, by id or folder.", autocompletion=run_names),
+        typer.Argument(
+            metavar="RUN", help="Run in data/runs, by id or folder.", autocompletion=run_names
+        ),
     ],
 ) -> None:
     """Prints how far equal measurements of a run are apart."""

@@ -1,4 +1,4 @@
-"""`make serve`: Zola's own server, behind one that shows what keeps the site from being built.
+"""`make serve`: Zola's server, behind a server that shows why the site cannot be built.
 
 After a mistake Zola answers every address with 404 and prints the error where nobody looks. Nothing
 but the standard library, as `tlsperf.site`.
@@ -58,7 +58,7 @@ class Build:
 
     @property
     def error(self) -> str | None:
-        """What keeps the site from being built; None where nothing does."""
+        """Why the site cannot be built; None if it can."""
         with self._lock:
             for number, line in enumerate(self._lines):
                 if _FAILS.search(line):
@@ -147,7 +147,7 @@ def _server(port: int, inner: int, build: Build) -> ThreadingHTTPServer:
                 self.wfile.write(body)
 
         def log_message(self, format: str, *args: object) -> None:
-            """Nothing: Zola prints what matters."""
+            """Prints nothing: Zola prints what matters."""
 
     return ThreadingHTTPServer((HOST, port), Handler)
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import re
 import shutil
 import subprocess
@@ -34,11 +35,14 @@ DEBOUNCE = (0, 22)
 
 DEBOUNCE_MILLISECONDS = 50
 
+_DONE = re.compile(r"^Done in ", re.MULTILINE)
+"""What every Zola prints after a build."""
+
 _SINGULAR = {"generate_feeds": "generate_feed", "feed_filenames": "feed_filename"}
 
 
 class SiteError(Exception):
-    """What keeps the site from being built, in words for a person."""
+    """Why the site cannot be built, for a person."""
 
 
 @dataclass(frozen=True)
@@ -50,7 +54,7 @@ class Zola:
 
 
 def candidates(root: Path) -> list[tuple[str, ...]]:
-    """The commands that may be a Zola, best first: of the host, then of npm (new, then old)."""
+    """The commands that may be a Zola: of the host, then of npm (new, then old)."""
     found: list[tuple[str, ...]] = []
     if on_path := shutil.which("zola"):
         found.append((on_path,))
@@ -75,11 +79,10 @@ def probe(command: tuple[str, ...]) -> Zola | None:
 
 
 def find_zola(root: Path) -> Zola:
-    """The first candidate that runs on this host."""
+    """The newest candidate that runs on this host; of two of one version, the host's own."""
     tried = candidates(root)
-    for command in tried:
-        if zola := probe(command):
-            return zola
+    if running := [zola for command in tried if (zola := probe(command))]:
+        return max(running, key=lambda zola: zola.version)
     if tried:
         raise SiteError(f"no Zola runs on this host, tried: {'; '.join(map(' '.join, tried))}")
     raise SiteError(
@@ -146,10 +149,35 @@ def run(
         if code := serve(command, port):
             raise SiteError(f"the server ended with exit code {code}")
         return
-    result = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    page = (output or root / "public") / "index.html"
+    before = _written(page)
+    result = subprocess.run(
+        command,
+        env=environment(),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+    said = result.stdout.strip()
     if result.returncode != 0:
-        raise SiteError(result.stdout.strip() or f"zola ended with exit code {result.returncode}")
-    print(result.stdout.strip())
+        raise SiteError(said or f"zola ended with exit code {result.returncode}")
+    # The script of npm may end with 0 whatever became of its Zola.
+    if not _DONE.search(said) or _written(page) in (None, before):
+        raise SiteError(
+            f"zola ended with exit code 0 and built no site: {page} is not of this build. "
+            f"It printed: {said or 'nothing'}"
+        )
+    print(said)
+
+
+def environment() -> dict[str, str]:
+    """Of a build: with one heap of glibc for all threads it takes an eighth less memory."""
+    return {"MALLOC_ARENA_MAX": "1", **os.environ}
+
+
+def _written(page: Path) -> int | None:
+    """When a page was written, in nanoseconds; None where there is none."""
+    return page.stat().st_mtime_ns if page.exists() else None
 
 
 def main(arguments: list[str]) -> int:

@@ -140,6 +140,42 @@ async function look(page, path) {
     const top = (e) => (e ? Math.round(e.getBoundingClientRect().top + scrollY) : null);
     return { observations: top(document.querySelector("#observations")), answer: top(document.querySelector(".answer li + li, .answer li")) };
   });
+  // Charts: the smallest text in px as shown, and what a reader would have to scroll sideways.
+  const charts = await page.evaluate(() => {
+    const sizes = [...document.querySelectorAll("svg.panel")]
+      .filter((svg) => svg.checkVisibility())
+      .map((svg) => (12 * svg.getBoundingClientRect().width) / svg.viewBox.baseVal.width);
+    const wide = [...document.querySelectorAll("figure")].filter((e) => [e, ...e.children].some((c) => c.scrollWidth > c.clientWidth + 1));
+    return { smallest: sizes.length ? Math.min(...sizes) : null, scrolled: wide.map((e) => e.id) };
+  });
+  // The interval of a figure: on demand, by the details above its table.
+  const intervals = await page.evaluate(() => {
+    const details = document.querySelector("details.intervals");
+    const cell = details?.nextElementSibling.querySelector("td[title]");
+    if (!cell) return null;
+    const shown = () => getComputedStyle(cell, "::after").content;
+    const closed = shown();
+    details.open = true;
+    const open = shown();
+    details.open = false;
+    return { title: cell.title, closed, open };
+  });
+  // What answers a question, and the figures below it with the rows they lead to.
+  const answers = await page.evaluate(() => [...document.querySelectorAll(".answer li")].map((e) => e.textContent));
+  const figures = await page.evaluate(() =>
+    [...document.querySelectorAll(".answer ~ .scroll td a")].map((a) => ({ text: a.textContent, row: a.getAttribute("href") })),
+  );
+  // Tables that are scrolled sideways, and how the name of a row behaves then.
+  const tables = await page.evaluate(() =>
+    [...document.querySelectorAll(".scroll:has(tbody th[scope='row'])")]
+      .filter((e) => e.scrollWidth > e.clientWidth + 1 && e.checkVisibility())
+      .map((e) => ({
+        caption: e.ariaLabel,
+        class: e.querySelector("table").className,
+        name: getComputedStyle(e.querySelector("tbody th[scope='row']")).position,
+      })),
+  );
+  const height = await page.evaluate(() => document.documentElement.scrollHeight);
   await page.keyboard.press("Tab");
   const skip = await page.evaluate(() => {
     const { left, top, width } = document.activeElement.getBoundingClientRect();
@@ -157,7 +193,7 @@ async function look(page, path) {
   }));
   await page.emulateMedia({ media: "screen" });
   const heard = [...messages]; // before axe adds what looking makes the page say
-  const answer = { ...seen, printed, overflow, cut, depth, skip, unreachable, requests, messages: heard };
+  const answer = { ...seen, printed, overflow, cut, depth, charts, intervals, answers, figures, tables, height, skip, unreachable, requests, messages: heard };
   if (!request.axe) return answer;
   // Evaluated through the debugger, which the page's policy does not bind.
   await page.evaluate(axe);

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import threading
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
@@ -83,9 +84,28 @@ class _Quiet(SimpleHTTPRequestHandler):
         pass
 
 
-def serve(source: Path, root: Path) -> Iterator[str]:
+PIECE = 400
+"""Bytes that a slow server sends of a page at once."""
+
+
+class _Slow(_Quiet):
+    """Sends HTML in pieces, so slowly that a browser paints what it has between them."""
+
+    def copyfile(self, source: Any, outputfile: Any) -> None:
+        if not self.path.partition("?")[0].endswith((".html", "/")):
+            super().copyfile(source, outputfile)
+            return
+        while piece := source.read(PIECE):
+            outputfile.write(piece)
+            outputfile.flush()
+            time.sleep(0.02)
+
+
+def serve(
+    source: Path, root: Path, server_of: type[SimpleHTTPRequestHandler] = _Quiet
+) -> Iterator[str]:
     """Builds a site below a path of a server of this host, and yields its address."""
-    handler = functools.partial(_Quiet, directory=str(root))
+    handler = functools.partial(server_of, directory=str(root))
     server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
     base = f"http://127.0.0.1:{server.server_port}/{PATH}/"
     run(zolas.current(), source, "build", base, root / PATH)
@@ -104,6 +124,12 @@ def served(example_site: Path, tmp_path_factory: pytest.TempPathFactory) -> Iter
 def committed_served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The address of the committed site."""
     yield from serve(ROOT, tmp_path_factory.mktemp("committed-served"))
+
+
+@pytest.fixture(scope="session")
+def slowly_served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The address of the committed site, whose pages arrive in pieces."""
+    yield from serve(ROOT, tmp_path_factory.mktemp("slowly-served"), _Slow)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

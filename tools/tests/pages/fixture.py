@@ -18,9 +18,10 @@ from tlsperf.contract.record import Scenario
 from tlsperf.contract.results import Comparisons, Results
 from tlsperf.contract.run import Report
 from tlsperf.load.shortcodes import shortcodes
-from tlsperf.publish.exports import comparisons_json, page_json, results_csv, results_json
+from tlsperf.publish.exports import comparisons_json, results_csv, results_json
 from tlsperf.publish.index import index_files
 from tlsperf.publish.overviews import overview_files, question_files, scenario_folder
+from tlsperf.publish.page_json import page_json
 from tlsperf.publish.scaffold import report_page
 from tlsperf.publish.scenarios import scenarios
 from tlsperf.report.charts import charts_of
@@ -147,7 +148,7 @@ def _sections(results: dict[str, Any], predecessor: str) -> dict[str, Any]:
         "after": cell["text"],
         "ratio": ratio,
     }
-    group = {"title": "transfer 1.2", "statement": "1 scenario: faster", "changes": [change]}
+    group = {"title": "TLS 1.2 transfer", "statement": "1 scenario: faster", "changes": [change]}
     library = {
         "before": before,
         "after": before,
@@ -198,9 +199,9 @@ def _sections(results: dict[str, Any], predecessor: str) -> dict[str, Any]:
 
 def _with_charts(results: Results, folder: Path) -> Results:
     """The results with their charts, which are drawn into the folder."""
-    drawings = charts_of(results, {})
+    drawings = charts_of(results)
     for chart, picture in drawings:
-        (folder / chart.file).write_text(draw(picture.specification, chart), encoding="utf-8")
+        (folder / chart.file).write_text(draw(picture, chart), encoding="utf-8")
     return results.model_copy(update={"charts": [chart for chart, _ in drawings]})
 
 
@@ -251,10 +252,11 @@ def _report(site: Path, name: str, title: str, **changes: Any) -> None:
         baseline=checked.baseline,
     )
     (folder / "index.md").write_text(page, encoding="utf-8")
-    said = statements(checked, shortcodes(page, "index.md"))
+    calls = shortcodes(page, "index.md")
+    said = statements(checked, calls)
     checked = checked.model_copy(update={"statements": said})
     text = checked.model_dump_json(by_alias=True, exclude_none=True)
-    (folder / "page.json").write_text(page_json(checked), encoding="utf-8")
+    (folder / "page.json").write_text(page_json(checked, calls=calls), encoding="utf-8")
     (folder / "results.json").write_text(text, encoding="utf-8")
     for run in results["runs"]:
         raw = site / "data" / "runs" / run["id"] / "raw"
@@ -332,7 +334,8 @@ def empty_site(site: Path) -> Path:
         )
     shutil.copy(ROOT / "config.toml", site)
     shutil.copytree(ROOT / "data" / "schema", site / "data" / "schema")
-    shutil.copy(ROOT / "data" / "biases.toml", site / "data")
+    for name in ("biases.toml", "corrections.toml"):
+        shutil.copy(ROOT / "data" / name, site / "data")
     return site
 
 
@@ -347,11 +350,11 @@ def _over_all(site: Path, reports: list[Results]) -> None:
     pages = overview_files([], overviews, reports)
     files = {f"content/{name}": text for name, text in pages.items()}
     files |= {f"data/{name}": text for name, text in index_files(reports, overviews).items()}
-    files |= question_files(reports, lambda _: Comparisons(rows={}))
+    files |= question_files(reports, lambda _: Comparisons(rows={}), overviews)
     for scenario, drawings in found:
         folder = f"content/{scenario_folder(scenario)}"
         for chart, picture in drawings:
-            files[f"{folder}/{chart.file}"] = draw(picture.specification, chart)
+            files[f"{folder}/{chart.file}"] = draw(picture, chart)
     for name, text in files.items():
         (site / name).parent.mkdir(parents=True, exist_ok=True)
         (site / name).write_text(text, encoding="utf-8")
@@ -363,6 +366,7 @@ def make_site(site: Path) -> Path:
     _report(site, NEWER, "rustls 0.23.37, OpenSSL 3.6.1 and BoringSSL 30cd935 on x86_64")
     older = example()
     hosts = [{**older["hosts"][0], "virtual": True, "virtualization": "kvm", "kernel": "6.1.0"}]
+    hosts[0]["cpu_model"] = "family 6, model 167, stepping 1"
     run = {
         **older["runs"][0],
         "id": OLDER,

@@ -15,6 +15,8 @@ KEPT = HERE / "pictures"
 PAGES = (
     *("index.html", f"perf/{NEWER}/", "explore/"),
     *("blog/2026-10-01-clock/", "methodology/", "data/"),
+    *("perf/", "scenarios/", "scenarios/transfer-1-3-aes-256-gcm-sending/"),
+    *("libraries/", "tags/", "404.html"),
 )
 VIEWS = ((320, "light"), (1280, "light"), (1280, "dark"))
 HEIGHT = 1600

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 import shutil
 from pathlib import Path
 from typing import Any
@@ -19,23 +21,17 @@ TEMPLATES = (
     *PAGES,
     f"perf/{OLDER}/",
     f"perf/{WIDE}/",
-    "perf/",
     f"explore/?reports={NEWER},{OLDER}&table=transfer",
     "explore/?reports=none&other=1",
     f"explore/?reports={NEWER}&table=transfer&baseline={NEWER}~openssl-3.6.1&only=differing",
     f"explore/?reports={WIDE}&table=resumed-handshakes&chart=lines",
     f"explore/?reports={WIDE}&table=resumed-handshakes&chart=multiples&scale=log",
-    "scenarios/",
-    "scenarios/transfer-1-3-aes-256-gcm-sending/",
     "blog/",
     "feeds/",
     "feeds/performance/",
-    "tags/",
     "tags/rustls/",
     "trends/",
-    "libraries/",
     "hosts/",
-    "404.html",
 )
 
 Seen = dict[str, Any]
@@ -43,8 +39,8 @@ Seen = dict[str, Any]
 
 @pytest.fixture(scope="session")
 def seen(served: str, tmp_path_factory: pytest.TempPathFactory) -> list[Seen]:
-    """Every template, light and dark, on a small phone and on a desk."""
-    views = [[width, scheme] for width in (320, 1280) for scheme in ("light", "dark")]
+    """Every template, light and dark, on a small phone, a tablet and a desk."""
+    views = [[width, scheme] for width in (320, 768, 1280) for scheme in ("light", "dark")]
     request = {"base": served, "pages": TEMPLATES, "views": views, "axe": True}
     answer: list[Seen] = node("browser.mjs", request, tmp_path_factory.mktemp("seen"))
     assert len(answer) == len(TEMPLATES) * len(views)
@@ -54,7 +50,7 @@ def seen(served: str, tmp_path_factory: pytest.TempPathFactory) -> list[Seen]:
 @pytest.fixture(scope="session")
 def wide(served: str, tmp_path_factory: pytest.TempPathFactory) -> list[Seen]:
     """Every template at widths between a phone and 4K."""
-    views = [[width, "light"] for width in (375, 700, 768, 1024, 2560, 3840)]
+    views = [[width, "light"] for width in (375, 640, 820, 900, 1024, 2560, 3840)]
     request = {"base": served, "pages": TEMPLATES, "views": views}
     answer: list[Seen] = node("browser.mjs", request, tmp_path_factory.mktemp("wide"))
     return answer
@@ -100,6 +96,15 @@ def test_no_number_is_cut_in_two(seen: list[Seen], wide: list[Seen], committed: 
     assert problems(seen + wide + committed, "cut") == []
 
 
+def test_tables_of_results_fit_a_desk_and_keep_the_names_of_their_rows(
+    committed: list[Seen],
+) -> None:
+    found = [(s["page"], s["width"], t) for s in committed for t in s["tables"]]
+    assert len(found) > 20
+    assert [f for f in found if f[1] == 1280 and "results" in f[2]["class"]] == []
+    assert [f for f in found if f[2]["name"] != "sticky"] == []
+
+
 HEIGHTS = {1280: 800, 320: 640}
 """Of a screen, by its width."""
 
@@ -117,6 +122,38 @@ def test_observations_stand_within_one_and_a_half_screens_or_three_of_a_phone(
     assert {view: far for view, far in screens.items() if far > limits[view[1]]} == {}
 
 
+MOST_SCREENS = {"latency-vm": 12, "threads-vm": 10, "standard-vm": 6}
+"""Of reports on a desk, by the end of their names."""
+
+
+def test_reports_are_no_longer_than_they_may_be(committed: list[Seen]) -> None:
+    found = {
+        (s["page"], kind): s["height"] / HEIGHTS[1280]
+        for s in committed
+        for kind in MOST_SCREENS
+        if s["width"] == 1280 and s["page"].rstrip("/").removesuffix("/index.html").endswith(kind)
+    }
+    assert len(found) == 4
+    assert {page: far for page, far in found.items() if far > MOST_SCREENS[page[1]]} == {}
+
+
+def test_charts_are_read_without_a_magnifier_and_without_scrolling(committed: list[Seen]) -> None:
+    sizes = {(s["page"], s["width"]): s["charts"]["smallest"] for s in committed}
+    known = {view: size for view, size in sizes.items() if size is not None}
+    assert len(known) > 60
+    assert {view: size for view, size in known.items() if size < 11} == {}
+    scrolled = {(s["page"], s["width"]): s["charts"]["scrolled"] for s in committed}
+    assert {view: found for view, found in scrolled.items() if found} == {}
+
+
+def test_an_interval_shows_where_its_details_are_open(committed: list[Seen]) -> None:
+    found = [s["intervals"] for s in committed if s["intervals"]]
+    assert len(found) > 20
+    for interval in found:
+        assert interval["closed"] in ("none", '""')
+        assert interval["open"] == f'"{interval["title"]}"'
+
+
 def test_questions_are_answered_on_the_first_screen(committed: list[Seen]) -> None:
     depths = {
         (s["page"], s["width"]): s["depth"]["answer"] / HEIGHTS[s["width"]]
@@ -125,6 +162,28 @@ def test_questions_are_answered_on_the_first_screen(committed: list[Seen]) -> No
     }
     assert len(depths) == 14
     assert {view: far for view, far in depths.items() if far > 0.9} == {}
+
+
+@pytest.mark.parametrize("question", ["server", "memory", "tail"])
+def test_the_figures_that_answer_a_question_are_those_of_results_json(
+    question: str, committed: list[Seen], committed_build: Built
+) -> None:
+    (seen,) = [
+        s
+        for s in committed
+        if s["page"].startswith(f"questions/{question}/") and s["width"] == 1280
+    ]
+    shown = set()
+    for figure in seen["figures"]:
+        report, _, anchor = figure["row"].partition("perf/")[2].partition("/#")
+        results = json.loads(committed_build.text(f"perf/{report}/results.json"))
+        rows = [r for t in results["tables"] for r in t["rows"] if r["anchor"] == anchor]
+        assert figure["text"] in {cell["text"] for row in rows for cell in row["cells"]}, figure
+        shown.add(figure["text"])
+    assert len(shown) > 10
+    said = [n for sentence in seen["answers"] for n in re.findall(r"\(([\d,.]+) \S+\)", sentence)]
+    assert len(said) >= 2
+    assert set(said) <= shown
 
 
 def test_no_request_leaves_for_another_host(
@@ -136,6 +195,17 @@ def test_no_request_leaves_for_another_host(
 
 def test_nothing_moves_while_a_page_loads(seen: list[Seen], wide: list[Seen]) -> None:
     assert [s for s in seen + wide if s["shift"] != 0] == []
+
+
+def test_nothing_moves_while_a_page_arrives_in_pieces(slowly_served: str, tmp_path: Path) -> None:
+    """What a machine with too little time paints of a page stays where it is."""
+    request = {
+        "base": slowly_served,
+        "pages": ["index.html", "explore/", "perf/2026-11-22-standard-vm/", "questions/cores/"],
+        "views": [[320, "light"], [1280, "light"]],
+    }
+    moved = {(s["page"], s["width"]): s["shift"] for s in node("browser.mjs", request, tmp_path)}
+    assert {view: shift for view, shift in moved.items() if shift > 0.001} == {}
 
 
 def test_reduced_motion_is_obeyed(seen: list[Seen]) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from pathlib import Path
 
 import pytest
 
@@ -40,12 +39,18 @@ LOOPS = {
 """Loops over reports or pages, by template. Each costs time with every report; those of feeds end
 at `feed_limit`. One more is a decision: measure with benchmarks/site_build.py first."""
 
-WHOLE_RESULTS = {
-    "shortcodes/figure.html": 1,
-    "shortcodes/layout.html": 1,
-    "shortcodes/table.html": 1,
+LOOKED_UP = {
+    "macros/statements.html": 1,
+    "report.html": 1,
+    "shortcodes/chart.html": 1,
+    "shortcodes/factor.html": 1,
+    "shortcodes/notes.html": 1,
 }
-"""Places that load results.json, of up to 0.7 MB; all others load page.json."""
+"""Places that look an entry up in a list of page.json. Tera copies the list for it, once for each
+place on a page that shows an entry: page.json has labels and colours beside the figures instead."""
+
+MOST_SHOWN = 130_000
+"""Bytes of a page.json: a page loads it up to fifty times."""
 
 
 def counted(pattern: str) -> dict[str, int]:
@@ -62,8 +67,22 @@ def test_no_template_loops_over_all_reports_but_these() -> None:
     assert counted(r"for \w+ in (?:section\.|term\.)?(?:pages|reports)\b") == LOOPS
 
 
-def test_no_template_loads_whole_results_but_these() -> None:
-    assert counted(r'load_data\([^)]*"results\.json"|, "results\.json"\]') == WHOLE_RESULTS
+def test_no_template_loads_whole_results() -> None:
+    assert counted(r'load_data\([^)]*"results\.json"') == {}
+
+
+def test_no_template_looks_anything_up_in_a_list_but_these() -> None:
+    assert counted(r"results\.\w+(?: \| default\(value=\[\]\))? \| filter") == LOOKED_UP
+
+
+def test_no_page_loads_the_notes_of_all_reports_or_what_their_warnings_mean() -> None:
+    assert counted(r"notes\.toml|warnings\.json") == {}
+
+
+def test_what_templates_load_of_a_report_is_small() -> None:
+    sizes = {path: path.stat().st_size for path in (ROOT / "content").glob("perf/*/page.json")}
+    assert len(sizes) > 20
+    assert {path: size for path, size in sizes.items() if size > MOST_SHOWN} == {}
 
 
 def test_page_json_has_nothing_that_no_template_reads() -> None:
@@ -103,4 +122,19 @@ def test_no_page_over_all_reports_has_more_figures_than_it_may(committed_build: 
 def test_large_files_of_templates_are_not_published(committed_build: Built) -> None:
     assert list(committed_build.public.rglob("page.json")) == []
     assert len(list((ROOT / "content").rglob("page.json"))) > 60
-    assert not Path(committed_build.public / "data" / "explore.json").exists()
+
+
+def test_an_earlier_address_of_all_figures_names_those_that_have_them(
+    committed_build: Built,
+) -> None:
+    """`data/explore.json`, whose 0.4 MB every reader of Explore once loaded."""
+    folder = committed_build.public / "data"
+    text = (folder / "explore.json").read_text(encoding="utf-8")
+    assert len(text) < 1000
+    successors = json.loads(text)
+    reports = json.loads((folder / successors["reports"]).read_text(encoding="utf-8"))
+    pattern = successors["results_of_a_report"]
+    named = [*successors["results"], successors["scenarios"]]
+    named += [pattern.replace("<report>", report["id"]) for report in reports]
+    assert len(named) > 20
+    assert [path for path in named if not (folder / path).is_file()] == []

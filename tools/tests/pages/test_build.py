@@ -18,7 +18,7 @@ from pages.conftest import BASE_URL, Built
 from pages.fixture import NEWER, OLDER, ROOT, WIDE, example
 from tlsperf.contract.results import GroupMean, Results
 from tlsperf.load.shortcodes import shortcodes
-from tlsperf.publish.exports import page_json
+from tlsperf.publish.page_json import page_json
 from tlsperf.report.statements import statements
 from tlsperf.site import SiteError, run
 
@@ -59,13 +59,31 @@ def test_a_report_shows_every_figure_of_its_results(build: Built) -> None:
     assert [figure for figure in shown_texts() if figure not in text] == []
 
 
-def test_intervals_stand_where_the_pointer_rests(build: Built) -> None:
+def test_intervals_stand_where_the_pointer_rests_and_below_details(build: Built) -> None:
     cells = [c for t in example()["tables"] for row in t["rows"] for c in row["cells"]]
-    intervals = [c["interval"] for c in cells if "interval" in c]
-    intervals += [c["ratio"]["text"] for c in cells if "low" in c.get("ratio", {})]
-    assert intervals
+    expected = []
+    for cell in cells:
+        found = [cell["interval"]] if "interval" in cell else []
+        if "(" in cell.get("ratio", {}).get("text", ""):
+            found.append("ratio " + cell["ratio"]["text"].split(" (")[1].rstrip(")"))
+        expected += ["; ".join(found)] if found else []
+    assert expected
     html = build.text(REPORT)
-    assert [text for text in intervals if f'title="{text}"' not in html] == []
+    assert [text for text in expected if f' title="{text}">' not in html] == []
+    assert html.count('<details class="intervals">') == sum(
+        "interval_note" in table for table in example()["tables"]
+    )
+
+
+def test_set_up_is_folded_and_results_are_not(build: Built) -> None:
+    html = build.text(REPORT)
+    for heading in ("system-configuration", "raw-data", "reproduce", "cite"):
+        assert f'<details class="part"><summary><h2 id="{heading}">' in html.replace(
+            'class="part reproduce"', 'class="part"'
+        )
+    for heading in ("observations", "results"):
+        assert f'<summary><h2 id="{heading}">' not in html
+    assert html.count("<details") == html.count("</details>")
 
 
 def test_each_sentence_of_the_prose_stands_on_the_page_and_leads_to_its_figures(
@@ -73,7 +91,7 @@ def test_each_sentence_of_the_prose_stands_on_the_page_and_leads_to_its_figures(
 ) -> None:
     folder = example_site / "content" / "perf" / NEWER
     said = json.loads((folder / "results.json").read_text(encoding="utf-8"))["statements"]
-    assert len(said) == 9
+    assert len(said) == 10
     html = build.text(REPORT)
     for statement in said:
         link = f'<a class="figure" href="{statement["place"]}">{escape(statement["text"])}</a>'
@@ -127,20 +145,49 @@ def test_charts_are_drawn_in_the_page_and_no_drawing_is_in_the_feed(build: Built
     assert "&lt;svg" not in feed
 
 
-def test_more_builds_than_scenarios_stand_below_each_other(build: Built) -> None:
+def test_a_chart_of_a_report_leads_to_the_table_that_has_its_figures(
+    committed_build: Built,
+) -> None:
+    charts = 0
+    for path in sorted((ROOT / "content" / "perf").glob("*/results.json")):
+        page = committed_build.text(f"perf/{path.parent.name}/index.html")
+        shown = re.findall(r'<figure class="chart" id="(chart-[^"]*)"', page)
+        assert page.count(". The table has the figures.") == len(shown), path
+        for chart in json.loads(path.read_text("utf-8"))["charts"]:
+            if chart["anchor"] in shown:
+                assert f'<h3 id="{chart["table"]}">' in page, chart["anchor"]
+        charts += len(shown)
+    assert charts > 60
+
+
+MOST_COLUMNS = 8
+"""Of a table, beside the names of its rows."""
+
+
+def test_more_builds_than_scenarios_or_columns_stand_below_each_other(build: Built) -> None:
     page = build.text(f"perf/{WIDE}/index.html")
     results = json.loads((build.public / "perf" / WIDE / "results.json").read_text("utf-8"))
-    tables = re.findall(r'<table class="results many">.*?</table>', page, re.DOTALL)
-    assert len(tables) == len(results["tables"])
-    for html, table in zip(tables, results["tables"], strict=True):
+    boxes = re.findall(
+        r'aria-label="Table: [^"]*">\n<table class="results many">.*?</div>', page, re.S
+    )
+    assert len(boxes) == len(results["tables"])
+    for html, table in zip(boxes, results["tables"], strict=True):
         rows, builds = len(table["rows"]), len(table["implementations"])
-        assert html.count("<tr") - 1 == max(rows, builds)
-        assert html.count('<th scope="col"') - 1 == min(rows, builds)
-        shown = re.findall(r'<data value="([^"]*)"', html)
-        cells = [[c["value"] for c in row["cells"]] for row in table["rows"]]
-        if builds > rows:
-            cells = [list(column) for column in zip(*cells, strict=True)]
-        assert [float(value) for value in shown] == [value for row in cells for value in row]
+        turned = builds > min(rows, MOST_COLUMNS)
+        blocks = re.findall(r"<thead>.*?</tbody>", html, re.DOTALL)
+        assert len(blocks) == (-(-rows // MOST_COLUMNS) if turned else 1)
+        left = table["rows"]
+        for block in blocks:
+            columns = block.count('<th scope="col"') - 1
+            assert columns <= MOST_COLUMNS
+            assert block.count("<tr") - 1 == (builds if turned else rows)
+            here, left = (left[:columns], left[columns:]) if turned else (left, [])
+            cells = [[c["value"] for c in row["cells"]] for row in here]
+            if turned:
+                cells = [list(column) for column in zip(*cells, strict=True)]
+            shown = [float(value) for value in re.findall(r'<data value="([^"]*)"', block)]
+            assert shown == [value for row in cells for value in row]
+        assert left == []
         assert [row["anchor"] for row in table["rows"] if f'id="{row["anchor"]}"' not in html] == []
 
 
@@ -164,6 +211,11 @@ def test_a_virtual_machine_is_named_with_the_host_and_what_concerns_figures_at_t
     assert "Measured in a virtual machine" in of_host
     assert "Measured in a virtual machine" not in top
     assert "Measured in a virtual machine" not in build.text(REPORT)
+
+
+def test_a_host_is_named_with_the_family_and_model_of_its_processor(build: Built) -> None:
+    of_host = build.text(f"perf/{OLDER}/index.html").partition("<dt>Processor</dt>")[2]
+    assert "family 6, model 167, stepping 1, x86_64</dd>" in of_host.partition("</div>")[0]
 
 
 def test_both_zolas_make_the_same_pages(current_build: Built, old_build: Built) -> None:
@@ -276,7 +328,8 @@ def marked_public(
     page.write_text(page.read_text("utf-8") + added, encoding="utf-8")
     results = page.with_name("results.json")
     made = Results.model_validate_json(results.read_text("utf-8"))
-    said = statements(made, shortcodes(page.read_text("utf-8"), page.name))
+    calls = shortcodes(page.read_text("utf-8"), page.name)
+    said = statements(made, calls)
     mean = {
         "table": "transfer",
         "title": "Transfer",
@@ -288,7 +341,7 @@ def marked_public(
     means = [GroupMean.model_validate(mean)]
     made = made.model_copy(update={"statements": said, "means": means})
     results.write_text(made.model_dump_json(by_alias=True, exclude_none=True), encoding="utf-8")
-    page.with_name("page.json").write_text(page_json(made), encoding="utf-8")
+    page.with_name("page.json").write_text(page_json(made, calls=calls), encoding="utf-8")
     files = (f"content/perf/*/{name}.json" for name in ("results", "page"))
     for path in [p for pattern in (*files, "data/*.json") for p in site.glob(pattern)]:
         path.write_text(json.dumps(marked(json.loads(path.read_text("utf-8")))), encoding="utf-8")
@@ -336,7 +389,7 @@ def test_a_quoted_figure_or_ratio_is_that_of_the_implementation_it_names(
     [
         ('table(id="transfer")', 'table(id="no-such")', 'table(id="no-such"): results.json has no'),
         ('id="chart-transfer"', 'id="no-such"', 'chart(id="no-such"): results.json has no'),
-        ('figure(row="transfer', 'figure(row="no', "results.json has no such figure"),
+        ('figure(row="transfer', 'figure(row="no', "has no such sentence; run `tlsperf render`"),
         ('verdict(row="transfer', 'verdict(row="no', "has no such sentence; run `tlsperf render`"),
         ('rows="*"', 'rows="none-*"', "has no such sentence; run `tlsperf render`"),
         ('description = "', 'subtitle = "', "a report needs a description"),
@@ -353,6 +406,21 @@ def test_a_mistake_in_a_report_is_named(
         run(getattr(zolas, name)(), broken, "build")
     assert said in str(error.value)
     assert OLDER in str(error.value)
+
+
+@pytest.mark.parametrize("name", ["current", "old"])
+def test_links_of_a_table_are_whole_in_an_entry(broken: Path, name: str, tmp_path: Path) -> None:
+    page = broken / "content" / "perf" / OLDER / "index.md"
+    text = page.read_text(encoding="utf-8")
+    head = "## Observations\n"
+    moved = f'{head}\n{{{{ table(id="transfer") }}}}\n'
+    page.write_text(text.replace(head, moved, 1), encoding="utf-8")
+    run(getattr(zolas, name)(), broken, "build", BASE_URL, tmp_path / "public")
+    feed = unescape((tmp_path / "public" / "rss.xml").read_text(encoding="utf-8"))
+    entry = feed.partition(f"/{OLDER}/</link>")[2].partition("</item>")[0]
+    row = example()["tables"][0]["rows"][0]["anchor"]
+    assert f'<tr id="{row}"><th scope="row"><a href="{BASE_URL}/perf/{OLDER}/#{row}">' in entry
+    assert 'href="#' not in entry
 
 
 def test_a_report_without_a_date_is_named(broken: Path) -> None:

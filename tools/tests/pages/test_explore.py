@@ -147,7 +147,7 @@ def test_an_empty_choice_says_what_to_do(play: Any) -> None:
         assert f"{name}=" in seen["search"]
 
 
-def test_an_address_with_what_is_not_there_says_so(play: Any) -> None:
+def test_an_address_with_unknown_names_reports_them(play: Any) -> None:
     seen = play({"open": f"explore/?reports=x,{NEWER}&table=y&libraries=z&more=1"})[1]
     assert seen["notices"] == [
         "The address has a parameter that is not known here: more.",

@@ -13,15 +13,21 @@ PAGE_LIMIT: Final = 120 * KILO
 """Bytes of a report page with all it loads, uncompressed, with up to three figures."""
 
 FIGURE_LIMIT: Final = 20 * KILO
-"""More for each figure beyond three."""
+"""More for each figure beyond three. Four panels, a row of a wide page, are a figure."""
+
+A_ROW: Final = 4
 
 HISTOGRAM_LIMIT: Final = 40 * KILO
 """Instead, for a figure of whole distributions."""
 
-LAYOUTS_LIMIT: Final = 10 * KILO
-"""More for each table of the layouts of programs."""
+CELLS: Final = 50
+CELLS_LIMIT: Final = 9 * KILO
+"""More for each fifty figures in tables of results beyond two fifties."""
 
-STYLE_LIMIT: Final = 20 * KILO
+LAYOUTS_LIMIT: Final = 7 * KILO
+"""More for each table of the layouts of programs, of seven libraries."""
+
+STYLE_LIMIT: Final = 21 * KILO
 
 RUSTLS_DEV: Final = (
     ("rustls.dev, ARM64 report: chart images alone", 668.0),
@@ -40,6 +46,7 @@ class Weight:
     figures: int
     histograms: int
     layouts: int
+    cells: int
 
     @property
     def total(self) -> int:
@@ -50,7 +57,8 @@ class Weight:
         more = max(0, self.figures + self.histograms - 3)
         histograms = min(more, self.histograms)
         more_figures = histograms * HISTOGRAM_LIMIT + (more - histograms) * FIGURE_LIMIT
-        return PAGE_LIMIT + more_figures + self.layouts * LAYOUTS_LIMIT
+        more_cells = -(-max(0, self.cells - 2 * CELLS) // CELLS) * CELLS_LIMIT
+        return PAGE_LIMIT + more_figures + self.layouts * LAYOUTS_LIMIT + more_cells
 
 
 def weigh(public: Path, page: str) -> Weight:
@@ -63,15 +71,19 @@ def weigh(public: Path, page: str) -> Weight:
     )
     files = {(path.parent / name).resolve() for name in names}
     files |= {(public / name).resolve() for name in loads}
-    figures = re.findall(r'<figure class="chart[^"]*" id="([^"]*)"', html)
-    histograms = [figure for figure in figures if "latenc" in figure]
+    charts = re.findall(r'<figure class="chart[^"]*" id="([^"]*)"(.*?)</figure>', html, re.DOTALL)
+    rows = {
+        name: max(1, -(-inside.count('<svg class="panel"') // A_ROW)) for name, inside in charts
+    }
+    histograms = sum(count for name, count in rows.items() if "latenc" in name)
     return Weight(
         page,
         path.stat().st_size,
         sum(file.stat().st_size for file in files),
-        len(figures) - len(histograms),
-        len(histograms),
+        sum(rows.values()) - histograms,
+        histograms,
         html.count(' layouts">'),
+        html.count("<data value="),
     )
 
 

@@ -7,6 +7,7 @@
 
 use std::{
     env,
+    path::Path,
     process::{Command, Output},
 };
 
@@ -19,8 +20,8 @@ const CALLGRIND: usize = (b'C' as usize) << 24 | (b'T' as usize) << 16;
 const TOGGLE_COLLECT: usize = CALLGRIND + 2;
 const START_INSTRUMENTATION: usize = CALLGRIND + 4;
 
-/// glibc's malloc keeps this many freed blocks of each size at hand, instead of 7. What does not
-/// fit goes back to the heap, whose state follows from random numbers and stays for as long as the
+/// glibc's malloc keeps this many freed blocks of each size at hand, instead of 7. The rest
+/// goes back to the heap, whose state follows from random numbers and stays for as long as the
 /// process lives: the counts of one program then fall into classes some tenths of a per cent apart
 /// (<https://sourceware.org/glibc/manual/latest/html_node/Memory-Allocation-Tunables.html>).
 const MALLOC: &str = "glibc.malloc.tcache_count=127";
@@ -28,7 +29,7 @@ const MALLOC: &str = "glibc.malloc.tcache_count=127";
 /// What installs valgrind.
 const HOW_TO_INSTALL: &str = "apt-get install valgrind";
 
-/// Makes a request without arguments; 0 where no valgrind listens.
+/// Makes a request without arguments; 0 if the program does not run under Valgrind.
 #[cfg(target_arch = "x86_64")]
 fn request(code: usize) -> usize {
     let arguments = [code, 0, 0, 0, 0, 0];
@@ -47,7 +48,7 @@ fn request(code: usize) -> usize {
     answer
 }
 
-/// Makes a request without arguments; 0 where no valgrind listens.
+/// Makes a request without arguments; 0 if the program does not run under Valgrind.
 #[cfg(target_arch = "aarch64")]
 fn request(code: usize) -> usize {
     let arguments = [code, 0, 0, 0, 0, 0];
@@ -66,7 +67,7 @@ fn request(code: usize) -> usize {
     answer
 }
 
-/// Without a sequence of instructions that valgrind knows, it is never there.
+/// On other processors there is no sequence of instructions for requests.
 #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
 fn request(_: usize) -> usize {
     0
@@ -95,13 +96,20 @@ pub fn collect<R>(call: impl FnOnce() -> R) -> R {
     result
 }
 
-/// This program with an argument, to be run under callgrind: with collection and instrumentation
-/// off, with a malloc whose cost does not jump, and the profile written to standard output when it
-/// ends.
+/// This program with an argument, to be run under callgrind, with the profile written to standard
+/// output.
 ///
 /// # Errors
 /// The program's own file can't be found.
 pub fn this_program(argument: &str) -> Result<Command> {
+    let profile = Path::new("/proc/self/fd/1");
+    Ok(program(&env::current_exe()?, argument, profile))
+}
+
+/// A program with an argument, to be run under callgrind: with collection and instrumentation off,
+/// with a malloc whose cost does not jump, and the profile written to a file when it ends.
+#[must_use]
+pub fn program(path: &Path, argument: &str, profile: &Path) -> Command {
     let mut command = Command::new("valgrind");
     command
         .args([
@@ -113,12 +121,12 @@ pub fn this_program(argument: &str) -> Result<Command> {
             "--vgdb=no",
             "--collect-atstart=no",
             "--instr-atstart=no",
-            "--callgrind-out-file=/proc/self/fd/1",
         ])
-        .arg(env::current_exe()?)
+        .arg(format!("--callgrind-out-file={}", profile.display()))
+        .arg(path)
         .arg(argument)
         .env("GLIBC_TUNABLES", MALLOC);
-    Ok(command)
+    command
 }
 
 /// The version of valgrind on this host, such as `3.19.0`.

@@ -6,7 +6,13 @@
 
 pub mod callgrind;
 
-use std::thread::{self, ScopedJoinHandle};
+use std::{
+    any::Any,
+    mem::ManuallyDrop,
+    path::Path,
+    sync::atomic::{AtomicBool, Ordering},
+    thread::{self, ScopedJoinHandle},
+};
 
 use anyhow::{Context, Result, anyhow};
 use serde::{Deserialize, Serialize};
@@ -18,9 +24,9 @@ use crate::{
     process,
     record::{Measurement, Metric, Observation, Phase, Record, Statistic, Unit},
     request::Request,
-    scenario::{Operation, Scenario, Side},
+    scenario::{Operation, Scenario, Side, Variant},
     transport::Endpoint,
-    workloads::{self, Countable, Quantity},
+    workloads::{self, Countable, Quantity, Work},
 };
 
 /// Fresh processes that count operations which draw random numbers: what a process draws when it
@@ -37,6 +43,9 @@ const STEPS_IF_NOT_RANDOM: u64 = 16;
 /// Steps before, which are not counted: what a library does once is not the cost of an operation.
 const WARM_UP: u32 = 20;
 
+/// Processes, steps of each and steps before, where an operation takes milliseconds.
+const LONG: (u32, u64, u32) = (2, 4, 2);
+
 /// What a fresh process is to count.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -44,13 +53,34 @@ pub struct Counting {
     scenario: Scenario,
     side: Side,
     steps: u64,
+    warm_up: u32,
 }
 
 /// A library, of which the calls of one role are counted.
 struct Counted<'l, L> {
     library: &'l L,
     side: Side,
+    /// Off before and after the steps that are counted.
+    counting: &'l AtomicBool,
 }
+
+/// What a role has set up. That it is freed is counted too, if it is in a step.
+struct Held<'l, T> {
+    value: ManuallyDrop<T>,
+    counted: bool,
+    counting: &'l AtomicBool,
+}
+
+impl<T> Drop for Held<'_, T> {
+    fn drop(&mut self) {
+        let counted = self.counted && self.counting.load(Ordering::Relaxed);
+        // SAFETY: it is dropped here alone, once.
+        collect_if(counted, || unsafe { ManuallyDrop::drop(&mut self.value) });
+    }
+}
+
+/// A count that is always on: what is held alone exists in steps only.
+static ALWAYS: AtomicBool = AtomicBool::new(true);
 
 /// A connection, whose calls are counted or not.
 struct CountedConnection<C> {
@@ -58,7 +88,7 @@ struct CountedConnection<C> {
     counted: bool,
 }
 
-impl<L> Counted<'_, L> {
+impl<'l, L> Counted<'l, L> {
     fn connection<C>(
         &self,
         sides: [Side; 2],
@@ -68,6 +98,26 @@ impl<L> Counted<'_, L> {
         Ok(CountedConnection {
             connection: collect_if(counted, make)?,
             counted,
+        })
+    }
+
+    /// What belongs to no role.
+    fn alone(&self, load: impl FnOnce() -> Result<Box<dyn Any>>) -> Result<Box<dyn Any>> {
+        let value = collect_if(self.counting.load(Ordering::Relaxed), load)?;
+        Ok(Box::new(Held {
+            value: ManuallyDrop::new(value),
+            counted: true,
+            counting: &ALWAYS,
+        }))
+    }
+
+    fn held<T>(&self, side: Side, make: impl FnOnce() -> Result<T>) -> Result<Held<'l, T>> {
+        let counted = self.side == side;
+        let value = collect_if(counted && self.counting.load(Ordering::Relaxed), make)?;
+        Ok(Held {
+            value: ManuallyDrop::new(value),
+            counted,
+            counting: self.counting,
         })
     }
 }
@@ -111,9 +161,9 @@ impl<C: Connection> Connection for CountedConnection<C> {
     }
 }
 
-impl<L: TlsLibrary> TlsLibrary for Counted<'_, L> {
-    type ClientConfig = L::ClientConfig;
-    type ServerConfig = L::ServerConfig;
+impl<'l, L: TlsLibrary> TlsLibrary for Counted<'l, L> {
+    type ClientConfig = Held<'l, L::ClientConfig>;
+    type ServerConfig = Held<'l, L::ServerConfig>;
     type Client<'a> = CountedConnection<L::Client<'a>>;
     type Server<'a> = CountedConnection<L::Server<'a>>;
 
@@ -125,12 +175,20 @@ impl<L: TlsLibrary> TlsLibrary for Counted<'_, L> {
         self.library.unsupported(scenario)
     }
 
+    fn anchors(&self, pem: &str) -> Result<Box<dyn Any>> {
+        self.alone(|| self.library.anchors(pem))
+    }
+
+    fn private_key(&self, pem: &str) -> Result<Box<dyn Any>> {
+        self.alone(|| self.library.private_key(pem))
+    }
+
     fn client_config(&self, setup: &Setup) -> Result<Self::ClientConfig> {
-        self.library.client_config(setup)
+        self.held(Side::Client, || self.library.client_config(setup))
     }
 
     fn server_config(&self, setup: &Setup) -> Result<Self::ServerConfig> {
-        self.library.server_config(setup)
+        self.held(Side::Server, || self.library.server_config(setup))
     }
 
     fn connect<'a>(
@@ -139,7 +197,7 @@ impl<L: TlsLibrary> TlsLibrary for Counted<'_, L> {
         endpoint: &'a Endpoint,
     ) -> Result<Self::Client<'a>> {
         self.connection([Side::Client, Side::Receiver], || {
-            self.library.connect(config, endpoint)
+            self.library.connect(&config.value, endpoint)
         })
     }
 
@@ -149,7 +207,7 @@ impl<L: TlsLibrary> TlsLibrary for Counted<'_, L> {
         endpoint: &'a Endpoint,
     ) -> Result<Self::Server<'a>> {
         self.connection([Side::Server, Side::Sender], || {
-            self.library.accept(config, endpoint)
+            self.library.accept(&config.value, endpoint)
         })
     }
 }
@@ -173,14 +231,18 @@ pub fn count<L: TlsLibrary>(library: &L, counting: &Counting) -> Result<()> {
     let counted = Counted {
         library,
         side: counting.side,
+        counting: &AtomicBool::new(false),
     };
     let scenario = &counting.scenario;
     countable(scenario.operation)?.run(&counted, scenario, &mut |step| {
-        for _ in 0..WARM_UP {
+        for _ in 0..counting.warm_up {
             step()?;
         }
         callgrind::start()?;
-        (0..counting.steps).try_for_each(|_| step())
+        counted.counting.store(true, Ordering::Relaxed);
+        let counted_steps = (0..counting.steps).try_for_each(|_| step());
+        counted.counting.store(false, Ordering::Relaxed);
+        counted_steps
     })
 }
 
@@ -192,6 +254,11 @@ pub fn unsupported<L: TlsLibrary>(library: &L, request: &Request) -> Option<Stri
     }
     if countable::<L>(scenario.operation).is_err() {
         return Some(not_counted(scenario.operation));
+    }
+    if let Some(Variant::SetUp(set_up)) = scenario.variant
+        && !set_up.is_countable()
+    {
+        return Some(format!("instructions are not counted in {set_up}"));
     }
     if scenario.threads.unwrap_or(1) != 1 {
         return Some("instructions are counted on one thread".into());
@@ -208,21 +275,72 @@ pub fn unsupported<L: TlsLibrary>(library: &L, request: &Request) -> Option<Stri
 pub fn measure(request: &Request) -> Result<Vec<Record>> {
     let sides = workloads::of::<NoopLibrary>(request.scenario.operation).sides();
     let one = |&side| Ok(Record::Measurement(measure_side(request, side)?));
-    sides.iter().flatten().map(one).collect()
+    sides.iter().map(one).collect()
 }
 
-fn measure_side(request: &Request, side: Side) -> Result<Measurement> {
-    let scenario = &request.scenario;
-    let countable = countable::<NoopLibrary>(scenario.operation)?;
-    let (processes, steps) = match countable.is_random() {
-        true => (PROCESSES, STEPS),
-        false => (1, STEPS_IF_NOT_RANDOM),
-    };
-    let counting = Counting {
-        scenario: scenario.clone(),
-        side,
-        steps,
-    };
+/// Has a program count the operations of one role, in one fresh process that writes callgrind's
+/// profile to a file. Returns the work that the profile is of: handshakes, MiB or operations.
+///
+/// # Errors
+/// The process failed, or the scenario is not counted.
+pub fn profile(
+    program: &Path,
+    environment: &[(String, String)],
+    scenario: &Scenario,
+    side: Option<Side>,
+    file: &Path,
+) -> Result<f64> {
+    let counts = Counts::of(scenario, side)?;
+    let mut command = callgrind::program(program, "count", file);
+    command.envs(environment.iter().map(|(name, value)| (name, value)));
+    process::answer(command, &counts.counting)?;
+    Ok(counts.operations as f64 * counts.work.amount)
+}
+
+/// What fresh processes are to count of one role.
+struct Counts {
+    processes: u32,
+    counting: Counting,
+    /// Of one process.
+    operations: u64,
+    work: Work,
+}
+
+impl Counts {
+    fn of(scenario: &Scenario, side: Option<Side>) -> Result<Self> {
+        let countable = countable::<NoopLibrary>(scenario.operation)?;
+        let (processes, steps, warm_up) = match (countable.is_long(), countable.is_random()) {
+            (true, _) => LONG,
+            (false, true) => (PROCESSES, STEPS, WARM_UP),
+            (false, false) => (1, STEPS_IF_NOT_RANDOM, WARM_UP),
+        };
+        // A set-up has no sides: it is one of a role's.
+        let role = side.or(match scenario.variant {
+            Some(Variant::SetUp(set_up)) => Some(set_up.side()),
+            _ => None,
+        });
+        let work = countable.work(scenario)?;
+        Ok(Self {
+            processes,
+            counting: Counting {
+                scenario: scenario.clone(),
+                side: role.with_context(|| not_counted(scenario.operation))?,
+                steps,
+                warm_up,
+            },
+            operations: steps * work.operations,
+            work,
+        })
+    }
+}
+
+fn measure_side(request: &Request, side: Option<Side>) -> Result<Measurement> {
+    let Counts {
+        processes,
+        counting,
+        operations,
+        work,
+    } = Counts::of(&request.scenario, side)?;
     let one = || -> Result<u64> {
         let profile = process::answer(callgrind::this_program("count")?, &counting)?;
         callgrind::instructions(&profile)
@@ -237,8 +355,7 @@ fn measure_side(request: &Request, side: Side) -> Result<Measurement> {
         spawned.into_iter().map(join).collect()
     });
     let total: u64 = totals.into_iter().sum::<Result<u64>>()?;
-    let work = countable.work(scenario)?;
-    let operations = u64::from(processes) * steps * work.operations;
+    let operations = u64::from(processes) * operations;
     let observation = Observation {
         phase: Phase::Total,
         metric: Metric::INSTRUCTIONS,
@@ -247,8 +364,8 @@ fn measure_side(request: &Request, side: Side) -> Result<Measurement> {
         unit: match work.quantity {
             Quantity::Handshakes => Unit::INSTRUCTIONS_PER_HANDSHAKE,
             Quantity::Mebibytes => Unit::INSTRUCTIONS_PER_MEBIBYTE,
-            Quantity::Operations => Unit::INSTRUCTIONS_PER_OPERATION,
+            Quantity::Operations | Quantity::Single => Unit::INSTRUCTIONS_PER_OPERATION,
         },
     };
-    Ok(request.measurement(Some(side), operations, None, vec![observation]))
+    Ok(request.measurement(side, operations, None, vec![observation]))
 }

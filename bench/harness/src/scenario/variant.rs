@@ -5,7 +5,7 @@ use std::{fmt, str::FromStr};
 use anyhow::{Context, Error, Result, bail, ensure};
 use serde::{Deserialize, Serialize};
 
-use super::{KeyExchange, Operation, Primitive};
+use super::{KeyExchange, Operation, Primitive, SetUp};
 
 /// A variant. Its text in records and suites is what `Display` writes.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -21,6 +21,8 @@ pub enum Variant {
     Cold,
     /// `aes-256-gcm-seal-16384`, `rsa-2048-sign`.
     Primitive(Primitive),
+    /// `client-mozilla`, `names-100`.
+    SetUp(SetUp),
     /// A name that only other tools' data has. No program of ours measures it.
     Foreign(String),
 }
@@ -33,6 +35,7 @@ pub enum VariantKind {
     Sessions,
     Cold,
     Primitive,
+    SetUp,
 }
 
 impl VariantKind {
@@ -47,6 +50,7 @@ impl VariantKind {
             Self::Sessions => "sessions-NUMBER".into(),
             Self::Cold => "cold".into(),
             Self::Primitive => Primitive::names(),
+            Self::SetUp => SetUp::names(),
         }
     }
 }
@@ -95,6 +99,9 @@ impl Variant {
         if let Some(primitive) = Primitive::parse(text)? {
             return Ok(Self::Primitive(primitive));
         }
+        if let Some(set_up) = SetUp::parse(text)? {
+            return Ok(Self::SetUp(set_up));
+        }
         if !text.split('+').any(|part| group(part.trim()).is_some()) {
             return Ok(foreign());
         }
@@ -117,6 +124,7 @@ impl Variant {
             Self::Sessions(_) => VariantKind::Sessions,
             Self::Cold => VariantKind::Cold,
             Self::Primitive(_) => VariantKind::Primitive,
+            Self::SetUp(_) => VariantKind::SetUp,
             Self::Foreign(_) => return None,
         })
     }
@@ -173,6 +181,7 @@ impl fmt::Display for Variant {
             Self::Cold => f.write_str("cold"),
             Self::Sessions(sessions) => write!(f, "sessions-{sessions}"),
             Self::Primitive(primitive) => primitive.fmt(f),
+            Self::SetUp(set_up) => set_up.fmt(f),
             Self::Foreign(text) => f.write_str(text),
         }
     }
@@ -208,6 +217,7 @@ mod tests {
                 Some(VariantKind::Sessions) => "sessions",
                 Some(VariantKind::Cold) => "cold",
                 Some(VariantKind::Primitive) => "primitive",
+                Some(VariantKind::SetUp) => "set-up",
                 None => "foreign",
             };
             assert_eq!(found, kind, "{text}");

@@ -7,6 +7,7 @@ pub mod client_hello;
 pub mod handshake;
 pub mod memory;
 pub mod primitives;
+pub mod set_up;
 mod threads;
 pub mod timed;
 pub mod transfer;
@@ -45,6 +46,7 @@ kinds! {
     ClientHello = "client-hello" => client_hello::ClientHello,
     Memory = "memory" => memory::Memory,
     Primitive = "primitive" => primitives::Primitives,
+    SetUp = "set-up" => set_up::SetUps,
 }
 
 impl Operation {
@@ -91,6 +93,9 @@ pub trait Countable<L: TlsLibrary> {
     /// Whether an operation draws random numbers, so that its count varies.
     fn is_random(&self) -> bool;
 
+    /// Whether an operation takes so long that few of them are counted.
+    fn is_long(&self) -> bool;
+
     /// Prepares, and calls `driver` with a step that does the operations and checks their result.
     ///
     /// # Errors
@@ -119,14 +124,18 @@ pub enum Quantity {
     /// Of plaintext.
     Mebibytes,
     Operations,
+    /// Operations that nobody repeats: the time of one is recorded, not a rate.
+    Single,
 }
 
 impl Quantity {
-    fn per_second(self) -> Unit {
+    /// The unit of its rate, if it has one.
+    fn per_second(self) -> Option<Unit> {
         match self {
-            Self::Handshakes => Unit::HANDSHAKES_PER_SECOND,
-            Self::Mebibytes => Unit::MEBIBYTES_PER_SECOND,
-            Self::Operations => Unit::OPERATIONS_PER_SECOND,
+            Self::Handshakes => Some(Unit::HANDSHAKES_PER_SECOND),
+            Self::Mebibytes => Some(Unit::MEBIBYTES_PER_SECOND),
+            Self::Operations => Some(Unit::OPERATIONS_PER_SECOND),
+            Self::Single => None,
         }
     }
 }
@@ -150,9 +159,10 @@ mod tests {
     }
 
     #[test]
-    fn primitives_alone_have_no_sides() {
+    fn primitives_and_set_ups_alone_have_no_sides() {
         for operation in Operation::ALL {
-            assert_eq!(operation.has_sides(), *operation != Operation::Primitive);
+            let sideless = [Operation::Primitive, Operation::SetUp];
+            assert_eq!(operation.has_sides(), !sideless.contains(operation));
         }
     }
 }

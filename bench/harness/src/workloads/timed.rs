@@ -21,9 +21,6 @@ use crate::{
     session,
 };
 
-/// A warm-up has at least so many steps, however short its time.
-const LEAST_WARM_UP: u32 = 4;
-
 /// How long, and how often, the libraries that encrypt nothing are driven.
 const OVERHEAD_WINDOW: Duration = Duration::from_millis(1);
 const OVERHEAD_WINDOWS: u32 = 5;
@@ -73,6 +70,12 @@ pub trait Timed {
     /// Whether an operation draws random numbers.
     const RANDOM: bool = true;
 
+    /// Whether an operation takes milliseconds.
+    const LONG: bool = false;
+
+    /// A warm-up has at least so many steps, however short its time.
+    const LEAST_WARM_UP: u32 = 4;
+
     /// Made once, for all threads.
     type Shared<L: TlsLibrary>: Sync;
 
@@ -87,6 +90,19 @@ pub trait Timed {
     /// # Errors
     /// The scenario is not valid, or the library is not right.
     fn prepare<L: TlsLibrary>(target: &Target<'_, L>) -> Result<Self::Shared<L>>;
+
+    /// Whether a step waits for another process: its thread is away then, and was not stopped.
+    fn waits(_: &Scenario) -> bool {
+        false
+    }
+
+    /// Figures of the first role that are no time, and not of the steps that are timed.
+    ///
+    /// # Errors
+    /// They can't be had.
+    fn beside(_: &Scenario) -> Result<Vec<Observation>> {
+        Ok(Vec::new())
+    }
 
     /// On each thread: gets ready, and calls `driver` with the step.
     ///
@@ -193,7 +209,7 @@ impl<T: Timed, L: TlsLibrary> Workload<L> for T {
         let windows = on_threads(request, |gate| {
             T::run(&target, &shared, |step| {
                 let mut thrown_away = Tally::new(T::SIDES.len(), false)?;
-                repeat(warmup, LEAST_WARM_UP, || step(&mut thrown_away))?;
+                repeat(warmup, T::LEAST_WARM_UP, || step(&mut thrown_away))?;
                 let mut tally = Tally::new(T::SIDES.len(), T::LATENCY && request.latency)?;
                 drop(gate);
                 let before = Presence::now();
@@ -205,6 +221,7 @@ impl<T: Timed, L: TlsLibrary> Workload<L> for T {
                 }
                 let end = Instant::now();
                 let after = Presence::now().zip(before);
+                let after = after.filter(|_| !T::waits(target.scenario));
                 let stopped = after.and_then(|(after, before)| after.stopped_since(&before));
                 Ok(Window {
                     tally,
@@ -222,6 +239,9 @@ impl<T: Timed, L: TlsLibrary> Workload<L> for T {
                 role(request, *side, work, &roles.collect::<Vec<_>>())
             })
             .collect::<Result<Vec<_>>>()?;
+        if let Some(first) = records.first_mut() {
+            first.observations.extend(T::beside(target.scenario)?);
+        }
         if T::LATENCY && request.throughput {
             records.push(throughput(request, work, &windows)?);
         }
@@ -269,6 +289,10 @@ impl<T: Timed, L: TlsLibrary> Countable<L> for T {
 
     fn is_random(&self) -> bool {
         T::RANDOM
+    }
+
+    fn is_long(&self) -> bool {
+        T::LONG
     }
 
     fn run(
@@ -337,18 +361,32 @@ fn mean(time: Duration, operations: u64) -> f64 {
     time.as_nanos() as f64 / operations as f64
 }
 
-fn rate(value: f64, quantity: Quantity) -> Observation {
-    Observation {
-        phase: Phase::Total,
-        metric: Metric::RATE,
-        statistic: Statistic::Value,
-        value,
-        unit: quantity.per_second(),
+/// What stands for all phases: work by time, or the mean time of one operation.
+fn whole(rate: f64, quantity: Quantity) -> Observation {
+    match quantity.per_second() {
+        Some(unit) => Observation {
+            phase: Phase::Total,
+            metric: Metric::RATE,
+            statistic: Statistic::Value,
+            value: rate,
+            unit,
+        },
+        None => duration(Phase::Total, 1e6 / rate),
     }
 }
 
-/// The record of one role: the sum of the threads' rates, the mean time of each phase where there
-/// are several, and the latencies if they were requested.
+fn duration(phase: Phase, microseconds: f64) -> Observation {
+    Observation {
+        phase,
+        metric: Metric::DURATION,
+        statistic: Statistic::Value,
+        value: microseconds,
+        unit: Unit::MICROSECONDS,
+    }
+}
+
+/// The record of one role: the sum of the threads' rates (or the time of one operation), the mean
+/// time of each phase where there are several, and the latencies if they were requested.
 fn role(
     request: &Request,
     side: Option<Side>,
@@ -364,16 +402,11 @@ fn role(
             sum.add(*phase, *time);
         }
     }
-    let mut observations = vec![rate(rates.iter().sum(), work.quantity)];
+    let mut observations = vec![whole(rates.iter().sum(), work.quantity)];
     sum.phases.sort_unstable();
     let phases = sum.phases.iter().filter(|it| it.0 != Phase::Total);
-    observations.extend(phases.map(|(phase, time)| Observation {
-        phase: *phase,
-        metric: Metric::DURATION,
-        statistic: Statistic::Value,
-        value: mean(*time, operations) / 1e3,
-        unit: Unit::MICROSECONDS,
-    }));
+    observations
+        .extend(phases.map(|(phase, time)| duration(*phase, mean(*time, operations) / 1e3)));
     let latencies = threads.iter().filter_map(|it| it.1.latencies.as_ref());
     let latencies = Latencies::merged(latencies)?;
     observations.extend(latencies.iter().flat_map(Latencies::observations));
@@ -400,7 +433,7 @@ fn throughput(request: &Request, work: Work, windows: &[Window]) -> Result<Measu
     let value = amount(operations) / wall.as_secs_f64();
     Ok(Measurement {
         per_thread: (windows.len() > 1).then(|| rates.collect()),
-        ..request.measurement(None, operations, wall, vec![rate(value, work.quantity)])
+        ..request.measurement(None, operations, wall, vec![whole(value, work.quantity)])
     })
 }
 

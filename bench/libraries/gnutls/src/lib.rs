@@ -18,6 +18,7 @@ mod socket;
 mod vocabulary;
 
 use std::{
+    any::Any,
     cell::{Cell, RefCell},
     ffi::{CStr, CString, c_char, c_int, c_uint},
     ptr,
@@ -65,6 +66,36 @@ fn datum(bytes: &[u8]) -> Result<gnutls_datum_t> {
         data: bytes.as_ptr().cast_mut(),
         size: bytes.len().try_into()?,
     })
+}
+
+/// Fails unless all certificates of a PEM text were added.
+fn all_added(added: c_int, pem: &str) -> Result<()> {
+    let expected = pem.matches("-----BEGIN CERTIFICATE-----").count();
+    ensure!(
+        usize::try_from(added) == Ok(expected),
+        "{added} roots of the PEM text were added, expected {expected}"
+    );
+    Ok(())
+}
+
+/// Trust anchors alone.
+struct TrustList(gnutls_x509_trust_list_t);
+
+impl Drop for TrustList {
+    fn drop(&mut self) {
+        // SAFETY: owned, with its certificates.
+        unsafe { gnutls_x509_trust_list_deinit(self.0, 1) };
+    }
+}
+
+/// A private key alone.
+struct PrivateKey(gnutls_x509_privkey_t);
+
+impl Drop for PrivateKey {
+    fn drop(&mut self) {
+        // SAFETY: owned.
+        unsafe { gnutls_x509_privkey_deinit(self.0) };
+    }
 }
 
 /// The session that a client's next connection resumes.
@@ -149,14 +180,18 @@ impl Context {
                 gnutls_priority_init(&raw mut this.priorities, text.as_ptr(), ptr::null_mut()),
                 &format!("priorities {}", text.to_string_lossy()),
             )?;
-            let added = gnutls_certificate_set_x509_trust_mem(
-                this.credentials,
-                &raw const trusted,
-                GNUTLS_X509_FMT_PEM,
-            );
-            check(added, "gnutls_certificate_set_x509_trust_mem")?;
-            ensure!(added == 1, "{added} roots in the PEM text, expected 1");
-            if let Some(identity) = &setup.identity {
+            if !setup.trusted.is_empty() {
+                let added = gnutls_certificate_set_x509_trust_mem(
+                    this.credentials,
+                    &raw const trusted,
+                    GNUTLS_X509_FMT_PEM,
+                );
+                check(added, "gnutls_certificate_set_x509_trust_mem")?;
+                all_added(added, setup.trusted)?;
+            }
+            // It chooses by name itself: the first is for clients that ask for none.
+            let named = setup.named.iter().map(|it| &it.identity);
+            for identity in setup.identity.iter().chain(named) {
                 let chain = datum(identity.chain.as_bytes())?;
                 let key = datum(identity.key.as_bytes())?;
                 check(
@@ -230,6 +265,40 @@ impl TlsLibrary for GnuTls {
             }
             _ => None,
         }
+    }
+
+    fn anchors(&self, pem: &str) -> Result<Box<dyn Any>> {
+        let mut list = TrustList(ptr::null_mut());
+        let text = datum(pem.as_bytes())?;
+        // SAFETY: the list is owned by what is returned, and the text is read before the call returns.
+        unsafe {
+            check(
+                gnutls_x509_trust_list_init(&raw mut list.0, 0),
+                "gnutls_x509_trust_list_init",
+            )?;
+            let (text, no_lists) = (&raw const text, ptr::null());
+            let format = GNUTLS_X509_FMT_PEM;
+            let added = gnutls_x509_trust_list_add_trust_mem(list.0, text, no_lists, format, 0, 0);
+            check(added, "gnutls_x509_trust_list_add_trust_mem")?;
+            all_added(added, pem)?;
+        }
+        Ok(Box::new(list))
+    }
+
+    fn private_key(&self, pem: &str) -> Result<Box<dyn Any>> {
+        let mut key = PrivateKey(ptr::null_mut());
+        let text = datum(pem.as_bytes())?;
+        // SAFETY: as above.
+        unsafe {
+            check(
+                gnutls_x509_privkey_init(&raw mut key.0),
+                "gnutls_x509_privkey_init",
+            )?;
+            let (text, format) = (&raw const text, GNUTLS_X509_FMT_PEM);
+            let imported = gnutls_x509_privkey_import2(key.0, text, format, ptr::null(), 0);
+            check(imported, "gnutls_x509_privkey_import2")?;
+        }
+        Ok(Box::new(key))
     }
 
     fn client_config(&self, setup: &Setup) -> Result<Context> {

@@ -9,11 +9,13 @@ use anyhow::{Context, Result, bail, ensure};
 pub use openssl_sys::{
     BIO_meth_set_ctrl__fixed_rust as BIO_meth_set_ctrl,
     BIO_meth_set_read__fixed_rust as BIO_meth_set_read,
-    BIO_meth_set_write__fixed_rust as BIO_meth_set_write, *,
+    BIO_meth_set_write__fixed_rust as BIO_meth_set_write,
+    SSL_CTX_set_tlsext_servername_callback__fixed_rust as SSL_CTX_set_tlsext_servername_callback,
+    *,
 };
 use tls_harness::scenario::{CipherSuite, KeyExchange};
 
-use crate::ssl;
+use crate::{ssl, tuned};
 
 /// `BIO_TYPE_SOURCE_SINK` of bio.h.
 pub const BIO_TYPE_SOURCE_SINK: c_int = 0x0400;
@@ -26,6 +28,25 @@ const SSL_TICKET_SUCCESS: c_int = 5;
 const SSL_TICKET_SUCCESS_RENEW: c_int = 6;
 const SSL_TICKET_RETURN_IGNORE_RENEW: c_int = 2;
 const SSL_TICKET_RETURN_USE_RENEW: c_int = 4;
+
+#[cfg(openssl_3)]
+unsafe extern "C" {
+    fn SSL_CTX_new_ex(
+        library: *mut OSSL_LIB_CTX,
+        properties: *const c_char,
+        method: *const SSL_METHOD,
+    ) -> *mut SSL_CTX;
+    fn X509_get0_pubkey(certificate: *const X509) -> *mut EVP_PKEY;
+    fn X509_new_ex(library: *mut OSSL_LIB_CTX, properties: *const c_char) -> *mut X509;
+    fn PEM_read_bio_PrivateKey_ex(
+        bio: *mut BIO,
+        key: *mut *mut EVP_PKEY,
+        password: pem_password_cb,
+        argument: *mut c_void,
+        library: *mut OSSL_LIB_CTX,
+        properties: *const c_char,
+    ) -> *mut EVP_PKEY;
+}
 
 type GenerateTicket = unsafe extern "C" fn(*mut SSL, *mut c_void) -> c_int;
 type DecryptTicket = unsafe extern "C" fn(
@@ -46,6 +67,73 @@ unsafe extern "C" {
         decrypt: Option<DecryptTicket>,
         argument: *mut c_void,
     ) -> c_int;
+}
+
+/// An `SSL_CTX`, tuned if this thread makes tuned objects.
+///
+/// # Errors
+/// The library fails, or does not have what is asked for.
+pub fn new_context() -> Result<*mut SSL_CTX> {
+    // SAFETY: the method is static, and the library context lives as long as the process.
+    unsafe {
+        #[cfg(openssl_3)]
+        let context = SSL_CTX_new_ex(tuned::own::context()?, ptr::null(), TLS_method());
+        #[cfg(not(openssl_3))]
+        let context = SSL_CTX_new(TLS_method());
+        ssl::check(!context.is_null(), "SSL_CTX_new")?;
+        ssl::check(!tuned::is_on() || tuned::set(context), "SSL_CTX_set_mode")?;
+        Ok(context)
+    }
+}
+
+/// The next certificate of a PEM text; null at its end.
+///
+/// # Errors
+/// The library fails.
+pub unsafe fn read_certificate(bio: *mut BIO) -> Result<*mut X509> {
+    // SAFETY: the caller passes a BIO that lives. What could not be read is freed.
+    unsafe {
+        #[cfg(openssl_3)]
+        if tuned::is_on() {
+            let mut certificate = X509_new_ex(tuned::own::context()?, ptr::null());
+            ssl::check(!certificate.is_null(), "X509_new_ex")?;
+            let read = PEM_read_bio_X509(bio, &raw mut certificate, None, ptr::null_mut());
+            if read.is_null() {
+                X509_free(certificate);
+                return Ok(read);
+            }
+            tuned::own::check_key(X509_get0_pubkey(read), "certificate")?;
+            return Ok(read);
+        }
+        Ok(PEM_read_bio_X509(
+            bio,
+            ptr::null_mut(),
+            None,
+            ptr::null_mut(),
+        ))
+    }
+}
+
+/// The private key of a PEM text; null if it has none.
+///
+/// # Errors
+/// The library fails.
+pub unsafe fn read_private_key(bio: *mut BIO) -> Result<*mut EVP_PKEY> {
+    let (none, nothing) = (ptr::null_mut(), ptr::null_mut());
+    // SAFETY: the caller passes a BIO that lives.
+    unsafe {
+        #[cfg(openssl_3)]
+        let (context, properties) = (tuned::own::context()?, ptr::null());
+        #[cfg(openssl_3)]
+        let key = PEM_read_bio_PrivateKey_ex(bio, none, None, nothing, context, properties);
+        #[cfg(openssl_3)]
+        if tuned::is_on() && !key.is_null() {
+            tuned::own::check_key(key, "private key")?;
+        }
+        #[cfg(not(openssl_3))]
+        let key = PEM_read_bio_PrivateKey(bio, none, None, nothing);
+        Ok(key)
+    }
 }
 
 // SAFETY of all that follows: the caller passes living objects of the library.
@@ -120,9 +208,18 @@ pub unsafe fn flush_tickets(_: *mut SSL) -> Result<()> {
     Ok(())
 }
 
-/// The group of the last key exchange; none where a TLS 1.2 session was resumed.
-#[cfg(openssl_group_name)]
+/// The group of the last key exchange; none where a TLS 1.2 session was resumed. A tuned connection
+/// is checked to be one.
 pub unsafe fn negotiated_group(ssl: *mut SSL) -> Result<Option<KeyExchange>> {
+    unsafe {
+        #[cfg(openssl_3)]
+        tuned::check_connection(ssl)?;
+        group(ssl)
+    }
+}
+
+#[cfg(openssl_group_name)]
+unsafe fn group(ssl: *mut SSL) -> Result<Option<KeyExchange>> {
     let name = unsafe {
         match SSL_get0_group_name(ssl) {
             name if name.is_null() => return Ok(None),
@@ -138,10 +235,9 @@ pub unsafe fn negotiated_group(ssl: *mut SSL) -> Result<Option<KeyExchange>> {
     }))
 }
 
-/// The group of the last key exchange, as the peer's share of it shows: before 3.2 OpenSSL has no
-/// name for it. None where a TLS 1.2 session was resumed.
+/// As the peer's share of it shows: before 3.2 OpenSSL has no name for it.
 #[cfg(not(openssl_group_name))]
-pub unsafe fn negotiated_group(ssl: *mut SSL) -> Result<Option<KeyExchange>> {
+unsafe fn group(ssl: *mut SSL) -> Result<Option<KeyExchange>> {
     /// `SSL_CTRL_GET_PEER_TMP_KEY` of ssl.h.
     const SSL_CTRL_GET_PEER_TMP_KEY: c_int = 109;
     let mut key: *mut EVP_PKEY = ptr::null_mut();

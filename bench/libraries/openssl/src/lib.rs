@@ -8,8 +8,9 @@ mod ffi;
 mod primitives;
 #[path = "../../shared/ssl/mod.rs"]
 mod ssl;
+mod tuned;
 
-pub use crate::ssl::Ssl as OpenSsl;
+pub use crate::{ssl::Ssl as OpenSsl, tuned::Tuned};
 
 use anyhow::{Context as _, Result};
 use tls_harness::{

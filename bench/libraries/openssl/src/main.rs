@@ -1,7 +1,13 @@
-//! Measures OpenSSL.
+//! Measures OpenSSL, tuned where its environment says so.
 
 use std::process::ExitCode;
 
+use tls_harness::{implementation, program};
+use tls_openssl::{OpenSsl, Tuned};
+
 fn main() -> ExitCode {
-    tls_harness::program::main(&tls_openssl::OpenSsl)
+    match implementation::is_tuned() {
+        true => program::main(&Tuned),
+        false => program::main(&OpenSsl),
+    }
 }

@@ -27,3 +27,50 @@ fn every_primitive_is_right() {
 fn client_hellos_carry_their_key_shares() {
     conformance::programs::client_hellos_carry_their_key_shares(&OpenSsl, PROGRAM);
 }
+
+/// The same program, with the settings that OpenSSL's documentation recommends.
+mod tuned {
+    use std::{process::Command, sync::OnceLock};
+
+    use tls_openssl::Tuned;
+
+    use super::*;
+
+    conformance_tests!(Tuned, program(), unsupported: UNSUPPORTED);
+
+    /// Starts the program as `tlsbench` starts a tuned one.
+    fn program() -> &'static str {
+        static PATH: OnceLock<String> = OnceLock::new();
+        PATH.get_or_init(|| {
+            let path = concat!(env!("CARGO_TARGET_TMPDIR"), "/tls-openssl-tuned");
+            let script = format!("#!/bin/sh\nTLS_HARNESS_TUNED=1 exec '{PROGRAM}' \"$@\"\n");
+            // Not written by this process: a file that is open for writing cannot be executed, and
+            // a program that another test starts at this moment would have it open.
+            let write = "printf %s \"$1\" > \"$0\" && chmod +x \"$0\"";
+            let written = Command::new("sh")
+                .args(["-c", write, path, &script])
+                .status();
+            assert!(written.unwrap().success(), "{path} was not written");
+            path.to_owned()
+        })
+    }
+
+    #[test]
+    fn a_program_reports_that_it_is_tuned_and_how() {
+        let described = |program: &str| -> serde_json::Value {
+            let output = Command::new(program).arg("describe").output().unwrap();
+            serde_json::from_slice(&output.stdout).unwrap()
+        };
+        let (default, tuned) = (described(PROGRAM), described(program()));
+        assert_eq!(default.get("build").or(default.get("note")), None);
+        assert_eq!(tuned["build"], "tuned");
+        let id = default["id"].as_str().unwrap();
+        assert_eq!(tuned["id"], format!("{id}-tuned"));
+        let note = tuned["note"].as_str().unwrap();
+        let expected = match cfg!(openssl_3) {
+            true => "Tuned: SSL_MODE_RELEASE_BUFFERS; a library context for each thread; 17",
+            false => "Tuned: SSL_MODE_RELEASE_BUFFERS.",
+        };
+        assert!(note.starts_with(expected), "{note}");
+    }
+}

@@ -10,18 +10,26 @@ mod primitive;
 mod ring;
 mod session;
 
-use std::sync::Arc;
+use std::{
+    any::Any,
+    ptr,
+    sync::{Arc, Mutex, PoisonError},
+};
 
 use anyhow::{Context, Result, bail, ensure};
-use pki_types::{CertificateDer, PrivateKeyDer, ServerName, pem::PemObject};
+use pki_types::{
+    CertificateDer, PrivateKeyDer, ServerName, SignatureVerificationAlgorithm, pem::PemObject,
+};
 use rustls::{
-    ClientConfig, ClientConnection, RootCertStore, ServerConfig, ServerConnection,
+    ClientConfig, ClientConnection, RootCertStore, ServerConfig, ServerConnection, SignatureScheme,
     SupportedCipherSuite,
     client::{Resumption as ClientResumption, WebPkiServerVerifier},
     crypto::{CryptoProvider, WebPkiSupportedAlgorithms},
     server::{
-        NoServerSessionStorage, ProducesTickets, ServerSessionMemoryCache, WebPkiClientVerifier,
+        NoServerSessionStorage, ProducesTickets, ResolvesServerCertUsingSni,
+        ServerSessionMemoryCache, WebPkiClientVerifier,
     },
+    sign::CertifiedKey,
 };
 use tls_harness::{
     binary,
@@ -146,26 +154,55 @@ impl Rustls {
             .collect::<Result<_>>()?;
         let scheme = signature_scheme(setup.certificate);
         let algorithms = provider.signature_verification_algorithms;
-        let mapping: Vec<_> = algorithms
-            .mapping
-            .iter()
-            .filter(|(found, _)| *found == scheme)
-            .copied()
-            .collect();
+        let mapping = only(scheme, algorithms.mapping);
         ensure!(!mapping.is_empty(), "{} has no {scheme:?}", self.name);
         provider.signature_verification_algorithms = WebPkiSupportedAlgorithms {
             all: algorithms.all,
-            // rustls wants it to live for ever; a process makes only a few.
-            mapping: Vec::leak(mapping),
+            mapping,
         };
         Ok(Arc::new(provider))
     }
 }
 
-fn roots(setup: &Setup) -> Result<Arc<RootCertStore>> {
+/// What a provider verifies signatures with.
+type Mapping = &'static [(
+    SignatureScheme,
+    &'static [&'static dyn SignatureVerificationAlgorithm],
+)];
+
+/// The part of a provider's mapping for one scheme: made once, since rustls wants it to live for ever.
+fn only(scheme: SignatureScheme, mapping: Mapping) -> Mapping {
+    static MADE: Mutex<Vec<(Mapping, SignatureScheme, Mapping)>> = Mutex::new(Vec::new());
+    let mut made = MADE.lock().unwrap_or_else(PoisonError::into_inner);
+    let known = made
+        .iter()
+        .find(|it| ptr::eq(it.0, mapping) && it.1 == scheme);
+    if let Some((_, _, found)) = known {
+        return found;
+    }
+    let own = mapping.iter().filter(|it| it.0 == scheme);
+    let own: Mapping = Vec::leak(own.copied().collect());
+    made.push((mapping, scheme, own));
+    own
+}
+
+fn roots(pem: &str) -> Result<RootCertStore> {
     let mut roots = RootCertStore::empty();
-    roots.add(CertificateDer::from_pem_slice(setup.trusted.as_bytes())?)?;
-    Ok(Arc::new(roots))
+    for certificate in CertificateDer::pem_slice_iter(pem.as_bytes()) {
+        roots.add(certificate?)?;
+    }
+    Ok(roots)
+}
+
+/// Certificates by the names that clients ask for.
+fn by_name(setup: &Setup, provider: &CryptoProvider) -> Result<ResolvesServerCertUsingSni> {
+    let mut resolver = ResolvesServerCertUsingSni::new();
+    for named in setup.named {
+        let (chain, key) = chain_and_key(&named.identity)?;
+        let key = provider.key_provider.load_private_key(key)?;
+        resolver.add(named.name, CertifiedKey::new(chain, key))?;
+    }
+    Ok(resolver)
 }
 
 fn chain_and_key(
@@ -235,11 +272,20 @@ impl TlsLibrary for Rustls {
         Ok(self.cryptography)
     }
 
+    fn anchors(&self, pem: &str) -> Result<Box<dyn Any>> {
+        Ok(Box::new(roots(pem)?))
+    }
+
+    fn private_key(&self, pem: &str) -> Result<Box<dyn Any>> {
+        let key = PrivateKeyDer::from_pem_slice(pem.as_bytes())?;
+        Ok(Box::new(self.provider.key_provider.load_private_key(key)?))
+    }
+
     fn client_config(&self, setup: &Setup) -> Result<Client> {
         let provider = self.pinned(setup)?;
+        let roots = Arc::new(roots(setup.trusted)?);
         let verifier =
-            WebPkiServerVerifier::builder_with_provider(roots(setup)?, Arc::clone(&provider))
-                .build()?;
+            WebPkiServerVerifier::builder_with_provider(roots, Arc::clone(&provider)).build()?;
         let builder = ClientConfig::builder_with_provider(provider)
             .with_protocol_versions(&[version(setup.protocol)])?
             .with_webpki_verifier(verifier);
@@ -268,12 +314,21 @@ impl TlsLibrary for Rustls {
         let builder = match setup.authentication {
             Authentication::Server => builder.with_no_client_auth(),
             Authentication::Mutual => builder.with_client_cert_verifier(
-                WebPkiClientVerifier::builder_with_provider(roots(setup)?, provider).build()?,
+                WebPkiClientVerifier::builder_with_provider(
+                    Arc::new(roots(setup.trusted)?),
+                    Arc::clone(&provider),
+                )
+                .build()?,
             ),
         };
         let identity = setup.identity.context("a server needs an identity")?;
-        let (chain, key) = chain_and_key(&identity)?;
-        let mut config = builder.with_single_cert(chain, key)?;
+        let mut config = match setup.named {
+            [] => {
+                let (chain, key) = chain_and_key(&identity)?;
+                builder.with_single_cert(chain, key)?
+            }
+            _ => builder.with_cert_resolver(Arc::new(by_name(setup, &provider)?)),
+        };
         config.max_fragment_size = max_fragment_size(setup);
         config.session_storage = Arc::new(NoServerSessionStorage {});
         config.send_tls13_tickets = 1;

@@ -1,7 +1,7 @@
 //! rustls through its unbuffered API: the connection keeps no buffers, and its user encodes into
 //! and decodes from buffers of his own.
 
-use std::{ops::DerefMut, sync::Arc};
+use std::{any::Any, ops::DerefMut, sync::Arc};
 
 use anyhow::{Context, Result, bail, ensure};
 use pki_types::ServerName;
@@ -59,6 +59,14 @@ impl TlsLibrary for Unbuffered {
 
     fn cryptography(&self) -> Result<&dyn Cryptography> {
         self.0.cryptography()
+    }
+
+    fn anchors(&self, pem: &str) -> Result<Box<dyn Any>> {
+        self.0.anchors(pem)
+    }
+
+    fn private_key(&self, pem: &str) -> Result<Box<dyn Any>> {
+        self.0.private_key(pem)
     }
 
     fn client_config(&self, setup: &Setup) -> Result<Client> {

@@ -20,9 +20,10 @@ use s2n_tls_sys::*;
 use tls_harness::{
     binary,
     implementation::{self, Implementation},
-    library::{Setup, TlsLibrary},
+    library::{self, Setup, TlsLibrary},
     scenario::{
-        Authentication, Certificate, KeyExchange, Operation, Protocol, Resumption, Scenario,
+        Authentication, Certificate, KeyExchange, Operation, Protocol, Resumption, Scenario, SetUp,
+        Slope, Variant,
     },
     transport::Endpoint,
 };
@@ -38,7 +39,8 @@ unsafe extern "C" {
         signature: u16,
         groups: *const u16,
         group_count: usize,
-    ) -> c_int;
+    ) -> *mut c_void;
+    fn tls_harness_unpin(policy: *mut c_void);
 }
 
 /// The s2n-tls that this program is linked with.
@@ -164,9 +166,25 @@ unsafe extern "C" fn any_name(_: *const c_char, _: usize, _: *mut c_void) -> u8 
     1
 }
 
+/// Chains and keys that an `s2n_config` chooses from by name; it does not own them.
+#[derive(Default)]
+struct Named(Vec<*mut s2n_cert_chain_and_key>);
+
+impl Drop for Named {
+    fn drop(&mut self) {
+        for it in &self.0 {
+            // SAFETY: owned.
+            unsafe { s2n_cert_chain_and_key_free(*it) };
+        }
+    }
+}
+
 /// An `s2n_config`.
 pub struct Context {
     config: *mut s2n_config,
+    /// What `tls_harness_pin` returned, or null.
+    policy: *mut c_void,
+    named: Named,
     host_name: CString,
     mutual: bool,
     /// In a box: the `s2n_config` keeps its address.
@@ -182,8 +200,11 @@ unsafe impl Sync for ServerContext {}
 
 impl Drop for Context {
     fn drop(&mut self) {
-        // SAFETY: owned, and every connection borrows from this.
-        unsafe { s2n_config_free(self.config) };
+        // SAFETY: owned, and every connection borrows from this; the config refers to the policy.
+        unsafe {
+            s2n_config_free(self.config);
+            tls_harness_unpin(self.policy);
+        }
     }
 }
 
@@ -197,8 +218,10 @@ impl Context {
         // SAFETY: the new config, without the system's certificates, is owned by what is returned.
         let config = unsafe { s2n_config_new_minimal() };
         check(!config.is_null(), "s2n_config_new_minimal")?;
-        let this = Self {
+        let mut this = Self {
             config,
+            policy: ptr::null_mut(),
+            named: Named::default(),
             host_name: CString::new(setup.host_name)?,
             mutual: setup.authentication == Authentication::Mutual,
             slot: Box::default(),
@@ -210,23 +233,42 @@ impl Context {
         let trusted = CString::new(setup.trusted)?;
         // SAFETY: the config lives, and what is passed is copied.
         unsafe {
-            check(
-                tls_harness_pin(
-                    config,
-                    version.try_into()?,
-                    setup.cipher_suite.number(),
-                    signature,
-                    groups.as_ptr(),
-                    groups.len(),
-                ) == s2n_status_code::SUCCESS,
-                "the security policy",
-            )?;
-            check(
-                s2n_config_add_pem_to_trust_store(config, trusted.as_ptr())
-                    == s2n_status_code::SUCCESS,
-                "s2n_config_add_pem_to_trust_store",
-            )?;
-            if let Some(identity) = &setup.identity {
+            this.policy = tls_harness_pin(
+                config,
+                version.try_into()?,
+                setup.cipher_suite.number(),
+                signature,
+                groups.as_ptr(),
+                groups.len(),
+            );
+            check(!this.policy.is_null(), "the security policy")?;
+            if !trusted.is_empty() {
+                check(
+                    s2n_config_add_pem_to_trust_store(config, trusted.as_ptr())
+                        == s2n_status_code::SUCCESS,
+                    "s2n_config_add_pem_to_trust_store",
+                )?;
+            }
+            for it in setup.named {
+                let identity = &it.identity;
+                let (chain, key) = (CString::new(identity.chain)?, CString::new(identity.key)?);
+                let loaded = s2n_cert_chain_and_key_new();
+                check(!loaded.is_null(), "s2n_cert_chain_and_key_new")?;
+                this.named.0.push(loaded);
+                check(
+                    s2n_cert_chain_and_key_load_pem(loaded, chain.as_ptr(), key.as_ptr())
+                        == s2n_status_code::SUCCESS,
+                    "s2n_cert_chain_and_key_load_pem",
+                )?;
+                check(
+                    s2n_config_add_cert_chain_and_key_to_store(config, loaded)
+                        == s2n_status_code::SUCCESS,
+                    "s2n_config_add_cert_chain_and_key_to_store",
+                )?;
+            }
+            // s2n-tls takes chains and keys either one by one, or as they come with a config.
+            let identity = setup.identity.filter(|_| setup.named.is_empty());
+            if let Some(identity) = &identity {
                 let (chain, key) = (CString::new(identity.chain)?, CString::new(identity.key)?);
                 check(
                     s2n_config_add_cert_chain_and_key(config, chain.as_ptr(), key.as_ptr())
@@ -364,6 +406,15 @@ impl TlsLibrary for S2nTls {
         let resumes = setup.resumption != Resumption::None;
         if resumes && setup.authentication == Authentication::Mutual {
             return reason("s2n-tls keeps no client certificate in a session");
+        }
+        if let Some(Variant::SetUp(set_up)) = scenario.variant {
+            match set_up {
+                SetUp::Anchors(_) | SetUp::Slope(Slope::Anchors) => {
+                    return reason(library::NO_ANCHORS);
+                }
+                SetUp::PrivateKey => return reason(library::NO_PRIVATE_KEY),
+                _ => {}
+            }
         }
         match (setup.protocol, setup.resumption) {
             (Protocol::Tls12, Resumption::Ticket) => {

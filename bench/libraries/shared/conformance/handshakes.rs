@@ -116,7 +116,7 @@ pub fn what_is_wrong_is_noticed<L: TlsLibrary>(library: &L) {
             refused(
                 with_other(&|other| other.resumption = Some(Resumption::Ticket)),
                 match scenario.protocol {
-                    Some(Protocol::Tls13) => "bytes were sent that nobody read",
+                    Some(Protocol::Tls13) => "bytes were sent but not read",
                     _ => "tickets: found 1, expected 0",
                 },
             );

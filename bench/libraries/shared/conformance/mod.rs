@@ -4,6 +4,7 @@ pub mod handshakes;
 pub mod measurements;
 pub mod programs;
 pub mod scenarios;
+pub mod set_ups;
 pub mod transfers;
 pub mod unsupported;
 
@@ -94,6 +95,31 @@ macro_rules! conformance_tests {
         #[test]
         fn memory_grows_with_the_sessions() {
             crate::conformance::programs::memory_grows_with_the_sessions($program);
+        }
+
+        #[test]
+        fn every_set_up_is_measured_by_phases() {
+            crate::conformance::set_ups::every_set_up_is_measured_by_phases(&$library, $program);
+        }
+
+        #[test]
+        fn anchors_are_what_peers_are_verified_with() {
+            crate::conformance::set_ups::anchors_are_what_peers_are_verified_with(&$library);
+        }
+
+        #[test]
+        fn a_server_has_a_certificate_for_each_name() {
+            crate::conformance::set_ups::a_server_has_a_certificate_for_each_name(&$library);
+        }
+
+        #[test]
+        fn what_is_broken_is_not_loaded() {
+            crate::conformance::set_ups::what_is_broken_is_not_loaded(&$library);
+        }
+
+        #[test]
+        fn the_own_cost_of_set_ups_is_recorded() {
+            crate::conformance::set_ups::the_own_cost_of_set_ups_is_recorded($program);
         }
     };
 }

@@ -38,7 +38,7 @@ fn answer(program: &str, request: &Request, errors: Stdio, meanwhile: impl FnOnc
 }
 
 /// Its records.
-fn records_of(program: &str, request: &Request) -> Vec<Record> {
+pub fn records_of(program: &str, request: &Request) -> Vec<Record> {
     records_while(program, request, |_| ())
 }
 
@@ -58,7 +58,7 @@ fn records_while(program: &str, request: &Request, meanwhile: impl FnOnce(u32)) 
 }
 
 /// The measurements among them, of a block that was measured.
-fn measured_by(program: &str, request: &Request) -> Vec<Measurement> {
+pub fn measured_by(program: &str, request: &Request) -> Vec<Measurement> {
     let mut records = records_of(program, request);
     match records.pop() {
         Some(Record::Block(block)) => assert_eq!(
@@ -356,7 +356,8 @@ pub fn figures_of_a_process_that_was_stopped_do_not_count(program: &str) {
     let records = records_while(program, &request, |process| {
         let send = |signal: &str| {
             let kill = ["-c", "kill \"$0\" \"$1\"", signal, &process.to_string()];
-            assert!(Command::new("sh").args(kill).status().unwrap().success());
+            let sent = Command::new("sh").args(kill).status().unwrap();
+            assert!(sent.success(), "the signals were not sent: {sent}");
         };
         thread::sleep(Duration::from_millis(700));
         send("-STOP");
@@ -370,7 +371,11 @@ pub fn figures_of_a_process_that_was_stopped_do_not_count(program: &str) {
             _ => None,
         })
         .collect();
-    assert_eq!(measured.len(), 2);
+    let sides = measured.len();
+    assert_eq!(
+        sides, 2,
+        "sides that were measured while the process was stopped"
+    );
     for (valid, note) in measured {
         assert!(
             !valid && note.contains("the process was stopped for"),

@@ -193,3 +193,37 @@ pub fn primitives() -> Vec<Scenario> {
     };
     PRIMITIVES.iter().map(named).collect()
 }
+
+/// One set-up.
+pub fn set_up(variant: &str, certificate: Certificate) -> Scenario {
+    Scenario {
+        operation: Operation::SetUp,
+        certificate: Some(certificate),
+        variant: Some(variant.parse().unwrap()),
+        ..handshake_13()
+    }
+}
+
+/// Set-ups of every kind.
+pub fn set_ups() -> Vec<Scenario> {
+    let (rsa, ecdsa) = (Certificate::Rsa2048, Certificate::EcdsaP256);
+    vec![
+        set_up("anchors-10", ecdsa),
+        set_up("anchors-mozilla", ecdsa),
+        set_up("client-10", ecdsa),
+        set_up("client-mozilla", rsa),
+        set_up("shared-mozilla", ecdsa),
+        set_up("server", rsa),
+        set_up("server", ecdsa),
+        set_up("private-key", rsa),
+        set_up("private-key", ecdsa),
+        set_up("names-1", ecdsa),
+        set_up("names-100", ecdsa),
+        set_up("reload-100", ecdsa),
+        set_up("process-client-mozilla", ecdsa),
+        set_up("process-server", ecdsa),
+        set_up("anchors-slope", ecdsa),
+        set_up("client-slope", ecdsa),
+        set_up("names-slope", ecdsa),
+    ]
+}

@@ -9,7 +9,7 @@ use tls_harness::{
     scenario::{Operation, Scenario},
 };
 
-use super::scenarios::{handshakes, main_report, primitives, transfers};
+use super::scenarios::{handshakes, main_report, primitives, set_ups, transfers};
 
 /// What needs X25519MLKEM768.
 pub const HYBRID: &str = include_str!("unsupported/hybrid.txt");
@@ -34,22 +34,41 @@ fn label(scenario: &Scenario) -> String {
 /// The lists hold, one a line, exactly the scenarios that the library doesn't support.
 pub fn what_is_unsupported_is_listed_by_name<L: TlsLibrary>(library: &L, lists: &[&str]) {
     let listed: BTreeSet<&str> = lists.iter().flat_map(|list| list.lines()).collect();
-    let all = [handshakes(), transfers(), main_report(), primitives()].concat();
+    let all = [
+        handshakes(),
+        transfers(),
+        main_report(),
+        primitives(),
+        set_ups(),
+    ]
+    .concat();
     let (unsupported, supported): (Vec<_>, Vec<_>) = all
         .iter()
         .partition(|scenario| library.unsupported(scenario).is_some());
     let names = |of: Vec<&Scenario>| of.into_iter().map(label).collect::<BTreeSet<_>>();
     let (unsupported, supported) = (names(unsupported), names(supported));
-    let mut wrong = Vec::new();
-    for name in unsupported.iter().filter(|it| !listed.contains(&***it)) {
-        wrong.push(format!("{name}: unsupported, but not listed"));
-    }
-    for name in listed {
-        if supported.contains(name) {
-            wrong.push(format!("{name}: listed as unsupported, but supported"));
-        } else if !unsupported.contains(name) {
-            wrong.push(format!("{name}: listed, but no scenario of these tests"));
-        }
-    }
-    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    let listed_as = |is_wrong: &dyn Fn(&str) -> bool| {
+        let wrong = listed.iter().copied().filter(|it| is_wrong(it));
+        wrong.collect::<Vec<_>>()
+    };
+    let missing = unsupported.iter().map(String::as_str);
+    let wrong = [
+        (
+            "unsupported, but not listed: add to tests/unsupported.txt",
+            missing.filter(|it| !listed.contains(it)).collect(),
+        ),
+        (
+            "listed as unsupported, but supported",
+            listed_as(&|it| supported.contains(it)),
+        ),
+        (
+            "listed, but no scenario of these tests",
+            listed_as(&|it| !supported.contains(it) && !unsupported.contains(it)),
+        ),
+    ];
+    let wrong = wrong.iter().filter(|(_, names)| !names.is_empty());
+    let wrong: Vec<_> = wrong
+        .map(|(what, names)| format!("{what}\n{}", names.join("\n")))
+        .collect();
+    assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
 }

@@ -2,7 +2,8 @@
 
 use std::{
     cell::Cell,
-    ffi::{CString, c_int},
+    collections::HashMap,
+    ffi::{CStr, CString, c_int, c_void},
     ptr,
 };
 
@@ -14,7 +15,9 @@ use tls_harness::{
     transport::Endpoint,
 };
 
-use super::{certificates, check, connection::SslConnection, private_key, signature_algorithm};
+use super::{
+    add_anchors, certificates, check, connection::SslConnection, private_key, signature_algorithm,
+};
 use crate::ffi;
 
 /// The session that a client's next connection resumes.
@@ -58,7 +61,12 @@ pub struct Context {
     key_shares: Vec<KeyExchange>,
     /// In a box: the `SSL_CTX` keeps its address.
     pub(super) slot: Box<Slot>,
+    /// Of a server that chooses by name. In a box for the same reason.
+    named: Option<Box<Named>>,
 }
+
+/// Contexts of their own, by the names that clients ask for.
+type Named = HashMap<&'static [u8], ServerContext>;
 
 /// What several threads may share: the `SSL_CTX` of a server.
 pub struct ServerContext(Context);
@@ -73,6 +81,27 @@ impl Drop for Context {
         unsafe { ffi::SSL_CTX_free(self.context) }
     }
 }
+
+/// Called by the library with the name that a client asks for: as nginx and HAProxy do it, each name
+/// has an SSL_CTX.
+unsafe extern "C" fn choose(ssl: *mut ffi::SSL, _: *mut c_int, named: *mut c_void) -> c_int {
+    // SAFETY: `Context::server` stored the address of contexts that outlive the SSL_CTX, and the
+    // name lives as long as the connection.
+    unsafe {
+        let name = ffi::SSL_get_servername(ssl, HOST_NAME);
+        if !name.is_null() {
+            let named = &*named.cast::<Named>();
+            if let Some(context) = named.get(CStr::from_ptr(name).to_bytes()) {
+                ffi::SSL_set_SSL_CTX(ssl, context.0.context);
+            }
+        }
+    }
+    ACCEPTED
+}
+
+/// `TLSEXT_NAMETYPE_host_name` and `SSL_TLSEXT_ERR_OK` of tls1.h.
+const HOST_NAME: c_int = 0;
+const ACCEPTED: c_int = 0;
 
 /// Called by the library with each new session; takes ownership by returning 1.
 unsafe extern "C" fn keep_session(ssl: *mut ffi::SSL, session: *mut ffi::SSL_SESSION) -> c_int {
@@ -90,9 +119,7 @@ impl Context {
             Protocol::Tls12 => ffi::TLS1_2_VERSION,
             Protocol::Tls13 => ffi::TLS1_3_VERSION,
         };
-        // SAFETY: the method is static, and the new SSL_CTX is owned by what is returned.
-        let context = unsafe { ffi::SSL_CTX_new(ffi::TLS_method()) };
-        check(!context.is_null(), "SSL_CTX_new")?;
+        let context = ffi::new_context()?; // owned by what is returned
         let this = Self {
             context,
             host_name: CString::new(setup.host_name)?,
@@ -107,6 +134,7 @@ impl Context {
                 _ => Vec::new(),
             },
             slot: Box::new(Slot::new()),
+            named: None,
         };
         let groups = CString::new(ffi::group_list(&setup.groups, setup.key_shares))?;
         // SAFETY: the SSL_CTX lives, and the strings are copied by the library.
@@ -137,14 +165,9 @@ impl Context {
                 )?;
             }
         }
-        for certificate in certificates(setup.trusted)? {
-            // SAFETY: the store takes a reference of its own.
-            unsafe {
-                let store = ffi::SSL_CTX_get_cert_store(context);
-                let added = ffi::X509_STORE_add_cert(store, certificate);
-                ffi::X509_free(certificate);
-                check(added == 1, "X509_STORE_add_cert")?;
-            }
+        if !setup.trusted.is_empty() {
+            // SAFETY: the SSL_CTX lives, and owns the store.
+            unsafe { add_anchors(ffi::SSL_CTX_get_cert_store(context), setup.trusted)? };
         }
         if let Some(identity) = &setup.identity {
             this.use_identity(identity)?;
@@ -207,7 +230,7 @@ impl Context {
     /// # Errors
     /// The library refuses the set-up.
     pub fn server(setup: &Setup) -> Result<ServerContext> {
-        let this = Self::new(setup)?;
+        let mut this = Self::new(setup)?;
         let context = this.context;
         let verify = match setup.authentication {
             Authentication::Server => 0,
@@ -244,6 +267,24 @@ impl Context {
             )?;
             if setup.resumption == Resumption::Ticket {
                 check(ffi::renew_tickets(context), "renew_tickets")?;
+            }
+        }
+        if !setup.named.is_empty() {
+            let mut named = Named::with_capacity(setup.named.len());
+            for it in setup.named {
+                let own = Setup {
+                    identity: Some(it.identity),
+                    named: &[],
+                    ..setup.clone()
+                };
+                named.insert(it.name.as_bytes(), Self::server(&own)?);
+            }
+            let named = this.named.insert(Box::new(named));
+            // SAFETY: the SSL_CTX lives, and the contexts as long as it.
+            unsafe {
+                ffi::SSL_CTX_set_tlsext_servername_callback(context, Some(choose));
+                let named = ptr::from_ref(&**named).cast_mut().cast();
+                ffi::SSL_CTX_set_tlsext_servername_arg(context, named);
             }
         }
         Ok(ServerContext(this))

@@ -6,9 +6,9 @@ mod bio;
 mod connection;
 mod context;
 
-use std::{ffi::CStr, ptr};
+use std::{any::Any, ffi::CStr};
 
-use anyhow::{Result, bail, ensure};
+use anyhow::{Result, bail};
 use tls_harness::{
     implementation::Implementation,
     library::{Setup, TlsLibrary},
@@ -40,6 +40,20 @@ impl TlsLibrary for Ssl {
 
     fn cryptography(&self) -> Result<&dyn Cryptography> {
         crate::cryptography()
+    }
+
+    fn anchors(&self, pem: &str) -> Result<Box<dyn Any>> {
+        // SAFETY: the store is owned by what is returned.
+        unsafe {
+            let store = Store(ffi::X509_STORE_new());
+            check(!store.0.is_null(), "X509_STORE_new")?;
+            add_anchors(store.0, pem)?;
+            Ok(Box::new(store))
+        }
+    }
+
+    fn private_key(&self, pem: &str) -> Result<Box<dyn Any>> {
+        Ok(Box::new(PrivateKey(private_key(pem)?)))
     }
 
     fn client_config(&self, setup: &Setup) -> Result<Context> {
@@ -134,17 +148,62 @@ fn certificates(pem: &str) -> Result<Vec<*mut ffi::X509>> {
         let bio = ffi::BIO_new_mem_buf(pem.as_ptr().cast(), pem.len().try_into()?);
         check(!bio.is_null(), "BIO_new_mem_buf")?;
         loop {
-            let certificate = ffi::PEM_read_bio_X509(bio, ptr::null_mut(), None, ptr::null_mut());
+            let certificate = ffi::read_certificate(bio)?;
             if certificate.is_null() {
                 break;
             }
             certificates.push(certificate);
         }
         ffi::BIO_free_all(bio);
-        ffi::ERR_clear_error(); // the end of the text is an error for the reader
+        // The end of the text is an error for the reader.
+        let reason = ffi::ERR_reason_error_string(ffi::ERR_peek_last_error());
+        let is_end = !reason.is_null()
+            && [c"no start line", c"NO_START_LINE"].contains(&CStr::from_ptr(reason));
+        if !is_end || certificates.is_empty() {
+            for certificate in &certificates {
+                ffi::X509_free(*certificate);
+            }
+            check(false, "PEM_read_bio_X509")?;
+        }
+        ffi::ERR_clear_error();
     }
-    ensure!(!certificates.is_empty(), "no certificate in the PEM text");
     Ok(certificates)
+}
+
+/// Adds the certificates of a PEM text to a store.
+///
+/// # Safety
+/// The store lives.
+unsafe fn add_anchors(store: *mut ffi::X509_STORE, pem: &str) -> Result<()> {
+    for certificate in certificates(pem)? {
+        // SAFETY: the store takes a reference of its own.
+        unsafe {
+            let added = ffi::X509_STORE_add_cert(store, certificate);
+            ffi::X509_free(certificate);
+            check(added == 1, "X509_STORE_add_cert")?;
+        }
+    }
+    Ok(())
+}
+
+/// Trust anchors alone.
+struct Store(*mut ffi::X509_STORE);
+
+impl Drop for Store {
+    fn drop(&mut self) {
+        // SAFETY: owned.
+        unsafe { ffi::X509_STORE_free(self.0) }
+    }
+}
+
+/// A private key alone.
+struct PrivateKey(*mut ffi::EVP_PKEY);
+
+impl Drop for PrivateKey {
+    fn drop(&mut self) {
+        // SAFETY: owned.
+        unsafe { ffi::EVP_PKEY_free(self.0) }
+    }
 }
 
 /// The key of a PEM text; the caller frees it.
@@ -153,7 +212,7 @@ pub fn private_key(pem: &str) -> Result<*mut ffi::EVP_PKEY> {
     unsafe {
         let bio = ffi::BIO_new_mem_buf(pem.as_ptr().cast(), pem.len().try_into()?);
         check(!bio.is_null(), "BIO_new_mem_buf")?;
-        let key = ffi::PEM_read_bio_PrivateKey(bio, ptr::null_mut(), None, ptr::null_mut());
+        let key = ffi::read_private_key(bio)?;
         ffi::BIO_free_all(bio);
         check(!key.is_null(), "PEM_read_bio_PrivateKey")?;
         Ok(key)

@@ -1,6 +1,10 @@
 //! The `WOLFSSL_CTX` of a role, which pins what a scenario pins.
 
-use std::ffi::{CStr, CString, c_int};
+use std::{
+    collections::HashMap,
+    ffi::{CStr, CString, c_int, c_void},
+    ptr,
+};
 
 use anyhow::Result;
 use tls_harness::{
@@ -21,7 +25,32 @@ pub struct Context {
     pub host_name: CString,
     /// Numbers of the groups that a client sends key shares for.
     pub key_shares: Vec<u16>,
+    /// Of a server that chooses by name. In a box: the `WOLFSSL_CTX` keeps its address.
+    named: Option<Box<Named>>,
 }
+
+/// Contexts of their own, by the names that clients ask for.
+type Named = HashMap<&'static [u8], ServerContext>;
+
+/// Called by the library with the name that a client asks for.
+unsafe extern "C" fn choose(ssl: *mut ffi::WOLFSSL, _: *mut c_int, named: *mut c_void) -> c_int {
+    // SAFETY: `Context::server` stored the address of contexts that outlive the WOLFSSL_CTX, and the
+    // name lives as long as the connection.
+    unsafe {
+        let kind = u8::try_from(ffi::WOLFSSL_SNI_HOST_NAME).unwrap_or_default();
+        let name = ffi::wolfSSL_get_servername(ssl, kind);
+        if !name.is_null() {
+            let named = &*named.cast::<Named>();
+            if let Some(context) = named.get(CStr::from_ptr(name).to_bytes()) {
+                ffi::wolfSSL_set_SSL_CTX(ssl, context.0.context);
+            }
+        }
+    }
+    ACCEPTED
+}
+
+/// The name is accepted.
+const ACCEPTED: c_int = 0;
 
 /// What several threads may share.
 pub struct ServerContext(pub Context);
@@ -67,6 +96,7 @@ impl Context {
             context: is_there(context, "wolfSSL_CTX_new")?,
             host_name: CString::new(setup.host_name)?,
             key_shares: Vec::new(),
+            named: None,
         };
         let mut groups: Vec<c_int> = setup.groups.iter().map(|it| it.number().into()).collect();
         let count = groups.len().try_into()?;
@@ -80,9 +110,11 @@ impl Context {
             check(set, "wolfSSL_CTX_set_groups")?;
             let trusted = setup.trusted;
             let length = trusted.len().try_into()?;
-            let loaded =
-                ffi::wolfSSL_CTX_load_verify_buffer(context, trusted.as_ptr(), length, pem);
-            check(loaded, "wolfSSL_CTX_load_verify_buffer")?;
+            if !trusted.is_empty() {
+                let loaded =
+                    ffi::wolfSSL_CTX_load_verify_buffer(context, trusted.as_ptr(), length, pem);
+                check(loaded, "wolfSSL_CTX_load_verify_buffer")?;
+            }
             if let Some(identity) = &setup.identity {
                 let (chain, key) = (identity.chain, identity.key);
                 let length = chain.len().try_into()?;
@@ -139,7 +171,7 @@ impl Context {
                 Protocol::Tls13 => ffi::wolfTLSv1_3_server_method(),
             }
         };
-        let this = Self::new(setup, method)?;
+        let mut this = Self::new(setup, method)?;
         let verify = match setup.authentication {
             Authentication::Server => ffi::WOLFSSL_VERIFY_NONE,
             Authentication::Mutual => {
@@ -148,6 +180,25 @@ impl Context {
         };
         // SAFETY: the WOLFSSL_CTX lives.
         unsafe { ffi::wolfSSL_CTX_set_verify(this.context, verify.cast_signed(), NONE) };
+        if !setup.named.is_empty() {
+            let mut named = Named::with_capacity(setup.named.len());
+            for it in setup.named {
+                let own = Setup {
+                    identity: Some(it.identity),
+                    named: &[],
+                    ..setup.clone()
+                };
+                named.insert(it.name.as_bytes(), Self::server(&own)?);
+            }
+            let named = this.named.insert(Box::new(named));
+            // SAFETY: the WOLFSSL_CTX lives, and the contexts as long as it.
+            unsafe {
+                ffi::wolfSSL_CTX_set_servername_callback(this.context, Some(choose));
+                let named = ptr::from_ref(&**named).cast_mut().cast();
+                let set = ffi::wolfSSL_CTX_set_servername_arg(this.context, named);
+                check(set, "wolfSSL_CTX_set_servername_arg")?;
+            }
+        }
         Ok(ServerContext(this))
     }
 }

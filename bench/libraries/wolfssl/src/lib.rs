@@ -5,16 +5,16 @@ mod connection;
 mod context;
 
 use std::{
+    any::Any,
     ffi::{CStr, c_char, c_int},
-    ptr,
 };
 
 use anyhow::{Context as _, Result, bail};
 use tls_harness::{
     binary,
     implementation::Implementation,
-    library::{Setup, TlsLibrary},
-    scenario::{Certificate, Operation, Protocol, Resumption, Scenario},
+    library::{self, Setup, TlsLibrary},
+    scenario::{Certificate, Operation, Protocol, Resumption, Scenario, SetUp, Variant},
     transport::Endpoint,
 };
 use wolfssl_sys as ffi;
@@ -79,6 +79,9 @@ impl TlsLibrary for WolfSsl {
                 "wolfssl-sys builds wolfSSL without HAVE_MAX_FRAGMENT: records have 16 KiB",
             );
         }
+        if let Some(Variant::SetUp(SetUp::PrivateKey)) = scenario.variant {
+            return reason(library::NO_PRIVATE_KEY);
+        }
         match (scenario.protocol, scenario.resumption) {
             (_, Some(Resumption::Ticket)) => {
                 reason("wolfssl-sys builds wolfSSL without session tickets")
@@ -90,6 +93,21 @@ impl TlsLibrary for WolfSsl {
                 reason("wolfSSL's cache of sessions has a size that is fixed when it is compiled")
             }
             _ => None,
+        }
+    }
+
+    fn anchors(&self, pem: &str) -> Result<Box<dyn Any>> {
+        // SAFETY: the manager is owned by what is returned, and the text is read before the call
+        // returns.
+        unsafe {
+            let manager = ffi::wolfSSL_CertManagerNew();
+            let manager = Anchors(is_there(manager, "wolfSSL_CertManagerNew")?);
+            let format = ffi::WOLFSSL_FILETYPE_PEM.cast_signed();
+            let length = pem.len().try_into()?;
+            let loaded =
+                ffi::wolfSSL_CertManagerLoadCABuffer(manager.0, pem.as_ptr(), length, format);
+            check(loaded, "wolfSSL_CertManagerLoadCABuffer")?;
+            Ok(Box::new(manager))
         }
     }
 
@@ -133,12 +151,22 @@ impl TlsLibrary for WolfSsl {
     }
 }
 
+/// Trust anchors alone.
+struct Anchors(*mut ffi::WOLFSSL_CERT_MANAGER);
+
+impl Drop for Anchors {
+    fn drop(&mut self) {
+        // SAFETY: owned.
+        unsafe { ffi::wolfSSL_CertManagerFree(self.0) };
+    }
+}
+
 /// No callback.
 const NONE: ffi::VerifyCallback = None;
 
-/// Not an object of the library.
+/// What the library made, or an error where it made nothing.
 fn is_there<T>(object: *mut T, what: &str) -> Result<*mut T> {
-    match object == ptr::null_mut() {
+    match object.is_null() {
         true => bail!("{what}: out of memory"),
         false => Ok(object),
     }

@@ -102,7 +102,7 @@ impl Check for VirtualMachine {
         "virtual-machine"
     }
     fn fix(&self) -> &'static str {
-        "measure on bare metal: other guests and the hypervisor disturb, and a guest cannot see it"
+        "measure on bare metal: a guest cannot see how other guests and the hypervisor disturb it"
     }
     fn check(&self, facts: &HostFacts, _: &Root) -> Option<(Status, String)> {
         let found = match (facts.is_virtual?, &facts.virtualization) {
@@ -120,7 +120,7 @@ impl Check for Container {
         "container"
     }
     fn fix(&self) -> &'static str {
-        "run on the host itself: what else runs there is not visible from a container"
+        "measure on the host itself: a container does not show what else runs there"
     }
     fn check(&self, facts: &HostFacts, _: &Root) -> Option<(Status, String)> {
         let found = facts.container.clone();
@@ -135,7 +135,7 @@ impl Check for Processors {
         "processors"
     }
     fn fix(&self) -> &'static str {
-        "use a host with two cores or more: on one, everything else interrupts the measured program"
+        "use a host with two cores or more: on one core, other programs interrupt the measured one"
     }
     fn check(&self, facts: &HostFacts, _: &Root) -> Option<(Status, String)> {
         let cores = facts.cores.or(facts.threads)?;
@@ -177,7 +177,7 @@ impl Check for Smt {
         "smt"
     }
     fn fix(&self) -> &'static str {
-        "tlsbench host tune (turns SMT off: a sibling thread takes half of a core unseen)"
+        "tlsbench host tune (turns SMT off: a sibling thread shares the core)"
     }
     fn check(&self, facts: &HostFacts, _: &Root) -> Option<(Status, String)> {
         let smt = facts.smt?;
@@ -306,7 +306,7 @@ impl Check for Swap {
         "swap"
     }
     fn fix(&self) -> &'static str {
-        "swapoff -a, or end what takes the memory"
+        "swapoff -a, or end the programs that take the memory"
     }
     fn check(&self, _: &HostFacts, root: &Root) -> Option<(Status, String)> {
         let used = meminfo(root, "SwapTotal")?.saturating_sub(meminfo(root, "SwapFree")?);
@@ -351,7 +351,7 @@ impl Check for Load {
         "load"
     }
     fn fix(&self) -> &'static str {
-        "end what runs besides: see top"
+        "end other programs: top lists them"
     }
     fn check(&self, _: &HostFacts, root: &Root) -> Option<(Status, String)> {
         let watch = Watch::start(root);

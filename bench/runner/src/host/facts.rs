@@ -30,6 +30,7 @@ pub fn capture(root: &Root) -> HostFacts {
     let mut facts = HostFacts {
         id: String::new(),
         cpu: cpu(root, &cpuinfo),
+        cpu_model: cpu_model(&cpuinfo),
         architecture: root
             .read("proc/sys/kernel/arch")
             .unwrap_or_else(|| std::env::consts::ARCH.to_owned()),
@@ -94,7 +95,7 @@ pub fn with_compilers(mut facts: HostFacts) -> HostFacts {
     facts
 }
 
-/// The facts that differ from what they were. The compilers may: what they built is compared
+/// The facts that differ from before, except the compilers: what they built is compared
 /// by its checksum.
 pub fn differences(facts: &HostFacts, before: &HostFacts) -> Result<Vec<String>> {
     let (ours, theirs) = (
@@ -135,6 +136,9 @@ pub fn to_text(facts: &HostFacts) -> String {
     let on = |value: Option<bool>| value.map(|v| if v { "on" } else { "off" }.to_owned());
     line("host", Some(facts.id.clone()));
     line("CPU", Some(facts.cpu.clone()));
+    if facts.cpu_model.is_some() {
+        line("CPU model", facts.cpu_model.clone());
+    }
     line("architecture", Some(facts.architecture.clone()));
     line("machine", words(&facts.machine));
     line("cores", facts.cores.map(|n| n.to_string()));
@@ -239,6 +243,16 @@ fn cpu(root: &Root, cpuinfo: &str) -> String {
         .or_else(|| arm_core(cpuinfo).map(str::to_owned))
         .unwrap_or_else(|| "unknown".to_owned());
     name.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// Family, model and stepping, which x86 processors report: a hypervisor may hide the name.
+fn cpu_model(cpuinfo: &str) -> Option<String> {
+    let number = |field: &str| fields(cpuinfo, field).next();
+    let (family, model) = (number("cpu family")?, number("model")?);
+    let stepping = number("stepping")?;
+    Some(format!(
+        "family {family}, model {model}, stepping {stepping}"
+    ))
 }
 
 /// The processor's name in the firmware's table: 64-bit ARM has no `model name`. SMBIOS 3.6,

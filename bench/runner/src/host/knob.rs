@@ -226,7 +226,7 @@ pub struct Report {
     pub failed: bool,
 }
 
-/// Sets every knob the host has. Changes only what is not as wanted already.
+/// Sets every knob the host has. Leaves a knob alone that has the wanted value already.
 pub fn tune(root: &Root) -> Result<Report> {
     let mut report = Report::default();
     for knob in KNOBS {
@@ -261,7 +261,7 @@ pub fn tune(root: &Root) -> Result<Report> {
         report
             .lines
             .push(match (settings.len() - wrong.len(), set) {
-                (_, 0) if wrong.is_empty() => format!("{name}: is as wanted"),
+                (_, 0) if wrong.is_empty() => format!("{name}: already set"),
                 (_, set) => format!("{name}: {set} of {} set", wrong.len()),
             });
         // Interrupts that are tied to a processor refuse to go elsewhere: nothing is wrong then.
@@ -291,7 +291,7 @@ fn keep(root: &Root, settings: &[&Setting], found: &BTreeMap<String, String>) ->
     if state.found.len() > before {
         state
             .write(root)
-            .context("nothing was changed: what was found could not be kept")?;
+            .context("nothing was changed: the present settings could not be saved")?;
     }
     Ok(())
 }
@@ -309,7 +309,7 @@ pub fn reset(root: &Root) -> Result<Report> {
     for found in state.found.drain(..).rev() {
         let setting = Setting::new(found.path.clone(), &found.value);
         if !root.exists(&found.path) {
-            // An interrupt of a device that was taken out, say.
+            // For example, an interrupt of a device that was removed.
             report.lines.push(format!("gone: /{}", found.path));
             continue;
         }

@@ -10,6 +10,14 @@ use crate::libraries::Libraries;
 /// checksum, which so goes into that of the program. Objects whose symbols are hidden, as BoringSSL's
 /// are, have them shown first, by the objcopy of Rust's toolchain; its linker takes what refers to them.
 const LINK: &str = r#"
+# The package of the library that an argument is the archive of; nothing for other arguments.
+package_of() {
+  for package in $packages; do
+    case "$1" in
+    */lib$package-*.rlib) echo "$package" ;;
+    esac
+  done
+}
 link_to() {
   library=$1 program=$2
   shift 2
@@ -18,37 +26,42 @@ link_to() {
     argument=$1
     shift
     count=$((count - 1))
-    case "$argument" in
-    */lib$package-*.rlib) set -- "$@" -Wl,-Bdynamic "-l:$library" ;;
-    *) set -- "$@" "$argument" ;;
+    case "$(package_of "$argument")" in
+    "") set -- "$@" "$argument" ;;
+    *) set -- "$@" -Wl,-Bdynamic "-l:$library" ;;
     esac
   done
   cc "-L$(dirname "$program")" "$@" '-Wl,-rpath,$ORIGIN' -o "$program"
 }
-archive= linker=
+linker= found= sysroot=$(rustc --print sysroot)
 for argument; do
   case "$argument" in
-  */lib$package-*.rlib) archive=$argument ;;
   -B* | -fuse-ld=*) linker="$linker $argument" ;;
   esac
+  package=$(package_of "$argument")
+  [ -n "$package" ] || continue
+  found="$found $package"
+  LD_LIBRARY_PATH=$sysroot/lib "$sysroot"/lib/rustlib/*/bin/rust-objcopy --wildcard \
+    '--set-symbol-visibility=*=default' "$argument" "$here/$name.$package.a"
 done
-[ -n "$archive" ] || { echo "$name is linked without an archive of $package" >&2; exit 1; }
-sysroot=$(rustc --print sysroot)
-shown=$here/$name.a
-LD_LIBRARY_PATH=$sysroot/lib "$sysroot"/lib/rustlib/*/bin/rust-objcopy --wildcard \
-  '--set-symbol-visibility=*=default' "$archive" "$shown"
+for package in $packages; do
+  case "$found " in
+  *" $package "*) ;;
+  *) echo "$name is linked without an archive of $package" >&2; exit 1 ;;
+  esac
+done
 layout=1
 while [ "$layout" -lt "$layouts" ]; do
   folder=$here/$layout
   cc -c "$folder/pad.s" -o "$folder/$name.o"
   cc -shared $linker -Wl,-Bsymbolic -Wl,-z,relro,-z,now "$folder/$name.o" \
-    -Wl,--whole-archive "$shown" -Wl,--no-whole-archive -Wl,--as-needed -lstdc++ -o "$folder/$name.so"
+    -Wl,--whole-archive "$here/$name".*.a -Wl,--no-whole-archive -Wl,--as-needed -lstdc++ -o "$folder/$name.so"
   checksum=$(sha256sum "$folder/$name.so" | cut -c -16)
   mv "$folder/$name.so" "$folder/$file.so.$checksum"
   link_to "$file.so.$checksum" "$folder/$name" "$@"
   layout=$((layout + 1))
 done
-rm "$shown"
+rm "$here/$name".*.a
 "#;
 
 /// What the linker's script does after it linked as it is asked to.
@@ -69,8 +82,9 @@ pub fn linker(layouts: u32, names: &[&str], libraries: &Libraries) -> Result<Str
         })?;
         let _ = writeln!(
             text,
-            "{name}) package={} file={} ;;",
-            shared.package, shared.name
+            "{name}) packages='{}' file={} ;;",
+            shared.packages.join(" "),
+            shared.name
         );
     }
     Ok(text + "esac" + LINK)

@@ -94,7 +94,7 @@ impl Matrix {
         Ok(self.inputs(build)?.place.exists())
     }
 
-    /// Builds what is not there yet. `say` is given what a person may want to read meanwhile.
+    /// Builds the programs that are missing. `say` is given what a person may want to read meanwhile.
     ///
     /// # Errors
     /// The build failed: names the command and its log.

@@ -14,7 +14,7 @@ pub const LOCK: &str = "Cargo.lock";
 /// Name of cargo's log, in the package's folder.
 pub const LOG: &str = "log";
 
-/// Variables that would change any build behind its inputs' back.
+/// Variables that would change a build without a change of its inputs.
 const FOREIGN: [&str; 11] = [
     "CC",
     "CXX",

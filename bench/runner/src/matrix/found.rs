@@ -60,6 +60,10 @@ pub fn differences(asked: &Build, compilers: &Compilers, found: &Implementation)
         let holds = !flags.unwrap_or_default().contains("clang");
         expect("flags", holds, flags, "gcc");
     }
+    let name = |tuned| if tuned { "tuned" } else { "the default" };
+    let own = found.reports_tuned();
+    let holds = own == asked.tuned;
+    expect("settings", holds, Some(name(own)), name(asked.tuned));
     let mask = asked.mask_value();
     let own = found.cpu_mask.as_deref();
     expect(
@@ -212,6 +216,14 @@ mod tests {
         differs(
             &|asked, _| asked.target_cpu = Some("native".into()),
             "flags: found cc -fPIC -O3, asked for -march=native",
+        );
+        differs(
+            &|asked, _| asked.tuned = true,
+            "settings: found the default, asked for tuned",
+        );
+        differs(
+            &|_, found| found.build = Some("tuned".into()),
+            "settings: found tuned, asked for the default",
         );
         differs(
             &|_, found| found.cpu_mask = Some("~0x1".into()),

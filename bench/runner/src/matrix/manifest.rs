@@ -112,7 +112,7 @@ pub fn features_of<'a>(
 }
 
 /// Major, minor and patch version.
-fn numbers(version: &str) -> Result<[u64; 3]> {
+pub fn numbers(version: &str) -> Result<[u64; 3]> {
     let number = version.split(['+', '-']).next().unwrap_or_default();
     let numbers: Vec<u64> = number
         .split('.')

@@ -6,6 +6,7 @@ mod cargo;
 mod checksum;
 mod compilers;
 mod found;
+mod generation;
 mod install;
 mod manifest;
 mod package;

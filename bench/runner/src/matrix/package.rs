@@ -2,9 +2,9 @@
 //!
 //! What an adapter must say for it stands in its Cargo.toml, in `[package.metadata.matrix]`:
 //! `package`, that brings the library; `since`, features of that package and the versions that
-//! first had them; `folder`, where a local tree has that package; or `prefix`, where the package is
-//! no dependency of the adapter but installs the library: then both a version and a local tree are
-//! a prefix that the library is installed in.
+//! first had them; `folder`, where a local tree has that package; `from`, what is built otherwise
+//! from some version on; or `prefix`, where the package is no dependency of the adapter but installs
+//! the library: then both a version and a local tree are a prefix that the library is installed in.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -14,6 +14,7 @@ use serde::Deserialize;
 use tls_harness::implementation::MASK_VARIABLE;
 use toml_edit::{Array, DocumentMut, value};
 
+use crate::matrix::generation::Generation;
 use crate::matrix::manifest::{features, library_package, pin, table, without_other_providers};
 use crate::matrix::prefix::{Prefix, PrefixMetadata};
 use crate::matrix::subject::{Allocator, Build};
@@ -52,7 +53,10 @@ pub struct Metadata {
     pub package: String,
     #[serde(default)]
     pub since: BTreeMap<String, String>,
-    folder: Option<String>,
+    pub folder: Option<String>,
+    /// By the first version.
+    #[serde(default)]
+    pub from: BTreeMap<String, Generation>,
     prefix: Option<PrefixMetadata>,
     /// Variables that would bring another library than the one that is asked for.
     #[serde(default)]
@@ -60,6 +64,9 @@ pub struct Metadata {
     /// Providers that ignore the variable by which features of the processor are masked.
     #[serde(default)]
     unmaskable: Vec<String>,
+    /// Whether the adapter has the settings that the library's documentation recommends.
+    #[serde(default)]
+    tuned: bool,
 }
 
 /// What an adapter is built as.
@@ -102,6 +109,10 @@ pub fn derive(adapter: &str, workspace: &str, build: &Build) -> Result<Package> 
              another provider, or no cpu_mask"
         );
     }
+    ensure!(
+        metadata.tuned || !build.tuned,
+        "found tuned = true with {library}, which has no settings of its own: docs/tuned.md says why"
+    );
     if let Some(tree) = &build.source {
         check_tree(Path::new(tree), library, &metadata)?;
     }
@@ -111,6 +122,9 @@ pub fn derive(adapter: &str, workspace: &str, build: &Build) -> Result<Package> 
     }
     let program = program(adapter.bin, &adapter.package.name, build)?;
     features(&mut manifest, build, metadata.prefix.as_ref())?;
+    if let Some(generation) = Generation::of(build, &metadata)? {
+        generation.apply(&mut manifest, build, &metadata)?;
+    }
     if let Some(provider) = &build.provider {
         without_other_providers(&mut manifest, provider)?;
     }
@@ -365,7 +379,8 @@ mod tests {
         for file in ["rustls/Cargo.toml", "include/openssl/ssl.h"] {
             let path = folder.path().join(file);
             std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-            std::fs::write(path, "").unwrap();
+            let version = "package.version = \"0.23.99\"";
+            std::fs::write(path, version).unwrap();
         }
         let tree = |library: &str, provider: Option<&str>| Build {
             library: library.to_owned(),
@@ -405,12 +420,25 @@ mod tests {
                 "found the provider openssl, expected aws-lc-rs or ring or graviola",
             ),
             (
+                RUSTLS,
+                rustls("0.24.0-dev.2", "graviola"),
+                "rustls-0.24.0-dev.2-graviola: found the provider graviola, expected aws-lc-rs or ring",
+            ),
+            (
                 BORINGSSL,
                 Build {
                     provider: Some("ring".into()),
                     ..build("boringssl", "5.4.0")
                 },
                 "expected none",
+            ),
+            (
+                RUSTLS,
+                Build {
+                    tuned: true,
+                    ..rustls("0.23.46", "ring")
+                },
+                "found tuned = true with rustls, which has no settings of its own",
             ),
             (
                 RUSTLS,

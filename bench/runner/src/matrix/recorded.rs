@@ -11,6 +11,7 @@ use toml_edit::{ArrayOfTables, DocumentMut, Item, Table, value};
 
 use crate::files::replace;
 use crate::matrix::cargo::LOCK;
+use crate::words::counted;
 
 /// Name of the record, in the workspace of the harness.
 const RECORD: &str = "matrix.lock";
@@ -73,7 +74,7 @@ impl Recorded {
         Ok(lock.to_string())
     }
 
-    /// Refuses a build that was resolved to what is not recorded.
+    /// Refuses a build that was resolved to packages other than those recorded.
     ///
     /// # Errors
     /// A package is not: names the first, and the command that records all.
@@ -84,10 +85,10 @@ impl Recorded {
         let first = first.map(|it| format!("{} {}", it.name, it.version));
         ensure!(
             first.is_none(),
-            "{} is not in bench/{LOCK} or bench/{RECORD}, {} packages in all: run tlsbench lock \
-             --suite FILE, and look at what it adds",
+            "{} is not in bench/{LOCK} or bench/{RECORD}, {} in all: run tlsbench lock --suite FILE, \
+             with the same --source if there is one, and look at what it adds",
             first.unwrap_or_default(),
-            unknown.len()
+            counted(unknown.len(), "package")
         );
         Ok(())
     }

@@ -4,7 +4,7 @@ use std::fmt;
 
 use anyhow::{Result, anyhow, bail, ensure};
 use serde::Deserialize;
-use tls_harness::implementation::{Implementation, MASK_VARIABLE};
+use tls_harness::implementation::{Implementation, MASK_VARIABLE, TUNED, TUNED_VARIABLE};
 
 use crate::lines::readable;
 
@@ -16,7 +16,7 @@ pub enum Subject {
     Build(Build),
 }
 
-/// A library in one version and build. What is not stated is as in the workspace of `bench/`.
+/// A library in one version and build. All else is as in the workspace of `bench/`.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Build {
@@ -36,8 +36,13 @@ pub struct Build {
     /// Features of the processor that are masked, so that the library does not use them.
     #[serde(default)]
     pub cpu_mask: Vec<CpuFeature>,
+    /// As the library's own documentation tunes it: the same program with other settings.
+    #[serde(default)]
+    pub tuned: bool,
     /// A local tree or an installed prefix, instead of a package's version.
     pub source: Option<String>,
+    /// What distinguishes it from a build that is equal in all else, such as another tree.
+    pub name: Option<String>,
 }
 
 /// Whose `malloc` the whole process uses.
@@ -162,7 +167,11 @@ impl Build {
             !text.is_empty() && text.chars().all(plain) && !text.starts_with('.')
         };
         let named = [&Some(self.library.clone()), &self.version, &self.provider];
-        for text in named.into_iter().chain([&self.target_cpu]).flatten() {
+        for text in named
+            .into_iter()
+            .chain([&self.target_cpu, &self.name])
+            .flatten()
+        {
             ensure!(
                 word(text),
                 "found \"{text}\", expected letters, digits, +, -, . and _"
@@ -191,8 +200,10 @@ impl Build {
                 .map(|cpu| format!("cpu-{}", slug(cpu))),
         );
         parts.extend(self.cpu_mask.iter().map(|it| format!("no-{}", it.name())));
-        if self.source.is_some() {
-            parts.push("local".to_owned());
+        match (&self.name, &self.source) {
+            (Some(name), _) => parts.push(slug(name)),
+            (None, Some(_)) => parts.push("local".to_owned()),
+            (None, None) => {}
         }
         (!parts.is_empty()).then(|| parts.join("-"))
     }
@@ -205,6 +216,7 @@ impl Build {
             Some(self.library.as_str()),
             self.library_version(),
             self.provider.as_deref(),
+            self.tuned.then_some(TUNED),
             label.as_deref(),
         ];
         parts.into_iter().flatten().collect::<Vec<_>>().join("-")
@@ -219,6 +231,7 @@ impl Build {
             && self.provider == program.provider
             && program.build.is_none()
             && self.label().is_none()
+            && !self.tuned
             && words.any(|word| Some(word) == self.library_version())
     }
 
@@ -232,12 +245,13 @@ impl Build {
     }
 
     /// What its program finds in its environment, besides what is there.
-    pub fn mask(&self) -> Vec<(String, String)> {
-        let value = self.mask_value();
-        value
-            .map(|value| (MASK_VARIABLE.to_owned(), value))
-            .into_iter()
-            .collect()
+    pub fn variables(&self) -> Vec<(String, String)> {
+        let mask = self.mask_value();
+        let mask = mask.map(|value| (MASK_VARIABLE.to_owned(), value));
+        let tuned = self
+            .tuned
+            .then(|| (TUNED_VARIABLE.to_owned(), "1".to_owned()));
+        mask.into_iter().chain(tuned).collect()
     }
 }
 
@@ -317,8 +331,16 @@ mod tests {
                 "openssl-1-o2-march-native-cpu-x86-64-v3-no-aes-no-avx512",
             ),
             (
+                "{ library = \"openssl\", version = \"300.6.1+3.6.3\", tuned = true, compiler = \"gcc\" }",
+                "openssl-3.6.3-tuned-gcc",
+            ),
+            (
                 "{ library = \"rustls\", source = \"../rustls\" }",
                 "rustls-local",
+            ),
+            (
+                "{ library = \"rustls\", source = \"../rustls\", name = \"Head_1\" }",
+                "rustls-head-1",
             ),
         ] {
             assert_eq!(name(entry), expected);

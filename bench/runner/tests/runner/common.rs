@@ -84,6 +84,7 @@ impl Bench {
             rounds: None,
             sessions: None,
             apart: Duration::ZERO,
+            one_session: false,
             layouts: None,
             layout_kind: LayoutKind::Shifted,
             until_precise: None,

@@ -71,7 +71,7 @@ const NOT_COUNTED: [&str; 2] = [
 ];
 
 /// The folder in which Cargo puts every program of the workspace.
-fn programs() -> PathBuf {
+pub fn programs() -> PathBuf {
     let folder = Path::new(env!("CARGO_BIN_EXE_tlsbench")).parent().unwrap();
     for name in ["tls-openssl", "tls-rustls-ring", "tls-rustls-graviola"] {
         assert!(

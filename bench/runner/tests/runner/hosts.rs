@@ -114,7 +114,7 @@ impl Tree {
 
 fn cpuinfo(cpus: u32, name: &str, flags: &str) -> String {
     (0..cpus)
-        .map(|cpu| format!("processor\t: {cpu}\nmodel name\t: {name}\nmicrocode\t: 0x5d\nflags\t\t: fpu {flags} sse2\n\n"))
+        .map(|cpu| format!("processor\t: {cpu}\ncpu family\t: 6\nmodel\t\t: 167\nmodel name\t: {name}\nstepping\t: 1\nmicrocode\t: 0x5d\nflags\t\t: fpu {flags} sse2\n\n"))
         .collect()
 }
 
@@ -290,6 +290,10 @@ fn a_xeon_server_is_read() {
     assert_eq!(facts.id, "intel-xeon-e-2386g-cpu-6-cores");
     assert_eq!(facts.cpu, "Intel(R) Xeon(R) E-2386G CPU @ 3.50GHz");
     assert_eq!(
+        facts.cpu_model.as_deref(),
+        Some("family 6, model 167, stepping 1")
+    );
+    assert_eq!(
         (facts.cores, facts.threads, facts.smt),
         (Some(6), Some(12), Some(true))
     );
@@ -323,6 +327,7 @@ fn a_xeon_server_is_read() {
 fn an_ampere_server_is_read() {
     let facts = capture(&altra().root());
     assert_eq!(facts.cpu, "Ampere(R) Altra(R) Processor");
+    assert_eq!(facts.cpu_model, None);
     assert_eq!(facts.architecture, "aarch64");
     assert_eq!(
         (facts.cores, facts.threads, facts.smt),
@@ -397,6 +402,26 @@ fn facts_of_every_host_fit_the_schema_and_can_be_shown() {
         let value: serde_json::Value = toml::from_str(&text).unwrap();
         validator.validate(&value).unwrap();
         assert!(to_text(&root).contains(&root.cpu));
+    }
+}
+
+#[test]
+fn facts_are_shown_in_two_columns_however_long_a_name_is() {
+    let tree = xeon();
+    tree.file(
+        "sys/devices/system/cpu/vulnerabilities/gather_data_sampling",
+        "Not affected\n",
+    );
+    let text = to_text(&capture(&tree.root()));
+    let line = "mitigation gather_data_sampling  Not affected";
+    assert!(text.lines().any(|it| it == line), "{text}");
+    let column = line.find("Not").unwrap();
+    for line in text.lines() {
+        let (name, value) = line.split_at(column);
+        assert!(
+            name.ends_with("  ") && !value.starts_with(' '),
+            "{line}: expected the value in column {column}"
+        );
     }
 }
 
@@ -568,7 +593,7 @@ fn interrupts_go_to_the_processors_that_are_not_isolated() {
 }
 
 #[test]
-fn a_tuning_that_breaks_off_is_undone_all_the_same() {
+fn an_interrupted_tuning_is_undone() {
     let tree = xeon();
     fs::create_dir(tree.folder.path().join("run")).unwrap();
     // The last knob's file can be read, but not written.
@@ -600,7 +625,7 @@ fn a_tuning_that_breaks_off_is_undone_all_the_same() {
 }
 
 #[test]
-fn nothing_is_changed_when_what_was_found_cannot_be_kept() {
+fn nothing_is_changed_if_the_settings_cannot_be_saved() {
     let tree = xeon();
     // Without /run there is no place for the state file.
     let before = tree.contents();

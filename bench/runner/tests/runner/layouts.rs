@@ -17,7 +17,7 @@ struct Checkout(Bench);
 const WORKSPACE: &str = r#"
 [workspace]
 resolver = "3"
-members = ["libraries/tiny", "tiny-sys"]
+members = ["libraries/tiny", "tiny-sys", "base-sys"]
 [profile.release]
 lto = "fat"
 codegen-units = 1
@@ -42,40 +42,63 @@ fn main() {
 }
 "#;
 
+/// The library takes what it computes from another package, as s2n-tls takes its cryptography.
 const PACKAGE: &str = r#"
 [package]
 name = "tiny-sys"
 version = "1.0.0"
 edition = "2024"
 links = "tiny"
+[dependencies]
+base-sys = { path = "../base-sys" }
 "#;
 
-/// The symbol is hidden, as those of BoringSSL are.
+const BASE_PACKAGE: &str = r#"
+[package]
+name = "base-sys"
+version = "1.0.0"
+edition = "2024"
+links = "base"
+"#;
+
+/// The symbols are hidden, as those of BoringSSL are.
 const BUILD: &str = r#"
 use std::process::Command;
 fn main() {
     let out = std::env::var("OUT_DIR").unwrap();
+    let name = std::env::var("CARGO_MANIFEST_LINKS").unwrap();
+    let source = format!("{}/{name}.c", std::env::var("CARGO_MANIFEST_DIR").unwrap());
     let run = |command: &mut Command| assert!(command.current_dir(&out).status().unwrap().success());
-    std::fs::write(format!("{out}/tiny.c"), "int tiny_answer(void) { return 42; }").unwrap();
-    run(Command::new("cc").args(["-fPIC", "-fvisibility=hidden", "-c", "tiny.c"]));
-    run(Command::new("ar").args(["crsD", "libtiny.a", "tiny.o"]));
+    run(Command::new("cc").args(["-fPIC", "-fvisibility=hidden", "-c", &source]));
+    run(Command::new("ar").args(["crsD", &format!("lib{name}.a"), &format!("{name}.o")]));
     println!("cargo::rustc-link-search=native={out}");
-    println!("cargo::rustc-link-lib=static=tiny");
+    println!("cargo::rustc-link-lib=static={name}");
 }
 "#;
 
 const BINDING: &str = r#"
+use base_sys as _;
 unsafe extern "C" { fn tiny_answer() -> i32; }
 pub fn answer() -> i32 { unsafe { tiny_answer() } }
 "#;
 
-const SHARED: &str = "[shared_library]\npackage = \"tiny_sys\"\nname = \"libtiny\"\n";
+const SOURCE: &str = "int base_answer(void); int tiny_answer(void) { return base_answer(); }";
+
+/// Found in the file that has this object in it.
+const WORDS: &str = "the base is in this file";
+
+const SHARED: &str =
+    "[shared_library]\npackages = [\"tiny_sys\", \"base_sys\"]\nname = \"libtiny\"\n";
 
 impl Checkout {
     fn new(more: &str) -> Self {
         let checkout = Self(Bench::new());
         let library =
             "id = \"tiny\"\norder = 1\nworkspace = \"shared\"\nprograms = [\"tls-tiny\"]\n";
+        let base = format!(
+            "const char *volatile words = \"{WORDS}\";\n\
+             int base_answer(void) {{ return words[0] == 't' ? 42 : 0; }}\n"
+        );
         for (path, text) in [
             ("Cargo.toml", WORKSPACE),
             ("libraries/tiny/Cargo.toml", PROGRAM),
@@ -83,7 +106,12 @@ impl Checkout {
             ("libraries/tiny/library.toml", &format!("{library}{more}")),
             ("tiny-sys/Cargo.toml", PACKAGE),
             ("tiny-sys/build.rs", BUILD),
+            ("tiny-sys/tiny.c", SOURCE),
             ("tiny-sys/src/lib.rs", BINDING),
+            ("base-sys/Cargo.toml", BASE_PACKAGE),
+            ("base-sys/build.rs", BUILD),
+            ("base-sys/base.c", &base),
+            ("base-sys/src/lib.rs", ""),
         ] {
             let path = checkout.0.path("bench").join(path);
             fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -173,6 +201,29 @@ fn a_shared_layout_is_recorded_if_the_running_program_has_the_shared_library() {
         error.contains("found no shared library in the running program"),
         "{error}"
     );
+}
+
+#[test]
+fn a_shared_library_has_the_objects_of_all_its_packages() {
+    let checkout = Checkout::new(SHARED);
+    checkout.link(LayoutKind::Shared).unwrap();
+    let has_words = |path: PathBuf| {
+        let bytes = fs::read(path).unwrap();
+        bytes.windows(WORDS.len()).any(|it| it == WORDS.as_bytes())
+    };
+    for layout in 1..3 {
+        let folder = checkout.folder(LayoutKind::Shared, layout);
+        let names = fs::read_dir(&folder).unwrap().map(|it| it.unwrap().path());
+        let shared: Vec<_> = names
+            .filter(|it| it.to_string_lossy().contains("/libtiny.so."))
+            .collect();
+        assert_eq!(shared.len(), 1, "{shared:?}");
+        assert!(shared.into_iter().all(has_words));
+        assert!(!has_words(folder.join("tls-tiny")));
+    }
+    assert!(has_words(
+        checkout.folder(LayoutKind::Shared, 0).join("tls-tiny")
+    ));
 }
 
 #[test]

@@ -1,8 +1,10 @@
 //! The runner as a whole, with libraries' programs that measure nothing.
 
 mod common;
+mod comparisons;
 mod counts;
 mod disturbances;
+mod guides;
 mod hosts;
 mod kills;
 mod layouts;

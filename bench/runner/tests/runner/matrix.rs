@@ -216,6 +216,100 @@ fn a_build_that_fails_names_its_command_and_its_log() {
     );
 }
 
+/// A package `extra` in a folder that stands for the registry: cargo needs no network.
+fn publish(checkout: &Checkout, version: &str) {
+    let folder = checkout.folder.path().join("bench/vendor");
+    let config = format!(
+        "[source.crates-io]\nreplace-with = \"vendor\"\n[source.vendor]\ndirectory = \"{}\"\n",
+        folder.display()
+    );
+    checkout.write(".cargo/config.toml", &config);
+    let at = format!("vendor/extra-{version}");
+    let manifest =
+        format!("[package]\nname = \"extra\"\nversion = \"{version}\"\nedition = \"2024\"\n");
+    checkout.write(&format!("{at}/Cargo.toml"), &manifest);
+    checkout.write(&format!("{at}/src/lib.rs"), "");
+    let checksum = "0".repeat(63) + &version[..1];
+    checkout.write(
+        &format!("{at}/.cargo-checksum.json"),
+        &format!("{{\"files\":{{}},\"package\":\"{checksum}\"}}"),
+    );
+}
+
+/// Everything that makes cargo resolve: a build, its tests, a build that is there already, and the
+/// installation of a library.
+#[test]
+fn no_path_leads_to_a_build_of_packages_that_are_not_recorded() {
+    let checkout = Checkout::new();
+    publish(&checkout, "1.0.0");
+    let with_extra = ADAPTER.replace("toy = {", "extra = \"1.0\"\ntoy = {");
+    checkout.write("libraries/toy/Cargo.toml", &with_extra);
+    let toy = asked(TOY);
+    let matrix = checkout.matrix();
+    let refused = |result: anyhow::Result<()>, version: &str| {
+        let error = format!("{:#}", result.unwrap_err());
+        let expected =
+            format!("extra {version} is not in bench/Cargo.lock or bench/matrix.lock, 1 package");
+        assert!(error.contains(&expected), "{error}");
+        assert!(error.contains("run tlsbench lock --suite FILE"), "{error}");
+    };
+    let compiled = || {
+        let target = checkout.folder.path().join("cache/target");
+        let builds = fs::read_dir(target).into_iter().flatten().flatten();
+        builds
+            .filter(|it| it.path().join("release").exists())
+            .count()
+    };
+    refused(checkout.build(&toy).map(drop), "1.0.0");
+    refused(matrix.test(&toy, |_| ()), "1.0.0");
+    assert_eq!(
+        compiled(),
+        0,
+        "something was compiled before it was refused"
+    );
+
+    // Recorded, it is built; a newer release changes nothing.
+    assert_eq!(matrix.record(&toy).unwrap(), 1);
+    publish(&checkout, "1.1.0");
+    let built = matrix.build(&toy, |_| ()).unwrap();
+    let lock = fs::read_to_string(&built.lock).unwrap();
+    assert!(
+        lock.contains("name = \"extra\"\nversion = \"1.0.0\""),
+        "{lock}"
+    );
+    matrix.test(&toy, |_| ()).unwrap();
+
+    // What was built before somebody took it out of the record is not measured either.
+    let record = checkout.folder.path().join("bench/matrix.lock");
+    fs::remove_file(&record).unwrap();
+    assert!(matrix.is_built(&toy).unwrap());
+    refused(checkout.build(&toy).map(drop), "1.0.0");
+
+    // A library that a package installs.
+    let prefix = "package = \"extra\"\n[package.metadata.matrix.prefix]\nscript = \"prefix.rs\"\n\
+                  variable = \"TOY_DIR\"\nholds = \"toy.h\"\nwithout = \"vendored\"";
+    let installing = ADAPTER.replace("package = \"toy\"", prefix);
+    checkout.write("libraries/toy/Cargo.toml", &installing);
+    checkout.write("libraries/toy/prefix.rs", "fn main() {}");
+    let installed = asked("library = \"toy\", version = \"1.1.0\"");
+    let before = compiled();
+    refused(checkout.build(&installed).map(drop), "1.1.0");
+    refused(matrix.test(&installed, |_| ()), "1.1.0");
+    assert_eq!(
+        compiled(),
+        before,
+        "something was compiled before it was refused"
+    );
+    let places = checkout.folder.path().join("cache/prefixes");
+    let places = fs::read_dir(places).unwrap().flatten();
+    // Beside the lock there is only what was begun, with an extension.
+    let finished = places
+        .map(|it| it.path())
+        .filter(|it| !it.ends_with("lock") && it.extension().is_none())
+        .count();
+    assert_eq!(finished, 0, "a library was installed");
+}
+
 /// The cheapest real build: rustls 0.22 with ring. Kept from one run of the tests to the next.
 fn real_places(bench: &Bench) -> Places {
     Places {

@@ -4,13 +4,16 @@
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Output};
-use std::time::{Duration, Instant};
+use std::time::Duration;
+
+use tls_harness::record::Record;
 
 use crate::common::{Bench, check_finished, scenario};
 
 const NO_TIME: f64 = 0.001;
 
-/// How long a person waits for a refusal.
+/// How long a person waits for a refusal on a quiet machine: processor time, since the tests run
+/// beside each other.
 const AT_ONCE: Duration = Duration::from_secs(2);
 
 /// The program with the checkout's suites and adapters, as a person has them.
@@ -39,14 +42,38 @@ fn tlsbench(bench: &Bench, folder: &str, arguments: &[&str]) -> Output {
 
 /// The message with which a command is refused.
 fn refused(bench: &Bench, folder: &str, arguments: &[&str]) -> String {
-    let start = Instant::now();
-    let output = tlsbench(bench, folder, arguments);
+    let output = Command::new("bash")
+        .args(["-c", "\"$0\" \"$@\"; code=$?; times; exit $code"])
+        .arg(bench.path("tlsbench"))
+        .args(arguments)
+        .current_dir(bench.path(folder))
+        .env("NO_COLOR", "1")
+        .output()
+        .unwrap();
     let message = String::from_utf8_lossy(&output.stderr).into_owned();
-    let took = start.elapsed();
+    let took = processor_time(&String::from_utf8_lossy(&output.stdout));
     assert!(!output.status.success(), "{arguments:?} is accepted");
     assert!(took < AT_ONCE, "{arguments:?} takes {took:?}");
     assert!(!message.contains("panicked"), "{message}");
     message
+}
+
+/// Of what a shell started, by the last line of `times`: `0m0.012s 0m0.004s`.
+fn processor_time(printed: &str) -> Duration {
+    let last = printed.lines().last().unwrap();
+    let seconds = last.split_whitespace().map(|part| {
+        let (minutes, seconds) = part.strip_suffix('s').unwrap().split_once('m').unwrap();
+        60.0 * minutes.parse::<f64>().unwrap() + seconds.parse::<f64>().unwrap()
+    });
+    Duration::from_secs_f64(seconds.sum())
+}
+
+#[test]
+fn the_time_of_a_refusal_is_that_of_the_processor() {
+    assert_eq!(
+        processor_time("0m9.000s 0m9.000s\n1m2.500s 0m0.250s\n"),
+        Duration::from_millis(62_750)
+    );
 }
 
 fn expect(message: &str, parts: &[&str]) {
@@ -232,7 +259,7 @@ fn a_suite_that_is_not_there_is_named_with_those_that_are() {
 }
 
 #[test]
-fn a_command_outside_of_a_checkout_says_so() {
+fn a_command_outside_of_a_checkout_reports_it() {
     let bench = Bench::new();
     fs::remove_dir_all(bench.path("bench")).unwrap();
     for command in ["list", "run"] {
@@ -287,7 +314,7 @@ fn a_suite_is_found_from_any_folder_by_its_path_from_the_top_or_by_its_name() {
 
 /// What is ordered in place of `--rounds 1` into a folder that has a complete run.
 #[test]
-fn a_complete_run_is_no_answer_to_another_order() {
+fn a_complete_run_is_rejected_for_another_command() {
     let bench = Bench::new();
     bench.suite(1, NO_TIME, &["one"]);
     let run = [
@@ -378,6 +405,16 @@ fn a_part_of_a_suite_is_measured_and_named_so() {
     let text = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{text}");
     check_finished(&bench.path("run"), 1, 1, 2);
+    let records = crate::common::read_records(&bench.path("run"));
+    for record in records {
+        if let Record::Measurement(it) = record {
+            assert_eq!(
+                it.scenario.threads,
+                Some(2),
+                "the one scenario that matches"
+            );
+        }
+    }
     let run = crate::common::read_run(&bench.path("run"));
     assert_eq!(run.implementations[0].id, "fake-b-1.0");
     let suite = run.suite.unwrap();
@@ -428,7 +465,8 @@ fn a_local_tree_is_measured_beside_each_build_of_its_library() {
     let suite = format!("{HEADER}implementations = [{{ {build} }}]\n{}", scenario(1));
     fs::write(bench.path("suite.toml"), suite).unwrap();
     fs::create_dir_all(bench.path("docs/fork/rustls")).unwrap();
-    fs::write(bench.path("docs/fork/rustls/Cargo.toml"), "").unwrap();
+    let manifest = "package.version = \"0.23.99\"";
+    fs::write(bench.path("docs/fork/rustls/Cargo.toml"), manifest).unwrap();
     let list = ["list", "--suite", "../suite.toml", "--source"];
     let output = tlsbench(&bench, "docs", &[&list[..], &["rustls=fork"]].concat());
     let text = String::from_utf8_lossy(&output.stdout);
@@ -488,17 +526,33 @@ fn wrong_arguments_are_refused_with_what_is_expected() {
 }
 
 #[test]
-fn the_rounds_that_a_verdict_takes_are_said_before_the_run() {
+fn the_rounds_that_a_verdict_takes_are_printed_before_the_run() {
     let bench = Bench::new();
     bench.suite(1, NO_TIME, &["one", "two"]);
-    let expected = "a verdict on 4 comparisons takes 8 rounds: there are 1, so no difference can be \
-                    shown; use --rounds 8";
+    let expected = "a verdict on 4 comparisons takes 8 rounds: this run has 1, so no difference can \
+                    be shown; use --rounds 8";
     let output = tlsbench(&bench, "", &["list", "--suite", "suite.toml"]);
     expect(&String::from_utf8_lossy(&output.stdout), &[expected]);
     let output = tlsbench(&bench, "", &["run", "--suite", "suite.toml"]);
     let text = String::from_utf8_lossy(&output.stderr);
     let (before, _) = text.split_once("round 1: ").unwrap();
     expect(before, &[expected]);
+}
+
+#[test]
+fn each_round_is_reported_with_how_many_are_complete() {
+    let bench = Bench::new();
+    bench.suite(3, NO_TIME, &["one"]);
+    let output = tlsbench(&bench, "", &["run", "--suite", "suite.toml"]);
+    let text = String::from_utf8_lossy(&output.stderr);
+    let complete = |count: &str| {
+        text.matches(&format!("{count} of 3 rounds complete, about "))
+            .count()
+    };
+    assert_eq!(complete("3"), 1, "{text}");
+    // A round that is disturbed on this host is measured again: no more are complete.
+    assert!(complete("1") >= 1 && complete("2") >= 1, "{text}");
+    assert!(!text.contains(" count,"), "{text}");
 }
 
 #[test]
@@ -512,7 +566,7 @@ fn the_medians_are_printed_after_the_run() {
         &[
             "medians of 3 rounds\n",
             "unit          fake-a-1.0  fake-b-1.0\n",
-            "full handshake 1.3, RSA-2048, X25519, client  handshakes/s       1,001       1,001\n",
+            "TLS 1.3 full handshake, RSA-2048, X25519, client  handshakes/s       1,001       1,001\n",
         ],
     );
 }

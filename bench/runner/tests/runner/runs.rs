@@ -122,11 +122,11 @@ fn a_block_that_goes_wrong_is_marked_failed_with_its_reason_and_the_rest_is_meas
         ),
         (
             "another-scenario",
-            "output, line 1: measured full handshake 1.3, RSA-2048, X25519, 99 threads, client, expected",
+            "output, line 1: measured TLS 1.3 full handshake, RSA-2048, X25519, 99 threads, client, expected",
         ),
         (
             "without-side",
-            "output, line 1: measured full handshake 1.3, RSA-2048, X25519, expected",
+            "output, line 1: measured TLS 1.3 full handshake, RSA-2048, X25519, expected",
         ),
         (
             "no-mark",
@@ -317,7 +317,7 @@ fn a_run_resumes_only_on_the_same_host() {
 }
 
 #[test]
-fn a_run_resumes_only_as_it_was_ordered() {
+fn a_run_resumes_only_with_the_same_command() {
     let bench = begun();
     let mut order = bench.order();
     order.command += " --rounds 2";

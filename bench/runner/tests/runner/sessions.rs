@@ -97,6 +97,28 @@ fn a_run_of_one_session_records_it_and_its_records_do_not_name_it() {
 }
 
 #[test]
+fn a_run_that_measures_one_session_at_a_time_ends_as_one_that_measures_all() {
+    let bench = Bench::new();
+    bench.suite(2, NO_TIME, &["one"]);
+    let order = Order {
+        one_session: true,
+        ..several(&bench, 3)
+    };
+    for measured in 1..3 {
+        let left = run(&order, &silent_host(&bench)).unwrap();
+        assert!(left.ends_with("run.partial.toml"), "{left:?}");
+        let sessions: BTreeSet<_> = places(&read_records(&bench.path("run")))
+            .into_iter()
+            .map(|(session, _)| session)
+            .collect();
+        assert_eq!(sessions, (1..=measured).collect());
+    }
+    let finished = run(&order, &silent_host(&bench)).unwrap();
+    assert!(finished.ends_with("run.toml"), "{finished:?}");
+    check_finished(&bench.path("run"), 1, 2, 6);
+}
+
+#[test]
 fn a_suite_may_state_its_sessions() {
     let bench = Bench::new();
     let suite = bench.suite(1, NO_TIME, &["one"]);
@@ -227,7 +249,7 @@ fn a_new_session_after_a_change_of_the_kernel_records_it_with_a_warning() {
         .unwrap();
     assert_eq!(
         warning.message,
-        "In session 2: The host is not as in session 1: kernel was 6.1.0, is 6.1.1."
+        "In session 2: The host differs from session 1: kernel was 6.1.0, is 6.1.1."
     );
 }
 

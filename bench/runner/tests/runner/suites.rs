@@ -49,6 +49,36 @@ fn a_recorded_suite_holds_its_scenarios_in_their_order_and_every_suite_can_work(
     );
 }
 
+/// The header and the scenario that the guide shows, each a block of indented lines.
+#[test]
+fn the_suite_of_the_guide_can_work() {
+    let guide = include_str!("../../../../docs/add-a-scenario.md");
+    let block = |first: &str| {
+        let lines = guide.lines().map(|line| line.strip_prefix("       "));
+        let block = lines.skip_while(|line| *line != Some(first));
+        let block: Vec<_> = block.map_while(|line| line).collect();
+        assert!(!block.is_empty(), "the guide has no block with {first}");
+        block.join("\n") + "\n"
+    };
+    let bench = Bench::new();
+    let path = bench.path("chacha20.toml");
+    fs::write(&path, block("schema = 1") + &block("[[scenarios]]")).unwrap();
+    let suite = SuiteFile::read(&path, Some(8)).unwrap().suite;
+    let names: Vec<_> = suite.scenarios.iter().map(|it| it.name()).collect();
+    assert_eq!((&*suite.name, suite.rounds), ("chacha20", 12));
+    assert_eq!(
+        names,
+        ["TLS 1.3 transfer, CHACHA20-POLY1305, 64 KiB in flight"],
+        "the scenario of the guide"
+    );
+    let verdict = "no difference can be shown";
+    assert!(
+        !suite.expectation().contains(verdict),
+        "{}",
+        suite.expectation()
+    );
+}
+
 /// A suite whose scenario is in `_shared.toml`.
 fn including(bench: &Bench, threads: u32) -> SuiteFile {
     let path = bench.suite(1, 0.001, &[]);

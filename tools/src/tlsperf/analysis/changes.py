@@ -38,7 +38,7 @@ from tlsperf.contract.results import (
     ShownImplementation,
 )
 from tlsperf.contract.run import Implementation, Report, Run
-from tlsperf.contract.text import value_text
+from tlsperf.contract.text import counted, short_version, value_text
 from tlsperf.load.run import is_first_look
 
 SIZE: Final = 1.05
@@ -207,7 +207,7 @@ class _Found(NamedTuple):
 
     @property
     def direction(self) -> int:
-        """1 for better, -1 for worse, 0 for a change that is none."""
+        """1 if better, -1 if worse, 0 if unchanged."""
         return direction(self.estimate, SIZE)
 
     @property
@@ -271,19 +271,21 @@ def _rule(found: Sequence[_Found], comparisons: int, noise: Noise | None, drift:
     if any(f.estimate.low is not None for f in found):
         percent = f"{100 * (drift - 1):.1f}%"
         if noise is not None and 1 + (noise.floor_percent or 0) / 100 >= drift:
-            widened = f"{percent} by which other sessions of the same programs on this host differ"
+            widened = (
+                f"{percent}, the difference of other sessions of the same programs on this host"
+            )
         else:
-            widened = f"{percent} by which medians drift within a run or between sessions"
+            widened = f"{percent}, the drift of medians within a run or between sessions"
         if noise is None:
-            widened += " (between sessions by default: it is not measured here)"
+            widened += " (a default between sessions, which were not measured here)"
         parts.append(
-            "A change is a ratio whose interval excludes 1: unpaired, corrected for "
-            f"{comparisons} comparisons, widened for the {widened}."
+            "A change is an unpaired ratio whose interval excludes 1. The interval is corrected "
+            f"for {comparisons} comparisons and widened by {widened}."
         )
     if any(f.estimate.low is None for f in found):
         parts.append(
-            "Figures without rounds have no interval: their changes are listed from "
-            f"{100 * (SIZE - 1):.0f}% on and are no verdicts."
+            "Figures without rounds have no interval. Their changes of "
+            f"{100 * (SIZE - 1):.0f}% or more are listed, and are not verdicts."
         )
     if any(f.neutral for f in found):
         parts.append("Ratios across a change of host, method or scenario are not speed-ups.")
@@ -299,13 +301,13 @@ def _library(
     versions = (
         f"{now.label}, the same version"
         if then.version == now.version
-        else f"{then.label} to {now.version}"
+        else f"{then.label} to {short_version(now)}"
     )
     return LibraryChanges(
         before=then,
         after=now,
         statement=f"{versions}: {up} {words[0]}, {down} {words[1]}, {len(found) - up - down} "
-        f"the same of {len(found)}",
+        f"unchanged of {counted(len(found), 'row')}",
         details=changed_build(then, now),
         compared=len(found),
         unchanged=len(found) - up - down,
@@ -382,12 +384,11 @@ def _candidates(found: Sequence[_Found]) -> Iterator[tuple[str, frozenset[int]]]
 
 
 def _title(shared: dict[str, str]) -> str:
-    """What a group shares, as scenarios are named: full handshake 1.3, client."""
+    """What a group shares, as scenarios are named: TLS 1.3 full handshake, client."""
     operation = shared.get("operation", "handshake" if "resumption" in shared else None)
     protocol = shared.get("protocol")
-    head = [shared.get("resumption"), operation, protocol if operation else None]
-    rest = [f"TLS {protocol}" if protocol and not operation else None]
-    rest += [shared.get(feature) for feature in ("certificate", "cipher", "side", "metric")]
+    head = [f"TLS {protocol}" if protocol else None, shared.get("resumption"), operation]
+    rest = [shared.get(feature) for feature in ("certificate", "cipher", "side", "metric")]
     parts = [" ".join(h for h in head if h), *(r for r in rest if r)]
     return ", ".join(part for part in parts if part) or "everything"
 

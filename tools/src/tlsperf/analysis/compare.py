@@ -90,7 +90,7 @@ class Comparison:
 
 @dataclass(frozen=True)
 class LeftOut:
-    """A row that the comparison cannot have, and why."""
+    """A row without a figure on one side, or one that cannot be compared, and why."""
 
     name: str
     anchor: str
@@ -258,6 +258,22 @@ def compare(
     return rows
 
 
+def apart(rows: Iterable[Comparison], least: float) -> tuple[list[Comparison], list[LeftOut]]:
+    """The rows whose figures differ by this share at least, and those left out since they do not.
+
+    Verdicts are made before: what is left out counts as a comparison. A row without a factor stays.
+    """
+    kept, near = [], []
+    for row in rows:
+        factor = row.factor
+        if factor is None or factor >= 1 + least or factor * (1 + least) <= 1:
+            kept.append(row)
+        else:
+            why = f"their figures differ by less than {100 * least:g}%"
+            near.append(LeftOut(row.name, row.anchor, row.unit, why))
+    return kept, near
+
+
 def _counts(left: ComparedSide, right: ComparedSide, pair: RowPair, include_invalid: bool) -> bool:
     samples = [left.sample(pair.left), right.sample(pair.right)]
     if include_invalid:
@@ -270,7 +286,7 @@ def _has_rounds(left: ComparedSide, right: ComparedSide, pair: RowPair) -> bool:
 
 
 def _with_invalid(sample: Sample) -> Sample:
-    """The sample with what must not count counted as well, in rounds of no run."""
+    """The sample with its invalid values counted too."""
     together = dict(sample.valid)
     for number, value in enumerate(sample.invalid):
         together[At("", 1, -1 - number)] = value
@@ -278,7 +294,7 @@ def _with_invalid(sample: Sample) -> Sample:
 
 
 def _figure(sample: Sample, row: Series, estimator: Estimator, include_invalid: bool) -> float:
-    """The figure to show: of what counts, or of what does not where there is nothing else."""
+    """The figure to show: of the rounds that count, or of all where none counts."""
     values = list((_with_invalid(sample) if include_invalid else sample).valid.values())
     found = summary(values or sample.invalid, row.definition.better)
     return {
@@ -302,7 +318,7 @@ def _note(left: ComparedSide, ours: Sample, right: ComparedSide, theirs: Sample)
 
 
 def number_text(value: float) -> str:
-    """A figure as it was printed, without digits that only arithmetic gave it."""
+    """A figure as it was printed, without digits that only come from arithmetic."""
     return str(rounded(value, 9))
 
 
@@ -323,7 +339,9 @@ def sides(
     chosen = matching(pairs, scenario)
     if not chosen:
         if not pairs:
-            raise UserError(f"{left} and {right} have no scenario in common")
+            raise UserError(
+                f"{left} and {right} have no scenario in common; tlsperf show prints those of a run"
+            )
         names = "\n  ".join(pair.name for pair in pairs)
         raise UserError(f"--scenario {scenario}: none of\n  {names}")
     return a, b, chosen, matching(left_out(a, b, pairs), scenario)
@@ -379,7 +397,7 @@ def footnotes(left: ComparedSide, right: ComparedSide, rows: Sequence[Comparison
         rule = (
             "factors compare the hosts as well"
             if any(row.factor for row in rows)
-            else "no factor and no verdict; --across-hosts prints them all the same"
+            else "no factor and no verdict; --across-hosts prints them"
         )
         found.append(f"Measured on different hosts ({hosts[0]} and {hosts[1]}): {rule}.")
     return found

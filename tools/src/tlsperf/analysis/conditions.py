@@ -1,4 +1,4 @@
-"""What was not the same when two reports were measured: host, method, scenario, build.
+"""Conditions that differ between two reports: host, method, scenario, build.
 
 Pure functions. Ratios across such a change are shown without a verdict.
 """
@@ -22,6 +22,7 @@ _HOST_IDENTITY: Final = ("machine", "kernel", "mitigations", "microcode")
 _HOST_FACTS: Final = (
     "machine",
     "cpu",
+    "cpu_model",
     "cores",
     "threads",
     "memory_bytes",
@@ -138,7 +139,7 @@ def changed_build(then: Implementation, now: Implementation) -> list[str]:
 
 
 def common_causes(libraries: Sequence[LibraryChanges]) -> list[RunWarning]:
-    """Groups that all libraries share: a cause outside of them is likelier than one in each."""
+    """Groups that all libraries share, which may have a cause outside the libraries."""
     if len(libraries) < 2:
         return []
     directions = [
@@ -149,8 +150,8 @@ def common_causes(libraries: Sequence[LibraryChanges]) -> list[RunWarning]:
         RunWarning(
             code="common-cause",
             message=f"{title[0].upper()}{title[1:]} went {'up' if up else 'down'} in all "
-            f"{len(libraries)} libraries alike, which points to a cause they share (host, "
-            "method or a default) rather than to each of them.",
+            f"{len(libraries)} libraries. The cause may be one that they share: host, method or "
+            "a default.",
         )
         for title, up in sorted(set.intersection(*directions))
     ]

@@ -109,9 +109,9 @@ def _efficiency(
     if source.id != implementation.id:
         notes.append(f"primitive of {source.label}")
     if not estimate.paired:
-        notes.append("primitive and transfer measured apart")
+        notes.append("primitive and transfer measured separately")
     if percent > 100:
-        notes.append("above its ceiling, so the two were not measured alike")
+        notes.append("above its ceiling, so the two were not measured in the same way")
     return Efficiency(
         anchor=anchor,
         name=name,

@@ -73,22 +73,21 @@ def source_of(rows: Sequence[Series], spreads: Spreads) -> IntervalSource | None
 
 def note_of(rows: Sequence[Series], source: IntervalSource, spreads: Spreads) -> str:
     """The sentence about intervals that a reader needs."""
-    about = "Intervals are about another run"
-    means = f"{about}: 95 of 100 have their median within."
+    means = "An interval contains the median of another run 95 times of 100."
     if source == "sessions":
         most = [len(s.sessions) for row in rows for s in row.samples.values() if s.counts]
         span = f"{min(most)} to {max(most)}" if min(most) < max(most) else f"{max(most)}"
-        return f"{means} Their width comes from the spread between the {span} sessions of the run."
+        return f"{means} Its width comes from the spread between the {span} sessions of the run."
     known = sorted({spreads.medians[kind_of(row.scenario)] for row in rows})
-    percent = " and ".join(f"{value:.2f}%" for value in known)
+    percent = " or ".join(f"{value:.2f}%" for value in known)
     if source == "host":
         return (
-            f"{means} They are widened by a spread between sessions of {percent}, known of this "
-            "host."
+            f"{means} It is widened by a spread between sessions of {percent}, known of this host."
         )
     return (
-        f"{about}, widened by a spread between sessions of {percent}, assumed by default: none is "
-        "known here, and where the host moves by more they are too narrow."
+        "Intervals are about another run. No spread between sessions is known of this host, so "
+        f"they are widened by a default of {percent}. If the host varies by more, they are too "
+        "narrow."
     )
 
 

@@ -17,8 +17,9 @@ import numpy as np
 
 from tlsperf.analysis.series import MeasuredRun, Sample, rounded
 from tlsperf.analysis.statistics import Floats, hodges_lehmann, normal_quantile
+from tlsperf.contract.layouts import LayoutEffect
 from tlsperf.contract.record import Identifier
-from tlsperf.contract.results import LayoutEffect, Row, Table
+from tlsperf.contract.results import Row, Table
 
 FEWEST_SESSIONS: Final = 3
 """Of each layout: fewer show no A/A."""

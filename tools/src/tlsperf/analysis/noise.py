@@ -35,16 +35,14 @@ class RoundPairs(NamedTuple):
 
 
 def same_binary_twice(run: MeasuredRun) -> Noise | None:
-    """From implementations of one binary (equal checksums) in a run; None if there are none."""
+    """Noise from implementations of one binary and configuration in a run; None without any."""
     return _within(run, "same binary twice", duplicate_pairs(run))
 
 
 def duplicate_pairs(run: MeasuredRun) -> list[RoundPairs]:
-    """The rounds that two implementations of one binary have in common, row by row."""
+    """The rounds that two implementations of one binary, run alike, have in common, by row."""
     duplicates = [
-        (a.id, b.id)
-        for a, b in combinations(run.loaded.run.implementations, 2)
-        if a.binary_sha256 is not None and a.binary_sha256 == b.binary_sha256
+        (a.id, b.id) for a, b in combinations(run.loaded.run.implementations, 2) if a.runs_as(b)
     ]
     pairs = []
     for row in _rows(run):
@@ -58,7 +56,7 @@ def duplicate_pairs(run: MeasuredRun) -> list[RoundPairs]:
 
 
 def alternate_rounds(run: MeasuredRun) -> Noise | None:
-    """From the 1st, 3rd, 5th … round of each implementation against the 2nd, 4th, 6th …"""
+    """Noise from the 1st, 3rd, 5th … round of each implementation against the 2nd, 4th, 6th …"""
     pairs = []
     for row in _rows(run):
         for implementation, sample in _in_order(run, row):
@@ -94,7 +92,7 @@ class _Session(NamedTuple):
 
 
 def another_layout(run: MeasuredRun) -> Noise:
-    """From the sessions of a run whose programs were linked differently."""
+    """Noise from the sessions of a run whose programs were linked differently."""
     return _between(run, "another layout", _sessions(run))
 
 
@@ -148,9 +146,10 @@ def _between(run: MeasuredRun, source: _BETWEEN, sessions: Sequence[_Session]) -
             ratios += _ratios(a, row, b, other, alike)
     if not medians:
         why = {
-            "another layout": "Another layout: not measured, each program of this run has one.",
-            "other sessions": "Other sessions: not measured, no other session of these programs, "
-            "in this run or an earlier one on this host, has one of these rows.",
+            "another layout": "Another layout: not measured, because each program of this run has "
+            "only one.",
+            "other sessions": "Other sessions: not measured, because no other session of these "
+            "programs, in this run or an earlier one on this host, has one of these rows.",
         }[source]
         return Noise(source=source, run=run.id, comparisons=0, statement=why, rows=[])
     floor = _percent(ratio for found in medians.values() for ratio in found)
@@ -162,11 +161,11 @@ def _between(run: MeasuredRun, source: _BETWEEN, sessions: Sequence[_Session]) -
     own_sessions = len(_sessions(run))
     of_ratios = _percent(r ** (1 / math.sqrt(own_sessions)) for r in ratios) if ratios else None
     statement = (
-        f"{what}: of {count} pairs of medians 95% are within {_per_cent(floor)}% of each other"
+        f"{what}: 95% of {count} pairs of medians are within {_per_cent(floor)}% of each other"
     )
     if of_ratios is not None:
         statement += (
-            f", and of {len(ratios)} pairs of ratios of two implementations 95% within "
+            f", and 95% of {len(ratios)} pairs of ratios of two implementations are within "
             f"{_per_cent(of_ratios)}%"
             + (f" for means of {own_sessions} sessions" if own_sessions > 1 else "")
         )
@@ -302,7 +301,7 @@ def noise_text(run: MeasuredRun, found: Sequence[Noise]) -> str:
 
 
 def _rows(run: MeasuredRun) -> list[Series]:
-    """Rows of one figure a round."""
+    """Rows that have one figure in each round."""
     return [row for row in run.series if row.statistic == "value" and not row.is_part]
 
 

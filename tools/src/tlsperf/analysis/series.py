@@ -57,7 +57,7 @@ class Sample:
     notes: list[str] = field(default_factory=list)
     has_rounds: bool = True
     is_maximum: bool = False
-    """Of a maximum no median is taken: its figure is the maximum of all rounds."""
+    """The figure of a maximum is the maximum of all rounds, not a median."""
 
     @property
     def counts(self) -> bool:
@@ -79,7 +79,7 @@ class Sample:
 
     @property
     def figure(self) -> float:
-        """What readers see of what is valid, which must be something: the median."""
+        """The median of the valid values that readers see; at least one must be valid."""
         return figure(list(self.valid.values()), self.is_maximum)
 
     def add(self, at: At, value: float, note: str | None) -> None:
@@ -108,7 +108,7 @@ def figure(values: Sequence[float], is_maximum: bool) -> float:
 
 @dataclass(frozen=True)
 class Series:
-    """What becomes a row of a table, over all implementations."""
+    """The samples of all implementations that become a row of a table."""
 
     scenario: Scenario
     phase: Phase
@@ -154,13 +154,13 @@ class Rules:
     drift: float = 1.0
     """What widens a ratio that is not paired; 1 if the rounds of its only run are pairs."""
     comparisons: int = 1
-    """Of the whole report: each interval is corrected for them."""
+    """Comparisons of the whole report: each interval is corrected for them."""
     spreads: Spreads = DEFAULT_SPREADS
-    """Between sessions, for what has too few of them."""
+    """Spreads between sessions, for runs with too few of them."""
     floor: float = 1.0
-    """Ratio up to which equal things differ: what is below it is no difference."""
+    """The noise floor: a smaller ratio is not a difference."""
     hosts: Mapping[Identifier, str] = field(default_factory=dict)
-    """Of runs between whose hosts there is no ratio; empty where there may be."""
+    """Hosts of runs that have no ratios to each other; empty if they may have."""
 
     def are_comparable(self, *samples: Sample) -> bool:
         """Whether samples are of one host, or a report is to compare hosts."""

@@ -28,6 +28,7 @@ from scipy import special
 
 from tlsperf.contract.metrics import Better
 from tlsperf.contract.results import Verdict
+from tlsperf.contract.text import counted
 
 Floats = NDArray[np.float64]
 
@@ -142,8 +143,8 @@ def stability_warnings(figures: Sequence[Summary]) -> list[str]:
         count = sum(with_outliers)
         warnings.append(
             f"{len(with_outliers)} of {many} figures have outliers: {count} "
-            f"round{'s' if count > 1 else ''} in all, more than {OUTLIER_DEVIATIONS:.1f} median "
-            "absolute deviations off."
+            f"round{'s' if count > 1 else ''} more than {OUTLIER_DEVIATIONS:.1f} median absolute "
+            "deviations from the median."
         )
     needed = [required_rounds(of) for of in figures]
     without = needed.count(None)
@@ -155,8 +156,8 @@ def stability_warnings(figures: Sequence[Summary]) -> list[str]:
     wide = [n for n, of in zip(needed, figures, strict=True) if n is not None and n > of.count]
     if wide:
         warnings.append(
-            f"{len(wide)} of {many} medians are not within ±1% by the rounds of their sessions: "
-            f"that takes about {min(wide)}"
+            f"By the rounds of their sessions, {len(wide)} of {many} medians have intervals wider "
+            f"than ±1%: narrower ones require about {min(wide)}"
             + (f" to {max(wide)} rounds." if max(wide) > min(wide) else " rounds.")
         )
     return warnings
@@ -357,7 +358,7 @@ def _estimate(
             verdict="too few rounds",
             paired=paired,
             rounds=rounds,
-            note=f"{rounds} rounds; a verdict{over} takes {needed()}",
+            note=f"{counted(rounds, 'round')}; a verdict{over} takes {needed()}",
         )
     between = normal_quantile(comparisons) * spread
     low = math.exp(middle - math.hypot(middle - float(shifts[rank - 1]), between)) / drift
@@ -377,7 +378,7 @@ def _estimate(
 
 
 def _unpaired_note(drift: float) -> str:
-    note = "unpaired: no common rounds, so what else changed is in it"
+    note = "unpaired: without common rounds, other changes are part of the ratio"
     if drift == 1:
         return note
     return f"{note}; interval widened by {100 * (drift - 1):.1f}% for the drift between them"

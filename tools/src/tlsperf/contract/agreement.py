@@ -1,4 +1,4 @@
-"""Whether a text has the numbers that stand beside it in a file, to its last printed digit."""
+"""Whether a text has the numbers of the fields beside it in a file, to its last printed digit."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _NUMBER: Final = re.compile(r"(?<![\w.])[0-9][0-9,]*(?:\.[0-9]+)?")
 def agrees(text: str, *values: float, stored: float = 1e-9) -> bool:
     """Whether the numbers in a text are these, each rounded to the digits that are printed.
 
-    `stored` is the relative error of a value that was itself rounded.
+    `stored` is the relative error of a value that was itself rounded: 5e-6 for six digits.
     """
     printed = _NUMBER.findall(text)
     return len(printed) == len(values) and all(

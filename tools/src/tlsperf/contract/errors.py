@@ -1,4 +1,4 @@
-"""What a user of `tlsperf` can have got wrong; the command line prints it and exits with 1."""
+"""An error of a user of `tlsperf`: the command line prints it and exits with 1."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def near(name: str, known: Iterable[str]) -> list[str]:
 
 
 def alternatives(name: str, known: Iterable[str], place: str = "") -> str:
-    """What there is instead of an unknown name: near matches, then all names where they are few.
+    """Suggestions for an unknown name: near matches, then all names if they are few.
 
     `place` says where the names are, for a list that is too long.
     """
@@ -67,14 +67,14 @@ class TomlError(FormatError):
 def mismatch(
     error: ValidationError, file: str, line: int | None = None, model: Any = None
 ) -> FormatError:
-    """The first way in which a file's content is not what the model says."""
+    """The first difference between a file's content and its model."""
     first = error.errors(include_url=False)[0]
     key = ".".join(str(part) for part in first["loc"])
     if first["type"] == "extra_forbidden":
         known = _fields(model, first["loc"][:-1])
         expected = alternatives(str(first["loc"][-1]), known) if known else "no such key"
         return FormatError(file, line, f"the unknown key {key}", expected)
-    # Of a table as a whole its content says nothing.
+    # The content of a whole table would not help.
     value = repr(first["input"]) if key or not isinstance(first["input"], dict) else "a table"
     short = value if len(value) <= 60 else f"{value[:57]}..."
     found = "nothing" if first["type"] == "missing" else short

@@ -14,7 +14,7 @@ from tlsperf.contract.run import HostFacts, RawFile
 
 
 class TrendCell(Model):
-    """One library in one report; `text` is – where the report has no such figure."""
+    """The figure of one library in one report; `text` is – if the report has none."""
 
     report: Identifier
     label: str = Field(description="implementation; empty where there is none")
@@ -23,7 +23,7 @@ class TrendCell(Model):
 
 
 class TrendLine(Model):
-    """One library through the reports of a trend, in their order."""
+    """The figures of one library in the reports of a trend, in their order."""
 
     library: str
     name: str

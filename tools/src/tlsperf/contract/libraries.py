@@ -59,9 +59,11 @@ class Releases(Model):
 
 
 class SharedLibrary(Model):
-    """What of a library is linked as a shared one, in layouts of that kind."""
+    """The parts of a library that shared layouts link as a shared library."""
 
-    package: str = Field(description="whose archive has its objects, as Rust writes its name")
+    packages: list[str] = Field(
+        min_length=1, description="whose archives have its objects, as Rust writes their names"
+    )
     name: str = Field(description="of its file: libssl")
 
 

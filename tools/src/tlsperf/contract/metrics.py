@@ -65,6 +65,7 @@ class MetricDefinition:
 
 
 _MEMORY: Final[Mapping[str, tuple[str, ...]]] = {ANY: ("bytes", "bytes/connection")}
+_SET_UP: Final[Mapping[str, tuple[str, ...]]] = {"set-up": ("bytes",), ANY: ()}
 
 METRICS: Final[Mapping[str, MetricDefinition]] = {
     "rate": MetricDefinition(
@@ -74,6 +75,7 @@ METRICS: Final[Mapping[str, MetricDefinition]] = {
             "handshake": ("handshakes/s", "handshakes/s/thread"),
             "memory": (),
             "primitive": ("operations/s", "MiB/s"),
+            "set-up": (),
             ANY: ("operations/s",),
         },
         better="higher",
@@ -146,9 +148,50 @@ METRICS: Final[Mapping[str, MetricDefinition]] = {
         # Counts of one binary agree within 1% from run to run.
         same_within=1.01,
         trend=True,
-        caption="Instructions in user space of the calls that are timed otherwise, counted on one "
+        caption="Instructions in user space of the calls that other runs time, counted on one "
         "thread by callgrind (valgrind {counter})",
-        caution="Under valgrind the libraries choose code without AVX-512",
+        caution="Under Valgrind the libraries choose code without AVX-512",
+    ),
+    "allocations": MetricDefinition(
+        noun="allocations",
+        units={"set-up": ("allocations",), ANY: ()},
+        better="lower",
+        words=("fewer", "more"),
+        verb="makes",
+        amount="allocations",
+        order=61,
+        whole=True,
+        same_within=1.005,
+        caption="Allocations of one set-up and its first handshake, as glibc's mtrace counts them",
+        caution="An allocation is not a time",
+    ),
+    "allocated-in-all": MetricDefinition(
+        noun="memory allocated in all",
+        units=_SET_UP,
+        better="lower",
+        words=("less", "more"),
+        verb="takes",
+        amount="memory",
+        order=62,
+        whole=True,
+        same_within=1.005,
+        caption="Bytes that one set-up and its first handshake allocated, also those that it "
+        "freed, as glibc's mtrace counts them",
+        caution="An allocation is not a time",
+    ),
+    "peak-allocated": MetricDefinition(
+        noun="peak memory allocated",
+        units=_SET_UP,
+        better="lower",
+        words=("less", "more"),
+        verb="takes",
+        amount="memory",
+        order=63,
+        whole=True,
+        same_within=1.005,
+        caption="Most bytes that one set-up and its first handshake had allocated at once, as "
+        "glibc's mtrace counts them",
+        caution="An allocation is not a time",
     ),
 }
 """By id, in the order of the schema."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Final
 
 from tlsperf.contract.record import Scenario
@@ -16,8 +17,8 @@ _CIPHERS: Final = {
 _CERTIFICATES: Final = {
     "rsa-2048": "RSA-2048",
     "rsa-4096": "RSA-4096",
-    "ecdsa-p256": "ECDSA-P256",
-    "ecdsa-p384": "ECDSA-P384",
+    "ecdsa-p256": "ECDSA P-256",
+    "ecdsa-p384": "ECDSA P-384",
     "ed25519": "Ed25519",
 }
 
@@ -67,7 +68,7 @@ def scenario_name(scenario: Scenario) -> str:
     parts: list[str] = []
     handshake = s.operation == "handshake"
     kind = _RESUMPTIONS[s.resumption] if handshake else s.operation.replace("-", " ")
-    parts.append(f"{kind} {s.protocol}" if s.protocol else kind)
+    parts.append(f"TLS {s.protocol} {kind}" if s.protocol else kind)
     if s.resumption == "session-id":
         parts.append("session id")
     elif s.resumption == "ticket":
@@ -76,7 +77,8 @@ def scenario_name(scenario: Scenario) -> str:
         cipher = cipher_name(s.cipher_suite)
         if s.operation == "transfer" or cipher != "AES-256-GCM":
             parts.append(cipher)
-    if s.certificate and handshake and s.resumption in (None, "none"):
+    presents = handshake or s.operation == "set-up"
+    if s.certificate and presents and s.resumption in (None, "none"):
         parts.append(_CERTIFICATES.get(s.certificate, s.certificate))
     if s.key_exchange and s.operation != "transfer":
         parts.append(s.key_exchange)
@@ -101,8 +103,11 @@ def scenario_name(scenario: Scenario) -> str:
 
 
 def scenario_anchor(scenario: Scenario) -> str:
-    """The permanent anchor of a scenario: that of its name."""
-    return anchor_of(scenario_name(scenario))
+    """The permanent anchor of a scenario: full-handshake-1-3-ecdsa-p256 of "TLS 1.3 full handshake,
+    ECDSA P-256", whose name began otherwise when anchors were first published.
+    """
+    name = re.sub(r"^TLS (1\.[0-9]) ([^,]+)", r"\2 \1", scenario_name(scenario))
+    return anchor_of(name.replace("ECDSA P-", "ECDSA-P"))
 
 
 def anchor_of(name: str) -> str:

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final, Literal
 
-Operation = Literal["transfer", "handshake", "client-hello", "memory", "primitive"]
+Operation = Literal["transfer", "handshake", "client-hello", "memory", "primitive", "set-up"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +63,13 @@ OPERATIONS: Final[Mapping[Operation, OperationDefinition]] = {
         order=6,
         anchor="primitives",
         title="Primitives",
+    ),
+    "set-up": OperationDefinition(
+        name="Set-up",
+        noun="a set-up",
+        order=7,
+        anchor="set-up",
+        title="Set-up",
     ),
 }
 """By id."""

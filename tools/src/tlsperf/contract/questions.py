@@ -7,7 +7,7 @@ from typing import Literal
 from pydantic import Field
 
 from tlsperf.contract.record import Identifier, Model
-from tlsperf.contract.results import ReportReference
+from tlsperf.contract.results import ReportReference, RowReference
 
 
 class SheetCell(Model):
@@ -68,6 +68,7 @@ class Question(Model):
     limits: list[str] = Field(description="what they do not mean")
     host: str
     reports: list[ReportReference]
+    scenarios: list[RowReference] = Field([], description="of its rows those that have a page")
 
 
 class ListedQuestion(Model):

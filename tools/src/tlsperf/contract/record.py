@@ -32,13 +32,18 @@ Url = Annotated[str, StringConstraints(pattern=r"^https?://[^\s\"'<>\\^`{|}]+$",
 Sha256 = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
 
 
-Phase = Annotated[
-    str,
-    StringConstraints(pattern=r"^(total|construction|flight-[1-9]|tickets|handshake|data)$"),
-]
+PHASE: Final = (
+    "total|construction|flight-[1-9]|tickets|handshake|data|destruction"
+    "|processor|waiting|fixed|each"
+)
+
+Phase = Annotated[str, StringConstraints(pattern=f"^({PHASE})$")]
 """`total`, or a part of it. For handshakes: `construction`, `flight-1` … `flight-n` (flights as
 the role itself processes or produces them, in order), `tickets`. For memory, the moment of the
-measurement: `construction`, `handshake` (complete), `data` (1 KiB exchanged)."""
+measurement: `construction`, `handshake` (complete), `data` (1 KiB exchanged). For set-ups:
+`construction`, `handshake` (the first one), `destruction`; of a process, its time on the
+`processor` and the rest by the wall clock, `waiting`; of a slope, what is `fixed` and what
+`each` adds."""
 
 
 Protocol = Literal["1.2", "1.3"]

@@ -8,6 +8,7 @@ from typing import Literal, Self
 from pydantic import Field, model_validator
 
 from tlsperf.contract.agreement import agrees
+from tlsperf.contract.layouts import LayoutEffect
 from tlsperf.contract.metrics import Better, Metric, Statistic, Unit
 from tlsperf.contract.record import Identifier, Model, Phase, Scenario, Url
 from tlsperf.contract.run import HostFacts, Implementation, RawFile, RunWarning, Source, Tool
@@ -47,7 +48,7 @@ class Ratio(Model):
             expected = [1 / value, 1 / high, 1 / low]
         else:
             expected = [value, low, high]
-        if not agrees(self.text, *expected, stored=1e-6):
+        if not agrees(self.text, *expected, stored=5e-6):
             numbers = ", ".join(f"{number:.6g}" for number in expected)
             raise ValueError(f"a text of {numbers}, not {self.text!r}")
         return self
@@ -91,7 +92,7 @@ class Cell(Model):
             raise ValueError(f"a text of {self.value!r}, not {self.text!r}")
         bounds = [bound for bound in (self.low, self.high) if bound is not None]
         # Rounded to seven digits, and printed with the decimals of the value.
-        if bounds and not agrees(self.interval or "", *bounds, stored=1e-7):
+        if bounds and not agrees(self.interval or "", *bounds, stored=5e-7):
             raise ValueError(f"an interval of {bounds}, not {self.interval!r}")
         return self
 
@@ -118,27 +119,6 @@ class HarnessShare(Model):
     calls_percent: float = Field(description="calls and bookkeeping of the driver")
     copies_percent: float = Field(description="framing and copying to or from the transport")
     text: str = Field(description="copies, calls and clock as readers see them: 21.3 + 0.16 + 0.20")
-
-
-LayoutKind = Literal["shifted", "shuffled", "shared"]
-"""In the order in which readers see them."""
-
-
-class LayoutEffect(Model):
-    """What the layout of one program does to one row: rates against the linker's own order."""
-
-    anchor: Identifier = Field(description="the row")
-    name: str
-    implementation: Identifier
-    kind: LayoutKind = Field(description="how the layouts differ")
-    percents: list[float] = Field(description="of each layout against the own order, ascending")
-    same_percent: float = Field(
-        ge=0, description="A/A: 95% of equal layouts are within, by the sessions of each"
-    )
-    beyond: int = Field(ge=0, description="layouts that differ from the own order by more than A/A")
-    text: str = Field(description="lowest to highest as readers see them: −9.6 to +0.4%")
-    median_text: str = Field(description="of the layouts: −3.1%")
-    same_text: str
 
 
 class Table(Model):
@@ -169,6 +149,14 @@ class Table(Model):
     rows: list[Row]
 
 
+class Key(Model):
+    """A line of a chart's legend."""
+
+    label: str
+    colour: Identifier
+    dash: str | None = Field(None, description="lengths in pixels; absent: a solid line")
+
+
 class Chart(Model):
     """An SVG file beside the report's page."""
 
@@ -176,6 +164,8 @@ class Chart(Model):
     file: str
     title: str
     description: str = Field(description="text alternative, drawn from the data")
+    note: str | None = Field(None, description="how to read it")
+    keys: list[Key] = Field([], description="the legend of its lines")
     width: int
     height: int
     table: Identifier = Field(description="anchor of the table with the same figures")
@@ -192,7 +182,7 @@ class Bar(Model):
 
 
 class Headline(Model):
-    """One of the few figures that matter."""
+    """A headline figure."""
 
     anchor: Identifier = Field(description="the row it is taken from")
     title: str
@@ -224,9 +214,7 @@ class ShownImplementation(Implementation):
 
     label: str = Field(description="rustls 0.23.40 (aws-lc-rs)")
     colour: Identifier = Field(description="class of the library's colour in charts and style")
-    host: Identifier | None = Field(
-        None, description="that it was measured on; absent: the one host of the report"
-    )
+    host: Identifier | None = Field(None, description="of several; absent: the report has one")
 
 
 class Change(Model):
@@ -241,19 +229,21 @@ class Change(Model):
 
 
 class ChangeGroup(Model):
-    """Changes of one library in one direction that probably have one cause; biggest first."""
+    """Changes of one library in one direction that may share a cause, biggest first."""
 
-    title: str = Field(description="what they have in common: handshake 1.3")
+    title: str = Field(description="what they have in common: TLS 1.3 handshake")
     statement: str = Field(description="all 8 scenarios: 1.15x to 2.09x slower")
     changes: list[Change] = Field(min_length=1)
 
 
 class LibraryChanges(Model):
-    """What became of one library since the predecessor."""
+    """The changes of one library since the predecessor."""
 
     before: ShownImplementation
     after: ShownImplementation
-    statement: str = Field(description="OpenSSL 3.3.2 to 3.5.1: 2 faster, 4 slower, 10 the same")
+    statement: str = Field(
+        description="OpenSSL 3.3.2 to 3.5.1: 2 faster, 4 slower, 10 unchanged of 16 rows"
+    )
     details: list[str] = Field([], description="what else changed in its build")
     compared: int
     unchanged: int
@@ -276,7 +266,7 @@ class Changes(Model):
 
 
 class NoiseRow(Model):
-    """One implementation against itself in one row: what is not 1 here is noise."""
+    """One implementation against itself in one row: the distance from 1 is noise."""
 
     anchor: Identifier
     name: str
@@ -324,7 +314,7 @@ class Efficiency(Model):
     def _check(self) -> Self:
         _check_interval(self.low, self.high)
         expected = [n for n in (self.percent, self.low, self.high) if n is not None]
-        if not agrees(self.text, *expected, stored=1e-6):
+        if not agrees(self.text, *expected, stored=5e-6):
             raise ValueError(f"a text of {self.percent:g}%, not {self.text!r}")
         return self
 

@@ -25,7 +25,7 @@ MOST_IMPLEMENTATIONS: Final = 100
 LabelPart = Annotated[
     str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9 ,.+_()@:/~-]*$", max_length=100)
 ]
-"""Part of the label of an implementation, which stands in titles, charts, pictures and feeds."""
+"""Part of the label of an implementation, which titles, charts, pictures and feeds show."""
 
 RawPath = Annotated[
     str,
@@ -62,6 +62,17 @@ class Implementation(Model):
     binary_sha256: Sha256 | None = None
     note: str | None = None
 
+    def runs_as(self, other: Implementation) -> bool:
+        """Whether both are one binary with the same settings and features of the processor."""
+        if self.binary_sha256 is None or self.binary_sha256 != other.binary_sha256:
+            return False
+        return self.cpu_mask == other.cpu_mask and self.is_tuned == other.is_tuned
+
+    @property
+    def is_tuned(self) -> bool:
+        """Whether it has the settings that the library's documentation recommends."""
+        return "tuned" in (self.build or "").split("-")
+
 
 ShortHash = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{16}$")]
 """Enough of a SHA-256 to compare two machines or boots."""
@@ -72,6 +83,9 @@ class HostFacts(Model):
 
     id: Identifier
     cpu: str
+    cpu_model: str | None = Field(
+        None, description="as the processor reports it: family 6, model 207, stepping 2"
+    )
     architecture: str
     machine: ShortHash | None = Field(
         None, description="which machine: a one-way hash of its id, so that it names nobody"
@@ -105,7 +119,7 @@ class HostFacts(Model):
 
 
 class BetweenSessions(Model):
-    """How far sessions of one build lie apart on a host: standard deviations in per cent.
+    """The spread of sessions of one build on a host: standard deviations in per cent.
 
     `tools/benchmarks/between_sessions.py` prints them.
     """
@@ -266,7 +280,7 @@ class Run(Model):
 class FactorRequest(Model):
     """A factor that prose quotes: one figure over another of the same report.
 
-    What is not given of the second is as in the first.
+    Fields that the second lacks are as in the first.
     """
 
     id: Identifier

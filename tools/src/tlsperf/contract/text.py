@@ -57,11 +57,23 @@ _ESCAPED: Final = {
 }
 
 
+def short_version(implementation: Implementation) -> str:
+    """boring-sys 5.4.0 of "boring-sys 5.4.0, API 44": the version without the API number."""
+    return implementation.version.split(", API ")[0]
+
+
 def implementation_label(implementation: Implementation) -> str:
-    """What readers call it: OpenSSL 3.6.1, rustls 0.23.40 (aws-lc-rs, jemalloc)."""
-    name = f"{NAMES[implementation.library]} {implementation.version}"
-    details = ", ".join(d for d in (implementation.provider, implementation.build) if d)
-    return f"{name} ({details})" if details else name
+    """Its name: OpenSSL 3.6.1, rustls 0.23.40 (aws-lc-rs), BoringSSL (boring-sys 5.4.0).
+
+    A library without versions of its own has that of its package in brackets.
+    """
+    name, version = NAMES[implementation.library], short_version(implementation)
+    details = [d for d in (implementation.provider, implementation.build) if d]
+    if version[0].isdecimal():
+        name += f" {version}"
+    else:
+        details.insert(0, version)
+    return f"{name} ({', '.join(details)})" if details else name
 
 
 def colour_of(implementation: Implementation) -> str:

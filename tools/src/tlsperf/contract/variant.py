@@ -6,13 +6,14 @@ The Rust side has the same parser; both are tested against `data/schema/variants
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Annotated, Final, Literal
 
 from pydantic import AfterValidator, WithJsonSchema
 
-Kind = Literal["key-shares", "hello-retry", "sessions", "cold", "primitive", "foreign"]
+Kind = Literal["key-shares", "hello-retry", "sessions", "cold", "primitive", "set-up", "foreign"]
 
 GROUPS: Final = ("X25519", "secp256r1", "secp384r1", "X25519MLKEM768")
 """Key shares that a client of ours may send."""
@@ -25,17 +26,38 @@ _WITHOUT_SIZE: Final = frozenset(
         *("ml-kem-768-generate", "ml-kem-768-encapsulate", "ml-kem-768-decapsulate"),
     }
 )
+_SET_UPS: Final = frozenset(
+    {
+        *("server", "private-key", "process-server"),
+        *("anchors-slope", "client-slope", "names-slope"),
+    }
+)
 _LARGEST: Final = (1 << 32) - 1
+
+SetUp = Literal["clients", "servers", "names", "processes", "slopes"]
+"""What set-ups are grouped by."""
+
+_SET_UP_TABLES: Final[Mapping[str, SetUp]] = {
+    **dict.fromkeys(("server", "private"), "servers"),
+    **dict.fromkeys(("names", "reload"), "names"),
+    "process": "processes",
+}
+"""By the first word of a variant; the others are of clients."""
 
 _NUMBER: Final = "[1-9][0-9]*"
 _GROUP: Final = f"({'|'.join(GROUPS)})"
 _SHARES: Final = rf"{_GROUP}(\+{_GROUP})*"
+_ANCHORS: Final = "(anchors|client|shared|process-client)"
+_UP_TO_1000: Final = "([1-9][0-9]{0,2}|1000)"
+_UP_TO_10000: Final = "([1-9][0-9]{0,3}|10000)"
 _SIZED: Final = f"({'|'.join(_CIPHERS)})-(seal|open)"
 
 PATTERN: Final = (
     # Numbers have no sign and no leading zero; what a tool prints twice is numbered.
     rf"^(?!sessions-(?!{_NUMBER}(-repeat-{_NUMBER})?$))"
     rf"(?!{_SIZED}-0[0-9]*$)"
+    rf"(?!{_ANCHORS}-(?!{_UP_TO_1000}$)[0-9]*$)"
+    rf"(?!(names|reload)-(?!{_UP_TO_10000}$)([0-9]*|mozilla)$)"
     # A known group is part of a whole list of them.
     rf"(?!(?!{_SHARES}(-shared|-separate)?$)([^\n]*\+)?\s*{_GROUP}\s*(\+[^\n]*)?$)"
     r"[^\n]+$"
@@ -44,6 +66,9 @@ PATTERN: Final = (
 
 _VALID: Final = re.compile(PATTERN)
 _SESSIONS: Final = re.compile(f"sessions-({_NUMBER})")
+_SET_UP: Final = re.compile(
+    f"{_ANCHORS}-(?P<anchors>mozilla|{_UP_TO_1000})|(names|reload)-(?P<names>{_UP_TO_10000})"
+)
 _PRIMITIVE: Final = re.compile(f"{_SIZED}-({_NUMBER})")
 
 
@@ -54,12 +79,20 @@ class Variant:
     text: str
     kind: Kind
     number: int | None = None
-    """Of sessions, or of bytes that a primitive takes at once."""
+    """Of sessions, of bytes that a primitive takes at once, or of what is set up."""
 
     @property
     def label(self) -> str:
         """As readers see it beside other words: `hello retry`."""
         return self.text.replace("-", " ")
+
+    @property
+    def set_up(self) -> SetUp:
+        """The set-ups that it is compared with: each of them has a table."""
+        if self.text.endswith("-slope"):
+            return "slopes"
+        what = self.text.split("-")[0]
+        return _SET_UP_TABLES.get(what, "clients")
 
 
 @lru_cache(maxsize=1024)
@@ -75,6 +108,11 @@ def parse_variant(text: str) -> Variant:
         return Variant(text, "sessions", _checked(found[1]))
     if found := _PRIMITIVE.fullmatch(text):
         return Variant(text, "primitive", _checked(found[3]))
+    if found := _SET_UP.fullmatch(text):
+        many = found["names"] or found["anchors"]
+        return Variant(text, "set-up", None if many == "mozilla" else int(many))
+    if text in _SET_UPS:
+        return Variant(text, "set-up")
     if text in _WITHOUT_SIZE:
         return Variant(text, "primitive")
     if re.fullmatch(_SHARES, text):

@@ -69,7 +69,7 @@ def _verified(archive: Path) -> bytes:
 
 
 def _members(data: bytes, name: str) -> dict[str, bytes]:
-    """The files of the archive by their names; whatever else it may hold is an error."""
+    """The files of the archive by their names; anything else in it is an error."""
     members: dict[str, bytes] = {}
     left = MOST_BYTES
     try:
@@ -96,7 +96,7 @@ def _members(data: bytes, name: str) -> dict[str, bytes]:
 
 
 def _unpacked(data: bytes, name: str) -> bytes:
-    """What gzip compressed; no more than the bound is ever held."""
+    """The uncompressed bytes; memory never holds more than the bound."""
     with gzip.open(io.BytesIO(data)) as file:
         unpacked = file.read(MOST_BYTES + 1)
     if len(unpacked) > MOST_BYTES:
@@ -106,7 +106,7 @@ def _unpacked(data: bytes, name: str) -> bytes:
 
 
 def _check_sums(members: Mapping[str, bytes], name: str) -> str:
-    """Holds the files against the archive's list, and returns the one folder that they are in."""
+    """Compares the files with the archive's list, and returns their common folder."""
     folders = {PurePosixPath(member).parts[0] for member in members}
     folder = next(iter(folders)) if len(folders) == 1 else ""
     sums = f"{folder}/{SUMS}"

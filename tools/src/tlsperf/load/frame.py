@@ -27,6 +27,7 @@ from tlsperf.contract.errors import FormatError
 from tlsperf.contract.metrics import METRICS, STATISTICS, UNITS
 from tlsperf.contract.operations import Operation
 from tlsperf.contract.record import (
+    PHASE,
     SCENARIO_FIELDS,
     Authentication,
     Protocol,
@@ -89,8 +90,9 @@ _PATTERNS: Final[Mapping[str, tuple[re.Pattern[str], str]]] = {
     "cipher_suite": (re.compile(r"TLS_[A-Z0-9_]+"), "an IANA name such as TLS_AES_256_GCM_SHA384"),
     "variant": (re.compile(r"[A-Za-z0-9][A-Za-z0-9.+_-]{0,99}"), "a word such as sessions-1000"),
     "phase": (
-        re.compile(r"total|construction|flight-[1-9]|tickets|handshake|data"),
-        "total, construction, flight-1 to flight-9, tickets, handshake or data",
+        re.compile(PHASE),
+        "total, construction, flight-1 to flight-9, tickets, handshake, data, destruction, "
+        "processor, waiting, fixed or each",
     ),
 }
 

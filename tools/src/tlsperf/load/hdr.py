@@ -2,7 +2,7 @@
 
 The format is that of the Java original, `AbstractHistogram.encodeIntoByteBuffer`, and of the Rust
 crate hdrhistogram, `serialization::V2Serializer`. Big-endian: cookie, length of the counts,
-normalizing offset, significant digits (32 bits each), lowest and highest trackable value (64 bits),
+normalising offset, significant digits (32 bits each), lowest and highest trackable value (64 bits),
 conversion ratio (double). Then the counts, ascending by value, as ZigZag LEB128 of at most 9 bytes,
 whose last has 8 bits of value; -n means n empty ones.
 """
@@ -21,7 +21,7 @@ _LAST_BYTE: Final = 8
 
 
 def decode(text: str) -> list[tuple[int, int, int]]:
-    """Ascending (lowest value, one above the highest, count) of what is not empty, in the unit of
+    """Ascending (lowest value, one above the highest, count) of the counts above 0, in the unit of
     the histogram. Raises ValueError, which says what is wrong."""
     try:
         data = base64.b64decode(text, validate=True)

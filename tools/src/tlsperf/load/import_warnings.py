@@ -1,4 +1,4 @@
-"""What imported files show of which a reader must know, as warnings of their run."""
+"""Warnings of a run about its imported files."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def is_about(warning: RunWarning, files: Sequence[RawFile], implementation: str 
 
 
 def warnings_of(run: Run, parsed: Parsed) -> list[RunWarning]:
-    """What the files show of which a reader must know."""
+    """The warnings about the files."""
     missing = [
         RunWarning(
             code=remark.code,

@@ -33,7 +33,7 @@ from tlsperf.load.rows import Format, Parsed, ParsedRow, frame_of
 from tlsperf.load.run import foreign_rows, raw_bytes, read_run
 
 UNKNOWN_HOST: Final = "unknown"
-"""The host of files of which nobody said where they were measured."""
+"""The host of files whose host is not given."""
 
 _PACKAGES: Final = [x.releases.package for x in LIBRARIES if x.releases and x.releases.own_numbers]
 _VERSION: Final = re.compile(
@@ -77,7 +77,7 @@ def read_files(
     files = _raw_files(contents, formats, implementation, old)
     run = _run(folder, files, implementations, host, old)
     new = {file.path: data for file, (_, data) in zip(files, contents, strict=True)}
-    # What other implementations have cannot contradict the new files, and was checked before.
+    # Files of other implementations cannot contradict the new ones, and were checked before.
     beside = [f for f in run.files if f.implementation == implementation and f.path not in new]
     known = {file.path: raw_bytes(folder, file) for file in beside}
     originals = {f"/{f.path}": str(path) for f, (path, _) in zip(files, contents, strict=True)}
@@ -140,7 +140,7 @@ def implementation_of(identifier: str) -> Implementation:
 def _read(path: Path) -> bytes:
     try:
         if path.resolve().parent != path.parent.resolve():
-            # What a link in somebody's folder leads to would be published with the rest.
+            # The target of a link in a folder would be published with the rest.
             raise FormatError(str(path), None, "a link out of its folder", "the file itself")
         if path.exists() and not (path.is_file() or path.is_dir()):
             raise FormatError(str(path), None, "a pipe or device", "a file")

@@ -1,4 +1,4 @@
-"""The `index.md` of a report, whose front matter stands between two lines `+++`."""
+"""The `index.md` of a report, whose front matter is between two lines `+++`."""
 
 from __future__ import annotations
 

@@ -47,7 +47,7 @@ class ParsedRow(NamedTuple):
 
 
 class Remark(NamedTuple):
-    """What a reader of the run must know and no row can say, such as a figure that is missing."""
+    """What a reader of the run must know and no row contains, such as a missing figure."""
 
     file: str
     line: int
@@ -128,7 +128,7 @@ def each_line(
 
 @contextmanager
 def scenario_errors(file: str, line: int) -> Iterator[None]:
-    """Gives the place to what is wrong with a scenario that is made within."""
+    """Adds the place to an error of a scenario that is made in the block."""
     try:
         yield
     except ValidationError as error:

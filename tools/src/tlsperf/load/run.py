@@ -1,4 +1,4 @@
-"""A run as it lies in `data/runs/<run>`: what it says of itself, and its figures.
+"""A run in `data/runs/<run>`: its description and its figures.
 
 Raw files are checked against their checksums before anything is read from them.
 """

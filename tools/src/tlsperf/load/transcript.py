@@ -1,4 +1,4 @@
-"""What the outputs of openssl-bench and rustls' bench have in common.
+"""The parts that the outputs of openssl-bench and rustls' bench have in common.
 
 Both are run by make, which echoes each command before the tool's own lines; both print their
 figures in pairs (sender and receiver, client and server), several threads and memory alike. A
@@ -138,7 +138,7 @@ class Grammar:
         self.commands: list[int] = []
         """Line of each command."""
         self.excused = False
-        """The tool said that this command measures nothing."""
+        """The tool printed that this command measures nothing."""
         self.repeats_expected: set[int] = set()
         """Commands that run once for each of up to four key types, and do not say which."""
 
@@ -304,7 +304,7 @@ def _begin_command(tool: Grammar, line: int, command: Command | None) -> None:
 
 
 def _end_command(tool: Grammar) -> None:
-    """What the command should have printed, it has; or a remark says what is missing."""
+    """Adds a remark if the command did not print everything that it should have."""
     if tool.command is None or tool.excused:
         return
     current = len(tool.commands)

@@ -1,4 +1,4 @@
-"""All that a report shows, put together from what lies below data/."""
+"""Assembles everything that a report shows, from the files below data/."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def assembler(
             for run in report.runs
             for key, bins in read_histograms(folder / run, load(run)).items()
         }
-        drawings = charts_of(results, histograms)
+        drawings = charts_of(results)
         shown = caveats_for(results, notes)
         added = sections(report, reports, runs, noise_of(report.id), report_of) | {
             "notes": shown,

@@ -23,7 +23,7 @@ _KEYS: Final = {"ecdsa-p256": "ECDSA P-256", "rsa-2048": "RSA-2048"}
 
 
 class Cores(NamedTuple):
-    """So many cores, and what the intervals of the rates allow."""
+    """A number of cores, and its interval from the intervals of the rates."""
 
     value: float
     low: float
@@ -44,7 +44,7 @@ def cores_text(cores: float) -> str:
 def cores(
     source: Source, implementation: Identifier, demand: Sequence[tuple[float, Identifier]]
 ) -> Cores | None:
-    """The sum of each demand a second over the rate of its row; None without all rates."""
+    """The sum of each demand a second divided by the rate of its row; None if a rate is missing."""
     parts = []
     for amount, row in demand:
         cell = source.cell(row, implementation)
@@ -97,25 +97,28 @@ def capacity(sources: Sequence[Source]) -> Question | None:
     return Question(
         id="cores",
         title="How many cores for my traffic?",
-        description="Cores that TLS takes of a server, from connections a second, the share that "
-        "resumes, the key of the certificate and the traffic.",
+        description="Cores of a server that TLS takes, computed from connections a second, the "
+        "share that resumes, the key of the certificate and the traffic.",
         answer=[
             f"With {CONNECTIONS:,} connections a second, half of them resumed, ECDSA P-256 and "
             f"{GIGABITS} Gbit/s sent: {_range(source, full['ecdsa-p256'], sending)}.",
-            "Cores = connections × ((1 − share) ÷ full + share ÷ resumed) + traffic ÷ sending, "
-            "each over the rate of one core; share is that of connections that resume.",
+            "Cores = connections × ((1 − share) ÷ full + share ÷ resumed) + traffic ÷ sending. "
+            "Full, resumed and sending are rates of one core; share is the share of connections "
+            "that resume.",
         ],
         sheets=sheets,
         meaning=[
-            "For other traffic, multiply the first table: connections that do not resume by the "
-            "column of the key, those that do by the column of resumptions, and add the traffic.",
-            "The interval holds what the intervals of all rates in the sum allow together.",
+            "For other traffic, use the first table: multiply the connections that do not resume "
+            "by the column of their key and those that resume by the column of resumptions, and "
+            "add the cores for the traffic.",
+            "The interval combines the intervals of all rates in the sum.",
         ],
         limits=[
-            "It is TLS alone: the kernel, the network card and the application come on top.",
-            "It takes threads that do not wait for each other, TLS 1.3 with X25519, and writes as "
-            "large as those that were measured. How libraries scale is a question of its own.",
-            "A server that is busy all the time has queues: leave room.",
+            "These are the cores for TLS alone. The kernel, the network card and the application "
+            "take more.",
+            "The calculation assumes threads that do not wait for each other, TLS 1.3 with X25519, "
+            "and writes of the measured size. Another page shows how libraries scale.",
+            "A server that is always busy has queues, so plan for more cores.",
         ],
         host=source.host,
         reports=[reference(source.results)],

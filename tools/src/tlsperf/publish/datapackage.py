@@ -1,4 +1,4 @@
-"""`data/datapackage.json`: the Frictionless data package of `data/index.csv`.
+"""`datapackage.json`: the Frictionless data package of an `index.csv`, of all reports or of one.
 
 Format: https://datapackage.org/standard/data-package/, with the types of Table Schema. The columns
 are the fields of `IndexedResult`, so the package cannot differ from the file.
@@ -23,11 +23,11 @@ LICENCES: Final = (
 """Name and address; a reader takes whichever they like."""
 
 
-def datapackage_json() -> str:
-    """The text of the package; the same for every set of results."""
+def datapackage_json(name: str, title: str) -> str:
+    """The text of the package; its columns are the same for every set of results."""
     package = {
-        "name": "tls-performance-reports",
-        "title": "Results of all TLS performance reports",
+        "name": name,
+        "title": title,
         "description": "One line is one value of one report. Licensed under any of the three.",
         "licenses": [{"name": name, "path": path} for name, path in LICENCES],
         "resources": [

@@ -10,22 +10,26 @@ from tlsperf.contract.names import size_name
 from tlsperf.contract.operations import OPERATIONS
 from tlsperf.contract.record import Scenario
 
-_FULL: Final = "with certificates and a key exchange, as with a peer that it has not met"
-_RESUMED: Final = "with what both sides kept of an earlier connection instead of certificates"
+_FULL: Final = "with certificates and a key exchange, as with an unknown peer"
+_RESUMED: Final = "with the state of an earlier connection instead of certificates"
 
 _WHY: Final = {
-    ("transfer", "sender"): "A server that sends files does this, and a client that uploads: it "
-    "bounds what one processor can send.",
-    ("transfer", "receiver"): "A client that downloads does this, and a server that takes uploads: "
-    "it bounds what one processor can receive.",
-    ("full", "client"): "A client does this once for each server that it holds no session of: "
-    "proxies, crawlers and clients of many services do it often.",
-    ("full", "server"): "A server does this for each client that does not resume: it bounds the "
-    "new connections that a processor accepts in a second.",
-    ("resumed", "client"): "A client does this when it comes back to a server with a session that "
-    "it kept.",
-    ("resumed", "server"): "A server does this for each client that comes back with a session: it "
-    "bounds the returning connections that a processor accepts in a second.",
+    ("transfer", "sender"): "Servers that send files and clients that upload do this. It limits "
+    "how much one processor can send.",
+    ("transfer", "receiver"): "Clients that download and servers that take uploads do this. It "
+    "limits how much one processor can receive.",
+    ("full", "client"): "A client does this for each server of which it has no session. Proxies, "
+    "crawlers and clients of many services do it often.",
+    ("full", "server"): "A server does this for each client that does not resume. It limits how "
+    "many new connections a processor accepts in a second.",
+    ("resumed", "client"): "A client does this when it returns to a server of which it has a "
+    "session.",
+    ("resumed", "server"): "A server does this for each client that returns with a session. It "
+    "limits how many returning connections a processor accepts in a second.",
+    ("memory", "client"): "A client holds this for each connection that it keeps open. It limits "
+    "how many connections fit into its memory.",
+    ("memory", "server"): "A server holds this for each client that stays connected. It limits how "
+    "many connections fit into its memory.",
 }
 
 _NOUNS: Final = {"sender": "sends", "receiver": "receives"}
@@ -48,7 +52,7 @@ _FACTS: Final = (
 _VALUES: Final = {
     "resumption": {
         "none": "none: a full handshake",
-        "resumed": "resumed, the source does not say by what",
+        "resumed": "resumed; by identifier or ticket is not recorded",
         "session-id": "by session id",
         "ticket": "by ticket",
     },
@@ -78,12 +82,44 @@ def done(scenario: Scenario) -> str:
         return f"{who} resume{ending} a session in {protocol}, {_RESUMED}."
     if s.operation == "primitive":
         return f"The cryptography below the library does {s.variant}, without TLS."
+    if s.operation == "set-up" and s.variant:
+        return _set_up(s.variant)
     variant = f": {s.variant}" if s.variant else ""
     return f"{OPERATIONS[s.operation].name}{variant}."
 
 
+def _set_up(variant: str) -> str:
+    """What is set up, in a sentence."""
+    what, _, many = variant.rpartition("-")
+    if many == "slope":
+        things = "names of a server" if what == "names" else "trust anchors"
+        return f"What is fixed in the cost of {things}, and what each of them adds."
+    anchors = "Mozilla's trust anchors" if many == "mozilla" else f"{many} trust anchors"
+    match what or variant:
+        case "anchors":
+            return f"A program loads {anchors} from PEM, without a context, and frees them."
+        case "client":
+            return f"A client makes a context with {anchors}, for one connection."
+        case "shared":
+            return f"A client with {anchors} in its context makes one connection."
+        case "process-client":
+            return f"A process starts, loads {anchors} and completes a handshake as a client."
+        case "names":
+            return f"A server makes a context with {many} certificates and one connection."
+        case "reload":
+            return f"A server replaces its context with {many} certificates by a new one."
+        case "process":
+            return (
+                "A process starts, loads its chain and key and completes a handshake as a server."
+            )
+        case "private":
+            return "A program loads a private key from PEM, without a context, and frees it."
+        case _:
+            return "A server makes a context with its chain and key, for one connection."
+
+
 def why(scenario: Scenario) -> str:
-    """Who does it, and what it bounds, in a sentence; empty for what no program does by itself."""
+    """Who does it, and what it limits; empty for what no program does by itself."""
     s = scenario
     kind: str = s.operation
     if kind == "handshake":

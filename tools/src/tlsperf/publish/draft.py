@@ -1,4 +1,4 @@
-"""`tlsperf draft`: the archive of a bench host becomes a run and the draft of its report.
+"""`tlsperf draft`: imports the archive of a bench host as a run, and drafts its report.
 
 It checks what a person would check before publishing, and stops with a message that leaves the
 checkout as it was: an archive that was changed, a run of another suite than the given one, an
@@ -95,8 +95,9 @@ def _write_pull_request(folder: Path, results: Results) -> None:
     body = f"""\
 {introduction(results)}
 ---
-Drawn from the run {results.runs[0].id}, whose raw output is in this branch. Before merging, which
-publishes it: read the warnings, and complete the prose in `content/perf/{results.id}/index.md`.
-The site with this report is an artifact of the workflow ci on this branch.
+The report was made from the run {results.runs[0].id}, whose raw output is in this branch.
+Merging publishes it. Before you merge, read the warnings, and complete the prose in
+`content/perf/{results.id}/index.md`. The workflow ci on this branch has the site with this report
+as an artifact.
 """
     (folder / "body.md").write_text(body, encoding="utf-8")

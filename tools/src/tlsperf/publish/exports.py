@@ -1,11 +1,11 @@
-"""A report's results as files: results.json, page.json, results.csv, latency-histogram.csv."""
+"""A report's results as files: results.json, results.csv, latency-histogram.csv."""
 
 from __future__ import annotations
 
 import csv
 import io
 import json
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING
 
 from tlsperf.contract.names import scenario_name
 from tlsperf.contract.record import SCENARIO_FIELDS
@@ -21,46 +21,10 @@ def results_json(results: Results) -> str:
     return json.dumps(table, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
 
 
-_SHOWN: Final = (
-    *("implementation", "value", "text", "interval", "valid", "best", "tied", "note"),
-    *("warnings", "ratio"),
-)
-
-
-def page_json(results: Results) -> str:
-    """The text of page.json: what templates show of results.json. It is not published.
-
-    Zola copies a file each time that a shortcode loads it, and this one is a third of the other:
-    without rows by phase, for which a shortcode loads the other.
-    """
-    tables = [table for table in results.tables if not table.by_phase]
-    whole = results.model_copy(update={"tables": tables})
-    unseen = {"schema_", "time", "comparisons"}
-    shown = whole.model_dump(mode="json", by_alias=True, exclude_none=True, exclude=unseen)
-    for table in shown["tables"]:
-        for row in table["rows"]:
-            cells = [_texts({n: cell[n] for n in _SHOWN if n in cell}) for cell in row["cells"]]
-            row |= {"cells": cells}
-            for name in ("scenario", "phase", "metric", "statistic"):
-                del row[name]
-    for noise in shown["noise"]:
-        noise["rows"] = [_texts(row) for row in noise["rows"]]
-    text = json.dumps(shown, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-    return text.replace('{"anchor":', '\n{"anchor":') + "\n"
-
-
 def comparisons_json(comparisons: Comparisons) -> str:
     """The text of comparisons.json: a line for each row and baseline."""
     text = comparisons.model_dump_json(by_alias=True)
     return text.replace(':{"', ':\n{"') + "\n"
-
-
-def _texts(figure: dict[str, Any]) -> dict[str, Any]:
-    """A figure whose ratio is what readers see of it."""
-    if "ratio" not in figure:
-        return figure
-    ratio = figure["ratio"]
-    return figure | {"ratio": {n: ratio[n] for n in ("text", "note") if n in ratio}}
 
 
 def results_csv(results: Results) -> str:

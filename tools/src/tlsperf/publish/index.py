@@ -10,7 +10,7 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from tlsperf.contract.index import (
     Index,
@@ -33,8 +33,10 @@ def index_files(
     results = [result for report in ordered for result in indexed(report)]
     return {
         "index.json": _index_json(results),
-        "index.csv": _index_csv(results),
-        "datapackage.json": datapackage_json(),
+        "index.csv": index_csv(results),
+        "datapackage.json": datapackage_json(
+            "tls-performance-reports", "Results of all TLS performance reports"
+        ),
         "reports.json": _reports_json(ordered),
         "scenarios.json": scenario_list(scenarios).model_dump_json(indent=1) + "\n",
     }
@@ -88,7 +90,8 @@ def _index_json(results: Sequence[IndexedResult]) -> str:
     return f'{{"schema": {version}, "results": [\n{lines}\n]}}\n'
 
 
-def _index_csv(results: Sequence[IndexedResult]) -> str:
+def index_csv(results: Iterable[IndexedResult]) -> str:
+    """A line for each value, in the columns that the data package describes."""
     text = io.StringIO()
     writer = csv.DictWriter(text, list(IndexedResult.model_fields), lineterminator="\n")
     writer.writeheader()

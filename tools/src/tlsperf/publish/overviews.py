@@ -6,9 +6,9 @@ import json
 from collections.abc import Callable, Sequence
 
 from tlsperf.contract.index import HostOverview, ScenarioOverview, Trend
-from tlsperf.contract.questions import ListedQuestion
+from tlsperf.contract.questions import ListedQuestion, Question
 from tlsperf.contract.record import Identifier, Model
-from tlsperf.contract.results import Comparisons, Results
+from tlsperf.contract.results import Comparisons, Results, RowReference
 from tlsperf.contract.run import HostFacts
 from tlsperf.contract.text import host_label
 from tlsperf.publish.libraries import libraries
@@ -73,7 +73,9 @@ def overview_files(
 
 
 def question_files(
-    reports: Sequence[Results], compared: Callable[[Identifier], Comparisons]
+    reports: Sequence[Results],
+    compared: Callable[[Identifier], Comparisons],
+    scenarios: Sequence[ScenarioOverview],
 ) -> dict[str, str]:
     """The text of each file of the scoreboard and of the pages by question, by its path."""
     ordered = newest_first(reports)
@@ -86,20 +88,28 @@ def question_files(
         for upgrade in upgrades(versions, ratios):
             folder = f"content/upgrades/{upgrade.id}"
             title = f"{upgrade.before} to {upgrade.after}"
-            about = f"What the upgrade does to each task, with a verdict. {upgrade.answer}"
-            files[f"{folder}/index.md"] = _page(title, about, "upgrade.html")
+            files[f"{folder}/index.md"] = _page(title, upgrade.answer, "upgrade.html")
             files[f"{folder}/upgrade.json"] = _json(upgrade)
     for weight, question in enumerate(found, start=1):
         folder = f"content/questions/{question.id}"
         page = _page(question.title, question.description, "question.html", weight)
         files[f"{folder}/index.md"] = page
-        files[f"{folder}/question.json"] = _json(question)
+        shared = {"scenarios": _scenarios_of(question, scenarios)}
+        files[f"{folder}/question.json"] = _json(question.model_copy(update=shared))
     entries = [ListedQuestion(id=q.id, title=q.title, answer=q.answer[0]) for q in found]
     table = [entry.model_dump(mode="json") for entry in entries]
     files["data/questions.json"] = json.dumps(table, indent=1, ensure_ascii=False) + "\n"
     board = scoreboard(ordered)
     files["data/scoreboard.json"] = _json(board) if board else "{}\n"
     return files
+
+
+def _scenarios_of(question: Question, scenarios: Sequence[ScenarioOverview]) -> list[RowReference]:
+    """The scenarios that have a page, of the rows that a question's figures lead to."""
+    cells = (cell for sheet in question.sheets for row in sheet.rows for cell in row.cells)
+    anchors = dict.fromkeys(cell.href.partition("#")[2] for cell in cells if cell.href)
+    names = {scenario.id: scenario.name for scenario in scenarios}
+    return [RowReference(anchor=a, name=names[a]) for a in anchors if a in names]
 
 
 def scenario_folder(scenario: ScenarioOverview) -> str:

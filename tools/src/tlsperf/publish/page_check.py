@@ -1,4 +1,4 @@
-"""What a person wrote into a report, checked before anything is rendered or built.
+"""Checks what a person wrote in a report, before anything is rendered or built.
 
 `front_matter_problems` and `text_problems` need the page alone, `reference_problems` the results
 that it shows. A further check of the text is a function in TEXT_CHECKS.
@@ -55,7 +55,7 @@ class Text:
 
 
 def text_of(page: Page) -> Text:
-    """The text of a page, with what a check must not take for prose blanked."""
+    """The text of a page, with everything blanked that is not prose."""
     head = page.opening + page.front_matter
     closing = page.rest.index("\n") + 1 if "\n" in page.rest else len(page.rest)
     body = page.rest[closing:]

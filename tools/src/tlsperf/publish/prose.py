@@ -1,6 +1,6 @@
-"""Words that compare are computed, not typed: what a person typed all the same is found here.
+"""Finds typed comparisons: words that compare are computed, not typed.
 
-A figure that moves must move the words about it. So the prose of a page says what was compared,
+If a figure changes, the words about it must change. So the prose of a page says what was compared,
 and shortcodes (`ratio`, `verdict`, `rank`, `extreme`, `change`, `unchanged`, `agree`,
 `standing`) say how it came out. Not looked at are shortcodes, code, link targets and quotations.
 """
@@ -79,7 +79,7 @@ ALLOWED: Final[Mapping[str, str]] = {
     r"\bthe same (?:in-memory|full TLS|builds|cryptography|certificates|compilers|host|row|server|"
     r"versions|work)\b": "what is held equal by construction",
 }
-"""What may stand: a pattern, and why it is no comparison of results."""
+"""What is allowed: a pattern, and why it does not compare results."""
 
 _ALLOWED: Final = re.compile("|".join(f"(?:{pattern})" for pattern in ALLOWED), re.IGNORECASE)
 _FRONT_MATTER: Final = re.compile(r"\A\+\+\+\r?\n.*?^\+\+\+\r?$", re.DOTALL | re.MULTILINE)

@@ -22,7 +22,7 @@ _SIDES: Final = ("server", "client")
 _KEYS: Final = {"ecdsa-p256": "ECDSA P-256", "rsa-2048": "RSA-2048"}
 _RESUMED: Final = "resumed-handshake-1-3-ticket-x25519"
 _ONE_HOST: Final = "These are figures of one host. Other processors have other instructions."
-_MEDIANS: Final = "Figures are medians; what is computed of two rows is not tested."
+_MEDIANS: Final = "Figures are medians. A value that is computed from two rows is not tested."
 
 
 def questions(ordered: Sequence[Results]) -> list[Question]:
@@ -92,15 +92,15 @@ def _server(sources: Sequence[Source]) -> Question | None:
             )
         ],
         meaning=[
-            "Many short connections are full handshakes: the certificate's key decides. Clients "
-            "that come back are resumptions, and large downloads are sending.",
-            "Best and tied are verdicts of the report: the leader differs from the next by more "
-            "than other runs do.",
+            "For many short connections, compare full handshakes with the key of your certificate. "
+            "For clients that return, compare resumptions; for large downloads, compare sending.",
+            "Best and tied are verdicts of the report: a figure is best only if it is shown to be "
+            "better than the next.",
         ],
         limits=[
             _ONE_HOST,
-            "They are the calls into the library: no network, no kernel, no HTTP. Security, "
-            "features and support are no part of them.",
+            "The figures cover the calls into the library: no network, no kernel, no HTTP. They do "
+            "not cover security, features and support.",
         ],
         host=source.host,
         reports=[reference(source.results)],
@@ -117,12 +117,12 @@ def _post_quantum(sources: Sequence[Source]) -> Question | None:
     if source is None:
         return None
     answer = [
-        f"A {side} with {_KEYS[key]}: {_range_of_costs(source, *pairs[key, side])}."
+        f"A {side} with {_KEYS[key]} loses {_range_of_costs(source, *pairs[key, side])}."
         for key, side in (("ecdsa-p256", "server"), ("ecdsa-p256", "client"))
     ]
     answer.append(
-        "On the wire a ClientHello has 1,184 bytes added and a ServerHello 1,088: the key and the "
-        "ciphertext of ML-KEM-768 (FIPS 203)."
+        "On the wire it adds 1,184 bytes to a ClientHello and 1,088 to a ServerHello: the key and "
+        "the ciphertext of ML-KEM-768 (FIPS 203)."
     )
     columns = ["X25519, handshakes/s", "X25519MLKEM768, handshakes/s", "Lost", "Added"]
     return Question(
@@ -142,13 +142,13 @@ def _post_quantum(sources: Sequence[Source]) -> Question | None:
             for (key, side), rows in pairs.items()
         ],
         meaning=[
-            "The time added is what ML-KEM-768 takes of one handshake on that side. It is the "
-            "price of a full handshake with either certificate, and the share that is lost depends "
-            "on what else a handshake does.",
+            "The time added is the time that ML-KEM-768 takes in one handshake on that side. It is "
+            "part of a full handshake with either certificate, so the share of handshakes lost "
+            "depends on the rest of the handshake.",
         ],
         limits=[
-            _MEDIANS + " The range of a loss is that of both medians' intervals.",
-            "A larger ClientHello may take another packet. A network was not measured.",
+            _MEDIANS + " The range of a loss follows from the intervals of both medians.",
+            "A larger ClientHello may need another packet. No network was measured.",
             _ONE_HOST,
         ],
         host=source.host,
@@ -220,8 +220,8 @@ def _memory(sources: Sequence[Source]) -> Question | None:
     return Question(
         id="memory",
         title="How much memory does an idle connection hold?",
-        description="Bytes per TLS 1.3 connection as it is made, after its handshake and idle "
-        "after data, server and client.",
+        description="Bytes that a TLS 1.3 connection holds when it is made, after its handshake "
+        "and idle after data, for server and client.",
         answer=[
             f"A {side}'s connection that is idle after data: {source.leaders(row(side, 'data'))}."
             for side in _SIDES
@@ -237,13 +237,13 @@ def _memory(sources: Sequence[Source]) -> Question | None:
             for side in _SIDES
         ],
         meaning=[
-            "The figure is the slope over a hundred to ten thousand connections: what one more "
-            "connection takes, without what a process holds anyway."
+            "The figure is the slope over a hundred to ten thousand connections: the memory that "
+            "one more connection takes, without the memory of a process that has none."
         ],
         limits=[
-            "Default settings. OpenSSL has a mode that releases idle buffers "
-            "(SSL_MODE_RELEASE_BUFFERS), which is off by default and was off.",
-            "Socket buffers of the kernel and the buffers of an application come on top.",
+            "All libraries have their default settings. OpenSSL has a mode that releases idle "
+            "buffers (SSL_MODE_RELEASE_BUFFERS), which is off by default and was off.",
+            "Socket buffers of the kernel and buffers of an application are not included.",
         ],
         host=source.host,
         reports=[reference(source.results)],
@@ -318,12 +318,13 @@ def _scaling(sources: Sequence[Source], every: Sequence[Source]) -> Question | N
         answer=answer,
         sheets=sheets,
         meaning=[
-            "A library whose threads share nothing that they wait for does 2.00x the handshakes on "
-            "two cores. What is below may be locks, shared caches, or the clock of the processor."
+            "If its threads never wait for each other, a library makes 2.00x the handshakes on two "
+            "cores. A lower factor may come from locks, shared caches or the clock of the "
+            "processor."
         ],
         limits=[
-            f"{source.host}: three and four threads share two cores there. A second thread may "
-            "run on the other half of one physical core.",
+            f"On {source.host}, three and four threads share two cores. A second thread may run "
+            "on the other half of one physical core.",
             _MEDIANS,
         ],
         host=source.host,
@@ -357,8 +358,7 @@ def _tail(sources: Sequence[Source]) -> Question | None:
     return Question(
         id="tail",
         title="How long is the tail?",
-        description="Latency of single handshakes of a server by percentile, on one and on two "
-        "threads.",
+        description="Latency of a server's handshakes by percentile, on one and on two threads.",
         answer=[
             f"{title}, 99th percentile: {source.leaders(f'{task}-p99')}."
             for task, title in tasks.items()
@@ -375,12 +375,12 @@ def _tail(sources: Sequence[Source]) -> Question | None:
         ],
         meaning=[
             "Each percentile is a median over the rounds; the maximum is the longest handshake of "
-            "all rounds. It is the time that the library's calls take, as one side sees it."
+            "all rounds. A latency is the time of the library's calls on one side."
         ],
         limits=[
-            "Waiting in a queue for a core is not in it: a server under load adds that.",
-            "On a virtual machine a pause of the host is in the maximum of whatever library it "
-            "meets, so maxima are not compared.",
+            "It does not include waiting for a core, which a server under load adds.",
+            "On a virtual machine a pause of the host may be part of any library's maximum, so "
+            "maxima are not compared.",
         ],
         host=source.host,
         reports=[reference(source.results)],

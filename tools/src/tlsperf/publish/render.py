@@ -19,9 +19,10 @@ from typing import Any, Final
 
 from tlsperf.contract.errors import FormatError, UserError
 from tlsperf.contract.record import Identifier
-from tlsperf.contract.results import Comparisons, Results
+from tlsperf.contract.results import Caveat, Comparisons, Results
 from tlsperf.contract.run import Report
 from tlsperf.contract.text import counted, host_label
+from tlsperf.load.addresses import EarlierNames, read_addresses, with_earlier_names
 from tlsperf.load.page import Page, read_pages
 from tlsperf.load.results import parse_results, read_results
 from tlsperf.load.run import is_first_look, read_runs, read_toml
@@ -29,7 +30,6 @@ from tlsperf.publish.assemble import Assembled, assembler, known_notes
 from tlsperf.publish.exports import (
     comparisons_json,
     histograms_csv,
-    page_json,
     results_csv,
     results_json,
 )
@@ -38,6 +38,7 @@ from tlsperf.publish.index import index_files
 from tlsperf.publish.overviews import overview_files, question_files, scenario_folder, trend_folder
 from tlsperf.publish.page import with_generated
 from tlsperf.publish.page_check import page_problems, reference_problems, refuse
+from tlsperf.publish.page_json import page_json
 from tlsperf.publish.prose import typed_in_pages
 from tlsperf.publish.reports import newest_first
 from tlsperf.publish.scenarios import scenarios
@@ -54,6 +55,7 @@ _INDEX: Final = (
     *("index.json", "index.csv", "datapackage.json"),
     *("reports.json", "scenarios.json", "questions.json", "scoreboard.json"),
 )
+_ADDRESSES: Final = Path("data", "addresses.toml")
 _CONFIG: Final = "config.toml"
 _PREVIEW: Final = "static/preview.png"
 _SCOREBOARD: Final = "static/scoreboard.png"
@@ -126,7 +128,7 @@ def _drawer(reports: int) -> Iterator[Drawer]:
         each: Callable[..., Iterable[str]], drawings: Sequence[Drawing]
     ) -> Iterator[tuple[str, str]]:
         charts = [drawing.chart for drawing in drawings]
-        texts = each(draw, [drawing.picture.specification for drawing in drawings], charts)
+        texts = each(draw, [drawing.picture for drawing in drawings], charts)
         return zip([chart.file for chart in charts], texts, strict=True)
 
     if reports < _MANY:
@@ -144,20 +146,30 @@ def _drawer(reports: int) -> Iterator[Drawer]:
 
 @contextmanager
 def _interrupts_held_back() -> Iterator[None]:
-    """A process that starts meanwhile leaves Ctrl-C to this one, which gets it afterwards."""
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    """Ctrl-C meanwhile counts afterwards, and a process that starts meanwhile never gets it.
+
+    The mask is for that process. It is not enough here: where a thread of numpy takes the
+    signal, Python runs the handler in the main thread all the same.
+    """
+    held: list[int] = []
+    handler = signal.signal(signal.SIGINT, lambda number, _: held.append(number))
+    mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield
     finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+        signal.signal(signal.SIGINT, handler)
+    if held and callable(handler):
+        handler(signal.SIGINT, None)
 
 
 def _render(root: Path, pages: Sequence[Page], chosen: Sequence[Page]) -> Outputs:
-    """What is drawn of the chosen reports, and of all together."""
+    """The files of the chosen reports, and of the pages over all reports."""
     title, description = _of_site(root / _CONFIG)
     assemble = assembler(
         root, [page.report for page in pages], {page.report.id: page.calls for page in pages}
     )
+    earlier = read_addresses(root / _ADDRESSES, [page.report.id for page in pages])
     for page in _suspects(chosen, root):  # a mistake is reported before all else is computed
         refuse(reference_problems(page, assemble(page.report).results, root))
     with _drawer(len(chosen)) as drawer:
@@ -177,16 +189,24 @@ def _render(root: Path, pages: Sequence[Page], chosen: Sequence[Page]) -> Output
         compared = {page.report.id: assembled.comparisons for page, assembled, _ in made}
         overviews = _overviews(root, every, compared, drawer)
         outputs: Outputs = {}
+        notes = known_notes(root)
         for page, assembled, charts in made:
-            outputs |= _outputs(page, assembled, charts, title)
+            drawn = _at_all_addresses(root, page, charts, earlier)
+            outputs |= _outputs(page, assembled, drawn, notes, title)
         overviews[root / _PREVIEW] = site_preview(title, description)
         if board := scoreboard(newest_first([results for _, results in every])):
             overviews[root / _SCOREBOARD] = scoreboard_preview(board, title)
         return outputs | dict.fromkeys(set(_overview_paths(root)) - set(overviews)) | overviews
 
 
+def _at_all_addresses(root: Path, page: Page, charts: Drawn, earlier: EarlierNames) -> Drawn:
+    """The charts of a report under their own names, and under those that they replaced."""
+    names = earlier.get(page.report.id, {})
+    return with_earlier_names(dict(charts), names, root / _ADDRESSES).items()
+
+
 def _suspects(pages: Sequence[Page], root: Path) -> list[Page]:
-    """The pages that show what the results beside them, which may be old, do not have."""
+    """The pages that show something that the results beside them, which may be old, do not have."""
     found = []
     for page in pages:
         path = page.path.parent / "results.json"
@@ -208,13 +228,15 @@ def _of_site(config: Path) -> tuple[str, str]:
     return found[0], found[1]
 
 
-def _outputs(page: Page, assembled: Assembled, charts: Drawn, site: str) -> Outputs:
+def _outputs(
+    page: Page, assembled: Assembled, charts: Drawn, notes: Sequence[Caveat], site: str
+) -> Outputs:
     """What the folder of a report must hold."""
     results = assembled.results
     files = {
         "results.json": results_json(results),
         "results.csv": results_csv(results),
-        "page.json": page_json(results),
+        "page.json": page_json(results, notes, page.calls),
         "comparisons.json": comparisons_json(assembled.comparisons),
     }
     if assembled.histograms:
@@ -268,7 +290,7 @@ def _overviews(
     pages = overview_files([trend for trend, _ in through], overviews, shown)
     files = {f"content/{name}": text for name, text in pages.items()}
     files |= {f"data/{name}": text for name, text in index_files(shown, overviews).items()}
-    files |= question_files(shown, lambda report: _comparisons(root, compared, report))
+    files |= question_files(shown, lambda report: _comparisons(root, compared, report), overviews)
     for folder, charts in drawn:
         files |= {f"content/{folder}/{name}": text for name, text in charts}
     return {root / name: text.encode() for name, text in files.items()}

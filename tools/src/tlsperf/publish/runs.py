@@ -97,7 +97,7 @@ def _by_operation(found: Import) -> Iterator[str]:
 
 
 def _undo(folder: Path, files: Sequence[str]) -> str:
-    """The command that takes an import back; asked before it is written."""
+    """The command that undoes an import; made before the import is written."""
     if not folder.exists():
         return f"rm -r {folder}"
     command = ["git", "-C", str(folder), "status", "--porcelain", "--", "."]

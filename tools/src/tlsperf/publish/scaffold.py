@@ -46,7 +46,7 @@ def new_report(
     folder = root / "content" / "perf" / name
     if folder.exists():
         raise UserError(
-            f"{folder}: there is such a report; remove it, or give this one a --slug of its own"
+            f"{folder}: this report exists; remove it, or choose another name with --slug"
         )
     implementations = list({i.id: i for run in runs for i in run.implementations}.values())
     others = [read_page(path).report for path in sorted(folder.parent.glob("*/index.md"))]
@@ -182,14 +182,14 @@ def _in_short(results: Results) -> list[str]:
 
 
 _OBSERVATIONS: Final = (
-    "Each row compares the implementations in one scenario; its ratio has an interval, and the "
-    "verdict is drawn from that interval alone."
+    "Each row compares the implementations in one scenario. Its ratio has an interval; the verdict "
+    "follows from that interval and the noise floor."
 )
 # Tables of phases would weigh as much as all the others; a person can show one where it matters.
 _PHASES: Final = (
-    "A handshake's cost is the sum over its phases as the side itself sees them: construction of "
-    "the connection, each flight it processes or produces, and the tickets after it. The phases "
-    "of every scenario are in `results.csv`."
+    "A handshake's cost is the sum of the phases of its side: construction of the connection, each "
+    "flight that the side reads or writes, and the tickets. `results.csv` has the phases of every "
+    "scenario."
 )
 
 

@@ -37,8 +37,7 @@ from tlsperf.publish.trends import (
     same_machine,
 )
 from tlsperf.report.charts.bars import bars_of
-from tlsperf.report.charts.kind import Drawing
-from tlsperf.report.charts.theme import WIDTH
+from tlsperf.report.charts.kind import Drawing, headed
 from tlsperf.report.charts.trend import trend as trend_picture
 
 MOST_FIGURES: Final = 400
@@ -100,7 +99,7 @@ def _places(reports: Sequence[tuple[Report, Results]]) -> dict[Identifier, list[
 def _scenario(
     places: Sequence[Place], notes: Sequence[Caveat]
 ) -> tuple[ScenarioOverview, list[Drawing]]:
-    first = _widest(places)
+    first = _widest(_comparing(places))
     newest = _bars(first)
     lines = [drawn for of in _by_host(places) if (drawn := _lines(of, notes)) is not None]
     overview = ScenarioOverview(
@@ -125,6 +124,15 @@ def _by_time(places: Sequence[Place]) -> list[Place]:
     return [of[results.id] for results in by_time(place.results for place in places)]
 
 
+def _libraries(place: Place) -> set[Identifier]:
+    return {i.library for i in place.results.implementations}
+
+
+def _comparing(places: Sequence[Place]) -> Sequence[Place]:
+    """Those that compare libraries, or all if none does."""
+    return [place for place in places if len(_libraries(place)) > 1] or places
+
+
 def _widest(places: Sequence[Place]) -> Place:
     """Of the newest day the report that compares most libraries, the main series' before others."""
     day = places[0].results.date
@@ -132,7 +140,7 @@ def _widest(places: Sequence[Place]) -> Place:
 
     def rank(place: Place) -> tuple[bool, int]:
         main = {run.family for run in place.results.runs} == {"main"}
-        return main, len({i.library for i in place.results.implementations})
+        return main, len(_libraries(place))
 
     return max(of_day, key=rank)
 
@@ -145,18 +153,34 @@ def _bars(place: Place) -> Drawing:
     chart = drawing.chart.model_copy(
         update={"anchor": "chart-newest", "file": "newest.svg", "title": title}
     )
-    return Drawing(chart, drawing.picture)
+    return headed(chart, drawing.picture)
 
 
 def _by_host(places: Sequence[Place]) -> list[list[Place]]:
     """The places of one host each, a report a day, in the order of time."""
-    found: dict[Identifier, dict[str, Place]] = {}
+    found: dict[Identifier, list[Place]] = {}
     for place in places:
-        hosts = place.results.hosts
-        if len(hosts) == 1:
-            found.setdefault(hosts[0].id, {}).setdefault(str(place.results.date), place)
-    by_time = (sorted(of.values(), key=lambda p: p.results.date) for of in found.values())
+        for host in place.results.hosts:
+            on_host = _on(place, host)
+            if any(cell.value is not None for cell in on_host.row.cells):
+                found.setdefault(host.id, []).append(on_host)
+    newest_last = ({p.results.date: p for p in reversed(_comparing(of))} for of in found.values())
+    by_time = (sorted(of.values(), key=lambda p: p.results.date) for of in newest_last)
     return [[p for p in of if same_machine(p.results, of[-1].results)] for of in by_time]
+
+
+def _on(place: Place, host: HostFacts) -> Place:
+    """What of a place was measured on one of its report's hosts."""
+    results = place.results
+    if len(results.hosts) == 1:
+        return place
+    there = [i for i in results.implementations if host_of(results, i) == host]
+    ids = {i.id for i in there}
+    cells = [cell for cell in place.row.cells if cell.implementation in ids]
+    row = place.row.model_copy(update={"cells": cells})
+    table = place.table.model_copy(update={"rows": [row]})
+    cut = {"hosts": [host], "implementations": there, "tables": [table]}
+    return Place(place.report, results.model_copy(update=cut))
 
 
 def _lines(
@@ -170,18 +194,21 @@ def _lines(
         return None
     marks = marks_of(newest.row, members, notes)
     dates = [member.results.date for member in members]
-    picture = trend_picture(lines, dates, marks, newest.table.unit, newest.table.better)
+    picture, note, keys = trend_picture(lines, dates, marks, newest.table.unit, newest.table.better)
     host: HostFacts = newest.results.hosts[0]
     chart = Chart(
         anchor=f"chart-{host.id}",
         file=f"{host.id}.svg",
         title=f"{newest.row.name} on {host_label(host)}",
         description=description_of(newest.table, lines, members, marks),
-        width=WIDTH,
+        note=note,
+        keys=keys,
+        width=picture.width,
         height=picture.height,
         table="figures",
     )
-    return ScenarioLines(host=host, chart=chart, marks=marks), Drawing(chart, picture)
+    drawing = headed(chart, picture)
+    return ScenarioLines(host=host, chart=drawing.chart, marks=marks), drawing
 
 
 def _report(place: Place) -> ScenarioReport:

@@ -57,6 +57,7 @@ def scoreboard(ordered: Sequence[Results]) -> Scoreboard | None:
             if source.results.hosts[0].id == main.results.hosts[0].id
             and source.results.baseline == baseline
             and source.cell(task.row, baseline)
+            and len(source.libraries([task.row])) > 1
         ][:1]
     board = Sheet(
         id="scoreboard",

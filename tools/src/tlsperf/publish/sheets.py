@@ -102,4 +102,6 @@ def with_most_libraries(sources: Sequence[Source], anchors: Sequence[Identifier]
 
 
 def first_with(sources: Sequence[Source], anchors: Sequence[Identifier]) -> Source | None:
-    return next((source for source in sources if source.has(anchors)), None)
+    """The first report with these rows for several libraries."""
+    found = (s for s in sources if s.has(anchors) and len(s.libraries(anchors)) > 1)
+    return next(found, None)

@@ -40,7 +40,7 @@ class _Figure(NamedTuple):
 
 
 def summary_since(root: Path, reference: str) -> str:
-    """What became of the reports between the commit that `reference` and HEAD share, and now."""
+    """The changes of the reports since the commit that `reference` and HEAD share."""
     try:
         base = _git(root, "merge-base", reference, "HEAD").strip()
     except UserError as error:
@@ -68,7 +68,7 @@ def summary_since(root: Path, reference: str) -> str:
 
 
 def introduction(results: Results) -> str:
-    """A new report: headline figures, what changed since the last one, what to beware of."""
+    """A new report: headline figures, changes since the last one, warnings."""
     hosts = ", ".join(map(host_label, results.hosts))
     lines = [f"## {markdown(results.title)}", "", f"{results.date}, {markdown(hosts)}", ""]
     if results.headlines:
@@ -108,7 +108,7 @@ def _changes(results: Results) -> Iterator[str]:
 
 
 def comparison(before: Results, now: Results) -> str:
-    """A report that was there: one line a figure that is not what it was."""
+    """A report that existed before: one line for each figure that changed."""
     old, new = _figures(before), _figures(now)
     rows = []
     for place in [*new, *(place for place in old if place not in new)]:
@@ -119,7 +119,7 @@ def comparison(before: Results, now: Results) -> str:
             rows.append([figure.row, figure.label, *shown])
     lines = [f"## {markdown(now.title)}", ""]
     if not rows:
-        return "\n".join([*lines, "Its figures are what they were.\n"])
+        return "\n".join([*lines, "Its figures did not change.\n"])
     lines += _row("figure", "implementation", "was", "is", "unit", "verdict was", "verdict is")
     lines.append("|---|---|---|---|---|---|---|")
     for row in rows[:MOST_ROWS]:

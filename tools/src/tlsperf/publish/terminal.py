@@ -19,9 +19,8 @@ from tlsperf.analysis.compare import (
     number_text,
     right_over_left,
 )
-from tlsperf.contract.results import Cell, Results, ShownImplementation
-from tlsperf.contract.results import Table as ResultsTable
-from tlsperf.contract.text import counted, host_label
+from tlsperf.contract.results import Cell, Results
+from tlsperf.publish.lines import INTERVAL, Line, has_intervals, heading, shown_tables
 
 _STYLES: Final = {"faster": "green", "slower": "red", "no difference shown": "dim"}
 _WIDE: Final = 10_000
@@ -37,38 +36,34 @@ def terminal() -> Console:
 def print_results(results: Results, console: Console) -> None:
     """The figures of a report or a run: each with its interval, its ratio and its verdict."""
     console.print(Text(results.title, style="bold"))
-    for run in results.runs:
-        rounds = f", {counted(run.rounds, 'round')}" if run.rounds else ""
-        console.print(f"{run.date}, {run.suite or run.tool.name}{rounds}, run {run.id}")
-    for host in results.hosts:
-        console.print(host_label(host))
-    shown = {implementation.id: implementation for implementation in results.implementations}
-    for table in results.tables:
-        if not table.by_phase:
-            console.print()
-            console.print(Text(f"{table.title}, {table.unit}", style="bold"), end="")
-            console.print(Text(f"  ({table.better} is better)", style="dim"))
-            console.print(_table(table, shown))
-            console.print(Text(table.caption, style="dim"))
+    for line in heading(results):
+        console.print(line)
+    for table, baseline, lines in shown_tables(results):
+        console.print()
+        console.print(Text(f"{table.title}, {table.unit}", style="bold"), end="")
+        console.print(Text(f"  ({table.better} is better)", style="dim"))
+        console.print(_table(baseline, lines))
+        console.print(Text(table.caption, style="dim"))
     if results.warnings:
         console.print()
     for warning in results.warnings:
         console.print(Text(f"warning: {warning.message}", style="yellow"))
 
 
-def _table(table: ResultsTable, shown: dict[str, ShownImplementation]) -> Table:
-    columns = ["", "median", "95% interval"]
-    columns.append(f"against {shown[table.baseline].label}" if table.baseline else "")
-    if not any(cell.interval for row in table.rows for cell in row.cells):
-        columns.remove("95% interval")
+def _table(baseline: str | None, lines: list[Line]) -> Table:
+    intervals = has_intervals(lines)
+    columns = ["", "median", *([INTERVAL] if intervals else [])]
+    columns.append(f"against {baseline}" if baseline else "")
     laid_out = _laid_out(columns, right={"median"})
-    for row in table.rows:
-        laid_out.add_row(Text(row.name, style="bold"))
-        for cell in row.cells:
-            texts = [Text(f"  {shown[cell.implementation].label}"), _figure(cell)]
-            if "95% interval" in columns:
-                texts.append(Text(cell.interval or "", style="dim"))
-            laid_out.add_row(*texts, _remark(cell, table.baseline))
+    before = None
+    for line in lines:
+        if line.row != before:
+            laid_out.add_row(Text(line.row, style="bold"))
+        before = line.row
+        texts = [Text(f"  {line.label}"), _figure(line.cell)]
+        if intervals:
+            texts.append(Text(line.cell.interval or "", style="dim"))
+        laid_out.add_row(*texts, Text(line.remark, style=_style(line.cell)))
     return laid_out
 
 
@@ -78,15 +73,10 @@ def _figure(cell: Cell) -> Text:
     return Text(cell.text, style="bold" if cell.best else "")
 
 
-def _remark(cell: Cell, baseline: str | None) -> Text:
-    """The ratio and its verdict, or why there is none."""
+def _style(cell: Cell) -> str:
     if cell.value is None or not cell.valid:
-        reason = cell.note or ""
-        return Text(reason if cell.value is None else f"does not count: {reason}", style="yellow")
-    if cell.ratio is not None:
-        return Text(cell.ratio.text, style=_STYLES.get(cell.ratio.verdict, ""))
-    mark = "best" if cell.best else "tied" if cell.tied else ""
-    return Text(mark if baseline is None else "", style="dim")
+        return "yellow"
+    return "dim" if cell.ratio is None else _STYLES.get(cell.ratio.verdict, "")
 
 
 def print_comparison(

@@ -18,8 +18,7 @@ from tlsperf.contract.results import Caveat, Chart, Results, Row, ShownImplement
 from tlsperf.contract.run import Report
 from tlsperf.contract.text import ABSENT
 from tlsperf.publish.reports import reference
-from tlsperf.report.charts.kind import Drawing
-from tlsperf.report.charts.theme import WIDTH
+from tlsperf.report.charts.kind import Drawing, headed
 from tlsperf.report.charts.trend import trend as trend_picture
 from tlsperf.report.notes import touches
 
@@ -97,24 +96,26 @@ def _trend(
             lines = lines_of(row, members)
             marks = marks_of(row, members, notes)
             dates = [m.results.date for m in members]
-            picture = trend_picture(lines, dates, marks, table.unit, table.better)
+            picture, note, keys = trend_picture(lines, dates, marks, table.unit, table.better)
             chart = Chart(
                 anchor=f"chart-{row.anchor}",
                 file=f"{row.anchor}.svg",
                 title=row.name,
                 description=description_of(table, lines, members, marks),
-                width=WIDTH,
+                note=note,
+                keys=keys,
+                width=picture.width,
                 height=picture.height,
                 table=row.anchor,
             )
-            drawings.append(Drawing(chart, picture))
+            drawings.append(headed(chart, picture))
             rows.append(
                 TrendRow(
                     anchor=row.anchor,
                     name=row.name,
                     table=table.title,
                     unit=table.unit,
-                    chart=chart,
+                    chart=drawings[-1].chart,
                     lines=lines,
                     marks=marks,
                 )

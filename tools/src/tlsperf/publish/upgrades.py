@@ -11,18 +11,23 @@ from itertools import combinations
 from tlsperf.contract.questions import Question, Sheet, SheetCell, SheetRow, Upgrade
 from tlsperf.contract.record import Identifier
 from tlsperf.contract.results import Comparisons, Results, ShortRatio, ShownImplementation, Verdict
-from tlsperf.contract.text import counted
+from tlsperf.contract.text import counted, short_version
 from tlsperf.publish.reports import reference
 from tlsperf.publish.sheets import NOTHING, Source, own_sources
 
+_TASKS = "full-handshakes"
 FEWEST = 3
 """Versions of one library from which a report is one about versions."""
 
 
 def report_of_versions(ordered: Sequence[Results]) -> Source | None:
-    """The newest report by our harness with several versions of a library in one build."""
+    """The newest report by our harness with connections of several versions of a library.
+
+    A report of set-ups alone is none: an upgrade page is about what a connection costs.
+    """
     for source in own_sources(ordered):
-        if any(len(found) >= FEWEST for found in _versions(source).values()):
+        of_connections = any(table.anchor == _TASKS for table in source.results.tables)
+        if of_connections and any(len(of) >= FEWEST for of in _versions(source).values()):
             return source
     return None
 
@@ -137,20 +142,21 @@ def upgrade_question(source: Source, compared: Comparisons) -> Question:
                 cells.append(
                     _matrix_cell(source, compared, before, after) if number > at else NOTHING
                 )
-            rows.append(SheetRow(label=f"from {before.version}", cells=cells))
+            rows.append(SheetRow(label=f"from {short_version(before)}", cells=cells))
         sheets.append(
             Sheet(
                 id=versions[0].library,
                 caption=f"{name}: tasks that are faster and slower, of all that both versions do. "
                 "Each leads to its page.",
                 corner="Version",
-                columns=[f"to {after.version}" for after in versions[1:]],
+                columns=[f"to {short_version(after)}" for after in versions[1:]],
                 rows=rows,
             )
         )
         first, last = versions[0], versions[-1]
         answer.append(
-            f"{name} {first.version} to {last.version}: {_counts(source, compared, first, last)}."
+            f"{name} {short_version(first)} to {short_version(last)}: "
+            f"{_counts(source, compared, first, last)}."
         )
     return Question(
         id="upgrade",
@@ -163,8 +169,8 @@ def upgrade_question(source: Source, compared: Comparisons) -> Question:
             "one harness, with the same certificates, groups and tickets."
         ],
         limits=[
-            "It is one host and one thread. A program sees a share of this: the part of its time "
-            "that it spends in TLS.",
+            "The figures are of one host and one thread. An upgrade changes only the part of a "
+            "program's time that it spends in TLS.",
             "Each pair is tested by itself, and its intervals are corrected for the comparisons "
             "with one version, not for all pairs of these tables.",
         ],

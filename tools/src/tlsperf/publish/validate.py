@@ -37,7 +37,7 @@ SUFFIXES: Final = frozenset({".csv", ".json", ".jsonl", ".toml"})
 
 
 def problems(data: Path) -> list[str]:
-    """All that is wrong below `data`, in the order of its folders."""
+    """All errors below `data`, in the order of its folders."""
     found = list(_unsafe_files(data))
     hosts: dict[str, Host] = {}
     try:

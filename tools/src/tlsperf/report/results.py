@@ -67,7 +67,7 @@ def _warnings(
 
 
 def _about_hosts(report: Report, runs: Sequence[MeasuredRun]) -> list[RunWarning]:
-    """Says whether ratios compare hosts, where the runs are of several."""
+    """States whether ratios compare hosts, if the runs are of several."""
     hosts = list(dict.fromkeys(hosts_of(run.loaded.run for run in runs).values()))
     if len(hosts) < 2:
         return []
@@ -81,7 +81,7 @@ def _about_hosts(report: Report, runs: Sequence[MeasuredRun]) -> list[RunWarning
 
 
 def _incomparable(run: Run) -> list[RunWarning]:
-    """What keeps the figures of other tools from being compared, as far as run.toml has it."""
+    """Why figures of other tools cannot be compared, as far as run.toml records it."""
     if not any(file.format in FOREIGN for file in run.files):
         return []
     found = []
@@ -99,11 +99,11 @@ def _incomparable(run: Run) -> list[RunWarning]:
     estimator = run.source.estimator if run.source else None
     if run.rounds is None and estimator:
         found.append(
-            f"The figures have no interval ({estimator}): how far another run would be off is not "
+            f"The figures have no interval ({estimator}): how much another run would differ is not "
             "known."
         )
     elif run.rounds is None:
-        found.append("The figures have no interval, and of how many runs they are is not recorded.")
+        found.append("The figures have no interval, and their number of runs is not recorded.")
     return [RunWarning(code="incomparable", message=message) for message in found]
 
 

@@ -121,6 +121,27 @@ class Facts:
 # --- one function a shortcode --------------------------------------------------------------------
 
 
+def _figure(facts: Facts) -> str:
+    """`7,565 MiB/s`; a cell without a figure is an error."""
+    table, row = facts.row()
+    implementation = facts.implementation()
+    found = [cell for cell in row.cells if cell.implementation == implementation]
+    if not found or found[0].value is None:
+        facts.fail(f"{implementation} in row {row.anchor!r}", "a cell with a figure")
+    return f"{found[0].text} {table.unit}"
+
+
+def _layout(facts: Facts) -> str:
+    """`−9.6 to +0.4% (A/A within 1.1%)`."""
+    table, row = facts.row()
+    implementation, kind = facts.implementation(), facts.argument("kind")
+    of_row = [e for e in table.layouts or () if e.anchor == row.anchor and e.kind == kind]
+    found = [effect for effect in of_row if effect.implementation == implementation]
+    if not found:
+        facts.fail(f"kind {kind!r} of {implementation} in row {row.anchor!r}", "measured layouts")
+    return f"{found[0].text} (A/A within {found[0].same_text})"
+
+
 def _ratio(facts: Facts) -> str:
     """`1.30x faster than OpenSSL 3.6.3 (1.28 to 1.31)`, against the baseline."""
     _, row = facts.row()
@@ -136,7 +157,7 @@ def _verdict(facts: Facts) -> str:
 
 
 def _unchanged(facts: Facts) -> str:
-    """No difference, with its bound; or the difference that there is."""
+    """No difference with its bound, or the difference."""
     _, row = facts.row()
     ratio = facts.ratio(row, facts.implementation(), facts.implementation("over"))
     bound = difference_bound(ratio)
@@ -149,7 +170,7 @@ def _unchanged(facts: Facts) -> str:
 
 
 def _change(facts: Facts) -> str:
-    """From one version to another, and what a third one has of it."""
+    """The change from one version to another, and the share that a third one undoes."""
     table, row = facts.row()
     names = ["before", "after", *(["later"] if facts.argument("later") else [])]
     ids = [facts.implementation(name) for name in names]
@@ -165,7 +186,7 @@ def _change(facts: Facts) -> str:
 
 
 def _share(first: Ratio, second: Ratio, values: Sequence[float]) -> str:
-    """How much of a shown loss or gain the next step takes back."""
+    """The share of a shown loss or gain that the next step undoes."""
     before, after, later = values
     if {first.verdict, second.verdict} != {"faster", "slower"}:
         return ""
@@ -303,6 +324,8 @@ def _near(given: str, known: Iterable[str]) -> str:
 # --- all of a page -------------------------------------------------------------------------------
 
 _KINDS: Final[dict[str, tuple[Callable[[Facts], str], tuple[str, ...]]]] = {
+    "figure": (_figure, ("row", "implementation")),
+    "layout": (_layout, ("row", "implementation", "kind")),
     "ratio": (_ratio, ("row", "implementation")),
     "verdict": (_verdict, ("row", "implementation", "over")),
     "unchanged": (_unchanged, ("row", "implementation", "over")),

@@ -7,7 +7,7 @@ shown with its reason and left out of ratios.
 from __future__ import annotations
 
 import re
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -23,7 +23,14 @@ from tlsperf.contract.operations import OPERATIONS
 from tlsperf.contract.record import Identifier, Scenario
 from tlsperf.contract.results import Cell, Ratio, Row, Table
 from tlsperf.contract.run import Implementation, Run
-from tlsperf.contract.text import ABSENT, implementation_label, interval_text, value_text
+from tlsperf.contract.text import (
+    ABSENT,
+    counted,
+    implementation_label,
+    interval_text,
+    value_text,
+)
+from tlsperf.contract.variant import SetUp, parse_variant
 
 # --- which table a row belongs to ----------------------------------------------------------------
 
@@ -51,6 +58,8 @@ def _table_of_kind(row: Series, scaled: bool) -> tuple[int, str, str]:
     s = row.scenario
     operation = OPERATIONS[s.operation]
     order, anchor, title = operation.order, operation.anchor, operation.title
+    if s.operation == "set-up":
+        return _table_of_set_up(row)
     if s.operation == "handshake" and s.resumption == "none":
         order, anchor, title = order + 1, f"full-{anchor}", "Full handshakes"
     elif s.operation == "handshake" and s.resumption:
@@ -83,6 +92,26 @@ def _table_of_kind(row: Series, scaled: bool) -> tuple[int, str, str]:
     return order, anchor, title
 
 
+_SET_UPS: Final[Mapping[SetUp, str]] = {
+    "clients": "Trust anchors and clients",
+    "servers": "Servers and private keys",
+    "names": "Servers with many names",
+    "processes": "First handshake of a process",
+    "slopes": "One of a thing, and each of many",
+}
+"""Titles of the tables of set-ups, in their order."""
+
+
+def _table_of_set_up(row: Series) -> tuple[int, str, str]:
+    """Of the time that a set-up takes: a table for each group of them."""
+    group = parse_variant(row.scenario.variant or "").set_up
+    order = OPERATIONS["set-up"].order + list(_SET_UPS).index(group)
+    anchor, title = f"set-up-{group}", _SET_UPS[group]
+    if row.is_part:
+        return order + 20, f"{anchor}-phases", f"{title} by phase"
+    return order, anchor, title
+
+
 def _table_of_metric(row: Series) -> tuple[int, str, str]:
     """Of another metric: a table for each operation and unit."""
     operation = row.scenario.operation
@@ -91,7 +120,7 @@ def _table_of_metric(row: Series) -> tuple[int, str, str]:
     _, _, per = row.unit.partition("/")
     if per:
         anchor += f"-per-{operation if per == 'operation' else per.lower()}"
-        title += f" per {definition.name if per == 'operation' else per}"
+        title += f" per {definition.noun.partition(' ')[2] if per == 'operation' else per}"
     elif operation != "memory":
         anchor, title = f"{operation}-{anchor}", f"{title}, {operation}"
     return definition.order, anchor, title[0].upper() + title[1:]
@@ -101,6 +130,8 @@ def _without_threads(scenario: Scenario) -> Scenario:
     return scenario.model_copy(update={"threads": None})
 
 
+_LIFE: Final = ("construction", "handshake", "data")
+"""The phases in which a connection holds memory, in the order of its life."""
 _PROTOCOL_SIDES: Final = ("client", "server", "sender", "receiver")
 _CERTIFICATE_ORDER: Final = ("rsa-2048", "rsa-4096", "ecdsa-p256", "ecdsa-p384", "ed25519")
 _RESUMPTION_ORDER: Final = ("none", "session-id", "ticket", "resumed")
@@ -122,6 +153,7 @@ def _row_order(row: Series) -> tuple[object, ...]:
         s.record_size or 0,
         _position(_PROTOCOL_SIDES, s.side),
         s.threads or 0,
+        _position(_LIFE, row.phase),
         row.phase,
         _position(STATISTICS, row.statistic),
     )
@@ -156,7 +188,6 @@ def _cell(
         return Cell(
             implementation=implementation, text=ABSENT, note=reason or "not part of the source"
         )
-    better = row.definition.better
     if not sample.valid:
         value = figure(sample.invalid, sample.is_maximum)
         return Cell(
@@ -167,11 +198,12 @@ def _cell(
             valid=False,
             note="; ".join(sample.notes),
         )
-    figures = summary(list(sample.valid.values()), better)
+    figures = summary(list(sample.valid.values()))
     warnings = []
     if sample.has_rounds and figures.count < most_rounds:
         why = f": {'; '.join(sample.notes)}" if sample.notes else ""
-        warnings.append(f"{figures.count} rounds count where others have {most_rounds}{why}")
+        count = f"{counted(figures.count, 'round')} {'counts' if figures.count == 1 else 'count'}"
+        warnings.append(f"{count} where others have {most_rounds}{why}")
     return Cell(
         implementation=implementation,
         value=_kept(sample.figure),
@@ -295,20 +327,26 @@ def comparisons(
     """
     count = 0
     for members in groups:
-        of_rows: Counter[Identifier] = Counter()
+        of_rows: defaultdict[Identifier, list[Series]] = defaultdict(list)
         for row in members:
             tested = tested_in(row)
             if baseline in tested:
                 against = row.samples[baseline]
-                of_rows.update(
-                    i
-                    for i in tested
-                    if i != baseline and rules.are_comparable(row.samples[i], against)
-                )
+                for i in tested:
+                    if i != baseline and rules.are_comparable(row.samples[i], against):
+                        of_rows[i].append(row)
             else:
                 count += len(tested) > 1
-        count += of_rows.total() + sum(rows > 1 for rows in of_rows.values())
+        for i, rows in of_rows.items():
+            count += len(rows) + all(_have_mean(rows, side) for side in (i, baseline))
     return count
+
+
+def _have_mean(rows: Sequence[Series], implementation: Identifier | None) -> bool:
+    """Whether there are several rows, and rounds that all of them have."""
+    if implementation is None or len(rows) < 2:
+        return False
+    return bool(set.intersection(*(set(row.samples[implementation].valid) for row in rows)))
 
 
 def tested_in(row: Series) -> list[Identifier]:

@@ -29,7 +29,7 @@ pub fn batch(
     Ok(Box::new(Records::new(library, cipher, size, seals)?))
 }
 
-/// The cipher is the one that its name says, and refuses what was not sealed.
+/// The cipher is the one that its name says, and refuses bytes that it has not sealed.
 pub fn prove(library: &dyn Cryptography, cipher: Cipher, size: u32) -> Result<()> {
     prove_known_answer(library, cipher)?;
     prove_authentication(library, cipher, size as usize)
@@ -131,7 +131,7 @@ fn prove_known_answer(library: &dyn Cryptography, cipher: Cipher) -> Result<()> 
     Ok(())
 }
 
-/// The cipher refuses what is not as it was sealed.
+/// The cipher refuses sealed bytes that were changed.
 fn prove_authentication(library: &dyn Cryptography, cipher: Cipher, size: usize) -> Result<()> {
     let mut aead = library.aead(cipher, key(cipher))?;
     let mut sealed = vec![0x11; size + TAG];

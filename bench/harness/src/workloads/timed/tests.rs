@@ -209,7 +209,7 @@ fn throughput_is_from_the_first_thread_that_starts_to_the_last_that_ends() {
     let all = throughput(&handshake(3), WORK, &windows).unwrap();
     assert_eq!(all.elapsed_seconds, Some(1.0));
     assert_eq!(all.operations, 60);
-    assert_eq!(all.observations, [rate(180.0, Quantity::Mebibytes)]);
+    assert_eq!(all.observations, [whole(180.0, Quantity::Mebibytes)]);
     assert_eq!(all.scenario.side, None);
     let expected = [30.0 / 0.5, 60.0 / 0.5, 90.0 / 0.95];
     let rates = all.per_thread.unwrap();
@@ -238,6 +238,15 @@ fn a_role_has_the_sum_of_its_threads_rates_and_the_mean_of_its_phases() {
     assert!(rates.iter().all(|rate| (rate - 750.0).abs() < 1e-9));
     let total = &client.observations[0];
     assert_eq!((total.metric, total.phase), (Metric::RATE, Phase::Total));
+    let one = Work {
+        amount: 1.0,
+        quantity: Quantity::Single,
+        ..WORK
+    };
+    let single = role(&handshake(1), None, one, &threads(0)[..1]).unwrap();
+    let time = &single.observations[0];
+    assert_eq!((time.metric, time.phase), (Metric::DURATION, Phase::Total));
+    assert!((time.value - 4000.0).abs() < 1e-9, "{time:?}");
     assert_eq!(total.unit, Unit::MEBIBYTES_PER_SECOND);
     assert!((total.value - 1500.0).abs() < 1e-9);
     let phases: Vec<_> = client.observations[1..]
@@ -284,7 +293,7 @@ fn the_time_of_a_kind_with_one_phase_stands_in_its_rate_alone() {
     let record = role(&handshake(1), None, WORK, &[(tally.steps, &tally.roles[0])]).unwrap();
     assert_eq!(
         record.observations,
-        [rate(1500.0, Quantity::Mebibytes)],
+        [whole(1500.0, Quantity::Mebibytes)],
         "{:?}",
         record.observations
     );
@@ -392,4 +401,52 @@ fn a_window_follows_the_warm_up_and_lasts_for_its_time() {
     assert_eq!(measured.len(), 3);
     assert!(measured.iter().all(|it| it.operations == WORK.operations));
     assert_eq!(measured[2].scenario.side, None);
+}
+
+/// A kind whose step is away for as long as a process that it waits for.
+struct Away<const WAITS: bool>;
+
+impl<const WAITS: bool> Timed for Away<WAITS> {
+    const SIDES: &'static [Option<Side>] = &[None];
+    const LEAST_WARM_UP: u32 = 0;
+
+    type Shared<L: TlsLibrary> = ();
+
+    fn work(_: &Scenario) -> Result<Work> {
+        Ok(WORK)
+    }
+
+    fn prepare<L: TlsLibrary>(_: &Target<'_, L>) -> Result<()> {
+        Ok(())
+    }
+
+    fn waits(_: &Scenario) -> bool {
+        WAITS
+    }
+
+    fn run<L: TlsLibrary, R>(
+        _: &Target<'_, L>,
+        (): &(),
+        driver: impl FnOnce(&mut Step<'_>) -> Result<R>,
+    ) -> Result<R> {
+        driver(&mut |tally| {
+            thread::sleep(millis(100));
+            tally.add([[(Phase::Total, millis(100))]])
+        })
+    }
+}
+
+#[test]
+fn a_thread_that_waits_for_a_process_was_not_stopped() {
+    let mut request = handshake(1);
+    (request.warmup_seconds, request.measure_seconds) = (0.0, 0.0);
+    let valid = |kind: &dyn Workload<NoopLibrary>| {
+        let records = kind.measure(&NoopLibrary, &request).unwrap();
+        let [Record::Measurement(measured)] = &records[..] else {
+            panic!("{records:?} is not one measurement");
+        };
+        measured.valid
+    };
+    assert!(valid(&Away::<true>));
+    assert!(!valid(&Away::<false>));
 }

@@ -23,9 +23,7 @@ class _BenchMemory(Grammar):
     words = {}  # noqa: RUF012  the tools print no lines of their own
 
 
-_COMMAND: Final = re.compile(
-    r"^.*bench(?:\s+--\S+)*\s+memory\s+TLS|^.*bench.*\smemory\s+ECDHE", re.M
-)
+_COMMAND: Final = re.compile(r"^.*bench.*\smemory\s+(?:TLS|ECDHE)", re.M)
 _OF_RUSTLS: Final = re.compile(r"^.*memory\s+TLS(?:13|_ECDHE)_", re.M)
 _FIGURES: Final = re.compile(r"^(?:bulk|handshake|send:|recv:)", re.M)
 

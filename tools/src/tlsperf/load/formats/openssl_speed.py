@@ -141,7 +141,7 @@ class _Reader:
         kind, _, rest = line.partition(":")
         fields = rest.split(":")
         try:
-            if kind == "+F" and len(fields) == 2 + len(self.sizes):
+            if kind == "+F" and self.sizes and len(fields) == 2 + len(self.sizes):
                 yield from self._cipher(number, fields[1], [float(v) for v in fields[2:]])
                 return
             named = _machine_name(kind, fields)

@@ -80,7 +80,7 @@ class _RustlsBench(Grammar):
     ) -> None:
         """Keeps a transfer whose side, rate and unit begin at word `rest`."""
         self.check_mode(line, words, ("bulk",))
-        if len(words) <= rest or words[rest] not in TRANSFER_SIDES:
+        if words[rest] not in TRANSFER_SIDES:
             raise self.fail(line, " ".join(words), "… (send|recv) RATE MB/s")
         rate, threads, unit = self.rate(line, words[rest + 1 :], FIXED)
         size = self.command.option("--plaintext-size") if self.command else None
@@ -112,8 +112,7 @@ class _RustlsBench(Grammar):
         """Keeps a handshake whose side, authentication, … begin at word `rest`."""
         self.check_mode(line, words, ("handshake", "handshake-resume", "handshake-ticket"))
         if (
-            len(words) < rest + 5
-            or words[rest] not in ("client", "server")
+            words[rest] not in ("client", "server")
             or words[rest + 1] not in _AUTHENTICATIONS
             or words[rest + 2] not in _RESUMPTIONS
         ):

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from tlsperf.contract.errors import UserError
+from tlsperf.publish.datapackage import datapackage_json
 from tlsperf.publish.exchange.benchfmt import benchfmt
 from tlsperf.publish.exchange.bmf import bmf
 from tlsperf.publish.exchange.github_action import github_action
@@ -19,6 +20,7 @@ from tlsperf.publish.exchange.publication import Publication, read_publication
 from tlsperf.publish.exchange.rustls_website import rustls_website
 from tlsperf.publish.exports import results_csv
 from tlsperf.publish.files import replace_file
+from tlsperf.publish.index import index_csv, indexed
 
 __all__ = ["FORMS", "Form", "exported"]
 
@@ -35,10 +37,19 @@ def _csv(publication: Publication) -> dict[str, str]:
     return {"results.csv": results_csv(publication.results)}
 
 
+def _datapackage(publication: Publication) -> dict[str, str]:
+    results = publication.results
+    return {
+        "datapackage.json": datapackage_json(results.id, results.title),
+        "index.csv": index_csv(indexed(results)),
+    }
+
+
 FORMS: Final[Mapping[str, Form]] = {
     "benchfmt": Form("Go's benchmark format, a line a round, for benchstat", benchfmt),
     "bmf": Form("Bencher Metric Format, JSON with bounds", bmf),
     "csv": Form("the cells of all tables, as results.csv", _csv),
+    "datapackage": Form("a Frictionless data package, with the columns of index.csv", _datapackage),
     "github-action": Form("github-action-benchmark, a JSON file a direction", github_action),
     "rustls-website": Form("a page of rustls.dev with its pictures", rustls_website),
 }

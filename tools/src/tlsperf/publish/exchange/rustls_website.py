@@ -156,10 +156,10 @@ def _dial(
         if len(found) == 1:
             return found[0]
     what = {
-        "receiver": "transfer 1.3, AES-256-GCM, receiving",
-        "sender": "transfer 1.3, AES-256-GCM, sending",
-        "none": "full handshake 1.3, RSA-2048, X25519MLKEM768, server",
-        "ticket": "resumed handshake 1.3, X25519MLKEM768, server",
+        "receiver": "TLS 1.3 transfer, AES-256-GCM, receiving",
+        "sender": "TLS 1.3 transfer, AES-256-GCM, sending",
+        "none": "TLS 1.3 full handshake, RSA-2048, X25519MLKEM768, server",
+        "ticket": "TLS 1.3 resumed handshake, X25519MLKEM768, server",
     }[kind]
     raise UserError(
         f"export rustls-website: {results.id} has no single figure of {implementation.label} in "

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from tlsperf.contract.results import Results
 from tlsperf.report.charts import (
@@ -12,19 +12,20 @@ from tlsperf.report.charts import (
     latency,
     layouts,
     memory,
+    set_up,
     threads,
+    versions,
     working_set,
 )
 from tlsperf.report.charts.kind import Around, Drawing, Kind, draw_first
-
-if TYPE_CHECKING:
-    from tlsperf.load.histograms import Histograms
 
 KINDS: Final[tuple[Kind, ...]] = (
     layouts,
     threads,
     latency,
     memory,
+    set_up,
+    versions,
     key_exchange,
     working_set,
     heatmap,
@@ -33,17 +34,16 @@ KINDS: Final[tuple[Kind, ...]] = (
 """A table is drawn by the first that serves it."""
 
 
-def charts_of(results: Results, histograms: Histograms) -> list[Drawing]:
+def charts_of(results: Results) -> list[Drawing]:
     """The charts of a report's tables, in their order. `svg.draw` makes the text of each."""
     cores = {host.cores for host in results.hosts}
     around = Around(
         implementations={i.id: i for i in results.implementations},
         cores=cores.pop() if len(cores) == 1 else None,
-        histograms=histograms,
     )
     return [
         drawing
         for table in results.tables
-        if not table.by_phase
+        if not table.by_phase and not threads.doubled(table, results.tables)
         for drawing in draw_first(KINDS, table, around)
     ]

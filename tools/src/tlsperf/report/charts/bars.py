@@ -1,28 +1,40 @@
-"""Grouped bars: a group for each row of a table, a bar for each implementation.
+"""Bars: a panel for each row of a table, a bar for each implementation, its name above it.
 
-Every bar has its implementation's name before it and its value behind it, so that colour
-alone says nothing. A rule across the end of a bar is its 95% interval; a pale bar must not count.
+The lengths rank; the figures are in the table. A rule across the end of a bar is its 95% interval;
+a pale bar must not count.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Final
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final
 
-from tlsperf.contract.libraries import LIGHT
-from tlsperf.contract.record import Scenario
-from tlsperf.contract.results import Cell, ShownImplementation, Table
+from tlsperf.contract.results import Cell, Row, ShownImplementation, Table
 from tlsperf.report.charts.kind import Around, Drawing, drawing
-from tlsperf.report.charts.picture import Picture
-from tlsperf.report.charts.theme import TEXT, WIDTH, text_width
+from tlsperf.report.charts.lines import MILLION, figures_axis
+from tlsperf.report.charts.panels import (
+    LINE,
+    PANEL,
+    SINGLE,
+    Panel,
+    grid,
+    panel,
+    pixel,
+    short_names,
+    text_at,
+    titles,
+    wrapped,
+)
+from tlsperf.report.charts.theme import colour_channel, text_width
 
 MOST_BARS: Final = 48
 """A table with more cells has no chart of this kind: nobody could read it."""
 
-BAR: Final = 18
-ROW_TITLE: Final = 22
-GAP: Final = 14
-AXIS: Final = 44
+BAR: Final = 9
+AFTER: Final = 7
+LEFT: Final = 4
+RIGHT: Final = 14
+AXIS: Final = 18
 NOT_COUNTED: Final = " (not counted)"
 
 
@@ -36,147 +48,109 @@ def draw(table: Table, around: Around) -> Iterator[Drawing]:
     yield bars_of(table, around.implementations)
 
 
-def bars_of(
-    table: Table,
-    implementations: Mapping[str, ShownImplementation],
-    scenario: Scenario | None = None,
-) -> Drawing:
-    """The chart of a table, or of a part of one that is about a scenario."""
-    description = f"Grouped bars in {table.unit}, {table.better} is better. "
-    picture = bars(table, implementations)
-    return drawing(table, picture, description + _figures(table, implementations), scenario)
-
-
-def bars(table: Table, implementations: Mapping[str, ShownImplementation]) -> Picture:
-    """The chart of a table."""
-    present = [implementations[i] for i in table.implementations]
-    left = text_width(max(len(i.label) for i in present))
-    right = text_width(max(len(_text(c)) for row in table.rows for c in row.cells)) + 10
-    step = ROW_TITLE + BAR * len(present) + GAP
-    height = step * len(table.rows)
-    rows = [str(number) for number in range(len(table.rows))]
-    values = [
-        {
-            "row": number,
-            "implementation": cell.implementation,
-            "label": implementations[cell.implementation].label,
-            "colour": implementations[cell.implementation].colour,
-            "text": _text(cell),
-            "weight": "bold" if cell.best else "normal",
-            "valid": cell.valid,
-            "value": cell.value,
-            "low": cell.low,
-            "high": cell.high,
-            "end": max(cell.value or 0, cell.high or 0),
-        }
-        for column in range(len(present))  # neighbours of one colour are written together
-        for number, row in zip(rows, table.rows, strict=True)
-        for cell in row.cells[column : column + 1]
+def bars_of(table: Table, implementations: Mapping[str, ShownImplementation]) -> Drawing:
+    """The chart of a table: a panel a row. Resumptions of a protocol share a scale."""
+    groups: dict[str, list[Row]] = {}
+    for row in table.rows:
+        resumed = row.scenario.resumption not in (None, "none")
+        groups.setdefault((row.scenario.protocol or "") if resumed else "", []).append(row)
+    tops = {
+        row.anchor: max(
+            (max(c.value or 0, c.high or 0) for of in rows for c in of.cells), default=0
+        )
+        for rows in groups.values()
+        for row in rows
+    }
+    heads = titles(short_names(table))
+    width = PANEL if len(table.rows) > 1 else SINGLE
+    panels = [
+        _panel(head, row.cells, implementations, (tops[row.anchor] or 1, width))
+        for head, row in zip(heads, table.rows, strict=True)
     ]
-    # A band is a group of bars; what is between bands has room for the title of the next.
-    between = (ROW_TITLE + GAP) / step
-    y = {
-        "field": "row",
-        "type": "nominal",
-        "axis": None,
-        "scale": {"domain": rows, "paddingInner": between, "paddingOuter": between / 2},
+    note = f"{table.unit}, {table.better} is better."
+    if len(groups) > 1:
+        note += " Each protocol has a scale of its own."
+    if any(c.low is not None for row in table.rows for c in row.cells):
+        note += " The line at the end of a bar is its 95% interval."
+    description = f"Bars in {table.unit}, {table.better} is better. "
+    return drawing(table, grid(panels), description + _figures(table, implementations), note)
+
+
+def _panel(
+    head: Sequence[str],
+    cells: Sequence[Cell],
+    implementations: Mapping[str, ShownImplementation],
+    size: tuple[float, int],
+) -> Panel:
+    """The bars of one row, on a scale that ends at the first of `size`; the other is the width."""
+    top, width = size
+    names: list[dict[str, Any]] = []
+    values: list[dict[str, Any]] = []
+    y = 0
+    for cell in cells:
+        shown = implementations[cell.implementation]
+        after = ": –" if cell.value is None else "" if cell.valid else NOT_COUNTED
+        weight = "bold" if cell.best else "normal"
+        for text in wrapped(shown.label + after, width - 4):
+            names.append({"y": y + LINE - 3, "text": text, "weight": weight})
+            y += LINE
+        if cell.value is None:
+            y += AFTER
+            continue
+        values.append(
+            {
+                "colour": shown.colour,
+                "valid": cell.valid,
+                "zero": 0,
+                "value": cell.value,
+                "low": cell.low,
+                "high": cell.high,
+                "y": y + 1,
+                "middle": y + 1 + BAR / 2,
+                "end": y + 1 + BAR,
+            }
+        )
+        y += BAR + AFTER
+    x = {
+        "field": "value",
+        "type": "quantitative",
+        "axis": {**figures_axis(top), "labelFlush": _flush(top)},
+        "scale": {"domain": [0, top], "nice": False},
     }
-    offset = {
-        "field": "implementation",
-        "type": "nominal",
-        "scale": {"domain": [i.id for i in present], "paddingInner": 0, "paddingOuter": 0},
+    bars: dict[str, Any] = {
+        "data": {"values": sorted(values, key=lambda v: str(v["colour"]))},
+        "mark": "rect",
+        "encoding": {
+            "x": x,
+            "x2": {"field": "zero"},
+            "y": pixel("y"),
+            "y2": {"field": "end"},
+            "color": colour_channel(sorted({v["colour"] for v in values})),
+            "fillOpacity": {"condition": {"test": "datum.valid", "value": 1}, "value": 0.3},
+        },
     }
-    axis = {
-        "title": f"{table.unit}, {table.better} is better",
-        "format": ",~f",
-        "tickCount": 5,
-        "labelOverlap": "parity",
-        "labelSeparation": 12,
-        "grid": True,
+    intervals: dict[str, Any] = {
+        "data": {"values": [v for v in values if v["low"] is not None]},
+        "mark": {"type": "rule", "strokeWidth": 2},
+        "encoding": {
+            "x": {**x, "field": "low"},
+            "x2": {"field": "high"},
+            "y": pixel("middle"),
+        },
     }
-    scale = {"domainMin": 0, "nice": False}
-    x = {"field": "value", "type": "quantitative", "axis": axis, "scale": scale}
-    colours = sorted({i.colour for i in present})
-    colour_scale = {"domain": colours, "range": [LIGHT[c] for c in colours]}
-    specification = {
-        "$schema": "https://vega.github.io/schema/vega-lite/v6.json",
-        "autosize": "none",
-        "padding": {"left": left, "right": right, "top": 0, "bottom": AXIS},
-        "width": WIDTH - left - right,
-        "height": height,
-        "data": {"values": values},
-        "encoding": {"y": y},
-        "layer": [
-            {
-                "transform": [{"filter": "isValid(datum.value)"}],
-                "mark": {"type": "bar", "height": BAR - 3},
-                "encoding": {
-                    "x": x,
-                    "yOffset": offset,
-                    "color": {
-                        "field": "colour",
-                        "type": "nominal",
-                        "legend": None,
-                        "scale": colour_scale,
-                    },
-                    "fillOpacity": {"condition": {"test": "datum.valid", "value": 1}, "value": 0.3},
-                },
-            },
-            {
-                "transform": [{"filter": "isValid(datum.low)"}],
-                "mark": {"type": "rule", "strokeWidth": 2},
-                "encoding": {
-                    "x": {"field": "low", "type": "quantitative"},
-                    "x2": {"field": "high"},
-                    "yOffset": offset,
-                },
-            },
-            {
-                "mark": {"type": "text", "align": "right", "baseline": "middle", "dx": -6},
-                "encoding": {
-                    "x": {"value": 0},
-                    "yOffset": offset,
-                    "text": {"field": "label"},
-                },
-            },
-            {
-                "mark": {
-                    "type": "text",
-                    "align": "left",
-                    "baseline": "middle",
-                    "dx": 6,
-                    "fontWeight": {"expr": "datum.weight"},
-                },
-                "encoding": {
-                    "x": {"field": "end", "type": "quantitative"},
-                    "yOffset": offset,
-                    "text": {"field": "text"},
-                },
-            },
-            {
-                "data": {
-                    "values": [
-                        {"row": number, "name": row.name}
-                        for number, row in zip(rows, table.rows, strict=True)
-                    ]
-                },
-                "mark": {
-                    "type": "text",
-                    "align": "left",
-                    "baseline": "bottom",
-                    "dy": -4,
-                    "fontWeight": 600,
-                    "color": TEXT,
-                },
-                "encoding": {
-                    "x": {"value": -left},
-                    "y": {**y, "bandPosition": 0},
-                    "text": {"field": "name"},
-                },
-            },
-        ],
-    }
-    return Picture(specification, height + AXIS)
+    words = text_at(names, 0)
+    words["mark"]["fontWeight"] = {"expr": "datum.weight"}
+    layers = [bars, intervals, words] if values else [words]
+    return panel(head, layers, (width - LEFT - RIGHT, y), left=LEFT, right=RIGHT, bottom=AXIS)
+
+
+def _flush(top: float) -> float:
+    """The pixels from the end of an axis within which a number is aligned to its right.
+
+    A number in the middle of its tick would leave the panel there.
+    """
+    widest = f"{top:,.0f}" if top < MILLION else ""
+    return max(1, text_width(len(widest)) / 2 - RIGHT)
 
 
 def _text(cell: Cell) -> str:

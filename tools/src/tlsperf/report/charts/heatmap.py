@@ -1,28 +1,49 @@
 """A matrix of factors: rows of a table by implementations, coloured by how far from the baseline.
 
-The colour repeats what each cell says in figures; it is never the only sign.
+The colour repeats what each cell says in figures; it is never the only sign. A cell has the number
+that the table has: how many times better or worse, with a triangle up or down.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Final
+from collections.abc import Iterator, Sequence
+from typing import Any, Final
 
-from tlsperf.analysis.ratios import factor_text
-from tlsperf.contract.results import Cell, ShownImplementation, Table
+from tlsperf.contract.results import Cell, Ratio, ShownImplementation, Table
 from tlsperf.report.charts import bars
 from tlsperf.report.charts.kind import Around, Drawing, drawing
-from tlsperf.report.charts.picture import Picture
-from tlsperf.report.charts.theme import HEAT, TEXT, WIDTH, text_width
+from tlsperf.report.charts.panels import (
+    LINE,
+    PANEL,
+    Panel,
+    grid,
+    panel,
+    pixel,
+    short_names,
+    text_at,
+    wrapped,
+)
+from tlsperf.report.charts.theme import HEAT, TEXT, text_width
 
 MOST_COLUMNS: Final = 5
 """A table with ratios and more implementations is drawn as a matrix, not as bars."""
 
+COLUMNS: Final = 6
+"""Of a panel."""
+
+ROWS: Final = 6
+"""Of a panel."""
+
 STEPS: Final = (0.625, 0.8, 0.9, 1.1, 1.25, 1.6)
 """Factors at which the colour changes: symmetrical, as 0.8 and 1.25 are one difference."""
 
-CELL: Final = 26
-LINE: Final = 15
+SHORT: Final = 15
+"""Characters of a column's head."""
+
+CELL: Final = 20
+AFTER: Final = 5
+UP: Final = "\u25b2"
+DOWN: Final = "\u25bc"
 
 
 def applies(table: Table) -> bool:
@@ -32,9 +53,22 @@ def applies(table: Table) -> bool:
 
 
 def draw(table: Table, around: Around) -> Iterator[Drawing]:
-    """One chart of the whole table."""
-    implementations = around.implementations
-    yield drawing(table, heatmap(table, implementations), _factors(table, implementations))
+    """One chart of the whole table: the factors of all but the baseline."""
+    shown = [around.implementations[i] for i in table.implementations if i != table.baseline]
+    names = short_names(table)
+    cells = [{c.implementation: c for c in row.cells} for row in table.rows]
+    size = -(-len(shown) // -(-len(shown) // COLUMNS))
+    panels = [
+        _panel(list(zip(names, cells, strict=True))[n : n + ROWS], shown[m : m + size])
+        for n in range(0, len(names), ROWS)
+        for m in range(0, len(shown), size)
+    ]
+    baseline = around.implementations[table.baseline].label if table.baseline else ""
+    note = (
+        f"Times better ({UP}, green) or worse ({DOWN}, violet) than {baseline}; =: no difference "
+        "shown; grey: within 10%; the colour deepens at 1.1, 1.25 and 1.6."
+    )
+    yield drawing(table, grid(panels), _factors(table, shown, baseline), note)
 
 
 def heat(factor: float) -> str:
@@ -42,156 +76,100 @@ def heat(factor: float) -> str:
     return tuple(HEAT)[sum(factor >= step for step in STEPS)]
 
 
-def heatmap(table: Table, implementations: Mapping[str, ShownImplementation]) -> Picture:
-    """The Vega-Lite specification of a table with ratios, and its size in pixels.
-
-    Implementations are its columns, or its rows where they are more than the scenarios and too many
-    to stand beside each other.
-    """
-    names, columns = _names(table), [_head(implementations[i]) for i in table.implementations]
-    turned = len(names) < len(columns) and _left(names) + _across(columns) > WIDTH
-    if turned:
-        columns = [name.split(", ") for name in names]
-        names = [implementations[i].label for i in table.implementations]
-    left = _left(names)
-    cells = [
+def _panel(
+    rows: Sequence[tuple[str, dict[str, Cell]]], shown: Sequence[ShownImplementation]
+) -> Panel:
+    """Some rows, each with its name above its cells, and some implementations as columns."""
+    step = PANEL / COLUMNS
+    names: list[dict[str, Any]] = []
+    boxes: list[dict[str, Any]] = []
+    y = 0
+    for name, cells in rows:
+        for text in wrapped(name[:1].upper() + name[1:]):
+            y += LINE
+            names.append({"y": y - 3, "text": text})
+        for n, i in enumerate(shown):
+            text, colour = _shown(cells.get(i.id))
+            place = {"x": n * step, "end": (n + 1) * step - 2, "middle": (n + 0.5) * step - 1}
+            boxes.append({**place, "y": y, "low": y + CELL, "text": text, "heat": colour})
+        y += CELL + AFTER
+    heads: list[dict[str, Any]] = [
+        {"x": (n + 0.5) * step + 13 * k - 6.5 * (len(lines) - 1), "y": -6, "text": text}
+        for n, i in enumerate(shown)
+        for lines in [_head(i)]
+        for k, text in enumerate(lines)
+    ]
+    room = max(text_width(len(head["text"])) for head in heads) + 6
+    layers: list[dict[str, Any]] = [
         {
-            "row": str(position if turned else number),
-            "column": str(number if turned else position),
-            "text": _text(cell, table.baseline),
-            "heat": _heat(cell, table.baseline),
-        }
-        for number, row in enumerate(table.rows)
-        for position, cell in enumerate(row.cells)
-    ]
-    widest = max(len(cell["text"]) for cell in cells)
-    width = max(WIDTH - left, _across(columns), text_width(widest) * len(columns))
-    height = CELL * len(names)
-    x = {
-        "field": "column",
-        "type": "nominal",
-        "axis": None,
-        "scale": {"domain": [str(n) for n in range(len(columns))], "padding": 0},
-    }
-    y = {
-        "field": "row",
-        "type": "nominal",
-        "axis": None,
-        "scale": {"domain": [str(n) for n in range(len(names))], "padding": 0},
-    }
-    head = LINE * max(map(len, columns)) + 6
-    heads = [
-        {"column": str(n), "at": -LINE * up - 6, "head": text}
-        for n, texts in enumerate(columns)
-        for up, text in enumerate(reversed(texts))
-    ]
-    specification = {
-        "$schema": "https://vega.github.io/schema/vega-lite/v6.json",
-        "autosize": "none",
-        "padding": {"left": left, "right": 0, "top": head, "bottom": 4},
-        "width": width,
-        "height": height,
-        "layer": [
-            {
-                # Neighbours of one colour are written together.
-                "data": {"values": sorted(cells, key=lambda cell: cell["heat"])},
-                "mark": {
-                    "type": "rect",
-                    "width": round(width / len(columns)) - 2,
-                    "height": CELL - 2,
-                },
-                "encoding": {
-                    "x": x,
-                    "y": y,
-                    "color": {
-                        "field": "heat",
-                        "type": "nominal",
-                        "legend": None,
-                        "scale": {"domain": list(HEAT), "range": list(HEAT.values())},
-                    },
+            "data": {"values": heads},
+            "mark": {"type": "text", "align": "left", "baseline": "middle", "angle": 270},
+            "encoding": {"x": pixel("x"), "y": pixel("y"), "text": {"field": "text"}},
+        },
+        {
+            "data": {"values": sorted(boxes, key=lambda b: str(b["heat"]))},
+            "mark": "rect",
+            "encoding": {
+                "x": pixel("x"),
+                "x2": {"field": "end"},
+                "y": pixel("y"),
+                "y2": {"field": "low"},
+                "color": {
+                    "field": "heat",
+                    "type": "nominal",
+                    "legend": None,
+                    "scale": {"domain": list(HEAT), "range": list(HEAT.values())},
                 },
             },
-            {
-                "data": {"values": cells},
-                "mark": {"type": "text", "align": "center", "baseline": "middle", "color": TEXT},
-                "encoding": {"x": x, "y": y, "text": {"field": "text"}},
-            },
-            {
-                "data": {"values": [{"row": str(n), "name": name} for n, name in enumerate(names)]},
-                "mark": {"type": "text", "align": "left", "baseline": "middle", "color": TEXT},
-                "encoding": {"x": {"value": -left}, "y": y, "text": {"field": "name"}},
-            },
-            {
-                "data": {"values": heads},
-                "mark": {"type": "text", "align": "center", "baseline": "bottom", "color": TEXT},
-                "encoding": {
-                    "x": x,
-                    "y": {"field": "at", "type": "quantitative", "scale": None, "axis": None},
-                    "text": {"field": "head"},
-                },
-            },
-        ],
-    }
-    return Picture(specification, head + height + 4, left + width)
-
-
-def _left(names: list[str]) -> int:
-    """Room for the names of the rows, in pixels."""
-    return text_width(max(map(len, names))) + 6
-
-
-def _across(columns: list[list[str]]) -> int:
-    """Room for the columns with their heads, in pixels."""
-    return text_width(max(len(text) for texts in columns for text in texts)) * len(columns)
-
-
-def _names(table: Table) -> list[str]:
-    """The names of the rows without the words that all of them begin with and the title says."""
-    names = [row.name for row in table.rows]
-    words = [name.split(" ") for name in names]
-    said = [
-        count
-        for count in range(1, min(map(len, words)))
-        if len({" ".join(w[:count]) for w in words}) == 1
-        and table.title.lower().startswith(" ".join(words[0][:count]))
+        },
+        {
+            "data": {"values": [{**b, "y": b["y"] + CELL / 2 + 1} for b in boxes]},
+            "mark": {"type": "text", "align": "center", "baseline": "middle", "color": TEXT},
+            "encoding": {"x": pixel("middle"), "y": pixel("y"), "text": {"field": "text"}},
+        },
+        text_at(names, 0),
     ]
-    return [" ".join(w[max(said, default=0) :]) for w in words]
+    drawn = panel([], layers, (PANEL, y))
+    return drawn._replace(top=room, height=y + room)
 
 
 def _head(shown: ShownImplementation) -> list[str]:
-    """Name, version, provider and build, a line each."""
+    """Name and version, then provider and build, in few lines that are short."""
     label, _, details = shown.label.partition(" (")
-    return [*label.split(" ", 1), *(details.removesuffix(")").split(", ") if details else [])]
+    names = [label] if len(label) <= SHORT else label.split(" ", 1)
+    return [*names, *([details.removesuffix(")")] if details else [])]
 
 
-def _text(cell: Cell, baseline: str | None) -> str:
-    if cell.implementation == baseline:
-        return cell.text if cell.valid else "not counted"
-    if cell.ratio is not None:
-        return factor_text(cell.ratio.value)
-    return "–" if cell.value is None or cell.valid else "not counted"
+def _shown(cell: Cell | None) -> tuple[str, str]:
+    """The text of a cell, and the name of its colour."""
+    if cell is None or cell.value is None:
+        return "–", "same"
+    if not cell.valid:
+        return "×", "same"
+    return ("–", "same") if cell.ratio is None else (sign(cell.ratio), heat(cell.ratio.value))
 
 
-def _heat(cell: Cell, baseline: str | None) -> str:
-    if cell.implementation == baseline or cell.ratio is None:
-        return "same"
-    return heat(cell.ratio.value)
+def sign(ratio: Ratio) -> str:
+    """How many times better or worse, as the table says it."""
+    if ratio.verdict == "no difference shown":
+        return "="
+    up = ratio.value >= 1
+    return f"{UP}{ratio.value:.2f}" if up else f"{DOWN}{1 / ratio.value:.2f}"
 
 
-def _factors(table: Table, implementations: Mapping[str, ShownImplementation]) -> str:
+def _factors(table: Table, shown: Sequence[ShownImplementation], baseline: str) -> str:
     """The text alternative of a matrix: the lowest and highest factor of each implementation.
 
     Every figure would be minutes of listening; the table has them all.
     """
     ranges = []
-    for i in table.implementations:
-        cells = [c for row in table.rows for c in row.cells if c.implementation == i]
-        factors = [cell.ratio.value for cell in cells if cell.ratio]
-        if factors:
-            ends = f"{factor_text(min(factors))} to {factor_text(max(factors))}"
-            ranges.append(f"{implementations[i].label} {ends}")
-    baseline = implementations[table.baseline].label if table.baseline else ""
-    return (
-        f"Matrix of the factors of {len(table.rows)} scenarios against {baseline}; above 1 is "
-        f"better. {'; '.join(ranges)}."
-    )
+    for i in shown:
+        cells = [c for row in table.rows for c in row.cells if c.implementation == i.id]
+        found = sorted((c.ratio for c in cells if c.ratio), key=lambda ratio: ratio.value)
+        if found:
+            ranges.append(f"{i.label} {_words(found[0])} to {_words(found[-1])}")
+    return f"Matrix of {len(table.rows)} scenarios against {baseline}. {'; '.join(ranges)}."
+
+
+def _words(ratio: Ratio) -> str:
+    return ratio.text.split(" (")[0]

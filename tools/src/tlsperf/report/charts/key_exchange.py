@@ -7,34 +7,22 @@ from collections.abc import Iterator, Mapping
 from tlsperf.contract.names import anchor_of, scenario_anchor, scenario_name
 from tlsperf.contract.record import Scenario
 from tlsperf.contract.results import Cell, Row, ShownImplementation, Table
-from tlsperf.contract.text import ABSENT
 from tlsperf.contract.variant import parse_variant
 from tlsperf.report.charts import bars, heatmap
-from tlsperf.report.charts.kind import Around, Drawing, draw_first, groups_of
+from tlsperf.report.charts.kind import Around, Drawing, groups_of
 
 
 def applies(table: Table) -> bool:
-    """Whether a table compares key exchanges in some handshake."""
+    """Whether a table compares key exchanges in some handshake, of few implementations."""
     groups = groups_of(table, "key_exchange", "variant").values()
-    return any(len({row.scenario.key_exchange for row in rows}) > 1 for rows in groups)
+    few = len(table.implementations) <= heatmap.MOST_COLUMNS
+    return few and any(len({row.scenario.key_exchange for row in rows}) > 1 for rows in groups)
 
 
 def draw(table: Table, around: Around) -> Iterator[Drawing]:
-    """One chart; where it would have too many bars, one for each handshake that compares key
-    exchanges, and one of the rest."""
+    """One chart: a panel for each handshake, a bar for each exchange of each implementation."""
     turned, columns = by_key_exchange(table, around.implementations)
-    if bars.applies(turned):
-        yield bars.bars_of(turned, columns)
-        return
-    rest = []
-    for scenario, rows in groups_of(table, "key_exchange", "variant").items():
-        if len(rows) > 1:
-            part = table.model_copy(update={"rows": rows})
-            yield bars.bars_of(*by_key_exchange(part, around.implementations), scenario)
-        else:
-            rest += rows
-    if rest:
-        yield from draw_first((heatmap, bars), table.model_copy(update={"rows": rest}), around)
+    yield bars.bars_of(turned, columns)
 
 
 def by_key_exchange(
@@ -68,7 +56,7 @@ def by_key_exchange(
             anchor=scenario_anchor(scenario),
             name=scenario_name(scenario),
             scenario=scenario,
-            cells=[cells.get(i) or Cell(implementation=i, text=ABSENT) for i in ids],
+            cells=[cells[i] for i in ids if i in cells],
         )
         for scenario, cells in turned.items()
     ]

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple, Protocol
 
-from tlsperf.contract.names import scenario_anchor, scenario_name
 from tlsperf.contract.record import Scenario
-from tlsperf.contract.results import Chart, Row, ShownImplementation, Table
+from tlsperf.contract.results import Chart, Key, Row, ShownImplementation, Table
+from tlsperf.report.charts.head import MARGIN, head_of
 from tlsperf.report.charts.picture import Picture
-
-if TYPE_CHECKING:
-    from tlsperf.load.histograms import Histograms
 
 
 class Around(NamedTuple):
@@ -20,7 +17,10 @@ class Around(NamedTuple):
     implementations: Mapping[str, ShownImplementation]
     cores: int | None
     """Of the host; None where there are several hosts."""
-    histograms: Histograms
+
+    def shown(self, table: Table) -> list[ShownImplementation]:
+        """The implementations of a table, in the order of the report."""
+        return [i for i in self.implementations.values() if i.id in table.implementations]
 
 
 class Drawing(NamedTuple):
@@ -49,21 +49,28 @@ def draw_first(kinds: Iterable[Kind], table: Table, around: Around) -> Iterator[
 
 
 def drawing(
-    table: Table, picture: Picture, description: str, scenario: Scenario | None = None
+    table: Table, picture: Picture, description: str, note: str = "", legend: Sequence[Key] = ()
 ) -> Drawing:
-    """A chart of a table, or of the rows of one scenario in it."""
-    kind = table.anchor.rpartition("-")[2]
-    name = f"{scenario_anchor(scenario)}-{kind}" if scenario else table.anchor
+    """The chart of a table. `note` says how to read it, and `legend` what its lines are."""
     chart = Chart(
-        anchor=f"chart-{name}",
-        file=f"{name}.svg",
-        title=f"{table.title}: {scenario_name(scenario)}" if scenario else table.title,
+        anchor=f"chart-{table.anchor}",
+        file=f"{table.anchor}.svg",
+        title=table.title,
         description=description,
+        note=note or None,
+        keys=list(legend),
         width=picture.width,
         height=picture.height,
         table=table.anchor,
     )
-    return Drawing(chart, picture)
+    return headed(chart, picture)
+
+
+def headed(chart: Chart, picture: Picture) -> Drawing:
+    """A chart as large as its picture with title, note and legend above it, and its margins."""
+    chart = chart.model_copy(update={"width": picture.width + 2 * MARGIN})
+    height = head_of(chart).height + picture.height + MARGIN
+    return Drawing(chart.model_copy(update={"height": height}), picture)
 
 
 def groups_of(table: Table, *without: str) -> dict[Scenario, list[Row]]:

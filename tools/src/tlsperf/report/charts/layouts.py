@@ -5,19 +5,29 @@ The grey bar behind the dots is A/A: 95% of equal layouts would be within.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any, Final, get_args
+from collections.abc import Iterator
+from typing import Any, Final
 
-from tlsperf.contract.results import LayoutEffect, LayoutKind, ShownImplementation, Table
+from tlsperf.contract.layouts import LAYOUT_KINDS, LayoutEffect
+from tlsperf.contract.results import Table
 from tlsperf.report.charts.kind import Around, Drawing, drawing
-from tlsperf.report.charts.picture import Picture
-from tlsperf.report.charts.theme import GRID, TEXT, WIDTH, colour_channel, text_width
+from tlsperf.report.charts.panels import (
+    LINE,
+    PANEL,
+    Panel,
+    grid,
+    panel,
+    pixel,
+    text_at,
+    titles,
+    without_title,
+    wrapped,
+)
+from tlsperf.report.charts.theme import GRID, colour_channel
 
-KINDS: Final = get_args(LayoutKind)
-STEP: Final = 20
-ROW_TITLE: Final = 26
-AXIS: Final = 46
-RIGHT: Final = 24
+STEP: Final = 16
+AXIS: Final = 18
+EDGE: Final = 10
 
 
 def applies(table: Table) -> bool:
@@ -36,75 +46,59 @@ def draw(table: Table, around: Around) -> Iterator[Drawing]:
         "Dots: rates of the layouts of a program, in % of that in the linker's own order. "
         f"{'; '.join(texts)}."
     )
-    yield drawing(table, layouts(effects, around.implementations), description)
+    names = list(dict.fromkeys(e.name for e in effects))
+    ends = [x for e in effects for x in (*e.percents, -e.same_percent, e.same_percent)]
+    panels = [
+        _panel(title, [e for e in effects if e.name == name], around, (min(ends), max(ends)))
+        for title, name in zip(titles(without_title(names, table.title)), names, strict=True)
+    ]
+    note = "A dot a layout, in % against the linker's own order; grey: A/A. One scale for all."
+    yield drawing(table, grid(panels), description, note)
 
 
-def layouts(
-    effects: list[LayoutEffect], implementations: Mapping[str, ShownImplementation]
-) -> Picture:
-    """The chart of effects: under the name of each row, a line for each program and kind."""
-    names: list[dict[str, Any]] = []
+def _panel(
+    title: list[str], effects: list[LayoutEffect], around: Around, ends: tuple[float, float]
+) -> Panel:
+    """The dots of one row: a line for each program and kind, its name above it."""
     bars: list[dict[str, Any]] = []
     dots: list[dict[str, Any]] = []
     labels: list[dict[str, Any]] = []
-    at = 0
-    for name in dict.fromkeys(e.name for e in effects):
-        names.append({"y": at + ROW_TITLE - 8, "text": name})
-        at += ROW_TITLE
-        for effect in sorted(
-            (e for e in effects if e.name == name),
-            key=lambda e: (KINDS.index(e.kind), list(implementations).index(e.implementation)),
-        ):
-            shown = implementations[effect.implementation]
-            middle = at + STEP / 2
-            labels.append({"y": middle, "text": f"{shown.label}, {effect.kind}"})
-            bars.append({"y": middle, "low": -effect.same_percent, "high": effect.same_percent})
-            dots += [{"y": middle, "x": x, "colour": shown.colour} for x in effect.percents]
-            at += STEP
-    left = text_width(max(len(label["text"]) for label in labels))
-    y = {"field": "y", "type": "quantitative", "axis": None, "scale": {"domain": [at, 0]}}
-    axis = {
-        "title": "% against the linker's own order; grey: A/A",
-        "format": "+,d",
-        "tickCount": 7,
-        "grid": True,
-    }
-    x = {"field": "x", "type": "quantitative", "axis": axis, "scale": {"zero": True}}
-
-    def text(values: list[dict[str, Any]], x_at: int, **mark: Any) -> dict[str, Any]:
-        return {
-            "data": {"values": values},
-            "mark": {"type": "text", "baseline": "middle", "color": TEXT, **mark},
-            "encoding": {"x": {"value": x_at}, "y": y, "text": {"field": "text"}},
-        }
-
-    specification = {
-        "$schema": "https://vega.github.io/schema/vega-lite/v6.json",
-        "autosize": "none",
-        "padding": {"left": left, "right": RIGHT, "top": 0, "bottom": AXIS},
-        "width": WIDTH - left - RIGHT,
-        "height": at,
-        "layer": [
-            {
-                "data": {"values": bars},
-                "mark": {"type": "rule", "strokeWidth": 10, "color": GRID},
-                "encoding": {
-                    "x": {**x, "field": "low"},
-                    "x2": {"field": "high"},
-                    "y": y,
-                },
+    y = 0.0
+    for effect in sorted(
+        effects,
+        key=lambda e: (
+            LAYOUT_KINDS.index(e.kind),
+            list(around.implementations).index(e.implementation),
+        ),
+    ):
+        shown = around.implementations[effect.implementation]
+        for text in wrapped(f"{shown.label}, {effect.kind}", PANEL - EDGE):
+            y += LINE
+            labels.append({"y": y - 3, "text": text})
+        middle = y + STEP / 2 - 1
+        bars.append({"y": middle, "low": -effect.same_percent, "high": effect.same_percent})
+        dots += [{"y": middle, "x": x, "colour": shown.colour} for x in effect.percents]
+        y += STEP + 2
+    axis = {"title": None, "format": "+,d", "tickCount": 5, "grid": True}
+    room = (ends[1] - ends[0]) * 0.04
+    scale = {"domain": [ends[0] - room, ends[1] + room], "nice": False, "zero": False}
+    x = {"field": "x", "type": "quantitative", "axis": axis, "scale": scale}
+    layers = [
+        {
+            "data": {"values": bars},
+            "mark": {"type": "rule", "strokeWidth": 10, "color": GRID},
+            "encoding": {"x": {**x, "field": "low"}, "x2": {"field": "high"}, "y": pixel("y")},
+        },
+        {
+            # Those of a colour after each other: the file has one path of them.
+            "data": {"values": sorted(dots, key=lambda dot: dot["colour"])},
+            "mark": {"type": "point", "filled": True, "size": 30, "opacity": 1},
+            "encoding": {
+                "x": x,
+                "y": pixel("y"),
+                "color": colour_channel(sorted({dot["colour"] for dot in dots})),
             },
-            {
-                "data": {"values": dots},
-                "mark": {"type": "point", "filled": True, "size": 34, "opacity": 1},
-                "encoding": {"x": x, "y": y, "color": colour_channel(_colours(dots))},
-            },
-            text(labels, -6, align="right"),
-            text(names, -left, align="left", fontWeight=600),
-        ],
-    }
-    return Picture(specification, at + AXIS)
-
-
-def _colours(dots: list[dict[str, Any]]) -> list[str]:
-    return sorted({dot["colour"] for dot in dots})
+        },
+        text_at(labels, 0),
+    ]
+    return panel(title, layers, (PANEL - 2 * EDGE, round(y)), left=EDGE, right=EDGE, bottom=AXIS)

@@ -10,20 +10,24 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
-from typing import Any, Final
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Final
 from xml.etree import ElementTree
 from xml.sax.saxutils import escape, quoteattr
 
 import vl_convert
 
 from tlsperf.contract.results import Chart
-from tlsperf.report.charts.theme import CLASSES, CONFIG, FONT, FONT_SIZE
+from tlsperf.report.charts.head import MARGIN, head_of
+from tlsperf.report.charts.picture import Box, Picture
+from tlsperf.report.charts.theme import CLASSES, CONFIG, FONT, FONT_SIZE, PAPER
 
 VEGA_LITE: Final = "6.4"
 _TRANSLATE: Final = re.compile(r"translate\((-?[\d.e-]+),\s*(-?[\d.e-]+)\)")
 _NUMBER: Final = re.compile(r"-?\d*\.?\d+(?:e-?\d+)?")
+_VIEW: Final = re.compile(r"\bconcat_(\d+)_group\b")
+_SVG: Final = "{http://www.w3.org/2000/svg}"
 _STEP: Final = re.compile(r"([A-Za-z])([^A-Za-z]*)")
 _CIRCLE: Final = re.compile(
     r"M([\d.]+),0A\1,\1,0,1,1,-\1,0A\1,\1,0,1,1,\1,0"  # how Vega draws one
@@ -56,32 +60,65 @@ class _Mark:
     text: str = field(default="")
 
 
-def draw(specification: Mapping[str, Any], chart: Chart) -> str:
-    """The SVG of a specification; its ids begin with the chart's anchor.
+def draw(picture: Picture, chart: Chart) -> str:
+    """The SVG of a chart; its ids begin with the chart's anchor.
 
-    Raises ValueError at a colour that is not the theme's: it could not be recoloured.
+    Each panel is an SVG within it, which a page can lay out by itself. Raises ValueError at a
+    colour that is not the theme's: it could not be recoloured.
     """
     drawn = vl_convert.vegalite_to_svg(
-        {**specification, "config": CONFIG},
+        {**picture.specification, "config": CONFIG},
         vl_version=VEGA_LITE,
         allowed_base_urls=[],
     )
-    marks: list[_Mark] = []
-    _flatten(ElementTree.fromstring(drawn), 0.0, 0.0, {}, marks)
+    root = ElementTree.fromstring(drawn)
     title, description = f"{chart.anchor}-title", f"{chart.anchor}-desc"
+    head = head_of(chart)
+    boxes = picture.boxes or (Box(0, 0, picture.width, picture.height, 0, 0),)
+    views = _panels(root) if picture.boxes else [root]
+    panels = []
+    for box, view in zip(boxes, views, strict=True):
+        marks: list[_Mark] = []
+        _flatten(view, 0.0, 0.0, {"fill": "none"}, marks)
+        panels.append(
+            f'<svg class="panel" x="{MARGIN + box.x}" y="{box.y + head.height}" '
+            f'width="{box.width}" height="{box.height}" '
+            f'viewBox="{-box.left} {-box.top} {box.width} {box.height}">'
+            + "\n".join(_written(marks))
+            + "</svg>"
+        )
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{chart.width}" height="{chart.height}" '
         f'viewBox="0 0 {chart.width} {chart.height}" role="img" '
         f'aria-labelledby="{title} {description}" '
         f'font-family={quoteattr(FONT)} font-size="{FONT_SIZE}">'
         f'<title id="{title}">{escape(chart.title)}</title>'
-        f'<desc id="{description}">{escape(chart.description)}</desc>\n'
-        + "\n".join(_written(marks))
-        + "\n</svg>\n"
+        f'<desc id="{description}">{escape(chart.description)}</desc>'
+        f'<rect class="{CLASSES[PAPER]}" fill="{PAPER}" width="100%" height="100%"/>{head.svg}\n'
+        f"{PANELS}" + "\n".join(panels) + f"{END}</svg>\n"
     )
 
 
+FEWEST_DOTS: Final = 3
+
+PANELS: Final = '<g class="panels">'
+END: Final = "</g>"
+"""Around the panels: a page takes what is between them."""
+
+
 # --- what can be seen ----------------------------------------------------------------------------
+
+
+def _panels(root: ElementTree.Element) -> list[ElementTree.Element]:
+    """The group of each view of a concatenation, which its own transform does not move."""
+    groups = {
+        int(found.group(1)): group
+        for group in root.iter(f"{_SVG}g")
+        if (found := _VIEW.search(group.get("class", "")))
+    }
+    for group in groups.values():
+        group[0].attrib.pop("transform", None)
+    return [groups[number] for number in sorted(groups)]
 
 
 def _flatten(
@@ -211,16 +248,38 @@ def _short(text: str) -> str:
 
 
 def _written(marks: Iterable[_Mark]) -> Iterable[str]:
-    for _, alike in itertools.groupby(marks, key=lambda mark: mark.paint):
-        group = _joined(alike)
+    for _, alike in itertools.groupby(marks, key=_painted):
+        same = list(alike)
+        paint = max((mark.paint for mark in same), key=len)
+        group = _joined(_dotted([replace(mark, paint=paint) for mark in same]))
         if len(group) == 1:
             yield _element(group[0], group[0].paint)
         else:
-            paint = "".join(f" {k}={quoteattr(v)}" for k, v in group[0].paint.items())
-            yield f"<g{paint}>" + "".join(_element(mark, {}) for mark in group) + "</g>"
+            shared = "".join(f" {k}={quoteattr(v)}" for k, v in group[0].paint.items())
+            yield f"<g{shared}>" + "".join(_element(mark, {}) for mark in group) + "</g>"
 
 
-def _joined(alike: Iterable[_Mark]) -> list[_Mark]:
+def _painted(mark: _Mark) -> dict[str, str]:
+    """How a mark is painted. A straight line has no area, so it is filled like a bent one: not."""
+    straight = mark.tag == "path" and "fill" not in mark.paint
+    return mark.paint | ({"fill": "none"} if straight else {})
+
+
+def _dotted(alike: list[_Mark]) -> list[_Mark]:
+    """Dots of one size as one path, a third as long: the round ends of lines without a length."""
+    radii = {mark.place.get("r") for mark in alike}
+    fill = alike[0].paint.get("fill")
+    if len(alike) < FEWEST_DOTS or len(radii) > 1 or {m.tag for m in alike} != {"circle"}:
+        return alike
+    if fill is None or set(alike[0].paint) != {"class", "fill"}:
+        return alike
+    width = _number(2 * float(radii.pop() or 0))
+    stroke = {"fill": "none", "stroke": fill, "stroke-width": width, "stroke-linecap": "round"}
+    path = "".join(f"M{mark.place['cx']},{mark.place['cy']}h0" for mark in alike)
+    return [_Mark("path", {"d": path}, alike[0].paint | stroke)]
+
+
+def _joined(alike: Sequence[_Mark]) -> list[_Mark]:
     """Strokes without an area in one path."""
     joined: list[_Mark] = []
     for mark in alike:

@@ -22,6 +22,9 @@ HEAT: Final[Mapping[str, str]] = {
 }
 """Steps from much worse to much better, safe for colour-blind readers, with dark text on each."""
 
+PAPER: Final = "#ffffff"
+"""Behind a chart that stands alone, so that it reads in a dark feed reader too."""
+
 TEXT: Final = "#1f2328"
 GRID: Final = "#d0d7de"
 
@@ -30,6 +33,7 @@ CLASSES: Final[Mapping[str, str]] = {
     **{colour: f"heat-{name}" for name, colour in HEAT.items()},
     TEXT: "chart-text",
     GRID: "chart-grid",
+    PAPER: "chart-background",
 }
 """Class of each colour; a chart has no others."""
 

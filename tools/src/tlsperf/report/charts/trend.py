@@ -4,13 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import date
+from typing import NamedTuple
 
 from tlsperf.contract.index import TrendLine, TrendMark
 from tlsperf.contract.metrics import Unit
-from tlsperf.report.charts.lines import Line, Mark, Point, lines
+from tlsperf.contract.results import Key
+from tlsperf.report.charts.lines import Line, Point, lines
+from tlsperf.report.charts.panels import SINGLE, grid
 from tlsperf.report.charts.picture import Picture
 
-HEIGHT = 220
+HEIGHT = 170
+
+
+class Trend(NamedTuple):
+    """The picture of a trend, how to read it, and what its lines are."""
+
+    picture: Picture
+    note: str
+    keys: list[Key]
 
 
 def trend(
@@ -19,9 +30,9 @@ def trend(
     marks: Sequence[TrendMark],
     unit: Unit,
     better: str,
-) -> Picture:
+) -> Trend:
     """The chart of lines whose cells are at `dates`; a mark lies between its report and the one
-    before it, as nobody knows when it came."""
+    before it, since the day of the change is unknown."""
     days = [day.toordinal() for day in dates]
     order = [cell.report for cell in drawn[0].cells]
     at = {report: (days[i - 1] + days[i]) / 2 for i, report in enumerate(order) if i}
@@ -38,18 +49,26 @@ def trend(
                 runs.append([])
             if cell.value is not None:
                 runs[-1].append(Point(days[i], cell.value))
-        runs = [points for points in runs if points]
-        pieces += [Line((), line.colour, points) for points in runs[:-1]]
-        pieces.append(Line([line.name], line.colour, runs[-1]))
+        pieces += [Line(line.colour, points) for points in runs if points]
     span = max(days[-1] - days[0], 1)
     months = {d: f"{day:%b %Y}" for d, day in zip(days, dates, strict=True)}
     names = ",".join(f"{d}:'{month}'" for d, month in months.items())
-    return lines(
+    plot = lines(
+        [],
         pieces,
-        x_title="date of the report",
-        y_title=f"{unit}, {better} is better",
-        x_axis={"values": list(months), "labelExpr": f"{{{names}}}[datum.value]"},
-        x_domain=(days[0] - 0.06 * span, days[-1] + 0.06 * span),
-        marks=[Mark(at[report], words) for report, words in texts.items()],
+        x_axis={
+            "values": list(months),
+            "labelExpr": f"{{{names}}}[datum.value]",
+            "labelOverlap": "parity",
+            "labelSeparation": 8,
+        },
+        x_domain=(days[0] - 0.1 * span, days[-1] + 0.1 * span),
+        marks=[at[report] for report in texts],
+        width=SINGLE,
         height=HEIGHT,
     )
+    note = f"{unit} by date of the report, {better} is better; the scale begins at zero."
+    if texts:
+        note += " Dashed, from left: " + "; ".join(", ".join(t) for t in texts.values()) + "."
+    keys = [Key(label=line.name, colour=line.colour) for line in drawn]
+    return Trend(grid([plot]), note, keys)

@@ -6,10 +6,11 @@ import math
 from collections.abc import Iterator
 from typing import Final
 
-from tlsperf.contract.names import size_name
+from tlsperf.contract.names import scenario_name, size_name
 from tlsperf.contract.results import Table
 from tlsperf.report.charts.kind import Around, Drawing, drawing, groups_of
-from tlsperf.report.charts.lines import Line, Point, dashes, end_label, lines
+from tlsperf.report.charts.lines import lines, lines_of
+from tlsperf.report.charts.panels import grid, keys, titles, without_title
 
 FEWEST: Final = 4
 """Working sets of a scenario from which a line says more than bars."""
@@ -28,41 +29,41 @@ def applies(table: Table) -> bool:
 
 
 def draw(table: Table, around: Around) -> Iterator[Drawing]:
-    """A chart for each scenario, with a line for each implementation."""
-    for scenario, rows in groups_of(table, "in_flight").items():
+    """One chart with a panel for each scenario and a line for each implementation."""
+    shown = around.shown(table)
+    groups = groups_of(table, "in_flight")
+    names = without_title([scenario_name(s) for s in groups], table.title)
+    sizes = [math.log2(row.scenario.in_flight) for row in table.rows if row.scenario.in_flight]
+    axis = {
+        "values": list(range(round(min(sizes)), round(max(sizes)) + 1, 4)),
+        "labelExpr": _LABEL,
+    }
+    panels, texts = [], []
+    for title, name, rows in zip(titles(names), names, groups.values(), strict=True):
         points = {
-            i: [
+            i.id: [
                 (math.log2(row.scenario.in_flight), cell)
                 for row in rows
                 for cell in row.cells
-                if cell.implementation == i
+                if cell.implementation == i.id
                 and cell.value is not None
                 and row.scenario.in_flight is not None
             ]
-            for i in around.implementations
-        }
-        shown = [i for i in around.implementations.values() if points[i.id]]
-        drawn = [
-            Line(
-                end_label(i.label),
-                i.colour,
-                [Point(x, cell.value or 0, cell.low, cell.high) for x, cell in points[i.id]],
-                dash,
-            )
-            for i, dash in zip(shown, dashes([i.colour for i in shown]), strict=True)
-        ]
-        powers = {round(x) for line in points.values() for x, _ in line}
-        ticks = list(range(min(powers), max(powers) + 1, 2))
-        picture = lines(
-            drawn,
-            x_title="bytes in flight",
-            y_title=f"{table.unit}, {table.better} is better",
-            x_axis={"values": ticks, "labelExpr": _LABEL},
-        )
-        texts = [
-            f"{i.label} "
-            + ", ".join(f"{cell.text} with {size_name(round(2**x))}" for x, cell in points[i.id])
             for i in shown
-        ]
-        description = f"Lines over the bytes in flight, in {table.unit}: {'; '.join(texts)}."
-        yield drawing(table, picture, description, scenario)
+        }
+        drawn = lines_of(shown, points)
+        panels.append(lines(title, drawn, x_axis=axis, x_domain=(min(sizes), max(sizes))))
+        texts.append(
+            f"{name}: "
+            + "; ".join(
+                f"{i.label} "
+                + ", ".join(
+                    f"{cell.text} with {size_name(round(2**x))}" for x, cell in points[i.id]
+                )
+                for i in shown
+                if points[i.id]
+            )
+        )
+    note = f"{table.unit} over the bytes in flight, {table.better} is better; scales from zero."
+    description = f"Lines over the bytes in flight, in {table.unit}. {'. '.join(texts)}."
+    yield drawing(table, grid(panels), description, note, keys(shown))

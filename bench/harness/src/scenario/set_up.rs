@@ -1,0 +1,257 @@
+//! What is set up: the variants of the kind `set-up`.
+
+use std::fmt;
+
+use anyhow::{Result, bail};
+
+use super::{Side, variant::number};
+
+/// Most trust anchors of our own.
+pub const MOST_ANCHORS: u32 = 1_000;
+
+/// Most names that a server of ours has certificates for.
+pub const MOST_NAMES: u32 = 10_000;
+
+/// Trust anchors, with the root of the peer's chain among them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Anchors {
+    /// All that Mozilla trusts, and the root.
+    Mozilla,
+    /// So many of our own, ECDSA P-256.
+    Own(u32),
+}
+
+/// What is set up, and used for one handshake. Its text is the variant of the scenario.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum SetUp {
+    /// `anchors-1000`: trust anchors alone.
+    Anchors(Anchors),
+    /// `client-mozilla`: a client's context with trust anchors, for one connection.
+    Client(Anchors),
+    /// `shared-mozilla`: no context; a connection of a client that has one.
+    Shared(Anchors),
+    /// `server`: a server's context, of a PEM chain and key.
+    Server,
+    /// `private-key`: a private key alone, of PEM.
+    PrivateKey,
+    /// `names-100`: a server that chooses one of so many certificates by name (SNI).
+    Names(u32),
+    /// `reload-100`: the same, beside the context that it takes the place of.
+    Reload(u32),
+    /// `process-client-mozilla`: a process, up to the end of its first handshake.
+    ProcessClient(Anchors),
+    /// `process-server`: the same of a server.
+    ProcessServer,
+    /// `client-slope`: what is fixed in the cost of one, and what each of many adds.
+    Slope(Slope),
+}
+
+/// What there are many of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Slope {
+    /// Trust anchors alone, 1 and 1,000.
+    Anchors,
+    /// Trust anchors of a client's context, 1 and 1,000.
+    Client,
+    /// Names of a server, 1 and 100.
+    Names,
+}
+
+impl Slope {
+    /// The set-ups with one and with many, and how many these are.
+    pub fn ends(self) -> (SetUp, SetUp, u32) {
+        let (few, many) = (Anchors::Own(1), Anchors::Own(MOST_ANCHORS));
+        match self {
+            Self::Anchors => (SetUp::Anchors(few), SetUp::Anchors(many), MOST_ANCHORS),
+            Self::Client => (SetUp::Client(few), SetUp::Client(many), MOST_ANCHORS),
+            Self::Names => (SetUp::Names(1), SetUp::Names(100), 100),
+        }
+    }
+}
+
+impl Anchors {
+    fn parse(text: &str) -> Result<Self> {
+        match (text, number(text)) {
+            ("mozilla", _) => Ok(Self::Mozilla),
+            (_, Some(own)) if own <= MOST_ANCHORS => Ok(Self::Own(own)),
+            _ => bail!("expected mozilla or a number from 1 to {MOST_ANCHORS}"),
+        }
+    }
+}
+
+fn names(text: &str) -> Result<u32> {
+    match number(text) {
+        Some(number) if number <= MOST_NAMES => Ok(number),
+        _ => bail!("expected a number from 1 to {MOST_NAMES}"),
+    }
+}
+
+impl SetUp {
+    /// The variant of a text; none if the text names something else.
+    pub(super) fn parse(text: &str) -> Result<Option<Self>> {
+        let exact = match text {
+            "server" => Some(Self::Server),
+            "private-key" => Some(Self::PrivateKey),
+            "process-server" => Some(Self::ProcessServer),
+            "anchors-slope" => Some(Self::Slope(Slope::Anchors)),
+            "client-slope" => Some(Self::Slope(Slope::Client)),
+            "names-slope" => Some(Self::Slope(Slope::Names)),
+            _ => None,
+        };
+        if exact.is_some() {
+            return Ok(exact);
+        }
+        let Some((what, how_many)) = text.rsplit_once('-') else {
+            return Ok(None);
+        };
+        // What names neither is another tool's.
+        if how_many != "mozilla" && !how_many.bytes().all(|it| it.is_ascii_digit()) {
+            return Ok(None);
+        }
+        Ok(Some(match what {
+            "anchors" => Self::Anchors(Anchors::parse(how_many)?),
+            "client" => Self::Client(Anchors::parse(how_many)?),
+            "shared" => Self::Shared(Anchors::parse(how_many)?),
+            "process-client" => Self::ProcessClient(Anchors::parse(how_many)?),
+            "names" => Self::Names(names(how_many)?),
+            "reload" => Self::Reload(names(how_many)?),
+            _ => return Ok(None),
+        }))
+    }
+
+    /// The texts of all, for messages.
+    pub(super) fn names() -> String {
+        "anchors-, client-, shared- or process-client- with mozilla or NUMBER, names-NUMBER, \
+         reload-NUMBER, anchors-slope, client-slope, names-slope, server, private-key or \
+         process-server"
+            .into()
+    }
+
+    /// Whose calls are timed and counted; both roles may load anchors or a key.
+    pub fn side(self) -> Side {
+        match self {
+            Self::Anchors(_) | Self::Client(_) | Self::Shared(_) | Self::ProcessClient(_) => {
+                Side::Client
+            }
+            Self::Slope(Slope::Anchors | Slope::Client) => Side::Client,
+            _ => Side::Server,
+        }
+    }
+
+    /// The trust anchors of the client, where they are not its peer's root alone.
+    pub fn anchors(self) -> Option<Anchors> {
+        match self {
+            Self::Anchors(anchors)
+            | Self::Client(anchors)
+            | Self::Shared(anchors)
+            | Self::ProcessClient(anchors) => Some(anchors),
+            _ => None,
+        }
+    }
+
+    /// Certificates that the server chooses from by name.
+    pub fn named(self) -> Option<u32> {
+        match self {
+            Self::Names(number) | Self::Reload(number) => Some(number),
+            _ => None,
+        }
+    }
+
+    /// Whether the calls of an operation can be counted: one of its own, within this process.
+    pub fn is_countable(self) -> bool {
+        !matches!(
+            self,
+            Self::ProcessClient(_) | Self::ProcessServer | Self::Slope(_)
+        )
+    }
+}
+
+impl fmt::Display for Anchors {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Mozilla => f.write_str("mozilla"),
+            Self::Own(number) => number.fmt(f),
+        }
+    }
+}
+
+impl fmt::Display for SetUp {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Anchors(anchors) => write!(f, "anchors-{anchors}"),
+            Self::Client(anchors) => write!(f, "client-{anchors}"),
+            Self::Shared(anchors) => write!(f, "shared-{anchors}"),
+            Self::Server => f.write_str("server"),
+            Self::PrivateKey => f.write_str("private-key"),
+            Self::Names(number) => write!(f, "names-{number}"),
+            Self::Reload(number) => write!(f, "reload-{number}"),
+            Self::ProcessClient(anchors) => write!(f, "process-client-{anchors}"),
+            Self::ProcessServer => f.write_str("process-server"),
+            Self::Slope(Slope::Anchors) => f.write_str("anchors-slope"),
+            Self::Slope(Slope::Client) => f.write_str("client-slope"),
+            Self::Slope(Slope::Names) => f.write_str("names-slope"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_are_parsed_and_written_as_they_were() {
+        for text in [
+            "anchors-mozilla",
+            "anchors-1000",
+            "client-1",
+            "shared-10",
+            "server",
+            "private-key",
+            "names-10000",
+            "reload-1",
+            "process-client-mozilla",
+            "process-server",
+            "anchors-slope",
+            "client-slope",
+            "names-slope",
+        ] {
+            assert_eq!(SetUp::parse(text).unwrap().unwrap().to_string(), text);
+        }
+    }
+
+    #[test]
+    fn numbers_that_are_too_large_are_errors_and_other_words_are_not_ours() {
+        for text in [
+            "anchors-1001",
+            "names-10001",
+            "names-0",
+            "client-01",
+            "reload-",
+        ] {
+            assert!(SetUp::parse(text).is_err(), "{text}");
+        }
+        for text in ["anchors", "anchors-all", "sessions-5", "server-2", "cold"] {
+            assert_eq!(SetUp::parse(text).unwrap(), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_client_has_anchors_and_a_server_names() {
+        let all = ["client-5", "process-client-5", "anchors-5", "shared-5"];
+        for text in all {
+            let set_up = SetUp::parse(text).unwrap().unwrap();
+            assert_eq!(set_up.side(), Side::Client, "{text}");
+            assert_eq!(set_up.anchors(), Some(Anchors::Own(5)), "{text}");
+            assert_eq!(set_up.named(), None, "{text}");
+        }
+        for text in ["names-5", "reload-5"] {
+            let set_up = SetUp::parse(text).unwrap().unwrap();
+            assert_eq!(set_up.side(), Side::Server, "{text}");
+            assert_eq!(
+                (set_up.anchors(), set_up.named()),
+                (None, Some(5)),
+                "{text}"
+            );
+        }
+    }
+}

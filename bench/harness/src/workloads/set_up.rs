@@ -1,0 +1,367 @@
+//! Set-ups: what is paid before the first byte, and by whoever makes a context for each connection.
+//!
+//! A step makes what the variant names, uses it for one handshake, and frees it; each is a phase. So
+//! what a library postpones until it is used is in the sum. In `process-…` a step is a process of its
+//! own.
+
+mod kept;
+
+pub use kept::{Keeping, keep};
+
+use std::{any::Any, env, process::Command, time::Duration};
+
+use anyhow::{Context, Result, bail};
+use serde::{Deserialize, Serialize};
+
+use super::{
+    Quantity, Work,
+    timed::{Step, Target, Timed},
+};
+use crate::{
+    clock::{Laps, ProcessTimes, process_times},
+    library::{Setup, TlsLibrary},
+    noop::NoopLibrary,
+    process,
+    record::{Observation, Phase},
+    scenario::{Scenario, SetUp, Side, Variant, VariantKind},
+    session::{self, Expected, Pair},
+    transport::Transport,
+};
+
+/// See the module.
+pub struct SetUps;
+
+impl Timed for SetUps {
+    const SIDES: &'static [Option<Side>] = &[None];
+    const VARIANTS: &'static [VariantKind] = &[VariantKind::SetUp];
+    // A server with ten thousand certificates is made in seconds.
+    const LEAST_WARM_UP: u32 = 1;
+    const LONG: bool = true;
+
+    type Shared<L: TlsLibrary> = ();
+
+    fn work(_: &Scenario) -> Result<Work> {
+        Ok(Work {
+            operations: 1,
+            amount: 1.0,
+            quantity: Quantity::Single,
+        })
+    }
+
+    fn prepare<L: TlsLibrary>(target: &Target<'_, L>) -> Result<()> {
+        match target.checked {
+            // Certificates with names of their own would take too long.
+            true => session::prove_verification(
+                target.library,
+                &Scenario {
+                    variant: None,
+                    ..target.scenario.clone()
+                },
+            ),
+            false => Ok(()),
+        }
+    }
+
+    fn waits(scenario: &Scenario) -> bool {
+        let process = |it| matches!(it, SetUp::ProcessClient(_) | SetUp::ProcessServer);
+        what(scenario).is_ok_and(process)
+    }
+
+    fn beside(scenario: &Scenario) -> Result<Vec<Observation>> {
+        kept::observe(scenario)
+    }
+
+    fn run<L: TlsLibrary, R>(
+        target: &Target<'_, L>,
+        (): &(),
+        driver: impl FnOnce(&mut Step<'_>) -> Result<R>,
+    ) -> Result<R> {
+        match what(target.scenario)? {
+            SetUp::ProcessClient(_) | SetUp::ProcessServer => {
+                let first = First {
+                    empty: !target.checked,
+                    scenario: target.scenario.clone(),
+                };
+                driver(&mut |tally| tally.add([first.in_fresh_process()?.phases()]))
+            }
+            SetUp::Slope(slope) => {
+                let (few, many, number) = slope.ends();
+                let mut few = Lives::new(target, few)?;
+                let mut many = Lives::new(target, many)?;
+                driver(&mut |tally| {
+                    let (few, many) = (total(&few.next()?), total(&many.next()?));
+                    let each = many.saturating_sub(few) / (number - 1);
+                    let fixed = few.saturating_sub(each);
+                    tally.add([[(Phase::Fixed, fixed), (Phase::Each, each)]])
+                })
+            }
+            set_up => {
+                let mut lives = Lives::new(target, set_up)?;
+                driver(&mut |tally| tally.add([lives.next()?]))
+            }
+        }
+    }
+}
+
+/// What a scenario sets up.
+fn what(scenario: &Scenario) -> Result<SetUp> {
+    match scenario.variant {
+        Some(Variant::SetUp(set_up)) => Ok(set_up),
+        _ => bail!(
+            "scenario \"{}\" does not say what is set up",
+            scenario.name()
+        ),
+    }
+}
+
+/// The phases of what was set up once.
+type Life = Vec<(Phase, Duration)>;
+
+fn total(life: &[(Phase, Duration)]) -> Duration {
+    life.iter().map(|(_, time)| *time).sum()
+}
+
+/// One set-up, again and again.
+struct Lives<'a, L: TlsLibrary> {
+    bench: Bench<'a, L>,
+    set_up: SetUp,
+    /// Contexts that exist before: the peer's, and the one that is shared or replaced.
+    client: Option<L::ClientConfig>,
+    server: Option<L::ServerConfig>,
+}
+
+impl<'a, L: TlsLibrary> Lives<'a, L> {
+    fn new(target: &Target<'a, L>, set_up: SetUp) -> Result<Self> {
+        let scenario = Scenario {
+            variant: Some(Variant::SetUp(set_up)),
+            ..target.scenario.clone()
+        };
+        let bench = Bench::new(target.library, &scenario, target.checked)?;
+        let is_client = matches!(set_up, SetUp::Client(_));
+        let is_server = matches!(set_up, SetUp::Server | SetUp::Names(_));
+        let client = || bench.library.client_config(&bench.client);
+        let server = || bench.library.server_config(&bench.server);
+        Ok(Self {
+            client: (!is_client).then(client).transpose()?,
+            server: (!is_server).then(server).transpose()?,
+            set_up,
+            bench,
+        })
+    }
+
+    fn next(&mut self) -> Result<Life> {
+        let bench = &self.bench;
+        match (self.set_up, &self.client, &mut self.server) {
+            (SetUp::Anchors(_), ..) => alone(|| bench.library.anchors(bench.client.trusted)),
+            (SetUp::PrivateKey, ..) => {
+                let key = bench
+                    .server
+                    .identity
+                    .context("a server needs an identity")?;
+                alone(|| bench.library.private_key(key.key))
+            }
+            (SetUp::Client(_), _, Some(server)) => bench.client(server),
+            (SetUp::Server | SetUp::Names(_), Some(client), _) => {
+                let (server, life) = bench.server(client)?;
+                Ok(ended(life, server))
+            }
+            (SetUp::Reload(_), Some(client), Some(serving)) => {
+                let (server, life) = bench.server(client)?;
+                Ok(ended(life, std::mem::replace(serving, server)))
+            }
+            (SetUp::Shared(_), Some(client), Some(server)) => {
+                let times = bench.first_handshake(client, server)?;
+                Ok(vec![(Phase::Handshake, times.client.total())])
+            }
+            (other, ..) => bail!("{other} is not one set-up in this process"),
+        }
+    }
+}
+
+/// Times the loading of what is used by nobody.
+fn alone(load: impl FnOnce() -> Result<Box<dyn Any>>) -> Result<Life> {
+    let mut laps = Laps::start();
+    let loaded = load();
+    let life = vec![(Phase::Construction, laps.lap())];
+    Ok(ended(life, loaded?))
+}
+
+/// Frees what was set up: the last phase of its life.
+fn ended<T>(mut life: Life, made: T) -> Life {
+    let mut laps = Laps::start();
+    drop(made);
+    life.push((Phase::Destruction, laps.lap()));
+    life
+}
+
+/// Both roles of a scenario, without their contexts.
+struct Bench<'a, L: TlsLibrary> {
+    library: &'a L,
+    checked: bool,
+    client: Setup,
+    server: Setup,
+    transport: Transport,
+    expected: Expected,
+}
+
+impl<'a, L: TlsLibrary> Bench<'a, L> {
+    fn new(library: &'a L, scenario: &Scenario, checked: bool) -> Result<Self> {
+        Ok(Self {
+            library,
+            checked,
+            client: Setup::client(scenario)?,
+            server: Setup::server(scenario)?,
+            transport: Transport::new(Transport::HANDSHAKE_CAPACITY),
+            expected: Expected::new(scenario)?,
+        })
+    }
+
+    /// One handshake, checked; connections are freed. What each role spent.
+    fn first_handshake(
+        &self,
+        client: &L::ClientConfig,
+        server: &L::ServerConfig,
+    ) -> Result<session::Times> {
+        self.transport.clear();
+        let pair: Pair<'_, L> = session::run(self.library, client, server, &self.transport, false)?;
+        if self.checked {
+            self.expected.check(&pair, &self.transport, false)?;
+        }
+        Ok(pair.times)
+    }
+
+    /// The life of a client's context, with one connection.
+    fn client(&self, server: &L::ServerConfig) -> Result<Life> {
+        let mut laps = Laps::start();
+        let client = self.library.client_config(&self.client);
+        let construction = laps.lap();
+        let client = client.context("client")?;
+        let times = self.first_handshake(&client, server)?;
+        let life = vec![
+            (Phase::Construction, construction),
+            (Phase::Handshake, times.client.total()),
+        ];
+        Ok(ended(life, client))
+    }
+
+    /// A server's context, and its life up to the end of its first connection.
+    fn server(&self, client: &L::ClientConfig) -> Result<(L::ServerConfig, Life)> {
+        let mut laps = Laps::start();
+        let server = self.library.server_config(&self.server);
+        let construction = laps.lap();
+        let server = server.context("server")?;
+        let times = self.first_handshake(client, &server)?;
+        let life = vec![
+            (Phase::Construction, construction),
+            (Phase::Handshake, times.server.total()),
+        ];
+        Ok((server, life))
+    }
+}
+
+/// What a fresh process is to do: one handshake.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct First {
+    /// With the library that does nothing.
+    #[serde(default)]
+    empty: bool,
+    scenario: Scenario,
+}
+
+/// When a process had made its first handshake, without what the other role spent.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Reached {
+    /// By the clock that all processes share.
+    wall_nanoseconds: u64,
+    processor_nanoseconds: u64,
+}
+
+impl Reached {
+    fn phases(self) -> [(Phase, Duration); 2] {
+        let processor = self.processor_nanoseconds;
+        let waiting = self.wall_nanoseconds.saturating_sub(processor);
+        [
+            (Phase::Processor, Duration::from_nanos(processor)),
+            (Phase::Waiting, Duration::from_nanos(waiting)),
+        ]
+    }
+}
+
+impl First {
+    /// Runs this program again as `first`: what it took from its start.
+    fn in_fresh_process(&self) -> Result<Reached> {
+        let mut command = Command::new(env::current_exe()?);
+        command.arg("first");
+        let start = process_times()?.wall;
+        let mut reached: Reached = serde_json::from_slice(&process::answer(command, self)?)?;
+        let start = u64::try_from(start.as_nanos())?;
+        reached.wall_nanoseconds = reached.wall_nanoseconds.saturating_sub(start);
+        Ok(reached)
+    }
+}
+
+/// Makes one handshake in this process, which should be fresh.
+///
+/// # Errors
+/// It failed, or its result is not that of the scenario.
+pub fn first<L: TlsLibrary>(library: &L, first: &First) -> Result<Reached> {
+    match first.empty {
+        true => first_of(&NoopLibrary, &first.scenario, false),
+        false => first_of(library, &first.scenario, true),
+    }
+}
+
+fn first_of<L: TlsLibrary>(library: &L, scenario: &Scenario, checked: bool) -> Result<Reached> {
+    let side = what(scenario)?.side();
+    let bench = Bench::new(library, scenario, checked)?;
+    // The role that counts begins, and with it what the library does once in a process.
+    let (client, server, other) = match side {
+        Side::Client => {
+            let client = library.client_config(&bench.client)?;
+            let (server, other) = beside(|| library.server_config(&bench.server))?;
+            (client, server, other)
+        }
+        _ => {
+            let server = library.server_config(&bench.server)?;
+            let (client, other) = beside(|| library.client_config(&bench.client))?;
+            (client, server, other)
+        }
+    };
+    bench.transport.clear();
+    let before = process_times()?;
+    let pair: Pair<'_, L> = session::run(library, &client, &server, &bench.transport, false)?;
+    let times = process_times()?;
+    if checked {
+        bench.expected.check(&pair, &bench.transport, false)?;
+    }
+    let (client, server) = (pair.times.client.total(), pair.times.server.total());
+    let peer = match side {
+        Side::Client => server,
+        _ => client,
+    };
+    // Between the roles only the wall clock is read: both share the processor as they share that.
+    let share = peer.as_secs_f64() / (client + server).as_secs_f64().max(f64::MIN_POSITIVE);
+    let both = times.processor.saturating_sub(before.processor);
+    let own = |time: Duration, peers| u64::try_from(time.saturating_sub(peers).as_nanos());
+    Ok(Reached {
+        wall_nanoseconds: own(times.wall, other.wall + peer)?,
+        processor_nanoseconds: own(times.processor, other.processor + both.mul_f64(share))?,
+    })
+}
+
+/// What the other role makes, and what that took by both clocks.
+fn beside<T>(make: impl FnOnce() -> Result<T>) -> Result<(T, ProcessTimes)> {
+    let before = process_times()?;
+    let made = make()?;
+    let after = process_times()?;
+    let took = ProcessTimes {
+        wall: after.wall.saturating_sub(before.wall),
+        processor: after.processor.saturating_sub(before.processor),
+    };
+    Ok((made, took))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,403 @@
+//! OpenSSL with the settings that its own documentation and tools recommend: `docs/tuned.md` names
+//! the source of each. Each setting is read back from the library when an `SSL_CTX` is made.
+
+use std::{
+    any::Any,
+    cell::Cell,
+    ffi::c_long,
+    sync::{
+        OnceLock,
+        atomic::{AtomicUsize, Ordering::Relaxed},
+    },
+};
+
+use anyhow::{Result, ensure};
+use tls_harness::{
+    implementation::{Implementation, TUNED},
+    library::{Setup, TlsLibrary},
+    scenario::Scenario,
+    transport::Endpoint,
+    workloads::primitives::Cryptography,
+};
+
+use crate::{OpenSsl, ffi};
+
+/// The library that the program is linked with, tuned.
+pub struct Tuned;
+
+thread_local! {
+    /// Whether this thread makes tuned objects now.
+    static IS_ON: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Makes tuned objects in `make`.
+fn tuned<R>(make: impl FnOnce() -> R) -> R {
+    let before = IS_ON.replace(true);
+    let made = make();
+    IS_ON.set(before);
+    made
+}
+
+/// Whether what this thread makes now is tuned.
+pub fn is_on() -> bool {
+    IS_ON.get()
+}
+
+/// Sets what an `SSL_CTX` is tuned with, and reads it back.
+///
+/// # Safety
+/// `context` lives.
+pub unsafe fn set(context: *mut ffi::SSL_CTX) -> bool {
+    // SAFETY: by the caller's promise.
+    unsafe {
+        ffi::SSL_CTX_set_mode(context, ffi::SSL_MODE_RELEASE_BUFFERS);
+        mode(context) & ffi::SSL_MODE_RELEASE_BUFFERS != 0
+    }
+}
+
+/// # Safety
+/// `context` lives.
+unsafe fn mode(context: *mut ffi::SSL_CTX) -> c_long {
+    // SAFETY: by the caller's promise; adding no mode returns those that are set.
+    unsafe { ffi::SSL_CTX_set_mode(context, 0) }
+}
+
+/// Checks that a connection was made as its `SSL_CTX` is tuned: the library has the peer's key share
+/// in the library context of this thread. A resumption of TLS 1.2 has none.
+///
+/// # Safety
+/// `ssl` lives.
+///
+/// # Errors
+/// It is in another library context.
+#[cfg(openssl_3)]
+pub unsafe fn check_connection(ssl: *mut ffi::SSL) -> Result<()> {
+    let (mut share, nothing) = (std::ptr::null_mut(), std::ptr::null_mut());
+    // SAFETY: by the caller's promise; setting no mode returns those that are set. The key is owned.
+    unsafe {
+        let mode = ffi::SSL_ctrl(ssl, ffi::SSL_CTRL_MODE, 0, nothing);
+        if mode & ffi::SSL_MODE_RELEASE_BUFFERS == 0
+            || ffi::SSL_get_peer_tmp_key(ssl, &raw mut share) != 1
+        {
+            return Ok(());
+        }
+        let checked = own::check_key(share, "key share");
+        ffi::EVP_PKEY_free(share);
+        checked
+    }
+}
+
+/// What the library reports of an `SSL_CTX` that is made now, for people.
+fn settings() -> Result<String> {
+    let context = ffi::new_context()?;
+    // SAFETY: the new SSL_CTX is owned.
+    let mode = unsafe {
+        let mode = mode(context);
+        ffi::SSL_CTX_free(context);
+        mode
+    };
+    let mut all = Vec::new();
+    if mode & ffi::SSL_MODE_RELEASE_BUFFERS != 0 {
+        all.push("SSL_MODE_RELEASE_BUFFERS".to_owned());
+    }
+    #[cfg(openssl_3)]
+    if !own::context()?.is_null() {
+        all.push("a library context for each thread".to_owned());
+        let fetched = own::fetched()?;
+        all.push(format!("{fetched} algorithms fetched in each"));
+    }
+    ensure!(!all.is_empty(), "nothing is tuned");
+    Ok(all.join("; "))
+}
+
+/// The library context of each thread.
+#[cfg(openssl_3)]
+pub mod own {
+    use std::{
+        cell::Cell,
+        ffi::{CStr, c_char, c_void},
+        ptr,
+    };
+
+    use anyhow::{Result, ensure};
+
+    use crate::{ffi, ssl::check};
+
+    /// A function of the library that fetches an algorithm: NULL if it has none of the name.
+    type Fetch =
+        unsafe extern "C" fn(*mut ffi::OSSL_LIB_CTX, *const c_char, *const c_char) -> *mut c_void;
+
+    macro_rules! fetch {
+        ($($name:ident)+) => {
+            unsafe extern "C" {
+                $(fn $name(
+                    _: *mut ffi::OSSL_LIB_CTX,
+                    _: *const c_char,
+                    _: *const c_char,
+                ) -> *mut c_void;)+
+            }
+        };
+    }
+
+    fetch!(EVP_MD_fetch EVP_CIPHER_fetch EVP_MAC_fetch EVP_KDF_fetch);
+    fetch!(EVP_KEYEXCH_fetch EVP_KEYMGMT_fetch EVP_SIGNATURE_fetch);
+
+    unsafe extern "C" {
+        fn EVP_MD_get0_provider(hash: *const c_void) -> *const c_void;
+        fn EVP_PKEY_get0_provider(key: *const ffi::EVP_PKEY) -> *const c_void;
+    }
+
+    /// What handshakes and records of the harness' cipher suites need.
+    const ALGORITHMS: [(Fetch, &[&CStr]); 7] = [
+        (EVP_MD_fetch, &[c"SHA2-256", c"SHA2-384"]),
+        (
+            EVP_CIPHER_fetch,
+            &[
+                c"AES-128-GCM",
+                c"AES-256-GCM",
+                c"ChaCha20-Poly1305",
+                c"AES-256-CBC",
+            ],
+        ),
+        (EVP_MAC_fetch, &[c"HMAC"]),
+        (EVP_KDF_fetch, &[c"HKDF", c"TLS13-KDF", c"TLS1-PRF"]),
+        (EVP_KEYEXCH_fetch, &[c"X25519", c"ECDH"]),
+        (EVP_KEYMGMT_fetch, &[c"X25519", c"EC", c"RSA"]),
+        (EVP_SIGNATURE_fetch, &[c"RSA", c"ECDSA"]),
+    ];
+
+    struct Own {
+        context: *mut ffi::OSSL_LIB_CTX,
+        provider: *const c_void,
+        /// Kept until the process ends, as the context is: others may still use both.
+        algorithms: Vec<*mut c_void>,
+    }
+
+    impl Own {
+        fn new() -> Result<Self> {
+            // SAFETY: the context is never freed.
+            unsafe {
+                let context = ffi::OSSL_LIB_CTX_new();
+                check(!context.is_null(), "OSSL_LIB_CTX_new")?;
+                let algorithms = fetch_all(context)?;
+                let provider = provider(context)?;
+                ensure!(
+                    provider != self::provider(ptr::null_mut())?,
+                    "the library context has the provider of the shared one"
+                );
+                Ok(Self {
+                    context,
+                    provider,
+                    algorithms,
+                })
+            }
+        }
+    }
+
+    /// Fetches all algorithms.
+    ///
+    /// # Safety
+    /// The context lives.
+    unsafe fn fetch_all(context: *mut ffi::OSSL_LIB_CTX) -> Result<Vec<*mut c_void>> {
+        let each = |(fetch, name): (Fetch, &CStr)| {
+            // SAFETY: the name is a C string, and what is fetched is never freed.
+            let algorithm = unsafe { fetch(context, name.as_ptr(), ptr::null()) };
+            let what = format!("{} was not fetched", name.to_string_lossy());
+            check(!algorithm.is_null(), &what)?;
+            Ok(algorithm)
+        };
+        let all = ALGORITHMS.iter();
+        let all = all.flat_map(|(fetch, names)| names.iter().map(|name| (*fetch, *name)));
+        all.map(each).collect()
+    }
+
+    /// The provider that a library context has its hashes from.
+    ///
+    /// # Safety
+    /// The context lives, or is null: then it is the shared one.
+    unsafe fn provider(context: *mut ffi::OSSL_LIB_CTX) -> Result<*const c_void> {
+        // SAFETY: the name is a C string; what is fetched is never freed.
+        unsafe {
+            let hash = EVP_MD_fetch(context, c"SHA2-256".as_ptr(), ptr::null());
+            check(!hash.is_null(), "EVP_MD_fetch")?;
+            Ok(EVP_MD_get0_provider(hash))
+        }
+    }
+
+    thread_local! {
+        static OWN: Cell<Option<&'static Own>> = const { Cell::new(None) };
+    }
+
+    /// Made at a thread's first use of it.
+    fn of_this_thread() -> Result<&'static Own> {
+        if let Some(own) = OWN.get() {
+            return Ok(own);
+        }
+        let own: &Own = Box::leak(Box::new(Own::new()?));
+        OWN.set(Some(own));
+        Ok(own)
+    }
+
+    /// How many algorithms the library returns as this thread has fetched and kept them.
+    ///
+    /// # Errors
+    /// The library does not have one of them.
+    pub fn fetched() -> Result<usize> {
+        let own = of_this_thread()?;
+        // SAFETY: the context is never freed.
+        let now = unsafe { fetch_all(own.context)? };
+        let same = own.algorithms.iter().zip(&now).filter(|(a, b)| a == b);
+        Ok(same.count())
+    }
+
+    /// Checks that the library has a key in this thread's library context.
+    ///
+    /// # Safety
+    /// The key lives.
+    ///
+    /// # Errors
+    /// It is in another.
+    pub unsafe fn check_key(key: *const ffi::EVP_PKEY, what: &str) -> Result<()> {
+        // SAFETY: by the caller's promise.
+        let found = unsafe { EVP_PKEY_get0_provider(key) };
+        ensure!(
+            found == of_this_thread()?.provider,
+            "the {what} is not in the library context of its thread"
+        );
+        Ok(())
+    }
+
+    /// The address of the provider in this thread's library context.
+    #[cfg(test)]
+    pub fn provider_of_this_thread() -> Result<usize> {
+        Ok(of_this_thread()?.provider as usize)
+    }
+
+    /// This thread's library context; null, which is the shared one, unless it makes tuned objects.
+    ///
+    /// # Errors
+    /// The library does not have one of the algorithms.
+    pub fn context() -> Result<*mut ffi::OSSL_LIB_CTX> {
+        match super::is_on() {
+            true => Ok(of_this_thread()?.context),
+            false => Ok(ptr::null_mut()),
+        }
+    }
+}
+
+/// A server's contexts: one for each thread, made when it first accepts a connection.
+pub struct ServerContexts {
+    setup: Setup,
+    contexts: Vec<OnceLock<<OpenSsl as TlsLibrary>::ServerConfig>>,
+}
+
+// SAFETY: an SSL_CTX may be used by several threads, as `ServerContext` has it; those that were made
+// in one thread are shared where there are more threads than contexts.
+unsafe impl Sync for ServerContexts {}
+
+/// More threads than a scenario has.
+const MOST_THREADS: usize = 64;
+
+/// Threads are numbered as they first ask.
+fn number() -> usize {
+    static NEXT: AtomicUsize = AtomicUsize::new(0);
+    thread_local! {
+        static NUMBER: usize = NEXT.fetch_add(1, Relaxed);
+    }
+    NUMBER.with(|number| number % MOST_THREADS)
+}
+
+impl ServerContexts {
+    fn of_this_thread(&self) -> Result<&<OpenSsl as TlsLibrary>::ServerConfig> {
+        let context = &self.contexts[number()];
+        if let Some(context) = context.get() {
+            return Ok(context);
+        }
+        let made = tuned(|| OpenSsl.server_config(&self.setup))?;
+        Ok(context.get_or_init(|| made))
+    }
+}
+
+impl TlsLibrary for Tuned {
+    type ClientConfig = <OpenSsl as TlsLibrary>::ClientConfig;
+    type ServerConfig = ServerContexts;
+    type Client<'a> = <OpenSsl as TlsLibrary>::Client<'a>;
+    type Server<'a> = <OpenSsl as TlsLibrary>::Server<'a>;
+
+    fn implementation(&self) -> Result<Implementation> {
+        Ok(Implementation {
+            note: Some(format!("Tuned: {}.", tuned(settings)?)),
+            ..OpenSsl.implementation()?.with_build(TUNED)
+        })
+    }
+
+    fn unsupported(&self, scenario: &Scenario) -> Option<String> {
+        OpenSsl.unsupported(scenario)
+    }
+
+    fn cryptography(&self) -> Result<&dyn Cryptography> {
+        OpenSsl.cryptography()
+    }
+
+    fn anchors(&self, pem: &str) -> Result<Box<dyn Any>> {
+        tuned(|| OpenSsl.anchors(pem))
+    }
+
+    fn private_key(&self, pem: &str) -> Result<Box<dyn Any>> {
+        tuned(|| OpenSsl.private_key(pem))
+    }
+
+    fn client_config(&self, setup: &Setup) -> Result<Self::ClientConfig> {
+        tuned(|| OpenSsl.client_config(setup))
+    }
+
+    fn server_config(&self, setup: &Setup) -> Result<ServerContexts> {
+        let contexts = ServerContexts {
+            setup: setup.clone(),
+            contexts: (0..MOST_THREADS).map(|_| OnceLock::new()).collect(),
+        };
+        contexts.of_this_thread()?; // a set-up that the library refuses is refused now
+        Ok(contexts)
+    }
+
+    fn connect<'a>(
+        &self,
+        config: &'a Self::ClientConfig,
+        endpoint: &'a Endpoint,
+    ) -> Result<Self::Client<'a>> {
+        OpenSsl.connect(config, endpoint)
+    }
+
+    fn accept<'a>(
+        &self,
+        config: &'a ServerContexts,
+        endpoint: &'a Endpoint,
+    ) -> Result<Self::Server<'a>> {
+        OpenSsl.accept(config.of_this_thread()?, endpoint)
+    }
+}
+
+#[cfg(all(test, openssl_3))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_thread_has_a_library_context_with_a_provider_of_its_own() {
+        let found = || own::provider_of_this_thread().unwrap();
+        let of_another = || std::thread::spawn(found).join().unwrap();
+        let here = found();
+        assert_eq!(found(), here);
+        let (one, other) = (of_another(), of_another());
+        assert!(here != one && here != other && one != other);
+    }
+
+    #[test]
+    fn only_what_is_made_tuned_has_the_settings() {
+        assert!(settings().is_err(), "by default nothing is tuned");
+        assert!(own::context().unwrap().is_null());
+        let found = tuned(settings).unwrap();
+        let expected = "SSL_MODE_RELEASE_BUFFERS; a library context for each thread; 17 algorithms";
+        assert!(found.starts_with(expected), "{found}");
+        assert!(!is_on());
+    }
+}

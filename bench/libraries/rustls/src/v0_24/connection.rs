@@ -1,0 +1,176 @@
+//! A connection with its buffers, and what it reports after its handshake.
+
+use anyhow::{Context, Result, bail, ensure};
+use rustls::{
+    ClientSide, Connection as Inner, Error, HandshakeKind, ServerSide, SideData, Tcp, VecInput,
+    enums::ProtocolVersion,
+};
+use tls_harness::{
+    library::{Connection, Negotiated, Progress},
+    scenario::{CipherSuite, KeyExchange, Protocol},
+    transport::Endpoint,
+};
+
+/// Plaintext that is encrypted at once: as much as the buffers of older versions take.
+const MOST_PLAINTEXT: usize = 64 * 1024;
+
+/// A connection of either role with its end of the transport.
+pub struct RustlsConnection<'a, S: SideData> {
+    connection: Inner<S, Tcp>,
+    /// What has arrived and is not yet processed: the buffer that rustls provides.
+    incoming: VecInput,
+    outgoing: Vec<u8>,
+    endpoint: &'a Endpoint,
+}
+
+impl<'a, S: SideData> RustlsConnection<'a, S> {
+    /// A connection that `make` makes; it writes what is to be sent first.
+    pub fn new(
+        endpoint: &'a Endpoint,
+        make: impl FnOnce(&mut Vec<u8>) -> Result<Inner<S, Tcp>, Error>,
+    ) -> Result<Self> {
+        let mut outgoing = Vec::new();
+        Ok(Self {
+            connection: make(&mut outgoing)?,
+            incoming: VecInput::default(),
+            outgoing,
+            endpoint,
+        })
+    }
+
+    /// Takes in one piece of what has arrived; false if nothing has.
+    fn fill(&mut self) -> Result<bool> {
+        if !self.endpoint.has_arrived() {
+            return Ok(false);
+        }
+        self.incoming.read(&mut self.endpoint)?;
+        Ok(true)
+    }
+
+    /// Processes all that has arrived, which is no data.
+    fn process(&mut self) -> Result<()> {
+        while self.fill()? {
+            let mut messages = self
+                .connection
+                .read_tls(&mut self.incoming, &mut self.outgoing);
+            if let Some(payload) = messages.next_payload() {
+                let length = payload?.bytes().len();
+                bail!("{length} bytes of data arrived, expected none");
+            }
+        }
+        Ok(())
+    }
+
+    fn flush(&mut self) -> Result<()> {
+        ensure!(
+            self.endpoint.send(&self.outgoing),
+            "the transport's buffer is full"
+        );
+        self.outgoing.clear();
+        Ok(())
+    }
+}
+
+/// What only a client reports.
+pub trait Role {
+    fn tickets(&self) -> u32;
+}
+
+impl Role for Inner<ClientSide, Tcp> {
+    fn tickets(&self) -> u32 {
+        self.tls13_tickets_received()
+    }
+}
+
+impl Role for Inner<ServerSide, Tcp> {
+    fn tickets(&self) -> u32 {
+        0
+    }
+}
+
+impl<S: SideData> Connection for RustlsConnection<'_, S>
+where
+    Inner<S, Tcp>: Role,
+{
+    fn handshake(&mut self) -> Result<Progress> {
+        self.process()?;
+        self.flush()?;
+        Ok(match self.connection.is_handshaking() {
+            true => Progress::Waiting,
+            false => Progress::Done,
+        })
+    }
+
+    fn receive_tickets(&mut self) -> Result<()> {
+        self.process()
+    }
+
+    fn send(&mut self, data: &[u8]) -> Result<()> {
+        for part in data.chunks(MOST_PLAINTEXT) {
+            self.connection.write(part.into(), &mut self.outgoing)?;
+            self.flush()?;
+        }
+        Ok(())
+    }
+
+    fn receive(&mut self, buffer: &mut [u8]) -> Result<usize> {
+        let mut received = 0;
+        let room = buffer.len();
+        self.lend(room, &mut |payload| {
+            received = payload.len();
+            buffer[..received].copy_from_slice(payload);
+        })?;
+        Ok(received)
+    }
+
+    fn receive_with(&mut self, buffer: &mut [u8], take: &mut dyn FnMut(&[u8])) -> Result<()> {
+        self.lend(buffer.len(), take)
+    }
+
+    fn negotiated(&self) -> Result<Negotiated> {
+        let connection = &self.connection;
+        let suite = connection.negotiated_cipher_suite();
+        let suite = suite.context("no cipher suite was negotiated")?;
+        let group = connection.negotiated_key_exchange_group();
+        let group = group.map(|group| KeyExchange::from_number(group.name().0));
+        Ok(Negotiated {
+            protocol: match connection.protocol_version() {
+                Some(ProtocolVersion::TLSv1_2) => Protocol::Tls12,
+                Some(ProtocolVersion::TLSv1_3) => Protocol::Tls13,
+                other => bail!("protocol {other:?} is not in the vocabulary"),
+            },
+            cipher_suite: CipherSuite::from_number(suite.suite().0)?,
+            key_exchange: group.transpose()?,
+            resumed: Some(connection.handshake_kind() == Some(HandshakeKind::Resumed)),
+            // A verifier is always in place, and refuses what it can't verify.
+            peer_verified: connection.peer_identity().is_some(),
+            tickets: connection.tickets(),
+        })
+    }
+}
+
+impl<S: SideData> RustlsConnection<'_, S> {
+    /// Passes on the plaintext of one record, of at most `room` bytes, where it was decrypted.
+    fn lend(&mut self, room: usize, take: &mut dyn FnMut(&[u8])) -> Result<()> {
+        loop {
+            let mut messages = self
+                .connection
+                .read_tls(&mut self.incoming, &mut self.outgoing);
+            if let Some(payload) = messages.next_payload() {
+                let payload = payload?;
+                let payload = payload.bytes();
+                ensure!(
+                    payload.len() <= room,
+                    "a record of {} bytes, expected at most {room}",
+                    payload.len()
+                );
+                if !payload.is_empty() {
+                    take(payload);
+                    return Ok(());
+                }
+            }
+            drop(messages);
+            ensure!(self.fill()?, "nothing has arrived");
+        }
+    }
+}

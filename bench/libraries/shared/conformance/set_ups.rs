@@ -1,0 +1,180 @@
+//! Set-ups are made, used and freed, and what is loaded counts.
+
+use tls_harness::{
+    certificates::{authority, set_up},
+    library::{Setup, TlsLibrary},
+    record::{Metric, Observation, Phase, Record},
+    scenario::{Anchors, Certificate, Scenario, SetUp, Slope, Variant},
+    session::{self, Expected},
+    transport::Transport,
+};
+
+use super::{
+    measurements::request,
+    programs::measured_by,
+    scenarios::{set_up as scenario, set_ups},
+};
+
+/// Every set-up that is supported is measured by its phases, which are all that its time is made of.
+pub fn every_set_up_is_measured_by_phases<L: TlsLibrary>(library: &L, program: &str) {
+    for scenario in set_ups() {
+        if library.unsupported(&scenario).is_some() {
+            continue;
+        }
+        let name = scenario.name();
+        let Some(Variant::SetUp(what)) = scenario.variant else {
+            panic!("{name} sets up nothing");
+        };
+        let expected: &[Phase] = match what {
+            SetUp::Anchors(_) | SetUp::PrivateKey => &[Phase::Construction, Phase::Destruction],
+            SetUp::Shared(_) => &[Phase::Handshake],
+            SetUp::ProcessClient(_) | SetUp::ProcessServer => &[Phase::Processor, Phase::Waiting],
+            SetUp::Slope(_) => &[Phase::Fixed, Phase::Each],
+            _ => &[Phase::Construction, Phase::Handshake, Phase::Destruction],
+        };
+        let [measurement] = &measured_by(program, &request(scenario.clone()))[..] else {
+            panic!("{name}: expected one measurement");
+        };
+        assert_eq!(measurement.scenario, scenario, "{name}: what was measured");
+        let observations = measurement.observations.iter();
+        let [whole, ..] = &measurement.observations[..] else {
+            panic!("{name}: no observation");
+        };
+        let of_whole = (whole.metric, whole.phase);
+        assert_eq!(of_whole, (Metric::DURATION, Phase::Total), "{name}");
+        let is_phase =
+            |it: &&Observation| it.metric == Metric::DURATION && it.phase != Phase::Total;
+        let of_phases = observations.clone().filter(is_phase);
+        let phases: Vec<_> = of_phases.clone().map(|it| it.phase).collect();
+        assert_eq!(phases, expected, "{name}: the phases");
+        let microseconds = of_phases.inspect(|it| {
+            // One anchor may cost no more than each of many does.
+            let is_some = it.value > 0.0 || it.phase == Phase::Fixed;
+            assert!(is_some, "{name}: no time in {:?}", it.phase);
+        });
+        let sum: f64 = microseconds.map(|it| it.value).sum();
+        let total = whole.value;
+        assert!((sum - total).abs() < 1e-6 * total, "{name}: {sum}, {total}");
+        let bytes = |metric: Metric| {
+            let found = observations.clone().find(|it| it.metric == metric);
+            found.map(|it| it.value)
+        };
+        let keeps = expected.contains(&Phase::Destruction) && !matches!(what, SetUp::Reload(_));
+        let stays = bytes(Metric::ALLOCATED);
+        assert_eq!(stays.is_some(), keeps, "{name}: is memory counted?");
+        let (Some(stays), Some(peak)) = (stays, bytes(Metric::new("peak-allocated"))) else {
+            continue;
+        };
+        let all = bytes(Metric::new("allocated-in-all")).unwrap();
+        assert!(
+            stays > 0.0 && peak <= all,
+            "{name}: {stays} bytes stay, {peak} at once, of {all}"
+        );
+        // The allocator's count includes its own headers.
+        assert!(stays <= 1.5 * peak + 4096.0, "{name}: {stays}, {peak}");
+    }
+}
+
+/// A handshake of a client and a server.
+fn handshake<L: TlsLibrary>(library: &L, client: &Setup, server: &Setup) -> anyhow::Result<()> {
+    let transport = Transport::new(Transport::HANDSHAKE_CAPACITY);
+    let (client, server) = (
+        library.client_config(client)?,
+        library.server_config(server)?,
+    );
+    let pair = session::run(library, &client, &server, &transport, false)?;
+    let plain = scenario("server", Certificate::EcdsaP256);
+    Expected::new(&plain)?.check(&pair, &transport, false)
+}
+
+/// Clients verify with the anchors that were loaded, wherever the right one is among them.
+pub fn anchors_are_what_peers_are_verified_with<L: TlsLibrary>(library: &L) {
+    let certificate = Certificate::EcdsaP256;
+    for text in ["client-1", "client-10", "client-1000", "client-mozilla"] {
+        let scenario = scenario(text, certificate);
+        let (client, server) = setups(&scenario);
+        handshake(library, &client, &server).unwrap_or_else(|error| panic!("{text}: {error:#}"));
+        let root = authority(certificate).root;
+        let without = client.trusted.replace(root, "");
+        if without.is_empty() {
+            continue;
+        }
+        assert_ne!(
+            without, client.trusted,
+            "{text}: the root is among the anchors"
+        );
+        let client = Setup {
+            trusted: String::leak(without),
+            ..client
+        };
+        handshake(library, &client, &server).expect_err("a root that was not loaded is trusted");
+    }
+}
+
+fn setups(scenario: &Scenario) -> (Setup, Setup) {
+    (
+        Setup::client(scenario).unwrap(),
+        Setup::server(scenario).unwrap(),
+    )
+}
+
+/// A server presents the certificate of the name that the client asks for, each of them.
+pub fn a_server_has_a_certificate_for_each_name<L: TlsLibrary>(library: &L) {
+    let (client, server) = setups(&scenario("names-100", Certificate::EcdsaP256));
+    for named in set_up::named(100) {
+        let client = Setup {
+            host_name: named.name,
+            ..client.clone()
+        };
+        handshake(library, &client, &server)
+            .unwrap_or_else(|error| panic!("{}: {error:#}", named.name));
+    }
+    let client = Setup {
+        host_name: "site-00100.example",
+        ..client
+    };
+    handshake(library, &client, &server).expect_err("a name without a certificate is served");
+}
+
+/// Anchors and keys that are broken are refused, also where nobody uses them.
+pub fn what_is_broken_is_not_loaded<L: TlsLibrary>(library: &L) {
+    let broken = |pem: &str| pem.replacen("MI", "AA", 1);
+    let alone = scenario("private-key", Certificate::EcdsaP256);
+    if library.unsupported(&alone).is_none() {
+        let key = authority(Certificate::EcdsaP256).server.key;
+        library.private_key(key).unwrap();
+        assert!(library.private_key(&broken(key)).is_err(), "a broken key");
+    }
+    let alone = scenario("anchors-1", Certificate::EcdsaP256);
+    if library.unsupported(&alone).is_none() {
+        let anchors = set_up::trusted(Certificate::EcdsaP256, Anchors::Own(1));
+        library.anchors(anchors).unwrap();
+        assert!(
+            library.anchors(&broken(anchors)).is_err(),
+            "a broken anchor"
+        );
+    }
+}
+
+/// The harness' own cost is recorded for each set-up.
+pub fn the_own_cost_of_set_ups_is_recorded(program: &str) {
+    for scenario in set_ups().into_iter().filter(is_of_all) {
+        let name = scenario.name();
+        let records = super::programs::records_of(program, &request(scenario));
+        let own = records.iter().find_map(|record| match record {
+            Record::Overhead(overhead) => overhead.nanoseconds,
+            _ => None,
+        });
+        assert!(own.is_some_and(|it| it > 0.0), "{name}: {own:?}");
+    }
+}
+
+/// Whether every library has it.
+fn is_of_all(scenario: &Scenario) -> bool {
+    !matches!(
+        scenario.variant,
+        Some(Variant::SetUp(
+            SetUp::Anchors(_) | SetUp::Slope(Slope::Anchors) | SetUp::PrivateKey
+        ))
+    )
+}

@@ -1,0 +1,82 @@
+//! A against B by instructions, with the real libraries' programs under valgrind.
+
+use std::fs;
+
+use tls_harness::request::Counter;
+use tlsbench::compare::{Comparison, Verdict, compare};
+use tlsbench::functions::Function;
+use tlsbench::matrix::Subject;
+use tlsbench::plan::Order;
+use tlsbench::run::run;
+use tlsbench::selection::Selection;
+
+use crate::common::{Bench, silent_host};
+use crate::counts::programs;
+
+/// The cheapest of what can be counted.
+const SUITE: &str = r#"
+schema = 1
+name = "counts"
+family = "counts"
+description = ""
+rounds = 1
+measure_seconds = 1.0
+warmup_seconds = 1.0
+implementations = ["tls-openssl"]
+
+[[scenarios]]
+operation = "client-hello"
+protocol = "1.3"
+cipher_suite = "TLS_AES_256_GCM_SHA384"
+certificate = "ecdsa-p256"
+authentication = "server"
+resumption = "none"
+threads = 1
+variant = "X25519"
+"#;
+
+fn compared(sides: [&str; 2]) -> Comparison {
+    let bench = Bench::new();
+    fs::write(bench.path("suite.toml"), SUITE).unwrap();
+    let mut order = Order {
+        counter: Some(Counter::Callgrind),
+        rounds: Some(1),
+        selection: Selection {
+            instead: sides.map(|it| Subject::Program(it.to_owned())).to_vec(),
+            ..Selection::default()
+        },
+        ..bench.order()
+    };
+    order.places.programs = programs();
+    run(&order, &silent_host(&bench)).unwrap();
+    compare(&order, 0.01).unwrap()
+}
+
+#[test]
+fn a_program_does_not_differ_from_itself() {
+    let found = compared(["tls-openssl", "tls-openssl"]);
+    assert_eq!(found.rows.len(), 1);
+    assert_eq!(found.rows[0].verdict(found.bound), Verdict::NoDifference);
+    assert!(!found.is_more());
+    assert_eq!(found.functions.len(), 0);
+    assert_ne!(found.ids[0], found.ids[1]);
+}
+
+#[test]
+fn the_functions_of_a_difference_are_named() {
+    let found = compared(["tls-openssl", "tls-rustls-ring"]);
+    let row = &found.rows[0];
+    let [Some(a), Some(b)] = row.counts else {
+        panic!("{row:?}");
+    };
+    assert_ne!(row.verdict(found.bound), Verdict::NoDifference);
+    assert_eq!(found.is_more(), b > a);
+    let (_, functions) = &found.functions[0];
+    assert_eq!(functions.len(), 10);
+    // Both call the C library; most other functions only one of them has.
+    let of_one = |it: &&Function| it.a == 0.0 || it.b == 0.0;
+    assert!(functions.iter().filter(of_one).count() > 5, "{functions:?}");
+    let explained: f64 = functions.iter().map(|it| it.a.max(it.b)).sum();
+    assert!(explained < a + b, "{explained} of {a} and {b}");
+    assert!(explained > (a + b) / 4.0, "{explained} of {a} and {b}");
+}

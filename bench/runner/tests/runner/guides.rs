@@ -1,0 +1,89 @@
+//! Guides name commands and options that exist.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+/// The files that show commands, with their texts.
+fn guides() -> BTreeMap<String, String> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let folder = fs::read_dir(root.join("docs")).unwrap();
+    let files = folder.map(|entry| entry.unwrap().path());
+    files
+        .chain(["README.md", "CONTRIBUTING.md"].map(|name| root.join(name)))
+        .filter(|path| path.extension().is_some_and(|it| it == "md"))
+        .map(|path| {
+            let name = path.file_name().unwrap().to_str().unwrap().to_owned();
+            (name, fs::read_to_string(&path).unwrap())
+        })
+        .collect()
+}
+
+/// What `tlsbench COMMAND --help` prints.
+fn help(command: &[&str]) -> String {
+    let output = Command::new(env!("CARGO_BIN_EXE_tlsbench"))
+        .args(command)
+        .arg("--help")
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "tlsbench {command:?} --help");
+    String::from_utf8(output.stdout).unwrap()
+}
+
+/// The arguments of each call of tlsbench in a text, to the end of its line or of its quotation.
+fn calls(text: &str) -> Vec<Vec<String>> {
+    let text = text.replace("\\\n", " ");
+    let calls = text.lines().flat_map(|line| {
+        let parts = line.split("tlsbench ").skip(1);
+        parts.map(|part| part.split(['`', '#', '|']).next().unwrap())
+    });
+    let words = calls.map(|call| call.split_whitespace().map(str::to_owned).collect());
+    words.filter(|call: &Vec<_>| !call.is_empty()).collect()
+}
+
+#[test]
+fn the_commands_and_options_of_tlsbench_that_guides_name_exist() {
+    let commands = help(&[]);
+    let mut found = 0;
+    let mut missing = Vec::new();
+    for (guide, text) in guides() {
+        let known = |call: &&Vec<String>| commands.contains(&format!("\n  {} ", call[0]));
+        for call in calls(&text).iter().filter(known) {
+            let command: Vec<_> = call.iter().map(String::as_str).collect();
+            let words = if command[0] == "host" { 2 } else { 1 };
+            let command = &command[..words.min(command.len())];
+            let known = help(command);
+            for option in call.iter().filter(|word| word.starts_with("--")) {
+                found += 1;
+                if !known.contains(&format!(" {option} ")) {
+                    missing.push(format!("{guide}: tlsbench {} {option}", command.join(" ")));
+                }
+            }
+        }
+    }
+    assert_eq!(missing, Vec::<String>::new());
+    assert!(found > 30, "only {found} options: are the guides read?");
+}
+
+#[test]
+fn the_options_that_are_compared_with_those_of_other_tools_exist() {
+    let guides = guides();
+    let (_, measuring) = guides["commands.md"].split_once("\n## Measuring").unwrap();
+    let (measuring, _) = measuring.split_once("\n## ").unwrap();
+    let help = help(&["run"]);
+    let rows = measuring.lines().filter(|line| line.starts_with('|'));
+    let ours = rows.map(|row| row.rsplit(" | ").next().unwrap());
+    let named: Vec<_> = ours
+        .flat_map(|cell| cell.split('`').skip(1).step_by(2))
+        .filter_map(|quoted| quoted.split_whitespace().next())
+        .filter(|word| word.starts_with("--"))
+        .collect();
+    assert!(named.contains(&"--until-precise"), "{named:?}");
+    for option in named {
+        assert!(
+            help.contains(&format!(" {option} ")),
+            "tlsbench run {option}"
+        );
+    }
+}

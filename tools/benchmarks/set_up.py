@@ -1,0 +1,165 @@
+"""Is the harness right about the loading of trust anchors? A loop in C beside it, in set_up.md.
+
+    python tools/benchmarks/set_up.py PEM VERSION=PREFIX,PROGRAM VERSION=PREFIX,PROGRAM ...
+
+Each VERSION of OpenSSL is followed by the folder that it is installed in and by the program of
+the harness that is linked with it; factors are over the first. `tlsbench build --suite FILE` makes
+both: build/matrix/prefixes/*/prefix and build/matrix/*/program. A version that no suite has is
+written to bench/matrix.lock first, by `tlsbench lock --suite FILE`. `PEM` is a file with what the
+scenario `anchors-mozilla` loads: `cargo run -p tls-harness --example certificates -- mozilla`. The
+rounds are interleaved.
+"""
+
+from __future__ import annotations
+
+import json
+import statistics
+import subprocess
+import sys
+import tempfile
+from collections import defaultdict
+from pathlib import Path
+from typing import Final
+
+LOOP: Final = Path(__file__).with_name("set_up.c")
+NOTE: Final = Path(__file__).with_name("set_up.md")
+
+ROUNDS: Final = 5
+LOADS: Final = 100
+"""Of each loop in C in a round: the thread has 1,000 in one."""
+
+LIMIT: Final = 0.1
+"""By how much the factors of loop and harness may differ."""
+
+_SCENARIO: Final = {
+    "operation": "set-up",
+    "protocol": "1.3",
+    "cipher_suite": "TLS_AES_256_GCM_SHA384",
+    "key_exchange": "X25519",
+    "certificate": "ecdsa-p256",
+    "authentication": "server",
+    "resumption": "none",
+    "threads": 1,
+    "variant": "anchors-mozilla",
+}
+
+HARNESS: Final = "harness, `anchors-mozilla`"
+LOOPS: Final = {
+    "one-context": "loop in C, one SSL_CTX as in the thread",
+    "own-store": "loop in C, a store for each load",
+}
+
+
+def compiled(prefix: Path, folder: Path, version: str) -> Path:
+    """The loop in C, linked with one OpenSSL."""
+    program = folder / version
+    libraries = [
+        str(found) for name in ("ssl", "crypto") for found in prefix.glob(f"lib*/lib{name}.a")
+    ]
+    command = ["cc", "-O2", f"-I{prefix / 'include'}", str(LOOP), "-o", str(program), *libraries]
+    subprocess.run([*command, "-lpthread", "-ldl"], check=True)
+    return program
+
+
+def by_loop(program: Path, pem: Path) -> dict[str, float]:
+    """Milliseconds of one load, by the loop."""
+    command = [str(program), str(pem), str(LOADS)]
+    output = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    pairs = (line.split() for line in output.splitlines())
+    return {LOOPS[name]: float(milliseconds) / LOADS for name, milliseconds in pairs}
+
+
+def by_harness(program: Path) -> float:
+    """Milliseconds of one load and of freeing what it loaded."""
+    request = {
+        "schema": 1,
+        "round": 1,
+        "block": 0,
+        "implementation": "openssl",
+        "scenario": _SCENARIO,
+        "measure_seconds": 1.0,
+        "warmup_seconds": 0.1,
+    }
+    command = [str(program), "measure"]
+    output = subprocess.run(
+        command, input=json.dumps(request), check=True, capture_output=True, text=True
+    ).stdout
+    records = (json.loads(line) for line in output.splitlines())
+    measured = next(record for record in records if record["kind"] == "measurement")
+    return 1e3 * float(measured["elapsed_seconds"]) / int(measured["operations"])
+
+
+def apart(factors: dict[str, dict[str, float]], version: str) -> float:
+    """How far the factor of the harness is from that of the loop which does the same."""
+    return abs(factors[HARNESS][version] / factors[LOOPS["own-store"]][version] - 1)
+
+
+def note(versions: list[str], figures: dict[str, dict[str, list[float]]], command: str) -> str:
+    """The tables, and whether the factors agree."""
+    medians = {
+        what: {version: statistics.median(rounds) for version, rounds in found.items()}
+        for what, found in figures.items()
+    }
+    first, *later = versions
+    factors = {
+        what: {version: found[version] / found[first] for version in later}
+        for what, found in medians.items()
+    }
+    lines = [
+        "# Trust anchors: OpenSSL " + ", ".join(versions[:-1]) + f" and {versions[-1]}",
+        "",
+        f"Written by `{command}`: medians of {ROUNDS} interleaved rounds, in",
+        f"milliseconds for one load of Mozilla's list, of {LOADS} loads by the loop in C",
+        "(`set_up.c`) and of a second by the harness. In brackets: the factor over",
+        f"{first}.",
+        "",
+        "| what | " + " | ".join(versions) + " |",
+        "|---|" + "---:|" * len(versions),
+    ]
+    for what, found in medians.items():
+        cells = [f"{found[first]:.3f}"]
+        cells += [f"{found[it]:.3f} ({factors[what][it]:.2f}x)" for it in later]
+        lines.append(f"| {what} | " + " | ".join(cells) + " |")
+    lines += [
+        "",
+        "The factor of the harness, from that of the loop with a store for each load:",
+        "",
+    ]
+    for version in later:
+        difference = apart(factors, version)
+        verdict = "within" if difference <= LIMIT else "beyond"
+        lines.append(
+            f"- {version}: {100 * difference:.1f}% apart, {verdict} the limit of {100 * LIMIT:.0f}%"
+        )
+    lines += [
+        "",
+        "openssl/openssl#16878 has 4,508 ms for 1,000 loads in 1.1.1 and 50,872 ms in 3.0.0,",
+        "a factor of 11.28, on another machine with another list.",
+        "",
+    ]
+    return "\n".join(lines)
+
+
+def main(arguments: list[str]) -> int:
+    """Measures, and writes the note."""
+    builds = [(text.partition("=")[0], text.partition("=")[2].split(",")) for text in arguments[1:]]
+    if len(builds) < 2 or any(len(paths) != 2 for _, paths in builds):
+        print("expected PEM VERSION=PREFIX,PROGRAM VERSION=PREFIX,PROGRAM ...", file=sys.stderr)
+        return 1
+    pem = Path(arguments[0])
+    figures: dict[str, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
+    with tempfile.TemporaryDirectory() as folder:
+        loops = {name: compiled(Path(prefix), Path(folder), name) for name, (prefix, _) in builds}
+        for _ in range(ROUNDS):
+            for name, (_, program) in builds:
+                for what, milliseconds in by_loop(loops[name], pem).items():
+                    figures[what][name].append(milliseconds)
+                figures[HARNESS][name].append(by_harness(Path(program)))
+    command = "python tools/benchmarks/set_up.py"
+    NOTE.write_text(note([name for name, _ in builds], figures, command), encoding="utf-8")
+    print(NOTE.read_text(encoding="utf-8"))
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main(sys.argv[1:]))

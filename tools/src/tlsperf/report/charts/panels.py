@@ -1,0 +1,167 @@
+"""Small multiples: panels as wide as a phone, side by side where there is room.
+
+The page of a report lays the panels out by the width of the screen, so that no text is scaled down;
+the file has them in a grid.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final, NamedTuple
+
+from tlsperf.contract.results import Key, ShownImplementation, Table
+from tlsperf.report.charts.picture import Box, Picture
+from tlsperf.report.charts.theme import TEXT, text_width
+
+PANEL: Final = 256
+"""Width of a panel in pixels. A phone of 320 has room for 288."""
+
+BOLD: Final = 215
+"""Room of a panel for bold text, in the width of normal text."""
+
+SINGLE: Final = 312
+"""Width of a panel that stands alone: at 288 its text of 12 pixels still has 11."""
+
+LINE: Final = 15
+COLUMNS: Final = 3
+GAP: Final = 24
+DASHES: Final[tuple[tuple[int, ...], ...]] = (
+    *((), (7, 3), (2, 3), (9, 3, 2, 3)),
+    *((12, 4), (4, 2, 1, 2), (1, 2), (14, 3, 3, 3)),
+)
+"""Lines of one colour are distinguished by these, in the order of their versions."""
+
+
+class Panel(NamedTuple):
+    """A Vega-Lite view with what stands around its plot, in pixels."""
+
+    view: dict[str, Any]
+    width: int
+    height: int
+    left: int
+    top: int
+
+
+def panel(
+    title: Sequence[str],
+    layers: Iterable[Mapping[str, Any]],
+    plot: tuple[int, int],
+    *,
+    words: Sequence[str] = (),
+    left: int = 0,
+    right: int = 0,
+    bottom: int = 0,
+) -> Panel:
+    """A panel: its title and more words, a text a line, above a plot of a width and a height."""
+    width, height = plot
+    top = LINE * (len(title) + len(words)) + 6
+    texts = [
+        {"y": LINE * (n + 1) - 3 - top, "text": text} for n, text in enumerate([*title, *words])
+    ]
+    head = text_at(texts[: len(title)], -left, fontWeight=600)
+    more = [text_at(texts[len(title) :], -left)] if words else []
+    view = {"width": width, "height": height, "layer": [head, *more, *layers]}
+    return Panel(view, left + width + right, top + height + bottom, left, top)
+
+
+def text_at(values: Sequence[Mapping[str, Any]], x: float, **mark: Any) -> dict[str, Any]:
+    """Texts at heights in pixels, all at one place across."""
+    return {
+        "data": {"values": list(values)},
+        "mark": {"type": "text", "align": "left", "baseline": "alphabetic", "color": TEXT, **mark},
+        "encoding": {"x": {"value": x}, "y": pixel("y"), "text": {"field": "text"}},
+    }
+
+
+def pixel(field: str) -> dict[str, Any]:
+    """A channel whose values are pixels."""
+    return {"field": field, "type": "quantitative", "scale": None, "axis": None}
+
+
+def grid(panels: Sequence[Panel]) -> Picture:
+    """The picture of panels, in the order given."""
+    columns = 2 if len(panels) == 4 else min(COLUMNS, len(panels))
+    width = max(p.width for p in panels)
+    boxes, y = [], 0
+    for first in range(0, len(panels), columns):
+        row = panels[first : first + columns]
+        boxes += [Box(n * (width + GAP), y, *p[1:]) for n, p in enumerate(row)]
+        y += max(p.height for p in row) + GAP
+    specification = {
+        "$schema": "https://vega.github.io/schema/vega-lite/v6.json",
+        "vconcat": [p.view for p in panels],
+        "resolve": {"scale": {"color": "independent", "size": "independent"}},
+    }
+    return Picture(specification, y - GAP, columns * (width + GAP) - GAP, tuple(boxes))
+
+
+def wrapped(text: str, width: int = PANEL) -> list[str]:
+    """A text in lines that a panel has room for, cut at spaces."""
+    lines = [""]
+    for word in text.split(" "):
+        longer = f"{lines[-1]} {word}".strip()
+        if lines[-1] and text_width(len(longer)) > width:
+            lines.append(word)
+        else:
+            lines[-1] = longer
+    return lines
+
+
+def titles(names: Sequence[str]) -> list[list[str]]:
+    """The titles of panels, all in as many lines as the longest takes. They are bold, so wider."""
+    found = [wrapped(name[:1].upper() + name[1:], BOLD) for name in names]
+    most = max(map(len, found))
+    return [[*lines, *[""] * (most - len(lines))] for lines in found]
+
+
+_PROTOCOL: Final = re.compile(r"^TLS 1\.[0-9] ")
+
+
+def short_names(table: Table) -> list[str]:
+    """The names of rows without the words that all of them begin with and the title says."""
+    return without_title([row.name for row in table.rows], table.title)
+
+
+def without_title(names: Sequence[str], title: str) -> list[str]:
+    """Names without the words that all of them have and the title says.
+
+    "TLS 1.3, RSA-2048" of "TLS 1.3 full handshake, RSA-2048"; "X25519" of "key agreement X25519".
+    """
+    kinds = {_PROTOCOL.sub("", name).split(", ")[0] for name in names}
+    if len(kinds) == 1 and all(map(_PROTOCOL.match, names)):
+        kind = kinds.pop()
+        if title.lower().startswith(kind.lower()):
+            return [name.replace(f" {kind}", "", 1) for name in names]
+    words = [name.split(" ") for name in names]
+    said = [
+        count
+        for count in range(1, min(map(len, words)))
+        if len({" ".join(w[:count]) for w in words}) == 1
+        and title.lower().startswith(" ".join(words[0][:count]))
+    ]
+    return [" ".join(w[max(said, default=0) :]) for w in words]
+
+
+def dashes(colours: Sequence[str]) -> list[tuple[int, ...]]:
+    """A dash for each line, so that no two of one colour look alike."""
+    return [DASHES[list(colours[:i]).count(c) % len(DASHES)] for i, c in enumerate(colours)]
+
+
+def dashes_of(shown: Sequence[ShownImplementation]) -> dict[str, tuple[int, ...]]:
+    """The dash of each implementation's line, by its id."""
+    return dict(zip((i.id for i in shown), dashes([i.colour for i in shown]), strict=True))
+
+
+def keys(shown: Sequence[ShownImplementation]) -> list[Key]:
+    """The legend of lines: the colour and the dash of each implementation."""
+    return legend([(i.label, i.colour) for i in shown])
+
+
+def legend(named: Sequence[tuple[str, str]]) -> list[Key]:
+    """The legend of lines by their names and colours."""
+    of = zip(named, dashes([colour for _, colour in named]), strict=True)
+    return [
+        Key(label=name, colour=colour, dash=" ".join(map(str, dash)) or None)
+        for (name, colour), dash in of
+    ]

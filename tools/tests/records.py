@@ -1,0 +1,47 @@
+"""What a file of a foreign format is read as: whole rows, and errors word for word."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import pytest
+
+from grammars import RUN
+from tlsperf.contract.errors import FormatError
+from tlsperf.contract.record import Scenario
+from tlsperf.load.formats import FOREIGN
+from tlsperf.load.rows import Parsed, ParsedRow, RawInput
+
+FILE = "raw/output_1"
+
+
+def parsed(format: str, text: str, implementation: str | None = "openssl-3.6.1") -> Parsed:
+    """What a format makes of the second round of an implementation."""
+    return FOREIGN[format].parse([RawInput(text.encode(), FILE, RUN, implementation, 2)])
+
+
+def refusal(format: str, text: str) -> str:
+    """What the error says of a file that is not of the format."""
+    with pytest.raises(FormatError) as caught:
+        parsed(format, text)
+    assert caught.value.file == FILE
+    return str(caught.value).removeprefix(FILE)
+
+
+def record(
+    line: int,
+    scenario: Mapping[str, object],
+    value: float,
+    unit: str,
+    note: str | None = None,
+    *,
+    metric: str = "rate",
+    statistic: str = "value",
+    implementation: str = "openssl-3.6.1",
+    round_: int | None = 2,
+) -> ParsedRow:
+    """A row of the file; a note makes it invalid."""
+    made = Scenario.model_validate(scenario)
+    valid = note is None
+    where = (FILE, line, implementation, round_)
+    return ParsedRow(*where, made, metric, value, unit, statistic, valid, note)

@@ -1,0 +1,230 @@
+"""page.json: what templates show of a report, arranged as they show it."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from fixture_run import EXAMPLE
+from test_scenarios import ROOT
+from tlsperf.contract.results import Noise, NoiseRow, Results, ShownCaveat, Table
+from tlsperf.contract.run import RunWarning
+from tlsperf.load.shortcodes import shortcodes
+from tlsperf.publish.assemble import known_notes
+from tlsperf.publish.page_json import MOST_FILES, MOST_NOISE, page_json
+from tlsperf.report.charts.panels import short_names
+
+
+@pytest.fixture(scope="module")
+def results() -> Results:
+    return Results.model_validate_json(EXAMPLE.read_text(encoding="utf-8"))
+
+
+def page(results: Results, **changes: Any) -> dict[str, Any]:
+    table: dict[str, Any] = json.loads(page_json(results.model_copy(update=changes)))
+    return table
+
+
+def test_a_cell_has_its_texts_and_the_label_of_its_implementation(results: Results) -> None:
+    table = results.tables[0]
+    shown = page(results)["tables"][table.anchor]
+    labels = {i.id: i.label for i in results.implementations}
+    assert [head["label"] for head in shown["heads"]] == [labels[i] for i in table.implementations]
+    for row, cells in zip(table.rows, shown["rows"], strict=True):
+        assert (cells["anchor"], cells["name"]) == (row.anchor, row.name)
+        for cell, made in zip(row.cells, cells["cells"], strict=True):
+            assert (made["text"], made["label"]) == (cell.text, labels[cell.implementation])
+            assert made.get("invalid", False) is not cell.valid
+            mark = "best" if cell.best else "tied" if cell.tied else None
+            assert made.get("mark") == (mark if cell.valid else None)
+            if cell.ratio:
+                assert cell.ratio.text.startswith(made["ratio"].partition(" (")[0])
+                _, bracket, interval = cell.ratio.text.partition(" (")
+                said = f"ratio {interval.removesuffix(')')}" if bracket else ""
+                assert made.get("intervals", "").endswith(said)
+            assert made.get("intervals", "").startswith(cell.interval or "")
+
+
+def test_tables_are_those_that_shortcodes_name_or_all_but_those_by_phase(results: Results) -> None:
+    by_phase = [table.anchor for table in results.tables if table.by_phase]
+    assert by_phase
+    assert not set(by_phase) & set(page(results)["tables"])
+    calls = shortcodes(f'{{{{ table(id="{by_phase[0]}") }}}}', "index.md")
+    assert list(json.loads(page_json(results, calls=calls))["tables"]) == [by_phase[0]]
+
+
+def test_a_note_that_all_ratios_share_is_printed_once(results: Results) -> None:
+    def noted(*notes: str) -> dict[str, Any]:
+        table = results.tables[0].model_dump(mode="json", exclude_none=True)
+        ratios = [c["ratio"] for row in table["rows"] for c in row["cells"] if "ratio" in c]
+        for number, ratio in enumerate(ratios):
+            ratio["note"] = notes[number % len(notes)]
+        shown = page(results, tables=[Table.model_validate(table)])["tables"]
+        return dict(shown[table["anchor"]])
+
+    alike = noted("of single figures")
+    assert alike["ratio_note"] == "of single figures"
+    assert "of single figures" not in json.dumps(alike["rows"])
+    mixed = noted("one", "another")
+    assert "ratio_note" not in mixed
+    ratios = [c["ratio"] for row in mixed["rows"] for c in row["cells"] if "ratio" in c]
+    assert {ratio.rpartition(" ")[2] for ratio in ratios} == {"(one)", "(another)"}
+
+
+def test_sentences_that_tables_share_stand_at_the_first_of_the_page(results: Results) -> None:
+    first = results.tables[0]
+    tables = [
+        first.model_copy(update={"anchor": anchor, "title": anchor, "interval_note": note})
+        for anchor, note in (("one", "Alike."), ("two", "Alike."), ("three", "Another."))
+    ]
+    calls = shortcodes(
+        '{{ table(id="two") }} {{ table(id="one") }} {{ table(id="three") }}', "index.md"
+    )
+    made = json.loads(page_json(results.model_copy(update={"tables": tables}), calls=calls))
+    shown = made["tables"]
+    assert shown["two"]["interval_note"] == "Alike."
+    assert shown["one"]["intervals_of"] == {"anchor": "two", "title": "two"}
+    assert "interval_note" not in shown["one"]
+    assert shown["three"]["interval_note"] == "Another."
+    assert "intervals_of" not in shown["three"]
+
+
+def test_a_warning_of_all_figures_of_an_implementation_is_one_of_the_table(
+    results: Results,
+) -> None:
+    first = results.tables[0]
+    chosen = first.rows[0].cells[0].implementation
+    label = next(i.label for i in results.implementations if i.id == chosen)
+
+    def warned(count: int) -> dict[str, Any]:
+        rows = [
+            row.model_copy(
+                update={
+                    "cells": [
+                        cell.model_copy(update={"warnings": ["1 round counts"]})
+                        if cell.implementation == chosen and number < count
+                        else cell
+                        for cell in row.cells
+                    ]
+                }
+            )
+            for number, row in enumerate(first.rows)
+        ]
+        tables = [
+            first.model_copy(update={"anchor": anchor, "rows": rows}) for anchor in ("one", "two")
+        ]
+        return dict(page(results, tables=tables)["tables"])
+
+    whole = warned(len(first.rows))
+    assert f"{label}: 1 round counts." in whole["one"]["warnings"]
+    assert f"{label}: 1 round counts." not in whole["two"]["warnings"]
+    assert "1 round counts" not in json.dumps(whole["one"]["rows"])
+    some = warned(1)
+    assert f"{label}: 1 round counts." not in some["one"]["warnings"]
+    assert "1 round counts" in json.dumps(some["one"]["rows"])
+
+
+def test_more_implementations_than_rows_are_a_line_each(results: Results) -> None:
+    first = results.implementations[0]
+    builds = [first.model_copy(update={"id": f"rustls-{n}", "label": f"{n}"}) for n in range(6)]
+    row = results.tables[0].rows[0]
+    cell = next(cell for cell in row.cells if cell.ratio is None and cell.value is not None)
+    cells = [cell.model_copy(update={"implementation": build.id}) for build in builds]
+    table = results.tables[0].model_copy(
+        update={
+            "implementations": [build.id for build in builds],
+            "rows": [row.model_copy(update={"cells": cells})],
+            "baseline": "rustls-2",
+        }
+    )
+    shown = page(results, implementations=[*results.implementations, *builds], tables=[table])
+    made = shown["tables"][table.anchor]
+    assert (made["many"], made["wide"]) == (True, True)
+    (block,) = made["blocks"]
+    assert block["rows"] == [
+        {"anchor": row.anchor, "name": row.name, "short": short_names(table)[0]}
+    ]
+    assert [len(line["cells"]) for line in block["lines"]] == [1] * 6
+    assert [line["label"] for line in block["lines"] if line.get("baseline")] == ["2"]
+    assert "label" not in block["lines"][0]["cells"][0]
+
+
+def test_turned_tables_have_no_more_columns_than_a_page_has_room_for(results: Results) -> None:
+    first, scenario = results.implementations[0], results.tables[0].rows[0]
+    builds = [first.model_copy(update={"id": f"rustls-{n}"}) for n in range(14)]
+    cell = next(cell for cell in scenario.cells if cell.ratio is None and cell.value is not None)
+    cells = [cell.model_copy(update={"implementation": build.id}) for build in builds]
+    rows = [scenario.model_copy(update={"anchor": f"row-{n}", "cells": cells}) for n in range(12)]
+    table = results.tables[0].model_copy(
+        update={
+            "implementations": [build.id for build in builds],
+            "rows": rows,
+            "baseline": builds[0].id,
+        }
+    )
+    shown = page(results, implementations=[*results.implementations, *builds], tables=[table])
+    blocks = shown["tables"][table.anchor]["blocks"]
+    assert [row["anchor"] for block in blocks for row in block["rows"]] == [r.anchor for r in rows]
+    assert [len(block["rows"]) for block in blocks] == [6, 6]
+    assert [[len(line["cells"]) for line in block["lines"]] for block in blocks] == [[6] * 14] * 2
+
+
+def test_messages_are_grouped_by_weight_and_each_is_printed_once(results: Results) -> None:
+    known = [
+        RunWarning(code="too-few-rounds", message="Few."),
+        RunWarning(code="container", message="Boxed."),
+        RunWarning(code="too-few-rounds", message="Few."),
+    ]
+    runs = [run.model_copy(update={"warnings": [known[0]]}) for run in results.runs]
+    said = page(results, warnings=known, runs=runs)["said"]
+    assert said == {"figures": ["Few."], "host": ["Boxed."]}
+
+
+def test_a_noise_floor_of_many_rows_is_left_out(results: Results) -> None:
+    cell = next(c for row in results.tables[0].rows for c in row.cells if c.ratio)
+    assert cell.ratio is not None
+
+    def noise(count: int, source: Any = "same binary twice") -> dict[str, Any]:
+        ids = [i.id for i in results.implementations]
+        rows = [
+            NoiseRow(
+                anchor=f"row-{number // len(ids)}",
+                name="a row",
+                implementation=ids[number % len(ids)],
+                ratio=cell.ratio,
+            )
+            for number in range(count)
+        ]
+        made = Noise(source=source, run="run", comparisons=count, statement="Within 1%.", rows=rows)
+        [shown] = page(results, noise=[made])["noise"]
+        assert shown["statement"] == "Within 1%."
+        return dict(shown)
+
+    few = noise(len(results.implementations) + 1)
+    assert [row["anchor"] for row in few["rows"]] == ["row-0", "row-1"]
+    assert all(cell.ratio.text in text for text in few["rows"][0]["texts"])
+    assert [bool(text) for text in few["rows"][1]["texts"]].count(True) == 1
+    assert noise(MOST_NOISE + 1)["left_out"]
+    assert noise(3, "other sessions")["left_out"]
+    assert "left_out" not in noise(MOST_NOISE)
+
+
+def test_a_note_has_its_text_and_sources(results: Results) -> None:
+    known = known_notes(ROOT)
+    shown = [ShownCaveat(id=known[1].id, kind=known[1].kind)]
+    [note] = json.loads(page_json(results.model_copy(update={"notes": shown}), known))["notes"]
+    assert (note["title"], note["text"]) == (known[1].title, known[1].text)
+    assert [source["url"] for source in note["sources"]] == [s.url for s in known[1].sources]
+
+
+def test_of_many_raw_files_the_number_alone_is_there(results: Results) -> None:
+    run = results.runs[0]
+    for count in (MOST_FILES, MOST_FILES + 1):
+        runs = [run.model_copy(update={"files": [run.files[0]] * count})]
+        [shown] = page(results, runs=runs)["runs"]
+        assert (shown["count"], len(shown["files"])) == (
+            count,
+            count if count <= MOST_FILES else 0,
+        )

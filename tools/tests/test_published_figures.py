@@ -1,0 +1,441 @@
+"""Tables of published figures: whole rows of each kind of table, and errors word for word."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import pytest
+
+from grammars import RUN
+from records import FILE, parsed, record, refusal
+from tlsperf.contract.errors import FormatError
+from tlsperf.contract.run import Implementation
+from tlsperf.load.formats import FOREIGN
+from tlsperf.load.formats.published import implementations
+from tlsperf.load.rows import ParsedRow, RawInput
+
+SUITE12 = "TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384"
+SUITE13 = "TLS_AES_256_GCM_SHA384"
+REPORT = (
+    "operation,protocol,cipher_suite,certificate,resumption,side,implementation,version,value,unit"
+)
+SIDE_BY_SIDE = (
+    "operation,protocol,cipher_suite,resumption,side,openssl_3.6.1,rustls_0.23.37,vs,unit"
+)
+THREADS = (
+    "figure,operation,protocol,resumption,side,implementation,version,threads,"
+    "handshakes_per_second_per_thread"
+)
+PERCENTILES = (
+    "figure,protocol,resumption,side,implementation,version,threads,samples,percentile,latency_ms"
+)
+HISTOGRAM = "figure,implementation,version,bin_low_ms,bin_high_ms,count"
+CLIENT_HELLO = "architecture,implementation,version,key_shares,median_microseconds"
+KEY_EXCHANGES = (
+    "operation,protocol,certificate,resumption,side,implementation,version,key_exchange,value,unit"
+)
+
+
+def table(header: str, *lines: str) -> str:
+    return "".join(f"{line}\n" for line in (header, *lines))
+
+
+def figures(text: str) -> list[ParsedRow]:
+    found = parsed("published", text, None)
+    assert found.remarks == []
+    return found.rows
+
+
+def figure(
+    line: int,
+    scenario: Mapping[str, object],
+    value: float,
+    unit: str,
+    metric: str = "rate",
+    statistic: str = "value",
+    implementation: str = "openssl-3.6.1",
+) -> ParsedRow:
+    return record(
+        line,
+        scenario,
+        value,
+        unit,
+        metric=metric,
+        statistic=statistic,
+        implementation=implementation,
+        round_=None,
+    )
+
+
+RUSTLS = "rustls-0.23.37-aws-lc-rs"
+
+
+def test_a_report_names_its_implementations_and_scenarios() -> None:
+    text = table(
+        REPORT,
+        "transfer,1.2,aes-256-gcm,rsa-2048,none,sending,OpenSSL,3.6.1,7000.5,MB/s",
+        "transfer,1.2,aes-128-gcm,ecdsa-p256,none,receiving,rustls,0.23.37,7100,MB/s",
+        "handshake,1.3,aes-256-gcm,ecdsa-p256,ticket,client,Rustls,0.23.37,5,handshakes/s",
+        "handshake,1.2,aes-256-gcm,rsa-2048,session-id,server,BoringSSL,30cd935,6,handshakes/s",
+    )
+    transfer = {"operation": "transfer", "protocol": "1.2", "resumption": "none"}
+    ecdsa = "TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256"
+    assert figures(text) == [
+        figure(
+            2,
+            {**transfer, "cipher_suite": SUITE12, "certificate": "rsa-2048", "side": "sender"},
+            7000.5,
+            "MiB/s",
+        ),
+        figure(
+            3,
+            {**transfer, "cipher_suite": ecdsa, "certificate": "ecdsa-p256", "side": "receiver"},
+            7100,
+            "MiB/s",
+            implementation=RUSTLS,
+        ),
+        figure(
+            4,
+            {
+                "operation": "handshake",
+                "protocol": "1.3",
+                "cipher_suite": SUITE13,
+                "certificate": "ecdsa-p256",
+                "resumption": "ticket",
+                "side": "client",
+            },
+            5,
+            "handshakes/s",
+            implementation=RUSTLS,
+        ),
+        figure(
+            5,
+            {
+                "operation": "handshake",
+                "protocol": "1.2",
+                "cipher_suite": SUITE12,
+                "certificate": "rsa-2048",
+                "resumption": "session-id",
+                "side": "server",
+            },
+            6,
+            "handshakes/s",
+            implementation="boringssl-30cd935",
+        ),
+    ]
+
+
+def test_two_libraries_side_by_side_are_two_rows() -> None:
+    handshake = {"operation": "handshake", "protocol": "1.3", "cipher_suite": SUITE13}
+    resumed = {**handshake, "resumption": "resumed", "side": "server"}
+    text = table(
+        SIDE_BY_SIDE, f"handshake,1.3,{SUITE13},resumed,server,3071.5,4000,1.30x,handshakes/s"
+    )
+    assert figures(text) == [
+        figure(2, resumed, 3071.5, "handshakes/s"),
+        figure(2, resumed, 4000, "handshakes/s", implementation=RUSTLS),
+    ]
+    without = SIDE_BY_SIDE.replace("resumption,", "")
+    for spelled in ("ECDHE-RSA-AES256-GCM-SHA384", SUITE12):
+        transfer = {"operation": "transfer", "protocol": "1.2", "cipher_suite": SUITE12}
+        sent = {**transfer, "resumption": "none", "side": "sender"}
+        assert figures(table(without, f"transfer,1.2,{spelled},sending,5.5,6,1.09x,MB/s")) == [
+            figure(2, sent, 5.5, "MiB/s"),
+            figure(2, sent, 6, "MiB/s", implementation=RUSTLS),
+        ]
+
+
+@pytest.mark.parametrize(("protocol", "suite"), [("1.2", SUITE12), ("1.3", SUITE13)])
+def test_rates_of_threads_are_those_of_the_makefile(protocol: str, suite: str) -> None:
+    line = f"before,handshake,{protocol},ticket,client,OpenSSL,3.6.1,80,600.4"
+    scenario = {
+        "operation": "handshake",
+        "protocol": protocol,
+        "cipher_suite": suite,
+        "certificate": "rsa-2048",
+        "resumption": "ticket",
+        "side": "client",
+        "threads": 80,
+    }
+    assert figures(table(THREADS, line)) == [figure(2, scenario, 600.4, "handshakes/s/thread")]
+
+
+def test_latencies_in_milliseconds_are_microseconds() -> None:
+    lines = [
+        f"latency-resume-tls12-client,1.2,session-id,client,OpenSSL,3.6.1,16,9,{p},0.0{p}"
+        for p in ("5", "50", "90", "99")
+    ]
+    scenario = {
+        "operation": "handshake",
+        "protocol": "1.2",
+        "cipher_suite": SUITE12,
+        "certificate": "rsa-2048",
+        "resumption": "session-id",
+        "side": "client",
+        "threads": 16,
+    }
+    assert figures(table(PERCENTILES, *lines)) == [
+        figure(2, scenario, 50, "µs", "duration", "p5"),
+        figure(3, scenario, 50, "µs", "duration", "p50"),
+        figure(4, scenario, 90, "µs", "duration", "p90"),
+        figure(5, scenario, 99, "µs", "duration", "p99"),
+    ]
+
+
+def test_bins_of_a_chart_are_checked_and_no_figures() -> None:
+    assert figures(table(HISTOGRAM, "a,OpenSSL,3.6.1,0.1,0.2,0", "a,OpenSSL,3.6.1,0,9,10")) == []
+    for bins, said in (
+        ("0.2,0.2,5", "bin_high_ms '0.2', expected more than 0.2"),
+        ("0.2,0.1,5", "bin_high_ms '0.1', expected more than 0.2"),
+        ("low,0.1,5", "bin_low_ms 'low', expected a number"),
+        ("0.1,high,5", "bin_high_ms 'high', expected a number"),
+        ("0.1,0.2,-5", "count '-5', expected a number"),
+    ):
+        text = table(HISTOGRAM, f"a,OpenSSL,3.6.1,{bins}")
+        assert refusal("published", text) == f":2: found {said}"
+
+
+def test_a_client_hello_is_of_the_runs_architecture() -> None:
+    pairs = {
+        "X25519": "X25519",
+        "X25519MLKEM768 + X25519 (separate)": "X25519MLKEM768+X25519-separate",
+        "X25519MLKEM768 + X25519 (shared X25519 setup)": "X25519MLKEM768+X25519-shared",
+    }
+    lines = [f"arm64,OpenSSL,3.6.1,{shares},99" for shares in pairs]
+    lines += [f"amd64,OpenSSL,3.6.1,{shares},16.05" for shares in pairs]
+    hello = {"operation": "client-hello", "protocol": "1.3", "side": "client"}
+    assert figures(table(CLIENT_HELLO, *lines)) == [
+        figure(line, {**hello, "variant": variant}, 16.05, "µs", "duration")
+        for line, variant in enumerate(pairs.values(), start=5)
+    ]
+
+
+def test_rows_of_architectures_need_a_run_with_a_host() -> None:
+    text = table(CLIENT_HELLO, "arm64,OpenSSL,3.6.1,X25519,16.05")
+    run = RUN.model_copy(update={"host": None})
+    with pytest.raises(FormatError) as caught:
+        FOREIGN["published"].parse([RawInput(text.encode(), FILE, run)])
+    assert str(caught.value) == (
+        f"{FILE}:2: found rows of aarch64, expected a [host] in run.toml, whose architecture says "
+        "which rows belong to the run"
+    )
+
+
+@pytest.mark.parametrize(
+    ("printed", "group", "variant"),
+    [
+        ("X25519", "X25519", None),
+        ("X25519MLKEM768 (shared X25519 setup)", "X25519MLKEM768", "shared-x25519"),
+        ("X25519MLKEM768 (separate X25519 setup)", "X25519MLKEM768", "separate-x25519"),
+    ],
+)
+def test_handshakes_by_key_exchange(printed: str, group: str, variant: str | None) -> None:
+    line = f"handshake,1.3,ecdsa-p256,ticket,client,OpenSSL,3.6.1,{printed},5.5,handshakes/s"
+    scenario = {
+        "operation": "handshake",
+        "protocol": "1.3",
+        "key_exchange": group,
+        "certificate": "ecdsa-p256",
+        "resumption": "ticket",
+        "side": "client",
+        "variant": variant,
+    }
+    assert figures(table(KEY_EXCHANGES, line)) == [figure(2, scenario, 5.5, "handshakes/s")]
+    rsa = figures(table(KEY_EXCHANGES, line.replace("ecdsa-p256", "rsa-2048")))
+    assert [row.scenario.certificate for row in rsa] == ["rsa-2048"]
+
+
+LINES = {
+    REPORT: "transfer,1.2,aes-256-gcm,rsa-2048,none,sending,OpenSSL,3.6.1,7000.5,MB/s",
+    SIDE_BY_SIDE: f"handshake,1.3,{SUITE13},none,server,3071.5,4000,1.30x,handshakes/s",
+    THREADS: "before,handshake,1.3,ticket,client,OpenSSL,3.6.1,80,600.4",
+    PERCENTILES: ("latency-resume-tls12-client,1.2,session-id,client,OpenSSL,3.6.1,16,9,50,0.050"),
+    CLIENT_HELLO: "amd64,OpenSSL,3.6.1,X25519,16.05",
+    KEY_EXCHANGES: "handshake,1.3,rsa-2048,none,client,OpenSSL,3.6.1,X25519,5.5,handshakes/s",
+}
+"""A line of each table."""
+MEASURED = "one of run.toml: openssl 3.6.1, rustls 0.23.37, boringssl 30cd935"
+SIDES = "sending or receiving or client or server"
+RESUMPTIONS = "none or session-id or ticket or resumed"
+FIGURES = (
+    "latency-fullhs-tls12 or latency-fullhs-tls13 or latency-resume-tls12 or latency-resume-tls13"
+)
+
+
+@pytest.mark.parametrize(
+    ("header", "column", "wrong", "expected"),
+    [
+        (REPORT, "operation", "memory", "transfer or handshake"),
+        (REPORT, "protocol", "1.1", "1.2 or 1.3"),
+        (REPORT, "cipher_suite", "rc4", "aes-128-gcm or aes-256-gcm"),
+        (REPORT, "certificate", "dsa", "rsa-2048 or ecdsa-p256"),
+        (REPORT, "resumption", "psk", RESUMPTIONS),
+        (REPORT, "side", "sender", SIDES),
+        (REPORT, "value", "1e3", "a number"),
+        (REPORT, "unit", "GB/s", "MB/s or handshakes/s"),
+        (SIDE_BY_SIDE, "operation", "memory", "transfer or handshake"),
+        (SIDE_BY_SIDE, "protocol", "1.1", "1.2 or 1.3"),
+        (SIDE_BY_SIDE, "protocol", "1.2", "1.3"),
+        (SIDE_BY_SIDE, "resumption", "", RESUMPTIONS),
+        (SIDE_BY_SIDE, "side", "", SIDES),
+        (SIDE_BY_SIDE, "openssl_3.6.1", "-", "a number"),
+        (SIDE_BY_SIDE, "rustls_0.23.37", "-", "a number"),
+        (SIDE_BY_SIDE, "unit", "", "MB/s or handshakes/s"),
+        (THREADS, "operation", "memory", "transfer or handshake"),
+        (THREADS, "protocol", "1.1", "1.2 or 1.3"),
+        (THREADS, "resumption", "", RESUMPTIONS),
+        (THREADS, "side", "", SIDES),
+        (THREADS, "threads", "0", "a whole number of at least 1"),
+        (THREADS, "handshakes_per_second_per_thread", ".5", "a number"),
+        (PERCENTILES, "figure", "latency-tls12", FIGURES),
+        (PERCENTILES, "figure", "latency-resume-tls12-server", FIGURES),
+        (PERCENTILES, "figure", "latency-resume-tls13-client", "one of TLS1.2, session-id"),
+        (PERCENTILES, "figure", "latency-fullhs-tls12-client", "one of TLS1.2, session-id"),
+        (PERCENTILES, "threads", "1.5", "a whole number of at least 1"),
+        (PERCENTILES, "percentile", "95", "5 or 50 or 90 or 99"),
+        (PERCENTILES, "latency_ms", "", "a number"),
+        (CLIENT_HELLO, "architecture", "x86_64", "amd64 or arm64"),
+        (
+            CLIENT_HELLO,
+            "key_shares",
+            "X448",
+            "X25519 or X25519MLKEM768 + X25519 (separate) or "
+            "X25519MLKEM768 + X25519 (shared X25519 setup)",
+        ),
+        (CLIENT_HELLO, "median_microseconds", "16,05", "5 cells"),
+        (CLIENT_HELLO, "median_microseconds", "soon", "a number"),
+        (KEY_EXCHANGES, "operation", "memory", "transfer or handshake"),
+        (KEY_EXCHANGES, "protocol", "1.1", "1.2 or 1.3"),
+        (KEY_EXCHANGES, "certificate", "dsa", "rsa-2048 or ecdsa-p256"),
+        (KEY_EXCHANGES, "resumption", "", RESUMPTIONS),
+        (KEY_EXCHANGES, "side", "", SIDES),
+        (
+            KEY_EXCHANGES,
+            "key_exchange",
+            "X448",
+            "X25519 or X25519MLKEM768 (shared X25519 setup) or "
+            "X25519MLKEM768 (separate X25519 setup)",
+        ),
+        (KEY_EXCHANGES, "value", "", "a number"),
+        (KEY_EXCHANGES, "unit", "", "MB/s or handshakes/s"),
+    ],
+)
+def test_a_wrong_cell_is_named_with_what_it_may_be(
+    header: str, column: str, wrong: str, expected: str
+) -> None:
+    cells = dict(zip(header.split(","), LINES[header].split(","), strict=True))
+    assert figures(table(header, LINES[header]))
+    text = table(header, ",".join({**cells, column: wrong}.values()))
+    found = "6 cells" if "," in wrong else f"{column} {wrong!r}"
+    assert refusal("published", text) == f":2: found {found}, expected {expected}"
+
+
+def test_a_cipher_suite_has_the_name_of_openssl_or_of_iana() -> None:
+    line = LINES[SIDE_BY_SIDE].replace(SUITE13, "TLS13_AES_256_GCM_SHA384")
+    said = refusal("published", table(SIDE_BY_SIDE, line))
+    assert said.startswith(
+        ":2: found cipher_suite 'TLS13_AES_256_GCM_SHA384', expected TLS_AES_128"
+    )
+    assert " or ECDHE-RSA-AES128-GCM-SHA256 or " in said
+    assert f" or {SUITE12} or " in said
+
+
+@pytest.mark.parametrize(
+    ("library", "version"), [("OpenSSL", "3.6.2"), ("rustls", "3.6.1"), ("GnuTLS", "3.8")]
+)
+def test_an_implementation_is_one_of_the_run(library: str, version: str) -> None:
+    text = table(REPORT, LINES[REPORT].replace("OpenSSL,3.6.1", f"{library},{version}"))
+    expected = f":2: found {library.lower()} {version}, expected {MEASURED}"
+    assert refusal("published", text) == expected
+
+
+def test_an_implementation_that_two_builds_of_a_run_may_be_is_refused() -> None:
+    other = Implementation(id="openssl-3.6.1-tuned", library="openssl", version="3.6.1")
+    run = RUN.model_copy(update={"implementations": [*RUN.implementations, other]})
+    source = RawInput(table(REPORT, LINES[REPORT]).encode(), FILE, run)
+    with pytest.raises(FormatError, match=r":2: found openssl 3\.6\.1, expected one of run\.toml"):
+        FOREIGN["published"].parse([source])
+
+
+def test_a_figure_that_is_there_twice_is_refused_unless_two_charts_show_it() -> None:
+    line = LINES[REPORT]
+    assert refusal("published", table(REPORT, line, line)) == (
+        ":3: found 7000.5 where line 2 has 7000.5, expected each figure once"
+    )
+    line = LINES[THREADS]
+    assert len(figures(table(THREADS, line, line.replace("before", "after")))) == 1
+    assert refusal("published", table(THREADS, line, line.replace("600.4", "1600000"))) == (
+        ":3: found 1.6e+06 where line 2 has 600.4, expected each figure once"
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (table(REPORT, "a,b"), ":2: found 2 cells, expected 10 cells"),
+        (table(REPORT, LINES[REPORT] + ","), ":2: found 11 cells, expected 10 cells"),
+        (table(REPORT, ""), ":2: found 0 cells, expected 10 cells"),
+        (
+            table(REPORT, '"a"b,c'),
+            ":2: found ',' expected after '\"', expected comma-separated cells",
+        ),
+        (
+            table(REPORT, LINES[REPORT], "transfer,1.2")[:-1],
+            ":3: found a last line that does not end, expected the whole file",
+        ),
+        (REPORT, ":1: found a last line that does not end, expected the whole file"),
+    ],
+)
+def test_what_is_no_whole_table_is_refused(text: str, said: str) -> None:
+    assert refusal("published", text) == said
+
+
+def test_an_unknown_header_is_refused_with_the_known_ones() -> None:
+    said = refusal("published", f"{'x' * 300}\n1,2\n")
+    start = f":1: found {'x' * 200!r}, expected the header of a known table: {REPORT} | operation,"
+    assert said.startswith(start)
+    assert said.endswith(f" | {CLIENT_HELLO} | {KEY_EXCHANGES}")
+
+
+def test_a_table_is_known_by_its_whole_header() -> None:
+    detects = FOREIGN["published"].detects
+    assert all(detects(table(header), "x") for header in [*LINES, HISTOGRAM])
+    assert not detects(f"{REPORT},more\n", "x")
+    assert not detects(f"figures\n{REPORT}\n", "x")
+
+
+def test_a_table_names_what_was_measured() -> None:
+    text = table(REPORT, LINES[REPORT], LINES[REPORT], LINES[REPORT].replace("3.6.1", "3.6.2 (a)"))
+    assert implementations(text.encode(), FILE) == [
+        Implementation(id="openssl-3.6.1", library="openssl", version="3.6.1"),
+        Implementation(id="openssl-3.6.2-a", library="openssl", version="3.6.2 (a)"),
+    ]
+    text = table(SIDE_BY_SIDE, LINES[SIDE_BY_SIDE])
+    assert implementations(text.encode(), FILE) == [
+        Implementation(id="openssl-3.6.1", library="openssl", version="3.6.1"),
+        Implementation(id="rustls-0.23.37", library="rustls", version="0.23.37"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("data", "said"),
+    [
+        (
+            table(REPORT).encode(),
+            f"{FILE}:1: found a table without lines, expected a line for each figure",
+        ),
+        (
+            table(REPORT, LINES[REPORT].replace("OpenSSL", "")).encode(),
+            f"{FILE}: found '' '3.6.1', expected a library and a version such as OpenSSL 3.6.1",
+        ),
+        (
+            table(REPORT, "transfer,1.2").encode(),
+            f"{FILE}: found '' '', expected a library and a version such as OpenSSL 3.6.1",
+        ),
+        (b"a,\xff", f"{FILE}:1: found byte 0xff, expected UTF-8 text as the tool wrote it"),
+    ],
+)
+def test_a_table_that_names_no_implementation_is_refused(data: bytes, said: str) -> None:
+    with pytest.raises(FormatError) as caught:
+        implementations(data, FILE)
+    assert str(caught.value) == said
