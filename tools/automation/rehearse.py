@@ -401,7 +401,10 @@ def measure_fork(stage: Stage) -> None:
 
 def fork_of_rustls(folder: Path) -> str:
     """Makes a repository with the rustls that is locked; returns its commit."""
+    # Without the platform, cargo requires the packages of every other system too.
+    platform = run(["rustc", "--print", "host-tuple"]).strip()
     command = ["cargo", "metadata", "--format-version=1", "--offline", "--locked"]
+    command += ["--filter-platform", platform]
     metadata = json.loads(run([*command, "--manifest-path", str(ROOT / "bench" / "Cargo.toml")]))
     (package,) = (it for it in metadata["packages"] if it["name"] == "rustls")
     shutil.copytree(Path(package["manifest_path"]).parent, folder / "rustls")
