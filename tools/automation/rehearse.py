@@ -83,6 +83,18 @@ class RehearsalError(Exception):
     """A step that would fail on the day."""
 
 
+def filled(text: object, values: Mapping[str, str]) -> str:
+    """The text with the values of its expressions; an unknown one is an error."""
+
+    def value(match: re.Match[str]) -> str:
+        expression = match.group(1).strip()
+        if expression not in values:
+            raise RehearsalError(f"no value is known for the expression {expression}")
+        return values[expression]
+
+    return re.sub(r"\$\{\{(.*?)\}\}", value, str(text))
+
+
 @dataclass
 class Stage:
     """Where the play is: the folder with GitHub's stand-ins, and the values of expressions."""
@@ -111,15 +123,7 @@ class Stage:
         return path.read_text(encoding="utf-8") if path.exists() else ""
 
     def fill(self, text: object) -> str:
-        """The text with the values of its expressions; an unknown one is an error."""
-
-        def value(match: re.Match[str]) -> str:
-            expression = match.group(1).strip()
-            if expression not in self.values:
-                raise RehearsalError(f"no value is known for the expression {expression}")
-            return self.values[expression]
-
-        return re.sub(r"\$\{\{(.*?)\}\}", value, str(text))
+        return filled(text, self.values)
 
     def environment(self, *tables: Mapping[str, str]) -> dict[str, str]:
         """That of a step: this program's, the stand-ins first in PATH, then each table's."""

@@ -1,4 +1,4 @@
-"""Runs and reports made up for tests: rates that the test chooses, in rounds."""
+"""Made-up runs and reports for tests, with rates that the test chooses."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ SIXTEEN = [*TRANSFERS, *HANDSHAKES]
 
 
 def implementation(id_: str, **more: Any) -> Implementation:
-    """`openssl-3.5.1` is OpenSSL 3.5.1; what follows a further hyphen is the build."""
+    """`openssl-3.5.1` is OpenSSL 3.5.1; text after another hyphen is the build."""
     library, version, *build = id_.split("-", 2)
     fields = {"id": id_, "library": library, "version": version, "build": "".join(build) or None}
     return Implementation.model_validate(fields | more)
@@ -57,7 +57,7 @@ def loaded_run(
     format_: str = "tlsbench/1",
     **more: Any,
 ) -> LoadedRun:
-    """A run with these rates; transfers in MiB/s, the rest in handshakes/s or operations/s."""
+    """A run with these rates: transfers in MiB/s, others in handshakes/s or operations/s."""
     rows: list[dict[str, Any]] = []
     for name, scenarios in rates.items():
         for scenario, rounds in scenarios.items():
@@ -82,7 +82,7 @@ def loaded_run(
 
 
 def in_sessions(run: LoadedRun, rounds: int) -> LoadedRun:
-    """The run with so many rounds in each session."""
+    """The run with this number of rounds in each session."""
     frame = run.frame.copy()
     frame["session"] = 1 + (frame["round"] - 1) // rounds
     return replace(run, frame=frame)

@@ -1,4 +1,4 @@
-"""Runs of two hosts in one report: no ratio between them unless the report asks for it."""
+"""Runs of two hosts in one report: no ratio between them unless the report requests it."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ IDS = ("boringssl-30cd935", "openssl-3.6.1", "rustls-0.23.37-aws-lc-rs")
 
 
 def add_run(root: Path, host: str, rename: bool = True) -> None:
-    """A second run of the same figures, of builds with other ids, on a host."""
+    """A second run with the same figures, with other ids for the builds, on a host."""
     runs = root / "data" / "runs"
     folder = shutil.copytree(runs / RUN, runs / OTHER)
     described = (folder / "run.toml").read_text("utf-8").replace(RUN, OTHER)

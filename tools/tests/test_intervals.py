@@ -75,7 +75,7 @@ def test_with_fewer_the_interval_of_the_rounds_is_widened_by_the_spread_of_their
         )
 
 
-def test_what_has_no_interval() -> None:
+def test_maxima_and_few_rounds_have_no_interval() -> None:
     few = sample(VALUES[:5])
     assert Intervals(SPREADS).of(row(few), few) is None
     nothing = Sample()
@@ -114,7 +114,7 @@ def test_the_prior_is_of_the_samples_with_sessions_enough_that_are_timed() -> No
         row(most, metric="duration", statistic="max", unit="µs"),
     ]
     expected = fit_prior([log_medians(s.sessions.values()) for s in timed])
-    # By their texts: arrays have no equality.
+    # Compared as text, because arrays have no single equality.
     assert repr(intervals_of(rows, SPREADS)) == repr(Intervals(SPREADS, expected))
     assert repr(expected) != repr(NO_PRIOR)
 

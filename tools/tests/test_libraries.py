@@ -1,4 +1,4 @@
-"""A library is its folder: everything else is derived from library.toml."""
+"""All facts about a library are derived from the library.toml in its folder."""
 
 from __future__ import annotations
 
@@ -101,10 +101,10 @@ def test_no_other_file_has_a_colour_of_a_library() -> None:
 
 
 def test_no_module_lists_the_libraries() -> None:
-    """A literal with three libraries in it would have to grow with the next one.
+    """A literal with three libraries would have to change with the next library.
 
-    `load/spellings.py` lists what another tool can be linked with, and `exchange/rustls_website.py`
-    the dials of another site, which do not.
+    Two modules are exceptions: `load/spellings.py` lists libraries that another tool can be linked
+    with, and `exchange/rustls_website.py` lists the dials of another site.
     """
     words = {*NAMES, *NAMES.values()}
     found = set()
@@ -126,7 +126,7 @@ _ASSERTION = re.compile(r"\bassert(_eq|_ne)?!\(")
 
 
 def without_message(rust: str) -> list[str]:
-    """The assertions of a Rust source that say nothing but what was left and right."""
+    """The assertions of a Rust source without a message of their own."""
     found = []
     for start in _ASSERTION.finditer(rust):
         depth, commas, last = 1, 0, ""

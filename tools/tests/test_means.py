@@ -1,4 +1,4 @@
-"""The mean of a table's ratios, by round, with the verdict that their common spread allows."""
+"""The mean of a table's ratios, by round, with a verdict from their common spread."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The scoreboard and the pages by question: each figure is that of its row."""
+"""The scoreboard and the pages by question: each figure equals that of its row."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ PERF = Path(__file__).parents[2] / "content" / "perf"
 
 @pytest.fixture(scope="module")
 def reports() -> dict[str, Results]:
-    """The committed reports that the pages are made of, newest first."""
+    """The committed reports that the pages use, newest first."""
     names = ("libraries", "memory", "post-quantum", "threads", "latency", "history")
     folders = [f"2026-11-21-{name}-vm" for name in names]
     folders += ["2026-11-23-set-up-vm", "2026-11-23-tuned-vm"]
@@ -35,7 +35,7 @@ def pages(reports: dict[str, Results]) -> dict[str, Question]:
 
 
 def linked(cell: SheetCell, reports: dict[str, Results]) -> list[str]:
-    """The texts of the row that a cell leads to: its values and ratios."""
+    """The texts in the row that a cell links to: its values and ratios."""
     assert cell.href
     report, _, anchor = cell.href.removeprefix("perf/").partition("/#")
     _, row = Source(reports[report]).rows[anchor]

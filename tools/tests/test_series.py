@@ -1,4 +1,4 @@
-"""Series and samples: what is kept of each observation, and what is computed of all."""
+"""Series and samples: the kept observations, and the values computed from them."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def test_a_figure_is_the_median_or_of_maxima_the_largest() -> None:
     assert sample([1, 9, 2]).figure == 2
 
 
-def test_what_is_added_is_valid_or_has_a_note_each_once() -> None:
+def test_added_values_are_valid_or_have_a_note_listed_once() -> None:
     made = Sample()
     made.add(At(RUN, 1, 1), 5.0, None)
     for note in ("wrong suite", "wrong suite", "resumed"):
@@ -203,7 +203,7 @@ def test_only_the_rounds_of_a_single_run_need_no_drift() -> None:
     assert report_series([one]).rules.floor == 1
 
 
-def test_drift_is_of_what_was_timed_in_rounds() -> None:
+def test_drift_uses_times_in_rounds() -> None:
     moved = sample(DRIFTING)
     assert drift_of([of(moved)]) == pytest.approx(1.05)
     for row in (
@@ -216,7 +216,7 @@ def test_drift_is_of_what_was_timed_in_rounds() -> None:
     assert drift_of([of(sample([1.0] * 30), moved)]) == pytest.approx(1.05)
 
 
-def test_what_widens_is_the_drift_or_the_spread_between_sessions_of_the_widest_kind() -> None:
+def test_intervals_are_widened_by_drift_or_the_largest_spread_between_sessions() -> None:
     steady = of(sample([1000.0] * 30))
     assert widening([steady], NO_SPREAD) == 1
     assert widening([], DEFAULT_SPREADS) == 1

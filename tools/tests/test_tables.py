@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from synthetic import implementation, loaded_run
-from tlsperf.analysis.ratios import as_ratio, sample_ratio
+from tlsperf.analysis.ratios import as_ratio, prior_of_ratios, sample_ratio, session_logs
 from tlsperf.analysis.series import At, MeasuredRun, Rules, Sample, Series, measured
 from tlsperf.analysis.sessions import NO_PRIOR
 from tlsperf.contract.metrics import Metric, Statistic, Unit
@@ -156,6 +156,28 @@ def test_several_numbers_of_threads_have_a_table(
     assert grouped([alone, *rows]) == {
         TableKey(2, "full-handshakes", "Full handshakes", "handshakes/s"): [alone],
         TableKey(12, f"full-handshakes{anchor}", f"Full handshakes{title}", unit): rows,
+    }
+
+
+@pytest.mark.parametrize(
+    ("variant", "order", "anchor", "title"),
+    [
+        ("anchors-mozilla", 27, "clients", "Trust anchors and clients"),
+        ("client-10", 27, "clients", "Trust anchors and clients"),
+        ("server", 28, "servers", "Servers and private keys"),
+        ("names-100", 29, "names", "Servers with many names"),
+        ("process-server", 30, "processes", "First handshake of a process"),
+        ("client-slope", 31, "slopes", "One of a thing, and each of many"),
+    ],
+)
+def test_set_ups_have_a_table_for_each_group(
+    variant: str, order: int, anchor: str, title: str
+) -> None:
+    of = scenario("set-up", variant=variant)
+    row, part = (series(of, "µs", "duration", phase=phase) for phase in ("total", "construction"))
+    assert grouped([part, row]) == {
+        TableKey(order, f"set-up-{anchor}", title, "µs"): [row],
+        TableKey(order + 20, f"set-up-{anchor}-phases", f"{title} by phase", "µs", True): [part],
     }
 
 
@@ -318,7 +340,10 @@ def test_the_prior_of_a_table_is_of_its_ratios_to_the_baseline() -> None:
         return sample(*values, rounds_a_session=2)
 
     found = prior_to(rows(6), THEIRS, PAIRS)
-    assert found != NO_PRIOR
+    logs = (session_logs(sessions(n), by_sessions(1.0), PAIRS.pairs) for n in range(1, 7))
+    expected = prior_of_ratios(logs)
+    assert (found.variance, found.degrees) == (expected.variance, expected.degrees)
+    assert expected.variance != NO_PRIOR.variance
     assert prior_to(rows(6), None, PAIRS) == NO_PRIOR
     assert prior_to(rows(6), THIRD, PAIRS) == NO_PRIOR
     single_figures = [series(FULL, samples={OURS: single(2), THEIRS: single(1)})] * 6
@@ -397,6 +422,15 @@ def test_a_cell_has_its_median_its_interval_and_its_ratio() -> None:
     assert (ours.note, ours.warnings) == (None, [])
     assert (ours.ratio and ours.ratio.verdict, theirs.ratio) == ("faster", None)
     assert (ours.best, ours.tied, theirs.best, theirs.tied) == (True, False, False, False)
+
+
+def test_an_interval_has_the_decimals_of_its_median() -> None:
+    around = sample(*(99.0 + 0.4 * n for n in range(12)))
+    ours = cells(row_of(ours=around, theirs=SLOW))[OURS]
+    assert ours.low is not None
+    assert ours.high is not None
+    assert ours.low < 100 < (ours.value or 0)
+    assert ours.interval == f"{ours.low:.1f} to {ours.high:.1f}"
 
 
 @pytest.mark.parametrize(
@@ -502,6 +536,28 @@ def test_ratios_and_intervals_of_sessions_are_those_of_their_table() -> None:
     assert (made.interval_note or "").endswith("the spread between the 6 sessions of the run.")
 
 
+def test_a_leader_is_named_by_the_sessions_of_its_table() -> None:
+    """Each of these rows alone would have a leader: 1% faster in six sessions."""
+    rows = [
+        series(
+            scenario("transfer", protocol="1.3", side="sender", size=n),
+            "MiB/s",
+            samples={
+                OURS: sample(
+                    *(0.99 * (1 + 0.003 * n * (i // 2 % 3)) for i in range(12)), rounds_a_session=2
+                ),
+                THEIRS: by_sessions(1.0),
+            },
+        )
+        for n in range(1, 7)
+    ]
+    [alone] = table(rows[0]).rows
+    assert [cell.best for cell in alone.cells] == [False, True]
+    [among, *_] = table(*rows).rows
+    assert [cell.best for cell in among.cells] == [False, False]
+    assert [cell.tied for cell in among.cells] == [True, True]
+
+
 def test_whole_units_are_printed_as_whole_numbers() -> None:
     of = {OURS: sample(*(123.4 + n % 3 for n in range(12))), THEIRS: single(8.6)}
     of[THIRD] = Sample(invalid=[123.4], notes=["why"])
@@ -516,6 +572,10 @@ def test_parts_have_no_ratio_no_leader_and_no_warning() -> None:
     )
     made = table(part, key=replace(KEY, by_phase=True))
     assert (made.by_phase, made.baseline, made.warnings) == (True, None, [])
+    clear = replace(part, samples={OURS: FAST, THEIRS: SLOW})
+    [shown] = table(clear, key=replace(KEY, by_phase=True)).rows
+    assert [(c.ratio, c.best, c.tied) for c in shown.cells] == [(None, False, False)] * 2
+    assert table(part).baseline == THEIRS, "the same rows have ratios where they are no parts"
     assert [(c.ratio, c.best, c.tied) for c in made.rows[0].cells] == [(None, False, False)] * 2
     assert made.caption == "Median of 2 to 12 rounds with its 95% interval."
     three = row_of(ours=FAST, theirs=sample(*range(1, 9)), third=sample(5.0))

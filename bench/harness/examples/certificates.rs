@@ -1,7 +1,7 @@
-//! Makes the certificates of the project: `cargo run -p tls-harness --example certificates`
-//! writes `certificates/<type>/` anew, with new keys, and `-- set-up` writes `certificates/set-up/`.
-//! They protect nothing: the keys are public. `-- mozilla` prints the trust anchors of Mozilla with our
-//! root, as the set-ups load them.
+//! Generates the certificates of the project: `cargo run -p tls-harness --example certificates`
+//! writes `certificates/<type>/` with new keys, and `-- set-up` writes `certificates/set-up/`. They
+//! protect nothing: the keys are public. `-- mozilla` prints Mozilla's trust anchors together with
+//! our root, in the form that set-ups load.
 
 use std::{env, fs, path::Path};
 
@@ -29,14 +29,14 @@ fn key(certificate: Certificate) -> Result<KeyPair> {
         Certificate::EcdsaP256 => KeyPair::generate_for(&PKCS_ECDSA_P256_SHA256)?,
         Certificate::EcdsaP384 => KeyPair::generate_for(&PKCS_ECDSA_P384_SHA384)?,
         Certificate::Ed25519 => {
-            // Version 1 of PKCS #8: BoringSSL does not read version 2, which is the default.
+            // PKCS #8 version 1: BoringSSL rejects version 2, which is the default.
             let key = Ed25519KeyPair::generate()?.to_pkcs8v1()?;
             KeyPair::try_from(key.as_ref())?
         }
     })
 }
 
-/// A signature of `SIGNED`; none for the types of key that are no primitive.
+/// Signs `SIGNED`; returns `None` for key types that no primitive uses.
 fn signature(certificate: Certificate, key: &KeyPair) -> Result<Option<Vec<u8>>> {
     let (key, random) = (key.serialized_der(), SystemRandom::new());
     Ok(match certificate {
@@ -73,13 +73,13 @@ fn authority(common_name: &str, constraint: BasicConstraints) -> Result<Certific
     Ok(parameters)
 }
 
-/// Trust anchors besides the root of the chain that is verified.
+/// Trust anchors besides the root that verifies the chain.
 const ANCHORS: u32 = 999;
 
-/// Certificates of servers, each with a name and a key of its own.
+/// Server certificates, each with its own name and key.
 const NAMED: u32 = 100;
 
-/// What is set up in large numbers, all of it ECDSA P-256.
+/// Writes the anchors and certificates that set-ups use in large numbers, all ECDSA P-256.
 fn set_up(folder: &Path) -> Result<()> {
     let key = || key(Certificate::EcdsaP256);
     fs::create_dir_all(folder)?;

@@ -1,4 +1,4 @@
-//! Times of single handshakes, kept as a histogram.
+//! Times of individual handshakes, recorded in a histogram.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use hdrhistogram::{
 
 use crate::record::{Metric, Observation, Phase, Statistic, Unit};
 
-/// Percentiles that are published; the 100th is the largest value.
+/// The published percentiles; the 100th is the maximum.
 const PERCENTILES: [(f64, Statistic); 6] = [
     (5.0, Statistic::P5),
     (50.0, Statistic::P50),
@@ -26,10 +26,11 @@ const PERCENTILES: [(f64, Statistic); 6] = [
 pub struct Latencies(Histogram<u64>);
 
 impl Latencies {
-    /// Times up to a minute fit without growing.
+    /// Creates a histogram that holds times up to a minute without resizing.
     ///
     /// # Errors
-    /// Never: the bounds are fixed.
+    ///
+    /// None in practice: the bounds are constant.
     pub fn new() -> Result<Self> {
         Ok(Self(Histogram::new_with_bounds(1, 60_000_000_000, 3)?))
     }
@@ -40,10 +41,11 @@ impl Latencies {
         Ok(self.0.record(u64::try_from(time.as_nanos())?)?)
     }
 
-    /// All together; none if there are none.
+    /// Merges histograms; `None` if there are none.
     ///
     /// # Errors
-    /// Never: the bounds are the same.
+    ///
+    /// None in practice: all histograms have the same bounds.
     pub fn merged<'a>(all: impl Iterator<Item = &'a Self>) -> Result<Option<Self>> {
         let mut merged: Option<Self> = None;
         for one in all {
@@ -68,10 +70,11 @@ impl Latencies {
             })
     }
 
-    /// HdrHistogram V2, base64.
+    /// Encodes the histogram in the format HdrHistogram V2, as base64.
     ///
     /// # Errors
-    /// Never: memory is all it needs.
+    ///
+    /// None in practice: encoding into memory does not fail.
     pub fn encode(&self) -> Result<String> {
         let mut bytes = Vec::new();
         V2Serializer::new().serialize(&self.0, &mut bytes)?;
@@ -108,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn threads_are_merged_and_the_encoding_holds_all() {
+    fn merged_histograms_contain_the_times_of_all_threads() {
         let (one, other) = (of(1..=10), of(100..=110));
         let merged = Latencies::merged([&one, &other].into_iter())
             .unwrap()
@@ -121,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn the_largest_time_is_exact_and_a_time_beyond_a_minute_is_refused() {
+    fn the_largest_time_is_exact_and_more_than_a_minute_is_rejected() {
         let mut latencies = of([1, 1_000_000].into_iter());
         let largest = latencies.observations().last().unwrap();
         assert_eq!(largest.statistic, Statistic::Max);

@@ -1,8 +1,8 @@
-//! The transport between two connections: two buffers in memory, owned by the driver, allocated
-//! once and reused.
+//! The transport between two connections: two buffers in memory that the driver owns, allocates
+//! once and reuses.
 //!
-//! A buffer only grows until the driver clears it, so that the driver can look afterwards at every
-//! byte that went over the wire.
+//! A buffer keeps all bytes until the driver clears it, so the driver can inspect everything that
+//! was sent.
 
 use std::{
     cell::RefCell,
@@ -20,7 +20,7 @@ struct Pipe {
 impl Pipe {
     fn new(capacity: usize) -> Self {
         let mut bytes = vec![0; capacity].into_boxed_slice();
-        bytes.fill(0xff); // touched now, so that no page is faulted in while the clock runs
+        bytes.fill(0xff); // touches every page, so that no page fault is timed
         Self {
             bytes,
             written: 0,
@@ -29,14 +29,14 @@ impl Pipe {
     }
 }
 
-/// What one connection sees of the transport. Shared, as a C library keeps a pointer to it.
+/// The transport as one connection sees it. It is shared, since a C library keeps a pointer to it.
 pub struct Endpoint {
     incoming: Rc<RefCell<Pipe>>,
     outgoing: Rc<RefCell<Pipe>>,
 }
 
 impl Endpoint {
-    /// Copies what has arrived into `buffer`, as much as fits; 0 bytes if nothing is there.
+    /// Copies received bytes into `buffer`, as many as fit; returns 0 if none are waiting.
     pub fn receive(&self, buffer: &mut [u8]) -> usize {
         let mut pipe = self.incoming.borrow_mut();
         let length = buffer.len().min(pipe.written - pipe.read);
@@ -46,7 +46,7 @@ impl Endpoint {
         length
     }
 
-    /// Appends all of `data` for the peer to read; false if it does not fit.
+    /// Appends all of `data` for the peer; returns false if it does not fit.
     #[must_use]
     pub fn send(&self, data: &[u8]) -> bool {
         let mut pipe = self.outgoing.borrow_mut();
@@ -59,7 +59,7 @@ impl Endpoint {
         true
     }
 
-    /// True if bytes wait to be read.
+    /// Whether received bytes are waiting to be read.
     pub fn has_arrived(&self) -> bool {
         let pipe = self.incoming.borrow();
         pipe.read < pipe.written
@@ -87,7 +87,7 @@ impl Write for &Endpoint {
         }
     }
 
-    /// Takes all buffers, as a socket does.
+    /// Writes all buffers at once, as a socket does.
     fn write_vectored(&mut self, buffers: &[IoSlice<'_>]) -> io::Result<usize> {
         buffers.iter().map(|buffer| self.write(buffer)).sum()
     }
@@ -97,14 +97,14 @@ impl Write for &Endpoint {
     }
 }
 
-/// Both directions, with an end for each role.
+/// Both directions, with an endpoint for each role.
 pub struct Transport {
     pub client: Endpoint,
     pub server: Endpoint,
 }
 
 impl Transport {
-    /// Enough for any handshake.
+    /// Enough bytes for any handshake.
     pub const HANDSHAKE_CAPACITY: usize = 64 * 1024;
 
     /// `capacity`: bytes that each direction holds between two calls of `clear`.
@@ -123,7 +123,7 @@ impl Transport {
         }
     }
 
-    /// Forgets what was sent. Nothing may be waiting: the peer would lose it.
+    /// Discards the sent bytes. All of them must have been read: the peer would lose the rest.
     pub fn clear(&self) {
         for pipe in [&self.client.incoming, &self.server.incoming] {
             let mut pipe = pipe.borrow_mut();
@@ -132,13 +132,13 @@ impl Transport {
         }
     }
 
-    /// Everything that the client sent since `clear`.
+    /// Passes all bytes that the client sent since `clear` to `look`.
     pub fn sent_by_client<R>(&self, look: impl FnOnce(&[u8]) -> R) -> R {
         let pipe = self.client.outgoing.borrow();
         look(&pipe.bytes[..pipe.written])
     }
 
-    /// Everything that the server sent since `clear`.
+    /// Passes all bytes that the server sent since `clear` to `look`.
     pub fn sent_by_server<R>(&self, look: impl FnOnce(&[u8]) -> R) -> R {
         let pipe = self.server.outgoing.borrow();
         look(&pipe.bytes[..pipe.written])
@@ -150,7 +150,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_one_end_sends_the_other_receives_in_order() {
+    fn the_peer_receives_bytes_in_the_order_of_sending() {
         let transport = Transport::new(8);
         assert!(transport.client.send(b"abc"));
         assert!(transport.server.send(b"xyz"));
@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn a_full_buffer_refuses_and_keeps_what_it_has() {
+    fn a_full_buffer_rejects_bytes_and_keeps_its_content() {
         let transport = Transport::new(4);
         assert!(transport.client.send(b"abc"));
         assert!(!transport.client.send(b"de"));
@@ -183,7 +183,7 @@ mod tests {
             assert!(transport.client.send(b"abcdefgh"));
             transport.clear();
             assert_eq!(place(), before);
-            // Still there: wiping what the next handshake overwrites would be work.
+            // The bytes are still there: wiping them would add work to the next handshake.
             assert_eq!(&*transport.client.outgoing.borrow().bytes, b"abcdefgh");
             assert!(!transport.server.has_arrived());
         }

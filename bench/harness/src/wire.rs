@@ -361,6 +361,19 @@ mod tests {
     }
 
     #[test]
+    fn records_of_application_data_alone_are_counted() {
+        let data = record(APPLICATION_DATA, &[0xaa; 40]);
+        let other = record(HANDSHAKE, &[1, 0, 0, 0]);
+        for (sent, count) in [
+            (vec![], 0),
+            (other.clone(), 0),
+            ([&data[..], &other, &data, &data].concat(), 3),
+        ] {
+            assert_eq!(application_records(&sent).unwrap(), count);
+        }
+    }
+
+    #[test]
     fn a_client_hello_shows_its_key_shares() {
         let shares = with_length(2, &[0x11, 0xec, 0, 1, 7, 0, 0x1d, 0, 1, 8]);
         let extensions = [&[0, 43, 0, 0, 0, 51][..], &with_length(2, &shares)].concat();

@@ -1,4 +1,4 @@
-//! Signatures by the API that OpenSSL and BoringSSL share: a module of both adapters.
+//! Signatures through the API that OpenSSL and BoringSSL share: a module of both adapters.
 
 use std::ptr;
 
@@ -10,30 +10,29 @@ use crate::{
     ssl::{check, private_key},
 };
 
-/// Bytes of a SHA-256 hash.
 const HASH: usize = 32;
 
 /// The salt is as long as the hash: `RSA_PSS_SALTLEN_DIGEST` of rsa.h.
 const SALT_AS_HASH: i32 = -1;
 
-/// A key, with what signs, verifies and hashes set up once.
+/// A key, with contexts for signing, verifying and hashing.
 pub struct EvpSignature {
     key: *mut ffi::EVP_PKEY,
     signer: *mut ffi::EVP_PKEY_CTX,
     verifier: *mut ffi::EVP_PKEY_CTX,
     hasher: *mut ffi::EVP_MD_CTX,
-    /// Lives as long as the program.
+    /// Never freed.
     sha256: *const ffi::EVP_MD,
 }
 
 impl EvpSignature {
     /// # Errors
-    /// The library refuses the key.
+    ///
+    /// The library rejects the key.
     pub fn new(certificate: Certificate, key: &str) -> Result<Self> {
         let sha256 = ffi::sha256()?;
         let key = private_key(key)?;
-        // SAFETY: each is owned by what is returned; a context holds a reference of its own to
-        // the key.
+        // SAFETY: the returned value owns each object, and a context holds a reference to the key.
         let this = unsafe {
             Self {
                 key,
@@ -46,7 +45,7 @@ impl EvpSignature {
         check(!this.signer.is_null(), "EVP_PKEY_CTX_new")?;
         check(!this.verifier.is_null(), "EVP_PKEY_CTX_new")?;
         check(!this.hasher.is_null(), "EVP_MD_CTX_new")?;
-        // SAFETY: the contexts and the hash live.
+        // SAFETY: the contexts and the hash are valid.
         unsafe {
             check(
                 ffi::EVP_PKEY_sign_init(this.signer) == 1,
@@ -79,7 +78,7 @@ impl EvpSignature {
 
     fn hash(&mut self, message: &[u8]) -> Result<[u8; HASH]> {
         let (mut hash, mut length) = ([0; HASH], 0);
-        // SAFETY: the context lives, and the output of SHA-256 fits.
+        // SAFETY: the context is valid, and the buffer has the length of a SHA-256 hash.
         let done = unsafe {
             ffi::EVP_DigestInit_ex(self.hasher, self.sha256, ptr::null_mut()) == 1
                 && ffi::EVP_DigestUpdate(self.hasher, message.as_ptr().cast(), message.len()) == 1
@@ -98,7 +97,7 @@ impl Signature for EvpSignature {
     fn sign(&mut self, message: &[u8], signature: &mut [u8]) -> Result<usize> {
         let hash = self.hash(message)?;
         let mut length = signature.len();
-        // SAFETY: the context lives, and both lengths are those of their buffers.
+        // SAFETY: the context is valid, and both lengths are those of their buffers.
         let result = unsafe {
             ffi::EVP_PKEY_sign(
                 self.signer,
@@ -114,7 +113,7 @@ impl Signature for EvpSignature {
 
     fn verify(&mut self, message: &[u8], signature: &[u8]) -> Result<()> {
         let hash = self.hash(message)?;
-        // SAFETY: the context lives, and both lengths are those of their buffers.
+        // SAFETY: the context is valid, and both lengths are those of their buffers.
         let result = unsafe {
             ffi::EVP_PKEY_verify(
                 self.verifier,
@@ -130,7 +129,7 @@ impl Signature for EvpSignature {
 
 impl Drop for EvpSignature {
     fn drop(&mut self) {
-        // SAFETY: all are owned by this, and null is let pass.
+        // SAFETY: `self` owns all of them, and freeing null is allowed.
         unsafe {
             ffi::EVP_MD_CTX_free(self.hasher);
             ffi::EVP_PKEY_CTX_free(self.verifier);

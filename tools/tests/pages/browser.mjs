@@ -101,12 +101,14 @@ async function picture(page, path, view) {
     const body = (await response.text()).replace("font-display: optional", "font-display: block");
     await route.fulfill({ response, body });
   });
-  await page.goto(new URL(path, request.base).href, { waitUntil: "load" });
+  const [address, part] = path.split("#"); // a part is no target, which is marked
+  await page.goto(new URL(address, request.base).href, { waitUntil: "load" });
   await settled(page);
   await page.evaluate(() => document.fonts.ready);
-  const name = path.replace(/index\.html$/, "").replaceAll("/", " ").trim().replaceAll(" ", "-") || "home";
+  const name = path.replace(/index\.html$/, "").replaceAll(/[/#]+/g, " ").trim().replaceAll(" ", "-") || "home";
   const shot = join(request.shots, `${name}-${view}.png`);
-  await page.screenshot({ path: shot, fullPage: request.full ?? false });
+  if (part) await page.locator(`[id="${part}"]`).screenshot({ path: shot });
+  else await page.screenshot({ path: shot, fullPage: request.full ?? false });
   return { shot };
 }
 
@@ -165,6 +167,16 @@ async function look(page, path) {
   const figures = await page.evaluate(() =>
     [...document.querySelectorAll(".answer ~ .scroll td a")].map((a) => ({ text: a.textContent, row: a.getAttribute("href") })),
   );
+  // The lines of the tables of a question, and where they are from.
+  const sheets = await page.evaluate(() =>
+    [...document.querySelectorAll("table.sheet tbody tr")].map((e) => ({
+      table: e.closest("table").id,
+      label: e.querySelector("th").textContent.trim(),
+      texts: [...e.querySelectorAll("td")].map((cell) => cell.textContent.trim()),
+      links: [...e.querySelectorAll("td")].map((cell) => cell.querySelector("a")?.getAttribute("href") ?? null),
+    })),
+  );
+  const source = await page.evaluate(() => document.querySelector("#source + p")?.innerHTML ?? "");
   // Tables that are scrolled sideways, and how the name of a row behaves then.
   const tables = await page.evaluate(() =>
     [...document.querySelectorAll(".scroll:has(tbody th[scope='row'])")]
@@ -172,6 +184,7 @@ async function look(page, path) {
       .map((e) => ({
         caption: e.ariaLabel,
         class: e.querySelector("table").className,
+        sign: getComputedStyle(e).backgroundImage,
         name: getComputedStyle(e.querySelector("tbody th[scope='row']")).position,
       })),
   );
@@ -193,7 +206,7 @@ async function look(page, path) {
   }));
   await page.emulateMedia({ media: "screen" });
   const heard = [...messages]; // before axe adds what looking makes the page say
-  const answer = { ...seen, printed, overflow, cut, depth, charts, intervals, answers, figures, tables, height, skip, unreachable, requests, messages: heard };
+  const answer = { ...seen, printed, overflow, cut, depth, charts, intervals, answers, figures, sheets, source, tables, height, skip, unreachable, requests, messages: heard };
   if (!request.axe) return answer;
   // Evaluated through the debugger, which the page's policy does not bind.
   await page.evaluate(axe);

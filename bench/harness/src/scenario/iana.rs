@@ -5,7 +5,6 @@ use anyhow::{Context, Result};
 use super::{CipherSuite, KeyExchange};
 
 impl CipherSuite {
-    /// The IANA number.
     pub fn number(self) -> u16 {
         match self {
             Self::Aes128Gcm => 0x1301,
@@ -23,7 +22,8 @@ impl CipherSuite {
     /// The cipher suite of an IANA number.
     ///
     /// # Errors
-    /// None of the vocabulary.
+    ///
+    /// The vocabulary has no such cipher suite.
     pub fn from_number(number: u16) -> Result<Self> {
         let found = Self::ALL.iter().find(|suite| suite.number() == number);
         found
@@ -33,7 +33,6 @@ impl CipherSuite {
 }
 
 impl KeyExchange {
-    /// The IANA number.
     pub fn number(self) -> u16 {
         match self {
             Self::X25519 => 0x001d,
@@ -46,7 +45,8 @@ impl KeyExchange {
     /// The group of an IANA number.
     ///
     /// # Errors
-    /// None of the vocabulary.
+    ///
+    /// The vocabulary has no such group.
     pub fn from_number(number: u16) -> Result<Self> {
         let found = Self::ALL.iter().find(|group| group.number() == number);
         found
@@ -60,7 +60,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_are_those_of_iana() {
+    fn numbers_equal_those_of_iana() {
         let suites = CipherSuite::ALL.iter().map(|it| it.number());
         let mut suites: Vec<_> = suites.collect();
         suites.sort_unstable();

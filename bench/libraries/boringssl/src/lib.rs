@@ -1,4 +1,4 @@
-//! BoringSSL, as the package boring-sys brings it.
+//! Adapter for BoringSSL from the package boring-sys.
 
 #[path = "../../shared/bssl.rs"]
 mod bssl;
@@ -22,20 +22,21 @@ use tls_harness::{
     workloads::primitives::Cryptography,
 };
 
-/// Why an older one measures none.
+/// Reason why older versions have no primitives here.
 const PRIMITIVES: &str = "primitives are measured in newer BoringSSL only";
 
-/// What this build is.
+/// Describes this build.
 ///
 /// # Errors
-/// The program's own file can't be read.
+///
+/// The program's own file cannot be read.
 fn implementation() -> Result<Implementation> {
     let package = binary::package_version(env!("PACKAGES"), "boring-sys");
     let package = package.context("Cargo.lock has no boring-sys")?;
     let api = ffi::BORINGSSL_API_VERSION;
     let version = format!("boring-sys {package}, API {api}");
     Ok(Implementation {
-        // BoringSSL has no versions, and the package does not record the commit.
+        // BoringSSL has no version numbers, and the package does not record the commit.
         id: format!("{}-boring-sys-{package}", env!("LIBRARY")),
         flags: Some(env!("CMAKE_FLAGS").into()),
         cpu_mask: implementation::cpu_mask(),
@@ -46,7 +47,7 @@ fn implementation() -> Result<Implementation> {
     })
 }
 
-/// Why BoringSSL can't do the scenario, if it can't.
+/// The reason why BoringSSL does not support the scenario, if it does not.
 fn unsupported(scenario: &Scenario) -> Option<String> {
     if !cfg!(boringssl_groups) && scenario.operation == Operation::Primitive {
         return Some(PRIMITIVES.into());
@@ -54,7 +55,7 @@ fn unsupported(scenario: &Scenario) -> Option<String> {
     if let Some(reason) = bssl::unsupported_session_id(scenario, "BoringSSL") {
         return Some(reason);
     }
-    // A scenario that can't be set up is an error, which the set-up will report.
+    // An invalid configuration is an error, which creating it reports.
     let setup = Setup::client(scenario).ok()?;
     if !cfg!(boringssl_groups) {
         if setup.groups.contains(&KeyExchange::X25519MlKem768) {
@@ -69,7 +70,7 @@ fn unsupported(scenario: &Scenario) -> Option<String> {
         .then(|| "of TLS 1.3 only TLS_AES_256_GCM_SHA384 can be pinned in this BoringSSL".into())
 }
 
-/// What is measured as primitives.
+/// The library's cryptography, for primitives.
 fn cryptography() -> Result<&'static dyn Cryptography> {
     #[cfg(boringssl_groups)]
     return Ok(&primitives::Boring);

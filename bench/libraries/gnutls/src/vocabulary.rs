@@ -1,4 +1,4 @@
-//! Names of the harness as GnuTLS has them. Everything that a scenario pins is a priority string.
+//! Maps names of the harness to names of GnuTLS. A priority string pins every parameter.
 
 use std::ffi::{CStr, CString};
 
@@ -10,7 +10,7 @@ use tls_harness::{
 
 use crate::ffi::*;
 
-/// The name of a group in priority strings, which may be of one that this GnuTLS does not have.
+/// The name of a group in priority strings; this version of GnuTLS may not support the group.
 pub fn group_name(group: KeyExchange) -> &'static CStr {
     match group {
         KeyExchange::X25519 => c"X25519",
@@ -26,7 +26,7 @@ pub fn has_group(group: KeyExchange) -> bool {
     id != GNUTLS_GROUP_INVALID
 }
 
-/// Version, suite, groups and signature algorithm, and no others.
+/// The priority string of a configuration: it allows its parameters and no others.
 pub fn priorities(setup: &Setup) -> Result<CString> {
     let version = match setup.protocol {
         Protocol::Tls12 => "VERS-TLS1.2",
@@ -43,7 +43,7 @@ pub fn priorities(setup: &Setup) -> Result<CString> {
         CipherSuite::EcdheEcdsaAes256Gcm => (Some("ECDHE-ECDSA"), "AES-256-GCM"),
         CipherSuite::EcdheEcdsaChaCha20Poly1305 => (Some("ECDHE-ECDSA"), "CHACHA20-POLY1305"),
     };
-    // The same numbers go by other names in TLS 1.2, where the curve is not part of them.
+    // TLS 1.2 names the same code points differently, because there they do not include the curve.
     let signature = match (setup.certificate, setup.protocol) {
         (Certificate::Rsa2048 | Certificate::Rsa4096, _) => "SIGN-RSA-PSS-RSAE-SHA256",
         (Certificate::EcdsaP256, Protocol::Tls12) => "SIGN-ECDSA-SHA256",
@@ -60,8 +60,8 @@ pub fn priorities(setup: &Setup) -> Result<CString> {
         (Protocol::Tls13, Certificate::Rsa2048 | Certificate::Rsa4096)
     );
     if by_rsa_in_13 && setup.authentication == Authentication::Mutual {
-        // GnuTLS takes RSA-PSS for a kind of key of its own: a client asked for that signature alone
-        // presents no RSA certificate. TLS 1.3 allows this one in certificates, not in handshakes.
+        // A client that is offered only RSA-PSS does not present an RSA certificate: GnuTLS treats
+        // RSA-PSS as a separate key type. TLS 1.3 allows this algorithm in certificates only.
         parts.push("+SIGN-RSA-SHA256".into());
     }
     for group in &setup.groups {
@@ -71,7 +71,7 @@ pub fn priorities(setup: &Setup) -> Result<CString> {
     Ok(CString::new(parts.join(":"))?)
 }
 
-/// GnuTLS names the suites of TLS 1.2 without "WITH".
+/// Finds a cipher suite by GnuTLS' name; its TLS 1.2 names lack "WITH".
 pub fn named_suite(name: &str) -> Result<CipherSuite> {
     let found = CipherSuite::ALL
         .iter()

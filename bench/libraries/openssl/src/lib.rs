@@ -1,4 +1,4 @@
-//! OpenSSL.
+//! Adapter for OpenSSL.
 
 #[cfg(openssl_3)]
 #[path = "../../shared/evp.rs"]
@@ -30,12 +30,13 @@ fn reported(kind: i32) -> Result<&'static str> {
     unsafe { ffi::text(ffi::OpenSSL_version(kind)) }
 }
 
-/// What this build is.
+/// Describes this build.
 ///
 /// # Errors
-/// The program's own file can't be read, or the library does not name its version.
+///
+/// The program's own file cannot be read, or the library reports no version.
 fn implementation() -> Result<Implementation> {
-    // "OpenSSL 3.6.3 9 Jun 2026"
+    // For example "OpenSSL 3.6.3 9 Jun 2026".
     let name = reported(OPENSSL_VERSION)?;
     let version = name.split(' ').nth(1);
     let version = version.with_context(|| format!("\"{name}\" names no version"))?;
@@ -54,10 +55,10 @@ fn implementation() -> Result<Implementation> {
     })
 }
 
-/// Why an older one measures none.
+/// Reason why older versions have no primitives here.
 const PRIMITIVES: &str = "primitives are measured by an API that OpenSSL has since 3.0";
 
-/// Why this OpenSSL can't do the scenario, if it can't.
+/// The reason why this OpenSSL does not support the scenario, if it does not.
 fn unsupported(scenario: &Scenario) -> Option<String> {
     if cfg!(openssl_hybrid) {
         return None;
@@ -69,7 +70,7 @@ fn unsupported(scenario: &Scenario) -> Option<String> {
             (true, false) => None,
         };
     }
-    // A scenario that can't be set up is an error, which the set-up will report.
+    // An invalid configuration is an error, which creating it reports.
     let setup = Setup::client(scenario).ok()?;
     if setup.groups.contains(&KeyExchange::X25519MlKem768) {
         return Some("OpenSSL has X25519MLKEM768 since 3.5".into());
@@ -77,7 +78,7 @@ fn unsupported(scenario: &Scenario) -> Option<String> {
     (setup.key_shares > 1).then(|| "OpenSSL sends more than one key share since 3.5".into())
 }
 
-/// What is measured as primitives.
+/// The library's cryptography, for primitives.
 fn cryptography() -> Result<&'static dyn Cryptography> {
     #[cfg(openssl_3)]
     return Ok(&primitives::Evp);

@@ -49,7 +49,7 @@ fn public_key(
     algorithm: &'static dyn VerificationAlgorithm,
     key: impl AsRef<[u8]>,
 ) -> Result<PublicKey> {
-    PublicKey::new(algorithm, key).map_err(|error| anyhow!("the key is refused: {error}"))
+    PublicKey::new(algorithm, key).map_err(|error| anyhow!("the library rejected the key: {error}"))
 }
 
 fn verify(key: &PublicKey, message: &[u8], signature: &[u8]) -> Result<(), Unspecified> {
@@ -87,7 +87,7 @@ impl KeyExchange for MlKem768 {
 
     fn encapsulate(&self, share: &[u8], answer: &mut [u8], secret: &mut Secret) -> Result<()> {
         let key = EncapsulationKey::new(&ML_KEM_768, share);
-        let key = key.map_err(|error| anyhow!("the peer's key is refused: {error}"))?;
+        let key = key.map_err(|error| anyhow!("the library rejected the peer's key: {error}"))?;
         let (ciphertext, agreed) = key
             .encapsulate()
             .map_err(|_| anyhow!("encapsulating failed"))?;

@@ -43,7 +43,7 @@ impl Cryptography for Ring {
     }
 }
 
-/// ring parses a public key each time that it verifies.
+/// ring parses a public key at each verification.
 type PublicKey = UnparsedPublicKey<Vec<u8>>;
 
 fn public_key(

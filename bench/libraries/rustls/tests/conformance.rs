@@ -1,10 +1,10 @@
-//! rustls does, with every provider, what the harness asks of it.
+//! rustls passes the conformance tests of the harness with every provider.
 
 #[macro_use]
 #[path = "../../shared/conformance/mod.rs"]
 mod conformance;
 
-/// Transfers in records of 16 KiB: from 0.24 on, rustls counts the tag as a part of them.
+/// Transfers in records of 16 KiB: from 0.24 on, rustls includes the tag in their size.
 const FULL_RECORDS: &str = include_str!("unsupported/full-records.txt");
 
 #[cfg(feature = "aws-lc-rs")]
@@ -87,7 +87,7 @@ mod graviola {
 
     const PROGRAM: &str = env!("CARGO_BIN_EXE_tls-rustls-graviola");
 
-    /// Its cipher suites of TLS 1.2 do not support Ed25519.
+    /// Scenarios with Ed25519, which graviola's TLS 1.2 cipher suites do not support.
     const ED25519: &str = include_str!("unsupported/ed25519.txt");
 
     conformance_tests!(Rustls::graviola(), PROGRAM, unsupported: [ED25519]);

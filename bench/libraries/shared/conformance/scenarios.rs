@@ -1,11 +1,11 @@
-//! The scenarios that every adapter is tested with.
+//! The scenarios with which every adapter is tested.
 
 use tls_harness::scenario::{
     Authentication, Certificate, CipherSuite, KeyExchange, Operation, Protocol, Resumption,
     Scenario, Variant,
 };
 
-/// A full handshake of TLS 1.3 with an RSA certificate.
+/// A full TLS 1.3 handshake with an RSA certificate.
 pub fn handshake_13() -> Scenario {
     Scenario {
         protocol: Some(Protocol::Tls13),
@@ -19,7 +19,7 @@ pub fn handshake_13() -> Scenario {
     }
 }
 
-/// A full handshake of TLS 1.2 with an RSA certificate.
+/// A full TLS 1.2 handshake with an RSA certificate.
 pub fn handshake_12() -> Scenario {
     Scenario {
         protocol: Some(Protocol::Tls12),
@@ -28,7 +28,7 @@ pub fn handshake_12() -> Scenario {
     }
 }
 
-/// The suites that a protocol allows with a certificate.
+/// The cipher suites that a TLS version allows with a certificate.
 fn suites(protocol: Protocol, certificate: Certificate) -> Vec<CipherSuite> {
     let rsa = matches!(certificate, Certificate::Rsa2048 | Certificate::Rsa4096);
     let kind = match (protocol, rsa) {
@@ -40,7 +40,7 @@ fn suites(protocol: Protocol, certificate: Certificate) -> Vec<CipherSuite> {
     CipherSuite::ALL.iter().filter(fits).copied().collect()
 }
 
-/// Handshakes of every kind: each suite, group, certificate, authentication and resumption.
+/// Handshakes with each cipher suite, group, certificate, authentication and resumption.
 pub fn handshakes() -> Vec<Scenario> {
     let mut scenarios = Vec::new();
     for base in [handshake_12(), handshake_13()] {
@@ -161,7 +161,7 @@ pub fn main_report() -> Vec<Scenario> {
     ]
 }
 
-/// What the suite `primitives` measures.
+/// The primitives of the suite `primitives`.
 const PRIMITIVES: [&str; 21] = [
     "aes-128-gcm-seal-16384",
     "aes-128-gcm-open-16384",
@@ -194,7 +194,6 @@ pub fn primitives() -> Vec<Scenario> {
     PRIMITIVES.iter().map(named).collect()
 }
 
-/// One set-up.
 pub fn set_up(variant: &str, certificate: Certificate) -> Scenario {
     Scenario {
         operation: Operation::SetUp,
@@ -204,7 +203,6 @@ pub fn set_up(variant: &str, certificate: Certificate) -> Scenario {
     }
 }
 
-/// Set-ups of every kind.
 pub fn set_ups() -> Vec<Scenario> {
     let (rsa, ecdsa) = (Certificate::Rsa2048, Certificate::EcdsaP256);
     vec![

@@ -1,4 +1,4 @@
-//! wolfSSL does what the harness asks of it.
+//! wolfSSL passes the conformance tests of the harness.
 
 #[macro_use]
 #[path = "../../shared/conformance/mod.rs"]
@@ -7,7 +7,7 @@ mod conformance;
 use conformance::unsupported;
 use tls_wolfssl::WolfSsl;
 
-/// What wolfSSL alone can't do.
+/// Scenarios that only wolfSSL does not support.
 const OWN: &str = include_str!("unsupported.txt");
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_tls-wolfssl");

@@ -41,6 +41,8 @@ class MetricDefinition:
     """Rows of its parts (phases, percentiles) do not name it."""
     whole: bool = False
     """Printed as a whole number; otherwise with four significant digits."""
+    whole_in: tuple[str, ...] = ()
+    """Operations in which it is printed as a whole number, where it is not in all of them."""
     same_within: float | None = None
     """Of counts, which need no test: the ratio up to which two of them are equal."""
     trend: bool = False
@@ -65,7 +67,22 @@ class MetricDefinition:
 
 
 _MEMORY: Final[Mapping[str, tuple[str, ...]]] = {ANY: ("bytes", "bytes/connection")}
-_SET_UP: Final[Mapping[str, tuple[str, ...]]] = {"set-up": ("bytes",), ANY: ()}
+
+
+def _per(counted: str) -> Mapping[str, tuple[str, ...]]:
+    """The units of what is counted in handshakes and transfers."""
+    return {"handshake": (f"{counted}/handshake",), "transfer": (f"{counted}/MiB",), ANY: ()}
+
+
+_COUNTED_WITHIN: Final = 1.005
+"""Ratio up to which counts of calls are equal."""
+
+_ALLOCATOR: Final = "{} in an operation; for a set-up, with its first handshake (glibc's mtrace)"
+
+_LOCKS: Final = (
+    "A count without other threads at work is no contention. rustls has no such figure: the locks "
+    "of Rust's standard library are locked instructions"
+)
 
 METRICS: Final[Mapping[str, MetricDefinition]] = {
     "rate": MetricDefinition(
@@ -154,44 +171,115 @@ METRICS: Final[Mapping[str, MetricDefinition]] = {
     ),
     "allocations": MetricDefinition(
         noun="allocations",
-        units={"set-up": ("allocations",), ANY: ()},
+        units={"set-up": ("allocations",), **_per("allocations")},
         better="lower",
         words=("fewer", "more"),
         verb="makes",
         amount="allocations",
         order=61,
-        whole=True,
-        same_within=1.005,
-        caption="Allocations of one set-up and its first handshake, as glibc's mtrace counts them",
+        whole_in=("set-up",),
+        same_within=_COUNTED_WITHIN,
+        caption=_ALLOCATOR.format("Calls that allocate"),
         caution="An allocation is not a time",
     ),
     "allocated-in-all": MetricDefinition(
         noun="memory allocated in all",
-        units=_SET_UP,
+        units={"set-up": ("bytes",), **_per("bytes")},
         better="lower",
         words=("less", "more"),
         verb="takes",
         amount="memory",
         order=62,
         whole=True,
-        same_within=1.005,
-        caption="Bytes that one set-up and its first handshake allocated, also those that it "
-        "freed, as glibc's mtrace counts them",
+        same_within=_COUNTED_WITHIN,
+        caption=_ALLOCATOR.format("Bytes that were allocated, also those that were freed"),
         caution="An allocation is not a time",
     ),
     "peak-allocated": MetricDefinition(
         noun="peak memory allocated",
-        units=_SET_UP,
+        units={**dict.fromkeys(("set-up", "handshake", "transfer"), ("bytes",)), ANY: ()},
         better="lower",
         words=("less", "more"),
         verb="takes",
         amount="memory",
         order=63,
         whole=True,
-        same_within=1.005,
-        caption="Most bytes that one set-up and its first handshake had allocated at once, as "
-        "glibc's mtrace counts them",
+        same_within=_COUNTED_WITHIN,
+        caption=_ALLOCATOR.format("Most bytes that were allocated at once"),
         caution="An allocation is not a time",
+    ),
+    "frees": MetricDefinition(
+        noun="frees",
+        units=_per("frees"),
+        better="lower",
+        words=("fewer", "more"),
+        verb="makes",
+        amount="frees",
+        order=64,
+        same_within=_COUNTED_WITHIN,
+        caption=_ALLOCATOR.format("Calls that free memory"),
+        caution="A connection is freed after the calls that are counted",
+    ),
+    "mutex-locks": MetricDefinition(
+        noun="mutex locks",
+        units=_per("locks"),
+        better="lower",
+        words=("fewer", "more"),
+        verb="takes",
+        amount="mutex locks",
+        order=65,
+        same_within=_COUNTED_WITHIN,
+        caption="Calls that lock a mutex of pthread, on one thread beside an idle one",
+        caution=_LOCKS,
+    ),
+    "read-locks": MetricDefinition(
+        noun="read locks",
+        units=_per("locks"),
+        better="lower",
+        words=("fewer", "more"),
+        verb="takes",
+        amount="read locks",
+        order=66,
+        same_within=_COUNTED_WITHIN,
+        caption="Calls that lock a rwlock of pthread for reading, on one thread beside an idle one",
+        caution=_LOCKS,
+    ),
+    "write-locks": MetricDefinition(
+        noun="write locks",
+        units=_per("locks"),
+        better="lower",
+        words=("fewer", "more"),
+        verb="takes",
+        amount="write locks",
+        order=67,
+        same_within=_COUNTED_WITHIN,
+        caption="Calls that lock a rwlock of pthread for writing, on one thread beside an idle one",
+        caution=_LOCKS,
+    ),
+    "locked-instructions": MetricDefinition(
+        noun="locked instructions",
+        units=_per("locked instructions"),
+        better="lower",
+        words=("fewer", "more"),
+        verb="takes",
+        amount="locked instructions",
+        order=68,
+        same_within=_COUNTED_WITHIN,
+        caption="Instructions that lock the bus, on one thread beside an idle one, counted by "
+        "callgrind ({counter})",
+        caution="A count without other threads at work is no contention",
+    ),
+    "kernel-calls": MetricDefinition(
+        noun="calls into the kernel",
+        units=_per("calls"),
+        better="lower",
+        words=("fewer", "more"),
+        verb="makes",
+        amount="calls into the kernel",
+        order=69,
+        same_within=_COUNTED_WITHIN,
+        caption="System calls on one thread beside an idle one, written down by strace ({counter})",
+        caution="The transport is memory: no call sends or receives",
     ),
 }
 """By id, in the order of the schema."""
@@ -220,7 +308,11 @@ def _units(definition: MetricDefinition) -> tuple[str, ...]:
 UNITS: Final = tuple(dict.fromkeys(unit for m in METRICS.values() for unit in _units(m)))
 """Of all metrics, in the order of the schema."""
 
-WHOLE_UNITS: Final = frozenset(u for m in METRICS.values() if m.whole for u in _units(m))
+WHOLE_UNITS: Final = frozenset(
+    unit
+    for m in METRICS.values()
+    for unit in (_units(m) if m.whole else [u for o in m.whole_in for u in m.units_of(o)])
+)
 """Units of values that are printed as whole numbers."""
 
 SCALES: Final[Mapping[str, int]] = {"KiB": 1024, "µs": 1000}

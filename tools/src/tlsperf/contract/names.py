@@ -41,7 +41,9 @@ _RESUMPTIONS: Final = {
 
 
 def cipher_name(cipher_suite: str) -> str:
-    """The AEAD of an IANA cipher suite, e.g. AES-256-GCM; the suite itself if it is another."""
+    """The AEAD of an IANA cipher suite: AES-256-GCM. An unknown cipher suite is returned
+    unchanged.
+    """
     for part, name in _CIPHERS.items():
         if f"_{part}_" in f"{cipher_suite}_":
             return name
@@ -57,12 +59,12 @@ def size_name(size: int) -> str:
 
 
 def scenario_name(scenario: Scenario) -> str:
-    """The readable name of a scenario; equal names mean equal scenarios within a report.
+    """The readable name of a scenario; within a report, equal names mean equal scenarios.
 
-    Left out is what is the same in every main report: the certificate and the group of a
-    transfer, the certificate and AES-256-GCM of a handshake that resumes, server
-    authentication, one thread; of a transfer without `in_flight`, writes of 1 MiB; with it, writes
-    of as many bytes.
+    The name leaves out what is the same in every main report: the certificate and the group of a
+    transfer, the certificate and AES-256-GCM of a resumed handshake, server authentication, one
+    thread. It also leaves out the size of writes if it is `in_flight`, or 1 MiB without
+    `in_flight`.
     """
     s = scenario
     parts: list[str] = []
@@ -103,15 +105,17 @@ def scenario_name(scenario: Scenario) -> str:
 
 
 def scenario_anchor(scenario: Scenario) -> str:
-    """The permanent anchor of a scenario: full-handshake-1-3-ecdsa-p256 of "TLS 1.3 full handshake,
-    ECDSA P-256", whose name began otherwise when anchors were first published.
+    """The permanent anchor of a scenario: full-handshake-1-3-ecdsa-p256 for "TLS 1.3 full
+    handshake, ECDSA P-256".
+
+    Anchors keep the word order and spelling that names had when anchors were first published.
     """
     name = re.sub(r"^TLS (1\.[0-9]) ([^,]+)", r"\2 \1", scenario_name(scenario))
     return anchor_of(name.replace("ECDSA P-", "ECDSA-P"))
 
 
 def anchor_of(name: str) -> str:
-    """A name in lower case, words joined by hyphens."""
+    """A name in lower case, with its words joined by hyphens."""
     lower = name.lower().replace("+", "-and-")
     kept = "".join(c if c.isascii() and (c.isalnum() or c == ".") else "-" for c in lower)
     return "-".join(word for word in kept.split("-") if word).replace(".", "-")

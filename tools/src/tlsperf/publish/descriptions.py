@@ -1,4 +1,4 @@
-"""What a scenario is, in words: what is done, who does it, and each of its fields."""
+"""Describes a scenario in words: what is done, who does it, and each of its fields."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ _VALUES: Final = {
 
 
 def done(scenario: Scenario) -> str:
-    """What is done, in a sentence."""
+    """A sentence about what is done."""
     s = scenario
     protocol = f"TLS {s.protocol}" if s.protocol else "TLS"
     if s.operation == "transfer":
@@ -89,7 +89,7 @@ def done(scenario: Scenario) -> str:
 
 
 def _set_up(variant: str) -> str:
-    """What is set up, in a sentence."""
+    """A sentence about what is set up."""
     what, _, many = variant.rpartition("-")
     if many == "slope":
         things = "names of a server" if what == "names" else "trust anchors"
@@ -119,7 +119,7 @@ def _set_up(variant: str) -> str:
 
 
 def why(scenario: Scenario) -> str:
-    """Who does it, and what it limits; empty for what no program does by itself."""
+    """Who does it, and what it limits; empty for work that no program does by itself."""
     s = scenario
     kind: str = s.operation
     if kind == "handshake":
@@ -132,8 +132,10 @@ def _is_full(scenario: Scenario) -> bool:
 
 
 def facts(scenarios: Iterable[Scenario]) -> list[ScenarioFact]:
-    """The fields that reports record of one scenario. Where they record different ones, or some of
-    them none, the fact says so."""
+    """The fields that reports record for one scenario.
+
+    A fact says so if reports record different values, or if some record none.
+    """
     known = list(scenarios)
     found = []
     for field, name in _FACTS:

@@ -20,7 +20,7 @@ from tlsperf.publish.sheets import NOTHING, Source, mark_of, own_sources, with_m
 
 
 class Task(NamedTuple):
-    """A column: its head and the row that it shows."""
+    """A column of the scoreboard: its head and the row that it shows."""
 
     title: str
     row: Identifier
@@ -34,16 +34,16 @@ TASKS: Final = (
     Task("Client", "full-handshake-1-3-ecdsa-p256-x25519-client"),
     Task("Resumption", "resumed-handshake-1-3-ticket-x25519-server"),
 )
-"""Of one report."""
+"""Columns that come from one report."""
 ELSEWHERE: Final = (
     Task("Memory per idle connection", "memory-1-3-x25519-server-data-allocated"),
     Task("ClientHello", "client-hello-1-3-x25519-client"),
 )
-"""Of the newest report on the same host that has the same baseline."""
+"""Columns that come from the newest report on the same host with the same baseline."""
 
 
 def scoreboard(ordered: Sequence[Results]) -> Scoreboard | None:
-    """Of the report with the most libraries; None where no report has all tasks of one."""
+    """The scoreboard of the report with the most libraries; None if no report has all tasks."""
     sources = [s for s in own_sources(ordered) if s.results.baseline]
     main = with_most_libraries(sources, [task.row for task in TASKS])
     if main is None or main.results.baseline is None:
@@ -107,7 +107,7 @@ def _cell(source: Source, row: Identifier, implementation: Identifier) -> SheetC
 
 
 def _means(source: Source) -> Sheet:
-    """The geometric mean of the ratios of each table."""
+    """The geometric means of the ratios of each table."""
     means = source.results.means
     tables = list(dict.fromkeys((mean.table, mean.title) for mean in means))
     rows = []

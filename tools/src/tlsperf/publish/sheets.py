@@ -1,4 +1,4 @@
-"""What tables over reports are made of: rows looked up in results, and cells with their links."""
+"""Parts of tables over several reports: rows looked up in results, and cells with links."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Source:
         return set(anchors) <= set(self.rows)
 
     def cell(self, anchor: Identifier, implementation: Identifier) -> Cell | None:
-        """A valid figure."""
+        """The valid figure of an implementation in a row; None if there is none."""
         if anchor not in self.rows:
             return None
         for cell in self.rows[anchor][1].cells:
@@ -46,7 +46,7 @@ class Source:
         return f"perf/{self.results.id}/#{anchor}"
 
     def figure(self, anchor: Identifier, implementation: Identifier) -> SheetCell:
-        """A figure with its verdict and its interval."""
+        """A figure with its verdict, its interval and a link."""
         cell = self.cell(anchor, implementation)
         if cell is None:
             return NOTHING
@@ -74,7 +74,7 @@ class Source:
         return listed(list(map(host_label, self.results.hosts)))
 
     def libraries(self, anchors: Sequence[Identifier]) -> set[str]:
-        """Those with a figure in all of these rows."""
+        """The libraries with a figure in all of these rows."""
         return {
             shown.library
             for shown in self.shown.values()
@@ -87,7 +87,7 @@ def mark_of(cell: Cell) -> str | None:
 
 
 def own_sources(ordered: Sequence[Results]) -> list[Source]:
-    """The reports of one host by our own harness, in their order."""
+    """Reports of one host that were measured with our harness, in their order."""
     return [
         Source(results)
         for results in ordered
@@ -96,12 +96,12 @@ def own_sources(ordered: Sequence[Results]) -> list[Source]:
 
 
 def with_most_libraries(sources: Sequence[Source], anchors: Sequence[Identifier]) -> Source | None:
-    """The report with these rows for the most libraries, the first of several."""
+    """The report that has these rows for the most libraries; the first one of several."""
     found = [s for s in sources if s.has(anchors) and len(s.libraries(anchors)) > 1]
     return max(found, key=lambda s: len(s.libraries(anchors)), default=None)
 
 
 def first_with(sources: Sequence[Source], anchors: Sequence[Identifier]) -> Source | None:
-    """The first report with these rows for several libraries."""
+    """The first report that has these rows for several libraries."""
     found = (s for s in sources if s.has(anchors) and len(s.libraries(anchors)) > 1)
     return next(found, None)

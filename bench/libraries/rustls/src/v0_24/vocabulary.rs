@@ -1,4 +1,4 @@
-//! Names of the harness as rustls has them.
+//! Maps names of the harness to names of rustls.
 
 use rustls::crypto::{CipherSuiteCommon, SignatureScheme, kx::NamedGroup};
 use tls_harness::scenario::{Certificate, CipherSuite, KeyExchange};
