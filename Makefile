@@ -1,4 +1,4 @@
-# The two commands of the README, and the parts they are made of.
+# The two commands of the README, and the targets that they use.
 #   make report   from this host to a published page
 #   make test     every test
 SHELL := bash
@@ -17,13 +17,13 @@ PORT ?= 1111
 RUN ?= $(shell date -u +%F)-$(SUITE)-$(shell date -u +%H%M)
 
 .PHONY: help
-help: ## what there is to make
+help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-15s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 # --- the two commands ------------------------------------------------------------------------
 
 .PHONY: report
-report: doctor-report libraries $(VENV)/.tools ## measure this host and publish the report in public/ (SUITE=standard for report grade)
+report: doctor-report libraries $(VENV)/.tools ## measure this host and publish the report in public/ (SUITE=standard for a publishable report)
 	$(RELEASE)/tlsbench run --suite bench/suites/$(SUITE).toml --out data/runs/$(RUN)
 	$(TLSPERF) new $(RUN)
 	$(TLSPERF) render
@@ -32,16 +32,20 @@ report: doctor-report libraries $(VENV)/.tools ## measure this host and publish 
 	@echo "report: public/perf/$(RUN)/index.html   (make serve shows it)"
 
 .PHONY: test
-test: doctor-test test-bench test-tools test-suites ## every test
+test: doctor-test test-bench test-tools test-suites ## run every test
 
 # --- parts -----------------------------------------------------------------------------------
 
 .PHONY: libraries
-libraries: $(VENV)/.build $(if $(filter layouts libraries,$(SUITE)),more-libraries) ## build tlsbench and the programs of the libraries in the workspace of bench/
+libraries: $(VENV)/.build $(if $(filter layouts libraries post-quantum,$(SUITE)),more-libraries) ## build tlsbench and the programs of the libraries in the workspace of bench/
 	cd bench && cargo build --release --locked --workspace
 
-# Each is a workspace of its own: in one workspace Cargo would build a dependency that two libraries
-# share with the features of both. LIBRARY=wolfssl builds or tests that one alone.
+.PHONY: tlsbench
+tlsbench: ## build tlsbench alone: `tlsbench compare` builds the libraries that it compares
+	cd bench && cargo build --release --locked --package tlsbench
+
+# Each has its own workspace: in one workspace, Cargo would build a shared dependency of two libraries
+# with the features of both. LIBRARY=wolfssl builds or tests only that library.
 define in_each_library
 @libraries='$(LIBRARY)'; libraries=$${libraries:-$$(scripts/libraries id own)}; \
 for library in $$libraries; do \
@@ -63,7 +67,7 @@ render: $(VENV)/.tools ## write results, charts and front matter of every report
 	$(TLSPERF) render
 
 .PHONY: generate
-generate: render ## everything that is generated and committed
+generate: render ## write all generated files that are committed
 	$(PYTHON) -m tlsperf.publish.schema
 	$(PYTHON) -m tlsperf.publish.style
 	$(PYTHON) tools/tests/fixture_run.py
@@ -73,32 +77,32 @@ site: doctor-site zola ## build public/ from committed data alone
 	$(SITE) build
 
 .PHONY: serve
-serve: doctor-site zola ## the site on http://127.0.0.1:1111 (PORT=1111), rebuilt when a file changes
+serve: doctor-site zola ## serve the site at http://127.0.0.1:1111 (PORT=1111), rebuilt when a file changes
 	@$(SITE) serve --port $(PORT)
 
 .PHONY: test-bench
-test-bench: $(VENV)/.build clang valgrind
+test-bench: $(VENV)/.build clang valgrind strace
 	cd bench && cargo test --release --locked --workspace
 
 .PHONY: test-libraries
-test-libraries: libraries more-libraries $(VENV)/.dev ## what `test` and `check` do, for the libraries with workspaces of their own (LIBRARY=wolfssl: for one)
+test-libraries: libraries more-libraries $(VENV)/.dev ## run `test` and `check` for the libraries with workspaces of their own (LIBRARY=wolfssl: for one)
 	$(call in_each_library,cargo fmt --check)
 	$(call in_each_library,cargo clippy --release --locked --all-targets --target-dir ../../target -- -D warnings)
 	$(call in_each_library,cargo test --release --locked --target-dir ../../target)
-	$(if $(LIBRARY),,$(PYTHON) tools/automation/suites.py layouts libraries)
+	$(if $(LIBRARY),,$(PYTHON) tools/automation/suites.py layouts libraries post-quantum)
 
 .PHONY: matrix-lock
-matrix-lock: libraries ## record anew the packages that the builds of all suites are made of
+matrix-lock: libraries ## record the packages of the builds of all suites again
 	rm -f bench/matrix.lock
-	for suite in $$(grep --files-with-matches '{ library' bench/suites/*.toml); do \
+	for suite in $$(grep --files-with-matches '{ library.* version' bench/suites/*.toml); do \
 	  $(RELEASE)/tlsbench lock --suite "$$suite"; done
 
 .PHONY: put-back
-put-back: $(VENV)/.build ## put each bias of the methodology back into the code: its tests must fail (WORDS="allocator clock")
+put-back: $(VENV)/.build ## restore each bias of data/biases.toml in the code: its tests must fail (WORDS="allocator clock")
 	python3 tools/automation/put_back.py $(WORDS)
 
 .PHONY: test-matrix
-test-matrix: libraries ## conformance of the oldest and newest version of each library
+test-matrix: libraries ## test the conformance of the oldest and newest version of each library
 	$(RELEASE)/tlsbench test --suite bench/suites/history.toml
 
 .PHONY: test-tools
@@ -110,19 +114,19 @@ test-suites: libraries $(VENV)/.dev ## run every suite in a shortened form, and 
 	$(PYTHON) tools/automation/suites.py
 
 .PHONY: fuzz
-fuzz: $(VENV)/.dev ## every raw format with 5,000 documents a test; takes most of an hour
+fuzz: $(VENV)/.dev ## test every raw format with 5,000 documents for each test; takes most of an hour
 	cd tools && ../$(PYTHON) -m pytest --hypothesis-profile=nightly tests/test_formats_fuzz.py
 
 .PHONY: mutants-tools
-mutants-tools: $(VENV)/.dev ## change the pure cores of tools/ in small ways and see whether tests notice; takes about an hour
+mutants-tools: $(VENV)/.dev ## change the pure cores of tools/ one place at a time: tests must notice; takes about an hour
 	$(PYTHON) tools/automation/mutants.py
 
 .PHONY: screenshots
-screenshots: $(VENV)/.dev node_modules/.installed chromium ## take the pictures again that the page tests compare with
+screenshots: $(VENV)/.dev node_modules/.installed chromium ## replace the screenshots that the page tests compare with
 	cd tools && ../$(PYTHON) -m pytest tests/pages/test_browser.py -k look_as --update-pictures
 
 .PHONY: check
-check: doctor-check $(VENV)/.dev $(VENV)/.build node_modules/.installed ## format, lint, types, generated files in step
+check: doctor-check $(VENV)/.dev $(VENV)/.build node_modules/.installed ## check format, lint, types, and that generated files are up to date
 	cd bench && cargo fmt --all --check
 	cd bench && rustfmt --check --edition 2024 libraries/rustls/src/v0_24/lib.rs
 	cd bench && cargo clippy --release --locked --workspace --all-targets -- -D warnings
@@ -140,7 +144,7 @@ check: doctor-check $(VENV)/.dev $(VENV)/.build node_modules/.installed ## forma
 # --- set-up ----------------------------------------------------------------------------------
 
 .PHONY: doctor doctor-report doctor-site doctor-test doctor-check doctor-more-libraries
-doctor: ## what this machine lacks for each target, and how to get it
+doctor: ## list what this machine lacks for each target, and how to install it
 	@scripts/doctor report site test check more-libraries
 doctor-report doctor-site doctor-test doctor-check doctor-more-libraries: doctor-%:
 	@scripts/doctor --quiet $*
@@ -160,19 +164,19 @@ $(VENV)/.dev: tools/requirements-dev.txt $(VENV)/.tools | $(VENV)/bin/python
 	$(VENV)/bin/pip install --quiet --require-hashes --requirement tools/requirements-dev.txt
 	touch $@
 
-# Not `npm ci`: it wants the lock to hold the Zola of every other system too, which npm leaves out.
+# Not `npm ci`: it requires the Zola of all other systems in the lock, and npm leaves those out.
 node_modules/.installed: package-lock.json
 	npm install --no-save --no-audit --no-fund --loglevel=error
 	touch $@
 
-# A Zola of the host serves; npm brings one where there is none.
+# npm installs a Zola if the host has none.
 .PHONY: zola
 zola:
 	@command -v zola >/dev/null || $(MAKE) --no-print-directory node_modules/.installed
 
-# What tests need besides, from the packages of Debian that bear the same names.
-.PHONY: chromium clang valgrind
-chromium clang valgrind:
+# Other programs that tests need, from Debian packages with the same names.
+.PHONY: chromium clang valgrind strace
+chromium clang valgrind strace:
 	@command -v $@ >/dev/null || { \
 	  if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
 	    apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $@ >/dev/null; \
@@ -186,12 +190,12 @@ lock: ## pin the Python packages again after a change of tools/*.in
 	    --python-version 3.11 --universal tools/$$set.in -o tools/$$set.txt; done
 
 .PHONY: clean
-clean: ## remove everything that is built or installed here
+clean: ## remove everything that was built or installed here
 	rm -rf $(VENV) node_modules public build bench/target
 
-# --- what the workflows run, and a bench host --------------------------------------------------
-# What a workflow hands over stands in recipes as "$$NAME", a variable of the shell: make would
-# expand a $(NAME).
+# --- targets of workflows and of a bench host --------------------------------------------------
+# Recipes read the inputs of a workflow as "$$NAME", a variable of the shell: make would expand
+# $(NAME).
 
 ACTIONLINT := build/bin/actionlint
 ACTIONLINT_VERSION := v1.7.12
@@ -201,7 +205,7 @@ CARGO_MUTANTS := build/bin/cargo-mutants
 CARGO_MUTANTS_VERSION := 27.1.0
 
 .PHONY: mutants-bench
-mutants-bench: $(VENV)/.dev $(CARGO_MUTANTS)-$(CARGO_MUTANTS_VERSION) ## change the pure cores of bench/ one place at a time: tests must notice (FILES=harness/src/clock.rs)
+mutants-bench: $(VENV)/.dev $(CARGO_MUTANTS)-$(CARGO_MUTANTS_VERSION) valgrind ## change the pure cores of bench/ one place at a time: tests must notice (FILES=harness/src/clock.rs)
 	$(PYTHON) tools/automation/bench_mutants.py $(FILES)
 
 $(CARGO_MUTANTS)-$(CARGO_MUTANTS_VERSION):
@@ -210,9 +214,11 @@ $(CARGO_MUTANTS)-$(CARGO_MUTANTS_VERSION):
 
 .PHONY: workflows
 check: workflows
-workflows: $(VENV)/.dev $(ACTIONLINT)-$(ACTIONLINT_VERSION) ## correctness and security of .github/workflows
-	$(ACTIONLINT)-$(ACTIONLINT_VERSION)
-	$(VENV)/bin/zizmor --offline --quiet --persona pedantic .github/workflows
+workflows: $(VENV)/.dev $(ACTIONLINT)-$(ACTIONLINT_VERSION) ## check the correctness and security of .github/workflows, action.yml and the workflow in docs/
+	mkdir -p build/workflows
+	sed -n '/^```yaml/,/^```$$/{//!p}' docs/pull-requests.md > build/workflows/instructions.yml
+	$(ACTIONLINT)-$(ACTIONLINT_VERSION) .github/workflows/*.yml build/workflows/instructions.yml
+	$(VENV)/bin/zizmor --offline --quiet --persona pedantic .github/workflows action.yml build/workflows
 
 $(ACTIONLINT)-$(ACTIONLINT_VERSION):
 	@command -v go >/dev/null || { echo "actionlint needs Go: go.dev/dl, or apt-get install golang" >&2; exit 1; }
@@ -227,7 +233,7 @@ PROSE = $(shell git ls-files '*.md' '*.html' '*.rs' '*.py' '*.js' '*.mjs' \
 
 .PHONY: prose
 check: prose
-prose: $(VALE)-$(VALE_VERSION) ## words and sentences of texts, templates and comments (rules in .vale/)
+prose: $(VALE)-$(VALE_VERSION) ## check words and sentences of texts, templates and comments (rules in .vale/)
 	@$(VALE)-$(VALE_VERSION) --output=line $(PROSE)
 
 $(VALE)-$(VALE_VERSION):
@@ -249,19 +255,28 @@ validate: $(VENV)/.tools ## check everything below data/
 	$(TLSPERF) validate
 
 .PHONY: summary
-summary: $(VENV)/.tools ## Markdown of the figures that changed (SINCE=origin/main)
+summary: $(VENV)/.tools ## print the changed figures as Markdown (SINCE=origin/main)
 	@$(TLSPERF) summary "$$SINCE"
 
 .PHONY: pages
-pages: doctor-site zola ## the site as it will live at $BASE_URL
+pages: doctor-site zola ## build the site for $BASE_URL
 	$(SITE) build --base-url "$$BASE_URL"
 
 .PHONY: draft
 draft: $(VENV)/.tools ## import a packed run and draft its report (ARCHIVE=… SUITE=standard)
 	$(TLSPERF) draft $$ARCHIVE --suite "bench/suites/$$SUITE.toml"
 
+.PHONY: night
+night: $(VENV)/.build valgrind ## count the newest main branch of a library (LIBRARY=rustls), into build/night
+	cd bench && cargo build --release --locked -p tlsbench
+	scripts/count-main "$$LIBRARY"
+
+.PHONY: nights
+nights: $(VENV)/.tools ## add what is in build/night to the nights of the branch counts, and find steps
+	scripts/commit-nights
+
 .PHONY: new-versions
-new-versions: ## names newer releases of the libraries, as an issue in build/new-versions.md
+new-versions: ## list newer releases of the libraries, as an issue in build/new-versions.md
 	mkdir -p build
 	python3 tools/automation/new_versions.py > build/new-versions.md
 
@@ -270,5 +285,6 @@ bench-host: ## make this Debian 12 machine a bench host (REPOSITORY=owner/name; 
 	scripts/bench-host $(REPOSITORY)
 
 .PHONY: rehearse
-rehearse: libraries $(VENV)/.dev zola ## play bench.yml here, in a scratch clone
+rehearse: libraries $(VENV)/.dev zola ## run the steps of bench.yml and action.yml here, in scratch clones
 	$(PYTHON) tools/automation/rehearse.py
+	$(PYTHON) tools/automation/rehearse_action.py

@@ -1,9 +1,9 @@
 #!/bin/sh
-# Runs before every job of a bench host's runner (ACTIONS_RUNNER_HOOK_JOB_STARTED) and accepts only
+# Runs before every job of a bench host's runner (ACTIONS_RUNNER_HOOK_JOB_STARTED), and accepts only
 # bench.yml of the main branch. A pull request brings its own workflow files, so no file in the
-# repository can keep it from asking for a bench host: this one, on the host, can.
-# GitHub sets the variables; a workflow cannot override them. The name must end in .sh: actions/runner
-# fails every job otherwise (src/Runner.Common/HostContext.cs, GetDefaultShellForScript).
+# repository can prevent it from requesting a bench host; this file on the host can. GitHub sets the
+# variables, and a workflow cannot override them. The file name must end in .sh: otherwise
+# actions/runner fails every job (src/Runner.Common/HostContext.cs, GetDefaultShellForScript).
 set -eu
 repository=$(cat "$(dirname "$0")/repository") # beside it, written by scripts/bench-host
 

@@ -1,5 +1,5 @@
-// Figures against a baseline of the reader's choice. No verdict is made here: one that a report has
-// is shown, and a ratio that no report has tested says so. All pure.
+// Compares figures with the baseline that the reader chose. Verdicts come from reports only: a ratio
+// that no report tested is marked. Pure functions.
 
 /** @typedef {import("./view.js").Figure} Figure */
 /** @typedef {import("./view.js").Group} Group */
@@ -10,20 +10,20 @@
  * @property {string} report
  * @property {string} library id of the implementation
  * @property {boolean} own whether it is the baseline of its report too
- * @property {any} comparisons comparisons.json of its report; not needed where it is its own
+ * @property {any} comparisons comparisons.json of its report; not needed if it is the report's own baseline
  */
 
-/** A bare ratio, as the reports write it: 1.22x. @param {number} value */
+/** A ratio without a verdict, as in reports: 1.22x. @param {number} value */
 export function factor(value) {
   return `${value.toFixed(2)}x`;
 }
 
-/** The id by which an address names a baseline. @param {Figure} figure */
+/** The id of a baseline in an address. @param {Figure} figure */
 export const baselineId = (figure) => `${figure.report}~${figure.library}`;
 
 /**
- * A figure over the baseline's in the same scenario; above 1 is better. Undefined for the baseline
- * itself, where it has no such figure, and where one of the two must not count.
+ * The ratio of a figure to the baseline's in the same scenario; above 1 is better. Undefined for the
+ * baseline itself, without a figure of the baseline, and if one of the two does not count.
  *
  * @param {Figure} figure
  * @param {Figure[]} all of the table
@@ -67,7 +67,7 @@ export function byDifference(groups, ratio) {
 }
 
 /**
- * Scenarios in which a report says that something is faster or slower than the baseline.
+ * Scenarios in which a report has a verdict faster or slower than the baseline.
  *
  * @param {Group[]} groups
  * @param {(figure: Figure) => Comparison | undefined} ratio
@@ -79,7 +79,7 @@ export function differing(groups, ratio) {
 }
 
 /**
- * The geometric mean of each library's ratios over the scenarios that are shown.
+ * The geometric mean of each library's ratios over the scenarios shown.
  *
  * @param {Figure[]} shown
  * @param {(figure: Figure) => Comparison | undefined} ratio
@@ -108,7 +108,7 @@ export function means(shown, ratio) {
  * @param {Figure[]} shown
  * @param {string} unit
  * @param {(figure: Figure) => Comparison | undefined} ratio
- * @param {string} baseline what ratios refer to; empty if nothing
+ * @param {string} baseline the baseline of the ratios; empty without ratios
  */
 export function csv(shown, unit, ratio, baseline) {
   const head = [

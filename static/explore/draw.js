@@ -1,4 +1,4 @@
-// Draws the charts of Explore as SVG, by attributes alone: the page's policy allows no style.
+// Draws the charts of Explore as SVG, only with attributes: the page's policy forbids styles.
 
 import { domain, marks, named, printed, scale, ticks } from "./marks.js";
 
@@ -18,9 +18,9 @@ export function make(name, attributes, ...children) {
 export const shown = (value) => value.toLocaleString("en", { maximumSignificantDigits: 4 });
 
 /**
- * A drawing with its title, and its figures in words.
+ * A drawing with its title and a text alternative.
  *
- * @param {number} id of the page's drawings
+ * @param {number} id number of the drawing on the page
  * @param {string} title
  * @param {Group[]} groups
  * @param {number} width
@@ -37,7 +37,7 @@ export function drawing(id, title, groups, width, height) {
   );
 }
 
-/** What a drawing says in words. @param {Group[]} groups */
+/** The text alternative of a drawing. @param {Group[]} groups */
 function described(groups) {
   const name = named(groups);
   /** @param {Group} group */
@@ -46,7 +46,7 @@ function described(groups) {
 }
 
 /**
- * Bars of one scenario or several, over one axis.
+ * Bars of one or several scenarios over one axis.
  *
  * @param {Group[]} groups
  * @param {{ title: string, unit: string, width: number, size: number, log: boolean, id: number, domain?: [number, number] }} look
@@ -64,7 +64,7 @@ export function bars(groups, look) {
   area.append(axis);
   for (const tick of ticks(within, Math.max(2, Math.floor(made.width / (7 * size))), log)) {
     const x = at(tick);
-    // Without room beside the axis, its first and last label stay within the chart.
+    // If there is no room beside the axis, its first and last label are aligned inwards.
     const first = x < size && left < 2 * size ? "start" : undefined;
     const anchor = first ?? (x > made.width - 2 * size ? "end" : "middle");
     const text = { x, y: made.height + 1.4 * size, fill: INK, "text-anchor": anchor };
@@ -73,10 +73,11 @@ export function bars(groups, look) {
       make("text", text, shown(tick)),
     );
   }
-  for (const { value, y, colour, opacity } of made.bars)
+  for (const { value, y, library, opacity } of made.bars)
     area.append(
       make("line", {
-        ...{ x1: 0, x2: Math.max(0, at(value)), y1: y, y2: y, stroke: colour },
+        ...{ x1: 0, x2: Math.max(0, at(value)), y1: y, y2: y },
+        ...{ class: library, stroke: "var(--library)" },
         ...{ "stroke-width": 0.9 * size, "stroke-opacity": opacity },
       }),
     );
@@ -103,7 +104,7 @@ export function bars(groups, look) {
   return svg;
 }
 
-/** What an axis must span. @param {import("./view.js").Figure[]} figures @param {boolean} log */
+/** The smallest and largest value that an axis must contain. @param {import("./view.js").Figure[]} figures @param {boolean} log */
 export function extent(figures, log) {
   const values = figures.flatMap((one) => [one.value, one.low ?? one.value, one.high ?? one.value]);
   return domain(values, log);

@@ -1,7 +1,7 @@
-// Explore: pick reports, a table of theirs, libraries and scenarios; see them as chart and table.
+// Explore: shows selected reports, a table of them, libraries and scenarios as chart and table.
 //
-// Everything is read from the results.json of the picked reports. No figure is formatted here: its
-// text is the one that the report's page shows. What is picked stands in the address.
+// All data come from the results.json of the selected reports. Figures are not formatted here: their
+// texts are those of the report's page. The address contains the selection.
 
 import { against, baselineId, byDifference, csv, differing, factor, means } from "./compare.js";
 import { bars, extent } from "./draw.js";
@@ -27,7 +27,7 @@ const output = one(".explore-output", page);
 const figure = one("figure", output);
 const drawing = one(".explore-chart", output);
 
-/** Where reports and scenarios are, and which rows have a page of a scenario. */
+/** Addresses of reports and scenarios, and the rows that have a page of a scenario. */
 const site = {
   reports: page.dataset.reports,
   scenarios: page.dataset.scenarios,
@@ -42,9 +42,9 @@ const known = [...form.querySelectorAll("[name=reports]")].map((input) => ({
 
 /** @type {View} */
 let view = nothing();
-/** What is shown as CSV, for a reader to save. */
+/** The shown figures as CSV, for a reader to save. */
 let file = "";
-/** Draws the chart again, where its width changes. @type {(() => void) | null} */
+/** Draws the chart again after its width changes. @type {(() => void) | null} */
 let redraw = null;
 let turn = 0;
 
@@ -71,7 +71,7 @@ async function fetchFile(path) {
 const counted = (count, noun) => `${count} ${noun}${count === 1 ? "" : "s"}`;
 
 /**
- * What of a list is there, and what the address names that is not.
+ * The selected entries of a list that exist, and those in the address that do not exist.
  *
  * @param {string[] | null} picked
  * @param {Option[]} there
@@ -87,8 +87,8 @@ function pick(picked, there) {
 /**
  * Shows the view.
  *
- * @param {string[]} unknown parameters of the address that mean nothing
- * @param {boolean} chosen in the form, not by an address
+ * @param {string[]} unknown parameters of the address that are not known
+ * @param {boolean} chosen whether the reader used the form, not an address
  */
 async function show(unknown, chosen) {
   turn += 1;
@@ -101,7 +101,7 @@ async function show(unknown, chosen) {
 
   output.setAttribute("aria-busy", "true");
   const answers = await Promise.allSettled(reports.ids.map((id) => load(id, "results.json")));
-  if (own !== turn) return; // something else was picked meanwhile
+  if (own !== turn) return; // the selection changed meanwhile
   const came = answers.flatMap((answer) => (answer.status === "fulfilled" ? [answer.value] : []));
   reports.ids.forEach((id, index) => {
     if (answers[index]?.status === "rejected")
@@ -179,17 +179,17 @@ async function show(unknown, chosen) {
     fillTable(element, table, ordered, { ...site, compare, baseline: view.baseline });
   fillMeans(shown, compare, came);
   keep(table, shown, compare);
-  one(".explore-wait").hidden = true; // all at once: nothing moves when a part comes late
+  one(".explore-wait").hidden = true; // shown at once, so that nothing moves when a part loads late
   page.hidden = false;
   draw(table, ordered);
   output.removeAttribute("aria-busy");
 }
 
 /**
- * What compares a figure with the picked baseline; nothing where none is picked or there.
+ * The function that compares a figure with the selected baseline; undefined without a baseline.
  *
  * @param {Table | undefined} table
- * @param {any[]} came the picked reports
+ * @param {any[]} came results of the selected reports
  * @param {string[]} notices
  * @returns {Promise<Compare | undefined>}
  */
@@ -221,7 +221,7 @@ async function comparing(table, came, notices) {
 }
 
 /**
- * The boxes of a list, made anew only where there are others than before.
+ * Makes the boxes of a list, unless they are the same as before.
  *
  * @param {"reports" | "libraries" | "scenarios"} name
  * @param {Option[]} there
@@ -258,7 +258,7 @@ function fillTables(there, table) {
   select.disabled = !there.length;
 }
 
-/** The lists of one value: what of it is there, and what is picked. @param {Figure[]} all */
+/** Fills the lists of single values, and marks the selected ones. @param {Figure[]} all */
 function fillSelects(all) {
   /** @param {string} name @param {[string, string][]} choices */
   function fillSelect(name, choices) {
@@ -297,7 +297,7 @@ function fillSelects(all) {
 }
 
 /**
- * The geometric means of what is shown. A report's own is shown as it is, with its interval.
+ * The geometric means of the shown figures. A mean that the report has is shown with its interval.
  *
  * @param {Figure[]} shown
  * @param {Compare | undefined} compare
@@ -325,7 +325,7 @@ function fillMeans(shown, compare, came) {
   one("ul", element).replaceChildren(...items);
 }
 
-/** Keeps what is shown as CSV. @param {Table | undefined} table @param {Figure[]} shown @param {Compare | undefined} compare */
+/** Stores the shown figures as CSV. @param {Table | undefined} table @param {Figure[]} shown @param {Compare | undefined} compare */
 function keep(table, shown, compare) {
   file = table ? csv(shown, table.unit, compare ?? (() => undefined), view.baseline ?? "") : "";
 }
@@ -368,7 +368,7 @@ function draw(table, ordered) {
   redraw();
 }
 
-/** Takes what is picked in the form, and what follows from it, into the address. @param {string} name */
+/** Writes the selection of the form into the address, with its consequences. @param {string} name */
 function change(name) {
   /** @param {string} list */
   const picked = (list) => {
@@ -384,7 +384,7 @@ function change(name) {
   const singles = Object.fromEntries(SINGLE.map((single) => [single, value(single)]));
   view = {
     .../** @type {any} */ (singles),
-    // Named even where it is the newest: a link must mean the same when there is a newer one.
+    // Also written if it is the newest: a link must keep its meaning after a newer report.
     reports: picked("reports"),
     libraries: name === "reports" ? null : picked("libraries"),
     scenarios: name === "table" ? null : picked("scenarios"),
@@ -393,7 +393,7 @@ function change(name) {
   show([], true);
 }
 
-/** Of what is picked. */
+/** The address of the present selection. */
 const address = () => `${location.pathname}${write(view)}`;
 
 function follow() {

@@ -15,9 +15,9 @@ import {
 /** @typedef {import("./view.js").Group} Group */
 /** @typedef {import("./view.js").Figure} Figure */
 
-/** Lines of one colour differ in these, so that two reports or providers differ. */
+/** Dashes that distinguish lines of one colour: reports or providers. */
 const DASHES = ["none", "7 4", "2 3", "9 3 2 3"];
-/** Paths of points around 0, 0. */
+/** Shapes of points around (0, 0). */
 const SHAPES = [
   "M-4 0a4 4 0 1 0 8 0a4 4 0 1 0 -8 0z",
   "M-3.6 -3.6h7.2v7.2h-7.2z",
@@ -27,8 +27,8 @@ const SHAPES = [
 ];
 
 /**
- * The versions of each library of a scenario as lines. A figure that is not counted is a point
- * without a filling, beside the line.
+ * The versions of each library of a scenario as lines. A figure that does not count is a point
+ * without fill, not on the line.
  *
  * @param {Group} group
  * @param {{ title: string, width: number, size: number, log: boolean, id: number }} look
@@ -127,16 +127,20 @@ function entry(text, y, size) {
   return make("text", { x: 3 * size, y, fill: INK, "dominant-baseline": "middle" }, text);
 }
 
-/** A line's look, by how many lines of its colour there are before it. @param {string} colour @param {number} before */
+/** The style of a line, by the number of earlier lines with its colour. @param {string} colour @param {number} before */
 function stroke(colour, before) {
   const dash = DASHES[before % DASHES.length] ?? "none";
-  return { stroke: `var(--${colour})`, "stroke-width": 2, "stroke-dasharray": dash };
+  return {
+    ...{ class: `library-${colour}`, stroke: "var(--library)" },
+    ...{ "stroke-width": 2, "stroke-dasharray": dash },
+  };
 }
 
 /** A point of a line. @param {number} x @param {number} y @param {string} colour @param {number} before @param {boolean} valid */
 function point(x, y, colour, before, valid) {
-  const own = colour ? `var(--${colour})` : INK;
+  const own = colour ? "var(--library)" : INK;
+  const shape = colour ? `explore-point library-${colour}` : "explore-point";
   const fill = { fill: valid ? own : "none", stroke: own, "stroke-width": 1.5 };
   const d = SHAPES[before % SHAPES.length] ?? "";
-  return make("path", { class: "explore-point", transform: `translate(${x} ${y})`, d, ...fill });
+  return make("path", { class: shape, transform: `translate(${x} ${y})`, d, ...fill });
 }

@@ -1,18 +1,18 @@
-// Where the marks of a chart stand, in pixels. All pure.
+// Positions of the marks of a chart, in pixels. Pure functions.
 
 import { hosts } from "./view.js";
 
-/** More bars than these nobody can read in one chart: each scenario gets one. */
+/** With more bars than this a chart is not readable: each scenario gets its own. */
 export const MOST_BARS = 72;
 
-/** A character is at most so wide, as a share of the size of the type. */
+/** Largest width of a character, as a share of the font size. */
 export const CHARACTER = 0.58;
 
 /** A figure's value, and whether it counts. @param {import("./view.js").Figure} figure */
 export const printed = (figure) => (figure.valid ? figure.text : `${figure.text} (not counted)`);
 
 /**
- * What names a figure of these scenarios: its label, and its report where one label is not enough.
+ * The name of a figure of these scenarios: its label, with its report if labels repeat.
  *
  * @param {import("./view.js").Group[]} groups
  */
@@ -25,11 +25,11 @@ export function named(groups) {
 }
 
 /**
- * The marks of a chart of bars, and its sizes. Values are across, to be scaled.
+ * The marks of a bar chart, and its sizes. Horizontal values are not scaled yet.
  *
  * @typedef {{ text: string, y: number, weight: number, colour: string, align: string }} Look
  * @typedef {object} Marks
- * @property {{ value: number, y: number, colour: string, opacity: number }[]} bars
+ * @property {{ value: number, y: number, library: string, opacity: number }[]} bars
  * @property {{ low: number, high: number, y: number }[]} intervals
  * @property {{ text: string, end: number, y: number }[]} values
  * @property {(Look & { x: number })[]} texts
@@ -40,10 +40,10 @@ export function named(groups) {
 
 /**
  * A bar for each figure, under the title of its scenario and, if there are several, of its host.
- * Names stand before the bars, or above them where the page is narrow.
+ * Names are before the bars, or above them on a narrow page.
  *
  * @param {import("./view.js").Group[]} groups
- * @param {string} unit what stands under the axis
+ * @param {string} unit the text under the axis
  * @param {number} total width in pixels
  * @param {number} size of the type in pixels
  * @returns {Marks}
@@ -109,7 +109,7 @@ export function marks(groups, unit, total, size) {
       bars.push({
         value: figure.value,
         y: middle,
-        colour: `var(--${figure.colour})`,
+        library: `library-${figure.colour}`,
         opacity: figure.valid ? 1 : 0.3,
       });
       if (figure.low !== undefined && figure.high !== undefined)
@@ -134,7 +134,7 @@ export function marks(groups, unit, total, size) {
  * Steps of an axis: round numbers, or powers of ten and their halves.
  *
  * @param {[number, number]} domain
- * @param {number} count about so many
+ * @param {number} count approximate number of steps
  * @param {boolean} log
  */
 export function ticks([low, high], count, log) {
@@ -156,7 +156,7 @@ export function ticks([low, high], count, log) {
 }
 
 /**
- * From zero, or, where a length says nothing, over the orders of magnitude that are there.
+ * The domain of an axis: from zero, or on a logarithmic axis from the smallest value above zero.
  *
  * @param {number[]} values
  * @param {boolean} log
@@ -169,7 +169,7 @@ export function domain(values, log) {
 }
 
 /**
- * The place of a value between 0 and a length.
+ * The scale from values to positions between 0 and a length.
  *
  * @param {[number, number]} domain
  * @param {number} length
@@ -181,7 +181,7 @@ export function scale([low, high], length, log) {
 }
 
 /**
- * Versions of a library in their order: numbers by their value.
+ * Compares versions of a library; numbers by value.
  *
  * @param {string} a
  * @param {string} b
@@ -190,13 +190,13 @@ export function byVersion(a, b) {
   return a.localeCompare(b, "en", { numeric: true });
 }
 
-/** Versions on an axis end at a comma or here; the legend and the points have them whole. */
+/** Versions on an axis are cut at a comma or this length; legend and points have them whole. */
 const LONGEST_VERSION = 16;
 
 /**
- * An axis of versions, those of a library together: labels, places, and the height of the labels.
- * Labels stand upright where they have no room beside each other, and some are left out where they
- * have none at all.
+ * An axis of versions, grouped by library: labels, positions, and the height of the labels.
+ * Labels are vertical if they have no room side by side. If they still have no room, some are left
+ * out.
  *
  * @param {import("./view.js").Figure[]} figures
  * @param {number} across

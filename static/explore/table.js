@@ -1,4 +1,4 @@
-// The table of Explore: a part for each scenario, with the way to the pages behind its figures.
+// The table of Explore: a part for each scenario, with links to the pages of its figures.
 
 import { baselineId } from "./compare.js";
 import { day, hosts } from "./view.js";
@@ -9,13 +9,13 @@ import { day, hosts } from "./view.js";
 /** @typedef {(figure: Figure) => import("./view.js").Comparison | undefined} Compare */
 
 /**
- * What a table shows beside its figures.
+ * The data of a table besides its figures.
  *
  * @typedef {object} Context
- * @property {string | null} baseline id of the picked one
- * @property {Compare | undefined} compare with it
- * @property {string} reports address below which the reports are
- * @property {string} scenarios address below which the scenarios are
+ * @property {string | null} baseline id of the selected baseline
+ * @property {Compare | undefined} compare compares a figure with it
+ * @property {string} reports address of the reports' folder
+ * @property {string} scenarios address of the scenarios' folder
  * @property {Set<string>} shared anchor and unit of each row that has a page there
  */
 

@@ -1,7 +1,8 @@
-// What a reader picked: read from the address, written to it, applied to figures. All pure.
+// The selection of a reader: read from the address, written to it, applied to figures. Pure
+// functions.
 
 /**
- * A list is what is picked, null is everything there is (of reports: the newest).
+ * A list has the selected entries; null selects everything (for reports: the newest).
  *
  * @typedef {object} View
  * @property {string[] | null} reports ids
@@ -11,8 +12,8 @@
  * @property {string | null} protocol "1.2" or "1.3"
  * @property {string | null} side client, server, sender or receiver
  * @property {string | null} baseline a report and an implementation of it, joined by ~
- * @property {string | null} sort difference, or as the reports have it
- * @property {string | null} only differing: scenarios with a difference that is shown
+ * @property {string | null} sort difference, or in the order of the reports
+ * @property {string | null} only differing: scenarios with a verdict faster or slower
  * @property {string | null} scale log, or from zero
  * @property {string | null} chart lines of versions or multiples, or bars
  *
@@ -30,7 +31,7 @@
  * @property {string} title of the report
  * @property {string} date 2026-11-21
  * @property {string} host
- * @property {string} machine which of several of one name, as far as the report records it
+ * @property {string} machine the machine, if the report records it: hosts may share a name
  * @property {string} table anchor
  * @property {string} scenario anchor of the row
  * @property {boolean} linked whether the report's page has this row
@@ -53,7 +54,7 @@
  */
 
 /**
- * A ratio, its verdict, and both as readers see them.
+ * A ratio, its verdict, and the text of both.
  *
  * @typedef {[number, string, string]} Comparison
  */
@@ -70,21 +71,21 @@
  */
 
 const LISTS = /** @type {const} */ (["reports", "libraries", "scenarios"]);
-/** What has one value, and is in the address only where it is picked. */
+/** Parameters with one value, in the address only if they are selected. */
 export const SINGLE = /** @type {const} */ ([
   ...["table", "protocol", "side", "baseline", "sort", "only", "scale", "chart"],
 ]);
 
-/** Nothing is picked. @returns {View} */
+/** The view without a selection. @returns {View} */
 export function nothing() {
   const names = [...LISTS, ...SINGLE];
   return /** @type {any} */ (Object.fromEntries(names.map((name) => [name, null])));
 }
 
 /**
- * The view that an address asks for, and the names of its parameters that mean nothing here.
+ * The view of an address, and the names of its unknown parameters.
  *
- * @param {string} search the address from its question mark on
+ * @param {string} search the address from its question mark
  * @returns {{ view: View, unknown: string[] }}
  */
 export function read(search) {
@@ -99,7 +100,7 @@ export function read(search) {
 }
 
 /**
- * The address of a view, from its question mark on. Ids need no escapes; what is no id gets them.
+ * The address of a view, from its question mark. Ids need no escapes; other texts are escaped.
  *
  * @param {View} view
  */
@@ -114,7 +115,7 @@ export function write(view) {
 }
 
 /**
- * The tables of reports (each a results.json), in the order in which they come.
+ * The tables of reports (each a results.json), in their order.
  *
  * @param {any[]} reports
  * @returns {Table[]}
@@ -180,11 +181,11 @@ function figures(report, table) {
   );
 }
 
-/** A host as the pages name it. @param {any} host */
+/** The readable name of a host. @param {any} host */
 const hostLabel = (host) => `${host.cpu}${host.virtual ? " (virtual machine)" : ""}`;
 
 /**
- * What can be picked of figures: each library or each scenario once.
+ * The options that figures offer: each library or each scenario once.
  *
  * @param {Figure[]} all
  * @param {"library" | "scenario"} key
@@ -202,7 +203,7 @@ export function options(all, key) {
 }
 
 /**
- * A scenario's figures, together by host: what stands together can be compared.
+ * A scenario's figures, grouped by host: figures of a group can be compared.
  *
  * @typedef {{ name: string, figures: Figure[] }} Group
  * @param {Figure[]} picked
@@ -224,7 +225,7 @@ export function hosts(picked) {
   return [...new Set(picked.map((figure) => figure.host))];
 }
 
-/** A date as the pages write it: 21 November 2026. @param {string} date */
+/** A date in the form of the pages: 21 November 2026. @param {string} date */
 export function day(date) {
   const parts = /** @type {const} */ ({ day: "numeric", month: "long", year: "numeric" });
   return new Date(date).toLocaleDateString("en-GB", { ...parts, timeZone: "UTC" });

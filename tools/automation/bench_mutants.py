@@ -17,6 +17,7 @@ otherwise is noticed.
 from __future__ import annotations
 
 import argparse
+import itertools
 import json
 import os
 import shutil
@@ -79,6 +80,14 @@ def prepare() -> None:
         )
 
 
+def arguments_of(tests: Sequence[str]) -> list[str]:
+    """Of cargo-mutants: the targets for every call of Cargo, so that nothing else is built for a
+    mutant, and what tests are chosen by (`-- clock::`) for their run alone."""
+    targets = [*itertools.takewhile(lambda argument: argument != "--", tests)]
+    every = [f"--cargo-arg={argument}" for argument in ("--locked", *targets)]
+    return [*every, "--", *tests[len(targets) :]]
+
+
 def mutate(file: str, entry: dict[str, Any], shard: str | None) -> Found:
     """Runs cargo-mutants over a file or a part of its mutants, one at a time."""
     output = SCRATCH / "found" / file.replace("/", "-")
@@ -89,7 +98,7 @@ def mutate(file: str, entry: dict[str, Any], shard: str | None) -> Found:
     command += ["--minimum-test-timeout", "90", *entry.get("options", [])]
     if shard:
         command += ["--shard", shard, "--sharding", "round-robin"]
-    command += ["--", "--locked", *entry["tests"]]
+    command += arguments_of(entry["tests"])
     # Without symbols a mutant is built in half the time.
     environment = {**os.environ, "CARGO_PROFILE_DEV_DEBUG": "0"}
     done = subprocess.run(

@@ -1,8 +1,8 @@
-"""Names newer releases of the measured libraries: `python3 tools/automation/new_versions.py`.
+"""Lists newer releases of the measured libraries: `python3 tools/automation/new_versions.py`.
 
-Prints the issue that proposes a bench run of them, as Markdown with its title in the first line;
-nothing if nothing is new. The registry is asked by cargo, which resolves requirements of a
-scratch package; `*` is never a pre-release. Nothing but the standard library and cargo.
+It prints an issue that proposes a bench run of them, as Markdown with the title in the first line,
+or nothing if nothing is new. cargo queries the registry: it resolves the requirements of a scratch
+package. `*` never resolves to a pre-release. It uses only the standard library and cargo.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ BENCH: Final = ROOT / "bench"
 
 
 def watched(folder: Path) -> dict[str, dict[str, Any]]:
-    """The library.toml of each library, by the package whose releases are the library's."""
+    """The content of each library.toml, by the package whose releases are those of the library."""
     texts = [path.read_text(encoding="utf-8") for path in folder.glob("*/library.toml")]
     libraries = sorted(map(tomllib.loads, texts), key=lambda library: library["order"])
     return {
@@ -34,7 +34,7 @@ LIBRARIES: Final = watched(BENCH / "libraries")
 
 @dataclass(frozen=True)
 class Release:
-    """A package with the version that is pinned and the newest one that there is."""
+    """A package with its pinned version and its newest version."""
 
     package: str
     pinned: str
@@ -42,7 +42,7 @@ class Release:
 
     @property
     def name(self) -> str:
-        """The library with its new version as its own project counts: OpenSSL 3.6.3."""
+        """The library with its new version in its own numbering: OpenSSL 3.6.3."""
         library = LIBRARIES[self.package]
         if library["releases"].get("own_numbers"):
             return f"{library['name']} ({self.package} {self.newest})"
@@ -55,7 +55,7 @@ class Release:
 
     @property
     def compatible(self) -> bool:
-        """Whether Cargo's caret rule lets the new version stand in for the pinned one."""
+        """Whether Cargo's caret rule accepts the new version for the pinned one."""
         return _caret(self.pinned) == _caret(self.newest)
 
 
@@ -64,16 +64,16 @@ def _numbers(version: str) -> tuple[int, ...]:
 
 
 def _caret(version: str) -> tuple[int, ...]:
-    """The numbers up to the first that is not zero: what a compatible version must share."""
+    """The numbers up to the first that is not zero, which compatible versions share."""
     numbers = _numbers(version)
     first = next((n for n, number in enumerate(numbers) if number), len(numbers) - 1)
     return numbers[: first + 1]
 
 
 def locked_versions(lock: str, packages: Iterable[str]) -> dict[str, str]:
-    """The packages' versions in the text of a Cargo.lock; KeyError names one that is missing.
+    """The packages' versions in the text of a Cargo.lock. Raises KeyError for a missing package.
 
-    Of several versions of a package the highest: the others are dependencies of dependencies.
+    If a package has several versions, it is the highest: the others are indirect dependencies.
     """
     versions: dict[str, str] = {}
     for entry in tomllib.loads(lock)["package"]:
@@ -86,7 +86,7 @@ def locked_versions(lock: str, packages: Iterable[str]) -> dict[str, str]:
 def pinned_versions() -> dict[str, str]:
     """The version of each watched package that its library's workspace pins.
 
-    Ends with a message at a package that its lock file does not have.
+    Exits with a message if a lock file lacks a package.
     """
     versions: dict[str, str] = {}
     for package, library in LIBRARIES.items():
@@ -103,7 +103,7 @@ def pinned_versions() -> dict[str, str]:
 
 
 def newest_versions(requirements: Mapping[str, str]) -> dict[str, str]:
-    """The newest release of each package that fits its requirement, as cargo finds it."""
+    """The newest release of each package that fits its requirement, according to cargo."""
     with tempfile.TemporaryDirectory() as folder:
         dependencies = "".join(f'{name} = "{wanted}"\n' for name, wanted in requirements.items())
         manifest = Path(folder) / "Cargo.toml"
@@ -118,7 +118,7 @@ def newest_versions(requirements: Mapping[str, str]) -> dict[str, str]:
 
 
 def compare(pinned: Mapping[str, str], newest: Mapping[str, str]) -> list[Release]:
-    """The packages whose newest version is not the pinned one."""
+    """The packages whose newest version differs from the pinned one."""
     return [
         Release(package, version, newest[package])
         for package, version in pinned.items()
@@ -127,7 +127,7 @@ def compare(pinned: Mapping[str, str], newest: Mapping[str, str]) -> list[Releas
 
 
 def proposal(releases: list[Release]) -> str:
-    """The issue, title first; empty without releases."""
+    """The text of the issue, title first; empty without releases."""
     if not releases:
         return ""
     lines = [
@@ -165,7 +165,7 @@ def main() -> int:
     compatible = newest_versions(pinned)
     newest = newest_versions(dict.fromkeys(LIBRARIES, "*"))
     releases = compare(pinned, newest)
-    # A library may have a compatible release beside an incompatible newest one.
+    # A library may have a compatible release as well as an incompatible newest one.
     releases += [r for r in compare(pinned, compatible) if r not in releases]
     sys.stdout.write(proposal(releases))
     return 0

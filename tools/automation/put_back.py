@@ -1,9 +1,8 @@
-"""Puts each bias of data/biases.toml back, and fails unless the tests that it names notice.
+"""Restores each bias of data/biases.toml, and fails unless the tests that it names notice.
 
-The tests run in a copy of the repository, build/put-back/copy, in the profile for debugging. First
-all of them must pass there. Then the changes of one entry of biases.toml beside this file after the
-other are made, and its tests must fail: `make put-back`. Words choose biases and tests
-(WORDS="allocator clock").
+The tests run in a copy of the repository, build/put-back/copy, in the debug profile. First all of
+them must pass there. Then each entry of biases.toml (beside this file) is applied by itself, and
+its tests must fail: `make put-back`. Words select biases and tests (WORDS="allocator clock").
 """
 
 from __future__ import annotations
@@ -27,11 +26,11 @@ TABLE: Final = Path("data", "biases.toml")
 ENTRIES: Final = Path("tools", "automation", "biases.toml")
 
 MOST_SECONDS: Final = 900
-"""Of one test, which then counts as one that noticed nothing."""
+"""Time limit of one test; a test that exceeds it counts as not failed."""
 
 
 class Change(NamedTuple):
-    """A text that a file has once, and what takes its place."""
+    """A text that occurs once in a file, and its replacement."""
 
     file: str
     before: str
@@ -39,7 +38,7 @@ class Change(NamedTuple):
 
 
 class PutBack(NamedTuple):
-    """A bias in the code, and the tests that must fail then."""
+    """A bias as changes of the code, and the tests that must fail with it."""
 
     bias: str
     tests: tuple[str, ...]
@@ -47,11 +46,11 @@ class PutBack(NamedTuple):
 
 
 class NotShownError(Exception):
-    """Why it is not shown that a test notices a bias."""
+    """Why a run does not show that a test notices a bias."""
 
 
 def entries(text: str) -> list[PutBack]:
-    """All of the file beside this one, in its order."""
+    """The entries of biases.toml, in its order."""
     return [
         PutBack(
             entry["bias"],
@@ -63,7 +62,7 @@ def entries(text: str) -> list[PutBack]:
 
 
 def missing(table: str, put_backs: Sequence[PutBack]) -> list[str]:
-    """Tests of the table of biases without an entry, and entries without a row or test of it."""
+    """Tests in the table of biases without an entry, and entries without a row or test in it."""
     rows = tomllib.loads(table)["bias"]
     wanted = {(row["bias"], test) for row in rows for test in row["tests"]}
     found = set()
@@ -77,20 +76,22 @@ def missing(table: str, put_backs: Sequence[PutBack]) -> list[str]:
 
 
 def command(test: str) -> list[str]:
-    """What runs the test `<file>::<name>`, below bench/."""
+    """The command, below bench/, that runs the test `<file>::<name>`."""
     file, _, name = test.rpartition("::")
     folder, *rest = PurePosixPath(file).parts[1:]
     package = {"harness": "tls-harness", "runner": "tlsbench"}.get(folder, f"tls-{rest[0]}")
     if folder == "libraries":
         rest = rest[1:]
-    if package == "tls-shared":  # every adapter has these tests: they are shown with one
+    if package == "tls-shared":  # all adapters share these tests: one of them is enough
         package, rest, name = "tls-rustls", ["tests", "conformance.rs"], f"aws_lc_rs::{name}"
     where = ["--lib"] if rest[0] == "src" else ["--test", PurePosixPath(rest[1]).stem]
     return ["cargo", "test", "--locked", "--package", package, *where, name]
 
 
 def write_copy() -> None:
-    """The files of the working tree that git knows or would; unchanged ones keep their times."""
+    """Copies the files of the working tree that git does not ignore; unchanged files keep their
+    times.
+    """
     listed = subprocess.run(
         ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
         cwd=ROOT,
@@ -112,7 +113,7 @@ def write_copy() -> None:
 
 @contextmanager
 def made(changes: Sequence[Change], root: Path = COPY) -> Iterator[None]:
-    """The changes, for as long as the block lasts."""
+    """Applies the changes for the duration of the block."""
     kept: dict[Path, str] = {}
     try:
         for change in changes:
@@ -130,7 +131,9 @@ def made(changes: Sequence[Change], root: Path = COPY) -> Iterator[None]:
 
 
 def output_of(arguments: Sequence[str]) -> tuple[int, str]:
-    """Exit status and output of a command below bench/ of the copy; it ends with its children."""
+    """Exit status and output of a command below bench/ of the copy; its children are
+    ended with it.
+    """
     process = subprocess.Popen(
         arguments,
         cwd=COPY / "bench",
@@ -152,10 +155,10 @@ def output_of(arguments: Sequence[str]) -> tuple[int, str]:
 
 
 def result(test: str) -> str:
-    """`ok` or `FAILED`, as the one test of the name came out."""
+    """The result of one test: `ok` or `FAILED`. Raises NotShownError."""
     arguments = command(test)
     builds = [[*arguments[:-1], "--no-run"]]
-    if "tlsbench" in arguments:  # its tests start its examples, which Cargo does not build for one
+    if "tlsbench" in arguments:  # its tests start its examples, which a single test does not build
         builds.insert(0, ["cargo", "build", *arguments[2:5], "--examples"])
     for build in builds:
         status, output = output_of(build)
@@ -171,7 +174,7 @@ def result(test: str) -> str:
 
 
 def expect(test: str, expected: str) -> str | None:
-    """What is wrong if the test does not come out as expected."""
+    """A problem if the test does not have the expected result; None otherwise."""
     began = time.monotonic()
     try:
         found = result(test)
@@ -182,7 +185,7 @@ def expect(test: str, expected: str) -> str | None:
 
 
 def shown(entry: PutBack) -> Iterator[str]:
-    """What is wrong while a bias is put back."""
+    """The problems found while one bias is restored."""
     try:
         with made(entry.changes):
             for test in entry.tests:
@@ -193,7 +196,7 @@ def shown(entry: PutBack) -> Iterator[str]:
 
 
 def main(words: Sequence[str]) -> int:
-    """Exit status."""
+    """Runs all selected entries; returns the exit status."""
     every = entries((ROOT / ENTRIES).read_text(encoding="utf-8"))
     wrong = missing((ROOT / TABLE).read_text(encoding="utf-8"), every)
     chosen = [

@@ -29,7 +29,7 @@ import sys
 import tempfile
 import time
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -83,6 +83,18 @@ class RehearsalError(Exception):
     """A step that would fail on the day."""
 
 
+def filled(text: object, values: Mapping[str, str]) -> str:
+    """The text with the values of its expressions; an unknown one is an error."""
+
+    def value(match: re.Match[str]) -> str:
+        expression = match.group(1).strip()
+        if expression not in values:
+            raise RehearsalError(f"no value is known for the expression {expression}")
+        return values[expression]
+
+    return re.sub(r"\$\{\{(.*?)\}\}", value, str(text))
+
+
 @dataclass
 class Stage:
     """Where the play is: the folder with GitHub's stand-ins, and the values of expressions."""
@@ -111,15 +123,7 @@ class Stage:
         return path.read_text(encoding="utf-8") if path.exists() else ""
 
     def fill(self, text: object) -> str:
-        """The text with the values of its expressions; an unknown one is an error."""
-
-        def value(match: re.Match[str]) -> str:
-            expression = match.group(1).strip()
-            if expression not in self.values:
-                raise RehearsalError(f"no value is known for the expression {expression}")
-            return self.values[expression]
-
-        return re.sub(r"\$\{\{(.*?)\}\}", value, str(text))
+        return filled(text, self.values)
 
     def environment(self, *tables: Mapping[str, str]) -> dict[str, str]:
         """That of a step: this program's, the stand-ins first in PATH, then each table's."""
@@ -459,18 +463,23 @@ def busy() -> Iterator[None]:
         run(["mount", "--bind", os.environ[STILL], STAT])
 
 
-def main() -> int:
-    if STILL not in os.environ:
-        return at_rest()
+def rehearsed(name: str, rehearsal: Callable[[Path], None]) -> int:
+    """Plays a rehearsal in a scratch folder; the exit status."""
     started = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="rehearsal-") as folder:
         try:
-            rehearse(Path(folder))
+            rehearsal(Path(folder))
         except RehearsalError as error:
             print(f"rehearsal: {error}", file=sys.stderr)
             return 1
-    print(f"the rehearsal went as written, in {time.monotonic() - started:.0f} s")
+    print(f"{name} went as written, in {time.monotonic() - started:.0f} s")
     return 0
+
+
+def main() -> int:
+    if STILL not in os.environ:
+        return at_rest()
+    return rehearsed("the rehearsal", rehearse)
 
 
 if __name__ == "__main__":

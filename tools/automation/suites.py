@@ -1,9 +1,9 @@
 """Runs every suite in a shortened form and renders a report of each.
 
-`python tools/automation/suites.py [SUITE…]`: each suite of bench/suites is run for one round of
-short blocks, with the programs in bench/target/release, into a scratch folder; there `tlsperf`
-makes, renders and validates its report. No block may fail. What is measured is not kept. Without a
-name, all suites whose programs `make libraries` builds.
+`python tools/automation/suites.py [SUITE…]` runs each suite of bench/suites for one round of short
+blocks, with the programs in bench/target/release, in a scratch folder. There `tlsperf` makes,
+renders and validates its report. No block may fail. The measurements are not kept. Without a name
+it runs all suites whose programs `make libraries` builds.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ EXPECTED: Final = {
     "post-quantum": ("full-handshakes.svg", "client-hello.svg"),
     "threads": ("*-threads.svg",),
 }
-"""Files that the report of a suite has, besides those that every report has."""
+"""Files in the report of a suite, besides those in every report."""
 
 
 class SuiteError(Exception):
@@ -39,17 +39,23 @@ class SuiteError(Exception):
 
 
 def shortened(text: str) -> str:
-    """The text of a suite that takes as little time as it can, with all its scenarios."""
+    """The text of a suite with all its scenarios and the shortest possible times. Raises
+    SuiteError.
+    """
     for name, value in SHORT.items():
         text, count = re.subn(rf"^{name} = .*$", f"{name} = {value}", text, flags=re.MULTILINE)
         if count != 1:
             raise SuiteError(f"{name} stands {count} times, expected once")
-    # Instead of the slope over ten thousand sessions.
+    return of_few_sessions(text)
+
+
+def of_few_sessions(text: str) -> str:
+    """The text with two small numbers of sessions in place of the slope over ten thousand."""
     return text.replace(MEMORY, f'{MEMORY}\nvariant = ["sessions-100", "sessions-200"]')
 
 
 def run(command: list[str], folder: Path) -> None:
-    """Runs a command in the scratch folder."""
+    """Runs a command in the scratch folder. Raises SuiteError with its output if it fails."""
     environment = {**os.environ, "PYTHONPATH": str(ROOT / "tools" / "src")}
     done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True)
     if done.returncode != 0:
@@ -57,7 +63,7 @@ def run(command: list[str], folder: Path) -> None:
 
 
 def play(suite: Path, folder: Path) -> None:
-    """Measures, drafts, renders."""
+    """Measures a suite, and makes, renders and validates its report."""
     name = suite.stem
     short = folder / "bench" / "suites" / suite.name
     short.write_text(shortened(suite.read_text(encoding="utf-8")), encoding="utf-8")
@@ -71,9 +77,9 @@ def play(suite: Path, folder: Path) -> None:
 
 
 def suites_of_built_programs(folder: Path) -> list[str]:
-    """The suites whose programs `make libraries` builds.
+    """The names of the suites whose programs `make libraries` builds.
 
-    `make test-libraries` plays the suites of all libraries; `make test-matrix` tests the builds of
+    `make test-libraries` runs the suites of all libraries. `make test-matrix` tests the builds of
     the matrix, which take longer.
     """
     command = [str(ROOT / "scripts" / "libraries"), "programs", "shared"]
@@ -100,10 +106,11 @@ def main(names: list[str]) -> int:
         ):
             (folder / part).mkdir(parents=True)
         for included in SUITES.glob("_*.toml"):
-            shutil.copy(included, folder / "bench" / "suites")
+            text = of_few_sessions(included.read_text(encoding="utf-8"))
+            (folder / "bench" / "suites" / included.name).write_text(text, encoding="utf-8")
         for part in ("hosts", "schema"):
             shutil.copytree(ROOT / "data" / part, folder / "data" / part)
-        shutil.copy(ROOT / "config.toml", folder)  # names the site in pictures for links
+        shutil.copy(ROOT / "config.toml", folder)  # has the site's name for link previews
         try:
             for suite in suites:
                 before = time.monotonic()

@@ -1,7 +1,8 @@
-"""A GitHub Actions workflow as its tests and the rehearsal read it."""
+"""Reads GitHub Actions workflows and composite actions for their tests and the rehearsals."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,8 +13,9 @@ import yaml
 
 @dataclass(frozen=True)
 class Step:
-    """One step: a shell text in `run`, or an action in `uses` (`owner/name@commit`)."""
+    """One step: shell commands in `run`, or an action in `uses` (`owner/name@commit`)."""
 
+    id: str | None
     name: str
     run: str | None
     uses: str | None
@@ -23,13 +25,12 @@ class Step:
 
     @property
     def action(self) -> str | None:
-        """The action without its commit."""
         return self.uses.partition("@")[0] if self.uses else None
 
 
 @dataclass(frozen=True)
 class Job:
-    """One job; `runs_on` as labels, `permissions` None where the job states none."""
+    """One job; `runs_on` has its labels, and `permissions` is None if the job states none."""
 
     id: str
     runs_on: tuple[str, ...]
@@ -41,13 +42,13 @@ class Job:
 
     @property
     def self_hosted(self) -> bool:
-        """Whether it may run on a machine of ours: any label that is not one of GitHub's."""
+        """Whether it may run on our own machine: whether it has a label that is not GitHub's."""
         return not (len(self.runs_on) == 1 and self.runs_on[0].startswith("ubuntu-"))
 
 
 @dataclass(frozen=True)
 class Workflow:
-    """One file of .github/workflows; `events` are what starts it."""
+    """One file of .github/workflows; `events` are its triggers."""
 
     path: Path
     text: str
@@ -57,11 +58,43 @@ class Workflow:
     jobs: Mapping[str, Job]
 
 
-def read_workflow(path: Path) -> Workflow:
-    """Reads a workflow; KeyError or TypeError where it is none (actionlint says it better)."""
+@dataclass(frozen=True)
+class Action:
+    """A composite action; `inputs` are the values of those that a workflow may leave out."""
+
+    text: str
+    inputs: Mapping[str, str]
+    required: frozenset[str]
+    steps: tuple[Step, ...]
+
+
+def read_action(path: Path) -> Action:
+    """Reads the `action.yml` of a composite action; KeyError where it is none."""
     text = path.read_text(encoding="utf-8")
     table = yaml.safe_load(text)
-    events = table[True]  # YAML 1.1 takes the key `on` for a truth value
+    inputs = table["inputs"]
+    return Action(
+        text=text,
+        inputs={name: it["default"] for name, it in inputs.items() if "default" in it},
+        required=frozenset(name for name, it in inputs.items() if it.get("required")),
+        steps=tuple(_step(step) for step in table["runs"]["steps"]),
+    )
+
+
+def workflow_in(page: Path) -> Workflow:
+    """The workflow that a page of `docs/` has for copying: its only block of YAML."""
+    (text,) = re.findall(r"^```yaml\n(.*?)^```$", page.read_text("utf-8"), re.M | re.S)
+    return _workflow(page, text)
+
+
+def read_workflow(path: Path) -> Workflow:
+    """Reads a workflow. KeyError or TypeError for other files; actionlint has better messages."""
+    return _workflow(path, path.read_text(encoding="utf-8"))
+
+
+def _workflow(path: Path, text: str) -> Workflow:
+    table = yaml.safe_load(text)
+    events = table[True]  # YAML 1.1 parses the key `on` as true
     if isinstance(events, str):
         events = [events]
     if isinstance(events, list):
@@ -92,6 +125,7 @@ def _job(id_: str, table: Mapping[str, Any]) -> Job:
 def _step(table: Mapping[str, Any]) -> Step:
     run, uses = table.get("run"), table.get("uses")
     return Step(
+        id=table.get("id"),
         name=table.get("name") or run or uses or "",
         run=run,
         uses=uses,

@@ -1,14 +1,14 @@
-"""Does the harness find a difference where there is none? Every library against itself.
+"""A/A test of the harness: each library is compared with itself.
 
     python tools/benchmarks/aa.py           measure (about six minutes), write aa.json and aa.md
-    python tools/benchmarks/aa.py table     write aa.md from aa.json once more
+    python tools/benchmarks/aa.py table     write aa.md again, from aa.json
 
-Each program stands twice in the suite: `tlsbench` measures it as two implementations, interleaved
-with the others as any two libraries are. All that differs between the two is the name. Of the 95%
-intervals of their ratios 5% must exclude 1: more would mean that the harness, the schedule or the
-host favours one of two neighbours, or that an interval claims more than it knows.
+The suite lists each program twice: `tlsbench` measures it as two implementations, interleaved with
+the others like any two libraries. Only the names of the two differ. 5% of the 95% intervals of
+their ratios must exclude 1. A higher share would mean that the harness, the schedule or the host
+favours one of them, or that intervals are too narrow.
 
-Needs the programs built (`make libraries`) and a host with nothing else to do.
+The programs must be built (`make libraries`), and the host must have nothing else to do.
 """
 
 from __future__ import annotations
@@ -44,9 +44,9 @@ HYBRID: Final = "X25519MLKEM768"
 
 
 def scenarios() -> Iterator[Scenario]:
-    """What is measured, each without its side: every kind that is timed, in its usual forms.
+    """The measured scenarios, each without its side: every timed kind in its usual forms.
 
-    Memory is left out: it is counted, not timed, and comes to the same bytes again and again.
+    Memory is left out: it is counted, not timed, and the counts are the same each time.
     """
 
     def of(operation: str, protocol: str, suite: str, **more: Any) -> Scenario:
@@ -90,7 +90,7 @@ def scenarios() -> Iterator[Scenario]:
 
 
 def suite() -> str:
-    """The suite, as `tlsbench` reads it."""
+    """The suite in the format of `tlsbench`."""
     lines = [
         "schema = 1",
         'name = "aa"',
@@ -108,7 +108,7 @@ def suite() -> str:
 
 
 class Pair(NamedTuple):
-    """Rates of one implementation under its two names, round by round."""
+    """Rates of one implementation under its two names, by round."""
 
     scenario: str
     implementation: str
@@ -116,13 +116,11 @@ class Pair(NamedTuple):
     right: list[float]
 
     def ratio(self, comparisons: int = 1) -> RatioEstimate:
-        """Of one name over the other."""
+        """Ratio of one name to the other."""
         return paired_ratio(self.left, self.right, comparisons)
 
 
 class Measured(NamedTuple):
-    """What aa.json holds."""
-
     host: str
     date: str
     rounds: str
@@ -131,7 +129,7 @@ class Measured(NamedTuple):
 
 
 def kept(run: LoadedRun) -> Measured:
-    """What of a run is kept."""
+    """The part of a run that aa.json keeps. Raises ValueError without a host."""
     host = run.run.host
     if host is None:
         raise ValueError(f"run {run.run.id} has no host")
@@ -163,7 +161,7 @@ def measure() -> Measured:
 
 
 def table(of: Measured) -> str:
-    """aa.md."""
+    """The text of aa.md."""
     alone = [(pair, pair.ratio()) for pair in of.pairs]
     outside = [pair for pair, ratio in alone if excludes_1(ratio)]
     corrected = [p for p in of.pairs if excludes_1(p.ratio(len(of.pairs)))]
@@ -202,7 +200,7 @@ def table(of: Measured) -> str:
 
 
 def excludes_1(ratio: RatioEstimate) -> bool:
-    """Whether the interval of a ratio says that there is a difference."""
+    """Whether the interval of a ratio shows a difference. Raises ValueError without an interval."""
     if ratio.low is None or ratio.high is None:
         raise ValueError(f"{ratio.rounds} rounds give no interval")
     return not ratio.low <= 1 <= ratio.high
@@ -213,7 +211,7 @@ def _percent(share: float) -> str:
 
 
 def to_json(of: Measured) -> str:
-    """aa.json: a line for each pair, rates with six digits."""
+    """The text of aa.json: a line for each pair, rates with six digits."""
     head = {"host": of.host, "date": of.date, "rounds": of.rounds, "warnings": of.warnings}
     pairs = [[p.scenario, p.implementation, _six(p.left), _six(p.right)] for p in of.pairs]
     lines = ",\n".join(json.dumps(pair, ensure_ascii=False) for pair in pairs)
@@ -225,7 +223,7 @@ def _six(rates: Sequence[float]) -> list[float]:
 
 
 def from_json(text: str) -> Measured:
-    """The opposite of `to_json`."""
+    """The inverse of `to_json`."""
     read = json.loads(text)
     return Measured(**{**read, "pairs": [Pair(*pair) for pair in read["pairs"]]})
 

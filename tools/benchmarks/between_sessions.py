@@ -1,18 +1,19 @@
-"""How far do sessions lie apart? The spreads that widen what was measured in one session.
+"""Spread between sessions, which widens the intervals of figures from one session.
 
     python tools/benchmarks/between_sessions.py [run …]
 
-Runs of the same implementations and scenarios on one host are taken as sessions, and of runs with
-five sessions and more each session; without arguments the ten runs of 21 November 2026. For each
-kind of figure it prints the standard deviation between sessions of a median and of the ratio of two
-implementations (`DEFAULT_SPREADS`, or `[between_sessions]` of data/hosts/<id>.toml), and of the
-pairs of medians the share that lie outside each other's interval, before and after widening.
+Runs of the same implementations and scenarios on one host are taken as sessions; a run with at
+least five sessions contributes each of them. Without arguments it uses the ten runs of 21 November
+2026. For each kind of figure it prints the standard deviation between sessions of a median and of
+the ratio of two implementations (`DEFAULT_SPREADS`, or `[between_sessions]` of
+data/hosts/<id>.toml). It also prints the share of pairs of medians that are outside each other's
+interval, before and after widening.
 
-A spread is the variance over the sessions minus what the rounds within each explain: of whole runs
-their intervals, taken as normal (of ratios those of a single comparison), of the few rounds of a
-session their median absolute deviation, which one disturbed round does not move. Where runs are few
-the variances are averaged with their degrees of freedom as weights. `other` is every figure on one
-thread together.
+A spread is the variance over the sessions minus the variance that the rounds within each explain.
+For whole runs, the latter comes from their intervals, taken as normal (for ratios, those of a
+single comparison). For the few rounds of a session it comes from their median absolute deviation,
+which one disturbed round does not change. With few runs, variances are averaged with their degrees
+of freedom as weights. `other` is all figures on one thread together.
 """
 
 from __future__ import annotations
@@ -40,38 +41,38 @@ FEWEST_ROUNDS: Final = 6
 
 MEDIAN: Final = math.pi / 2
 HODGES_LEHMANN: Final = math.pi / 3
-"""Variance of an estimate over that of the mean, of normal values."""
+"""Variance of the estimate over that of the mean, for normal values."""
 
 _NORMAL: Final = 1.4826
-"""Standard deviation over the median absolute deviation, of normal values."""
+"""Ratio of standard deviation to median absolute deviation, for normal values."""
 
 
 class Estimate(NamedTuple):
-    """A median or a ratio of one session, with its 95% interval from its own rounds."""
+    """A median or a ratio of one session, with the 95% interval from its own rounds."""
 
     value: float
     low: float
     high: float
     variance: float
-    """Of its log, as far as the rounds explain it."""
+    """Variance of its logarithm that the rounds explain."""
 
 
 def _of_run(value: float, low: float, high: float) -> Estimate:
-    """With the variance that belongs to its interval."""
+    """An estimate with the variance that follows from its interval."""
     return Estimate(value, low, high, (math.log(high / low) / 2 / normal_quantile()) ** 2)
 
 
 def _of_session(
     value: float, low: float, high: float, rounds: Sequence[float], efficiency: float
 ) -> Estimate:
-    """With the variance that the deviations of its rounds give it."""
+    """An estimate with the variance that follows from the deviations of its rounds."""
     logs = np.log(rounds)
     deviation = _NORMAL * float(np.median(np.abs(logs - np.median(logs))))
     return Estimate(value, low, high, efficiency * deviation**2 / len(rounds))
 
 
 Same = dict[str, list[list[Estimate]]]
-"""By kind: of each figure its estimates, one a session."""
+"""By kind: a list of figures, each with one estimate for each session."""
 
 
 def _medians(run: MeasuredRun) -> Iterator[tuple[str, object, Estimate]]:
@@ -119,7 +120,7 @@ def _ratios(run: MeasuredRun) -> Iterator[tuple[str, object, Estimate]]:
 
 
 def repeated(found: Iterator[tuple[str, object, Estimate]]) -> Same:
-    """Figures of more than one session."""
+    """The figures of more than one session, by kind."""
     by_figure: defaultdict[tuple[str, object], list[Estimate]] = defaultdict(list)
     for kind, figure, estimate in found:
         by_figure[kind, figure].append(estimate)
@@ -132,7 +133,7 @@ def repeated(found: Iterator[tuple[str, object, Estimate]]) -> Same:
 
 
 def spread_percent(figures: Sequence[Sequence[Estimate]]) -> float:
-    """Standard deviation between sessions, in per cent; 0 if the rounds explain all."""
+    """Standard deviation between sessions in per cent; 0 if the rounds explain all of it."""
     squares = explained = 0.0
     degrees = sum(len(estimates) - 1 for estimates in figures)
     for estimates in figures:
@@ -144,9 +145,9 @@ def spread_percent(figures: Sequence[Sequence[Estimate]]) -> float:
 
 
 def outside(figures: Sequence[Sequence[Estimate]], spread: float) -> tuple[int, int]:
-    """How many medians lie outside the interval of another session's, and of how many pairs.
+    """How many medians are outside the interval of another session, and the number of pairs.
 
-    Each pair counts once: if the first median lies outside the second's interval.
+    Each pair counts once: if the first median is outside the second one's interval.
     """
     count = of = 0
     for estimates in figures:
@@ -168,7 +169,7 @@ def spreads(runs: Sequence[MeasuredRun]) -> tuple[Same, Same]:
 
 
 def text(runs: Sequence[MeasuredRun]) -> str:
-    """A Markdown table of the spreads."""
+    """The spreads as a Markdown table."""
     medians, ratios = spreads(runs)
     lines = [
         "| kind | medians | spread | outside | outside, widened | ratios | spread |",

@@ -1,9 +1,9 @@
-"""Do counts of instructions stay the same? The rounds of a committed run, in callgrind.md.
+"""Repeatability of instruction counts, from the rounds of a committed run, in callgrind.md.
 
     python tools/benchmarks/callgrind.py            write the table
 
-Every round counts each figure anew, in fresh processes: rounds are runs of one binary. The spread
-of a figure is how far its largest round lies above its smallest.
+Every round counts each figure again, in a fresh process: rounds are runs of one binary. The spread
+of a figure is how far its largest round is above its smallest.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ RUN: Final = ROOT / "data/runs/2026-11-21-instructions-vm"
 TABLE: Final = Path(__file__).with_name("callgrind.md")
 
 FEWEST: Final = 5
-"""Rounds."""
+"""Required number of rounds."""
 
 _HEAD: Final = """\
 # Spread of counts
@@ -42,7 +42,7 @@ for rustls, whose hash maps are seeded at random.
 
 @dataclass(frozen=True)
 class Spread:
-    """How far the rounds of one figure lie apart."""
+    """The difference between the rounds of one figure."""
 
     percent: float
     least: float
@@ -51,12 +51,12 @@ class Spread:
 
 
 def limit_percent(library: str) -> float:
-    """What the rounds of a figure may differ by."""
+    """The largest permitted spread of a library's figures, in per cent."""
     return 1.0 if library == "rustls" else 0.1
 
 
 def spreads(run: LoadedRun) -> dict[tuple[str, str], Spread]:
-    """By the row's name and the implementation."""
+    """The spreads by the row's name and the implementation."""
     rows = measured(run).series
     names = row_names(rows)
     return {
@@ -72,7 +72,7 @@ def spreads(run: LoadedRun) -> dict[tuple[str, str], Spread]:
 
 
 def failures(run: LoadedRun) -> list[str]:
-    """What is further apart than it may be, or was not counted often enough."""
+    """Figures whose spread is too large or that have too few rounds."""
     libraries = {i.id: i.library for i in run.run.implementations}
     found = []
     for (name, implementation), spread in spreads(run).items():

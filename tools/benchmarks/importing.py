@@ -1,10 +1,10 @@
-"""How long importing takes: `python tools/benchmarks/importing.py [files …]`, from the repository.
+"""Measures importing: `python tools/benchmarks/importing.py [files …]`, from the repository.
 
-Imports the raw files of December 2023 (244, of ten implementations) into an empty folder, loads
-the run again and summarises every row; then as many copies of a file as asked (10,000 otherwise),
-as rounds of one implementation. Prints seconds without Python's start-up, and the largest resident
-set. The limits are those of the project: 1.5 s for the former, 500 MB and linear time for the
-latter.
+It imports the raw files of December 2023 (244, of ten implementations) into an empty folder, loads
+the run again and summarises every row. Then it does the same with as many copies of a file as
+requested (10,000 by default), as rounds of one implementation. It prints seconds without Python's
+start-up, and the peak resident set. The project's limits are 1.5 s for the former, and 500 MB and
+linear time for the latter.
 """
 
 from __future__ import annotations
@@ -26,7 +26,9 @@ DECEMBER = Path("data/runs/2023-12-13-configurations")
 
 
 def december(target: Path) -> None:
-    """The whole set, one import for each implementation and format as a person would call it."""
+    """Imports the whole set, with one call for each implementation and format, as a
+    person would.
+    """
     run = read_run(DECEMBER)
     groups: dict[tuple[str, str], list[Path]] = {}
     for file in run.files:
@@ -37,7 +39,7 @@ def december(target: Path) -> None:
 
 
 def copies(target: Path, count: int) -> None:
-    """`count` rounds of one implementation."""
+    """Imports `count` rounds of one implementation."""
     run = read_run(DECEMBER)
     originals = [
         (DECEMBER / file.path).read_bytes()
@@ -54,7 +56,7 @@ def copies(target: Path, count: int) -> None:
 
 
 def summarise(target: Path) -> None:
-    """Everything that a table needs: the run read back, and each row's median and interval."""
+    """Computes everything that a table needs: loads the run, and each row's median and interval."""
     rows = measured(load_run(target)).series
     for row in rows:
         for sample in row.samples.values():
@@ -62,14 +64,14 @@ def summarise(target: Path) -> None:
 
 
 def clocks() -> tuple[float, float]:
-    """Seconds now, on the wall and of this process's processor."""
+    """Wall time and processor time of this process, in seconds."""
     return time.perf_counter(), time.process_time()
 
 
 def report(what: str, started: tuple[float, float]) -> None:
-    """Prints the time since `started`, and the most memory that this process ever had.
+    """Prints the time since `started`, and the peak memory of this process.
 
-    On a busy machine the processor's seconds are the ones to compare.
+    On a busy machine, compare the processor's seconds.
     """
     elapsed, busy = (now - then for now, then in zip(clocks(), started, strict=True))
     megabytes = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
@@ -77,7 +79,7 @@ def report(what: str, started: tuple[float, float]) -> None:
 
 
 def measure(count: int) -> None:
-    """One measurement in this process; 0 for December's set."""
+    """One measurement in this process; 0 for the set of December 2023."""
     with tempfile.TemporaryDirectory() as folder:
         target = Path(folder, "2023-12-13-benchmark")
         started = clocks()
@@ -93,7 +95,7 @@ def measure(count: int) -> None:
 
 
 def main(arguments: Sequence[str]) -> None:
-    """Each measurement in a process of its own, so that memory is its own as well."""
+    """Runs each measurement in a separate process, so that its memory is separate too."""
     if arguments[:1] == ["--one"]:
         measure(int(arguments[1]))
         return

@@ -1,14 +1,15 @@
-"""Do intervals cover another run, and are verdicts of sessions right? A part of simulation.py.
+"""Simulates sessions: whether intervals cover another run, and verdicts are right. Part of
+simulation.py.
 
 A simulated page compares three implementations in 16 scenarios. The log of a rate is the sum of
 
 - an effect of the session on a scenario, which all implementations share (the host);
 - an effect of the session on one implementation in a scenario (the layout of its program);
-- in one setting, effects of the session on all scenarios alike: of all implementations, and of one;
+- in one setting, equal effects of the session on all scenarios: of all implementations, and of one;
 - a drift within the session, most of which all implementations share;
 - the round's own noise, with the spreads of the 2023 runs.
 
-The standard deviations of the first two are drawn for each scenario, evenly from 0.3 to 1%.
+The standard deviations of the first two are drawn for each scenario, uniformly from 0.3 to 1%.
 """
 
 from __future__ import annotations
@@ -46,7 +47,7 @@ SCENARIOS: Final = 16
 SESSIONS: Final = 5
 ROUNDS: Final = 6
 COMPARISONS: Final = (SCENARIOS + 1) * (IMPLEMENTATIONS - 1)
-"""Of a page: its rows and the means of one table."""
+"""Comparisons on a page: its rows, and the means of one table."""
 EFFECTS: Final = (0.003, 0.01)
 SPREADS: Final = (0.0014, 0.0024, 0.0032, 0.0039, 0.0045, 0.0058, 0.0069, 0.0095, 0.0139, 0.0178)
 CHANGE: Final = 1.03
@@ -62,22 +63,22 @@ def _heavy(random: Generator, shape: tuple[int, ...]) -> Floats:
 
 
 def _slow(random: Generator, shape: tuple[int, ...]) -> Floats:
-    """Interference only ever slows; median 0."""
+    """Noise that can only make a measurement slower; median 0."""
     return np.asarray(math.log(2) - random.standard_exponential(shape))
 
 
 @dataclass(frozen=True)
 class Setting:
-    """What is simulated: the noise of the first implementation and that of the others."""
+    """The parameters of a simulation: noise of the first implementation and of the others."""
 
     name: str
     noise: Draw
     of_others: Draw
     drift: float = 0.0
-    """Standard deviation of a straight line over a session, in those of the noise."""
+    """Standard deviation of a linear drift over a session, relative to that of the noise."""
     effects: tuple[float, float] = EFFECTS
     together: tuple[float, float] = (0, 0)
-    """Standard deviations of what moves all scenarios alike: of all implementations, of one."""
+    """Standard deviations of effects on all scenarios: of all implementations, of one."""
     is_promised: bool = True
 
 
@@ -94,7 +95,7 @@ SETTINGS: Final = (
 
 
 class Page:
-    """The true spreads of a page; `run` measures it."""
+    """The true spreads of a page; `run` simulates a measurement of it."""
 
     def __init__(self, setting: Setting, random: Generator) -> None:
         self.setting = setting
@@ -105,7 +106,7 @@ class Page:
         self.noise = random.choice(SPREADS, per_row)
 
     def run(self, sessions: int = SESSIONS, rounds: int = ROUNDS) -> Floats:
-        """Rates: implementations x scenarios x sessions x rounds."""
+        """Simulated rates: array of implementations x scenarios x sessions x rounds."""
         random = self.random
         shape = (IMPLEMENTATIONS, SCENARIOS, sessions, rounds)
         first = self.setting.noise(random, (1, *shape[1:]))
@@ -126,7 +127,9 @@ class Page:
 
 
 def ratios(run: Floats, change: float = 1) -> list[RatioEstimate]:
-    """Every comparison of a page with the first implementation; `change` is of its first one."""
+    """All comparisons of a page with the first implementation; `change` applies to the
+    first ratio.
+    """
     logs = np.log(run[1:]) - np.log(run[:1])
     logs[0, 0] += math.log(change)
     means = logs.mean(axis=1, keepdims=True)
@@ -148,7 +151,7 @@ def ratios(run: Floats, change: float = 1) -> list[RatioEstimate]:
 
 
 def _floor(rows: Sequence[Floats]) -> float:
-    """As a page prints it: of ratios in other sessions, for as many sessions as it has."""
+    """The noise floor of a page: of ratios in other sessions, for the page's number of sessions."""
     differences = [
         math.exp(abs(row[i] - row[j])) for row in rows for i in range(len(row)) for j in range(i)
     ]
@@ -161,7 +164,7 @@ def _is_claim(estimate: RatioEstimate) -> bool:
 
 @dataclass
 class Counts:
-    """Outcomes of one setting: how often, out of how many."""
+    """Outcomes of one setting: pairs of a count and its total."""
 
     setting: Setting
     false_pages: tuple[int, int]
@@ -171,7 +174,7 @@ class Counts:
     covered_of_one: tuple[int, int]
 
     def failures(self) -> list[str]:
-        """The promises that it breaks."""
+        """The promises that the setting breaks."""
         rate = {name: n / of for name, (n, of) in self._promised().items()}
         chance = 2.576 * math.sqrt(ALPHA * (1 - ALPHA) / self.false_pages[1])
         broken = ["false pages"] if rate["false pages"] > ALPHA + chance else []
@@ -183,7 +186,7 @@ class Counts:
         return {"false pages": self.false_pages, "coverage": self.covered, "3% found": self.found}
 
     def line(self) -> str:
-        """Of the table, in per cent."""
+        """The setting's line of the table, in per cent."""
         values = (
             self.false_pages,
             self.covered,
@@ -221,7 +224,7 @@ def simulate(setting: Setting, pages: int = PAGES) -> Counts:
 
 
 def _covered(run: Floats, other: Floats) -> Iterator[bool]:
-    """Whether the other run's medians lie within the intervals."""
+    """For each figure, whether the other run's median is in its interval."""
     figures = [(run[i, s], other[i, s]) for i in range(IMPLEMENTATIONS) for s in range(SCENARIOS)]
     prior = fit_prior([log_medians(mine) for mine, _ in figures])
     for mine, theirs in figures:
@@ -235,7 +238,7 @@ def _root_mean_square(effects: tuple[float, float]) -> float:
 
 
 def _covered_of_one(run: Floats, other: Floats, setting: Setting) -> Iterator[bool]:
-    """The same of runs of one session, with the spread between sessions that is true on average."""
+    """The same for runs of one session, with the true average spread between sessions."""
     spread = math.sqrt(2) * _root_mean_square(setting.effects)
     for mine, theirs in zip(
         run.reshape(-1, SESSIONS * ROUNDS), other.reshape(-1, SESSIONS * ROUNDS), strict=True
@@ -248,7 +251,7 @@ def _covered_of_one(run: Floats, other: Floats, setting: Setting) -> Iterator[bo
 
 
 def _ratios_of_one(run: Floats, setting: Setting) -> Iterator[RatioEstimate]:
-    """Every comparison of a page of one session; nothing differs but the session."""
+    """All comparisons of a page of one session, in which only the session differs."""
     spread = math.sqrt(2) * _root_mean_square(setting.effects)
     rows = run.reshape(IMPLEMENTATIONS, SCENARIOS, -1)
     for other in rows[1:]:
@@ -257,7 +260,7 @@ def _ratios_of_one(run: Floats, setting: Setting) -> Iterator[RatioEstimate]:
 
 
 def table(counts: Sequence[Counts]) -> list[str]:
-    """The section of simulation.md."""
+    """The section of simulation.md about sessions."""
     slow, _, large, together = (c for c in counts if not c.setting.is_promised)
     slow_false, slow_of = slow.false_pages
     large_found, large_of = large.found

@@ -1,12 +1,12 @@
-"""Is the harness right about the loading of trust anchors? A loop in C beside it, in set_up.md.
+"""Checks the harness' time for loading trust anchors against a loop in C, in set_up.md.
 
     python tools/benchmarks/set_up.py PEM VERSION=PREFIX,PROGRAM VERSION=PREFIX,PROGRAM ...
 
-Each VERSION of OpenSSL is followed by the folder that it is installed in and by the program of
-the harness that is linked with it; factors are over the first. `tlsbench build --suite FILE` makes
-both: build/matrix/prefixes/*/prefix and build/matrix/*/program. A version that no suite has is
-written to bench/matrix.lock first, by `tlsbench lock --suite FILE`. `PEM` is a file with what the
-scenario `anchors-mozilla` loads: `cargo run -p tls-harness --example certificates -- mozilla`. The
+Each VERSION of OpenSSL is followed by the folder it is installed in and by the harness program that
+is linked with it; factors are relative to the first. `tlsbench build --suite FILE` makes both:
+build/matrix/prefixes/*/prefix and build/matrix/*/program. A version that no suite lists must first
+be added to bench/matrix.lock, by `tlsbench lock --suite FILE`. `PEM` is a file with the anchors of
+the scenario `anchors-mozilla`: `cargo run -p tls-harness --example certificates -- mozilla`. The
 rounds are interleaved.
 """
 
@@ -26,10 +26,10 @@ NOTE: Final = Path(__file__).with_name("set_up.md")
 
 ROUNDS: Final = 5
 LOADS: Final = 100
-"""Of each loop in C in a round: the thread has 1,000 in one."""
+"""Loads of each loop in C in a round; its thread has 1,000 of them."""
 
 LIMIT: Final = 0.1
-"""By how much the factors of loop and harness may differ."""
+"""Limit for the difference between the factors of loop and harness."""
 
 _SCENARIO: Final = {
     "operation": "set-up",
@@ -51,7 +51,7 @@ LOOPS: Final = {
 
 
 def compiled(prefix: Path, folder: Path, version: str) -> Path:
-    """The loop in C, linked with one OpenSSL."""
+    """The program of the loop in C, linked with one OpenSSL."""
     program = folder / version
     libraries = [
         str(found) for name in ("ssl", "crypto") for found in prefix.glob(f"lib*/lib{name}.a")
@@ -62,7 +62,7 @@ def compiled(prefix: Path, folder: Path, version: str) -> Path:
 
 
 def by_loop(program: Path, pem: Path) -> dict[str, float]:
-    """Milliseconds of one load, by the loop."""
+    """Milliseconds of one load, measured by the loop."""
     command = [str(program), str(pem), str(LOADS)]
     output = subprocess.run(command, check=True, capture_output=True, text=True).stdout
     pairs = (line.split() for line in output.splitlines())
@@ -70,7 +70,7 @@ def by_loop(program: Path, pem: Path) -> dict[str, float]:
 
 
 def by_harness(program: Path) -> float:
-    """Milliseconds of one load and of freeing what it loaded."""
+    """Milliseconds of one load and of freeing what it loaded, measured by the harness."""
     request = {
         "schema": 1,
         "round": 1,
@@ -90,12 +90,12 @@ def by_harness(program: Path) -> float:
 
 
 def apart(factors: dict[str, dict[str, float]], version: str) -> float:
-    """How far the factor of the harness is from that of the loop which does the same."""
+    """Relative difference between the factors of the harness and of the loop that does the same."""
     return abs(factors[HARNESS][version] / factors[LOOPS["own-store"]][version] - 1)
 
 
 def note(versions: list[str], figures: dict[str, dict[str, list[float]]], command: str) -> str:
-    """The tables, and whether the factors agree."""
+    """The text of the tables, and whether the factors agree."""
     medians = {
         what: {version: statistics.median(rounds) for version, rounds in found.items()}
         for what, found in figures.items()
@@ -141,7 +141,7 @@ def note(versions: list[str], figures: dict[str, dict[str, list[float]]], comman
 
 
 def main(arguments: list[str]) -> int:
-    """Measures, and writes the note."""
+    """Measures, and writes the note; returns the exit code."""
     builds = [(text.partition("=")[0], text.partition("=")[2].split(",")) for text in arguments[1:]]
     if len(builds) < 2 or any(len(paths) != 2 for _, paths in builds):
         print("expected PEM VERSION=PREFIX,PROGRAM VERSION=PREFIX,PROGRAM ...", file=sys.stderr)

@@ -1,12 +1,13 @@
-"""Are the verdicts right as often as they claim? A simulation, with its table in simulation.md.
+"""Simulates how often verdicts are right; its results are in simulation.md.
 
     python tools/benchmarks/simulation.py           write the table (about five minutes)
 
-A simulated report is two implementations measured in 16 scenarios over 30 rounds, as `tlsbench`
-does it: within a round the scenarios follow each other, within a scenario the two implementations
-are close in time, in an order shuffled anew each round. Noise is relative and in logs; its
-standard deviation is drawn for each scenario from those of the 2023 runs (`SPREADS_PERCENT`).
-The same distribution on both sides is what "nothing differs" means; a true difference shifts one.
+A simulated report is two implementations measured in 16 scenarios over 30 rounds, in the order of
+`tlsbench`: scenarios follow each other within a round, and within a scenario the two
+implementations are measured close in time, in an order shuffled for each round. Noise is relative
+and in logs; its standard deviation is drawn for each scenario from those of the 2023 runs
+(`SPREADS_PERCENT`). "Nothing differs" means the same distribution on both sides; a true difference
+shifts one side.
 """
 
 from __future__ import annotations
@@ -48,10 +49,12 @@ SPREADS_PERCENT: Final = (0.14, 0.24, 0.32, 0.39, 0.45, 0.58, 0.69, 0.95, 1.39, 
 the 168 series of 30 valid runs; the largest is 2.22."""
 
 SHARED: Final = 0.75
-"""Part of the variance that drift and random walk have of the host, the rest being each side's."""
+"""Share of the variance of drift and random walk that the host causes; each side causes
+the rest.
+"""
 
 SPLITS: Final = 250
-"""Random halves of each configuration of the real runs."""
+"""Number of random halves for each configuration of the real runs."""
 
 TABLE: Final = Path(__file__).with_name("simulation.md")
 REAL_RUN: Final = Path(__file__).parents[2] / "data" / "runs" / "2023-12-13-configurations"
@@ -75,12 +78,12 @@ def _normal(random: Generator, shape: tuple[int, ...]) -> Floats:
 
 
 def _skewed(random: Generator, shape: tuple[int, ...]) -> Floats:
-    """Interference only ever slows: skewness -2, as the more disturbed of the 2023 series."""
+    """Noise that can only slow down: skewness -2, like the more disturbed of the 2023 series."""
     return np.asarray(np.log(2) - random.standard_exponential(shape))  # median 0
 
 
 def _bimodal(random: Generator, shape: tuple[int, ...]) -> Floats:
-    """Two states (a page's colour, a frequency), one round in four in the slow one."""
+    """Two states (page colouring, a frequency), with one round in four in the slow state."""
     slow = random.random(shape) < 0.25
     modes = np.where(slow, -2.2, 0.0) + 0.3 * random.standard_normal(shape)
     return np.asarray(modes - 0.3 * stats.norm.ppf(1 / 3))  # median 0: 1/4 + 3/4 * 1/3 below it
@@ -95,7 +98,7 @@ def _times(random: Generator, reports: int, scenarios: int) -> tuple[NDArray[np.
 
 
 def _with_host(host: Callable[[Generator, int, int], Floats]) -> Noise:
-    """The host's state (reports x slots, unit variance over a run), shared by all scenarios."""
+    """Noise from the host's state (reports x slots, unit variance over a run) for all scenarios."""
 
     def noise(random: Generator, reports: int, scenarios: int) -> tuple[Floats, Floats]:
         states = host(random, reports, 2 * scenarios * ROUNDS)
@@ -116,7 +119,7 @@ def _drift(random: Generator, reports: int, slots: int) -> Floats:
 
 
 def _walk(random: Generator, reports: int, slots: int) -> Floats:
-    """A random walk; a walk of n unit steps has an expected variance of n / 6 about its mean."""
+    """A random walk; n unit steps have an expected variance of n / 6 about their mean."""
     return np.asarray(
         np.cumsum(random.standard_normal((reports, slots)), axis=1) / (slots / 6) ** 0.5
     )
@@ -132,7 +135,7 @@ NOISES: Final[dict[str, Noise]] = {
 
 
 def _own_walks(random: Generator, reports: int, scenarios: int) -> tuple[Floats, Floats]:
-    """Each implementation drifts for itself: what pairing cannot take out."""
+    """Each implementation drifts separately, which pairing cannot cancel."""
     shape = (reports, scenarios, ROUNDS)
     left, right = (
         np.cumsum(random.standard_normal(shape), axis=2) / (ROUNDS / 6) ** 0.5 for _ in range(2)
@@ -141,7 +144,7 @@ def _own_walks(random: Generator, reports: int, scenarios: int) -> tuple[Floats,
 
 
 def _in_batches(random: Generator, reports: int, scenarios: int) -> tuple[Floats, Floats]:
-    """All rounds of left, then all of right, on a host that walks: how 2023 was measured."""
+    """All rounds of left, then all of right, on a host with a random walk, as measured in 2023."""
     states = _walk(random, reports * scenarios, 2 * ROUNDS).reshape(reports, scenarios, -1)
     own = _normal(random, states.shape)
     both = SHARED**0.5 * states + (1 - SHARED) ** 0.5 * own
@@ -153,7 +156,7 @@ def _in_batches(random: Generator, reports: int, scenarios: int) -> tuple[Floats
 
 @dataclass(frozen=True, slots=True)
 class Rate:
-    """How often out of how many."""
+    """A count and its total."""
 
     count: int
     of: int
@@ -192,7 +195,7 @@ def _covers(estimate: RatioEstimate, truth: float) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """One noise with one seed."""
+    """The rates of one noise with one seed."""
 
     noise: str
     seed: int
@@ -200,10 +203,10 @@ class Outcome:
     false_per_report: Rate
     coverage: Rate
     found: tuple[Rate, ...]
-    """A true change, after correction, at each of `FOUND_SPREADS_PERCENT`."""
+    """How often a true change is found, after correction, for each of `FOUND_SPREADS_PERCENT`."""
 
     def failures(self) -> list[str]:
-        """The promises this outcome breaks."""
+        """The promises that this outcome breaks."""
         broken = []
         if self.false_per_scenario.bounds[0] > ALPHA:
             broken.append("false verdicts per scenario")
@@ -245,9 +248,9 @@ def simulate(name: str, seed: int, reports: int = REPORTS) -> Outcome:
 
 
 def _found(noise: Noise, random: Generator, spread_percent: float, reports: int) -> Rate:
-    """Verdicts "faster" over `SCENARIOS` comparisons; one scenario of each report is drawn.
+    """Verdicts "faster" with `SCENARIOS` comparisons; one scenario of each report is simulated.
 
-    Alone in its round, the neighbours are half a round apart: harder than in a real report.
+    It is alone in its round, so the two sides are half a round apart: harder than in a real report.
     """
     left, right = noise(random, reports, 1)
     scale = spread_percent / 100 / _deviation(noise)
@@ -258,7 +261,7 @@ def _found(noise: Noise, random: Generator, spread_percent: float, reports: int)
 
 
 def _deviation(noise: Noise) -> float:
-    """Root mean within-run variance, so that a stated spread is what a run would show."""
+    """Root of the mean within-run variance, so that a run shows the stated spread."""
     left, _ = noise(np.random.default_rng(0), 20_000, 1)
     return float(left.var(axis=2, ddof=1).mean() ** 0.5)
 
@@ -267,7 +270,7 @@ def _deviation(noise: Noise) -> float:
 
 
 def _limits(seed: int) -> Iterator[tuple[str, Rate]]:
-    """What the promises do not cover, as rates of false verdicts per scenario, uncorrected."""
+    """Cases that the promises do not cover, as rates of uncorrected false verdicts per scenario."""
     random = np.random.default_rng([seed, 100])
 
     def false(noise: Noise, ratio: Callable[[Floats, Floats], RatioEstimate]) -> Rate:
@@ -307,7 +310,7 @@ def _limits(seed: int) -> Iterator[tuple[str, Rate]]:
 
 
 def _widened(random: Generator, reports: int = 500) -> Iterator[tuple[str, Rate]]:
-    """In batches on a drifting host, as reports compare them: widened by its drift."""
+    """Measurement in batches on a drifting host, with intervals widened by its drift."""
     left, right = _in_batches(random, reports, SCENARIOS)
     spread = _spreads(random, reports, SCENARIOS)
     one, all_ = [], []
@@ -328,7 +331,7 @@ def _widened(random: Generator, reports: int = 500) -> Iterator[tuple[str, Rate]
 
 
 def real_rounds() -> dict[str, Floats]:
-    """Series of 30 valid runs of December 2023, figures x runs, by configuration."""
+    """Series of 30 valid runs of December 2023 by configuration: arrays of figures x runs."""
     found: dict[str, list[list[float]]] = {}
     for row in measured(load_run(REAL_RUN)).series:
         for implementation, sample in row.samples.items():
@@ -339,7 +342,7 @@ def real_rounds() -> dict[str, Floats]:
 
 
 def real_halves(seed: int, splits: int = SPLITS) -> Iterator[tuple[str, Rate]]:
-    """Halves of one configuration's runs against each other: whatever differs is false."""
+    """Random halves of one configuration's runs against each other: every verdict is false."""
     random = np.random.default_rng([seed, 200])
     configurations = list(real_rounds().values())
     halves = [

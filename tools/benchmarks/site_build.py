@@ -1,17 +1,17 @@
-"""How long Zola builds a site of many reports, how much memory it takes, and how soon a save shows.
+"""Measures how long Zola builds a site of many reports, its memory, and how soon a save is visible.
 
     PYTHONPATH=tests python -m benchmarks.site_build [REPORTS]     (from tools/; default 1000)
     PYTHONPATH=tests python -m benchmarks.site_build committed
     PYTHONPATH=tests python -m benchmarks.site_build saves
 
-The first makes copies of a committed report of the main series under other dates, with the pages
-of their scenarios, builds the site with a quarter, a half and all of them, and prints seconds and
-peak resident memory. The time is linear in the reports if the processors' time for each report
-stays the same, which holds on a busy machine too. `committed` builds what is committed with each
-Zola that the tests use. `saves` changes files of a copy of it below `make serve`, and prints the
-seconds until the server shows each change.
+The first form copies a committed report of the main series to other dates, with the pages of its
+scenarios. It builds the site with a quarter, a half and all of the copies, and prints seconds and
+peak resident memory. The time is linear in the number of reports if the processor time for each
+report stays the same, also on a busy machine. `committed` builds the committed site with each Zola
+that the tests use. `saves` changes files of a copy of it under `make serve`, and prints the seconds
+until the server shows each change.
 
-site_build.md has what they printed.
+site_build.md has the output.
 """
 
 from __future__ import annotations
@@ -43,16 +43,16 @@ MODEL = "2026-03-07-x86-64"
 MOST_SECONDS = 20
 MOST_GIB = 1.2
 MOST_COMMITTED = 2.0
-"""Seconds of processors for what is committed."""
+"""Limit in seconds of processor time for the committed site."""
 MOST_SAVED = 1.0
-"""Seconds until a save is shown."""
+"""Limit in seconds until a saved change is visible."""
 BUILDS = 3
-"""Of what is committed with each Zola, and saves of each file."""
+"""Builds of the committed site with each Zola, and saves of each file."""
 PORT = 1112
 
 
 def make_site(site: Path, reports: int) -> None:
-    """The committed site below `site`, with copies of one report in place of all others."""
+    """Copies the committed site to `site`, with copies of one report instead of all others."""
     for name in ("templates", "static"):
         shutil.copytree(ROOT / name, site / name, symlinks=True)
     shutil.copytree(ROOT / "data", site / "data", ignore=shutil.ignore_patterns("runs"))
@@ -69,9 +69,9 @@ def make_site(site: Path, reports: int) -> None:
     model = ROOT / "content" / "perf" / MODEL
     files = {p.name: p.read_bytes() for p in model.iterdir()}
     page = files.pop("index.md").decode()
-    # Links to other reports and a predecessor that is not there have no place in a copy.
+    # A copy cannot link to other reports, nor have a predecessor that does not exist.
     page = re.sub(r"\[([^]]*)\]\(@/[^)]*\)", r"\1", page)
-    page = re.sub(r"^aliases = .*\n", "", page, flags=re.MULTILINE)  # one page alone can have one
+    page = re.sub(r"^aliases = .*\n", "", page, flags=re.MULTILINE)  # an alias must be unique
     listed = json.loads((ROOT / "data" / "reports.json").read_text(encoding="utf-8"))
     entry = next(report for report in listed if report["id"] == MODEL)
     copies = []
@@ -90,8 +90,10 @@ def make_site(site: Path, reports: int) -> None:
 
 
 def write_scenarios(site: Path, model: Path) -> None:
-    """The pages of the scenarios that the copies share. The drawings are those that the model has:
-    to Zola they are text."""
+    """Writes the pages of the scenarios that the copies share.
+
+    The charts are those of the model, because Zola only copies them.
+    """
     results = read_results(model / "results.json")
     report = read_page(model / "index.md").report
     reports = []
@@ -113,7 +115,7 @@ def write_scenarios(site: Path, model: Path) -> None:
 
 
 def build(zola: Zola, site: Path, public: Path) -> tuple[float, float, float]:
-    """Seconds, seconds of processors and peak resident GiB of one build."""
+    """Seconds, processor seconds and peak resident GiB of one build."""
     config = config_for(zola, ROOT)
     command = [*zola.command, "--root", str(site), "--config", str(config), "build"]
     command += ["--output-dir", str(public), "--force"]
@@ -128,7 +130,7 @@ def build(zola: Zola, site: Path, public: Path) -> tuple[float, float, float]:
 
 
 def measure_committed(versions: Sequence[Zola]) -> None:
-    """Builds what is committed, three times with each Zola."""
+    """Builds the committed site three times with each Zola; returns whether the limit holds."""
     print("zola     s of processors   seconds   peak GiB")
     held = True
     for zola in versions:
@@ -141,7 +143,9 @@ def measure_committed(versions: Sequence[Zola]) -> None:
 
 
 def measure_saves(versions: Sequence[Zola]) -> None:
-    """Saves files of a copy of the site while it is served, and waits for each to show."""
+    """Saves files of a copy of the site while it is served, and waits until each change
+    is visible.
+    """
     print("zola     saved                       seconds")
     held = True
     for zola in versions:
@@ -157,7 +161,7 @@ def measure_saves(versions: Sequence[Zola]) -> None:
 
 
 def saved(zola: Zola, site: Path) -> Iterator[tuple[str, float]]:
-    """The files that are changed, and the seconds until the page that shows each has the change."""
+    """The changed files, each with the seconds until a page shows the change."""
     report = max(path.name for path in (site / "content" / "perf").glob("*-standard-vm"))
     page = f"perf/{report}/"
     changes = (
@@ -186,7 +190,9 @@ def saved(zola: Zola, site: Path) -> Iterator[tuple[str, float]]:
 
 
 def shown_after(path: str, text: str, most: float) -> float:
-    """When an address shows a text, on the monotonic clock."""
+    """When an address first shows a text, on the monotonic clock. Raises an error after `most`
+    seconds.
+    """
     end = time.monotonic() + most
     while time.monotonic() < end:
         with suppress(OSError), urllib.request.urlopen(f"http://{HOST}:{PORT}/{path}") as answer:
@@ -201,7 +207,7 @@ def name(zola: Zola) -> str:
 
 
 def measure_many(versions: Sequence[Zola], most: int) -> None:
-    """Builds a quarter, a half and all of so many reports."""
+    """Builds a quarter, a half and all of that many reports."""
     print("zola     reports   seconds   of processors   ms a report   peak GiB")
     held = True
     for reports in (most // 4, most // 2, most):

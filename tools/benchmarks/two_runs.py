@@ -31,11 +31,11 @@ WITHIN: Final = 0.9
 
 
 class Agreement(NamedTuple):
-    """Two runs of the same programs."""
+    """How far two runs of the same programs agree."""
 
     within: int
     medians: int
-    """In both directions: two for each median that both runs have."""
+    """Checks in both directions: two for each median that both runs have."""
     outside: list[str]
     verdicts: int
     """Ratios with a verdict in both runs."""
@@ -59,7 +59,7 @@ class Agreement(NamedTuple):
 
 
 class _Table(NamedTuple):
-    """The rows of a table of one run, with what its intervals and ratios rest on."""
+    """The rows of a table of one run, with the parameters of its intervals and ratios."""
 
     rows: dict[object, Series]
     intervals: Intervals
@@ -67,7 +67,7 @@ class _Table(NamedTuple):
 
 
 def agreement(run: MeasuredRun, other: MeasuredRun, spreads: Spreads) -> Agreement:
-    """How far two runs of the same programs on one host agree; UserError if they are not."""
+    """Compares two runs on one host. Raises UserError if host or programs differ."""
     if not same_host(run.loaded.run, other.loaded.run):
         raise UserError(f"{run.id} and {other.id} were not measured on one host in one state")
     builds = same_builds(run.loaded.run, other.loaded.run)
@@ -128,7 +128,7 @@ def _tables(
 def _verdicts(
     table: _Table, other: _Table, builds: Sequence[Identifier]
 ) -> Iterator[tuple[str, str]]:
-    """Each two builds in each row that both tables have, with the verdict."""
+    """The verdicts on each two builds in each row that both tables have."""
     pairs = [
         (row, a, b)
         for key, row in sorted(table.rows.items(), key=lambda item: str(item[0]))

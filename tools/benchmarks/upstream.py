@@ -1,4 +1,4 @@
-"""What each difference between our transfers with rustls and those of rustls' own bench costs.
+"""Cost of each difference between our transfers with rustls and those of rustls' own bench.
 
     cd bench
     cargo build --release -p tls-rustls --example upstream
@@ -37,7 +37,7 @@ _VARIANTS: Final = {"bulk": "buffered", "bulk-unbuffered": "unbuffered"}
 
 
 class Figure(NamedTuple):
-    """A rate, by all that it depends on."""
+    """The program and scenario of a rate."""
 
     allocator: str
     api: str
@@ -47,7 +47,7 @@ class Figure(NamedTuple):
 
 
 def ours(output: str) -> Iterator[tuple[Figure, float]]:
-    """The rates that our example printed."""
+    """The rates that our example printed, MiB/s."""
     for line in output.splitlines():
         allocator, api, protocol, step, *rates = line.split("\t")
         for side, rate in zip(SIDES, rates, strict=True):
@@ -55,7 +55,7 @@ def ours(output: str) -> Iterator[tuple[Figure, float]]:
 
 
 def theirs(output: str, allocator: str) -> Iterator[tuple[Figure, float]]:
-    """The rates that rustls' bench printed."""
+    """The rates that rustls' bench printed, MiB/s."""
     for line in output.splitlines():
         variant, _, suite, _, side, rate, *_ = line.split("\t")
         found = Figure(
@@ -69,7 +69,7 @@ def theirs(output: str, allocator: str) -> Iterator[tuple[Figure, float]]:
 
 
 def measure(programs: Mapping[str, tuple[str, str]]) -> dict[Figure, list[float]]:
-    """All programs in turns: of each allocator our example and rustls' bench."""
+    """The rates of all programs, interleaved: for each allocator our example and rustls' bench."""
     rates: defaultdict[Figure, list[float]] = defaultdict(list)
     for turn in range(TURNS):
         for allocator in ALLOCATORS if turn % 2 else reversed(ALLOCATORS):
@@ -91,7 +91,7 @@ def _run(*command: str) -> str:
 
 
 def tables(rates: Mapping[Figure, Sequence[float]]) -> str:
-    """A table for each API and allocator."""
+    """A Markdown table for each API and allocator."""
     medians = {figure: median(values) for figure, values in rates.items()}
     return "\n".join(
         f"{api}, {allocator}\n\n{_table(medians, api, allocator)}"

@@ -1,6 +1,6 @@
-"""Settings of all tests: the same cases each time.
+"""Settings of all tests: property tests try the same cases each time.
 
-`pytest --hypothesis-profile=nightly` tries many more, other ones each time.
+`pytest --hypothesis-profile=nightly` tries many more cases, which differ each time.
 """
 
 from __future__ import annotations

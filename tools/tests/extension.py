@@ -1,7 +1,7 @@
-"""A scratch copy of the repository, and the examples of the guides applied to it.
+"""A scratch copy of the repository, to which tests apply the examples of the guides.
 
-A guide holds its whole example: a fenced block whose info string ends in `file=PATH` is a new
-file, and a `diff` block changes a file that exists.
+A guide contains its whole example: a fenced block whose info string ends in `file=PATH` is a new
+file, and a `diff` block changes an existing file.
 """
 
 from __future__ import annotations
@@ -26,12 +26,11 @@ def examples(guide: str) -> dict[str, str]:
 
 @dataclass(frozen=True)
 class Checkout:
-    """A copy of every file that git tracks or would track, as a repository of its own."""
+    """A git repository with a copy of every file that git does not ignore."""
 
     folder: Path
 
     def git(self, *arguments: str, text: str | None = None) -> str:
-        """The output of a git command in the copy."""
         command = ["git", "-c", "user.name=test", "-c", "user.email=test@localhost", *arguments]
         done = subprocess.run(
             command, cwd=self.folder, input=text, capture_output=True, text=True, check=False
@@ -62,12 +61,12 @@ class Checkout:
         return {n for n in now if before.get(n) != (self.folder / n).read_bytes()}
 
     def python(self, *arguments: str) -> str:
-        """What a Python program prints that imports the copy's modules."""
+        """Runs Python with the copy's modules; returns its output."""
         paths = [self.folder / "tools" / part for part in ("src", "tests")]
         return self.run(sys.executable, *arguments, PYTHONPATH=os.pathsep.join(map(str, paths)))
 
     def run(self, *command: str, **environment: str) -> str:
-        """What a command prints in the copy, its messages too; it must succeed."""
+        """Runs a command in the copy, which must succeed; returns its output with its messages."""
         done = subprocess.run(
             command,
             cwd=self.folder,
@@ -80,13 +79,13 @@ class Checkout:
         return done.stdout
 
     def touched(self) -> set[str]:
-        """Every file that differs from the commit, whole folders resolved to their files."""
+        """The paths of all files that differ from the commit."""
         lines = self.git("status", "--porcelain", "--untracked-files=all").splitlines()
         return {line[3:] for line in lines}
 
 
 def copied(folder: Path, leave_out: tuple[str, ...] = ("data/runs", "content/perf")) -> Checkout:
-    """A scratch copy of the repository, without the folders that an example does not need."""
+    """A scratch copy of the repository without the folders that an example does not need."""
     listed = subprocess.run(
         ["git", "ls-files", "--cached", "--others", "--exclude-standard"],
         cwd=ROOT,

@@ -1,8 +1,9 @@
-"""A run of made-up figures in our own raw format, for tests and for the contract's example alone.
+"""A run of made-up figures in our own raw format, only for tests and the contract's example.
 
-The sixteen scenarios of the main report, three libraries, twelve rounds. One library cannot do
-one block, one measurement is marked invalid, one round was disturbed and repeated. The same bytes
-each time: `python tools/tests/fixture_run.py` writes data/schema/results.example.json from it.
+It has the sixteen scenarios of the main report, three libraries and twelve rounds. One library
+cannot do one block, one measurement is marked invalid, and one round was disturbed and repeated.
+The bytes are the same each time: `python tools/tests/fixture_run.py` writes
+data/schema/results.example.json from it.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ ROUNDS: Final = 12
 DISTURBED: Final = 5
 EXAMPLE: Final = ROOT / "data" / "schema" / "results.example.json"
 
-# Medians of the made-up figures: by block, a figure of each side of each library.
+# Medians of the made-up figures by block: one for each side of each library.
 _LIBRARIES: Final = ("boringssl-30cd935", "openssl-3.6.1", "rustls-0.23.37-aws-lc-rs")
 _MEDIANS: Final = (
     ((8292, 6722), (6610, 7129), (8134, 7947)),
@@ -115,7 +116,7 @@ format = "tlsbench/1"
 
 
 def records() -> bytes:
-    """The lines of raw/records.jsonl."""
+    """The content of raw/records.jsonl."""
     random_ = random.Random(42)
     lines: list[dict[str, Any]] = []
 
@@ -184,7 +185,7 @@ def records() -> bytes:
 
 
 def write_run(root: Path) -> Path:
-    """Writes the run and its host below `root`; the run's folder."""
+    """Writes the run and its host below `root`; returns the run's folder."""
     folder = root / "data" / "runs" / RUN
     (folder / "raw").mkdir(parents=True)
     data = records()
@@ -200,7 +201,7 @@ def write_run(root: Path) -> Path:
 
 
 def write_report(root: Path) -> Path:
-    """Writes the run and a rendered report on it below `root`; the report's folder."""
+    """Writes the run and a rendered report on it below `root`; returns the report's folder."""
     from tlsperf.publish.render import render_reports
     from tlsperf.publish.scaffold import new_report
 
@@ -213,7 +214,7 @@ def write_report(root: Path) -> Path:
 
 def main() -> None:
     """Writes the contract's example of results.json."""
-    # The files of a scratch folder are not to be listed as if they were in this one.
+    # The paths in the scratch folder must not be printed.
     quiet = contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO())
     with tempfile.TemporaryDirectory() as folder, quiet[0], quiet[1]:
         report = write_report(Path(folder))

@@ -1,4 +1,4 @@
-"""What a file of a foreign format is read as: whole rows, and errors word for word."""
+"""Helpers for tests of foreign formats: whole rows, and errors word for word."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ FILE = "raw/output_1"
 
 
 def parsed(format: str, text: str, implementation: str | None = "openssl-3.6.1") -> Parsed:
-    """What a format makes of the second round of an implementation."""
+    """The result of a format for the second round of an implementation."""
     return FOREIGN[format].parse([RawInput(text.encode(), FILE, RUN, implementation, 2)])
 
 
 def refusal(format: str, text: str) -> str:
-    """What the error says of a file that is not of the format."""
+    """The error message for a file that is not of the format."""
     with pytest.raises(FormatError) as caught:
         parsed(format, text)
     assert caught.value.file == FILE
@@ -40,7 +40,7 @@ def record(
     implementation: str = "openssl-3.6.1",
     round_: int | None = 2,
 ) -> ParsedRow:
-    """A row of the file; a note makes it invalid."""
+    """The row that the file is expected to give; a note makes it invalid."""
     made = Scenario.model_validate(scenario)
     valid = note is None
     where = (FILE, line, implementation, round_)

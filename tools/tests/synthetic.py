@@ -1,4 +1,4 @@
-"""Runs and reports made up for tests: rates that the test chooses, in rounds."""
+"""Made-up runs and reports for tests, with rates that the test chooses."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ SIXTEEN = [*TRANSFERS, *HANDSHAKES]
 
 
 def implementation(id_: str, **more: Any) -> Implementation:
-    """`openssl-3.5.1` is OpenSSL 3.5.1; what follows a further hyphen is the build."""
+    """`openssl-3.5.1` is OpenSSL 3.5.1; text after another hyphen is the build."""
     library, version, *build = id_.split("-", 2)
     fields = {"id": id_, "library": library, "version": version, "build": "".join(build) or None}
     return Implementation.model_validate(fields | more)
@@ -57,7 +57,7 @@ def loaded_run(
     format_: str = "tlsbench/1",
     **more: Any,
 ) -> LoadedRun:
-    """A run with these rates; transfers in MiB/s, the rest in handshakes/s or operations/s."""
+    """A run with these rates: transfers in MiB/s, others in handshakes/s or operations/s."""
     rows: list[dict[str, Any]] = []
     for name, scenarios in rates.items():
         for scenario, rounds in scenarios.items():
@@ -67,6 +67,19 @@ def loaded_run(
             for number, value in enumerate([rounds] if isinstance(rounds, float) else rounds, 1):
                 in_round = None if single else number
                 rows.append(common | {"round": in_round, "value": value, "unit": unit})
+    return run_of_rows(
+        id_, rows, list(implementations or [implementation(i) for i in rates]), format_, **more
+    )
+
+
+def run_of_rows(
+    id_: str,
+    rows: Sequence[Mapping[str, Any]],
+    implementations: Sequence[Implementation],
+    format_: str = "tlsbench/1",
+    **more: Any,
+) -> LoadedRun:
+    """A run with these observations, all of which have the same columns."""
     columns: dict[str, list[Any]] = {k: [row[k] for row in rows] for k in rows[0]}
     columns |= {"file": ["synthetic"] * len(rows), "line": list(range(len(rows)))}
     fields = {
@@ -75,14 +88,14 @@ def loaded_run(
         "date": date.fromisoformat(id_[:10]),
         "host_id": "a-host",
         "tool": Tool(name="tlsbench"),
-        "implementations": list(implementations or [implementation(i) for i in rates]),
+        "implementations": list(implementations),
         "files": [RawFile(path="raw/a", sha256="0" * 64, bytes=0, format=format_)],
     }
     return LoadedRun(Run.model_validate(fields | more), tidy_frame(columns))
 
 
 def in_sessions(run: LoadedRun, rounds: int) -> LoadedRun:
-    """The run with so many rounds in each session."""
+    """The run with this number of rounds in each session."""
     frame = run.frame.copy()
     frame["session"] = 1 + (frame["round"] - 1) // rounds
     return replace(run, frame=frame)

@@ -1,4 +1,4 @@
-"""The committed table of every library against itself follows from the rates beside it."""
+"""The committed table of the A/A test follows from the rates beside it."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def test_a_difference_is_counted(factor: float, expected: str) -> None:
     assert f"**Intervals that exclude 1**: {expected}" in text
 
 
-def test_of_a_run_the_duplicates_are_kept() -> None:
+def test_the_duplicates_of_a_run_are_kept() -> None:
     ids = ["openssl-3.6.3", "openssl-3.6.3-repeat-2", "rustls-1.0"]
     duplicates = [implementation(i, binary_sha256="a" * 64) for i in ids[:2]]
     rates = {i: {SIXTEEN[0]: [100.0, 101.0, 102.0]} for i in ids}
@@ -57,7 +57,7 @@ def test_of_a_run_the_duplicates_are_kept() -> None:
     assert "a virtual machine" in kept.host
 
 
-def test_the_guide_says_what_the_table_says() -> None:
+def test_the_guide_has_the_figures_of_the_table() -> None:
     outside = [p for p in MEASURED.pairs if aa.excludes_1(p.ratio())]
     said = f"{len(outside)} of {len(MEASURED.pairs)} exclude 1"
     assert said in (ROOT / "docs" / "statistics.md").read_text(encoding="utf-8")

@@ -1,4 +1,4 @@
-"""An archive becomes the very run that was packed, or nothing at all."""
+"""An archive becomes exactly the run that was packed, or is rejected."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ Members = dict[str, bytes]
 
 
 def packed(folder: Path) -> Members:
-    """A run's files as `tlsbench pack` names them, without the list of their checksums."""
+    """A run's files by the names in an archive of `tlsbench pack`, without the checksum list."""
     files = sorted(path for path in folder.rglob("*") if path.is_file())
     return {f"{RUN}/{path.relative_to(folder)}": path.read_bytes() for path in files}
 
@@ -82,19 +82,19 @@ def test_an_archive_becomes_the_run_that_was_packed(
     assert [path.name for path in runs.iterdir()] == [RUN]
 
 
-def test_a_run_that_is_there_is_kept(tmp_path: Path, runs: Path, members: Members) -> None:
+def test_an_existing_run_is_kept(tmp_path: Path, runs: Path, members: Members) -> None:
     (runs / RUN).mkdir()
-    with pytest.raises(UserError, match="is there already"):
+    with pytest.raises(UserError, match="exists already"):
         import_archive(archive_of(tmp_path, members), runs)
     assert list((runs / RUN).iterdir()) == []
 
 
-def test_an_archive_that_is_missing(tmp_path: Path, runs: Path) -> None:
+def test_a_missing_archive_is_reported(tmp_path: Path, runs: Path) -> None:
     refused(tmp_path / "none.tar.gz", runs, "there is no such file")
 
 
 @given(data=st.data())
-def test_a_changed_bit_is_refused_or_changes_nothing(
+def test_a_changed_bit_is_rejected_or_has_no_effect(
     tmp_path_factory: pytest.TempPathFactory, members: Members, data: st.DataObject
 ) -> None:
     folder = tmp_path_factory.mktemp("bit")
@@ -104,13 +104,13 @@ def test_a_changed_bit_is_refused_or_changes_nothing(
     archive.write_bytes(content)
     with contextlib.suppress(UserError):
         import_archive(archive, folder)
-    # Some bits of gzip's header say nothing of the content: its time, its system.
+    # Some bits of gzip's header do not affect the content: its time and its system.
     if len(list(folder.iterdir())) > 1:
         assert packed(folder / RUN) == members
     shutil.rmtree(folder)
 
 
-def test_the_checksum_beside_an_archive_counts(
+def test_an_archive_must_match_the_checksum_file_beside_it(
     tmp_path: Path, runs: Path, members: Members
 ) -> None:
     archive = archive_of(tmp_path, members)
@@ -122,14 +122,14 @@ def test_the_checksum_beside_an_archive_counts(
     import_archive(archive, runs)
 
 
-def test_half_an_archive(tmp_path: Path, runs: Path, members: Members) -> None:
+def test_a_truncated_archive_is_rejected(tmp_path: Path, runs: Path, members: Members) -> None:
     archive = archive_of(tmp_path, members)
     archive.write_bytes(archive.read_bytes()[: archive.stat().st_size // 2])
     refused(archive, runs, "expected an archive of `tlsbench pack`")
 
 
 @pytest.mark.parametrize("content", [b"", b"not an archive", gzip.compress(b"nor this one")])
-def test_what_is_no_archive(tmp_path: Path, runs: Path, content: bytes) -> None:
+def test_other_files_are_rejected_as_archives(tmp_path: Path, runs: Path, content: bytes) -> None:
     path = tmp_path / "x.tar.gz"
     path.write_bytes(content)
     refused(path, runs, "expected")
@@ -152,7 +152,7 @@ def run_toml(old: bytes, new: bytes) -> Callable[[Members], Members]:
 @pytest.mark.parametrize(
     ("edit", "expected"),
     [
-        (lambda m: {**m, f"{RUN}/extra": b""}, "extra in one alone"),
+        (lambda m: {**m, f"{RUN}/extra": b""}, "extra in only one of both"),
         (lambda m: {**m, "../evil": b""}, r"the member \.\./evil"),
         (lambda m: {**m, "/etc/evil": b""}, "the member /etc/evil"),
         (lambda m: {**m, "other/file": b""}, "without SHA256SUMS"),
@@ -163,7 +163,7 @@ def run_toml(old: bytes, new: bytes) -> Callable[[Members], Members]:
         (run_toml(b"schema = 1", b"schema ="), "run.toml: this is not TOML"),
     ],
 )
-def test_what_agrees_with_its_own_list_must_still_be_one_run(
+def test_an_archive_with_valid_checksums_must_contain_one_run(
     tmp_path: Path,
     runs: Path,
     members: Members,
@@ -173,13 +173,17 @@ def test_what_agrees_with_its_own_list_must_still_be_one_run(
     refused(archive_of(tmp_path, edit(members)), runs, expected)
 
 
-def test_a_file_that_is_not_in_the_list(tmp_path: Path, runs: Path, members: Members) -> None:
+def test_a_file_without_a_checksum_is_rejected(
+    tmp_path: Path, runs: Path, members: Members
+) -> None:
     fewer = {name: data for name, data in members.items() if not name.endswith("run.toml")}
     archive = write(tmp_path / "a.tar.gz", {f"{RUN}/{SUMS}": sums(fewer), **members})
-    refused(archive, runs, "run.toml in one alone")
+    refused(archive, runs, "run.toml in only one of both")
 
 
-def test_a_file_other_than_in_the_list(tmp_path: Path, runs: Path, members: Members) -> None:
+def test_a_file_with_another_checksum_is_rejected(
+    tmp_path: Path, runs: Path, members: Members
+) -> None:
     listed = sums(changed_record(members))
     archive = write(tmp_path / "a.tar.gz", {f"{RUN}/{SUMS}": listed, **members})
     refused(archive, runs, "as SHA256SUMS has it")
@@ -195,7 +199,7 @@ def test_a_link_is_not_a_file(tmp_path: Path, runs: Path) -> None:
     refused(archive, runs, "the member")
 
 
-def test_an_archive_that_grows_past_the_bound_is_refused_before_memory_goes(
+def test_an_archive_that_unpacks_beyond_the_limit_is_rejected_early(
     tmp_path: Path, runs: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     archive = tmp_path / "a.tar.gz"
@@ -207,7 +211,7 @@ def test_an_archive_that_grows_past_the_bound_is_refused_before_memory_goes(
     tracemalloc.stop()
 
 
-def test_a_sparse_file_is_refused_before_its_holes_are_filled(tmp_path: Path, runs: Path) -> None:
+def test_a_sparse_file_is_rejected_before_it_is_expanded(tmp_path: Path, runs: Path) -> None:
     info = tarfile.TarInfo(f"{RUN}/raw/records.jsonl")
     info.pax_headers = {"GNU.sparse.map": "0,0", "GNU.sparse.size": str(1 << 33)}
     buffer = io.BytesIO()
@@ -223,7 +227,7 @@ def test_an_archive_of_very_many_files_is_refused(
 ) -> None:
     monkeypatch.setattr(module, "MOST_FILES", len(members))
     refused(archive_of(tmp_path, members), runs, f"more than {len(members)} files")
-    monkeypatch.setattr(module, "MOST_FILES", len(members) + 1)  # and the list of checksums
+    monkeypatch.setattr(module, "MOST_FILES", len(members) + 1)  # + 1 for the checksum list
     import_archive(archive_of(tmp_path, members), runs)
 
 

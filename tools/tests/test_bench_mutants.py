@@ -1,4 +1,4 @@
-"""The score of the mutants of bench/: what is read, what is refused, what is written."""
+"""The score of the mutants of bench/: parsing, problems, and the written file."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def outcome(summary: str, name: str) -> dict[str, Any]:
     return {"scenario": {"Mutant": {"name": name}}, "summary": summary}
 
 
-def test_what_survived_is_read_without_its_line() -> None:
+def test_survivors_are_read_without_their_lines() -> None:
     outcomes = [
         {"scenario": "Baseline", "summary": "Success"},
         outcome("CaughtMutant", "harness/src/wire.rs:9:5: replace a with b"),
@@ -56,7 +56,7 @@ def test_a_lower_score_and_a_survivor_without_a_reason_are_problems() -> None:
     assert "expected at least 90.0%" in first
 
 
-def test_what_was_found_is_written_and_reasons_stay() -> None:
+def test_a_written_score_keeps_the_reasons() -> None:
     entry = tomlkit.parse('[[survivors]]\nmutant = "replace x"\nreason = "x is y"\n')
     write(entry, Found(18, ("replace x", "replace z")))
     written = tomllib.loads(tomlkit.dumps(entry))
@@ -76,6 +76,23 @@ def test_a_score_of_a_sample_states_it_and_the_whole_is_held_to_nine_of_ten() ->
     assert len(of_sample) == 2, "it is not listed, and 90% is less than 100%"
     write(entry, Found(100, ()))
     assert "sample" not in entry
+
+
+@pytest.mark.parametrize(
+    ("tests", "arguments"),
+    [
+        (["--lib"], ["--cargo-arg=--lib", "--"]),
+        (["--lib", "--", "clock::"], ["--cargo-arg=--lib", "--", "--", "clock::"]),
+        (
+            ["--lib", "--test", "steps"],
+            ["--cargo-arg=--lib", "--cargo-arg=--test", "--cargo-arg=steps", "--"],
+        ),
+    ],
+)
+def test_nothing_but_the_targets_that_are_named_is_built_for_a_mutant(
+    tests: list[str], arguments: list[str]
+) -> None:
+    assert bench_mutants.arguments_of(tests) == ["--cargo-arg=--locked", *arguments]
 
 
 def test_a_file_that_is_not_listed_is_named() -> None:

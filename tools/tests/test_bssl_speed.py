@@ -1,4 +1,4 @@
-"""Lines of `bssl speed`: names, repeats, and numbers of a line that do not agree."""
+"""Lines of `bssl speed`: names, repeats, and lines whose numbers disagree."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def test_the_same_cipher_through_another_api_has_the_name_that_it_prints() -> No
     assert [(row.line, row.note) for row in found] == [(1, None), (2, None)]
 
 
-def test_a_line_that_is_there_twice_does_not_count() -> None:
+def test_a_repeated_line_does_not_count() -> None:
     found = rows(line(), line("RSA 2048 signing", megabytes=None), line())
     assert found[2].scenario.variant == "aes-256-gcm-seal-1000-line-3"
     assert found[2].note == "repeats line 1; one file must hold one round"
@@ -88,7 +88,7 @@ def test_a_millionth_of_a_large_number_is_not_a_contradiction() -> None:
     assert note("2000000.0", "2000.2") is not None
 
 
-def test_what_cannot_be_a_line_is_refused_with_what_is_expected() -> None:
+def test_an_impossible_line_is_rejected_with_the_expected_form() -> None:
     expected = "Did N NAME operations in Nus (N ops/sec): N MB/s"
     with pytest.raises(FormatError) as caught:
         rows(line(), "Did nothing " + 300 * "x")
@@ -118,7 +118,7 @@ def test_bytes_are_mebibytes_and_the_rest_are_operations() -> None:
     assert found.remarks == []
 
 
-def test_a_line_that_was_cut_is_remarked_and_no_figure() -> None:
+def test_a_cut_line_gives_a_remark_and_no_figure() -> None:
     found = parsed("bssl-speed", f"{line()}\n{line()[:40]}")
     message = f"the output was interrupted at {line()[:40]!r}"
     assert found.remarks == [Remark(FILE, 2, message)]
@@ -139,6 +139,6 @@ def test_a_small_figure_is_exact_to_a_tenth() -> None:
     ]
 
 
-def test_a_rate_in_bytes_of_a_line_without_a_size_is_taken_as_it_is() -> None:
+def test_a_rate_in_bytes_without_a_size_is_kept() -> None:
     [row] = rows(line("AES-256-GCM seal"))
     assert (row.unit, row.note, row.value) == ("MiB/s", None, 2.0 * 1e6 / 2**20)

@@ -1,4 +1,4 @@
-"""The committed table of how far counts lie apart follows from the run it names."""
+"""The committed table of the spread of counts follows from the run it names."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ COMMITTED = load_run(callgrind.RUN)
 
 
 def run(difference: float, rounds: int = 5) -> LoadedRun:
-    """Counts of each library that grow by `difference` per cent over the rounds."""
+    """Counts of each library that increase by `difference` per cent over the rounds."""
     one = 100 * (rounds - 1) / difference
     return counted_run("2026-11-21-a", {OPENSSL: one, RUSTLS: one}, [TRANSFERS[2]], rounds)
 
@@ -38,7 +38,7 @@ def test_every_library_was_counted_in_full_and_resumed_handshakes_and_in_transfe
 @pytest.mark.parametrize(
     ("percent", "broken"), [(0.05, []), (0.5, [OPENSSL]), (1.5, [OPENSSL, RUSTLS])]
 )
-def test_what_lies_further_apart_than_its_library_may_is_named(
+def test_a_spread_above_the_limit_of_its_library_is_reported(
     percent: float, broken: list[str]
 ) -> None:
     found = callgrind.failures(run(percent))

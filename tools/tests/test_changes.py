@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import UTC, datetime
+from typing import Literal
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from synthetic import HANDSHAKES, SIXTEEN, TRANSFERS, Rates, implementation, loaded_run, report_of
@@ -17,7 +19,7 @@ from tlsperf.contract.errors import UserError
 from tlsperf.contract.names import scenario_name
 from tlsperf.contract.record import Scenario
 from tlsperf.contract.results import Changes, Noise
-from tlsperf.contract.run import HostFacts, Report, Run
+from tlsperf.contract.run import Host, HostFacts, Report, Run
 from tlsperf.load.run import LoadedRun
 
 Factor = Callable[[Scenario], float]
@@ -115,8 +117,20 @@ def test_changes_below_the_noise_between_runs_are_not_listed() -> None:
     assert "by default" not in hidden.rule
     less = compared(before, after, noise.model_copy(update={"floor_percent": 0.1}))
     assert "the drift of medians within a run or between sessions." in less.rule
-    unknown = compared(before, after, noise.model_copy(update={"floor_percent": None}))
-    assert unknown.rule == less.rule
+    unknown = noise.model_copy(update={"floor_percent": None})
+    assert compared(before, after, unknown).rule == less.rule
+    steady: list[Rates] = [
+        {f"openssl-{n}": {TRANSFERS[0]: [1000.0 + i % 3 for i in range(30)]}} for n in (1, 2)
+    ]
+    spreads = {"runs": ["r"], "medians": {"transfer": 0.1}, "ratios": {"transfer": 0.1}}
+    facts = {"schema": 1, "id": "a-host", "name": "A host", "cpu": "A", "architecture": "x86_64"}
+    quiet = Host.model_validate({**facts, "between_sessions": spreads})
+    then, now = (
+        report_of(loaded_run(id_, of), [quiet])
+        for id_, of in zip(("2026-01-01-old", "2026-06-01-new"), steady, strict=True)
+    )
+    rule = changes(then, now, unknown).rule
+    assert "widened by 0.3%, the drift of medians within a run or between sessions." in rule
 
 
 def test_single_figures_change_from_a_stated_size_on_and_have_no_verdict() -> None:
@@ -180,6 +194,75 @@ def test_across_a_change_of_host_or_method_nothing_is_called_faster(
         " (a default between sessions, which were not measured here). "
         "Ratios across a change of host, method or scenario are not speed-ups."
     )
+
+
+def test_single_figures_across_a_change_of_host_keep_their_own_note() -> None:
+    hosts = [HostFacts(id=f"{name}-host", cpu="A", architecture="x86_64") for name in "ab"]
+    before, after = (
+        report_of(loaded_run(f"2026-0{month}-01-x", of, host_id=host.id), [host])
+        for month, host, of in (
+            (1, hosts[0], single(["openssl-1"])),
+            (6, hosts[1], single(["openssl-2"], lambda _: 1.2)),
+        )
+    )
+    found = changes(before, after)
+    notes = {c.ratio.note for x in found.libraries for g in x.groups for c in g.changes}
+    assert notes == {"no rounds to test on both sides"}
+
+
+def sized(size: int, protocol: Literal["1.2", "1.3"] = "1.2") -> Scenario:
+    return Scenario(operation="transfer", protocol=protocol, size=size)
+
+
+def scaled(scenario: Scenario, factor: float) -> list[float]:
+    return [factor * (1000.0 + n % 3) for n in range(30)]
+
+
+def test_rows_with_no_other_features_than_their_group_are_in_it() -> None:
+    changed = [sized(1000), sized(2000)]
+    same = [sized(1000, "1.3"), Scenario(operation="handshake", protocol="1.2")]
+    before = {"openssl-1": {s: scaled(s, 1.0) for s in (*changed, *same)}}
+    after = {"openssl-2": {s: scaled(s, 1.2 if s in changed else 1.0) for s in (*changed, *same)}}
+    [library] = compared(before, after).libraries
+    assert [(g.title, len(g.changes)) for g in library.groups] == [("TLS 1.2 transfer", 2)]
+
+
+def test_what_is_left_of_a_group_is_counted_and_has_its_range() -> None:
+    def factor(s: Scenario) -> float:
+        if s not in HANDSHAKES or (s.side == "server" and s.protocol == "1.2"):
+            return 1.0
+        return 1.2 if s.side == "client" else 1.5 + 0.1 * HANDSHAKES.index(s)
+
+    [library] = compared(rates(["openssl-1"]), rates(["openssl-2"], factor)).libraries
+    rest, clients = library.groups
+    assert clients.statement.startswith("all 6 rows, 1.20x to 1.20x faster")
+    values = sorted(factor(s) for s in HANDSHAKES if s.side == "server" and s.protocol == "1.3")
+    assert (rest.title, rest.statement) == (
+        "TLS 1.3 handshake",
+        f"3 rows, {values[0]:.2f}x to {values[-1]:.2f}x faster",
+    )
+
+
+def test_two_rows_that_may_each_be_one_of_before_are_new() -> None:
+    threads = [TRANSFERS[0].model_copy(update={"threads": n}) for n in (1, 2)]
+    before = {"openssl-1": {s: scaled(s, 1.0) for s in (TRANSFERS[0], TRANSFERS[1])}}
+    after = {"openssl-2": {s: scaled(s, 1.0) for s in (*threads, TRANSFERS[1])}}
+    found = compared(before, after)
+    assert [library.compared for library in found.libraries] == [1]
+    assert (len(found.gone), len(found.new)) == (1, 2)
+
+
+def test_figures_of_a_change_are_written_in_their_unit() -> None:
+    def memory(id_: str, factor: float) -> MeasuredReport:
+        run = loaded_run(id_, {"openssl-1": {HANDSHAKES[0]: [factor * 123.4] * 12}})
+        frame = run.frame.copy()
+        for column, value in (("metric", "allocated"), ("unit", "bytes")):
+            frame[column] = pd.Categorical([value] * len(frame))
+        return report_of(LoadedRun(run.run, frame))
+
+    [library] = changes(memory("2026-01-01-old", 1), memory("2026-06-01-new", 2)).libraries
+    [group] = library.groups
+    assert [(c.before, c.after) for c in group.changes] == [("123", "247")]
 
 
 def test_another_key_exchange_is_reported_as_another_scenario() -> None:
@@ -272,6 +355,21 @@ def test_on_one_day_the_run_that_began_later_comes_after() -> None:
     reports = [Report(id=r.id, title="", date=r.date, runs=[r.id], previous=None) for r in runs]
     before = [predecessor(report, reports, by_id) for report in reports]
     assert [report and report.id for report in before] == [None, "2026-01-01-b"]
+    unknown = loaded_run("2026-01-01-z", few, suite={"name": "standard", "family": "main"}).run
+    first = Report(id=unknown.id, title="", date=unknown.date, runs=[unknown.id], previous=None)
+    by_id[unknown.id] = unknown
+    assert predecessor(first, [*reports, first], by_id) is None
+    assert predecessor(reports[0], [*reports, first], by_id) == first
+
+
+def test_a_report_of_other_libraries_is_no_predecessor() -> None:
+    suite = {"name": "standard", "family": "main"}
+    runs = [
+        loaded_run(id_, {of: {TRANSFERS[0]: 1000.0}}, suite=suite).run
+        for id_, of in (("2026-01-01-a", "rustls-1"), ("2026-02-01-b", "openssl-1"))
+    ]
+    reports = [Report(id=r.id, title="", date=r.date, runs=[r.id], previous=None) for r in runs]
+    assert predecessor(reports[1], reports, {run.id: run for run in runs}) is None
 
 
 def test_predecessor_is_the_latest_on_the_same_host_of_the_same_family() -> None:

@@ -1,4 +1,4 @@
-"""The command line starts quickly and turns a user's error into one message."""
+"""The command line starts quickly and prints a user's error as one message."""
 
 from __future__ import annotations
 

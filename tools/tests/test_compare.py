@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import sys
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,7 @@ from typer.testing import CliRunner
 
 from tlsperf.analysis.compare import compare, find_side, left_out, matching, pairs_of, text
 from tlsperf.analysis.series import MeasuredRun, measured, row_names
-from tlsperf.cli import app
+from tlsperf.cli import app, main
 from tlsperf.contract.errors import UserError
 from tlsperf.load.comparisons import read_definition, read_printed
 from tlsperf.load.run import load_run
@@ -175,24 +176,24 @@ def test_the_command_prints_markdown_csv_and_json(monkeypatch: pytest.MonkeyPatc
     monkeypatch.chdir(DATA.parent)
     two = ["compare", "openssl-3.2.0-gcc", "openssl-3.2.0-clang", "--scenario", "chacha*sending"]
 
-    def output(*arguments: str) -> str:
+    def output(*arguments: str, code: int = 0) -> str:
         result = CliRunner().invoke(app, arguments)
-        assert result.exit_code == 0, result.output
+        assert result.exit_code == code, result.output
         return result.output
 
-    markdown = output(*two, "--format", "markdown")
+    markdown = output(*two, "--format", "markdown", code=1)
     assert markdown.startswith("|Scenario|Unit|OpenSSL 3.2.0 (gcc)|OpenSSL 3.2.0 (clang)|Factor|")
     assert "|TLS 1.2 transfer, CHACHA20-POLY1305, sending|MiB/s|" in markdown
     assert "\nVerdicts are unpaired: " in markdown
-    header, line, _ = output(*two).splitlines()
+    header, line, _ = output(*two, code=1).splitlines()
     assert header.index("factor") == line.index("0.56x") + len("0.56x") - len("factor")
-    (row,) = csv.DictReader(output(*two, "--format", "csv").splitlines())
+    (row,) = csv.DictReader(output(*two, "--format", "csv", code=1).splitlines())
     assert row["factor"] == "0.56x"
     for form in ("table", "markdown"):
         near = output(*two, "--format", form, "--min-difference", "80%")
         assert "Left out, their figures differ by less than 80%:\n\n- TLS 1.2 transfer, CHA" in near
         assert "0.56x" not in near
-    (item,) = json.loads(output(*two, "--format", "json"))["rows"]
+    (item,) = json.loads(output(*two, "--format", "json", code=1))["rows"]
     assert item["verdict"] == "slower"
     other_host = ["compare", "2024-10-18-x86-64/openssl-3.3.2", "2024-10-31-arm64/openssl-3.3.2"]
     hosts = "Measured on different hosts (xeon-e-2386g and ampere-altra-q80-30): "
@@ -208,3 +209,21 @@ def test_the_command_prints_markdown_csv_and_json(monkeypatch: pytest.MonkeyPatc
     expected = (DATA / "comparisons" / "2023-12-13-published-tables.csv").read_text()
     assert output(*tables) == expected
     assert "prints -0.26, which is -26%" in output("compare", "--tables", str(MEMORY))
+
+
+def test_the_exit_code_says_whether_a_figure_is_slower(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(DATA.parent)
+    row = ("--scenario", "chacha*sending")
+    for sides, code in (
+        (("openssl-3.2.0-gcc", "openssl-3.2.0-clang"), 1),
+        (("openssl-3.2.0-clang", "openssl-3.2.0-gcc"), 0),
+        (("openssl-3.2.0-gcc", "openssl-3.2.0-gcc"), 0),
+        (("openssl-3.2.0-gcc", "openssl-3.2.0-nobody"), 2),
+        ((), 2),
+    ):
+        for form in ("table", "json"):
+            arguments = ["tlsperf", "compare", *sides, *row, "--format", form]
+            monkeypatch.setattr(sys, "argv", arguments)
+            with pytest.raises(SystemExit) as ended:
+                main()
+            assert ended.value.code == code, arguments

@@ -1,4 +1,4 @@
-"""What the verdicts of a comparison take into account: drift, their number, invalid rounds."""
+"""Verdicts of a comparison consider drift, the number of comparisons, and invalid rounds."""
 
 from __future__ import annotations
 
@@ -22,6 +22,7 @@ from tlsperf.analysis.compare import (
     compare,
     csv_text,
     find_side,
+    footnotes,
     left_out,
     left_out_text,
     markdown_text,
@@ -97,9 +98,7 @@ def test_verdicts_are_corrected_for_the_rows_that_are_compared() -> None:
     assert alone[0].estimate == paired_ratio(FAST, SLOW, 1, spread=0.0022)
 
 
-def test_rows_that_differ_by_less_than_asked_are_named_and_keep_their_share_of_the_correction() -> (
-    None
-):
+def test_rows_below_the_requested_difference_are_listed_and_count_as_comparisons() -> None:
     faster = [1.031 * rate for rate in SLOW]
     same = dict.fromkeys(SIXTEEN, SLOW)
     rates: Rates = {LEFT: {**same, SIXTEEN[1]: faster}, RIGHT: {**same, SIXTEEN[0]: faster}}
@@ -121,7 +120,7 @@ def test_rows_that_differ_by_less_than_asked_are_named_and_keep_their_share_of_t
 
 
 def with_invalid(rounds: int = 6) -> LoadedRun:
-    """The first rounds of the right side are ten times as fast, and must not count."""
+    """A run in which the first rounds of the right side are ten times as fast and invalid."""
     run = one_row(SLOW, [*(10 * r for r in FAST[:rounds]), *FAST[rounds:]])
     frame = run.frame.copy()
     marked = (frame["implementation"] == RIGHT) & (frame["round"] <= rounds)
@@ -143,7 +142,7 @@ def test_invalid_rounds_are_in_no_figure_factor_or_verdict() -> None:
     assert row.right == sorted(FAST[6:])[12]
 
 
-def test_invalid_rounds_count_where_someone_asks_for_them() -> None:
+def test_invalid_rounds_count_on_request() -> None:
     [row] = compared(with_invalid(20), include_invalid=True)
     together = [*(10 * r for r in FAST[:20]), *FAST[20:]]
     assert row.right == pytest.approx(float(np.median(together)))
@@ -160,7 +159,7 @@ def test_invalid_rounds_count_where_someone_asks_for_them() -> None:
 
 
 def marked(run: LoadedRun, rounds: dict[tuple[str, int], str]) -> LoadedRun:
-    """The run with these rounds of an implementation invalid, each with its note."""
+    """The run with these rounds of an implementation marked invalid, each with its note."""
     frame = run.frame.copy()
     frame["note"] = frame["note"].cat.add_categories(sorted({*rounds.values()}))
     for (implementation, number), note in rounds.items():
@@ -179,7 +178,7 @@ def test_a_note_has_the_reasons_of_both_sides() -> None:
     )
 
 
-def test_invalid_rounds_of_the_left_side_count_where_someone_asks_for_them() -> None:
+def test_invalid_rounds_of_the_left_side_count_on_request() -> None:
     run = marked(one_row(), {(LEFT, n): "wrong suite" for n in range(1, 31)})
     [row] = compared(run)
     assert (row.factor, row.estimate) == (None, None)
@@ -208,6 +207,30 @@ def test_rounds_of_one_run_are_pairs_and_those_of_two_are_not() -> None:
     assert not row.estimate.paired
 
 
+def test_figures_of_two_hosts_have_a_footnote_and_factors_only_where_someone_asks() -> None:
+    other = loaded_run("2026-11-20-b", {RIGHT: {TRANSFERS[0]: FAST}}, host_id="b-host")
+    left, right = sides_of(one_row())[0], side_of(measured(other), RIGHT)
+    pairs = pairs_of(left, right)
+    [row] = compare(left, right, pairs)
+    assert (row.factor, row.estimate, row.verdict) == (None, None, "–")
+    hosts = "Measured on different hosts (a-host and b-host): "
+    assert footnotes(left, right, [row]) == [
+        f"{hosts}no factor and no verdict; --across-hosts prints them."
+    ]
+    [row] = compare(left, right, pairs, across_hosts=True)
+    assert row.factor == pytest.approx(float(np.median(FAST) / np.median(SLOW)))
+    assert row.estimate is not None
+    unpaired = f"Verdicts are {row.estimate.note}."
+    assert footnotes(left, right, [row]) == [
+        unpaired,
+        f"{hosts}factors compare the hosts as well.",
+    ]
+    untested = replace(row, estimate=replace(row.estimate, low=None, note="of single figures"))
+    beside = sides_of(one_row())[1]
+    assert footnotes(left, beside, [row, untested]) == [unpaired]
+    assert footnotes(left, beside, compared(one_row())) == []
+
+
 def latency(factor: float, implementation: str) -> dict[str, list[Any]]:
     columns: dict[str, list[Any]] = {
         k: [v] * 12
@@ -228,7 +251,7 @@ def latency(factor: float, implementation: str) -> dict[str, list[Any]]:
     }
 
 
-def test_of_durations_the_shorter_is_faster_and_the_best_is_the_shortest() -> None:
+def test_the_shorter_duration_is_faster_and_the_shortest_is_best() -> None:
     run = one_row()
     frames = [tidy_frame(latency(f, i)) for f, i in ((1.0, LEFT), (0.5, RIGHT))]
     both = LoadedRun(run.run, concatenate([run.frame, *frames]))
@@ -337,9 +360,14 @@ def test_an_unpaired_comparison_leaves_out_invalid_rounds_too() -> None:
     [row] = compared(apart, include_invalid=True)
     assert row.estimate is not None
     assert row.estimate.rounds == 30
+    slow = [*(10 * r for r in SLOW[:20]), *SLOW[20:]]
+    left = marked(one_row(slow, FAST[:6]), {(LEFT, n): "wrong suite" for n in range(1, 21)})
+    [row] = compared(LoadedRun(left.run.model_copy(update={"files": foreign}), left.frame))
+    assert row.estimate is not None
+    assert row.estimate.value == pytest.approx(1.015, abs=0.003)
 
 
-def test_a_row_as_json_has_what_is_known_of_it() -> None:
+def test_a_row_as_json_has_all_known_fields() -> None:
     left, right = sides_of(one_row())
     [row] = compared(one_row())
     assert row.estimate is not None
@@ -483,7 +511,7 @@ def test_two_implementations_are_found_by_their_ids(runs: Path) -> None:
     )
 
 
-def test_a_comparison_is_of_one_load_of_a_run_and_of_the_rows_that_are_asked_for(
+def test_a_comparison_loads_a_run_once_and_has_the_requested_rows(
     runs: Path,
 ) -> None:
     def of(
@@ -511,7 +539,9 @@ def test_a_comparison_is_of_one_load_of_a_run_and_of_the_rows_that_are_asked_for
     assert all("factor" in counted[r["anchor"]] for r in noted)
 
 
-def test_two_without_a_common_scenario_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_implementations_without_a_common_scenario_are_reported(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     there = {
         LEFT: side_of(measured(loaded_run(RUN, {LEFT: {TRANSFERS[0]: 1.0}})), LEFT),
         RIGHT: side_of(measured(loaded_run("2026-11-20-b", {RIGHT: {TRANSFERS[1]: 1.0}})), RIGHT),

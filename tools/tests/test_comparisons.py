@@ -1,4 +1,4 @@
-"""Every implementation against each other: what Explore shows to a reader's baseline."""
+"""Comparisons of all implementations with each other, which Explore shows."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ ROOT = Path(__file__).parents[2]
 
 @pytest.fixture(scope="module")
 def assembled() -> Assembled:
-    """The main report of the newest day, made anew."""
+    """The main report of the newest day, assembled again."""
     pages = [read_page(p) for p in sorted((ROOT / "content" / "perf").glob("*/index.md"))]
     [page] = [p for p in pages if p.report.id == "2026-11-21-standard-vm"]
     return assembler(ROOT, [p.report for p in pages], {page.report.id: page.calls})(page.report)

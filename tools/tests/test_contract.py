@@ -1,4 +1,4 @@
-"""The schemas refuse what no measurement can be, and texts that are not those of their values."""
+"""The schemas reject impossible results, and texts that do not match their values."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ Change = Callable[[Any], None]
 
 
 def cell(results: Any) -> Any:
-    """The first cell that has everything."""
+    """The first cell with a ratio and an interval."""
     rows = (row for table in results["tables"] for row in table["rows"])
     return next(c for row in rows for c in row["cells"] if c.get("ratio") and c.get("interval"))
 

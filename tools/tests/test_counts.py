@@ -1,4 +1,4 @@
-"""Instructions: read, compared without tests, shown apart from time."""
+"""Instruction counts: read, compared without tests, and separate from times."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ OPENSSL, RUSTLS = "openssl-3.6.3", "rustls-0.23.41"
 def counted_run(
     run: str, counts: dict[str, float], scenarios: list[Scenario], rounds: int = 2, **more: Any
 ) -> LoadedRun:
-    """Counts that grow by one instruction a round."""
+    """A run whose counts increase by one instruction in each round."""
     rows = [
         {
             "implementation": name,
@@ -134,7 +134,7 @@ def test_one_round_is_enough_for_a_count() -> None:
     assert cell.ratio.verdict == "faster"
 
 
-def test_a_handshake_that_is_full_and_one_that_resumes_share_the_table() -> None:
+def test_full_and_resumed_handshakes_share_the_table_of_counts() -> None:
     run = counted_run("2026-11-21-a", {RUSTLS: 1e6}, [HANDSHAKES[0], HANDSHAKES[-1]])
     (table,) = report_of(run).results.tables
     assert len(table.rows) == 2
@@ -161,7 +161,7 @@ def results_of(*runs: LoadedRun) -> Results:
     return measured_report(decided, [measured(run) for run in runs], {"a-host": host}).results
 
 
-def test_beside_time_nothing_of_time_changes() -> None:
+def test_counts_do_not_change_the_tables_of_times() -> None:
     counted = counted_run("2026-11-21-a", {OPENSSL: 3e6, RUSTLS: 1e6}, [TRANSFERS[2]])
     alone, both = results_of(rates_run()), results_of(rates_run(), counted)
     assert [t.anchor for t in both.tables] == ["transfer", "instructions-per-mib"]
@@ -171,7 +171,7 @@ def test_beside_time_nothing_of_time_changes() -> None:
     assert alone.tables[0].caption == both.tables[0].caption
 
 
-def test_the_trend_of_counts_holds_counts_alone() -> None:
+def test_the_trend_of_counts_has_only_counts() -> None:
     first, second = report("2026-10-01-a"), report("2026-11-21-a", openssl=2e6)
     decided = [
         Report(id=s.results.id, title="t", date=s.results.date, runs=[s.results.runs[0].id])

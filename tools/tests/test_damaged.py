@@ -1,4 +1,4 @@
-"""A text file of `tlsperf render` that is not what it should be is one message, no traceback."""
+"""A damaged text file gives `tlsperf render` one message, not a traceback."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ CONTENTS = {
 
 
 def refused(root: Path, file: str, content: bytes) -> str:
-    """What rendering says of a root with this file; the file is put back."""
+    """The message of rendering with this content in a file; the file is restored."""
     path = root / file
     before = path.read_bytes()
     path.write_bytes(content)
@@ -74,7 +74,7 @@ def refused(root: Path, file: str, content: bytes) -> str:
 
 @pytest.mark.parametrize("content", CONTENTS.values(), ids=CONTENTS)
 @pytest.mark.parametrize("file", FILES)
-def test_a_file_of_something_else_is_named(rendered: Path, file: str, content: bytes) -> None:
+def test_a_file_with_other_content_is_reported(rendered: Path, file: str, content: bytes) -> None:
     message = refused(rendered, file, content)
     assert Path(file).name in message
     assert len(message.splitlines()) < 4
@@ -113,7 +113,7 @@ def test_a_file_of_something_else_is_named(rendered: Path, file: str, content: b
         (PAGE, f"+++\ntitle = 'x'\ndate = 'x'\n{DECIDED}+++\n", "index.md: found date 'x'"),
     ],
 )
-def test_a_file_with_another_value_is_named_with_what_was_expected(
+def test_a_file_with_a_wrong_value_is_reported_with_the_expected_one(
     rendered: Path, file: str, content: str, said: str
 ) -> None:
     assert said in refused(rendered, file, content.encode())

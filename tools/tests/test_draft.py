@@ -1,4 +1,4 @@
-"""A packed run becomes a report to go on from; what must not be published leaves no trace."""
+"""A packed run becomes a draft report; a rejected run leaves no files."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ fix = "end what runs besides"
 
 @pytest.fixture
 def checkout(tmp_path: Path) -> Path:
-    """A checkout with a suite, a host, the site's name, and nothing else."""
+    """A checkout with only a suite, a host and the site's name."""
     root = tmp_path / "checkout"
     (root / "bench" / "suites").mkdir(parents=True)
     for name in ("standard", "quick"):
@@ -49,7 +49,7 @@ def checkout(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def members(tmp_path: Path, checkout: Path) -> Members:
-    """The fixture's run, made with the checkout's suite."""
+    """The fixture's run, as if measured with the checkout's suite."""
     manifest = fixture_run.write_run(tmp_path / "bench-host") / "run.toml"
     files = [checkout / "bench/suites" / f"{name}.toml" for name in ("standard", "_main", "_other")]
     digest = hashlib.sha256(b"".join(file.read_bytes() for file in files)).hexdigest()
@@ -61,7 +61,7 @@ def members(tmp_path: Path, checkout: Path) -> Members:
 
 
 def tree(root: Path) -> dict[str, bytes]:
-    """What git would see: every file but those below build/."""
+    """The content of every file except those below build/, which git ignores."""
     files = (path for path in root.rglob("*") if path.is_file())
     names = {str(path.relative_to(root)): path.read_bytes() for path in files}
     return {name: data for name, data in names.items() if not name.startswith("build/")}
@@ -156,7 +156,7 @@ def test_a_changed_archive_is_refused(tmp_path: Path, checkout: Path, members: M
     assert tree(checkout) == before
 
 
-def test_a_report_that_is_there_is_kept_and_the_run_is_not_imported(
+def test_an_existing_report_is_kept_and_the_run_is_not_imported(
     tmp_path: Path, checkout: Path, members: Members
 ) -> None:
     page = checkout / "content" / "perf" / RUN / "index.md"
@@ -165,11 +165,11 @@ def test_a_report_that_is_there_is_kept_and_the_run_is_not_imported(
     refused(tmp_path, checkout, members, "this report exists")
 
 
-def test_a_run_that_is_there_is_kept(tmp_path: Path, checkout: Path, members: Members) -> None:
+def test_an_existing_run_is_kept(tmp_path: Path, checkout: Path, members: Members) -> None:
     there = checkout / "data" / "runs" / RUN / "run.toml"
     there.parent.mkdir(parents=True)
     there.write_text("of another")
-    refused(tmp_path, checkout, members, "is there already")
+    refused(tmp_path, checkout, members, "exists already")
 
 
 def test_a_rendering_that_fails_leaves_neither_run_nor_report(

@@ -1,4 +1,4 @@
-"""A transfer over its primitive: the right primitive, of the right library, or nothing."""
+"""Efficiency: a transfer over the right primitive of the right library, or no figure."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def of(rates: Rates, implementations: list[Implementation] | None = None) -> lis
 
 
 def test_rate_over_the_primitives_rate_by_round() -> None:
-    host = np.linspace(1, 1.5, 30)  # the host speeds up by half: no matter within a round
+    host = np.linspace(1, 1.5, 30)  # the host becomes 1.5x as fast, which a paired round cancels
     rates = {"openssl-3.6.3": {TRANSFERS[0]: list(8000 * host), SEAL: list(10000 * host)}}
     [found] = of(rates)
     assert found.percent == pytest.approx(80)
@@ -55,7 +55,7 @@ def test_rustls_has_the_ceiling_of_its_provider() -> None:
     assert found.note == ("primitive of AWS-LC 1.17.4; primitive and transfer measured separately")
 
 
-def test_no_ceiling_no_efficiency() -> None:
+def test_without_a_ceiling_there_is_no_efficiency() -> None:
     assert of({"openssl-3.6.3": {TRANSFERS[0]: 7000.0, OPEN: 9000.0}}) == []
     assert of({"rustls-1.0": {TRANSFERS[0]: 7000.0}, "openssl-3.6.3": {SEAL: 9000.0}}) == []
     two = {"openssl-3.1.4": {SEAL: 9000.0}, "openssl-3.0.1": {SEAL: 9000.0}}

@@ -1,4 +1,4 @@
-"""`tlsperf export`: each form is read back by its own tool or by that tool's own schema."""
+"""`tlsperf export`: each format is read by its own tool or checked by that tool's schema."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from tlsperf.publish.exchange.publication import Publication, read_publication
 
 ROOT = Path(__file__).parents[2]
 STANDARD = "2026-11-21-standard-vm"
-"""A report of one run with rounds."""
+"""A report on one run with rounds."""
 COUNTS = "2026-11-21-instructions-vm"
 LATENCY = "2026-11-21-latency-vm"
 """A report with metrics of both directions."""
@@ -52,7 +52,7 @@ BMF_SCHEMA = {
     },
     "propertyNames": {"maxLength": 1024},
 }
-"""https://bencher.dev/docs/reference/bencher-metric-format/, with the limits stated there."""
+"""From https://bencher.dev/docs/reference/bencher-metric-format/, with the limits stated there."""
 
 ACTION_SCHEMA = {
     "type": "array",
@@ -70,7 +70,7 @@ ACTION_SCHEMA = {
         "additionalProperties": False,
     },
 }
-"""The README of github-action-benchmark, "Custom benchmarks"."""
+"""From the README of github-action-benchmark, "Custom benchmarks"."""
 
 
 @pytest.fixture(scope="module")
@@ -88,7 +88,7 @@ def benchstat() -> Path:
 
 
 def compared(benchstat: Path, file: Path, baseline: str, other: str) -> dict[str, float | None]:
-    """benchstat's change in per cent by benchmark; None where it shows none (`~`)."""
+    """benchstat's change in per cent by benchmark; None if it shows none (`~`)."""
     order = f"implementation@({baseline} {other})"
     command = [str(benchstat), "-format", "csv", "-col", order, str(file)]
     text = subprocess.run(command, capture_output=True, text=True, check=True).stdout

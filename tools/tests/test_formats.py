@@ -1,4 +1,4 @@
-"""What the foreign formats make of outputs as they occur, good and bad."""
+"""The foreign formats, with real outputs and with damaged ones."""
 
 from __future__ import annotations
 
@@ -66,7 +66,9 @@ def test_handshakes_that_did_not_resume_do_not_count() -> None:
         ("accepts: 0, accepts-good: 0|hits: 0", "boringssl-30cd935", None),
     ],
 )
-def test_resumptions_without_hits(statistics: str, implementation: str, note: str | None) -> None:
+def test_resumptions_without_hits_do_not_count(
+    statistics: str, implementation: str, note: str | None
+) -> None:
     accepts, hits = statistics.split("|")
     text = MISSES.replace("accepts: 32769, accepts-good: 32769", accepts)
     text = text.replace("hits: 20479, misses: 12289", f"{hits}, misses: 0")
@@ -76,7 +78,7 @@ def test_resumptions_without_hits(statistics: str, implementation: str, note: st
     assert (None in notes) == (note is None)
 
 
-def test_the_other_side_is_missing() -> None:
+def test_a_figure_without_its_other_side_does_not_count() -> None:
     text = BULK.replace("recv: 7236.13 MB/s\n", "") + MISSES.replace(
         "hits: 20479, misses: 12289", "hits: 32768, misses: 0"
     )
@@ -439,7 +441,7 @@ def test_published_rows_belong_to_the_run_of_their_host() -> None:
         (BULK.encode() + b"Segmentation fault\n", 5, "'Segmentation fault'"),
     ],
 )
-def test_what_is_no_output_of_the_tool_stops(data: bytes, line: int, found: str) -> None:
+def test_invalid_output_is_rejected_with_its_line(data: bytes, line: int, found: str) -> None:
     with pytest.raises(FormatError) as error:
         Document("openssl-bench/2023").parsed(data)
     assert error.value.line == line

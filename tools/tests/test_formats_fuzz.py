@@ -1,4 +1,5 @@
-"""Every foreign format: what is printed in its grammar is read as it was, whatever happened to it.
+"""Every foreign format: printed documents are read exactly, and damaged ones are rejected or
+marked.
 
 `pytest --hypothesis-profile=nightly` tries 5,000 documents for each of the tests below.
 """
@@ -55,14 +56,14 @@ def test_line_ends_mark_and_spaces_change_nothing(
 @every_format
 @given(data=st.data())
 def test_interrupted_anywhere(grammar: st.SearchStrategy[Document], data: st.DataObject) -> None:
-    """No figure that was not there; what cannot be whole is marked or refused."""
+    """A cut file adds no figure; an incomplete figure is marked or rejected."""
     document = data.draw(grammar)
     cut = data.draw(st.integers(0, len(document.text)), "cut")
     try:
         parsed = document.parsed(document.text[:cut].encode())
     except FormatError:
         return
-    if document.format == "bench-latency":  # percentiles of what is there
+    if document.format == "bench-latency":  # these are percentiles of the remaining lines
         lines = document.text[:cut].split("\n")[:-1]
         present = {float(line.split("\t")[1]) for line in lines}
         assert {row.value for row in parsed.rows} <= present
@@ -77,7 +78,7 @@ def test_interrupted_anywhere(grammar: st.SearchStrategy[Document], data: st.Dat
 def test_damage_is_refused_or_harmless(
     grammar: st.SearchStrategy[Document], data: st.DataObject
 ) -> None:
-    """Whatever the bytes: rows, or the format's own error with the file in it."""
+    """For any bytes: rows, or an error of the format that names the file."""
     document = data.draw(grammar)
     raw = bytearray(document.text.encode())
     for _ in range(data.draw(st.integers(1, 8), "damages")):
@@ -124,4 +125,4 @@ def test_an_unknown_line_stops(grammar: st.SearchStrategy[Document], data: st.Da
 
 
 def _is_unknown(word: str) -> bool:
-    return word not in {"clang", "cc", "gcc", "done"}  # what make prints
+    return word not in {"clang", "cc", "gcc", "done"}  # lines of make

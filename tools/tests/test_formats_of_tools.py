@@ -39,7 +39,7 @@ TLS hs in progress 834 [448 h/s], TCP open conns 834 [1071 hs in progress], Erro
  MEASURES (seconds):     MAX h/s 618; AVG h/s 561; 95P h/s 448; MIN h/s 448
  LATENCY (microseconds): MIN 26; AVG 50; 95P 74; MAX 3945
 """
-"""Of its README, with fewer of the lines that it prints each second."""
+"""From its README, with fewer of the lines that it prints each second."""
 
 ICOUNTS = """\
 handshake_no_resume_1.2_rsa_aes_server,11327015
@@ -49,7 +49,7 @@ handshake_tickets_1.2_rsa_aes_client,4331424
 transfer_no_resume_1.2_rsa_aes_server,8775780
 handshake_no_resume_1.3_rsa_aes_client,4212770
 """
-"""Of ci-bench/README.md of rustls."""
+"""From ci-bench/README.md of rustls."""
 
 PERFTOOLS = """\
 $ ./handshake -s -p certs 16
@@ -68,7 +68,7 @@ total read lock/unlock calls 820512 5 s
 Average time per write_lock/unlock call pair: 16.652179us
 Average time per read_lock/unlock call pair: 24.375025us
 """
-"""By the formats in its source."""
+"""Made with the format strings in its source."""
 
 H1LOAD = """\
 h1load -e -P -t 2 -c 100 -d 3 -r 1 https://127.0.0.1:4443/
@@ -83,7 +83,7 @@ h1load -e -P -t 2 -c 100 -d 3 -r 1 https://127.0.0.1:4443/
 10      90     1              1640    4.352      1640    4.352
 100     0      250000        16400   25.344     16400   25.344
 """
-"""By the formats in its source."""
+"""Made with the format strings in its source."""
 
 CRITERION = """\
      Running benches/benchmarks.rs (target/release/deps/benchmarks-f36c88332bd25d23)
@@ -116,7 +116,7 @@ MESSAGE = (
     '"median":{"estimate":3271.2,"lower_bound":3204.5,"upper_bound":3361.1,"unit":"ns"},'
     '"change":null}\n'
 )
-"""Of the guide of cargo-criterion."""
+"""From the guide of cargo-criterion."""
 
 BMF = """\
 {
@@ -133,7 +133,7 @@ BMF = """\
     }
 }
 """
-"""The shape of Bencher's own examples."""
+"""Has the form of Bencher's own examples."""
 
 HYPERFINE = (CAPTURED / "hyperfine.json").read_text()
 
@@ -211,7 +211,7 @@ def test_tls_perf_with_failed_handshakes_does_not_count() -> None:
     assert {row.note for row in read(failed).rows} == {"3 handshakes failed"}
 
 
-def test_tickets_of_tls_perf_are_no_proof_of_resumption() -> None:
+def test_tickets_of_tls_perf_do_not_prove_resumption() -> None:
     parsed = read(TLS_PERF.replace("tickets: off", "tickets: on"))
     assert {(row.scenario.resumption, row.scenario.variant) for row in parsed.rows} == {
         (None, "tcp-tickets")
@@ -278,7 +278,7 @@ def test_perftools_have_the_threads_and_the_options_of_their_commands() -> None:
         ("./sslnew many\nAverage time per SSL/BIO creation call: 1.000000us\n", 1, "threads"),
     ],
 )
-def test_what_perftools_do_not_say_is_rejected(text: str, line: int, expected: str) -> None:
+def test_unusable_output_of_perftools_is_rejected(text: str, line: int, expected: str) -> None:
     with pytest.raises(FormatError) as error:
         read(text)
     assert error.value.line == line
@@ -309,7 +309,7 @@ def test_h1load_has_the_median_of_its_connections_per_second() -> None:
         ("8k12 8k03", "8,12 8k03", "a rate such as 8k12"),
     ],
 )
-def test_connections_of_h1load_that_may_be_no_handshakes_are_rejected(
+def test_connections_of_h1load_that_may_not_be_handshakes_are_rejected(
     old: str, new: str, expected: str
 ) -> None:
     with pytest.raises(FormatError) as error:
@@ -330,7 +330,7 @@ def test_criterion_prints_its_estimate_between_two_bounds() -> None:
     assert figures(read(CRITERION)) == expected
 
 
-def test_the_slope_is_what_criterion_prints_where_it_has_one() -> None:
+def test_criterion_prints_the_slope_if_there_is_one() -> None:
     parsed = read(ESTIMATES, ESTIMATES_NAME, "s2n-tls-1.5.0")
     name = "primitive, handshake-X25519-s2n-tls"
     assert figures(parsed) == [
@@ -349,7 +349,7 @@ def test_estimates_without_the_name_of_the_benchmark_are_rejected() -> None:
 
 def test_benchmarks_of_another_library_are_rejected() -> None:
     text = CRITERION.replace("client/X25519  ", "client/openssl ")
-    with pytest.raises(FormatError, match="benchmarks of rustls alone") as error:
+    with pytest.raises(FormatError, match="only benchmarks of rustls") as error:
         read(text, implementation="rustls-0.23.37-aws-lc-rs")
     assert error.value.line == 4
 
@@ -413,6 +413,6 @@ def test_commands_that_failed_under_hyperfine_do_not_count() -> None:
     assert notes == {"2 of 5 commands failed", None}
 
 
-def test_two_commands_that_cannot_be_told_apart_are_rejected() -> None:
+def test_two_commands_with_the_same_name_are_rejected() -> None:
     with pytest.raises(FormatError, match="a second result of openssl-version"):
         read(HYPERFINE.replace("openssl list -providers", "openssl/version"))

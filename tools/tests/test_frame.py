@@ -1,4 +1,4 @@
-"""The tidy frame accepts what the contract allows, and names the place of what it does not."""
+"""The tidy frame accepts rows that the contract allows, and locates the others."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Guides name what exists, and what they show works."""
+"""Guides name only things that exist, and their examples work."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ GUIDES = {
         ROOT / "SECURITY.md",
         *sorted((ROOT / "docs").glob("*.md")),
     )
-    if path.name != "import.md"  # names the files and commands of other tools
+    if path.name != "import.md"  # it names the files and commands of other tools
 }
 FOLDERS = "bench|tools|data|content|templates|static|scripts|docs"
-MADE = ("bench/target/", "data/runs/", "build/")
-"""What a guide may name though it is not committed."""
+MADE = ("bench/target/", "data/runs/", "data/nightly/main-branch/", "build/")
+"""Folders that a guide may name although they are not committed."""
 
 
 def mentioned(guide: str, pattern: str) -> set[str]:
@@ -103,7 +103,7 @@ def test_the_scenarios_of_the_guide_are_some() -> None:
     tables = re.findall(r"^ +(\[\[scenarios\]\]\n(?: +\S.*\n)+)", guide, re.MULTILINE)
     entries = tomllib.loads(re.sub(r"^ +", "", "".join(tables), flags=re.MULTILINE))["scenarios"]
     names = []
-    for entry in entries:  # a list stands for each of its values
+    for entry in entries:  # a list means each of its values
         values = [value if isinstance(value, list) else [value] for value in entry.values()]
         for scenario in itertools.product(*values):
             named = dict(zip(entry, scenario, strict=True))

@@ -1,4 +1,4 @@
-"""HdrHistogram V2: what the Rust crate writes is read, and anything else is refused."""
+"""HdrHistogram V2: histograms of the Rust crate are read, and other texts are rejected."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ WRITTEN = (
     "AgMCAAYFAgAECwIABAUCAAIAAgkEAgUCBAICCwIHAgAEEwIABAUCAgMCBwILAgACDQIRAgcCOwIAAiECAwIJAg0C"
     "awIfAlkCpRUC"
 )
-"""Of a record of `tlsbench`: 2312 handshakes, in nanoseconds."""
+"""From a record of `tlsbench`: 2312 handshakes, in nanoseconds."""
 
 
 def test_what_tlsbench_writes_is_read() -> None:
     bins = decode(WRITTEN)
     assert sum(count for _, _, count in bins) == 2312
     assert bins == sorted(bins)
-    # The percentiles that the record gives beside it, in µs, as the crate found them.
+    # The percentiles of the same record in µs, as the crate computed them.
     below = 0
     for low, high, count in bins:
         for share, microseconds in ((0.5, 82.623), (0.9, 84.479), (0.99, 107.903)):
@@ -38,7 +38,7 @@ def test_what_tlsbench_writes_is_read() -> None:
 
 
 def encoded(values: dict[int, int], digits: int = 3) -> str:
-    """Written anew from the description of the format: counts by index of their bin."""
+    """A histogram encoded after the description of the format; `values` has counts by bin index."""
     counts = bytearray()
     last = -1
     for index, count in sorted(values.items()):
@@ -83,6 +83,6 @@ def test_every_count_is_read_at_its_place(values: dict[int, int]) -> None:
         (encoded({1: 2}, digits=9), "9 digits"),
     ],
 )
-def test_what_is_no_histogram_is_refused(text: str, message: str) -> None:
+def test_other_texts_are_rejected_as_histograms(text: str, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         decode(text)

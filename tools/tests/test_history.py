@@ -1,4 +1,4 @@
-"""The committed runs of the history hold every figure that was published, and no other."""
+"""The committed runs of the history have exactly the figures that were published."""
 
 from __future__ import annotations
 

@@ -1,10 +1,11 @@
-"""Runs of two hosts in one report: no ratio between them unless the report asks for it."""
+"""Runs of two hosts in one report: no ratio between them unless the report requests it."""
 
 from __future__ import annotations
 
 import hashlib
 import re
 import shutil
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -14,12 +15,13 @@ from tlsperf.contract.errors import UserError
 from tlsperf.contract.results import Results
 from tlsperf.publish.render import render_reports
 
+HOSTS = Path(__file__).parents[2] / "data" / "hosts"
 OTHER = "2026-11-22-other"
 IDS = ("boringssl-30cd935", "openssl-3.6.1", "rustls-0.23.37-aws-lc-rs")
 
 
 def add_run(root: Path, host: str, rename: bool = True) -> None:
-    """A second run of the same figures, of builds with other ids, on a host."""
+    """A second run with the same figures, with other ids for the builds, on a host."""
     runs = root / "data" / "runs"
     folder = shutil.copytree(runs / RUN, runs / OTHER)
     described = (folder / "run.toml").read_text("utf-8").replace(RUN, OTHER)
@@ -132,3 +134,11 @@ def test_a_factor_across_hosts_is_refused_unless_asked_for(tmp_path: Path) -> No
     page.write_text(right.replace(f"{baseline[0]}\n", ""), "utf-8")
     results = rendered(tmp_path, *baseline, "across_hosts = true", *factor)
     assert [found.text for found in results.factors] == ["1.00x"]
+
+
+def test_the_model_of_a_processor_that_a_file_adds_has_its_source_in_the_note() -> None:
+    described = [tomllib.loads(path.read_text("utf-8")) for path in sorted(HOSTS.glob("*.toml"))]
+    added = [host for host in described if "cpu_model" in host]
+    assert {host["id"] for host in added} == {"ampere-altra-q80-30", "i5-6500", "xeon-e-2386g"}
+    for host in added:
+        assert re.search(r"in Linux \(arch/\S+\.h\)", host["note"]), host["id"]

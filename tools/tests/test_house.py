@@ -1,4 +1,4 @@
-"""The layout of the code: which room may import which, and how long a module may be."""
+"""The layout of the code: permitted imports between rooms, and the length of modules."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ import pytest
 ROOT = Path(__file__).parents[2]
 LINTER = Path(sys.executable).with_name("lint-imports")
 LONGEST = 500
-"""Lines of a module."""
+"""Limit of a module's lines."""
 
 
 def check_imports(folder: Path) -> subprocess.CompletedProcess[str]:
-    """What `make check` runs, for a copy of the tools."""
+    """Runs the import check of `make check` for a copy of the tools."""
     command = [str(LINTER), "--no-cache", "--config", str(folder / "pyproject.toml")]
     return subprocess.run(command, cwd=folder / "src", capture_output=True, text=True)
 

@@ -1,4 +1,4 @@
-"""Raw files become a run: whole, checked, and with what a reader must know."""
+"""Raw files become a complete, checked run with the warnings that a reader needs."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def test_files_are_copied_as_they_are_and_numbered_by_their_names(tmp_path: Path
     folder = tmp_path / "data" / "runs" / "2026-01-02-a-run"
     run = import_files(files, "openssl-3.6.1", folder)
     assert [(f.path, f.round) for f in run.files] == [
-        ("raw/openssl-3.6.1/output_1", None),  # it measured something else
+        ("raw/openssl-3.6.1/output_1", None),  # it measured another scenario
         ("raw/openssl-3.6.1/output_9", 1),
         ("raw/openssl-3.6.1/output_10", 2),
     ]
@@ -90,7 +90,7 @@ def test_another_implementation_joins_a_run(tmp_path: Path) -> None:
         import_files([tmp_path / "c" / "three"], "openssl-3.5.1", folder)
 
 
-def test_nothing_is_written_for_a_file_that_is_wrong(tmp_path: Path) -> None:
+def test_an_invalid_file_writes_nothing(tmp_path: Path) -> None:
     folder = tmp_path / "2026-01-02-a-run"
     good, bad = write(tmp_path / "given", good=BULK, bad=bulk(2) + "Segmentation fault\n")
     with pytest.raises(FormatError) as error:
@@ -209,7 +209,7 @@ def test_output_of_a_tool_that_does_not_measure_the_library(
 
 
 @pytest.mark.parametrize("rate", ["0", "0.00", "1e-300", "1e+300"])
-def test_a_rate_that_nothing_can_have(tmp_path: Path, rate: str) -> None:
+def test_an_impossible_rate_is_rejected(tmp_path: Path, rate: str) -> None:
     files = write(tmp_path / "given", output=BULK.replace("6512.01", rate))
     with pytest.raises(
         FormatError, match=r"output:3: found .*, expected a rate of 0\.01 to 1e\+12"
@@ -242,7 +242,7 @@ def test_a_peak_of_memory_may_be_that_of_another_round(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("size", [1 << 30, 1 << 27])
 @pytest.mark.parametrize("name", [None, "openssl-bench/2023"])
-def test_a_last_line_without_end_stops_soon_and_briefly(
+def test_a_last_line_without_end_is_rejected_fast_with_a_short_message(
     tmp_path: Path, size: int, name: str | None
 ) -> None:
     (path,) = write(tmp_path / "given", output=BULK)
@@ -256,7 +256,7 @@ def test_a_last_line_without_end_stops_soon_and_briefly(
     assert re.search(r": found (more than|a line of more than) [0-9,]+ bytes", str(error.value))
 
 
-def test_what_is_no_file_of_the_folder(tmp_path: Path) -> None:
+def test_links_and_special_files_are_rejected(tmp_path: Path) -> None:
     folder = tmp_path / "runs" / "2026-01-02-a-run"
     (secret,) = write(tmp_path / "elsewhere", secret=BULK)
     given = tmp_path / "given"
@@ -303,7 +303,7 @@ def test_what_is_no_file_of_the_folder(tmp_path: Path) -> None:
     ],
     ids=["empty", "binary", "cut", "zero bytes", "unit", "nan", "inf", "huge", "hostile"],
 )
-def test_bad_input_stops_with_its_place(tmp_path: Path, data: bytes, found: str) -> None:
+def test_bad_input_is_rejected_with_its_place(tmp_path: Path, data: bytes, found: str) -> None:
     path = tmp_path / "output"
     path.write_bytes(data)
     began = time.monotonic()
@@ -335,7 +335,7 @@ def test_a_successful_import_prints_its_figures_and_how_to_undo_it(project: Path
     arguments = ("--implementation", "openssl-3.6.1", "--out", "data/runs/2026-01-02-a-run")
     folder = "../data/runs/2026-01-02-a-run"
     assert run_import(str(path), *arguments) == [
-        f"{folder}: took 2 figures of openssl-3.6.1 from 1 file",
+        f"{folder}: imported 2 figures of openssl-3.6.1 from 1 file",
         "  transfer: 2 figures of 2 scenarios: TLS 1.2 transfer, AES-128-GCM, sending; "
         "TLS 1.2 transfer, AES-128-GCM, receiving",
         f"to undo: rm -r {folder}",
@@ -363,7 +363,7 @@ def test_a_committed_run_is_undone_by_git(project: Path) -> None:
     assert {p: p.read_bytes() for p in (project / "data").rglob("*") if p.is_file()} == before
 
 
-def test_a_warning_is_printed_with_the_import_that_it_is_about_alone(project: Path) -> None:
+def test_a_warning_is_printed_only_by_the_import_it_is_about(project: Path) -> None:
     cut, whole = write(project / "given", cut=BULK[:-5], whole=bulk(2))
     out = ("--out", "2026-01-02-a-run")
     first = run_import(str(cut), "--implementation", "openssl-3.6.1", *out)

@@ -1,4 +1,4 @@
-"""The index of all results: every value of every report, as its results.json has it."""
+"""The index of all results has every value of every report's results.json."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Ctrl-C ends a command without a traceback, a process or half a file."""
+"""Ctrl-C ends a command without a traceback, a remaining process or a partial file."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ SECONDS = 60
 
 
 def of_session(session: int) -> set[int]:
-    """The processes of a session that are alive."""
+    """The running processes of a session."""
     found = set()
     for path in Path("/proc").glob("[0-9]*/stat"):
         try:
             state, _, _, of, *_ = path.read_text().rpartition(") ")[2].split()
         except OSError:
-            continue  # it ended meanwhile
+            continue  # the process has ended
         if int(of) == session and state != "Z":
             found.add(int(path.parent.name))
     return found
@@ -39,7 +39,7 @@ def of_session(session: int) -> set[int]:
 
 @pytest.fixture
 def site(tmp_path: Path) -> Path:
-    """A site with so many reports that another process draws."""
+    """A site with enough reports that another process draws the charts."""
     shutil.copy(ROOT / "config.toml", tmp_path)
     first = write_run(tmp_path)
     described = (first / "run.toml").read_text(encoding="utf-8")
@@ -56,7 +56,7 @@ def test_an_interrupted_rendering_prints_no_traceback_and_leaves_no_process(
     site: Path, after: float
 ) -> None:
     command = subprocess.Popen(
-        # What runs in the background of a shell ignores the signal, and so do its children.
+        # Background processes of a shell ignore the signal, and so do their children.
         ["env", "--default-signal=INT", TLSPERF, "render"],
         cwd=site,
         start_new_session=True,
@@ -66,17 +66,17 @@ def test_an_interrupted_rendering_prints_no_traceback_and_leaves_no_process(
     )
     try:
         until = time.monotonic() + SECONDS
-        while len(of_session(command.pid)) < 3:  # one that draws, one that Python keeps beside it
+        while len(of_session(command.pid)) < 3:  # two: drawing, resource tracker
             assert command.poll() is None, "it ended before another process drew"
             assert time.monotonic() < until
             time.sleep(0.01)
         time.sleep(after)
-        os.killpg(command.pid, signal.SIGINT)  # as a terminal does, to all of them
+        os.killpg(command.pid, signal.SIGINT)  # to the whole group, as a terminal does
         _, errors = command.communicate(timeout=SECONDS)
         assert command.returncode == 130
         assert "Traceback" not in errors
         assert "KeyboardInterrupt" not in errors
-        while of_session(command.pid):  # what Python keeps beside it ends a moment later
+        while of_session(command.pid):  # the resource tracker ends a moment later
             assert time.monotonic() < until, "a process is left"
             time.sleep(0.01)
         assert list(site.glob("content/perf/*/results.json")) == []
@@ -87,7 +87,7 @@ def test_an_interrupted_rendering_prints_no_traceback_and_leaves_no_process(
 
 @pytest.fixture
 def interruptible() -> Iterator[None]:
-    """What runs in the background of a shell ignores the signal."""
+    """Enables the signal, which background processes of a shell ignore."""
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     yield
     signal.signal(signal.SIGINT, before)
@@ -96,7 +96,7 @@ def interruptible() -> Iterator[None]:
 @pytest.mark.usefixtures("interruptible")
 def test_a_signal_that_another_thread_takes_waits_for_a_process_to_start() -> None:
     ended = threading.Event()
-    other = threading.Thread(target=ended.wait)  # has no mask, as those of numpy
+    other = threading.Thread(target=ended.wait)  # like numpy's, blocks no signal
     went_on = []
 
     def starting() -> None:

@@ -75,12 +75,12 @@ def test_with_fewer_the_interval_of_the_rounds_is_widened_by_the_spread_of_their
         )
 
 
-def test_what_has_no_interval() -> None:
+def test_maxima_and_few_rounds_have_no_interval() -> None:
     few = sample(VALUES[:5])
     assert Intervals(SPREADS).of(row(few), few) is None
     nothing = Sample()
     assert Intervals(SPREADS).of(row(nothing), nothing) is None
-    most = Sample(sample(VALUES).valid, is_maximum=True)
+    most = Sample(sample(VALUES).valid, statistic="max")
     assert Intervals(SPREADS).of(row(most, statistic="max"), most) is None
     single = Sample({At(RUN, 1, None): 5.0}, has_rounds=False)
     assert Intervals(SPREADS).of(row(single), single) is None
@@ -106,7 +106,7 @@ def test_the_prior_is_of_the_samples_with_sessions_enough_that_are_timed() -> No
     few = sample(VALUES, 3)
     zero = sample([0.0, *VALUES[1:]], 5)
     single = Sample(sample(VALUES, 5).valid, has_rounds=False)
-    most = Sample(sample(VALUES, 5).valid, is_maximum=True)
+    most = Sample(sample(VALUES, 5).valid, statistic="max")
     rows = [
         row(*timed[:2], few, zero, single),
         row(*timed[2:]),
@@ -114,7 +114,7 @@ def test_the_prior_is_of_the_samples_with_sessions_enough_that_are_timed() -> No
         row(most, metric="duration", statistic="max", unit="µs"),
     ]
     expected = fit_prior([log_medians(s.sessions.values()) for s in timed])
-    # By their texts: arrays have no equality.
+    # Compared as text, because arrays have no single equality.
     assert repr(intervals_of(rows, SPREADS)) == repr(Intervals(SPREADS, expected))
     assert repr(expected) != repr(NO_PRIOR)
 

@@ -1,4 +1,4 @@
-"""A run that repeats each layout of its programs shows what a layout does, with A/A beside it."""
+"""A run that repeats layouts shows the effect of a layout, with A/A."""
 
 from __future__ import annotations
 
@@ -33,8 +33,10 @@ def run_of(
     id_: str = "2026-11-22-a",
     rate: float = LAYOUTS[2],
 ) -> LoadedRun:
-    """A session for each layout named, whose rates the layout decides; the host gets slower from
-    turn to turn, and a layout differs from itself by 0.5%."""
+    """A session for each layout in `layouts`, whose rates depend on the layout.
+
+    The host becomes slower from turn to turn, and sessions of one layout differ by 0.5%.
+    """
     rates = []
     for at, layout in enumerate(layouts):
         turn = layouts[:at].count(layout)
@@ -50,7 +52,7 @@ def run_of(
     ]
     more: dict[str, Any] = {"sessions": sessions, "layouts": linked}
     rows = {i: {SCENARIO: rates} for i in IDS}
-    # Each kind is linked from objects of its own.
+    # Each kind has its own object files.
     sha256 = id_[-1] * 64
     built = [implementation(i, binary_sha256=sha256) for i in IDS]
     return in_sessions(loaded_run(id_, rows, built, **more), 3)
@@ -70,7 +72,7 @@ def test_a_layout_is_compared_with_the_own_order_and_with_itself() -> None:
     assert [e.implementation for e in table.layouts] == list(IDS)
     effect = table.layouts[0]
     assert effect.percents == [pytest.approx(-10, abs=0.01), pytest.approx(2, abs=0.01)]
-    # The median deviation of 0.5% as a normal one, of means of three turns.
+    # A median deviation of 0.5% as a normal standard deviation, for means of three turns.
     assert effect.same_percent == pytest.approx(1.96 * 1.4826 * 0.5 / 2**0.5, rel=0.01)
     assert (effect.kind, effect.beyond) == ("shuffled", 2)
     assert (effect.text, effect.same_text) == ("−10.0 to +2.0%", "1.0%")
@@ -99,7 +101,7 @@ def test_a_disturbed_session_changes_neither_effect_nor_a_a() -> None:
         assert other.same_percent == pytest.approx(one.same_percent, rel=0.5)
 
 
-def test_layouts_that_were_not_repeated_say_nothing() -> None:
+def test_layouts_without_repetition_show_no_effect() -> None:
     for layouts in ([0, 1, 2], [0, 1, 2] * 2, [0] * 6):
         (table,) = results_of(run_of(layouts)).tables
         assert table.layouts is None

@@ -1,4 +1,4 @@
-"""A library is its folder: everything else is derived from library.toml."""
+"""All facts about a library are derived from the library.toml in its folder."""
 
 from __future__ import annotations
 
@@ -91,9 +91,7 @@ def test_a_library_without_an_adapter_has_the_colour_of_all_others() -> None:
 def test_no_other_file_has_a_colour_of_a_library() -> None:
     colours = {page for colour in COLOURS.values() for page in (colour.light, colour.dark)}
     style = (ROOT / "static" / "style.css").read_text()
-    texts = [
-        re.sub(r"/\* --- colours of libraries.*?end of what is written", "", style, flags=re.S)
-    ]
+    texts = [re.sub(r"/\* from library.toml.*?/\* end", "", style, flags=re.S)]
     for folder, suffix in (("tools/src", "py"), ("static/explore", "js"), ("templates", "html")):
         texts += [path.read_text() for path in (ROOT / folder).rglob(f"*.{suffix}")]
     assert len(texts) > 50
@@ -101,10 +99,10 @@ def test_no_other_file_has_a_colour_of_a_library() -> None:
 
 
 def test_no_module_lists_the_libraries() -> None:
-    """A literal with three libraries in it would have to grow with the next one.
+    """A literal with three libraries would have to change with the next library.
 
-    `load/spellings.py` lists what another tool can be linked with, and `exchange/rustls_website.py`
-    the dials of another site, which do not.
+    Two modules are exceptions: `load/spellings.py` lists libraries that another tool can be linked
+    with, and `exchange/rustls_website.py` lists the dials of another site.
     """
     words = {*NAMES, *NAMES.values()}
     found = set()
@@ -126,7 +124,7 @@ _ASSERTION = re.compile(r"\bassert(_eq|_ne)?!\(")
 
 
 def without_message(rust: str) -> list[str]:
-    """The assertions of a Rust source that say nothing but what was left and right."""
+    """The assertions of a Rust source without a message of their own."""
     found = []
     for start in _ASSERTION.finditer(rust):
         depth, commas, last = 1, 0, ""

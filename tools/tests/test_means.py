@@ -1,4 +1,4 @@
-"""The mean of a table's ratios, by round, with the verdict that their common spread allows."""
+"""The mean of a table's ratios, by round, with a verdict from their common spread."""
 
 from __future__ import annotations
 
@@ -106,5 +106,5 @@ def test_a_mean_is_of_the_rounds_that_all_rows_have_and_a_mean_of_maxima_is_one_
     first, second, third = (At(RUN, 1, n) for n in (1, 2, 3))
     rows = [Sample({first: 2.0, second: 8.0}), Sample({third: 3.0, second: 2.0})]
     assert _mean(rows).valid == {second: pytest.approx(4)}
-    assert _mean(rows).is_maximum is False
-    assert _mean([Sample(is_maximum=True), Sample(is_maximum=True)]).is_maximum is True
+    assert _mean(rows).statistic == "value"
+    assert _mean([Sample(statistic="max"), Sample(statistic="max")]).statistic == "max"

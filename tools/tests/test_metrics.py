@@ -1,4 +1,4 @@
-"""Every metric has one entry, and whatever depends on a metric asks for it."""
+"""Every metric has one entry, and all code that depends on a metric reads it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tlsperf.contract.operations import OPERATIONS, Operation
 
 SOURCE = ROOT / "tools" / "src" / "tlsperf"
 READERS = ("load/",)
-"""Modules that read foreign formats say what each of them measured."""
+"""Modules that read foreign formats name the metrics of their figures."""
 
 
 def observation() -> Any:

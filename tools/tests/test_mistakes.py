@@ -1,6 +1,6 @@
-"""Mistakes that a person makes: refused at once, with the next step, without a traceback.
+"""A user's mistake is rejected at once with the next step, and without a traceback.
 
-The other half of the list, of `tlsbench`, is in bench/runner/tests.
+The mistakes with `tlsbench` are tested in bench/runner/tests.
 """
 
 from __future__ import annotations
@@ -23,17 +23,17 @@ from test_hosts import OTHER, add_run
 
 TLSPERF = Path(sys.executable).with_name("tlsperf")
 MOST_SECONDS = 2.0
-"""Of the processor, so that a busy machine fails no test; a person on a quiet one waits as long."""
+"""Limit of processor time, so that a busy machine does not fail the test."""
 PAGE = f"content/perf/{RUN}/index.md"
 
 
 class Mistake(NamedTuple):
-    """What a person does, and what the message must hold: what is wrong and what to do."""
+    """A mistake, and the text that its message must have: what is wrong and what to do."""
 
     command: str
     says: str
     change: Callable[[str], str] = str
-    """Of the text of the report's page."""
+    """A change of the text of the report's page."""
     folder: str = "."
 
 
@@ -121,7 +121,7 @@ MISTAKES = {
         CHECK, "found the typed number '1.7x', expected figure(), ratio() or", prose("It is 1.7x.")
     ),
     "a report is misspelt": Mistake(
-        "render 2026-11-21-exampl", f"no report '2026-11-21-exampl'; near to it: {RUN}"
+        "render 2026-11-21-exampl", f"no report '2026-11-21-exampl'; similar: {RUN}"
     ),
     "a run to show is misspelt": Mistake(
         "show 2026-11-21-exampel", f"no run or report '2026-11-21-exampel': expected {RUN}"
@@ -245,7 +245,7 @@ def rendered(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def run(command: str, folder: Path) -> tuple[subprocess.CompletedProcess[str], float]:
-    """What `tlsperf` does in a folder, and the seconds of the processor that it took."""
+    """The result of `tlsperf` in a folder, and the processor seconds that it took."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     environment = {**os.environ, "OPENBLAS_NUM_THREADS": "1", "COLUMNS": "200"}
     done = subprocess.run(
@@ -274,14 +274,14 @@ def test_a_mistake_is_refused_at_once_with_the_next_step(rendered: Path, name: s
     assert not (rendered / "data/runs/2026-01-02-a-run").exists()
 
 
-def test_what_is_no_mistake_is_not_refused(rendered: Path) -> None:
+def test_valid_input_is_accepted(rendered: Path) -> None:
     for folder in (rendered, rendered / "data" / "runs", rendered / "content"):
         for command in (CHECK, "validate"):
             done, _ = run(command, folder)
             assert done.returncode == 0, done.stdout + done.stderr
 
 
-def test_make_check_refuses_what_the_check_of_reports_refuses() -> None:
+def test_make_check_rejects_the_same_mistakes_as_the_check_of_reports() -> None:
     done = subprocess.run(
         ["make", "--dry-run", "check"], cwd=ROOT, capture_output=True, text=True, check=True
     )
@@ -310,7 +310,7 @@ def test_all_mistakes_of_a_page_are_listed_together(rendered: Path) -> None:
     ]
 
 
-def test_help_and_version_are_there_in_no_time(tmp_path: Path) -> None:
+def test_help_and_version_start_quickly(tmp_path: Path) -> None:
     started = time.process_time()
     done, seconds = run("--version", tmp_path)
     assert done.stdout.startswith("tlsperf 0.")

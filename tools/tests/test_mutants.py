@@ -1,4 +1,4 @@
-"""The score of the mutation tests: what it must hold, and how a run is compared with it."""
+"""The score of the mutation tests: its content, and the comparison of a run with it."""
 
 from __future__ import annotations
 
@@ -20,10 +20,17 @@ CORES = (
     *("analysis/compare.py", "analysis/noise.py", "analysis/ratios.py", "analysis/sessions.py"),
     *("analysis/intervals.py", "report/results.py"),
 )
+FORMATS = mutants.TOOLS / "src" / "tlsperf" / "load" / "formats"
 
 
 def test_the_pure_cores_are_in_the_score() -> None:
-    assert set(CORES) <= set(SCORE["modules"])
+    assert set(CORES) <= set(SCORED)
+
+
+def test_every_format_is_in_the_score() -> None:
+    formats = {f"load/formats/{path.name}" for path in FORMATS.glob("[!_]*.py")}
+    assert formats <= set(SCORED)
+    assert len(formats) > 10
 
 
 @pytest.mark.parametrize("module", SCORE["modules"])
@@ -72,7 +79,7 @@ def test_a_run_is_compared_with_the_score() -> None:
     assert few == "m.py: found 88.8% of 9 mutants noticed, expected at least 90.0%"
 
 
-def test_what_is_written_keeps_the_reasons_that_are_there() -> None:
+def test_a_written_score_keeps_existing_reasons() -> None:
     entry: Any = tomlkit.item(ENTRY)
     mutants.write(entry, Found(50, (NEW, OLD)))
     assert (entry["mutants"], entry["killed"]) == (50, 48)

@@ -80,11 +80,13 @@ def test_a_library_that_watches_a_package_it_does_not_use_is_named(
         ("0.0.3", "0.0.4", False),
     ],
 )
-def test_compatible_is_what_cargo_calls_so(pinned: str, newest: str, compatible: bool) -> None:
+def test_compatible_versions_follow_the_rule_of_cargo(
+    pinned: str, newest: str, compatible: bool
+) -> None:
     assert Release("rustls", pinned, newest).compatible is compatible
 
 
-def test_nothing_new_proposes_nothing() -> None:
+def test_without_new_releases_there_is_no_proposal() -> None:
     pinned = locked_versions(LOCK, SHARED)
     assert compare(pinned, pinned) == []
     assert proposal([]) == ""
@@ -114,9 +116,7 @@ def test_a_library_in_a_workspace_of_its_own_is_updated_there() -> None:
     assert "gh workflow run" not in text
 
 
-def test_cargo_is_asked_with_the_requirements(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_cargo_resolves_the_requirements(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     cargo = tmp_path / "cargo"
     cargo.write_text(
         "#!/bin/sh\n"

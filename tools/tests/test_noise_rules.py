@@ -6,6 +6,7 @@ from datetime import UTC, date, datetime
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from synthetic import TRANSFERS, Rates, implementation, in_sessions, loaded_run
@@ -28,6 +29,7 @@ from tlsperf.analysis.noise import (
 from tlsperf.analysis.series import MeasuredRun, measured
 from tlsperf.contract.results import Noise
 from tlsperf.contract.run import Implementation, Run
+from tlsperf.load.frame import concatenate
 from tlsperf.load.run import LoadedRun
 
 RUN = "2026-11-21-a"
@@ -67,7 +69,7 @@ def test_alternate_rounds_are_the_odd_ones_over_the_even_ones() -> None:
     assert alternate_rounds(run_of({ONE: {SENDING: [110.0]}})) is None
 
 
-def test_what_reaches_zero_is_no_noise() -> None:
+def test_rounds_of_zero_give_no_noise() -> None:
     def with_zero(rates: Rates) -> MeasuredRun:
         run = loaded_run(RUN, rates)
         frame = run.frame.copy()
@@ -123,7 +125,7 @@ def test_two_ids_of_one_program_are_compared_in_the_rounds_that_both_have() -> N
 @pytest.mark.parametrize(
     "other", [{"build": "tuned"}, {"build": "tuned-gcc"}, {"cpu_mask": "~0x1"}]
 )
-def test_one_program_run_in_two_ways_is_no_duplicate(other: dict[str, str]) -> None:
+def test_one_program_run_in_two_ways_is_not_a_duplicate(other: dict[str, str]) -> None:
     rates: Rates = {ONE: {SENDING: [1.0, 2.0]}, TWO: {SENDING: [1.0, 2.0]}}
     again = [{"build": "repeat-2"}, {}]
     for settings, expected in ((other, 0), *((it, 1) for it in again)):
@@ -135,7 +137,7 @@ def test_one_program_run_in_two_ways_is_no_duplicate(other: dict[str, str]) -> N
 
 
 def sessions_of(factors: dict[str, list[float]], rounds: int = 6, **more: Any) -> MeasuredRun:
-    """Sessions in which implementations are so many times as fast; no other noise."""
+    """Sessions in which implementations are faster by these factors, without other noise."""
     rates: Rates = {i: {SENDING: list(1000 * np.repeat(f, rounds))} for i, f in factors.items()}
     ids = {ONE: "a", TWO: "a", THREE: "b"}
     known = [implementation(i, binary_sha256=ids[i] * 64) for i in factors]
@@ -169,6 +171,31 @@ def test_sessions_of_one_implementation_have_medians_and_no_ratios() -> None:
         "Other sessions of the same programs on this host: 95% of 1 pairs of medians are within "
         "2.0% of each other."
     )
+
+
+def test_ratios_of_two_sessions_are_of_means_of_two() -> None:
+    noise = other_sessions(sessions_of({ONE: [1.0, 1.03], THREE: [1.0, 1.0]}), [])
+    assert noise.statement.endswith("for means of 2 sessions.")
+
+
+def test_a_session_without_common_rounds_has_medians_and_no_ratios() -> None:
+    run = sessions_of({ONE: [1.0, 1.03], THREE: [1.0, 1.0]}).loaded
+    frame, odd = run.frame, run.frame["round"] % 2 == 1
+    apart = (frame["session"] == 1) & (odd == (frame["implementation"] == ONE))
+    noise = other_sessions(measured(LoadedRun(run.run, frame[~apart])), [])
+    assert (noise.comparisons, noise.ratio_percent) == (2, None)
+
+
+@pytest.mark.parametrize("columns", [{"statistic": "p50"}, {"phase": "flight-1"}])
+def test_percentiles_and_phases_are_no_noise(columns: dict[str, str]) -> None:
+    run = sessions_of({ONE: [1.0, 1.03], THREE: [1.0, 1.0]}).loaded
+    more = run.frame.copy()
+    for name, value in columns.items():
+        more[name] = pd.Categorical([value] * len(more))
+    more["value"] *= [1.0 + n for n in range(len(more))]
+    both = measured(LoadedRun(run.run, concatenate([run.frame, more])))
+    assert len(both.series) == 2
+    assert other_sessions(both, []) == other_sessions(measured(run), [])
 
 
 def test_unpaired_rounds_have_no_ratios_between_sessions() -> None:
@@ -272,7 +299,7 @@ def test_a_session_with_another_layout_is_another_program_of_the_same_build() ->
     assert another_layout(sessions_of({ONE: [1.0, 1.05]}, **layouts(0, 0))).comparisons == 0
 
 
-def test_what_was_not_measured_is_stated() -> None:
+def test_unmeasured_noise_is_stated() -> None:
     run = sessions_of({ONE: [1.0]})
     layout, sessions = another_layout(run), other_sessions(run, [])
     assert (layout.comparisons, layout.rows, layout.floor_percent) == (0, [], None)

@@ -1,4 +1,4 @@
-"""Notes are well formed and on the pages of their reports; their claims follow from the data."""
+"""Caveats are well-formed and on the pages of their reports; their claims follow from the data."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def value(report: str, row: str, implementation: str) -> float:
 REPORTS = sorted(p.parent.name for p in (ROOT / "content" / "perf").glob("20*/results.json"))
 
 
-def test_every_note_stands_on_the_page_of_each_of_its_runs() -> None:
+def test_every_caveat_is_on_the_pages_of_its_runs() -> None:
     shown = {r: {n.id for n in results(r).notes} for r in REPORTS}
     runs = {r: {run.id for run in results(r).runs} for r in REPORTS}
     for note in NOTES.values():
@@ -49,12 +49,12 @@ def test_every_note_stands_on_the_page_of_each_of_its_runs() -> None:
                 assert note.id in shown[page], f"{note.id} is not on {page}"
 
 
-def test_errors_of_the_source_stand_first() -> None:
+def test_errors_of_the_source_come_first() -> None:
     kinds = [note.kind for note in results("2025-07-31-x86-64").notes]
     assert kinds == sorted(kinds, key=("page", "setup", "tool", "reading").index)
 
 
-def test_a_note_names_the_rows_that_it_touches() -> None:
+def test_a_caveat_names_the_affected_rows() -> None:
     (note,) = [n for n in results("2023-12-13-configurations").notes if n.id == "session-id-misses"]
     assert [row.anchor for row in note.rows] == [
         "resumed-handshake-1-3-session-id-client",
@@ -79,7 +79,7 @@ def published(name: str, column: str) -> list[str]:
 
 
 def histogram_off() -> dict[str, tuple[float, float]]:
-    """How many times its printed percentile the bin of a percentile lies, by figure."""
+    """By figure: the bin of each percentile in the histogram over the printed percentile."""
     raw = RUNS / "2024-11-28-threads-latency" / "raw"
     with (raw / "2024-11-28-latency-histogram.csv").open(newline="") as file:
         bins = list(csv.DictReader(file))
@@ -164,7 +164,7 @@ FACTS: dict[str, tuple[str, Callable[[], str]]] = {
 
 
 @pytest.mark.parametrize("fact", FACTS)
-def test_a_figure_of_a_note_follows_from_the_data(fact: str) -> None:
+def test_a_figure_of_a_caveat_follows_from_the_data(fact: str) -> None:
     note, computed = FACTS[fact]
     assert computed() in NOTES[note].text + NOTES[note].title
 
@@ -241,13 +241,13 @@ SOURCE = 'sources = [{ title = "s", url = "https://example.org" }]\n'
         ("[notes]\n", "notes"),
     ],
 )
-def test_a_wrong_note_is_an_error_that_names_it(tmp_path: Path, text: str, found: str) -> None:
+def test_an_invalid_caveat_is_an_error_that_names_it(tmp_path: Path, text: str, found: str) -> None:
     path = tmp_path / "notes.toml"
     path.write_text(text)
     with pytest.raises(FormatError, match=re.escape(found)):
         read_caveats(path)
 
 
-def test_notes_survive_a_round_trip() -> None:
+def test_caveats_survive_a_round_trip() -> None:
     for note in NOTES.values():
         assert Caveat.model_validate(json.loads(note.model_dump_json())) == note

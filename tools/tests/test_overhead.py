@@ -1,4 +1,4 @@
-"""What the harness costs is reported for each kind of figure, as the largest share of one."""
+"""The harness' cost is reported for each kind of figure, as its largest share."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def test_a_run_without_overheads_has_no_statement_about_them() -> None:
 
 
 def run_of(scenario: dict[str, Any], figure: dict[str, Any], cost: dict[str, float]) -> LoadedRun:
-    """A run of one figure with what the harness cost in it."""
+    """A run with one figure and the harness' cost in it."""
     row = {"implementation": "openssl-3", "round": 1, "file": "synthetic", "line": 1}
     columns = {key: [value] for key, value in {**row, **scenario, **figure}.items()}
     run = loaded_run("2026-11-21-run", {"openssl-3": {SIXTEEN[0]: 1.0}})

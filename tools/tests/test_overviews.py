@@ -1,4 +1,4 @@
-"""Trends, hosts and libraries: what stands in which, where lines break, who leads."""
+"""Trends, hosts and libraries: their members, the breaks in lines, and the leaders."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def report(
     suite: str | None = "main",
     trend: TrendMember | None = None,
 ) -> tuple[Report, Results]:
-    """A report with one row; rates by `library-version`."""
+    """A report with one row; `rates` are by `library-version`."""
     named = [name.partition("-") for name in rates]
     implementations = [
         Implementation.model_validate(
@@ -119,7 +119,7 @@ def test_reports_of_one_suite_on_one_host_are_a_trend_in_the_order_of_time() -> 
 
 
 def on_two_hosts(of: tuple[Report, Results]) -> tuple[Report, Results]:
-    """The report with a run on another host beside its own."""
+    """The report with a second run on another host."""
     decided, results = of
     run, host = results.runs[0], results.hosts[0]
     beside = run.model_copy(update={"id": "2026-01-01-b", "host_id": "b"})
@@ -128,7 +128,7 @@ def on_two_hosts(of: tuple[Report, Results]) -> tuple[Report, Results]:
 
 
 def on_machine(of: tuple[Report, Results], machine: str) -> tuple[Report, Results]:
-    """The report, of a machine that is recorded."""
+    """The report with a recorded machine."""
     decided, results = of
     host = results.hosts[0].model_copy(update={"machine": machine})
     return decided, results.model_copy(update={"hosts": [host]})
@@ -153,7 +153,7 @@ def on_machine(of: tuple[Report, Results], machine: str) -> tuple[Report, Result
         "two builds of a library",
     ],
 )
-def test_what_is_not_comparable_is_no_trend(other: tuple[Report, Results]) -> None:
+def test_incomparable_reports_form_no_trend(other: tuple[Report, Results]) -> None:
     assert trends([OLD, other], []) == []
 
 
@@ -170,13 +170,13 @@ def text_of(drawing: Drawing) -> str:
 
 
 def segments(svg: str) -> int:
-    """Lines that join measured points: paths without a fill, of a library's colour."""
+    """The number of lines that join measured points: paths without fill in a library's colour."""
     root = ElementTree.fromstring(svg)
     return sum(
         1
         for panel in list(root.iter("{http://www.w3.org/2000/svg}svg"))[1:]
         for path in panel.iter("{http://www.w3.org/2000/svg}path")
-        if path.get("fill") == "none"
+        if not path.get("fill")  # the panel has none
         and "library-" in (path.get("class") or "")
         and not path.get("stroke-linecap")
     )
@@ -202,7 +202,7 @@ def test_two_reports_of_one_day_are_drawn() -> None:
 
 
 def judged(results: Results, leaders: dict[str, str]) -> Results:
-    """The results with verdicts about the leaders of their rows: best or tied."""
+    """The results with these leaders of their rows: best or tied."""
     fields = results.model_dump(by_alias=True)
     for table in fields["tables"]:
         for row in table["rows"]:

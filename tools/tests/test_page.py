@@ -1,4 +1,4 @@
-"""A report's page: the tools' table is replaced, everything else stays as a person wrote it."""
+"""The tools replace only their own table in a report's page."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def write(folder: Path, text: str) -> Path:
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(prose=st.text(st.characters(codec="utf-8")), generated=st.sampled_from(["", GENERATED]))
-def test_every_byte_of_a_person_stays(tmp_path: Path, prose: str, generated: str) -> None:
+def test_hand_written_bytes_are_kept(tmp_path: Path, prose: str, generated: str) -> None:
     page = read_page(write(tmp_path, f"+++\n{FRONT}{generated}+++\n{prose}"))
     text = with_generated(page, {"versions": ["new"]})
     assert text.startswith(f"+++\n{FRONT}\n[extra.generated]")
@@ -53,14 +53,14 @@ def test_a_date_may_have_a_time_in_utc(tmp_path: Path) -> None:
     assert read_page(write(tmp_path, f"+++\n{FRONT}+++\n")).report.time is None
 
 
-def test_windows_line_ends_stay(tmp_path: Path) -> None:
+def test_windows_line_ends_are_kept(tmp_path: Path) -> None:
     text = f"+++\n{FRONT}+++\nprose\n".replace("\n", "\r\n")
     written = with_generated(read_page(write(tmp_path, text)), {"versions": ["new"]})
     assert "\n" not in written.replace("\r\n", "")
     assert tomllib.loads(written.split("+++")[1])["extra"]["generated"] == {"versions": ["new"]}
 
 
-def test_tables_after_the_generated_one_stay(tmp_path: Path) -> None:
+def test_tables_after_the_generated_one_are_kept(tmp_path: Path) -> None:
     page = read_page(write(tmp_path, f"+++\n{FRONT}{GENERATED}[extra.other]\nkey = 1\n+++\n"))
     written = with_generated(page, {"versions": ["new"]})
     assert tomllib.loads(written.split("+++")[1])["extra"]["other"] == {"key": 1}
@@ -99,7 +99,7 @@ def test_a_generated_table_that_is_not_its_own_is_refused(tmp_path: Path) -> Non
         ),
     ],
 )
-def test_what_is_no_report_is_refused(tmp_path: Path, text: str, message: str) -> None:
+def test_other_pages_are_rejected_as_reports(tmp_path: Path, text: str, message: str) -> None:
     path = write(tmp_path, text)
     with pytest.raises(FormatError) as caught:
         read_page(path)

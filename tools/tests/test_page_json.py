@@ -1,7 +1,9 @@
-"""page.json: what templates show of a report, arranged as they show it."""
+"""page.json: the data of a report in the arrangement of its page."""
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 from typing import Any
 
@@ -10,9 +12,10 @@ import pytest
 from fixture_run import EXAMPLE
 from test_scenarios import ROOT
 from tlsperf.contract.results import Noise, NoiseRow, Results, ShownCaveat, Table
-from tlsperf.contract.run import RunWarning
+from tlsperf.contract.run import RunWarning, Source
 from tlsperf.load.shortcodes import shortcodes
 from tlsperf.publish.assemble import known_notes
+from tlsperf.publish.exports import layouts_csv
 from tlsperf.publish.page_json import MOST_FILES, MOST_NOISE, page_json
 from tlsperf.report.charts.panels import short_names
 
@@ -32,10 +35,11 @@ def test_a_cell_has_its_texts_and_the_label_of_its_implementation(results: Resul
     shown = page(results)["tables"][table.anchor]
     labels = {i.id: i.label for i in results.implementations}
     assert [head["label"] for head in shown["heads"]] == [labels[i] for i in table.implementations]
-    for row, cells in zip(table.rows, shown["rows"], strict=True):
+    for row, cells in zip(table.rows, shown["sets"][0]["rows"], strict=True):
         assert (cells["anchor"], cells["name"]) == (row.anchor, row.name)
         for cell, made in zip(row.cells, cells["cells"], strict=True):
-            assert (made["text"], made["label"]) == (cell.text, labels[cell.implementation])
+            text = made["text" if cell.value is None else "figure"]
+            assert (text, made["label"]) == (cell.text, labels[cell.implementation])
             assert made.get("invalid", False) is not cell.valid
             mark = "best" if cell.best else "tied" if cell.tied else None
             assert made.get("mark") == (mark if cell.valid else None)
@@ -66,14 +70,14 @@ def test_a_note_that_all_ratios_share_is_printed_once(results: Results) -> None:
 
     alike = noted("of single figures")
     assert alike["ratio_note"] == "of single figures"
-    assert "of single figures" not in json.dumps(alike["rows"])
+    assert "of single figures" not in json.dumps(alike["sets"])
     mixed = noted("one", "another")
     assert "ratio_note" not in mixed
-    ratios = [c["ratio"] for row in mixed["rows"] for c in row["cells"] if "ratio" in c]
+    ratios = [c["ratio"] for row in mixed["sets"][0]["rows"] for c in row["cells"] if "ratio" in c]
     assert {ratio.rpartition(" ")[2] for ratio in ratios} == {"(one)", "(another)"}
 
 
-def test_sentences_that_tables_share_stand_at_the_first_of_the_page(results: Results) -> None:
+def test_a_sentence_of_several_tables_is_at_the_first_one(results: Results) -> None:
     first = results.tables[0]
     tables = [
         first.model_copy(update={"anchor": anchor, "title": anchor, "interval_note": note})
@@ -120,10 +124,10 @@ def test_a_warning_of_all_figures_of_an_implementation_is_one_of_the_table(
     whole = warned(len(first.rows))
     assert f"{label}: 1 round counts." in whole["one"]["warnings"]
     assert f"{label}: 1 round counts." not in whole["two"]["warnings"]
-    assert "1 round counts" not in json.dumps(whole["one"]["rows"])
+    assert "1 round counts" not in json.dumps(whole["one"]["sets"])
     some = warned(1)
     assert f"{label}: 1 round counts." not in some["one"]["warnings"]
-    assert "1 round counts" in json.dumps(some["one"]["rows"])
+    assert "1 round counts" in json.dumps(some["one"]["sets"])
 
 
 def test_more_implementations_than_rows_are_a_line_each(results: Results) -> None:
@@ -219,7 +223,7 @@ def test_a_note_has_its_text_and_sources(results: Results) -> None:
     assert [source["url"] for source in note["sources"]] == [s.url for s in known[1].sources]
 
 
-def test_of_many_raw_files_the_number_alone_is_there(results: Results) -> None:
+def test_many_raw_files_are_counted_and_not_listed(results: Results) -> None:
     run = results.runs[0]
     for count in (MOST_FILES, MOST_FILES + 1):
         runs = [run.model_copy(update={"files": [run.files[0]] * count})]
@@ -228,3 +232,128 @@ def test_of_many_raw_files_the_number_alone_is_there(results: Results) -> None:
             count,
             count if count <= MOST_FILES else 0,
         )
+
+
+def test_a_figure_has_its_exact_value_only_where_others_published_it(results: Results) -> None:
+    cell = next(c for row in results.tables[0].rows for c in row.cells if c.value is not None)
+    source = Source(title="Elsewhere", url="https://example.org/")
+    for low, published in ((None, True), (None, False), (1.0, True)):
+        single = cell.model_copy(update={"low": low})
+        row = results.tables[0].rows[0].model_copy(update={"cells": [single]})
+        table = results.tables[0].model_copy(
+            update={"rows": [row], "implementations": [cell.implementation]}
+        )
+        runs = [
+            run.model_copy(update={"source": source if published else None}) for run in results.runs
+        ]
+        [line] = page(results, tables=[table], runs=runs)["tables"][table.anchor]["sets"][0]["rows"]
+        [made] = line["cells"]
+        assert made["figure"] == cell.text
+        assert made.get("value") == (cell.value if published and low is None else None)
+
+
+def test_a_note_of_several_cells_is_said_once_and_marked_in_each(results: Results) -> None:
+    table = results.tables[0]
+    cells = [cell for row in table.rows for cell in row.cells if cell.valid]
+
+    def shown(count: int) -> dict[str, Any]:
+        noted = {id(cell) for cell in cells[:count]}
+        rows = [
+            row.model_copy(
+                update={
+                    "cells": [
+                        cell.model_copy(update={"note": "why" if id(cell) in noted else None})
+                        for cell in row.cells
+                    ]
+                }
+            )
+            for row in table.rows
+        ]
+        made = page(results, tables=[table.model_copy(update={"rows": rows})])
+        return dict(made["tables"][table.anchor])
+
+    few, many = shown(2), shown(3)
+    assert json.dumps(few["sets"]).count('"why"') == 2
+    assert "* why." not in few["warnings"]
+    assert json.dumps(many["sets"]).count('"note": "*"') == 3
+    assert many["warnings"][-1] == "* why."
+
+
+def test_what_builds_have_alike_is_said_once(results: Results) -> None:
+    first = results.implementations[0]
+    builds = [
+        first.model_copy(
+            update={"id": f"build-{n}", "library": "rustls", "linkage": "static", "flags": flags}
+        )
+        for n, flags in enumerate(("-O2", "-O2", "-O3"))
+    ]
+    builds[2] = builds[2].model_copy(update={"library": "openssl"})
+    made = page(
+        results, implementations=builds, tables=[], noise=[], efficiency=[], means=[], headlines=[]
+    )
+    titles = {of["title"]: of["facts"] for of in made["shared"]}
+    assert titles["All builds"]["linkage"] == "static"
+    assert titles["All of rustls"]["flags"] == "-O2"
+    assert "All of OpenSSL" not in titles
+    own = [(i.get("linkage"), i.get("flags")) for i in made["implementations"]]
+    assert own == [(None, None), (None, None), (None, "-O3")]
+
+
+def test_working_sets_of_a_scenario_stand_below_its_name() -> None:
+    path = ROOT / "content" / "perf" / "2026-11-22-working-set-vm" / "results.json"
+    results = Results.model_validate_json(path.read_text(encoding="utf-8"))
+    table = page(results)["tables"]["transfer"]
+    assert [len(of["rows"]) for of in table["sets"]] == [11] * 4
+    assert len({of["name"] for of in table["sets"]}) == 4
+    for of in table["sets"]:
+        assert [row["short"] for row in of["rows"]][::5] == [
+            *("16 KiB in flight", "512 KiB in flight", "16 MiB in flight"),
+        ]
+    assert sorted(row["anchor"] for of in table["sets"] for row in of["rows"]) == sorted(
+        row.anchor for row in results.tables[0].rows
+    )
+    assert "shares" not in table
+    assert table["harness"] == results.tables[0].harness_statement
+
+
+def test_words_that_all_columns_begin_with_are_in_the_caption() -> None:
+    path = ROOT / "content" / "perf" / "2026-11-23-set-up-vm" / "results.json"
+    results = Results.model_validate_json(path.read_text(encoding="utf-8"))
+    table = page(results)["tables"]["set-up-clients"]
+    heads = [row["short"] for block in table["blocks"] for row in block["rows"]]
+    assert heads == ["anchors-mozilla", "client-mozilla", "shared-mozilla"]
+    assert table["caption"].endswith("Every column is of TLS 1.3 set up, ECDSA P-256, X25519.")
+
+
+def test_layouts_are_shown_over_all_rows_and_row_by_row_in_a_file() -> None:
+    path = ROOT / "content" / "perf" / "2026-11-22-layout-vm" / "results.json"
+    results = Results.model_validate_json(path.read_text(encoding="utf-8"))
+    effects = [effect for table in results.tables for effect in table.layouts or ()]
+    lines = list(csv.DictReader(io.StringIO(layouts_csv(results))))
+    assert [(line["anchor"], line["kind"]) for line in lines] == [
+        (e.anchor, e.kind) for e in effects
+    ]
+    assert [float(line["highest_percent"]) for line in lines] == [max(e.percents) for e in effects]
+    table = results.tables[0]
+    of = [
+        e
+        for e in table.layouts or ()
+        if (e.implementation, e.kind) == ("openssl-3.6.3", "shuffled")
+    ]
+    shown = page(results)["tables"][table.anchor]["layouts"]
+    assert shown["kinds"] == ["shifted", "shuffled", "shared"]
+    [line] = [line for line in shown["lines"] if line["label"] == "OpenSSL 3.6.3"]
+    ends = [percent for e in of for percent in e.percents]
+    assert line["cells"][1] == {
+        "text": f"{min(ends):+.1f} to {max(ends):+.1f}%".replace("-", "−"),
+        "beyond": sum(e.beyond for e in of),
+        "count": 8 * len(of),
+    }
+    [gnutls] = [line for line in shown["lines"] if line["label"].startswith("wolfSSL")]
+    assert all(gnutls["cells"])
+    [without] = [line for line in shown["lines"] if line["label"].startswith("GnuTLS")]
+    assert without["cells"][2] == {}
+
+
+def test_results_without_layouts_have_no_file_of_them(results: Results) -> None:
+    assert layouts_csv(results) == ""

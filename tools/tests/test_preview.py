@@ -1,4 +1,6 @@
-"""The picture of a report: the same bytes everywhere, readable, and true to its results."""
+"""The picture of a report: the same bytes everywhere, readable, and with the figures of its
+results.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,7 @@ from tlsperf.report.preview import HEIGHT, WIDTH, report_preview, site_preview
 
 SITE = "TLS performance reports"
 LIMIT = 40_000
-"""Bytes of a picture: what previews load over a telephone."""
+"""Limit in bytes of a picture: previews load it over a mobile network."""
 
 COMMITTED = sorted((ROOT / "content" / "perf").glob("*/results.json"))
 
@@ -44,7 +46,7 @@ def results(path: Path = EXAMPLE) -> Results:
 
 @pytest.fixture
 def written(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """Every text that is drawn, as it is drawn."""
+    """All drawn texts, after they are cut to fit."""
     texts: list[str] = []
     draw = preview._cut
 
@@ -57,7 +59,7 @@ def written(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 
 def test_another_process_draws_the_same_bytes() -> None:
-    """Again and again, and those that are committed."""
+    """Several times, and the same as the committed pictures."""
     command = [sys.executable, "-c", _AGAIN, SITE, *map(str, COMMITTED)]
     environment = {**os.environ, "PYTHONHASHSEED": "7"}
     again = subprocess.run(command, env=environment, check=True, capture_output=True, text=True)

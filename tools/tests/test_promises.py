@@ -1,5 +1,6 @@
-"""What the methodology page promises of figures and verdicts: each sentence has a test, and the
-committed reports keep it."""
+"""The promises of the methodology page about figures and verdicts: each sentence has a test, and
+the committed reports satisfy it.
+"""
 
 from __future__ import annotations
 
@@ -47,7 +48,7 @@ PROMISES: Final = {
     ),
     "a value is best only if it is shown to be better than the baseline and than the next, "
     "otherwise the leaders are tied.": (
-        "tools/tests/test_promises.py::test_what_is_best_is_shown_to_be_better"
+        "tools/tests/test_promises.py::test_the_best_is_shown_to_be_better"
     ),
     "A single figure is never best.": (
         "tools/tests/test_sessions.py::test_single_figures_are_never_best_or_tied"
@@ -65,11 +66,11 @@ PROMISES: Final = {
         "tools/tests/test_promises.py::test_a_table_has_one_metric"
     ),
 }
-"""A sentence of the page, and the test that fails when it no longer holds."""
+"""A sentence of the page, and the test that fails when it is no longer true."""
 
 
 @pytest.mark.parametrize("sentence", PROMISES, ids=lambda text: text[:40])
-def test_a_promise_stands_on_the_page_and_has_a_test(sentence: str) -> None:
+def test_a_promise_is_on_the_page_and_has_a_test(sentence: str) -> None:
     assert sentence in METHODOLOGY
     file, _, name = PROMISES[sentence].partition("::")
     source = (ROOT / file).read_text(encoding="utf-8")
@@ -87,7 +88,7 @@ def test_every_sentence_about_verdicts_has_a_test() -> None:
 
 
 def halves(sentence: str) -> list[str]:
-    """The sentence, or what stands before or after its comma."""
+    """The sentence, and its parts before and after a comma or colon."""
     return [sentence, *re.split(r", (?=otherwise)|: ", sentence)]
 
 
@@ -103,7 +104,7 @@ def made_rates() -> Rates:
 
 
 def hodges_lehmann(logs: list[float]) -> float:
-    """By its definition: the median of the means of all pairs, each value with itself too."""
+    """By definition: the median of the means of all pairs, including each value with itself."""
     pairs = itertools.combinations_with_replacement(logs, 2)
     return float(np.median([(a + b) / 2 for a, b in pairs]))
 
@@ -207,7 +208,7 @@ def test_one_rule_gives_every_verdict() -> None:
             assert away <= (results.noise_floor_percent or 0), (results.id, ratio)
 
 
-def test_what_is_best_is_shown_to_be_better() -> None:
+def test_the_best_is_shown_to_be_better() -> None:
     best = tied = 0
     for results, table, row in rows():
         leaders = [cell for cell in row.cells if cell.best]
@@ -283,6 +284,6 @@ def test_a_table_has_one_metric() -> None:
             assert len({row.metric for row in table.rows}) == 1, (results.id, table.anchor)
 
 
-def test_there_are_reports_to_look_at() -> None:
+def test_there_are_committed_reports() -> None:
     assert len(REPORTS) >= 19
     assert all(isinstance(path, Path) for path in REPORTS)

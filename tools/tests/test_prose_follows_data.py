@@ -1,4 +1,4 @@
-"""The prose of each committed report follows its results.json: what moves there moves the text."""
+"""The prose of each committed report changes with its results.json."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def said(results: Results, page: Page) -> dict[str, str]:
 
 
 def raw(path: Path) -> Any:
-    """The committed results.json, for a test to change."""
+    """The content of the committed results.json, which a test may change."""
     return json.loads((path.parent / "results.json").read_text(encoding="utf-8"))
 
 
@@ -119,7 +119,7 @@ def test_two_libraries_that_change_places_change_the_text(path: Path) -> None:
     for one, other in pairs:
         try:
             after = said(swapped(path, one, other), page)
-        except FormatError:  # the one has no figure where the other had: the check stops
+        except FormatError:  # one of them has no figure there: the check fails
             continue
         assert after != before, f"{one} and {other}"
 
@@ -172,16 +172,16 @@ def test_a_figure_that_moves_changes_the_text(path: Path) -> None:
     for comparison in made["comparisons"]:
         comparison["ratio"] = further(comparison["ratio"], metrics[comparison["row"]])
     before, after = said(results, page), said(Results.model_validate(made), page)
-    # What says that rows agree or that none differs has no figure.
+    # Sentences that say that rows agree, or that none differs, have no figure.
     none = {key for key in before if key.startswith("standing") and "up to" not in before[key]}
     with_figures = [key for key in before if not key.startswith("agree") and key not in none]
     same = [key for key in with_figures if after[key] == before[key]]
-    equal = ("1.00x", "(1.00 to 1.00)")  # squared, these are as they were
+    equal = ("1.00x", "(1.00 to 1.00)")  # squaring does not change these
     assert [key for key in same if not any(text in before[key] for text in equal)] == []
 
 
 def further(ratio: Any, metric: str) -> Any:
-    """A ratio that is further from 1, on its side."""
+    """A ratio that is further from 1, in the same direction."""
     numbers = {key: ratio[key] ** 2 for key in ("value", "low", "high") if key in ratio}
     estimate = RatioEstimate(
         value=numbers["value"],

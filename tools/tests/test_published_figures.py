@@ -1,4 +1,4 @@
-"""Tables of published figures: whole rows of each kind of table, and errors word for word."""
+"""Tables of published figures: complete rows of each kind of table, and errors word for word."""
 
 from __future__ import annotations
 
@@ -320,7 +320,7 @@ FIGURES = (
         (KEY_EXCHANGES, "unit", "", "MB/s or handshakes/s"),
     ],
 )
-def test_a_wrong_cell_is_named_with_what_it_may_be(
+def test_a_wrong_cell_is_reported_with_the_permitted_values(
     header: str, column: str, wrong: str, expected: str
 ) -> None:
     cells = dict(zip(header.split(","), LINES[header].split(","), strict=True))
@@ -357,7 +357,7 @@ def test_an_implementation_that_two_builds_of_a_run_may_be_is_refused() -> None:
         FOREIGN["published"].parse([source])
 
 
-def test_a_figure_that_is_there_twice_is_refused_unless_two_charts_show_it() -> None:
+def test_a_repeated_figure_is_rejected_unless_two_charts_show_it() -> None:
     line = LINES[REPORT]
     assert refusal("published", table(REPORT, line, line)) == (
         ":3: found 7000.5 where line 2 has 7000.5, expected each figure once"
@@ -386,7 +386,7 @@ def test_a_figure_that_is_there_twice_is_refused_unless_two_charts_show_it() -> 
         (REPORT, ":1: found a last line that does not end, expected the whole file"),
     ],
 )
-def test_what_is_no_whole_table_is_refused(text: str, said: str) -> None:
+def test_an_incomplete_table_is_rejected(text: str, said: str) -> None:
     assert refusal("published", text) == said
 
 

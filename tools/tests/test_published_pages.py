@@ -1,6 +1,6 @@
-"""The nine reports of 2018 to 2026: every published figure stands on its page.
+"""The nine reports of 2018 to 2026: every published figure is on its page.
 
-What was published is read here from the copies in data/, without the tools that import it.
+The test reads the published figures from the copies in data/, without the import tools.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ REPORTS = sorted(
 
 
 class Page(HTMLParser):
-    """Figures (exact, as shown) in <data> elements, cells of all tables, and all text."""
+    """Figures (exact and shown) in <data> elements, cells of all tables, and all text."""
 
     def __init__(self, text: str) -> None:
         super().__init__()
@@ -63,7 +63,7 @@ class Page(HTMLParser):
 
 @pytest.fixture(scope="module")
 def public(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The site of this repository as it is committed."""
+    """The committed site of this repository, built once."""
     folder = tmp_path_factory.mktemp("history") / "public"
     run(zolas.current(), ROOT, "build", "https://example.org", folder)
     return folder
@@ -75,7 +75,7 @@ def lines(path: str) -> Iterator[dict[str, str]]:
 
 
 def published() -> Iterator[tuple[str, str, float, Unit]]:
-    """Report, where the figure stands, its value and its unit."""
+    """Each published figure: report, place, value and unit."""
     for day, name in (
         ("2024-10-18-x86-64", "2024-10-18-report"),
         ("2024-10-31-arm64", "2024-10-31-arm64"),
@@ -110,7 +110,7 @@ def test_there_are_nine_reports() -> None:
 
 
 @pytest.mark.zola
-def test_every_published_figure_stands_on_its_page_exactly_and_as_readers_see_it(
+def test_every_published_figure_is_on_its_page_exactly_and_as_shown(
     public: Path,
 ) -> None:
     pages = {
@@ -128,7 +128,7 @@ def test_every_published_figure_stands_on_its_page_exactly_and_as_readers_see_it
 
 
 @pytest.mark.zola
-def test_the_tables_of_december_2023_stand_on_their_page_to_the_last_digit(public: Path) -> None:
+def test_the_tables_of_december_2023_are_on_their_page_to_the_last_digit(public: Path) -> None:
     text = (public / "perf" / "2023-12-13-configurations" / "index.html").read_text()
     page = Page(text)
     folder = ROOT / "data" / "comparisons"
@@ -144,11 +144,11 @@ def test_the_tables_of_december_2023_stand_on_their_page_to_the_last_digit(publi
     for row in memory:
         *_, openssl, rustls, change = row.values()
         assert {openssl, rustls} <= page.cells, row
-        # One cell of the source is an error: -0.26 where -26% is meant.
+        # One cell of the source is wrong: it has -0.26 instead of -26%.
         assert f"<td>{rustls}</td><td>{'-26%' if change == '-0.26' else change}</td>" in text, row
 
 
-def test_thread_points_and_histogram_bins_stand_in_csv_files_beside_the_page() -> None:
+def test_thread_points_and_histogram_bins_are_in_csv_files_beside_the_page() -> None:
     report = "2024-11-28-threads-latency"
     with (PERF / report / "results.csv").open(newline="", encoding="utf-8") as file:
         found = {(row["threads"], row["value"]) for row in csv.DictReader(file)}

@@ -1,4 +1,4 @@
-"""Each bias has an entry that puts it back, and only a test that failed then has noticed it."""
+"""Each bias has an entry that restores it, and only a failed test counts as noticing."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def test_every_test_of_the_table_has_its_bias() -> None:
 
 
 @pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry.bias)
-def test_what_is_changed_is_in_the_code_once(entry: PutBack) -> None:
+def test_each_changed_text_occurs_once_in_the_code(entry: PutBack) -> None:
     for change in entry.changes:
         assert (ROOT / change.file).read_text(encoding="utf-8").count(change.before) == 1
         assert change.before != change.after

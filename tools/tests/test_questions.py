@@ -1,13 +1,14 @@
-"""The scoreboard and the pages by question: each figure is that of its row."""
+"""The scoreboard and the pages by question: each figure equals that of its row."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 import pytest
+from pydantic import ValidationError
 
-from tlsperf.contract.questions import Question, Sheet, SheetCell
-from tlsperf.contract.results import Comparisons, Results
+from tlsperf.contract.questions import Question, Scoreboard, Sheet, SheetCell
+from tlsperf.contract.results import Comparisons, Results, Row
 from tlsperf.load.results import read_results
 from tlsperf.publish.capacity import MIB_PER_GIGABIT, cores
 from tlsperf.publish.questions import questions
@@ -21,7 +22,7 @@ PERF = Path(__file__).parents[2] / "content" / "perf"
 
 @pytest.fixture(scope="module")
 def reports() -> dict[str, Results]:
-    """The committed reports that the pages are made of, newest first."""
+    """The committed reports that the pages use, newest first."""
     names = ("libraries", "memory", "post-quantum", "threads", "latency", "history")
     folders = [f"2026-11-21-{name}-vm" for name in names]
     folders += ["2026-11-23-set-up-vm", "2026-11-23-tuned-vm"]
@@ -35,7 +36,7 @@ def pages(reports: dict[str, Results]) -> dict[str, Question]:
 
 
 def linked(cell: SheetCell, reports: dict[str, Results]) -> list[str]:
-    """The texts of the row that a cell leads to: its values and ratios."""
+    """The texts in the row that a cell links to: its values and ratios."""
     assert cell.href
     report, _, anchor = cell.href.removeprefix("perf/").partition("/#")
     _, row = Source(reports[report]).rows[anchor]
@@ -79,6 +80,107 @@ def test_each_cell_of_the_scoreboard_has_the_verdict_of_its_row(
         if [r.cells[number].mark for r in board.board.rows].count("best") == 1
     )
     assert "tied" in marks
+
+
+def test_the_caption_of_the_scoreboard_names_its_host_and_each_run(
+    reports: dict[str, Results],
+) -> None:
+    board = scoreboard(list(reports.values()))
+    assert board is not None
+    named = board.board.caption
+    assert board.host in named
+    assert f"in {len(board.sources)} runs: " in named
+    for source in board.sources:
+        assert f"{source.columns} in {source.run}" in named
+
+
+def with_all_tasks(reports: dict[str, Results], *left_out: str) -> Results:
+    """The report of the libraries, with the rows of the other reports in its own run, and the size
+    in flight of later suites in the names of transfers.
+    """
+    names = ("memory", "post-quantum")
+    others = [t for name in names for t in reports[f"2026-11-21-{name}-vm"].tables]
+    ours = reports["2026-11-21-libraries-vm"]
+    known = {row.anchor for table in ours.tables for row in table.rows}
+    later = [t for t in others if not {row.anchor for row in t.rows} & known]
+    kept = [i for i in ours.implementations if i.library not in left_out]
+    ids = {i.id for i in kept}
+    tables = [
+        table.model_copy(update={"rows": [renamed(row, ids) for row in table.rows]})
+        for table in (*ours.tables, *later)
+    ]
+    return ours.model_copy(update={"tables": tables, "implementations": kept})
+
+
+def renamed(row: Row, kept: set[str]) -> Row:
+    name, _, side = row.anchor.rpartition("-")
+    later = f"{name}-64-kib-in-flight-{side}"
+    anchor = later if name.startswith("transfer") else row.anchor
+    cells = [cell for cell in row.cells if cell.implementation in kept]
+    return row.model_copy(update={"anchor": anchor, "cells": cells})
+
+
+def test_a_run_of_all_tasks_serves_the_whole_scoreboard(reports: dict[str, Results]) -> None:
+    one = with_all_tasks(reports).model_copy(update={"id": "2026-12-01-libraries-vm"})
+    board = scoreboard([*reports.values(), one])
+    assert board is not None
+    (source,) = board.sources
+    assert source.report.id == one.id
+    assert len(board.board.columns) == 8
+    assert board.board.caption.endswith(f"all in one run, {source.run}. Each leads to its row.")
+    found = [cell for cell in cells(board.board) if cell.href]
+    assert len(found) > 40
+    assert [c for c in found if c.text not in ("baseline", *short_linked(c, one))] == []
+
+
+def short_linked(cell: SheetCell, report: Results) -> list[str]:
+    return [text.partition(" (")[0] for text in linked(cell, {report.id: report})]
+
+
+def test_of_two_runs_of_all_tasks_the_one_with_more_libraries_serves(
+    reports: dict[str, Results],
+) -> None:
+    many = with_all_tasks(reports).model_copy(update={"id": "2026-12-01-libraries-vm"})
+    few = with_all_tasks(reports, "boringssl").model_copy(update={"id": "2026-12-02-libraries-vm"})
+    board = scoreboard([few, many])
+    assert board is not None
+    assert [source.report.id for source in board.sources] == [many.id]
+
+
+def test_two_runs_in_one_report_are_not_one_run(reports: dict[str, Results]) -> None:
+    ours = with_all_tasks(reports)
+    again = ours.runs[0].model_copy(update={"id": "2026-12-02-again"})
+    two = ours.model_copy(update={"id": "2026-12-02-two", "runs": [*ours.runs, again]})
+    board = scoreboard([two, ours])
+    assert board is not None
+    assert [source.report.id for source in board.sources] == [ours.id]
+
+
+@pytest.mark.parametrize("facts", [{"id": "another-host"}, {"machine": "0123456789abcdef"}])
+def test_no_column_of_the_scoreboard_is_of_another_host(
+    facts: dict[str, str], reports: dict[str, Results]
+) -> None:
+    def on(report: Results, changed: dict[str, str]) -> Results:
+        host = report.hosts[0].model_copy(update={"machine": "fd0e09e7f09fa072", **changed})
+        return report.model_copy(update={"hosts": [host]})
+
+    memory = "Memory per idle connection"
+    ours, theirs = (reports[f"2026-11-21-{name}-vm"] for name in ("libraries", "memory"))
+    same, mixed = (scoreboard([on(theirs, changed), on(ours, {})]) for changed in ({}, facts))
+    assert same is not None
+    assert memory in same.board.columns
+    assert mixed is not None
+    assert memory not in mixed.board.columns
+
+
+def test_a_scoreboard_of_two_hosts_is_invalid(reports: dict[str, Results]) -> None:
+    board = scoreboard(list(reports.values()))
+    assert board is not None
+    other = board.sources[1].model_copy(update={"host_id": "another-host"})
+    with pytest.raises(ValidationError, match="on another-host, expected one host"):
+        Scoreboard.model_validate(
+            board.model_dump() | {"sources": [board.sources[0].model_dump(), other.model_dump()]}
+        )
 
 
 def test_without_a_report_of_all_tasks_there_is_no_scoreboard(reports: dict[str, Results]) -> None:
@@ -140,6 +242,18 @@ def test_cores_are_demand_over_rate_with_the_bounds_of_the_rates(
     assert found.high == pytest.approx(5000 / fewest + traffic / least)
     assert found.low < found.value < found.high
     assert cores(source, "openssl-3.6.3", [(1.0, "no-such-row")]) is None
+
+
+def test_questions_take_a_newer_run_whose_transfers_state_their_size_in_flight(
+    reports: dict[str, Results],
+) -> None:
+    newer = with_all_tasks(reports).model_copy(update={"id": "2026-12-01-libraries-vm"})
+    found = {page.id: page for page in questions([newer, *reports.values()])}
+    for name in ("server", "cores"):
+        assert [report.id for report in found[name].reports] == [newer.id]
+    followed = [c for sheet in found["server"].sheets for c in cells(sheet) if c.href]
+    assert any("64-kib-in-flight" in (cell.href or "") for cell in followed)
+    assert [c for c in followed if c.text not in linked(c, {newer.id: newer})] == []
 
 
 def test_every_older_version_has_a_page_to_every_newer_one(reports: dict[str, Results]) -> None:

@@ -151,8 +151,8 @@ def test_counts_are_compared_by_their_range_whether_or_not_rounds_are_common() -
 
 def test_maxima_and_single_figures_have_a_ratio_and_no_test() -> None:
     rounds = sample(numbered(SLOW))
-    most = Sample(rounds.valid, is_maximum=True)
-    half = Sample({at: value / 2 for at, value in rounds.valid.items()}, is_maximum=True)
+    most = Sample(rounds.valid, statistic="max")
+    half = Sample({at: value / 2 for at, value in rounds.valid.items()}, statistic="max")
     found = ratio_of(half, most, row("duration", "max"))
     assert (found.verdict, found.note) == ("not tested", "of maxima, which are not tested")
     assert found.value == pytest.approx(2), "of the largest, not of the medians"

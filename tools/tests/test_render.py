@@ -1,4 +1,4 @@
-"""Rendering: deterministic, only what changed, prose untouched, in step with the schema."""
+"""Rendering is deterministic, writes only changes, keeps prose, and follows the schema."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from tlsperf.publish.scaffold import new_report
 
 @pytest.fixture(scope="module")
 def rendered(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The root of a rendered site, for tests that change nothing."""
+    """The root of a rendered site, for tests that do not change it."""
     root = tmp_path_factory.mktemp("rendered")
     write_report(root)
     return root
@@ -88,7 +88,7 @@ def test_a_second_rendering_writes_nothing_and_is_quick(
     assert {p: p.stat().st_mtime_ns for p in (tmp_path / "content").rglob("*")} == before
 
 
-def test_a_named_report_alone_is_rendered(
+def test_only_the_named_report_is_rendered(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     folder = write_report(tmp_path)
@@ -110,7 +110,7 @@ def test_a_named_report_alone_is_rendered(
 
 @pytest.mark.parametrize("name", [RUN[:-2], RUN.replace("2", "3", 1), "example"])
 def test_an_unknown_report_is_reported_with_near_matches(rendered: Path, name: str) -> None:
-    with pytest.raises(UserError, match=f"no report '{name}'; near to it: {RUN}"):
+    with pytest.raises(UserError, match=f"no report '{name}'; similar: {RUN}"):
         render_reports(rendered, [name], check=True)
 
 
@@ -134,7 +134,7 @@ def test_check_fails_on_any_changed_file_and_writes_nothing(
     assert f"content/perf/{RUN}/results.csv: differs" in capsys.readouterr().out
 
 
-def test_what_was_changed_by_hand_is_put_right(tmp_path: Path) -> None:
+def test_manual_changes_of_generated_files_are_replaced(tmp_path: Path) -> None:
     folder = write_report(tmp_path)
     before = files(tmp_path)
     (folder / "results.json").write_text("{}", encoding="utf-8")

@@ -183,11 +183,20 @@ def test_too_few_rounds_are_said() -> None:
     assert fast.ratio.verdict == "too few rounds"
     assert [w.code for w in results.warnings] == ["too-few-rounds"]
     assert results.warnings[0].message.startswith("48 of 48 figures")
+    wrong = results_of(invalid(loaded_run(RUN, rates(rounds=3)), 3, "wrong suite"))
+    assert wrong.warnings[0].message.startswith("47 of 47 figures"), "what is invalid has none"
 
 
 def test_unstable_figures_are_said() -> None:
     results = results_of(loaded_run(RUN, rates(spread=0.2)))
-    assert "unstable" in [w.code for w in results.warnings]
+    [warning] = results.warnings
+    assert warning.message.startswith("48 of 48 figures are unstable")
+    [warning] = results_of(invalid(loaded_run(RUN, rates(spread=0.2)), 30, "wrong suite")).warnings
+    assert warning.message.startswith("47 of 47 figures are unstable")
+    at_the_limit = [1000 * (1 + 0.09576 * (-1) ** n) for n in range(12)]
+    some = {i: dict.fromkeys(SIXTEEN[:3], at_the_limit) | {SIXTEEN[3]: [1.0] * 12} for i in IDS}
+    [warning] = results_of(loaded_run(RUN, some)).warnings
+    assert warning.message.startswith("9 of 12 figures are unstable")
     assert results.tables[0].warnings[0].startswith("12 of 12 figures are unstable")
     assert cell(results, SENDING, "rustls-0.23").warnings == [], "once a table"
 

@@ -1,4 +1,4 @@
-"""A run is read whole, or refused with the place of what is wrong."""
+"""A run is read completely, or rejected with the place of the error."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def test_a_run_is_read_with_its_frame_its_gaps_and_its_disturbances(tmp_path: Pa
         ("run.toml", "raw/records.jsonl", "raw/gone.jsonl", "raw/gone.jsonl: the raw file is mis"),
     ],
 )
-def test_what_is_wrong_is_named(
+def test_an_invalid_run_is_reported_with_the_error(
     tmp_path: Path, file: str, old: str, new: str, message: str
 ) -> None:
     folder = write_run(tmp_path)
@@ -75,7 +75,7 @@ SCRIPT = "javascript:alert(1)"
         ("source.url", "[tool]"),
     ],
 )
-def test_an_address_is_http_or_https_alone(
+def test_an_address_is_only_http_or_https(
     tmp_path: Path, address: str, place: str, before: str
 ) -> None:
     folder = write_run(tmp_path)
@@ -182,7 +182,7 @@ def test_a_label_holds_no_markup(version: str) -> None:
         Implementation(id="go-1", library="go", version=version)
 
 
-def test_a_run_that_is_not_there(tmp_path: Path) -> None:
+def test_a_missing_run_is_reported(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="there is no run 'none': expected a name"):
         load_run(tmp_path / "none")
 

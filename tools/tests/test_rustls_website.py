@@ -1,7 +1,7 @@
-"""`tlsperf export rustls-website`: a page that the site of rustls takes as it is.
+"""`tlsperf export rustls-website`: a page that the site of rustls can use unchanged.
 
-The front matter is compared with what rustls.dev published for the same figures; Zola 0.19, which
-builds that site, builds one here whose templates read the same keys (docs/export.md).
+The front matter is compared with the one that rustls.dev published for the same figures. Zola 0.19,
+which builds that site, builds one here whose templates read the same keys (docs/export.md).
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from tlsperf.publish.exchange.rustls_website import on_white
 
 ROOT = Path(__file__).parents[2]
 PUBLISHED = "2026-03-07-x86-64"
-"""A report that rustls.dev published, from its figures."""
+"""A report with figures that rustls.dev published."""
 STANDARD = "2026-11-21-standard-vm"
 LIBRARIES = ("rustls", "openssl", "boringssl")
 SVG = "{http://www.w3.org/2000/svg}"
@@ -58,7 +58,7 @@ FRONT_MATTER_SCHEMA = _table(
         handshake=_table(full=_RATES, resume=_RATES),
     ),
 )
-"""What the templates of rustls.dev read, by its reports of 2024 to 2026."""
+"""The keys that the templates of rustls.dev read, after its reports of 2024 to 2026."""
 
 
 def files(report: str) -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""Scenario pages: which scenarios have one, what it holds, and how the words are made."""
+"""Scenario pages: which scenarios have one, its content, and its sentences."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def test_a_scenario_has_every_figure_with_its_host_newest_report_first() -> None
 
 
 def on_two_hosts(of: tuple[Report, Results]) -> tuple[Report, Results]:
-    """A report whose last implementation was measured on a host of its own."""
+    """A report whose last implementation was measured on another host."""
     decided, results = of
     hosts = [results.hosts[0], results.hosts[0].model_copy(update={"id": "b", "cpu": "CPU b"})]
     *first, last = results.implementations

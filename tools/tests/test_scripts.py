@@ -1,4 +1,4 @@
-"""The scripts of workflows and of a bench host, with stand-ins for what they would change."""
+"""The scripts of workflows and of a bench host, with stand-ins for programs that change things."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ SCRIPTS = ROOT / "scripts"
 
 
 class Desk:
-    """A folder with programs that write down their arguments, and are found first."""
+    """A folder of stand-ins that record their arguments and come first in PATH."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -53,7 +53,7 @@ def desk(tmp_path: Path) -> Desk:
 # --- doctor --------------------------------------------------------------------------------------
 
 
-def test_the_doctor_tells_how_to_get_gnutls(desk: Desk) -> None:
+def test_the_doctor_states_how_to_install_gnutls(desk: Desk) -> None:
     for answer in ("exit 1", 'echo "3.7.3"'):
         desk.program("pkg-config", answer)
         done = desk.run(SCRIPTS / "doctor", "--quiet", "more-libraries")
@@ -67,7 +67,7 @@ def test_the_doctor_tells_how_to_get_gnutls(desk: Desk) -> None:
 
 
 def bare(desk: Desk, user: int) -> dict[str, str]:
-    """An environment with nothing that the doctor looks for, for a user."""
+    """An environment for a user without the programs that the doctor looks for."""
     for name in ("bash", "sort", "head", "grep", "dirname"):
         path = desk.folder / "bin" / name
         if not path.exists():
@@ -79,14 +79,14 @@ def bare(desk: Desk, user: int) -> dict[str, str]:
 def test_the_doctor_lists_as_root_what_make_installs(desk: Desk) -> None:
     done = desk.run(SCRIPTS / "doctor", "test", env=bare(desk, 0))
     listed = [line.split()[-1] for line in done.stdout.splitlines() if "make test installs" in line]
-    assert listed == ["valgrind", "clang", "chromium"]
+    assert listed == ["valgrind", "strace", "clang", "chromium"]
     assert "missing: valgrind" not in done.stderr
     done = desk.run(SCRIPTS / "doctor", "test", env=bare(desk, 1000))
     for name in listed:
         assert f"missing: {name}" in done.stderr
 
 
-def test_the_doctor_of_make_knows_every_target_that_asks_it(desk: Desk) -> None:
+def test_the_doctor_has_every_target_that_runs_it(desk: Desk) -> None:
     makefile = (ROOT / "Makefile").read_text()
     asked = set(re.findall(r"doctor-([a-z-]+)", makefile))
     listed = re.search(r"^\t@scripts/doctor (.*)$", makefile, re.MULTILINE)
@@ -100,7 +100,7 @@ def test_the_doctor_of_make_knows_every_target_that_asks_it(desk: Desk) -> None:
 
 
 def make_libraries(desk: Desk, *arguments: str) -> subprocess.CompletedProcess[str]:
-    """`make more-libraries` with a stand-in for cargo, without what it depends on."""
+    """Runs `make more-libraries` with a stand-in for cargo, without its prerequisites."""
     desk.program("cargo", 'basename "$PWD"')
     before = ("-o", "doctor-more-libraries", "-o", ".venv/.build")
     make = Path(str(shutil.which("make")))
@@ -120,7 +120,7 @@ def test_make_builds_all_libraries_with_workspaces_of_their_own_or_the_one_that_
         assert done.stdout.splitlines() == lines
 
 
-def test_make_names_the_libraries_that_there_are(desk: Desk) -> None:
+def test_make_lists_the_existing_libraries(desk: Desk) -> None:
     done = make_libraries(desk, "LIBRARY=wolfsll")
     assert done.returncode != 0
     assert "found no bench/libraries/wolfsll/library.toml, expected one of rustls " in done.stderr
@@ -147,7 +147,7 @@ def test_no_versions_leave_the_lock_alone(desk: Desk) -> None:
 @pytest.mark.parametrize(
     "word", ["$(touch${IFS}x)@1", "rustls@1;reboot", "--config=x@1", "rustls", "rustls@--x", "*@1"]
 )
-def test_what_is_no_version_is_refused_before_anything_is_pinned(desk: Desk, word: str) -> None:
+def test_an_invalid_version_is_rejected_before_anything_is_pinned(desk: Desk, word: str) -> None:
     desk.program("cargo")
     result = desk.run(SCRIPTS / "pin-versions", env={"VERSIONS": f"rustls@0.23.40 {word}"})
     assert result.returncode == 1
@@ -178,11 +178,11 @@ def test_a_proposal_is_made_once(desk: Desk, proposal: Path) -> None:
     desk.program("gh", 'echo "New releases: rustls 1"')
     result = desk.run(SCRIPTS / "open-issue", str(proposal))
     assert result.returncode == 0
-    assert result.stdout == "known already: New releases: rustls 1\n"
+    assert result.stdout == "exists already: New releases: rustls 1\n"
     assert len(desk.calls) == 1
 
 
-def test_an_empty_proposal_asks_github_nothing(desk: Desk, proposal: Path) -> None:
+def test_an_empty_proposal_makes_no_call_to_github(desk: Desk, proposal: Path) -> None:
     desk.program("gh")
     proposal.write_text("")
     assert desk.run(SCRIPTS / "open-issue", str(proposal)).stdout == "nothing is new\n"
@@ -197,7 +197,7 @@ COMMIT = "0123456789abcdef0123456789abcdef01234567"
 
 @pytest.fixture
 def fetch(tmp_path: Path) -> Path:
-    """The script in a folder of its own: it fetches beside itself."""
+    """The script in a folder of its own, because it fetches beside itself."""
     (tmp_path / "scripts").mkdir()
     return Path(shutil.copy(SCRIPTS / "fetch-source", tmp_path / "scripts"))
 
@@ -285,7 +285,7 @@ def test_the_gate_refuses_everything_else(
 
 
 @pytest.mark.parametrize("variable", LET_IN)
-def test_the_gate_refuses_what_does_not_say_what_it_is(
+def test_the_gate_rejects_jobs_that_do_not_identify_themselves(
     desk: Desk, gate: Path, variable: str
 ) -> None:
     without = {name: value for name, value in LET_IN.items() if name != variable}
@@ -303,7 +303,7 @@ def test_the_gate_refuses_all_without_its_repository(desk: Desk, gate: Path) -> 
 
 @pytest.fixture
 def host(desk: Desk, tmp_path: Path) -> Path:
-    """A checkout with the script and a program that is built, on a machine that has nothing."""
+    """A checkout with the script and a built program, on an otherwise empty machine."""
     checkout = tmp_path / "checkout"
     (checkout / "scripts").mkdir(parents=True)
     for name in ("bench-host", "job-gate.sh", "clean-host"):
@@ -335,7 +335,7 @@ def host(desk: Desk, tmp_path: Path) -> Path:
     desk.program("stat", "echo admin")
     desk.program("visudo", "test -s ${3#--file=}")
     desk.program("systemctl")
-    # Ownership is root's to give.
+    # Only root can change ownership.
     install = '"$@"'.replace("$@", "${kept[@]}")
     desk.program(
         "install",
@@ -390,7 +390,7 @@ def test_a_bench_host_has_what_the_libraries_need_of_the_system(desk: Desk, host
 
 
 def unit_of(desk: Desk, host: Path) -> dict[str, list[str]]:
-    """The lines of the runner's unit by their key; a set-up must have gone well."""
+    """The lines of the runner's unit by key, after a successful set-up."""
     assert set_up(desk, host, "owner/name").returncode == 0
     path = desk.folder / "root" / "etc/systemd/system/bench-runner.service"
     lines = [line.split("=", 1) for line in path.read_text().splitlines() if "=" in line]
@@ -398,8 +398,9 @@ def unit_of(desk: Desk, host: Path) -> dict[str, list[str]]:
 
 
 def test_the_runner_accepts_the_path_of_its_hook(desk: Desk, host: Path) -> None:
-    """actions/runner picks a shell by the suffix of the hook's path, and fails the job where it is
-    not .sh, .ps1 or .js (src/Runner.Common/HostContext.cs, GetDefaultShellForScript)."""
+    """actions/runner selects a shell by the suffix of the hook's path, and fails the job if it is
+    not .sh, .ps1 or .js (src/Runner.Common/HostContext.cs, GetDefaultShellForScript).
+    """
     variables = dict(v.split("=", 1) for v in unit_of(desk, host)["Environment"])
     hook = Path(variables["ACTIONS_RUNNER_HOOK_JOB_STARTED"])
     assert hook.is_absolute()
@@ -413,15 +414,15 @@ def test_the_runner_accepts_the_path_of_its_hook(desk: Desk, host: Path) -> None
         assert subprocess.run(called, env=env).returncode == code
 
 
-def test_nothing_of_a_job_survives_it(desk: Desk, host: Path) -> None:
+def test_no_file_or_process_of_a_job_survives_it(desk: Desk, host: Path) -> None:
     unit = unit_of(desk, host)
     assert unit["User"] == ["bench"]
-    # One job a start, from a copy of the runner; all its processes are killed when it ends.
+    # Each start runs one job from a copy of the runner; all its processes are killed at its end.
     assert unit["ExecStartPre"] == ["+/usr/local/lib/tlsperf/clean-host"]
     assert unit["ExecStart"] == ["/var/lib/bench/runner/run.sh --once"]
     assert unit["Restart"] == ["always"]
     assert unit["KillMode"] == ["mixed"]
-    # A job writes to its home, which is emptied, and to files that go with the unit.
+    # A job can write only to its home, which is emptied, and to files that end with the unit.
     assert unit["ProtectSystem"] == ["strict"]
     assert unit["PrivateTmp"] == unit["RemoveIPC"] == unit["ProtectHome"] == ["yes"]
     assert unit["ReadWritePaths"] == ["/var/lib/bench /run"]
@@ -450,7 +451,7 @@ def test_without_a_repository_nothing_is_done(
     assert desk.calls == []
 
 
-def test_others_than_root_are_sent_away(desk: Desk, host: Path) -> None:
+def test_only_root_may_set_up_a_bench_host(desk: Desk, host: Path) -> None:
     desk.program("id", '[ "$*" = "--user --name" ] && echo somebody || echo 1000')
     result = set_up(desk, host, "owner/name")
     assert "found user somebody, expected root" in result.stderr
@@ -492,7 +493,7 @@ def used_host(desk: Desk, tmp_path: Path) -> Path:
     program = root / "usr/local/sbin/tlsbench"
     program.write_text(f'#!/bin/sh\necho "tlsbench $*" >> "{tmp_path}/calls"\n')
     program.chmod(0o755)
-    desk.program("pkill", "exit 1")  # there is none to kill
+    desk.program("pkill", "exit 1")  # no process to kill
     desk.program("chown")
     return root
 
@@ -543,7 +544,7 @@ WRITTEN = (
     *("data/index.json", "data/index.csv", "data/reports.json", "data/scenarios.json"),
     *("static/preview.png", "bench/Cargo.lock"),
 )
-"""What a draft writes."""
+"""The files that a draft writes."""
 
 
 def git(folder: Path, *arguments: str) -> str:
@@ -584,13 +585,13 @@ def drafted(tmp_path: Path) -> Path:
 
 
 def propose(desk: Desk, drafted: Path) -> subprocess.CompletedProcess[str]:
-    """Commits the draft, and opens the pull request from a checkout of its own."""
+    """Commits the draft, and opens the pull request from a separate checkout."""
     assert desk.run(drafted / "scripts/commit-report").returncode == 0
     fresh = desk.folder / "fresh"
     git(desk.folder, "clone", "--quiet", "--depth=1", f"file://{desk.folder}/origin.git", "fresh")
     shutil.copytree(drafted / "build/proposal", fresh / "build/proposal")
     desk.program("gh")
-    # Nothing else can be found by the job that may push.
+    # The job that may push finds no other program.
     for name in ("git", "cat", "dirname", "bash", "env"):
         found = shutil.which(name)
         assert found

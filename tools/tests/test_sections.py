@@ -1,4 +1,4 @@
-"""A report's sections are made of its own runs, earlier ones and its predecessor alone."""
+"""A report's sections depend only on its own runs, earlier runs and its predecessor."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""SECURITY.md names the test of each guarantee: the tests that it names exist."""
+"""The tests that SECURITY.md names for its guarantees exist."""
 
 from __future__ import annotations
 
@@ -50,5 +50,5 @@ def test_each_guarantee_has_tests_that_exist(guarantee: str, tests: str) -> None
         "what an archive",
     ],
 )
-def test_what_strangers_send_has_its_row(subject: str) -> None:
+def test_input_from_strangers_has_a_row(subject: str) -> None:
     assert any(subject in " ".join(row) for row in ROWS)

@@ -1,4 +1,4 @@
-"""Series and samples: what is kept of each observation, and what is computed of all."""
+"""Series and samples: the kept observations, and the values computed from them."""
 
 from __future__ import annotations
 
@@ -78,14 +78,16 @@ def test_rounds_and_sessions_are_in_the_order_of_time() -> None:
     assert made.has_rounds
 
 
-def test_a_figure_is_the_median_or_of_maxima_the_largest() -> None:
-    assert figure([1, 2, 9], is_maximum=False) == 2
-    assert figure([1, 2, 9], is_maximum=True) == 9
-    assert sample([1, 9, 2], is_maximum=True).figure == 9
+def test_a_figure_is_the_median_or_of_extremes_the_extreme() -> None:
+    assert figure([2, 1, 9], statistic="min") == 1
+    assert sample([2, 1, 9], statistic="min").figure == 1
+    assert figure([1, 2, 9], statistic="value") == 2
+    assert figure([1, 2, 9], statistic="max") == 9
+    assert sample([1, 9, 2], statistic="max").figure == 9
     assert sample([1, 9, 2]).figure == 2
 
 
-def test_what_is_added_is_valid_or_has_a_note_each_once() -> None:
+def test_added_values_are_valid_or_have_a_note_listed_once() -> None:
     made = Sample()
     made.add(At(RUN, 1, 1), 5.0, None)
     for note in ("wrong suite", "wrong suite", "resumed"):
@@ -101,10 +103,10 @@ def test_what_is_added_is_valid_or_has_a_note_each_once() -> None:
 
 def test_merged_samples_have_all_observations_of_both() -> None:
     one = Sample({At(RUN, 1, 1): 1.0}, [8.0], ["a"])
-    other = Sample({At("r", 1, 1): 2.0}, [9.0], ["a", "b"], has_rounds=True, is_maximum=True)
+    other = Sample({At("r", 1, 1): 2.0}, [9.0], ["a", "b"], has_rounds=True, statistic="max")
     one.merge(other)
     assert one == Sample(
-        {At(RUN, 1, 1): 1.0, At("r", 1, 1): 2.0}, [8, 9], ["a", "b"], True, is_maximum=True
+        {At(RUN, 1, 1): 1.0, At("r", 1, 1): 2.0}, [8, 9], ["a", "b"], True, statistic="max"
     )
     one.merge(Sample(has_rounds=False))
     assert not one.has_rounds
@@ -151,7 +153,7 @@ def test_a_measured_run_has_a_series_of_each_scenario_phase_metric_statistic_and
         ("handshake", "flight-1", "value", [7]),
         ("handshake", "total", "p99", [8]),
     ], "in the order of their first observation"
-    assert [key for key, s in found.items() if s.is_maximum] == [("handshake", "total", "max")]
+    assert [key for key, s in found.items() if s.is_extreme] == [("handshake", "total", "max")]
     single = found["handshake", "total", "p99"]
     assert (single.has_rounds, single.invalid, single.notes) == (False, [9], ["why"])
     assert list(single.valid) == [At(RUN, 1, None)]
@@ -203,7 +205,7 @@ def test_only_the_rounds_of_a_single_run_need_no_drift() -> None:
     assert report_series([one]).rules.floor == 1
 
 
-def test_drift_is_of_what_was_timed_in_rounds() -> None:
+def test_drift_uses_times_in_rounds() -> None:
     moved = sample(DRIFTING)
     assert drift_of([of(moved)]) == pytest.approx(1.05)
     for row in (
@@ -216,7 +218,7 @@ def test_drift_is_of_what_was_timed_in_rounds() -> None:
     assert drift_of([of(sample([1.0] * 30), moved)]) == pytest.approx(1.05)
 
 
-def test_what_widens_is_the_drift_or_the_spread_between_sessions_of_the_widest_kind() -> None:
+def test_intervals_are_widened_by_drift_or_the_largest_spread_between_sessions() -> None:
     steady = of(sample([1000.0] * 30))
     assert widening([steady], NO_SPREAD) == 1
     assert widening([], DEFAULT_SPREADS) == 1

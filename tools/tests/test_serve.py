@@ -36,7 +36,7 @@ def site(tmp_path: Path) -> Path:
 
 @pytest.fixture(params=["current", "old"])
 def served(site: Path, request: pytest.FixtureRequest) -> Iterator[str]:
-    """The address of a site that `tlsperf.site serve` serves, ended afterwards as by Ctrl+C."""
+    """The address of a site that `tlsperf.site serve` serves; Ctrl+C ends it."""
     zola = site / "bin" / "zola"
     zola.parent.mkdir()
     zola.write_text(f'#!/bin/sh\nexec {shlex.join(getattr(zolas, request.param)().command)} "$@"\n')
@@ -59,7 +59,7 @@ def served(site: Path, request: pytest.FixtureRequest) -> Iterator[str]:
         try:
             yield f"http://127.0.0.1:{port}/"
         finally:
-            os.killpg(process.pid, signal.SIGINT)  # what a terminal does
+            os.killpg(process.pid, signal.SIGINT)  # as a terminal does
             process.wait(PATIENCE)
     with pytest.raises(OSError, match="refused"):
         urllib.request.urlopen(f"http://127.0.0.1:{port}/")
@@ -74,7 +74,7 @@ def fetch(address: str) -> tuple[int, bytes]:
 
 
 def until(holds: Callable[[str], bool], address: str, log: Path, status: int = 200) -> str:
-    """The page at an address, as soon as it holds."""
+    """The page at an address, as soon as `holds` is true for it."""
     end = time.monotonic() + PATIENCE
     while time.monotonic() < end:
         with contextlib.suppress(OSError):
@@ -89,14 +89,14 @@ def until(holds: Callable[[str], bool], address: str, log: Path, status: int = 2
 def test_a_served_site_follows_its_files_and_has_no_policy(site: Path, served: str) -> None:
     log = site / "serve.log"
     page = until(lambda page: "How to cite" not in page and "<main" in page, served, log)
-    assert "Content-Security-Policy" not in page  # it would refuse the script that reloads
+    assert "Content-Security-Policy" not in page  # a policy would block the script that reloads
     assert "livereload" in page
     post = site / "content" / "blog" / "2026-10-01-clock.md"
     address = f"{served}blog/{post.stem}/"
     until(lambda page: "<main" in page, address, log)
     post.write_text(f"{post.read_text('utf-8')}\nA line more.\n", "utf-8")
     until(lambda page: "A line more." in page, address, log)
-    assert served.encode() in fetch(f"{served}rss.xml")[1]  # not Zola's own port
+    assert served.encode() in fetch(f"{served}rss.xml")[1]  # not the port of Zola itself
     assert fetch(f"{served}nowhere/")[0] == 404
 
 
@@ -127,7 +127,7 @@ def test_a_mistake_is_shown_until_it_is_corrected(
     until(lambda page: "<main" in page, address, log)
 
 
-def test_a_page_that_a_slow_build_takes_away_is_not_missing() -> None:
+def test_the_error_of_a_slow_build_is_awaited() -> None:
     build = Build()
     build.printed("Change detected @ 2026-11-22 15:06:57")
     threading.Timer(2 * SOON, build.printed, ["Error: Failed to render"]).start()
@@ -137,7 +137,7 @@ def test_a_page_that_a_slow_build_takes_away_is_not_missing() -> None:
     assert error_soon(build) is None
 
 
-def test_a_port_that_is_taken_is_named(site: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_a_port_in_use_is_reported(site: Path, capfd: pytest.CaptureFixture[str]) -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         taken.listen()

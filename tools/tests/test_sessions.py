@@ -1,4 +1,4 @@
-"""Sessions are the observations: moderated variances, intervals about another run, verdicts."""
+"""Sessions as observations: moderated variances, intervals about another run, verdicts."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def test_the_prior_of_rows_is_found_again() -> None:
     assert fit_prior([]) == NO_PRIOR
 
 
-def test_what_moves_all_rows_together_has_the_degrees_of_the_sessions() -> None:
+def test_a_shared_shift_has_the_degrees_of_the_sessions() -> None:
     random = np.random.default_rng(2)
     host = np.array([0.02, 0.01, 0.0, -0.01, -0.02])
     rows = [host + random.normal(0, 0.001, 5) for _ in range(40)]
@@ -77,11 +77,11 @@ def test_what_moves_all_rows_together_has_the_degrees_of_the_sessions() -> None:
     expected = host.std(ddof=1) / math.sqrt(5)
     assert prior.half_width(rows[0], 0.95) == pytest.approx(2.776 * expected, rel=0.1)
     assert prior.half_width(rows[0], 0.95, 0.98) == pytest.approx(3.747 * expected, rel=0.1)
-    # Another table's row, of other sessions, has only its own variance.
+    # A row of another table has other sessions, so only its own variance counts.
     assert prior.half_width(np.array([0.0, 0.002]), 0.95) < expected
 
 
-def test_rows_that_move_alone_share_next_to_nothing() -> None:
+def test_independent_rows_have_almost_no_shared_shift() -> None:
     random = np.random.default_rng(3)
     rows = [random.normal(0, 0.01, 5) for _ in range(400)]
     prior = fit_prior(rows)
@@ -89,7 +89,7 @@ def test_rows_that_move_alone_share_next_to_nothing() -> None:
     assert prior.scale * prior.variance == pytest.approx(0.01**2, rel=0.1)
 
 
-def test_rows_of_unlike_sessions_share_nothing() -> None:
+def test_rows_of_different_sessions_have_no_shared_shift() -> None:
     prior = fit_prior([np.array([0.1, 0.2, 0.3]), np.array([0.1, 0.2, 0.3, 0.2])])
     assert (prior.shared, prior.shared_variance) == (None, 0.0)
 
@@ -125,7 +125,7 @@ def test_nothing_below_the_noise_floor_is_called_faster() -> None:
 
 
 def drawn(random: Generator, factors: tuple[float, ...], effect: float = 0.003) -> Rates:
-    """Five sessions of six rounds."""
+    """Random rates of five sessions of six rounds."""
     host = np.repeat(random.normal(0, effect, 5), 6)
     return {
         i: {
@@ -250,7 +250,7 @@ def test_the_floor_of_a_report_holds_for_its_verdicts() -> None:
     assert verdicts == {"no difference shown"}
 
 
-# --- what the benchmarks compute -----------------------------------------------------------------
+# --- results of the benchmarks -------------------------------------------------------------------
 
 
 def test_default_spreads_are_those_of_the_committed_runs() -> None:
@@ -301,7 +301,7 @@ def test_runs_of_the_same_programs_were_compared() -> None:
 
 
 @pytest.mark.parametrize("runs", COMMANDS, ids=lambda runs: runs[1])
-def test_what_is_written_of_two_runs_is_what_the_program_prints(
+def test_the_text_about_two_runs_is_the_output_of_the_program(
     runs: tuple[str, str], capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert two_runs.main(runs) == 0
@@ -313,7 +313,7 @@ def test_the_simulation_of_sessions_holds(setting: session_simulation.Setting) -
     assert session_simulation.simulate(setting, pages=60).failures() == []
 
 
-# --- the arithmetic of sessions, again by other means --------------------------------------------
+# --- the arithmetic of sessions, computed independently ------------------------------------------
 
 
 def fitted(variances: list[float], degrees: list[int]) -> tuple[float, float]:
@@ -347,7 +347,7 @@ def test_two_rows_make_a_prior_and_equal_variances_the_most_of_one() -> None:
     assert fit_prior([row, np.zeros(4)]) is NO_PRIOR
 
 
-def test_a_prior_without_end_has_the_degrees_of_all_rows_and_no_row_has_more() -> None:
+def test_an_infinite_prior_has_the_degrees_of_all_rows_which_limit_each_row() -> None:
     row = np.array([0.1, 0.3, 0.2, 0.5, 0.4])
     width = float(stats.t.ppf(0.975, 8)) * math.sqrt(0.04 / 5)
     assert Prior(0.04, math.inf, 8).half_width(row, 0.95) == pytest.approx(width)

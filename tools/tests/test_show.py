@@ -146,7 +146,7 @@ def test_color_is_by_the_usual_rules(environment: dict[str, str], colored: bool)
     assert "1.70x faster" in done.stdout or "faster (" in done.stdout
 
 
-# --- where the project is -------------------------------------------------------------------------
+# --- the project's folder -------------------------------------------------------------------------
 
 
 def test_the_project_is_found_from_any_folder_in_it(

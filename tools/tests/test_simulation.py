@@ -1,4 +1,6 @@
-"""The committed table of the simulation is what the present statistics give, and it holds."""
+"""The committed table of the simulation is reproduced by the current statistics, and its promises
+are kept.
+"""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""Finding a Zola, and handing an old one a config that it knows."""
+"""Finding a Zola, and the translated configuration for an old one."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 def program(path: Path, answer: str, code: int = 0) -> tuple[str, ...]:
-    """A program that answers `--version` with a line."""
+    """A program that prints one line for `--version`."""
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(f'#!/bin/sh\necho "{answer}"\nexit {code}\n')
     path.chmod(0o755)
@@ -37,11 +37,11 @@ def test_a_version_is_read(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("answer", ["", "zola", "hugo 0.1.2", "zola x.y.z"])
-def test_what_is_no_zola_is_not_taken_for_one(tmp_path: Path, answer: str) -> None:
+def test_another_program_is_not_taken_for_zola(tmp_path: Path, answer: str) -> None:
     assert probe(program(tmp_path / "zola", answer)) is None
 
 
-def test_what_cannot_be_started_is_not_taken_for_one(tmp_path: Path) -> None:
+def test_a_broken_program_is_not_taken_for_zola(tmp_path: Path) -> None:
     broken = tmp_path / "zola"
     broken.write_bytes(b"\x7fELF")
     broken.chmod(0o755)
@@ -52,7 +52,7 @@ def test_what_cannot_be_started_is_not_taken_for_one(tmp_path: Path) -> None:
     ("of_host", "taken"),
     [("0.20.0", "host"), ("0.17.2", "host"), ("0.16.1", "npm")],
 )
-def test_the_newest_zola_is_taken_and_of_equals_that_of_the_host(
+def test_the_newest_zola_is_used_and_the_hosts_own_of_equal_versions(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, of_host: str, taken: str
 ) -> None:
     own = program(tmp_path / "bin" / "zola", f"zola {of_host}")
@@ -61,7 +61,7 @@ def test_the_newest_zola_is_taken_and_of_equals_that_of_the_host(
     assert find_zola(tmp_path).command == {"host": own, "npm": npm}[taken]
 
 
-def test_one_that_does_not_run_is_passed_over(
+def test_a_zola_that_does_not_run_is_skipped(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     program(tmp_path / "bin" / "node", "GLIBC_2.39 not found", code=1)
@@ -73,7 +73,9 @@ def test_one_that_does_not_run_is_passed_over(
     assert find_zola(tmp_path) == Zola(old, (0, 17, 2))
 
 
-def test_no_zola_says_how_to_get_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_a_zola_the_message_says_how_to_install_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(SiteError, match="make node_modules"):
         find_zola(tmp_path)
@@ -96,7 +98,7 @@ def test_a_key_on_several_lines_is_an_error_not_a_broken_config() -> None:
         translate('feed_filenames = [\n  "rss.xml",\n]\n', (0, 17, 2))
 
 
-def test_zola_0_19_is_not_asked_for_a_json_feed() -> None:
+def test_zola_0_19_makes_no_json_feed() -> None:
     config = (ROOT / "config.toml").read_text(encoding="utf-8")
     translated = tomllib.loads(translate(config, (0, 19, 2)))
     assert translated == tomllib.loads(config) | {"feed_filenames": ["rss.xml", "atom.xml"]}
@@ -148,7 +150,7 @@ def test_a_build_has_one_heap_unless_the_environment_says_otherwise(
     assert re.findall(r"heaps (.*)", capsys.readouterr().out) == ["1", "4"]
 
 
-def test_a_zola_that_built_the_site_is_believed(
+def test_a_zola_that_built_the_site_succeeds(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     run(build_script(tmp_path, f"{PAGE}; echo 'Done in 5ms.'"), tmp_path, "build")
@@ -156,7 +158,7 @@ def test_a_zola_that_built_the_site_is_believed(
 
 
 def build_script(site: Path, script: str) -> Zola:
-    """A program that does what a script says in the folder of the site and ends with 0."""
+    """A program that runs a script in the site's folder and exits with 0."""
     (site / "config.toml").write_text("generate_feeds = true\n")
     path = site / "zola"
     path.write_text(f"#!/bin/sh\ncd {site}\n{script}\nexit 0\n")

@@ -1,4 +1,4 @@
-"""A sitting measures the sessions of several suites in turns, and resumes."""
+"""A sitting interleaves the sessions of several suites, and can be resumed."""
 
 from __future__ import annotations
 

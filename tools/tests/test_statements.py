@@ -1,4 +1,4 @@
-"""What prose says is computed: its words follow the figures, and it asks only for what exists."""
+"""Computed prose: its words follow the figures, and calls must refer to existing rows."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ RUN = "2026-11-21-a"
 
 
 def rates(factors: Mapping[str, float], noise: float = 0.002) -> Rates:
-    """Thirty rounds of each scenario; one of its own for each implementation."""
+    """Thirty rounds of each scenario with independent noise for each implementation."""
     random = np.random.default_rng(1)
     return {
         i: {s: list(1000 * f * np.exp(random.normal(0, noise, 30))) for s in SIXTEEN}
@@ -30,7 +30,7 @@ def rates(factors: Mapping[str, float], noise: float = 0.002) -> Rates:
 
 
 def texts(prose: str, measured: Rates, baseline: str | None = A) -> list[str]:
-    """What the shortcodes of a text print for these rates."""
+    """The texts that the shortcodes of a prose print for these rates."""
     calls = shortcodes(prose, "index.md")
     results = report_of(loaded_run(RUN, measured), calls=calls, baseline=baseline).results
     return [statement.text for statement in statements(results, calls)]
@@ -93,7 +93,7 @@ def test_an_interval_that_contains_1_shows_no_difference(call: str) -> None:
     assert "no difference" in text or text.startswith("tied are ")
 
 
-def test_what_is_unchanged_has_a_bound_that_holds() -> None:
+def test_unchanged_has_a_bound_that_holds() -> None:
     call = f'{{{{ unchanged(row="{SENDING}", implementation="{B}", over="{A}") }}}}'
     text = said(call, {A: 1.0, B: 1.0})
     assert text.startswith("rustls 2 shows no difference from OpenSSL 1; one above ")
@@ -157,7 +157,7 @@ def swap(measured: dict[str, dict[Scenario, Sequence[float] | float]], scenario:
     measured[A][scenario], measured[B][scenario] = ours, theirs
 
 
-def test_of_single_figures_nothing_is_called_faster() -> None:
+def test_single_figures_are_never_called_faster() -> None:
     single: Rates = {i: dict.fromkeys(SIXTEEN, 1000.0 * f) for i, f in FASTER.items()}
     found = texts(" ".join(CALLS), single)
     assert not any("faster" in text or "slower" in text or "best" in text for text in found)
@@ -239,7 +239,7 @@ def test_words_are_those_of_the_metric() -> None:
     )
 
 
-def test_a_comparison_turned_round_twice_is_itself() -> None:
+def test_a_comparison_inverted_twice_is_unchanged() -> None:
     fewer = ratio("faster", 2, 1.9, 2.1)
     turned = inverted(fewer, "instructions")
     assert (turned.verdict, turned.text) == ("slower", "2.00x more (1.90 to 2.10)")

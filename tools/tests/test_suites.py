@@ -1,4 +1,4 @@
-"""What `make test-suites` asks of a report is what reports have."""
+"""The files that `make test-suites` expects of a report exist in the committed reports."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A reviewer reads what a report says, what changed, and nothing that only looks like mark-up."""
+"""The summary for reviewers has the report's content and changes, with mark-up escaped."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def test_a_new_report_is_shown_by_its_headlines_changes_and_warnings(results: Re
         for bar in headline.bars:
             assert f"{bar.label}: {bar.text}" in text
     assert "### Changes since The last one (2026-10-01)" in text
-    assert "- Beware: Another kernel." in text
+    assert "- Caveat: Another kernel." in text
     assert "    - transfer: 100 to 110 MiB/s, 1.10x faster (1.05 to 1.15)" in text
     assert "### Warnings\n\n- Measured in a virtual machine.\n" in text
     for run in results.runs:
@@ -70,7 +70,7 @@ def test_a_new_report_is_shown_by_its_headlines_changes_and_warnings(results: Re
             assert f"- {of_run.message}" in text
 
 
-def test_what_is_not_there_is_said(results: Results) -> None:
+def test_missing_changes_and_warnings_are_stated(results: Results) -> None:
     runs = [run.model_copy(update={"warnings": []}) for run in results.runs]
     bare = results.model_copy(update={"changes": None, "warnings": [], "runs": runs})
     text = introduction(bare)

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from synthetic import implementation, loaded_run
-from tlsperf.analysis.ratios import as_ratio, sample_ratio
+from tlsperf.analysis.ratios import as_ratio, prior_of_ratios, sample_ratio, session_logs
 from tlsperf.analysis.series import At, MeasuredRun, Rules, Sample, Series, measured
 from tlsperf.analysis.sessions import NO_PRIOR
 from tlsperf.contract.metrics import Metric, Statistic, Unit
@@ -159,6 +159,28 @@ def test_several_numbers_of_threads_have_a_table(
     }
 
 
+@pytest.mark.parametrize(
+    ("variant", "order", "anchor", "title"),
+    [
+        ("anchors-mozilla", 27, "clients", "Trust anchors and clients"),
+        ("client-10", 27, "clients", "Trust anchors and clients"),
+        ("server", 28, "servers", "Servers and private keys"),
+        ("names-100", 29, "names", "Servers with many names"),
+        ("process-server", 30, "processes", "First handshake of a process"),
+        ("client-slope", 31, "slopes", "One of a thing, and each of many"),
+    ],
+)
+def test_set_ups_have_a_table_for_each_group(
+    variant: str, order: int, anchor: str, title: str
+) -> None:
+    of = scenario("set-up", variant=variant)
+    row, part = (series(of, "µs", "duration", phase=phase) for phase in ("total", "construction"))
+    assert grouped([part, row]) == {
+        TableKey(order, f"set-up-{anchor}", title, "µs"): [row],
+        TableKey(order + 20, f"set-up-{anchor}-phases", f"{title} by phase", "µs", True): [part],
+    }
+
+
 def test_throughput_of_primitives_by_threads_is_in_one_table() -> None:
     rows = [series(scenario("primitive", side="client", threads=n), "MiB/s") for n in (1, 2)]
     [key] = grouped(rows)
@@ -291,7 +313,7 @@ def test_a_row_has_the_ratio_of_each_other_implementation_to_its_baseline() -> N
 
 
 def test_a_ratio_of_maxima_has_no_note_since_the_caption_has_it() -> None:
-    most = {i: Sample(s.valid, is_maximum=True) for i, s in ((OURS, FAST), (THEIRS, SLOW))}
+    most = {i: Sample(s.valid, statistic="max") for i, s in ((OURS, FAST), (THEIRS, SLOW))}
     row = series(FULL, "µs", "duration", "max", samples=most)
     [ratio] = ratios_to(row, THEIRS, PAIRS, NO_PRIOR).values()
     assert (ratio.note, ratio.verdict, ratio.value) == (None, "not tested", 0.50495)
@@ -318,7 +340,10 @@ def test_the_prior_of_a_table_is_of_its_ratios_to_the_baseline() -> None:
         return sample(*values, rounds_a_session=2)
 
     found = prior_to(rows(6), THEIRS, PAIRS)
-    assert found != NO_PRIOR
+    logs = (session_logs(sessions(n), by_sessions(1.0), PAIRS.pairs) for n in range(1, 7))
+    expected = prior_of_ratios(logs)
+    assert (found.variance, found.degrees) == (expected.variance, expected.degrees)
+    assert expected.variance != NO_PRIOR.variance
     assert prior_to(rows(6), None, PAIRS) == NO_PRIOR
     assert prior_to(rows(6), THIRD, PAIRS) == NO_PRIOR
     single_figures = [series(FULL, samples={OURS: single(2), THEIRS: single(1)})] * 6
@@ -399,6 +424,15 @@ def test_a_cell_has_its_median_its_interval_and_its_ratio() -> None:
     assert (ours.best, ours.tied, theirs.best, theirs.tied) == (True, False, False, False)
 
 
+def test_an_interval_has_the_decimals_of_its_median() -> None:
+    around = sample(*(99.0 + 0.4 * n for n in range(12)))
+    ours = cells(row_of(ours=around, theirs=SLOW))[OURS]
+    assert ours.low is not None
+    assert ours.high is not None
+    assert ours.low < 100 < (ours.value or 0)
+    assert ours.interval == f"{ours.low:.1f} to {ours.high:.1f}"
+
+
 @pytest.mark.parametrize(
     ("value", "kept"),
     [(1234567.891, 1234568), (123.4567891, 123.4568), (123456789.5, 123456790)],
@@ -427,7 +461,7 @@ def test_what_must_not_count_and_what_is_absent_has_its_reason() -> None:
 
 
 def test_an_invalid_maximum_is_the_largest_of_its_rounds() -> None:
-    wrong = Sample(invalid=[3.0, 5.0, 9.0], notes=["why"], is_maximum=True)
+    wrong = Sample(invalid=[3.0, 5.0, 9.0], notes=["why"], statistic="max")
     most = series(SCENARIO, "µs", "duration", "max", samples={OURS: wrong, THEIRS: single(1)})
     assert cells(most)[OURS].value == 9
 
@@ -475,20 +509,25 @@ def test_the_best_is_shown_to_be_better_than_a_baseline_that_is_not_the_next() -
     assert [c.implementation for c in alone.values() if c.best] == [THIRD]
 
 
-def test_ratios_and_intervals_of_sessions_are_those_of_their_table() -> None:
-    rows = [
+def rows_by_sessions(ratio: float) -> list[Series]:
+    """Six rows of six sessions, whose spread is larger in each row than in the one before."""
+    return [
         series(
             scenario("transfer", protocol="1.3", side="sender", size=n),
             "MiB/s",
             samples={
                 OURS: sample(
-                    *(2 * (1 + 0.003 * n * (i // 2 % 3)) for i in range(12)), rounds_a_session=2
+                    *(ratio * (1 + 0.003 * n * (i // 2 % 3)) for i in range(12)), rounds_a_session=2
                 ),
                 THEIRS: by_sessions(1.0),
             },
         )
         for n in range(1, 7)
     ]
+
+
+def test_ratios_and_intervals_of_sessions_are_those_of_their_table() -> None:
+    rows = rows_by_sessions(2.0)
     prior = prior_to(rows, THEIRS, PAIRS)
     made = table(*rows)
     for row, shown in zip(rows, made.rows, strict=True):
@@ -500,6 +539,16 @@ def test_ratios_and_intervals_of_sessions_are_those_of_their_table() -> None:
         assert shown.cells[0].ratio != as_ratio(without, "rate")
     assert made.interval_source == "sessions"
     assert (made.interval_note or "").endswith("the spread between the 6 sessions of the run.")
+
+
+def test_a_leader_is_named_by_the_sessions_of_its_table() -> None:
+    """Each of these rows alone would have a leader: 1% faster in six sessions."""
+    rows = rows_by_sessions(0.99)
+    [alone] = table(rows[0]).rows
+    assert [cell.best for cell in alone.cells] == [False, True]
+    [among, *_] = table(*rows).rows
+    assert [cell.best for cell in among.cells] == [False, False]
+    assert [cell.tied for cell in among.cells] == [True, True]
 
 
 def test_whole_units_are_printed_as_whole_numbers() -> None:
@@ -516,6 +565,10 @@ def test_parts_have_no_ratio_no_leader_and_no_warning() -> None:
     )
     made = table(part, key=replace(KEY, by_phase=True))
     assert (made.by_phase, made.baseline, made.warnings) == (True, None, [])
+    clear = replace(part, samples={OURS: FAST, THEIRS: SLOW})
+    [shown] = table(clear, key=replace(KEY, by_phase=True)).rows
+    assert [(c.ratio, c.best, c.tied) for c in shown.cells] == [(None, False, False)] * 2
+    assert table(part).baseline == THEIRS, "the same rows have ratios where they are no parts"
     assert [(c.ratio, c.best, c.tied) for c in made.rows[0].cells] == [(None, False, False)] * 2
     assert made.caption == "Median of 2 to 12 rounds with its 95% interval."
     three = row_of(ours=FAST, theirs=sample(*range(1, 9)), third=sample(5.0))
@@ -557,7 +610,7 @@ def test_single_figures_name_their_estimators() -> None:
 
 
 def test_a_caption_says_that_maxima_are_not_tested() -> None:
-    most = {i: Sample(s.valid, is_maximum=True) for i, s in ((OURS, FAST), (THEIRS, SLOW))}
+    most = {i: Sample(s.valid, statistic="max") for i, s in ((OURS, FAST), (THEIRS, SLOW))}
     row = series(SCENARIO, "µs", "duration", "max", samples=most)
     made = table(row, rules=replace(PAIRS, comparisons=9))
     assert made.caption == (

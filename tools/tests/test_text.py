@@ -1,4 +1,4 @@
-"""A text of a run is shown by Markdown and by Zola as it is."""
+"""Markdown and Zola show text from a run unchanged."""
 
 from __future__ import annotations
 

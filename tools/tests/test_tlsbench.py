@@ -1,4 +1,4 @@
-"""Our own raw format: what is written is read, what is wrong is named, nothing crashes."""
+"""Our own raw format: written records are read, errors are located, and nothing crashes."""
 
 from __future__ import annotations
 
@@ -13,9 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tlsperf.contract.errors import FormatError
-from tlsperf.contract.record import Scenario
+from tlsperf.contract.record import CERTIFICATES, Scenario
 from tlsperf.contract.variant import parse_variant
-from tlsperf.load.frame import CERTIFICATES
 from tlsperf.load.tlsbench import Gap, parse
 
 EXAMPLE = Path(__file__).parents[2] / "data/schema/record.example.jsonl"
@@ -115,7 +114,7 @@ def test_both_sides_together_also_give_the_rate_of_the_median_thread() -> None:
     assert list(frame[frame["unit"] == "handshakes/s"]["value"]) == [60.0, 60.0, 60.0]
 
 
-def test_only_histograms_that_count_are_handed_on() -> None:
+def test_only_valid_histograms_are_returned() -> None:
     disturbed = {
         "schema": 1,
         "kind": "round",
@@ -204,7 +203,7 @@ NAN = lines(measurement()).replace(b"6000.0", b"NaN")
         (b"\xff\xfe{\x00}\x00\n", "records.jsonl:1: found Invalid JSON"),
     ],
 )
-def test_what_is_wrong_is_named_by_file_and_line(data: bytes, message: str) -> None:
+def test_errors_name_file_and_line(data: bytes, message: str) -> None:
     with pytest.raises(FormatError) as caught:
         parse(data, "records.jsonl")
     assert str(caught.value).startswith(message)
@@ -242,7 +241,7 @@ rates = st.floats(min_value=0.01, max_value=1e12, allow_nan=False)
         st.tuples(st.sampled_from(["a-1", "b-2"]), st.integers(1, 5), scenarios), rates, max_size=8
     )
 )
-def test_what_is_written_is_read(figures: dict[tuple[str, int, Scenario], float]) -> None:
+def test_written_records_are_read(figures: dict[tuple[str, int, Scenario], float]) -> None:
     records = []
     for number, ((implementation, in_round, scenario), value) in enumerate(figures.items()):
         where: dict[str, Any] = {"implementation": implementation, "round": in_round}

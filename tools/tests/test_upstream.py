@@ -1,7 +1,8 @@
-"""The present output of the tools whose formats are read is imported whole.
+"""Current output of the supported tools is imported completely.
 
-`captured/` has what `make measure` of rustls (0.24.0-dev.1, with ring) and of openssl-bench (with
-OpenSSL 3.0.19), and `openssl speed`, printed on 22 November 2026, with little work a figure.
+`captured/` has the output of `make measure` of rustls (0.24.0-dev.1, with ring) and of
+openssl-bench (with OpenSSL 3.0.19), and of `openssl speed`, from 22 November 2026, with little work
+for each figure.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ def test_output_is_imported_whole(
     folder = tmp_path / "2026-11-22-upstream"
     run = import_files([CAPTURED / name], implementation, folder)
     assert [file.format for file in run.files] == [format_]
-    # The output of `openssl speed` does not say with which options it was started.
+    # The output of `openssl speed` does not contain its options.
     expected = ["method"] if format_ == "openssl-speed" else []
     assert [warning.code for warning in run.warnings] == expected
     frame = load_run(folder).frame

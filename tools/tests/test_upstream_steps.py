@@ -1,4 +1,4 @@
-"""The table of what each difference to the transfers of rustls' bench costs."""
+"""The table of the cost of each difference from the transfers of rustls' bench."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ def line(api: str, protocol: str, step: str, rate: int) -> str:
     return f"jemalloc 5.3.1\t{api}\t{protocol}\t{step}\t{rate}\t{rate // 2}\n"
 
 
-def test_left_is_what_no_step_explains() -> None:
+def test_the_rest_is_the_factor_that_no_step_explains() -> None:
     example = "".join(
         line(api, protocol, step, rate)
         for api in APIS

@@ -1,4 +1,4 @@
-"""`tlsperf validate`: the committed data are clean, and each kind of damage is named."""
+"""`tlsperf validate`: the committed data are valid, and each kind of damage is named."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The parser of variants agrees with the examples that the Rust side is tested against."""
+"""The parser of variants agrees with the examples that the Rust parser is tested with."""
 
 from __future__ import annotations
 

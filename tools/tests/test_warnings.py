@@ -1,4 +1,4 @@
-"""The codes of warnings are those of data/schema/warnings.json, in the schema as in the code."""
+"""The codes of warnings in data/schema/warnings.json, the schema and the code agree."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Words that the project does not use, in texts and in code: the project's language is plain.
+"""Finds words that the project does not use, in texts and in code.
 
-Frozen data, texts of others and the committed results, which are generated, are not searched.
+Frozen data, texts of others and the generated results are not searched.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ INSTEAD: Final = {
     r"\bTLS1\.[23]\b": "TLS 1.2, TLS 1.3",
     r"\b[0-9.]+ %(?=[ .,;:)]|$)(?! \d| \()": "95%, without a space",
 }
-"""A pattern, and what to write instead."""
+"""By pattern: the words to write instead."""
 
 QUOTED: Final = {
     "bench/libraries/gnutls/src/vocabulary.rs": "GnuTLS' own names of the versions",
@@ -42,6 +42,7 @@ QUOTED: Final = {
     "tools/tests/grammars.py": "an option of h1load",
     "tools/tests/test_formats.py": "a line that openssl-bench prints",
     "tools/tests/test_formats_of_tools.py": "an option of h1load",
+    "tools/tests/test_formats_of_tools_exact.py": "an option of h1load",
     "tools/tests/test_openssl_bench.py": "a line that openssl-bench prints",
     "tools/tests/test_published_figures.py": "labels of published figures",
     "tools/tests/test_published_pages.py": "labels of published pages",
@@ -49,7 +50,7 @@ QUOTED: Final = {
     ".vale/tlsperf/Words.yml": "the same list, for prose",
     "tools/tests/test_words.py": "the list itself",
 }
-"""Files with words of others, and whose they are."""
+"""Files that quote such words, with the origin of the quotation."""
 
 FROZEN: Final = (
     "data/runs/",
@@ -68,7 +69,7 @@ TEXTS: Final = frozenset(
 
 
 def texts() -> Iterator[str]:
-    """The files that people write, from the root of the project."""
+    """The paths of files that people write, relative to the root."""
     listed = subprocess.run(
         ["git", "ls-files", "--cached", "--others", "--exclude-standard"],
         cwd=ROOT,
@@ -94,7 +95,7 @@ def test_the_words_to_avoid_occur_nowhere(pattern: str) -> None:
         f"{name}:{number}: {line[:120]} (write: {INSTEAD[pattern]})"
         for name in texts()
         for number, line in found(pattern, (ROOT / name).read_text(encoding="utf-8"))
-        if "not-told" not in line  # ids that addresses contain
+        if "not-told" not in line  # part of an address
     ]
     assert lines == []
 

@@ -1,4 +1,4 @@
-"""What SECURITY.md promises of the workflows, held against the files themselves."""
+"""The promises of SECURITY.md about workflows, checked against the workflow files."""
 
 import re
 from pathlib import Path
@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from workflows import Job, Workflow, read_workflow
+from workflows import Job, Workflow, read_action, read_workflow, workflow_in
 
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / ".github" / "workflows"
@@ -16,8 +16,9 @@ STRANGERS = {"pull_request", "pull_request_target", "pull_request_review", "issu
              "pull_request_review_comment", "issue_comment", "discussion", "discussion_comment",
              "workflow_run", "workflow_call", "repository_dispatch", "push", "watch", "merge_group",
              "check_run", "check_suite", "status"}  # fmt: skip
-"""Events that somebody without rights in the repository can cause, or that come by another
-workflow's hand."""
+"""Events that somebody without rights in the repository can cause, or that come from another
+workflow.
+"""
 
 MAINTAINERS = {"workflow_dispatch", "schedule"}
 
@@ -31,6 +32,9 @@ RIGHTS = {
     ("nightly", "mutants-bench"): {"contents": "read"},
     ("nightly", "mutants-tools"): {"contents": "read"},
     ("nightly", "put-back"): {"contents": "read"},
+    ("counts", "count"): {"contents": "read"},
+    ("counts", "find"): {"contents": "read"},
+    ("counts", "store"): {"contents": "write"},
     ("pages", "build"): {"contents": "read", "pages": "read"},
     ("pages", "deploy"): {"pages": "write", "id-token": "write"},
     ("bench", "measure"): {"contents": "read"},
@@ -39,7 +43,19 @@ RIGHTS = {
     ("new-versions", "look"): {"contents": "read"},
     ("new-versions", "propose"): {"contents": "read", "issues": "write"},
 }
-"""Every job with every right it has: one more is a decision, to be made here too."""
+"""The permissions of every job: a new permission must be added here too."""
+
+
+ACTION = read_action(ROOT / "action.yml")
+PAGE = workflow_in(ROOT / "docs" / "pull-requests.md")
+"""What others copy to use the action."""
+
+PUSHING = {
+    "scripts/open-issue build/new-versions.md",
+    "scripts/open-pull-request",
+    "scripts/store-nights",
+}
+"""Scripts of the jobs that can write, which run git and `gh` alone."""
 
 
 def each_job() -> list[tuple[Workflow, Job]]:
@@ -66,7 +82,8 @@ def test_every_action_is_pinned_by_commit_with_its_tag_beside_it(workflow: Workf
 
 
 def test_one_action_has_one_commit() -> None:
-    lines = re.findall(r"uses: (\S+)@(\S+ # \S+)", "".join(w.text for w in WORKFLOWS.values()))
+    texts = [*(w.text for w in WORKFLOWS.values()), ACTION.text, PAGE.text]
+    lines = re.findall(r"uses: (\S+)@(\S+ # \S+)", "".join(texts))
     assert len({action for action, _ in lines}) == len(set(lines))
 
 
@@ -77,7 +94,7 @@ def test_a_job_has_the_rights_it_needs_and_no_others(workflow: Workflow, job: Jo
 
 
 @pytest.mark.parametrize(("workflow", "job"), each_job(), ids=name_of)
-def test_no_stranger_starts_a_job_on_a_machine_of_ours_or_one_that_can_write(
+def test_no_stranger_starts_a_job_on_our_machines_or_with_write_access(
     workflow: Workflow, job: Job
 ) -> None:
     can_write = "write" in (job.permissions or {}).values()
@@ -86,8 +103,8 @@ def test_no_stranger_starts_a_job_on_a_machine_of_ours_or_one_that_can_write(
         assert not can_write
     if can_write and workflow.path.stem != "pages":
         assert workflow.events.keys() <= MAINTAINERS
-    if workflow.path.stem == "pages":  # what is pushed to main was merged by a maintainer
-        assert workflow.events.keys() == {"push", "workflow_dispatch"}
+    if workflow.path.stem == "pages":  # a maintainer merged what is on main
+        assert workflow.events.keys() == {"push", "schedule", "workflow_dispatch"}
         assert workflow.events["push"] == {"branches": ["main"]}
 
 
@@ -119,7 +136,7 @@ def test_no_secret_is_used_and_a_token_only_by_steps_that_need_it(
 ) -> None:
     assert "secrets." not in workflow.text
     holders = [step.run for step in job.steps if "github.token" in str(step.env)]
-    assert set(holders) <= {"scripts/open-pull-request", "scripts/open-issue build/new-versions.md"}
+    assert set(holders) <= PUSHING
     assert "github.token" not in str(job.env) + str(workflow.env)
     if job.self_hosted:
         assert holders == []
@@ -130,9 +147,8 @@ def test_a_job_that_can_write_installs_and_builds_nothing(workflow: Workflow, jo
     if "write" not in (job.permissions or {}).values():
         return
     actions = {"actions/checkout", "actions/download-artifact", "actions/deploy-pages"}
-    scripts = {"scripts/open-pull-request", "scripts/open-issue build/new-versions.md"}
     for step in job.steps:
-        assert (step.action or step.run) in actions | scripts, step.name
+        assert (step.action or step.run) in actions | PUSHING, step.name
 
 
 def test_a_host_measures_one_run_at_a_time_and_only_the_main_branch() -> None:
@@ -160,11 +176,12 @@ def test_the_host_is_checked_before_measuring_and_reset_whatever_happens() -> No
     assert all(step.condition is None for step in steps[: place("host reset")])
 
 
-def test_the_form_offers_every_suite_that_there_is() -> None:
+def test_the_form_offers_every_existing_suite() -> None:
     suite = WORKFLOWS["bench"].events["workflow_dispatch"]["inputs"]["suite"]
     files = (ROOT / "bench" / "suites").glob("[!_]*.toml")
-    # Counting needs no bench host: any machine counts the same.
-    expected = {path.stem for path in files} - {"instructions"}
+    # Counts need no bench host: they are the same on any machine.
+    counts = {"calls", "instructions", "nightly", "replay", "wire"}
+    expected = {path.stem for path in files} - counts
     found = set(suite["options"])
     assert found == expected, (
         ".github/workflows/bench.yml, on.workflow_dispatch.inputs.suite.options: "
@@ -192,7 +209,7 @@ def test_a_fork_is_fetched_before_the_build_and_never_published() -> None:
 
 
 def test_steps_are_make_targets_scripts_or_one_program() -> None:
-    """So that each can be run, and is, on a desk."""
+    """Each step can be run outside GitHub."""
     makefile = (ROOT / "Makefile").read_text()
     targets = set(re.findall(r"^([a-z-]+):", makefile, re.MULTILINE))
     for workflow, job in each_job():
@@ -211,6 +228,14 @@ def test_steps_are_make_targets_scripts_or_one_program() -> None:
                 assert words[0] in {"sudo", "bench/target/release/tlsbench"}, place
 
 
+def test_every_library_with_a_main_branch_is_counted_by_night() -> None:
+    text = WORKFLOWS["counts"].text
+    files = sorted((ROOT / "bench" / "libraries").glob("*/library.toml"))
+    mains = [path.parent.name for path in files if "[main]" in path.read_text(encoding="utf-8")]
+    (listed,) = re.findall(r"library: \[([^]]*)\]", text)
+    assert sorted(listed.split(", ")) == mains
+
+
 def test_every_build_uses_the_lock_files() -> None:
     files = [ROOT / "Makefile", *sorted((ROOT / "scripts").iterdir())]
     files += sorted((ROOT / "bench" / "runner" / "src").rglob("*.rs"))
@@ -225,7 +250,7 @@ def test_every_build_uses_the_lock_files() -> None:
     assert found > 8
 
 
-def test_the_reader_of_workflows_sees_what_is_there(tmp_path: Path) -> None:
+def test_the_reader_of_workflows_finds_all_parts(tmp_path: Path) -> None:
     path = tmp_path / "w.yml"
     path.write_text(
         yaml.safe_dump(
@@ -249,3 +274,26 @@ def test_the_reader_of_workflows_sees_what_is_there(tmp_path: Path) -> None:
     assert [job.self_hosted for job in workflow.jobs.values()] == [True, False, True]
     uses, run = workflow.jobs["own"].steps
     assert (uses.action, uses.inputs, run.run, run.condition) == ("a/b", {"x": 1}, "make", "i")
+
+
+def test_our_action_pastes_no_input_into_shell_text_and_pins_what_it_uses() -> None:
+    assert {step.action for step in ACTION.steps if step.uses} == {"actions/cache"}
+    for step in ACTION.steps:
+        assert "${{" not in (step.run or ""), step.name
+        assert re.fullmatch(r"[\w/-]+@[0-9a-f]{40}", step.uses or f"a@{'0' * 40}")
+    assert "secrets." not in ACTION.text
+    assert "github.token" not in ACTION.text
+
+
+def test_the_workflow_to_copy_can_only_read_and_is_not_started_with_rights() -> None:
+    assert PAGE.events == {"pull_request": None, "push": {"branches": ["main"]}}
+    assert PAGE.permissions == {}
+    (job,) = PAGE.jobs.values()
+    assert job.permissions == {"contents": "read"}
+    assert not job.self_hosted
+    for step in job.steps:
+        assert "${{" not in (step.run or ""), step.name
+        if step.action == "actions/checkout":
+            assert step.inputs["persist-credentials"] is False
+    (ours,) = [step for step in job.steps if step.inputs.keys() & {"base", "head"}]
+    assert ACTION.required <= ours.inputs.keys() <= ACTION.required | ACTION.inputs.keys()

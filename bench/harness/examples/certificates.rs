@@ -1,7 +1,7 @@
-//! Makes the certificates of the project: `cargo run -p tls-harness --example certificates`
-//! writes `certificates/<type>/` anew, with new keys, and `-- set-up` writes `certificates/set-up/`.
-//! They protect nothing: the keys are public. `-- mozilla` prints the trust anchors of Mozilla with our
-//! root, as the set-ups load them.
+//! Generates the certificates of the project: `cargo run -p tls-harness --example certificates`
+//! writes `certificates/<type>/` with new keys for each type that has none, and `-- set-up` writes `certificates/set-up/`. They
+//! protect nothing: the keys are public. `-- mozilla` prints Mozilla's trust anchors together with
+//! our root, in the form that set-ups load.
 
 use std::{env, fs, path::Path};
 
@@ -9,13 +9,14 @@ use anyhow::{Result, bail};
 use aws_lc_rs::{
     rand::SystemRandom,
     signature::{
-        ECDSA_P256_SHA256_ASN1_SIGNING, EcdsaKeyPair, Ed25519KeyPair, RSA_PSS_SHA256, RsaKeyPair,
+        ECDSA_P256_SHA256_ASN1_SIGNING, EcdsaKeyPair, Ed25519KeyPair, ML_DSA_44_SIGNING,
+        ML_DSA_65_SIGNING, ML_DSA_87_SIGNING, PqdsaKeyPair, RSA_PSS_SHA256, RsaKeyPair,
     },
 };
 use rcgen::{
     BasicConstraints, CertificateParams, CertifiedIssuer, DnType, ExtendedKeyUsagePurpose, IsCa,
-    KeyPair, KeyUsagePurpose, PKCS_ECDSA_P256_SHA256, PKCS_ECDSA_P384_SHA384, PKCS_RSA_SHA256,
-    RsaKeySize, date_time_ymd,
+    KeyPair, KeyUsagePurpose, PKCS_ECDSA_P256_SHA256, PKCS_ECDSA_P384_SHA384, PKCS_ML_DSA_44,
+    PKCS_ML_DSA_65, PKCS_ML_DSA_87, PKCS_RSA_SHA256, RsaKeySize, date_time_ymd,
 };
 use tls_harness::{
     certificates::{HOST_NAME, SIGNED, set_up::trusted},
@@ -29,16 +30,30 @@ fn key(certificate: Certificate) -> Result<KeyPair> {
         Certificate::EcdsaP256 => KeyPair::generate_for(&PKCS_ECDSA_P256_SHA256)?,
         Certificate::EcdsaP384 => KeyPair::generate_for(&PKCS_ECDSA_P384_SHA384)?,
         Certificate::Ed25519 => {
-            // Version 1 of PKCS #8: BoringSSL does not read version 2, which is the default.
+            // PKCS #8 version 1: BoringSSL rejects version 2, which is the default.
             let key = Ed25519KeyPair::generate()?.to_pkcs8v1()?;
             KeyPair::try_from(key.as_ref())?
         }
+        Certificate::MlDsa44 => KeyPair::generate_for(&PKCS_ML_DSA_44)?,
+        Certificate::MlDsa65 => KeyPair::generate_for(&PKCS_ML_DSA_65)?,
+        Certificate::MlDsa87 => KeyPair::generate_for(&PKCS_ML_DSA_87)?,
     })
 }
 
-/// A signature of `SIGNED`; none for the types of key that are no primitive.
+/// Signs `SIGNED`; returns `None` for key types that no primitive uses.
 fn signature(certificate: Certificate, key: &KeyPair) -> Result<Option<Vec<u8>>> {
     let (key, random) = (key.serialized_der(), SystemRandom::new());
+    let ml_dsa = match certificate {
+        Certificate::MlDsa44 => Some(&ML_DSA_44_SIGNING),
+        Certificate::MlDsa65 => Some(&ML_DSA_65_SIGNING),
+        Certificate::MlDsa87 => Some(&ML_DSA_87_SIGNING),
+        _ => None,
+    };
+    if let Some(algorithm) = ml_dsa {
+        let mut signature = vec![0; algorithm.signature_len()];
+        PqdsaKeyPair::from_pkcs8(algorithm, key)?.sign(SIGNED, &mut signature)?;
+        return Ok(Some(signature));
+    }
     Ok(match certificate {
         Certificate::Rsa2048 => {
             let key = RsaKeyPair::from_pkcs8(key)?;
@@ -73,13 +88,13 @@ fn authority(common_name: &str, constraint: BasicConstraints) -> Result<Certific
     Ok(parameters)
 }
 
-/// Trust anchors besides the root of the chain that is verified.
+/// Trust anchors besides the root that verifies the chain.
 const ANCHORS: u32 = 999;
 
-/// Certificates of servers, each with a name and a key of its own.
+/// Server certificates, each with its own name and key.
 const NAMED: u32 = 100;
 
-/// What is set up in large numbers, all of it ECDSA P-256.
+/// Writes the anchors and certificates that set-ups use in large numbers, all ECDSA P-256.
 fn set_up(folder: &Path) -> Result<()> {
     let key = || key(Certificate::EcdsaP256);
     fs::create_dir_all(folder)?;
@@ -130,6 +145,9 @@ fn main() -> Result<()> {
     }
     for &certificate in Certificate::ALL {
         let folder = certificates.join(certificate.as_str());
+        if folder.exists() {
+            continue;
+        }
         fs::create_dir_all(&folder)?;
         let root = CertifiedIssuer::self_signed(
             authority("TLS benchmark root", BasicConstraints::Unconstrained)?,

@@ -1,7 +1,7 @@
-//! What the harness itself costs: `cargo run --release -p tls-harness --example overhead`.
+//! Prints the overhead of the harness: `cargo run --release -p tls-harness --example overhead`.
 //!
-//! The driver runs with a library that does nothing, and for transfers with one that frames and
-//! copies: every library has to make the copies into and out of the transport, and they are timed.
+//! The driver runs with a library that does nothing and, for transfers, with one that frames and
+//! copies. Every library must copy into and out of the transport, and this copying is timed.
 
 use anyhow::{Context, Result};
 use tls_harness::{

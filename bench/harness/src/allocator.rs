@@ -1,7 +1,8 @@
-//! The `malloc` that this process uses, found at run time, and its counters.
+//! Detects the `malloc` that this process uses, and reads its counters.
 //!
-//! With the feature `jemalloc` all of the process is jemalloc's, the C library's callers too: it
-//! is linked under the names `malloc`, `free` and so on, and Rust's allocator is the same.
+//! With the feature `jemalloc` the whole process uses jemalloc, callers in the C library included:
+//! it is linked under the names `malloc`, `free` and so on, and Rust's global allocator calls it
+//! too.
 
 use std::ffi::{CStr, c_void};
 
@@ -11,27 +12,29 @@ use anyhow::{Result, ensure};
 #[global_allocator]
 static JEMALLOC: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
 
-/// The file that the `malloc` of this process is in.
+/// Path of the file that defines this process's `malloc`.
 fn file_of_malloc() -> Result<String> {
-    // SAFETY: a struct of pointers and numbers, for which zero is a value.
+    // SAFETY: Dl_info consists of pointers and numbers; all-zero bytes are a valid value.
     let mut found: libc::Dl_info = unsafe { std::mem::zeroed() };
     let malloc = libc::malloc as *const c_void;
-    // SAFETY: it writes into `found`, and keeps nothing.
+    // SAFETY: dladdr only writes into `found`.
     let found_symbol = unsafe { libc::dladdr(malloc, &raw mut found) };
     ensure!(
         found_symbol != 0 && !found.dli_fname.is_null(),
         "malloc is in no file"
     );
-    // SAFETY: dladdr succeeded, so it is a C string that lives as long as the file is loaded.
+    // SAFETY: dladdr succeeded, so dli_fname is a C string, valid while the file is loaded.
     let name = unsafe { CStr::from_ptr(found.dli_fname) }.to_string_lossy();
     let name = name.rsplit('/').next().unwrap_or_default();
     Ok(name.to_owned())
 }
 
-/// `system`, `jemalloc` with its version, or the name of the file that took malloc's place.
+/// The allocator's name: `system`, `jemalloc` with its version, or the file name of another
+/// allocator.
 ///
 /// # Errors
-/// The process does not show it.
+///
+/// The process does not reveal which file defines `malloc`.
 pub fn found() -> Result<String> {
     let file = file_of_malloc()?;
     if file.starts_with("libc.so") || file.starts_with("libc-") {
@@ -45,14 +48,15 @@ pub fn found() -> Result<String> {
     }
 }
 
-/// Bytes in use by this process; with jemalloc, by this thread.
+/// Bytes that this process has allocated and not freed; with jemalloc, this thread only.
 ///
 /// # Errors
+///
 /// The allocator keeps no count.
 pub fn in_use() -> Result<u64> {
     match found()?.as_str() {
         "system" => {
-            // SAFETY: it only reads the allocator's counters.
+            // SAFETY: mallinfo2 only reads the allocator's counters.
             let counted = unsafe { libc::mallinfo2() };
             Ok((counted.uordblks + counted.hblkhd) as u64)
         }
@@ -62,21 +66,21 @@ pub fn in_use() -> Result<u64> {
 
 #[cfg(not(feature = "jemalloc"))]
 fn linked() -> Result<String> {
-    anyhow::bail!("an allocator that the harness does not know is linked into the program")
+    anyhow::bail!("the program links an allocator that the harness does not support")
 }
 
 #[cfg(not(feature = "jemalloc"))]
 fn counted() -> Result<u64> {
-    anyhow::bail!("the allocator in use keeps no count that the harness knows")
+    anyhow::bail!("the harness cannot read a byte count from the allocator in use")
 }
 
 #[cfg(feature = "jemalloc")]
 fn linked() -> Result<String> {
     let before = counted()?;
-    // SAFETY: what is allocated is freed after it was counted, and not used.
+    // SAFETY: the allocation is freed after counting and never used.
     let grown = unsafe {
         let memory = libc::malloc(1 << 20);
-        // Otherwise the compiler would remove the allocation.
+        // Without black_box the compiler would remove the allocation.
         std::hint::black_box(memory);
         let grown = counted()?.saturating_sub(before);
         libc::free(memory);
@@ -88,7 +92,7 @@ fn linked() -> Result<String> {
         1 << 20
     );
     let version: *const std::ffi::c_char = control(c"version")?;
-    // SAFETY: a static string of jemalloc's.
+    // SAFETY: jemalloc returns a static C string.
     let version = unsafe { CStr::from_ptr(version) }.to_str()?;
     let version = version.split('-').next().unwrap_or_default();
     Ok(format!("jemalloc {version}"))
@@ -98,16 +102,16 @@ fn linked() -> Result<String> {
 fn counted() -> Result<u64> {
     let allocated: u64 = control(c"thread.allocated")?;
     let freed: u64 = control(c"thread.deallocated")?;
-    // What another thread allocated may be freed by this one.
+    // This thread may free what another thread allocated, so the difference can wrap.
     Ok(allocated.wrapping_sub(freed))
 }
 
-/// Reads one of jemalloc's values (`mallctl` in its manual page).
+/// Reads a value of jemalloc by name, with mallctl (see jemalloc(3)).
 #[cfg(feature = "jemalloc")]
 fn control<T: Copy>(name: &CStr) -> Result<T> {
     let mut value = std::mem::MaybeUninit::<T>::uninit();
     let mut length = size_of::<T>();
-    // SAFETY: `length` bytes may be written to `value`, and the name is a C string.
+    // SAFETY: `value` has room for `length` bytes, and the name is a C string.
     let error = unsafe {
         tikv_jemalloc_sys::mallctl(
             name.as_ptr(),
@@ -121,7 +125,7 @@ fn control<T: Copy>(name: &CStr) -> Result<T> {
         error == 0 && length == size_of::<T>(),
         "jemalloc reports no {name:?}: error {error}"
     );
-    // SAFETY: it was written in full.
+    // SAFETY: mallctl succeeded and wrote all bytes of the value.
     Ok(unsafe { value.assume_init() })
 }
 

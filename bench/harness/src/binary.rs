@@ -7,20 +7,20 @@ use object::{Object, ObjectSection};
 
 use crate::implementation::Linkage;
 
-/// The compilers that left their name in a program.
+/// The compilers that recorded their names in the program.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Compilers {
     /// `rustc version 1.95.0 (59807616e 2026-04-14)`
     pub rust: Option<String>,
-    /// All others, separated by semicolons: `GCC: (Debian 12.2.0-14) 12.2.0`. The C library's own
-    /// start-up code is among them.
+    /// All other compilers, separated by semicolons: `GCC: (Debian 12.2.0-14) 12.2.0`. They include
+    /// the compiler of the C library's start-up code.
     pub c: Option<String>,
 }
 
 /// Reads the section `.comment` of the running program.
 ///
 /// # Errors
-/// The program's file can't be read.
+/// The program's file cannot be read.
 pub fn compilers() -> Result<Compilers> {
     let path = env::current_exe()?;
     let bytes = fs::read(&path).with_context(|| path.display().to_string())?;
@@ -54,10 +54,10 @@ pub fn package_version(packages: &str, name: &str) -> Option<String> {
         .map(|(_, version)| version.into())
 }
 
-/// How a library is linked: shared if the running program has mapped a file `<name>.so…`.
+/// Whether a library is linked dynamically: true if the process has mapped a file `<name>.so…`.
 ///
 /// # Errors
-/// The list of mapped files can't be read.
+/// /proc/self/maps cannot be read.
 pub fn linkage(name: &str) -> Result<Linkage> {
     let maps = fs::read_to_string("/proc/self/maps").context("/proc/self/maps")?;
     Ok(match maps.contains(&format!("/{name}.so")) {

@@ -1,4 +1,4 @@
-//! Measures one block: the records of its scenario, then the block mark.
+//! Measures one block and returns the records of its scenario, followed by the block mark.
 
 use std::time::Instant;
 
@@ -12,10 +12,10 @@ use crate::{
     workloads,
 };
 
-/// Measures what `request` asks for; the block mark comes last.
+/// Measures the scenario of `request`. The last record is the block mark.
 ///
 /// # Errors
-/// The scenario is not valid, or an operation failed or had another result than the scenario says.
+/// The scenario is invalid, an operation failed, or its result differs from the scenario.
 pub fn measure<L: TlsLibrary>(library: &L, request: &Request) -> Result<Vec<Record>> {
     let start = Instant::now();
     let scenario = &request.scenario;
@@ -23,16 +23,16 @@ pub fn measure<L: TlsLibrary>(library: &L, request: &Request) -> Result<Vec<Reco
     if let Some(variant) = &scenario.variant {
         variant.check(scenario.operation, workload.variants())?;
     }
-    let counted = request.counter.is_some();
     let reason = library.unsupported(scenario).or_else(|| {
+        let counted = request.counter.is_some();
         counted
             .then(|| counters::unsupported(library, request))
             .flatten()
     });
-    let mut records = match (&reason, counted) {
+    let mut records = match (&reason, request.counter) {
         (Some(_), _) => Vec::new(),
-        (None, true) => counters::measure(request)?,
-        (None, false) => {
+        (None, Some(counter)) => counters::measure(library, request, counter)?,
+        (None, None) => {
             let mut records = workload.own_cost(request)?;
             records.extend(workload.measure(library, request)?);
             records

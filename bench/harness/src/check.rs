@@ -1,4 +1,4 @@
-//! Whether a scenario can be measured at all: what it must state, and what goes together.
+//! Checks whether a scenario can be measured: its required fields, and which values fit together.
 
 use crate::{
     noop::NoopLibrary,
@@ -9,16 +9,16 @@ use crate::{
     workloads,
 };
 
-/// Bytes of plaintext that the largest record may have, in every library: OpenSSL refuses less than
-/// 512, and a record of the protocol holds at most 16 KiB.
+/// Plaintext bytes that every library accepts as the largest record size: OpenSSL rejects less than
+/// 512, and a TLS record holds at most 16 KiB.
 const RECORD_SIZES: std::ops::RangeInclusive<u32> = 512..=16_384;
 
 /// Why a scenario cannot be measured.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fault {
-    /// The field that has to change, or to be added.
+    /// The field that is wrong or missing.
     pub field: &'static str,
-    /// What was found, and what was expected.
+    /// The value found, and the one expected.
     pub message: String,
 }
 
@@ -29,7 +29,7 @@ fn fault(field: &'static str, message: impl Into<String>) -> Fault {
     }
 }
 
-/// Words for messages: `"a", "b"`.
+/// Quotes values for messages: `"a", "b"`.
 fn quoted<T: ToString>(values: impl IntoIterator<Item = T>) -> String {
     let words = values
         .into_iter()
@@ -38,7 +38,7 @@ fn quoted<T: ToString>(values: impl IntoIterator<Item = T>) -> String {
 }
 
 impl CipherSuite {
-    /// The only version of TLS that has it.
+    /// The only TLS version that defines this cipher suite.
     pub fn protocol(self) -> Protocol {
         match self.as_str().contains("_WITH_") {
             true => Protocol::Tls12,
@@ -46,7 +46,8 @@ impl CipherSuite {
         }
     }
 
-    /// Whether a server with this certificate can use it. Those of TLS 1.3 leave it open.
+    /// Whether a server with this certificate can use it. TLS 1.3 cipher suites fit any
+    /// certificate.
     fn fits(self, certificate: Certificate) -> bool {
         let is_rsa = matches!(certificate, Certificate::Rsa2048 | Certificate::Rsa4096);
         match self.protocol() {
@@ -57,10 +58,11 @@ impl CipherSuite {
 }
 
 impl Scenario {
-    /// Checks that it states all that must be pinned, and nothing that contradicts it.
+    /// Checks that the scenario states every required field, and that no field contradicts another.
     ///
     /// # Errors
-    /// The first field that is missing or wrong.
+    ///
+    /// The first missing or wrong field.
     pub fn check(&self) -> Result<(), Fault> {
         if let Some(side) = self.side {
             return Err(fault(
@@ -87,7 +89,7 @@ impl Scenario {
         Ok(())
     }
 
-    /// What each kind of work must state.
+    /// Checks the fields that each kind requires.
     fn check_stated(&self) -> Result<(), Fault> {
         let missing = |field: &'static str, expected: String| {
             let message = format!("missing in a {}: expected {expected}", self.operation);
@@ -118,7 +120,7 @@ impl Scenario {
         if self.resumption.is_none() {
             return missing("resumption", quoted(&Resumption::ALL[..3]));
         }
-        // A TLS 1.2 resumption exchanges no keys; a ClientHello names its key shares.
+        // A TLS 1.2 resumption exchanges no keys, and a ClientHello's variant names its key shares.
         let exchanges = match self.operation {
             Operation::ClientHello => self.variant.is_none(),
             _ => protocol == Protocol::Tls13 || self.resumption == Some(Resumption::None),
@@ -142,7 +144,7 @@ impl Scenario {
         Ok(())
     }
 
-    /// Fields that a kind of work does not use.
+    /// Rejects fields that a kind does not use.
     fn check_unneeded(&self) -> Result<(), Fault> {
         let transfers = [
             ("size", self.size.is_some()),
@@ -176,7 +178,7 @@ impl Scenario {
         Ok(())
     }
 
-    /// What goes together in a connection.
+    /// Checks that the values of a connection fit together.
     fn check_pinned(&self) -> Result<(), Fault> {
         let (Some(protocol), Some(suite), Some(certificate)) =
             (self.protocol, self.cipher_suite, self.certificate)
@@ -192,12 +194,12 @@ impl Scenario {
         }
         if !suite.fits(certificate) {
             let message = format!(
-                "found \"{suite}\", which a certificate {certificate} cannot serve, expected {fitting}"
+                "found \"{suite}\", which does not fit a certificate {certificate}, expected {fitting}"
             );
             return Err(fault("cipher_suite", message));
         }
         if self.resumption == Some(Resumption::Resumed) {
-            let message = "found \"resumed\", which is for other tools' data, expected \"none\", \
+            let message = "found \"resumed\", which is for data of other tools, expected \"none\", \
                            \"session-id\" or \"ticket\"";
             return Err(fault("resumption", message));
         }
@@ -212,11 +214,19 @@ impl Scenario {
         if protocol == Protocol::Tls13 {
             return Ok(());
         }
-        if self.key_exchange == Some(KeyExchange::X25519MlKem768) {
+        if certificate.is_ml_dsa() {
+            let others = Certificate::ALL.iter().filter(|it| !it.is_ml_dsa());
             let message = format!(
-                "found \"{}\", which TLS 1.2 lacks, expected {}",
-                KeyExchange::X25519MlKem768,
-                quoted(&KeyExchange::ALL[..3])
+                "found \"{certificate}\", which TLS 1.2 lacks, expected {}",
+                quoted(others)
+            );
+            return Err(fault("certificate", message));
+        }
+        if let Some(group) = self.key_exchange.filter(|it| it.has_ml_kem()) {
+            let others = KeyExchange::ALL.iter().filter(|it| !it.has_ml_kem());
+            let message = format!(
+                "found \"{group}\", which TLS 1.2 lacks, expected {}",
+                quoted(others)
             );
             return Err(fault("key_exchange", message));
         }
@@ -298,13 +308,13 @@ mod tests {
         }
     }
 
-    /// The field that is wrong, if one is.
+    /// The name of the wrong field, if there is one.
     fn wrong(scenario: &Scenario) -> Option<&'static str> {
         scenario.check().err().map(|fault| fault.field)
     }
 
     #[test]
-    fn a_field_that_is_missing_is_named() {
+    fn an_error_names_the_missing_field() {
         assert_eq!(base().check(), Ok(()));
         let without = |field: &str| {
             let mut value = serde_json::to_value(base()).unwrap();
@@ -325,7 +335,7 @@ mod tests {
     }
 
     #[test]
-    fn what_contradicts_the_rest_is_named() {
+    fn an_error_names_the_contradicting_field() {
         let tls12 = Scenario {
             protocol: Some(Protocol::Tls12),
             cipher_suite: Some(CipherSuite::EcdheRsaAes256Gcm),
@@ -443,7 +453,7 @@ mod tests {
     }
 
     #[test]
-    fn a_set_up_names_what_is_set_up() {
+    fn a_set_up_requires_the_variant_of_a_set_up() {
         for variant in ["server", "client-mozilla", "private-key", "process-server"] {
             assert_eq!(wrong(&set_up(Some(variant))), None, "{variant}");
         }

@@ -1,11 +1,11 @@
-//! The one clock: monotonic, nanoseconds.
+//! The only clock of the harness: monotonic, in nanoseconds.
 
 use std::time::{Duration, Instant};
 
 use anyhow::{Result, ensure};
 use jiff::Timestamp;
 
-/// The time of day, to date a record; nothing is measured with it.
+/// The time of day, to date records; no measurement uses it.
 #[expect(
     clippy::disallowed_methods,
     reason = "the one place that dates records"
@@ -14,19 +14,20 @@ pub fn date() -> Timestamp {
     Timestamp::now()
 }
 
-/// Where a process is in time.
+/// The wall clock and the processor time of a process, at one moment.
 #[derive(Clone, Copy, Debug)]
 pub struct ProcessTimes {
-    /// Since a moment that is the same for all processes of the host.
+    /// Monotonic time since a moment that is the same for all processes of the host.
     pub wall: Duration,
-    /// Of a processor, since the process began.
+    /// Processor time since the process started.
     pub processor: Duration,
 }
 
-/// Where this process is.
+/// Reads both clocks of this process.
 ///
 /// # Errors
-/// The system has no such clock.
+///
+/// The system does not provide one of the clocks.
 #[expect(
     clippy::disallowed_methods,
     reason = "the one clock that two processes share, and that of a process"
@@ -37,7 +38,7 @@ pub fn process_times() -> Result<ProcessTimes> {
             tv_sec: 0,
             tv_nsec: 0,
         };
-        // SAFETY: it writes into `time`, and keeps nothing.
+        // SAFETY: clock_gettime only writes into `time`.
         let result = unsafe { libc::clock_gettime(clock, &raw mut time) };
         ensure!(result == 0, "the system has no clock {clock}");
         Ok(Duration::new(
@@ -51,8 +52,8 @@ pub fn process_times() -> Result<ProcessTimes> {
     })
 }
 
-/// Cost of one read of the clock, in nanoseconds: the least of several means, since whatever else
-/// runs on the host can only add to it.
+/// Cost of one clock read in nanoseconds: the minimum of several means, since other work on the
+/// host can only add time.
 pub fn cost() -> f64 {
     const READS: u32 = 2_000;
     let mean = || {
@@ -65,11 +66,11 @@ pub fn cost() -> f64 {
     (0..10).map(|_| mean()).fold(f64::INFINITY, f64::min)
 }
 
-/// Adjacent spans of time: the end of one is the start of the next, so that each costs one read.
+/// Consecutive spans of time: each ends where the next begins, so each costs one clock read.
 pub struct Laps(Instant);
 
 impl Laps {
-    /// The first span begins now.
+    /// Begins the first span.
     pub fn start() -> Self {
         Self(Instant::now())
     }
@@ -96,13 +97,13 @@ mod tests {
     }
 
     #[test]
-    fn reading_the_clock_costs_something_and_less_than_a_microsecond_or_ten() {
+    fn a_clock_read_takes_less_than_ten_microseconds() {
         let cost = cost();
         assert!(cost > 0.0 && cost < 10_000.0, "{cost} ns");
     }
 
     #[test]
-    fn the_cost_of_a_read_is_that_of_many_reads_by_their_number() {
+    fn the_cost_of_a_clock_read_is_the_mean_of_many() {
         let read = || {
             let start = Instant::now();
             for _ in 0..1000 {
@@ -116,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn a_lap_is_the_time_since_the_one_before() {
+    fn a_lap_is_the_time_since_the_previous_one() {
         let pause = Duration::from_millis(20);
         let mut laps = Laps::start();
         std::thread::sleep(pause);

@@ -1,8 +1,8 @@
-//! A library that copies instead of encrypting: driving it shows what the transport costs.
+//! A library that copies instead of encrypting: it measures the cost of the transport.
 //!
-//! Each record is a header, the plaintext, and as many bytes as a content type and a tag have: what
-//! crosses the transport has the length and the records of TLS. Handshakes are those of the library
-//! that does nothing.
+//! Each record is a header, the plaintext, and as many bytes as a content type and a tag take. So
+//! the transport carries the same lengths and record sizes as with TLS. Its handshakes are those of
+//! the no-op library.
 
 use anyhow::{Result, bail, ensure};
 
@@ -16,26 +16,25 @@ use crate::{
 
 const HEADER: usize = 5;
 
-/// Content type and tag.
+/// Stands for the content type and the tag.
 const TRAILER: [u8; 1 + 16] = [0; 1 + 16];
 
 const LARGEST_RECORD: u32 = 1 << 14;
 
-/// See the module.
 pub struct CopyLibrary;
 
-/// Flights, and the bytes of plaintext in a record.
+/// The number of flights, and the plaintext bytes of a record.
 pub struct CopyConfig {
     noop: Config,
     record: usize,
 }
 
-/// A connection that frames and copies.
+/// A connection that frames and copies its data.
 pub struct CopyConnection<'a> {
     noop: NoopConnection<'a>,
     endpoint: &'a Endpoint,
     record: usize,
-    /// Plaintext of the current record that was not read yet.
+    /// Unread plaintext bytes of the current record.
     rest: usize,
 }
 

@@ -1,4 +1,4 @@
-//! A library in one build, as `describe` finds it and `run.toml` keeps it.
+//! A library in one build, as `describe` reports it and `run.toml` records it.
 
 use anyhow::Result;
 use serde::{Deserialize, Serialize};
@@ -23,12 +23,12 @@ pub struct Implementation {
     pub version: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub commit: Option<String>,
-    /// Who does the cryptography, where that is another package.
+    /// The package that does the cryptography, if it is another one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub provider: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub provider_version: Option<String>,
-    /// What distinguishes this build from another of the same version.
+    /// What distinguishes this build from others of the same version.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub build: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -39,12 +39,12 @@ pub struct Implementation {
     pub flags: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub allocator: Option<String>,
-    /// What hides features of the processor from the library: `OPENSSL_ia32cap`.
+    /// The value of `OPENSSL_ia32cap`, which hides processor features from the library.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cpu_mask: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub linkage: Option<Linkage>,
-    /// Package or address the source came from.
+    /// Package or URL of the source.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -54,11 +54,11 @@ pub struct Implementation {
 }
 
 impl Implementation {
-    /// A library in one version, by the compilers that left their name in the running program.
-    /// An adapter adds what it alone knows.
+    /// Describes a library in one version, with the compilers named in the running program. The
+    /// adapter adds the facts that only it has.
     ///
     /// # Errors
-    /// The program's file can't be read.
+    /// The program's file cannot be read.
     pub fn new(library: &str, version: &str) -> Result<Self> {
         let compilers = binary::compilers()?;
         Ok(Self {
@@ -81,7 +81,7 @@ impl Implementation {
         })
     }
 
-    /// The same, with the cryptography of another package.
+    /// Sets the package that does the cryptography.
     #[must_use]
     pub fn with_provider(self, name: &str, version: String) -> Self {
         Self {
@@ -92,7 +92,7 @@ impl Implementation {
         }
     }
 
-    /// The same, in a build that is not the only one of its version.
+    /// Sets the label that distinguishes this build from others of its version.
     #[must_use]
     pub fn with_build(self, label: &str) -> Self {
         let before = self.build.map(|before| format!("{before}-"));
@@ -104,29 +104,30 @@ impl Implementation {
     }
 }
 
-/// The variable that hides features of the processor from OpenSSL and what comes from it.
+/// The environment variable that hides processor features from OpenSSL and libraries derived from
+/// it.
 pub const MASK_VARIABLE: &str = "OPENSSL_ia32cap";
 
-/// The variable that has a library measured as its own documentation tunes it, where it does.
+/// The environment variable that selects the settings that a library's documentation recommends.
 pub const TUNED_VARIABLE: &str = "TLS_HARNESS_TUNED";
 
-/// What such a build calls itself.
+/// Build label of an implementation with those settings.
 pub const TUNED: &str = "tuned";
 
-/// Whether this process is to measure its library tuned.
+/// Whether this process measures its library with the recommended settings.
 pub fn is_tuned() -> bool {
     std::env::var_os(TUNED_VARIABLE).is_some()
 }
 
 impl Implementation {
-    /// Whether it is tuned, as it reports.
+    /// Whether the build label contains `TUNED`.
     pub fn reports_tuned(&self) -> bool {
         let build = self.build.as_deref().unwrap_or_default();
         build.split('-').any(|label| label == TUNED)
     }
 }
 
-/// The mask, for a library that respects it. Any other leaves `cpu_mask` empty.
+/// The CPU mask, for a library that respects it. Other libraries leave `cpu_mask` empty.
 pub fn cpu_mask() -> Option<String> {
     std::env::var(MASK_VARIABLE).ok()
 }

@@ -1,4 +1,4 @@
-//! Times of single handshakes, kept as a histogram.
+//! Times of individual handshakes, recorded in a histogram.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use hdrhistogram::{
 
 use crate::record::{Metric, Observation, Phase, Statistic, Unit};
 
-/// Percentiles that are published; the 100th is the largest value.
+/// The published percentiles; the 100th is the maximum.
 const PERCENTILES: [(f64, Statistic); 6] = [
     (5.0, Statistic::P5),
     (50.0, Statistic::P50),
@@ -21,15 +21,19 @@ const PERCENTILES: [(f64, Statistic); 6] = [
     (100.0, Statistic::Max),
 ];
 
+/// The longest time for which a library did not return to its caller, in one handshake.
+const STALL: Metric = Metric::new("stall");
+
 /// An HDR histogram of nanoseconds with 3 significant digits.
 #[derive(Debug)]
 pub struct Latencies(Histogram<u64>);
 
 impl Latencies {
-    /// Times up to a minute fit without growing.
+    /// Creates a histogram that holds times up to a minute without resizing.
     ///
     /// # Errors
-    /// Never: the bounds are fixed.
+    ///
+    /// None in practice: the bounds are constant.
     pub fn new() -> Result<Self> {
         Ok(Self(Histogram::new_with_bounds(1, 60_000_000_000, 3)?))
     }
@@ -40,10 +44,11 @@ impl Latencies {
         Ok(self.0.record(u64::try_from(time.as_nanos())?)?)
     }
 
-    /// All together; none if there are none.
+    /// Merges histograms; `None` if there are none.
     ///
     /// # Errors
-    /// Never: the bounds are the same.
+    ///
+    /// None in practice: all histograms have the same bounds.
     pub fn merged<'a>(all: impl Iterator<Item = &'a Self>) -> Result<Option<Self>> {
         let mut merged: Option<Self> = None;
         for one in all {
@@ -57,21 +62,33 @@ impl Latencies {
 
     /// The published percentiles, in microseconds.
     pub fn observations(&self) -> impl Iterator<Item = Observation> {
-        PERCENTILES
-            .into_iter()
-            .map(|(percentile, statistic)| Observation {
-                phase: Phase::Total,
-                metric: Metric::DURATION,
-                statistic,
-                value: self.0.value_at_percentile(percentile) as f64 / 1e3,
-                unit: Unit::MICROSECONDS,
-            })
+        let all = PERCENTILES.into_iter();
+        all.map(|(percentile, statistic)| self.at(Metric::DURATION, percentile, statistic))
     }
 
-    /// HdrHistogram V2, base64.
+    /// Of the longest call of each handshake: the median, the 99th percentile and the maximum.
+    pub fn stalls(&self) -> impl Iterator<Item = Observation> {
+        let published = [Statistic::P50, Statistic::P99, Statistic::Max];
+        let all = PERCENTILES.into_iter();
+        all.filter(move |(_, statistic)| published.contains(statistic))
+            .map(|(percentile, statistic)| self.at(STALL, percentile, statistic))
+    }
+
+    fn at(&self, metric: Metric, percentile: f64, statistic: Statistic) -> Observation {
+        Observation {
+            phase: Phase::Total,
+            metric,
+            statistic,
+            value: self.0.value_at_percentile(percentile) as f64 / 1e3,
+            unit: Unit::MICROSECONDS,
+        }
+    }
+
+    /// Encodes the histogram in the format HdrHistogram V2, as base64.
     ///
     /// # Errors
-    /// Never: memory is all it needs.
+    ///
+    /// None in practice: encoding into memory does not fail.
     pub fn encode(&self) -> Result<String> {
         let mut bytes = Vec::new();
         V2Serializer::new().serialize(&self.0, &mut bytes)?;
@@ -108,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn threads_are_merged_and_the_encoding_holds_all() {
+    fn merged_histograms_contain_the_times_of_all_threads() {
         let (one, other) = (of(1..=10), of(100..=110));
         let merged = Latencies::merged([&one, &other].into_iter())
             .unwrap()
@@ -121,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn the_largest_time_is_exact_and_a_time_beyond_a_minute_is_refused() {
+    fn the_largest_time_is_exact_and_more_than_a_minute_is_rejected() {
         let mut latencies = of([1, 1_000_000].into_iter());
         let largest = latencies.observations().last().unwrap();
         assert_eq!(largest.statistic, Statistic::Max);

@@ -1,7 +1,7 @@
-//! Measures TLS libraries with one driver, so that a ratio between two libraries is a ratio
-//! between the libraries and nothing else.
+//! Measures TLS libraries with one driver, so that a ratio of two figures depends on the libraries
+//! alone.
 //!
-//! This crate links no TLS library: each has an adapter and a program of its own in `libraries/`.
+//! This crate links no TLS library: each library has its own adapter and program in `libraries/`.
 
 pub mod allocator;
 pub mod binary;

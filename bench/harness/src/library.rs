@@ -1,4 +1,4 @@
-//! What the driver asks of a TLS library. An adapter implements `TlsLibrary` and `Connection`.
+//! The interface between driver and TLS library: adapters implement `TlsLibrary` and `Connection`.
 
 use std::any::Any;
 
@@ -15,32 +15,32 @@ use crate::{
     workloads::primitives::Cryptography,
 };
 
-/// How one role is to be configured. Everything a library would otherwise choose is pinned.
+/// Configuration of one role. It pins every setting that a library would otherwise choose.
 #[derive(Clone, Debug)]
 pub struct Setup {
     pub protocol: Protocol,
     pub cipher_suite: CipherSuite,
-    /// By preference. A client sends a key share for the first `key_shares` of them.
+    /// In order of preference. A client sends a key share for the first `key_shares` of them.
     pub groups: Vec<KeyExchange>,
     pub key_shares: usize,
-    /// Only this signature algorithm is offered: the one of the certificate.
+    /// Only the signature algorithm of this certificate is offered.
     pub certificate: Certificate,
     pub authentication: Authentication,
-    /// `None`: the server issues no tickets and has no cache. Otherwise every session that a
-    /// handshake yields is kept by the client and used once.
+    /// With `None` the server issues no tickets and keeps no cache. Otherwise the client keeps
+    /// every session and uses it once.
     pub resumption: Resumption,
-    /// Sessions that a server keeps at the most, where it resumes them by id.
+    /// Maximum number of sessions that the server caches, where it resumes them by id.
     pub session_cache: u32,
-    /// Largest record, in bytes of plaintext; absent: the protocol's 16 KiB.
+    /// Largest record, in bytes of plaintext; absent: 16 KiB, the maximum of TLS.
     pub record_size: Option<u32>,
-    /// The roots that the peer is verified with, as PEM; empty where it is not.
+    /// Roots that verify the peer, as PEM; empty if the peer is not verified.
     pub trusted: &'static str,
-    /// Whom this role presents itself as: absent for a client that has no certificate.
+    /// This role's own identity; absent for a client without a certificate.
     pub identity: Option<Identity>,
-    /// Whom a server presents itself as to a client that asks for one of these names, instead of
-    /// `identity`.
+    /// Identities that a server presents, instead of `identity`, to a client that sends one of
+    /// these names.
     pub named: &'static [Named],
-    /// The name that the client expects of the server.
+    /// The server name that the client expects.
     pub host_name: &'static str,
 }
 
@@ -51,8 +51,8 @@ impl Setup {
             .certificate
             .with_context(|| missing("certificate"))?;
         let protocol = scenario.protocol.with_context(|| missing("protocol"))?;
-        // In TLS 1.2 the list of groups also says which curves a certificate may have (RFC 8422,
-        // 5.1.1), so the certificate's own is on it, last.
+        // In TLS 1.2 the groups also limit the curves of certificates (RFC 8422, 5.1.1), so the
+        // certificate's curve comes last in the list.
         let curve = match certificate {
             Certificate::EcdsaP256 => Some(KeyExchange::Secp256r1),
             Certificate::EcdsaP384 => Some(KeyExchange::Secp384r1),
@@ -71,7 +71,7 @@ impl Setup {
                 .authentication
                 .with_context(|| missing("authentication"))?,
             resumption: match scenario.resumption.with_context(|| missing("resumption"))? {
-                Resumption::Resumed => bail!("resumption \"resumed\" is for foreign sources"),
+                Resumption::Resumed => bail!("resumption \"resumed\" is for data of other tools"),
                 resumption => resumption,
             },
             session_cache: SESSION_CACHE,
@@ -83,10 +83,11 @@ impl Setup {
         })
     }
 
-    /// The client of a scenario.
+    /// The client's configuration for a scenario.
     ///
     /// # Errors
-    /// The scenario leaves open what must be pinned.
+    ///
+    /// The scenario lacks a required field.
     pub fn client(scenario: &Scenario) -> Result<Self> {
         let group = configured_group(scenario);
         let (groups, key_shares) = match &scenario.variant {
@@ -107,16 +108,17 @@ impl Setup {
             }
             if let Some(number) = set_up.named() {
                 setup.trusted = set_up::ROOT_OF_NAMES;
-                setup.host_name = set_up::asked_for(set_up::named(number));
+                setup.host_name = set_up::requested_name(set_up::named(number));
             }
         }
         Ok(setup)
     }
 
-    /// The server of a scenario.
+    /// The server's configuration for a scenario.
     ///
     /// # Errors
-    /// The scenario leaves open what must be pinned.
+    ///
+    /// The scenario lacks a required field.
     pub fn server(scenario: &Scenario) -> Result<Self> {
         let mut setup = Self::new(scenario, vec![configured_group(scenario)])?;
         setup.identity = Some(certificates::authority(setup.certificate).server);
@@ -133,16 +135,16 @@ impl Setup {
     }
 }
 
-/// More sessions than are ever waiting to be resumed: what OpenSSL and BoringSSL keep by default.
+/// More sessions than ever wait to be resumed; the default of OpenSSL and BoringSSL.
 const SESSION_CACHE: u32 = 20_480;
 
-/// The group that both roles are configured with; X25519 where the scenario has no key exchange,
-/// since a session must first be made to be resumed.
+/// The group that both roles configure. It is X25519 where the scenario names no key exchange,
+/// because the session to be resumed needs a full handshake first.
 fn configured_group(scenario: &Scenario) -> KeyExchange {
     scenario.key_exchange.unwrap_or(KeyExchange::X25519)
 }
 
-/// The group whose key share a client sends in vain before `wanted`.
+/// The group of a key share that the server rejects before `wanted`.
 fn unwanted_group(wanted: KeyExchange) -> KeyExchange {
     match wanted {
         KeyExchange::X25519 => KeyExchange::Secp256r1,
@@ -150,84 +152,102 @@ fn unwanted_group(wanted: KeyExchange) -> KeyExchange {
     }
 }
 
-/// Why a library loads no trust anchors alone.
+/// Reason for a library that cannot load trust anchors alone.
 pub const NO_ANCHORS: &str = "the library loads trust anchors into a context only";
 
-/// Why a library loads no private key alone.
+/// Reason for a library that cannot load a private key alone.
 pub const NO_PRIVATE_KEY: &str = "the library loads a private key into a context only";
 
 /// A TLS library in one build.
 ///
-/// Configurations are made outside the time that is measured, but for set-ups; the other calls are
+/// Configurations are created outside the measured time, except in set-ups. All other calls are
 /// timed.
 pub trait TlsLibrary: Sync {
-    /// Belongs to one thread, and keeps the session that the next connection resumes.
+    /// Belongs to one thread, and holds the session that the next connection resumes.
     type ClientConfig;
     /// Shared by all threads, as in a real server.
     type ServerConfig: Sync;
     type Client<'a>: Connection;
     type Server<'a>: Connection;
 
-    /// What this build is; `describe` adds the allocator and the CPU mask.
+    /// Describes this build; `describe` adds the allocator and the CPU mask.
     ///
     /// # Errors
-    /// The program's own file can't be read.
+    ///
+    /// The program's own file cannot be read.
     fn implementation(&self) -> Result<Implementation>;
 
-    /// Why this library can't do the scenario, if it can't.
+    /// The reason why this library does not support the scenario, if it does not.
     fn unsupported(&self, scenario: &Scenario) -> Option<String>;
 
-    /// Why its instructions can't be counted, if so: Valgrind does not emulate every instruction.
+    /// The reason why its instructions cannot be counted: Valgrind does not emulate every
+    /// instruction.
     fn uncountable(&self) -> Option<&'static str> {
         None
     }
 
-    /// The cryptography below, which is measured as primitives.
+    /// Whether all its locks are calls of pthread functions, which can be counted.
+    fn locks_by_calls(&self) -> bool {
+        true
+    }
+
+    /// The library's cryptography, which the primitives measure.
     ///
     /// # Errors
-    /// The library has none of its own, or the adapter does not reach it.
+    ///
+    /// The library has none of its own, or its API does not expose it.
     fn cryptography(&self) -> Result<&dyn Cryptography> {
         bail!("the library has no cryptography of its own")
     }
 
-    /// Loads the trust anchors of a PEM text, and keeps them until what is returned is dropped.
+    /// Loads the trust anchors of a PEM text, and holds them until the result is dropped.
     ///
     /// # Errors
-    /// The library refuses them, or has no object for them alone.
+    ///
+    /// The library rejects them, or has no object for anchors alone.
     fn anchors(&self, _: &str) -> Result<Box<dyn Any>> {
         bail!("{NO_ANCHORS}")
     }
 
-    /// Loads the private key of a PEM text, and keeps it until what is returned is dropped.
+    /// Loads the private key of a PEM text, and holds it until the result is dropped.
     ///
     /// # Errors
-    /// The library refuses it, or has no object for it alone.
+    ///
+    /// The library rejects it, or has no object for a key alone.
     fn private_key(&self, _: &str) -> Result<Box<dyn Any>> {
         bail!("{NO_PRIVATE_KEY}")
     }
 
-    /// # Errors
-    /// The library refuses the set-up.
-    fn client_config(&self, setup: &Setup) -> Result<Self::ClientConfig>;
-
-    /// # Errors
-    /// The library refuses the set-up.
-    fn server_config(&self, setup: &Setup) -> Result<Self::ServerConfig>;
-
-    /// Makes a client connection, ready to resume the session that `config` holds.
+    /// Creates the client's context.
     ///
     /// # Errors
-    /// The library fails.
+    ///
+    /// The library rejects the configuration.
+    fn client_config(&self, setup: &Setup) -> Result<Self::ClientConfig>;
+
+    /// Creates the server's context.
+    ///
+    /// # Errors
+    ///
+    /// The library rejects the configuration.
+    fn server_config(&self, setup: &Setup) -> Result<Self::ServerConfig>;
+
+    /// Creates a client connection that resumes the session in `config`, if there is one.
+    ///
+    /// # Errors
+    ///
+    /// The library reports an error.
     fn connect<'a>(
         &self,
         config: &'a Self::ClientConfig,
         endpoint: &'a Endpoint,
     ) -> Result<Self::Client<'a>>;
 
-    /// Makes a server connection.
+    /// Creates a server connection.
     ///
     /// # Errors
-    /// The library fails.
+    ///
+    /// The library reports an error.
     fn accept<'a>(
         &self,
         config: &'a Self::ServerConfig,
@@ -235,10 +255,10 @@ pub trait TlsLibrary: Sync {
     ) -> Result<Self::Server<'a>>;
 }
 
-/// How far a handshake is, seen from one role.
+/// The state of a handshake for one role.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Progress {
-    /// The peer must speak first.
+    /// Waits for a flight of the peer.
     Waiting,
     /// Complete for this role.
     Done,
@@ -249,29 +269,31 @@ pub enum Progress {
 pub struct Negotiated {
     pub protocol: Protocol,
     pub cipher_suite: CipherSuite,
-    /// Absent where none took place, or where the library does not report it.
+    /// Absent if no keys were exchanged, or if the library does not report the group.
     pub key_exchange: Option<KeyExchange>,
-    /// Absent where the library does not report it.
+    /// Absent if the library does not report it.
     pub resumed: Option<bool>,
-    /// The peer's chain was verified with the configured root (for a resumed session: when it
-    /// was made), and for a client the peer's name too.
+    /// The configured root verified the peer's chain (of a resumed session: in the full handshake),
+    /// and a client also checked the peer's name.
     pub peer_verified: bool,
-    /// TLS 1.3 tickets that arrived.
+    /// Number of TLS 1.3 tickets that the client received.
     pub tickets: u32,
 }
 
-/// A connection of either role. Errors are those of the library: alerts, refusals, bad records.
+/// A connection of either role. Errors are the library's own: alerts, rejected input, invalid
+/// records.
 pub trait Connection {
-    /// One flight: processes all that has arrived and sends all that follows from it.
+    /// One flight: processes all received bytes and sends the response.
     ///
     /// # Errors
     /// The handshake failed.
     fn handshake(&mut self) -> Result<Progress>;
 
-    /// Processes the tickets that have arrived after the handshake.
+    /// Processes the tickets received after the handshake.
     ///
     /// # Errors
-    /// What arrived was no ticket.
+    ///
+    /// The received data is not a ticket.
     fn receive_tickets(&mut self) -> Result<()>;
 
     /// Encrypts and sends all of `data`, as one write.
@@ -280,26 +302,29 @@ pub trait Connection {
     /// The library fails, or the transport is full.
     fn send(&mut self, data: &[u8]) -> Result<()>;
 
-    /// Decrypts into `buffer`; returns how many bytes, at least 1.
+    /// Decrypts into `buffer` and returns the number of bytes, at least 1.
     ///
     /// # Errors
-    /// Nothing has arrived, or it is not what the peer sent.
+    ///
+    /// No data was received, or it is invalid.
     fn receive(&mut self, buffer: &mut [u8]) -> Result<usize>;
 
-    /// Passes decrypted bytes to `take`: at least 1 in all, at most as many as `buffer` holds. A
-    /// library that can lend them where it decrypted them does, and leaves `buffer` alone.
+    /// Passes decrypted bytes to `take`: at least 1 in all, at most the length of `buffer`. A
+    /// library that can lend its own buffer of plaintext does so, and leaves `buffer` unused.
     ///
     /// # Errors
-    /// Nothing has arrived, or it is not what the peer sent.
+    ///
+    /// No data was received, or it is invalid.
     fn receive_with(&mut self, buffer: &mut [u8], take: &mut dyn FnMut(&[u8])) -> Result<()> {
         let length = self.receive(buffer)?;
         take(&buffer[..length]);
         Ok(())
     }
 
-    /// What the handshake agreed on. Not timed.
+    /// The negotiated parameters. This call is not timed.
     ///
     /// # Errors
-    /// Something that is not in the vocabulary.
+    ///
+    /// A parameter is not in the vocabulary.
     fn negotiated(&self) -> Result<Negotiated>;
 }

@@ -1,8 +1,8 @@
-//! A library that does nothing: driving it shows what the harness itself costs.
+//! A library that does nothing: it measures the overhead of the harness.
 //!
-//! Each flight and each record is one byte, so that the clock, the calls and the transport's
-//! bookkeeping are counted, and the copies are not: those are the library's own reads and writes,
-//! and timed by definition.
+//! Each flight and each record is one byte, so that the figures include the clock, the calls and
+//! the bookkeeping of the transport. They do not include copies, which are a library's own reads
+//! and writes.
 
 use std::{any::Any, hint::black_box};
 
@@ -18,10 +18,9 @@ use crate::{
     },
 };
 
-/// See the module.
 pub struct NoopLibrary;
 
-/// Flights of each role.
+/// The number of flights of each role.
 #[derive(Clone, Copy)]
 pub struct Config {
     flights: u32,
@@ -120,8 +119,7 @@ impl TlsLibrary for NoopLibrary {
     }
 }
 
-// What is given to a primitive goes into a black box: a compiler that sees through would leave out
-// the calls.
+// black_box keeps the compiler from removing the calls.
 
 impl Cryptography for NoopLibrary {
     fn aead(&self, _: Cipher, _: &[u8]) -> Result<Box<dyn Aead>> {

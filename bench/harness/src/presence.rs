@@ -1,34 +1,34 @@
-//! Whether a thread could work while it was timed. One that was stopped neither ran nor waited for a
-//! processor: its process was stopped, its quota was used up, or its machine was. Waiting for a
-//! processor is load by others, which the runner watches over a round.
+//! Detects whether a thread was stopped while it was timed. A stopped thread neither runs nor waits
+//! for a processor: its process was suspended, its quota was used up, or its machine was suspended.
+//! Waiting for a processor is load by others, which the runner watches in each round.
 
 use std::{
     fs,
     time::{Duration, Instant},
 };
 
-/// A thread counts as stopped above this share of the time …
+/// Share of the time above which a thread counts as stopped, if `SHORTEST` holds too.
 const LIMIT: f64 = 0.1;
 
-/// … if it was away for so long at a time, on average. Threads that wait for each other's locks are
-/// away as well, but for microseconds.
+/// Shortest mean absence of a stopped thread. Threads that wait for each other's locks are absent
+/// too, but only for microseconds.
 const SHORTEST: Duration = Duration::from_millis(20);
 
-/// What a thread has spent since it began.
+/// The time that a thread has spent since it started.
 #[derive(Clone, Copy, Debug)]
 pub struct Presence {
     time: Instant,
     running: Duration,
     waiting: Duration,
-    /// How often it gave up its processor by itself.
+    /// Number of voluntary context switches.
     absences: u64,
 }
 
 impl Presence {
-    /// That of this thread; none where the kernel keeps no account of it.
+    /// Reads the figures of this thread; `None` if the kernel does not record them.
     pub fn now() -> Option<Self> {
-        // The kernel's Documentation/scheduler/sched-stats.rst: time on a processor, time waiting
-        // for one, both in nanoseconds.
+        // Fields of schedstat (the kernel's Documentation/scheduler/sched-stats.rst): time on a
+        // processor and time waiting for one, in nanoseconds.
         let text = fs::read_to_string("/proc/thread-self/schedstat").ok()?;
         let mut fields = text.split_ascii_whitespace().map(str::parse);
         let (_, waiting) = (fields.next()?.ok()?, fields.next()?.ok()?);
@@ -41,7 +41,7 @@ impl Presence {
         })
     }
 
-    /// The share of the time since `before` in which the thread was stopped, if it was.
+    /// Share of the time since `before` in which the thread was stopped; `None` if it was not.
     pub fn stopped_since(&self, before: &Self) -> Option<f64> {
         let passed = self.time - before.time;
         let running = self.running.saturating_sub(before.running);
@@ -54,11 +54,11 @@ impl Presence {
     }
 }
 
-/// Processor time of this thread, and how often it gave up its processor by itself.
+/// Processor time and number of voluntary context switches of this thread.
 fn usage() -> Option<(Duration, u64)> {
-    // SAFETY: a struct of numbers, for which zero is a value.
+    // SAFETY: rusage consists of numbers; all-zero bytes are a valid value.
     let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
-    // SAFETY: it writes into `usage`, and keeps nothing.
+    // SAFETY: getrusage only writes into `usage`.
     let failed = unsafe { libc::getrusage(libc::RUSAGE_THREAD, &raw mut usage) } != 0;
     let time = |it: libc::timeval| {
         let (seconds, micros) = (u64::try_from(it.tv_sec), u64::try_from(it.tv_usec));
@@ -97,7 +97,7 @@ mod tests {
         assert_eq!(at([1000, 250, 0], 1), Some(0.75));
         assert_eq!(at([1000, 250, 250], 1), Some(0.5));
         assert_eq!(at([2000, 500, 250], 1), Some(0.625), "a share of the time");
-        assert_eq!(at([1000, 250, 0], 0), Some(0.75), "the machine was");
+        assert_eq!(at([1000, 250, 0], 0), Some(0.75), "the machine was stopped");
         assert_eq!(at([1000, 250, 750], 1), None, "load by others");
         assert_eq!(at([1000, 1000, 0], 0), None);
         assert_eq!(at([1000, 900, 0], 1), None, "a tenth is the limit");
@@ -112,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn a_thread_runs_in_the_kernel_too() {
+    fn time_in_the_kernel_counts_as_running() {
         let counted = || {
             let start = Instant::now();
             let mut text = String::new();
@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn a_thread_that_sleeps_is_away_and_one_that_works_is_not() {
+    fn a_sleeping_thread_was_stopped_and_a_working_one_was_not() {
         let share = |work: fn()| {
             let before = Presence::now().unwrap();
             work();

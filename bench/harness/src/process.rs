@@ -1,4 +1,4 @@
-//! A fresh process that answers one request.
+//! Runs a fresh process that answers one request.
 
 use std::{
     io::Write,
@@ -10,16 +10,18 @@ use anyhow::{Context, Result, ensure};
 use rustix::process::{Signal, set_parent_process_death_signal};
 use serde::Serialize;
 
-/// Runs a command with `input` as JSON on its standard input; what it writes to its standard
-/// output. Its standard error is this program's. It ends with the thread that waits for it: a run
-/// that was stopped leaves no process.
+/// Runs a command with `input` as JSON on its standard input, and returns its standard output. It
+/// inherits standard error, and is killed when the thread that started it ends, so that an
+/// interrupted run leaves no process.
 ///
 /// # Errors
-/// It can't be started, or fails.
+///
+/// The command cannot be started, or exits with a failure.
 pub fn answer(mut command: Command, input: &impl Serialize) -> Result<Vec<u8>> {
     let name = command.get_program().to_string_lossy().into_owned();
     let name = name.rsplit('/').next().unwrap_or_default();
-    // SAFETY: between fork and exec only one async-signal-safe system call is made, prctl(2).
+    // SAFETY: between fork and exec this makes only one system call, prctl(2), which is
+    // async-signal-safe.
     unsafe {
         command.pre_exec(|| Ok(set_parent_process_death_signal(Some(Signal::KILL))?));
     }
@@ -27,7 +29,7 @@ pub fn answer(mut command: Command, input: &impl Serialize) -> Result<Vec<u8>> {
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .spawn()
-        .with_context(|| format!("{name} can't be started"))?;
+        .with_context(|| format!("{name} cannot be started"))?;
     let stdin = child
         .stdin
         .take()

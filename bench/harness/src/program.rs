@@ -1,6 +1,6 @@
-//! The program of a library: `describe` or `measure`, as `docs/design.md` has it. `hold` is what
-//! `measure` starts it as again to measure memory, `first` and `keep` to measure set-ups, and `count`
-//! to count instructions.
+//! The command line of a library's program: `describe` or `measure` (see `docs/design.md`).
+//! `measure` starts the program again with `hold` to measure memory, with `first` and `keep` to
+//! measure set-ups, and with `count` to count instead of timing.
 
 use std::{
     env,
@@ -22,7 +22,7 @@ use crate::{
     },
 };
 
-/// The `main` of an adapter.
+/// The `main` function of every adapter's program.
 pub fn main<L: TlsLibrary>(library: &L) -> ExitCode {
     match run(library) {
         Ok(()) => ExitCode::SUCCESS,
@@ -77,7 +77,9 @@ fn run<L: TlsLibrary>(library: &L) -> Result<()> {
         ["count"] => {
             let counting: Counting = serde_json::from_reader(io::stdin().lock())
                 .context("what to count, on standard input, is not valid")?;
-            counters::count(library, &counting)?;
+            if let Some(counts) = counters::count(library, &counting)? {
+                writeln!(output, "{}", serde_json::to_string(&counts)?)?;
+            }
         }
         _ => {
             bail!("expected the argument `describe`, or `measure` with a request on standard input")

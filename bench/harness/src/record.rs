@@ -1,4 +1,5 @@
-//! Lines of our raw format, JSON Lines (`tlsbench/1`), as `data/schema/record.schema.json` has them.
+//! Records of the raw format `tlsbench/1`: JSON Lines with the schema
+//! `data/schema/record.schema.json`.
 
 use jiff::Timestamp;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de, ser};
@@ -9,7 +10,7 @@ mod metric;
 
 pub use metric::{Metric, Unit};
 
-/// The number in every record: only 1 is read or written.
+/// The schema number in every record; only 1 is accepted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Schema;
 
@@ -35,7 +36,7 @@ impl<'de> Deserialize<'de> for Schema {
     }
 }
 
-/// A figure that is neither negative nor NaN nor infinite, in both directions.
+/// Reads and writes a figure, and rejects negative, NaN and infinite values.
 mod figure {
     use super::*;
 
@@ -56,7 +57,7 @@ mod figure {
     }
 }
 
-/// The same, where it may be absent.
+/// The same for a figure that may be absent.
 mod optional_figure {
     use super::*;
 
@@ -74,12 +75,14 @@ mod optional_figure {
     }
 }
 
-/// Which statistic of the operations of one round.
+/// The statistic over the operations of one round.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Statistic {
     #[default]
     #[serde(rename = "value")]
     Value,
+    #[serde(rename = "min")]
+    Min,
     #[serde(rename = "p5")]
     P5,
     #[serde(rename = "p50")]
@@ -94,7 +97,7 @@ pub enum Statistic {
     Max,
 }
 
-/// `total`, or a part of it.
+/// `total`, or a part of the operation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Phase {
     #[default]
@@ -116,24 +119,24 @@ pub enum Phase {
     Handshake,
     #[serde(rename = "data")]
     Data,
-    /// What was set up is freed.
+    /// The set-up is freed.
     #[serde(rename = "destruction")]
     Destruction,
     /// Processor time of a fresh process.
     #[serde(rename = "processor")]
     Processor,
-    /// The rest of its time by the wall clock.
+    /// The rest of the process's wall-clock time.
     #[serde(rename = "waiting")]
     Waiting,
-    /// What a set-up takes without any of what it has many of.
+    /// The cost of a set-up that does not depend on the number of items.
     #[serde(rename = "fixed")]
     Fixed,
-    /// What each of them adds.
+    /// The cost that each item adds.
     #[serde(rename = "each")]
     Each,
 }
 
-/// One measured figure of one scenario.
+/// One observation of one scenario.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Observation {
@@ -147,27 +150,27 @@ pub struct Observation {
     pub unit: Unit,
 }
 
-/// One implementation in one scenario in one round.
+/// The figures of one implementation in one scenario in one round.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Measurement {
     pub schema: Schema,
-    /// When it was written, UTC.
+    /// Time of writing, UTC.
     pub time: Timestamp,
-    /// Counted from 1.
+    /// The first session is 1.
     #[serde(default = "first", skip_serializing_if = "is_first")]
     pub session: u32,
-    /// Counted through over all sessions of the run.
+    /// The number continues over all sessions of a run.
     pub round: u32,
-    /// How the program was linked; 0: in the linker's own order.
+    /// Number of the program's layout; 0 is the linker's own order.
     #[serde(default, skip_serializing_if = "is_own")]
     pub layout: u32,
     pub implementation: String,
     pub scenario: Scenario,
     pub observations: Vec<Observation>,
-    /// Handshakes or writes measured in this round.
+    /// Number of measured operations in this round.
     pub operations: u64,
-    /// Time charged to this side, summed; absent where no time is measured.
+    /// Sum of the time charged to this side; absent if no time is measured.
     #[serde(
         default,
         with = "optional_figure",
@@ -177,17 +180,17 @@ pub struct Measurement {
     /// Rate of each thread, in the unit of the total rate.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub per_thread: Option<Vec<f64>>,
-    /// HdrHistogram V2, base64, nanoseconds, 3 significant digits.
+    /// HdrHistogram V2 of nanoseconds with 3 significant digits, as base64.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub histogram: Option<String>,
     #[serde(default = "yes", skip_serializing_if = "is_true")]
     pub valid: bool,
-    /// Why it must not count, when `valid` is false.
+    /// The reason, if `valid` is false.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
 }
 
-/// How a block ended.
+/// The result of a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Status {
@@ -196,13 +199,13 @@ pub enum Status {
     Failed,
 }
 
-/// Written after all records of one block: what stands before it is complete.
+/// Written after all records of a block: all records before it are complete.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Block {
     pub schema: Schema,
     pub time: Timestamp,
-    /// Counted from 1.
+    /// The first session is 1.
     #[serde(default = "first", skip_serializing_if = "is_first")]
     pub session: u32,
     pub round: u32,
@@ -210,26 +213,26 @@ pub struct Block {
     pub block: u32,
     pub implementation: String,
     pub status: Status,
-    /// Why the implementation cannot do it (absent), or what failed.
+    /// Why the implementation does not support the scenario (absent), or what failed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-    /// Wall time of the block's process.
+    /// Wall-clock time of the block's process.
     #[serde(with = "figure")]
     pub elapsed_seconds: f64,
 }
 
-/// Cost of the harness itself: the driver run with a library that does nothing.
+/// Overhead of the harness: figures of the driver with a library that does nothing.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Overhead {
     pub schema: Schema,
     pub time: Timestamp,
-    /// Counted from 1.
+    /// The first session is 1.
     #[serde(default = "first", skip_serializing_if = "is_first")]
     pub session: u32,
     pub round: u32,
     pub implementation: String,
-    /// One read of the clock.
+    /// Cost of one clock read.
     #[serde(with = "figure")]
     pub clock_nanoseconds: f64,
     pub scenario: Scenario,
@@ -240,14 +243,14 @@ pub struct Overhead {
         skip_serializing_if = "Option::is_none"
     )]
     pub nanoseconds: Option<f64>,
-    /// Per write, above `nanoseconds`: framing and copying to or from the transport; for transfers.
+    /// For transfers: framing and copying per write, in addition to `nanoseconds`.
     #[serde(
         default,
         with = "optional_figure",
         skip_serializing_if = "Option::is_none"
     )]
     pub copies_nanoseconds: Option<f64>,
-    /// For memory: by the allocator's count, per connection or in all as its figures are.
+    /// For memory: bytes that the allocator counts, per connection or in total like the figures.
     #[serde(
         default,
         with = "optional_figure",
@@ -256,26 +259,26 @@ pub struct Overhead {
     pub bytes: Option<f64>,
 }
 
-/// What disturbed a round.
+/// The cause of a disturbance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Cause {
-    /// The runner was stopped during the round, and resumed the run later.
+    /// The runner was stopped during the round; the run was resumed later.
     Interrupted,
-    /// Load by others.
+    /// Load by other processes.
     Load,
-    /// Processor time stolen by the hypervisor.
+    /// The hypervisor took processor time.
     Steal,
     Throttled,
 }
 
-/// State of the host over one round; a disturbed round does not count and is repeated.
+/// State of the host during one round; a disturbed round does not count and is repeated.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RoundState {
     pub schema: Schema,
     pub time: Timestamp,
-    /// Counted from 1.
+    /// The first session is 1.
     #[serde(default = "first", skip_serializing_if = "is_first")]
     pub session: u32,
     pub round: u32,
@@ -283,12 +286,12 @@ pub struct RoundState {
     pub elapsed_seconds: f64,
     #[serde(default, skip_serializing_if = "is_false")]
     pub disturbed: bool,
-    /// Codes of the reasons; absent in records from before there were codes.
+    /// The causes; absent in records that are older than this field.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub causes: Vec<Cause>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub reasons: Vec<String>,
-    /// Of one core.
+    /// Percent of one core.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub load_by_others_percent: Option<f64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -302,12 +305,12 @@ pub struct RoundState {
     pub temperature_celsius: Option<f64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub involuntary_switches: Option<u64>,
-    /// Of one core.
+    /// Percent of one core.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub runner_cpu_percent: Option<f64>,
 }
 
-/// One line.
+/// One line of the file.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "lowercase")]
 pub enum Record {
@@ -343,9 +346,10 @@ pub(crate) fn is_own(layout: &u32) -> bool {
 }
 
 impl Record {
-    /// The record as one line of JSON, without the line's end.
+    /// Encodes the record as one line of JSON, without a newline.
     ///
     /// # Errors
+    ///
     /// A figure is negative, NaN or infinite.
     pub fn to_line(&self) -> Result<String, serde_json::Error> {
         serde_json::to_string(self)
@@ -380,7 +384,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_written_is_valid_by_the_schema() {
+    fn written_records_are_valid_by_the_schema() {
         let validator = validator();
         for line in EXAMPLE.lines() {
             let record: Record = serde_json::from_str(line).unwrap();
@@ -390,7 +394,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_contract_refuses_is_refused() {
+    fn records_that_the_schema_rejects_are_rejected() {
         let validator = validator();
         let example = EXAMPLE.lines().nth(1).unwrap();
         for (found, put) in [

@@ -1,25 +1,52 @@
-//! What a library's program is asked to measure: one block, one JSON object on standard input.
+//! The request to a library's program: one block to measure, as one JSON object on standard input.
 
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    clock,
-    record::{self, Measurement, Observation, Overhead, Schema},
+    clock, counters,
+    record::{self, Measurement, Metric, Observation, Overhead, Schema},
     scenario::{Scenario, Side},
 };
 
-/// What is counted instead of time.
+/// What to count instead of measuring time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Counter {
-    /// Instructions, by valgrind's tool of this name.
+    /// Instructions, counted by Valgrind's tool Callgrind.
     Callgrind,
+    /// Allocations, locks, locked instructions and calls into the kernel.
+    Calls,
+    /// Bytes, records and messages that are sent, and the calls of the transport.
+    Wire,
 }
 
-/// One block: a scenario (without its side: both sides are measured) of one implementation in
-/// one round.
+impl Counter {
+    pub const ALL: [Self; 3] = [Self::Callgrind, Self::Calls, Self::Wire];
+
+    /// The name of a command line and of `run.toml`.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Callgrind => "callgrind",
+            Self::Calls => "calls",
+            Self::Wire => "wire",
+        }
+    }
+
+    /// Whether its runs have figures of this metric.
+    #[must_use]
+    pub fn counts(self, metric: Metric) -> bool {
+        match self {
+            Self::Callgrind => metric == Metric::INSTRUCTIONS,
+            Self::Calls => counters::calls::counts(metric),
+            Self::Wire => counters::wire::counts(metric),
+        }
+    }
+}
+
+/// One block: one implementation in one scenario (both sides of it) in one round.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Request {
@@ -27,32 +54,32 @@ pub struct Request {
     #[serde(default = "record::first", skip_serializing_if = "record::is_first")]
     pub session: u32,
     pub round: u32,
-    /// How this program was linked.
+    /// Number of the program's layout; 0 is the linker's own order.
     #[serde(default, skip_serializing_if = "record::is_own")]
     pub layout: u32,
     /// Index of the scenario in the suite.
     pub block: u32,
-    /// Name to write into the records.
+    /// Id to write into the records.
     pub implementation: String,
     pub scenario: Scenario,
     pub measure_seconds: f64,
     pub warmup_seconds: f64,
-    /// Also keep the time of each handshake: percentiles and a histogram.
+    /// Also record the time of each handshake, as percentiles and a histogram.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub latency: bool,
-    /// Bind each thread to a logical processor of its own.
+    /// Pin each thread to its own logical processor.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub pinned: bool,
-    /// Also record the handshakes of all threads per second of the wall clock, without a side.
+    /// Also record the handshakes per second of all threads together, by the wall clock.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub throughput: bool,
-    /// Count this for a fixed number of operations, and measure no time.
+    /// Count this over a fixed number of operations instead of measuring time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub counter: Option<Counter>,
 }
 
 impl Request {
-    /// A measurement of one side, or of none.
+    /// A measurement of one side, or of the scenario as a whole.
     pub(crate) fn measurement(
         &self,
         side: Option<Side>,
@@ -78,7 +105,7 @@ impl Request {
         }
     }
 
-    /// The harness' own cost for one side, or for none: without a figure yet.
+    /// An overhead record of one side, or of the scenario as a whole, with no figure yet.
     pub(crate) fn overhead(&self, side: Option<Side>) -> Overhead {
         Overhead {
             schema: Schema,
@@ -100,7 +127,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_request_of_the_design_is_understood() {
+    fn the_example_request_of_the_design_is_parsed() {
         let text = r#"{"schema":1,"round":3,"block":7,"implementation":"openssl-3.6.3",
             "scenario":{"operation":"handshake","protocol":"1.3"},
             "measure_seconds":0.5,"warmup_seconds":0.1}"#;
@@ -112,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn an_unknown_field_is_refused() {
+    fn an_unknown_field_is_rejected() {
         let text = r#"{"schema":1,"round":3,"block":7,"implementation":"a","seconds":1,
             "scenario":{"operation":"handshake"},"measure_seconds":0.5,"warmup_seconds":0.1}"#;
         assert!(serde_json::from_str::<Request>(text).is_err());

@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// An enumeration whose values are written as the contract spells them.
+/// Defines an enumeration whose values serialize to the given texts.
 macro_rules! vocabulary {
     ($(#[$doc:meta])* $name:ident { $($(#[$value_doc:meta])* $value:ident = $text:literal,)+ }) => {
         $(#[$doc])*
@@ -14,10 +14,10 @@ macro_rules! vocabulary {
         }
 
         impl $name {
-            /// Every value, in the order of the contract.
+            /// Every value, in the order of the schema.
             pub const ALL: &[Self] = &[$(Self::$value),+];
 
-            /// As the contract spells it.
+            /// The text of the schema.
             pub fn as_str(self) -> &'static str {
                 match self { $(Self::$value => $text),+ }
             }
@@ -45,7 +45,7 @@ pub use variant::{Variant, VariantKind};
 pub use crate::workloads::Operation;
 
 vocabulary!(
-    /// Version of TLS.
+    /// A version of TLS.
     Protocol {
         Tls12 = "1.2",
         Tls13 = "1.3",
@@ -53,7 +53,7 @@ vocabulary!(
 );
 
 vocabulary!(
-    /// Cipher suites by their IANA names.
+    /// Cipher suites, by their IANA names.
     CipherSuite {
         Aes128Gcm = "TLS_AES_128_GCM_SHA256",
         Aes256Gcm = "TLS_AES_256_GCM_SHA384",
@@ -74,6 +74,8 @@ vocabulary!(
         Secp256r1 = "secp256r1",
         Secp384r1 = "secp384r1",
         X25519MlKem768 = "X25519MLKEM768",
+        Secp256r1MlKem768 = "SecP256r1MLKEM768",
+        MlKem768 = "MLKEM768",
     }
 );
 
@@ -85,11 +87,14 @@ vocabulary!(
         EcdsaP256 = "ecdsa-p256",
         EcdsaP384 = "ecdsa-p384",
         Ed25519 = "ed25519",
+        MlDsa44 = "ml-dsa-44",
+        MlDsa65 = "ml-dsa-65",
+        MlDsa87 = "ml-dsa-87",
     }
 );
 
 vocabulary!(
-    /// Who proves an identity.
+    /// Which peers present a certificate.
     Authentication {
         Server = "server",
         Mutual = "mutual",
@@ -97,7 +102,7 @@ vocabulary!(
 );
 
 vocabulary!(
-    /// How a session is resumed. `Resumed`: a foreign source does not say which.
+    /// How a session is resumed. `Resumed`: data of another tool, which does not state how.
     Resumption {
         None = "none",
         SessionId = "session-id",
@@ -107,7 +112,8 @@ vocabulary!(
 );
 
 vocabulary!(
-    /// Whose work is counted: client or server of a handshake, sender or receiver of a transfer.
+    /// The side whose work is measured: client or server of a handshake, sender or receiver of a
+    /// transfer.
     Side {
         Client = "client",
         Server = "server",
@@ -116,8 +122,8 @@ vocabulary!(
     }
 );
 
-/// What is measured. All fields together are the scenario's identity; absent is "not
-/// recorded", or "does not apply".
+/// What is measured. All fields together identify a scenario; an absent field is not recorded or
+/// does not apply.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Scenario {
@@ -126,7 +132,7 @@ pub struct Scenario {
     pub protocol: Option<Protocol>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cipher_suite: Option<CipherSuite>,
-    /// Absent where none takes place, as in a TLS 1.2 resumption.
+    /// Absent if no keys are exchanged, as in a TLS 1.2 resumption.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub key_exchange: Option<KeyExchange>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -142,7 +148,7 @@ pub struct Scenario {
     /// Bytes per write.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub size: Option<u32>,
-    /// Bytes that are written before they are read; absent in transfers of 1 MiB at a time.
+    /// Bytes that are written before they are read; absent: 1 MiB at a time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub in_flight: Option<u32>,
     /// Largest record, in bytes of plaintext.
@@ -153,7 +159,7 @@ pub struct Scenario {
 }
 
 impl CipherSuite {
-    /// The AEAD alone, as readers know it.
+    /// The name of the AEAD, without the rest of the cipher suite.
     fn cipher(self) -> &'static str {
         match self {
             Self::Aes128Gcm | Self::EcdheRsaAes128Gcm | Self::EcdheEcdsaAes128Gcm => "AES-128-GCM",
@@ -173,7 +179,25 @@ impl Certificate {
             Self::EcdsaP256 => "ECDSA P-256",
             Self::EcdsaP384 => "ECDSA P-384",
             Self::Ed25519 => "Ed25519",
+            Self::MlDsa44 => "ML-DSA-44",
+            Self::MlDsa65 => "ML-DSA-65",
+            Self::MlDsa87 => "ML-DSA-87",
         }
+    }
+
+    /// Whether its keys are of ML-DSA, which only TLS 1.3 has (draft-ietf-tls-mldsa).
+    pub fn is_ml_dsa(self) -> bool {
+        matches!(self, Self::MlDsa44 | Self::MlDsa65 | Self::MlDsa87)
+    }
+}
+
+impl KeyExchange {
+    /// Whether ML-KEM is a part of it; only TLS 1.3 has such groups.
+    pub fn has_ml_kem(self) -> bool {
+        matches!(
+            self,
+            Self::X25519MlKem768 | Self::Secp256r1MlKem768 | Self::MlKem768
+        )
     }
 }
 
@@ -188,7 +212,7 @@ impl Side {
     }
 }
 
-/// Bytes in the largest binary unit that divides them: 16 B, 8 KiB, 1 MiB.
+/// A number of bytes in the largest binary unit that divides it: 16 B, 8 KiB, 1 MiB.
 fn size_name(size: u32) -> String {
     for (unit, factor) in [("MiB", 1 << 20), ("KiB", 1 << 10)] {
         if size.is_multiple_of(factor) {
@@ -199,7 +223,7 @@ fn size_name(size: u32) -> String {
 }
 
 impl Scenario {
-    /// A scenario of which only the kind of work is known.
+    /// A scenario of this kind with all other fields absent.
     pub fn new(operation: Operation) -> Self {
         Self {
             operation,
@@ -218,7 +242,7 @@ impl Scenario {
         }
     }
 
-    /// The same scenario, seen from one side, or from none if it has no sides.
+    /// The same scenario for one side, or for none.
     pub fn on(&self, side: impl Into<Option<Side>>) -> Self {
         Self {
             side: side.into(),
@@ -226,7 +250,7 @@ impl Scenario {
         }
     }
 
-    /// The readable name, made by the rules of `scenario_name` in `tlsperf.contract.names`.
+    /// The readable name, by the same rules as `scenario_name` in `tlsperf.contract.names`.
     pub fn name(&self) -> String {
         let handshake = self.operation == Operation::Handshake;
         let transfer = self.operation == Operation::Transfer;
@@ -299,7 +323,7 @@ mod tests {
     }
 
     #[test]
-    fn names_are_those_of_the_contract() {
+    fn names_equal_those_of_the_contract() {
         let text = include_str!("../../../data/schema/scenario-names.json");
         let named: Vec<Named> = serde_json::from_str(text).unwrap();
         assert!(!named.is_empty());
@@ -309,7 +333,7 @@ mod tests {
     }
 
     #[test]
-    fn an_unknown_field_or_value_is_refused() {
+    fn an_unknown_field_or_value_is_rejected() {
         for text in [
             r#"{"operation":"handshake","colour":"red"}"#,
             r#"{"operation":"handshake","protocol":"1.1"}"#,

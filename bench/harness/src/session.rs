@@ -1,6 +1,6 @@
-//! Handshakes over the transport: runs one, measures each role by phase, and checks the result.
+//! Runs one handshake over the transport, measures each role by phase, and checks the result.
 //!
-//! Handshakes, transfers and memory all start from here.
+//! Handshakes, transfers and memory measurements use it.
 
 use std::time::Duration;
 
@@ -19,16 +19,24 @@ use crate::{
     wire::{self, WireHandshake},
 };
 
-/// Most flights that a role may take: three in TLS 1.3 with a HelloRetryRequest.
+/// The largest number of flights of a role: three in TLS 1.3 with a HelloRetryRequest.
 const MAX_FLIGHTS: usize = 4;
 
-/// Time of one role, by phase.
+/// The phases of a role's flights, in order.
+pub const FLIGHTS: [Phase; MAX_FLIGHTS] = [
+    Phase::Flight1,
+    Phase::Flight2,
+    Phase::Flight3,
+    Phase::Flight4,
+];
+
+/// Times of one role, by phase.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Phases {
     pub construction: Duration,
-    /// Only flights that took place.
+    /// One entry for each flight that took place.
     pub flights: Vec<Duration>,
-    /// If the role waited for tickets.
+    /// Present if the role waited for tickets.
     pub tickets: Option<Duration>,
 }
 
@@ -40,19 +48,12 @@ impl Phases {
         }
     }
 
-    /// Sum over the phases.
     pub fn total(&self) -> Duration {
         self.construction + self.flights.iter().sum::<Duration>() + self.tickets.unwrap_or_default()
     }
 
     /// The phases with their names, in order.
     pub fn named(&self) -> impl Iterator<Item = (Phase, Duration)> {
-        const FLIGHTS: [Phase; MAX_FLIGHTS] = [
-            Phase::Flight1,
-            Phase::Flight2,
-            Phase::Flight3,
-            Phase::Flight4,
-        ];
         [(Phase::Construction, self.construction)]
             .into_iter()
             .chain(FLIGHTS.into_iter().zip(self.flights.iter().copied()))
@@ -60,7 +61,6 @@ impl Phases {
     }
 }
 
-/// Time of both roles.
 #[derive(Clone, Debug, Default)]
 pub struct Times {
     pub client: Phases,
@@ -74,11 +74,12 @@ pub struct Pair<'a, L: TlsLibrary + ?Sized + 'a> {
     pub times: Times,
 }
 
-/// Runs one handshake over a transport that is clear. Between two reads of the clock are only the
-/// library's calls.
+/// Runs one handshake over a cleared transport. Only the library's calls run between two clock
+/// reads.
 ///
 /// # Errors
-/// A role fails, or does not end.
+///
+/// A role fails, or does not complete the handshake.
 pub fn run<'a, L: TlsLibrary + ?Sized>(
     library: &L,
     client_config: &'a L::ClientConfig,
@@ -127,12 +128,13 @@ pub fn run<'a, L: TlsLibrary + ?Sized>(
     })
 }
 
-/// What every handshake of a scenario must result in.
+/// The parameters that every handshake of a scenario must negotiate.
 #[derive(Clone, Debug)]
 pub struct Expected {
     protocol: Protocol,
     cipher_suite: CipherSuite,
     key_exchange: Option<KeyExchange>,
+    certificate: Certificate,
     resumption: Resumption,
     mutual: bool,
     hello_retry: bool,
@@ -140,27 +142,29 @@ pub struct Expected {
 
 impl Expected {
     /// # Errors
-    /// The scenario leaves open what must be pinned.
+    ///
+    /// The scenario lacks a required field.
     pub fn new(scenario: &Scenario) -> Result<Self> {
         let setup = Setup::server(scenario)?;
         Ok(Self {
             protocol: setup.protocol,
             cipher_suite: setup.cipher_suite,
             key_exchange: scenario.key_exchange,
+            certificate: setup.certificate,
             resumption: setup.resumption,
             mutual: setup.authentication == Authentication::Mutual,
             hello_retry: scenario.variant == Some(Variant::HelloRetry),
         })
     }
 
-    /// True if the client receives a ticket after each handshake. What TLS 1.3 calls a ticket is
-    /// also how it resumes by session id: the ticket then holds only a key to the server's cache.
+    /// Whether the client receives a ticket after each handshake. TLS 1.3 also resumes by session
+    /// id with a ticket, which then contains only a key to the server's cache.
     pub fn awaits_tickets(&self) -> bool {
         self.protocol == Protocol::Tls13 && self.resumption != Resumption::None
     }
 
-    /// Checks a handshake twice: by what the library reports of both roles, and by the bytes on the
-    /// wire. `resumed`: whether it must be a resumption (the first of a scenario cannot be).
+    /// Checks a handshake twice: by the reports of the library on both roles, and by the bytes on
+    /// the wire. `resumed`: whether it must be a resumption (the first handshake cannot be one).
     ///
     /// # Errors
     /// The first difference, with what was found and what was expected.
@@ -172,6 +176,15 @@ impl Expected {
     ) -> Result<()> {
         let seen = transport.sent_by_server(wire::parse)?;
         self.check_wire(&seen, resumed).context("on the wire")?;
+        if self.certificate.is_ml_dsa() && !resumed {
+            let offered = transport.sent_by_client(wire::signature_schemes)?;
+            let expected = vec![self.certificate.signature_scheme()];
+            same(
+                "signature schemes that the client offers",
+                offered,
+                expected,
+            )?;
+        }
         let client = pair.client.negotiated().context("client")?;
         self.check_negotiated(&client, resumed).context("client")?;
         same("peer verified", client.peer_verified, true).context("client")?;
@@ -223,10 +236,11 @@ fn same<T: PartialEq + std::fmt::Debug>(what: &str, found: T, expected: T) -> Re
     Ok(())
 }
 
-/// Proves that the library verifies its peers: a handshake with a root that did not sign, or with
-/// another name, must fail.
+/// Proves that the library verifies its peers: a handshake must fail if the trusted root did not
+/// sign the chain, or if the name differs.
 ///
 /// # Errors
+///
 /// Such a handshake succeeded.
 pub fn prove_verification<L: TlsLibrary + ?Sized>(library: &L, scenario: &Scenario) -> Result<()> {
     let transport = Transport::new(Transport::HANDSHAKE_CAPACITY);
@@ -254,7 +268,7 @@ pub fn prove_verification<L: TlsLibrary + ?Sized>(library: &L, scenario: &Scenar
     Ok(())
 }
 
-/// A root of the same name that did not sign the chain of `certificate`.
+/// A root with the same name that did not sign the chain of `certificate`.
 fn other_root(certificate: Certificate) -> &'static str {
     authority(match certificate {
         Certificate::Rsa2048 => Certificate::EcdsaP256,
@@ -263,7 +277,7 @@ fn other_root(certificate: Certificate) -> &'static str {
     .root
 }
 
-/// A scenario, configured, with the transport of its handshakes: belongs to one thread.
+/// A configured scenario with the transport of its handshakes; belongs to one thread.
 pub struct HandshakeBench<'a, L: TlsLibrary + ?Sized> {
     pub library: &'a L,
     pub client_config: L::ClientConfig,
@@ -274,7 +288,8 @@ pub struct HandshakeBench<'a, L: TlsLibrary + ?Sized> {
 
 impl<'a, L: TlsLibrary + ?Sized> HandshakeBench<'a, L> {
     /// # Errors
-    /// The library refuses the set-up.
+    ///
+    /// The library rejects the configuration.
     pub fn new(
         library: &'a L,
         server_config: &'a L::ServerConfig,
@@ -290,10 +305,11 @@ impl<'a, L: TlsLibrary + ?Sized> HandshakeBench<'a, L> {
         })
     }
 
-    /// One handshake, whose result is not checked.
+    /// Runs one handshake without checking its result.
     ///
     /// # Errors
-    /// It failed.
+    ///
+    /// The handshake failed.
     pub fn unchecked(&self) -> Result<Pair<'_, L>> {
         self.transport.clear();
         run(
@@ -305,17 +321,19 @@ impl<'a, L: TlsLibrary + ?Sized> HandshakeBench<'a, L> {
         )
     }
 
-    /// One handshake, checked. `resumed`: whether it must be a resumption.
+    /// Runs one handshake and checks it. `resumed`: whether it must be a resumption.
     ///
     /// # Errors
-    /// It failed, or its result is not the expected one.
+    ///
+    /// The handshake failed, or its result differs from the scenario.
     pub fn handshake(&self, resumed: bool) -> Result<Pair<'_, L>> {
         let pair = self.unchecked()?;
         self.expected.check(&pair, &self.transport, resumed)?;
         Ok(pair)
     }
 
-    /// Makes the session that the first measured handshake resumes, if the scenario resumes.
+    /// Makes the session that the first measured handshake resumes, if the scenario resumes
+    /// sessions.
     ///
     /// # Errors
     /// The full handshake failed.
@@ -326,7 +344,7 @@ impl<'a, L: TlsLibrary + ?Sized> HandshakeBench<'a, L> {
         Ok(())
     }
 
-    /// True if each handshake but the first resumes a session.
+    /// Whether each handshake after the first resumes a session.
     pub fn resumes(&self) -> bool {
         self.expected.resumption != Resumption::None
     }

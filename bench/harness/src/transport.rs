@@ -1,14 +1,18 @@
-//! The transport between two connections: two buffers in memory, owned by the driver, allocated
-//! once and reused.
+//! The transport between two connections: two buffers in memory that the driver owns, allocates
+//! once and reuses.
 //!
-//! A buffer only grows until the driver clears it, so that the driver can look afterwards at every
-//! byte that went over the wire.
+//! A buffer keeps all bytes until the driver clears it, so the driver can inspect everything that
+//! was sent.
 
 use std::{
-    cell::RefCell,
+    cell::{OnceCell, RefCell},
     io::{self, IoSlice, Read, Write},
+    mem,
     rc::Rc,
+    sync::{Arc, Mutex, PoisonError},
 };
+
+use crate::{record::Phase, scenario::Side};
 
 /// One direction: bytes are appended and read in order.
 struct Pipe {
@@ -20,7 +24,7 @@ struct Pipe {
 impl Pipe {
     fn new(capacity: usize) -> Self {
         let mut bytes = vec![0; capacity].into_boxed_slice();
-        bytes.fill(0xff); // touched now, so that no page is faulted in while the clock runs
+        bytes.fill(0xff); // touches every page, so that no page fault is timed
         Self {
             bytes,
             written: 0,
@@ -29,15 +33,63 @@ impl Pipe {
     }
 }
 
-/// What one connection sees of the transport. Shared, as a C library keeps a pointer to it.
+/// What a side did, in the order of time.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Action {
+    /// The driver called the library for a phase of the handshake.
+    Turn(Phase),
+    /// The library asked for so many bytes.
+    Read(usize),
+    /// The library sent these bytes.
+    Write(Vec<u8>),
+}
+
+/// The actions of both sides since the last `take`.
+#[derive(Default)]
+pub struct Recording(Mutex<Vec<(Side, Action)>>);
+
+impl Recording {
+    pub fn add(&self, side: Side, action: Action) {
+        let mut actions = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        actions.push((side, action));
+    }
+
+    pub fn take(&self) -> Vec<(Side, Action)> {
+        mem::take(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+/// The transport as one connection sees it. It is shared, since a C library keeps a pointer to it.
 pub struct Endpoint {
     incoming: Rc<RefCell<Pipe>>,
     outgoing: Rc<RefCell<Pipe>>,
+    /// Where calls are written down, with the side that makes them; empty while time is measured.
+    recording: OnceCell<(Side, Arc<Recording>)>,
 }
 
 impl Endpoint {
-    /// Copies what has arrived into `buffer`, as much as fits; 0 bytes if nothing is there.
+    fn new(incoming: &Rc<RefCell<Pipe>>, outgoing: &Rc<RefCell<Pipe>>) -> Self {
+        Self {
+            incoming: Rc::clone(incoming),
+            outgoing: Rc::clone(outgoing),
+            recording: OnceCell::new(),
+        }
+    }
+
+    /// Writes down all further calls. An endpoint has one recording.
+    pub fn record(&self, side: Side, recording: &Arc<Recording>) {
+        self.recording.get_or_init(|| (side, Arc::clone(recording)));
+    }
+
+    fn note(&self, action: impl FnOnce() -> Action) {
+        if let Some((side, recording)) = self.recording.get() {
+            recording.add(*side, action());
+        }
+    }
+
+    /// Copies received bytes into `buffer`, as many as fit; returns 0 if none are waiting.
     pub fn receive(&self, buffer: &mut [u8]) -> usize {
+        self.note(|| Action::Read(buffer.len()));
         let mut pipe = self.incoming.borrow_mut();
         let length = buffer.len().min(pipe.written - pipe.read);
         let start = pipe.read;
@@ -46,9 +98,14 @@ impl Endpoint {
         length
     }
 
-    /// Appends all of `data` for the peer to read; false if it does not fit.
+    /// Appends all of `data` for the peer; returns false if it does not fit.
     #[must_use]
     pub fn send(&self, data: &[u8]) -> bool {
+        self.note(|| Action::Write(data.to_vec()));
+        self.append(data)
+    }
+
+    fn append(&self, data: &[u8]) -> bool {
         let mut pipe = self.outgoing.borrow_mut();
         let start = pipe.written;
         let Some(space) = pipe.bytes.get_mut(start..start + data.len()) else {
@@ -59,7 +116,7 @@ impl Endpoint {
         true
     }
 
-    /// True if bytes wait to be read.
+    /// Whether received bytes are waiting to be read.
     pub fn has_arrived(&self) -> bool {
         let pipe = self.incoming.borrow();
         pipe.read < pipe.written
@@ -77,19 +134,20 @@ impl Read for &Endpoint {
 
 impl Write for &Endpoint {
     fn write(&mut self, data: &[u8]) -> io::Result<usize> {
-        if self.send(data) {
-            Ok(data.len())
-        } else {
-            Err(io::Error::new(
-                io::ErrorKind::StorageFull,
-                "the transport's buffer is full",
-            ))
-        }
+        self.write_vectored(&[IoSlice::new(data)])
     }
 
-    /// Takes all buffers, as a socket does.
+    /// Writes all buffers at once, as a socket does.
     fn write_vectored(&mut self, buffers: &[IoSlice<'_>]) -> io::Result<usize> {
-        buffers.iter().map(|buffer| self.write(buffer)).sum()
+        self.note(|| Action::Write(buffers.iter().flat_map(|it| it.iter()).copied().collect()));
+        let append = |data: &IoSlice<'_>| match self.append(data) {
+            true => Ok(data.len()),
+            false => Err(io::Error::new(
+                io::ErrorKind::StorageFull,
+                "the transport's buffer is full",
+            )),
+        };
+        buffers.iter().map(append).sum()
     }
 
     fn flush(&mut self) -> io::Result<()> {
@@ -97,14 +155,14 @@ impl Write for &Endpoint {
     }
 }
 
-/// Both directions, with an end for each role.
+/// Both directions, with an endpoint for each role.
 pub struct Transport {
     pub client: Endpoint,
     pub server: Endpoint,
 }
 
 impl Transport {
-    /// Enough for any handshake.
+    /// Enough bytes for any handshake.
     pub const HANDSHAKE_CAPACITY: usize = 64 * 1024;
 
     /// `capacity`: bytes that each direction holds between two calls of `clear`.
@@ -112,18 +170,12 @@ impl Transport {
         let to_server = Rc::new(RefCell::new(Pipe::new(capacity)));
         let to_client = Rc::new(RefCell::new(Pipe::new(capacity)));
         Self {
-            client: Endpoint {
-                incoming: Rc::clone(&to_client),
-                outgoing: Rc::clone(&to_server),
-            },
-            server: Endpoint {
-                incoming: to_server,
-                outgoing: to_client,
-            },
+            client: Endpoint::new(&to_client, &to_server),
+            server: Endpoint::new(&to_server, &to_client),
         }
     }
 
-    /// Forgets what was sent. Nothing may be waiting: the peer would lose it.
+    /// Discards the sent bytes. All of them must have been read: the peer would lose the rest.
     pub fn clear(&self) {
         for pipe in [&self.client.incoming, &self.server.incoming] {
             let mut pipe = pipe.borrow_mut();
@@ -132,13 +184,13 @@ impl Transport {
         }
     }
 
-    /// Everything that the client sent since `clear`.
+    /// Passes all bytes that the client sent since `clear` to `look`.
     pub fn sent_by_client<R>(&self, look: impl FnOnce(&[u8]) -> R) -> R {
         let pipe = self.client.outgoing.borrow();
         look(&pipe.bytes[..pipe.written])
     }
 
-    /// Everything that the server sent since `clear`.
+    /// Passes all bytes that the server sent since `clear` to `look`.
     pub fn sent_by_server<R>(&self, look: impl FnOnce(&[u8]) -> R) -> R {
         let pipe = self.server.outgoing.borrow();
         look(&pipe.bytes[..pipe.written])
@@ -150,7 +202,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_one_end_sends_the_other_receives_in_order() {
+    fn the_peer_receives_bytes_in_the_order_of_sending() {
         let transport = Transport::new(8);
         assert!(transport.client.send(b"abc"));
         assert!(transport.server.send(b"xyz"));
@@ -165,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn a_full_buffer_refuses_and_keeps_what_it_has() {
+    fn a_full_buffer_rejects_bytes_and_keeps_its_content() {
         let transport = Transport::new(4);
         assert!(transport.client.send(b"abc"));
         assert!(!transport.client.send(b"de"));
@@ -183,10 +235,33 @@ mod tests {
             assert!(transport.client.send(b"abcdefgh"));
             transport.clear();
             assert_eq!(place(), before);
-            // Still there: wiping what the next handshake overwrites would be work.
+            // The bytes are still there: wiping them would add work to the next handshake.
             assert_eq!(&*transport.client.outgoing.borrow().bytes, b"abcdefgh");
             assert!(!transport.server.has_arrived());
         }
+    }
+
+    #[test]
+    fn calls_are_recorded_with_their_sides_and_a_vectored_write_is_one_call() {
+        let transport = Transport::new(16);
+        assert!(transport.client.send(b"not recorded"));
+        transport.clear();
+        let recording = Arc::new(Recording::default());
+        transport.client.record(Side::Client, &recording);
+        transport.server.record(Side::Server, &recording);
+        let parts = [IoSlice::new(b"ab"), IoSlice::new(b"c")];
+        assert_eq!((&transport.client).write_vectored(&parts).unwrap(), 3);
+        assert_eq!(transport.server.receive(&mut [0; 5]), 3);
+        assert_eq!(transport.server.receive(&mut [0; 2]), 0);
+        assert!(transport.server.send(b"d"));
+        let expected = [
+            (Side::Client, Action::Write(b"abc".to_vec())),
+            (Side::Server, Action::Read(5)),
+            (Side::Server, Action::Read(2)),
+            (Side::Server, Action::Write(b"d".to_vec())),
+        ];
+        assert_eq!(recording.take(), expected);
+        assert!(recording.take().is_empty());
     }
 
     #[test]

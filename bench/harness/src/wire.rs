@@ -15,6 +15,7 @@ const NEW_SESSION_TICKET: u8 = 4;
 const CERTIFICATE: u8 = 11;
 const SERVER_KEY_EXCHANGE: u8 = 12;
 
+const SIGNATURE_ALGORITHMS: u16 = 13;
 const PRE_SHARED_KEY: u16 = 41;
 const SUPPORTED_VERSIONS: u16 = 43;
 const KEY_SHARE: u16 = 51;
@@ -100,6 +101,41 @@ pub fn application_records(bytes: &[u8]) -> Result<usize> {
         .count())
 }
 
+/// The extensions of a hello, from where its list of them begins; none if it has no list.
+fn extensions(mut rest: Reader<'_>) -> Result<Vec<(u16, Reader<'_>)>> {
+    let mut found = Vec::new();
+    if !rest.0.is_empty() {
+        let mut list = rest.vector(2)?;
+        while !list.0.is_empty() {
+            found.push((list.u16()?, list.vector(2)?));
+        }
+    }
+    Ok(found)
+}
+
+/// The content of an extension of a ClientHello.
+fn client_extension(hello: &[u8], wanted: u16) -> Result<Option<Reader<'_>>> {
+    let mut body = Reader(hello);
+    body.take(2 + 32)?;
+    body.vector(1)?;
+    body.vector(2)?;
+    body.vector(1)?;
+    let found = extensions(body)?.into_iter().find(|it| it.0 == wanted);
+    Ok(found.map(|(_, content)| content))
+}
+
+/// The numbers of the groups of a ClientHello's key shares and the bytes of each, in its order.
+fn client_shares(body: &[u8]) -> Result<Vec<(u16, usize)>> {
+    let mut found = Vec::new();
+    if let Some(mut content) = client_extension(body, KEY_SHARE)? {
+        let mut shares = content.vector(2)?;
+        while !shares.0.is_empty() {
+            found.push((shares.u16()?, shares.vector(2)?.0.len()));
+        }
+    }
+    Ok(found)
+}
+
 /// The groups for which a client's first flight, and nothing else, sends key shares, in its order.
 ///
 /// # Errors
@@ -114,26 +150,94 @@ pub fn key_shares(client: &[u8]) -> Result<Vec<KeyExchange>> {
     let [(CLIENT_HELLO, body)] = messages(&sent)?[..] else {
         bail!("the client sent something else than one ClientHello");
     };
-    let mut body = Reader(body);
-    body.take(2 + 32)?;
-    body.vector(1)?;
-    body.vector(2)?;
-    body.vector(1)?;
-    let mut extensions = body.vector(2)?;
-    let mut groups = Vec::new();
-    while !extensions.0.is_empty() {
-        let kind = extensions.u16()?;
-        let mut content = extensions.vector(2)?;
-        if kind != KEY_SHARE {
-            continue;
+    client_shares(body)?
+        .into_iter()
+        .map(|(group, _)| KeyExchange::from_number(group))
+        .collect()
+}
+
+/// The numbers of the signature schemes that a client offers in its first ClientHello, in its
+/// order. A TLS 1.3 server can only sign with one of them (RFC 8446, 4.2.3).
+///
+/// # Errors
+/// `client` does not begin with the records of a ClientHello.
+pub fn signature_schemes(client: &[u8]) -> Result<Vec<u16>> {
+    let mut sent = Vec::new();
+    for (content, fragment) in records(client)? {
+        ensure!(content == HANDSHAKE, "the first message is encrypted");
+        sent.extend_from_slice(fragment);
+        let mut reader = Reader(&sent);
+        let kind = reader.u8()?;
+        ensure!(kind == CLIENT_HELLO, "the first message is of type {kind}");
+        let Ok(body) = reader.vector(3) else {
+            continue; // the next record has the rest
+        };
+        let mut schemes = Vec::new();
+        if let Some(mut content) = client_extension(body.0, SIGNATURE_ALGORITHMS)? {
+            let mut offered = content.vector(2)?;
+            while !offered.0.is_empty() {
+                schemes.push(offered.u16()?);
+            }
         }
-        let mut shares = content.vector(2)?;
-        while !shares.0.is_empty() {
-            groups.push(KeyExchange::from_number(shares.u16()?)?);
-            shares.vector(2)?;
-        }
+        return Ok(schemes);
     }
-    Ok(groups)
+    bail!("the client sent no whole ClientHello")
+}
+
+/// One flight: the bytes of one side until the other answers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Flight {
+    pub bytes: usize,
+    pub records: usize,
+    /// Handshake messages that are not encrypted. The wire does not show how many the others are.
+    pub messages: usize,
+    /// Bytes of the key shares of its hello: of all shares of a client. Of TLS 1.3 only.
+    pub key_shares: usize,
+}
+
+/// Reads the flights of one side, from the first of a handshake.
+///
+/// # Errors
+/// They are not whole TLS records, or hold no handshake messages where these are not encrypted.
+pub fn flights<F: AsRef<[u8]>>(protocol: Protocol, sent: &[F]) -> Result<Vec<Flight>> {
+    let mut changed = false;
+    let one = |sent: &F| {
+        let sent = sent.as_ref();
+        let records = records(sent)?;
+        let mut clear = Vec::new();
+        for (content, fragment) in &records {
+            match (*content, protocol) {
+                // In TLS 1.3 this record has no meaning (RFC 8446, D.4).
+                (CHANGE_CIPHER_SPEC, Protocol::Tls12) => changed = true,
+                (HANDSHAKE, _) if !changed => clear.extend_from_slice(fragment),
+                _ => {}
+            }
+        }
+        let messages = messages(&clear)?;
+        let mut key_shares = 0;
+        for (kind, body) in &messages {
+            key_shares += match *kind {
+                CLIENT_HELLO => client_shares(body)?.iter().map(|(_, bytes)| bytes).sum(),
+                SERVER_HELLO => server_hello(body)?.share,
+                _ => 0,
+            };
+        }
+        Ok(Flight {
+            bytes: sent.len(),
+            records: records.len(),
+            messages: messages.len(),
+            key_shares,
+        })
+    };
+    sent.iter().map(one).collect()
+}
+
+/// How many records `bytes` holds.
+///
+/// # Errors
+/// `bytes` are not TLS records.
+pub fn all_records(bytes: &[u8]) -> Result<usize> {
+    Ok(records(bytes)?.len())
 }
 
 /// A handshake as the wire shows it.
@@ -155,6 +259,8 @@ struct ServerHello {
     cipher_suite: CipherSuite,
     protocol: Protocol,
     group: Option<KeyExchange>,
+    /// Bytes of the key share; a HelloRetryRequest has none.
+    share: usize,
     pre_shared_key: bool,
 }
 
@@ -166,18 +272,19 @@ fn server_hello(body: &[u8]) -> Result<ServerHello> {
     let cipher_suite = CipherSuite::from_number(body.u16()?)?;
     body.u8()?;
     let mut group = None;
+    let mut share = 0;
     let mut pre_shared_key = false;
-    if !body.0.is_empty() {
-        let mut extensions = body.vector(2)?;
-        while !extensions.0.is_empty() {
-            let kind = extensions.u16()?;
-            let mut content = extensions.vector(2)?;
-            match kind {
-                SUPPORTED_VERSIONS => version = content.u16()?,
-                KEY_SHARE => group = Some(KeyExchange::from_number(content.u16()?)?),
-                PRE_SHARED_KEY => pre_shared_key = true,
-                _ => {}
+    for (kind, mut content) in extensions(body)? {
+        match kind {
+            SUPPORTED_VERSIONS => version = content.u16()?,
+            KEY_SHARE => {
+                group = Some(KeyExchange::from_number(content.u16()?)?);
+                if !content.0.is_empty() {
+                    share = content.vector(2)?.0.len();
+                }
             }
+            PRE_SHARED_KEY => pre_shared_key = true,
+            _ => {}
         }
     }
     Ok(ServerHello {
@@ -189,6 +296,7 @@ fn server_hello(body: &[u8]) -> Result<ServerHello> {
             other => bail!("version {other:#06x} is neither TLS 1.2 nor TLS 1.3"),
         },
         group,
+        share,
         pre_shared_key,
     })
 }
@@ -258,178 +366,4 @@ pub fn parse(server: &[u8]) -> Result<WireHandshake> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn with_length(bytes: usize, content: &[u8]) -> Vec<u8> {
-        let length = content.len().to_be_bytes();
-        [&length[length.len() - bytes..], content].concat()
-    }
-
-    fn message(kind: u8, body: &[u8]) -> Vec<u8> {
-        [&[kind][..], &with_length(3, body)].concat()
-    }
-
-    fn record(content: u8, fragment: &[u8]) -> Vec<u8> {
-        [&[content, 3, 3][..], &with_length(2, fragment)].concat()
-    }
-
-    fn hello(random: [u8; 32], suite: u16, extensions: &[u8]) -> Vec<u8> {
-        let body = [
-            &[3, 3][..],
-            &random,
-            &[0],
-            &suite.to_be_bytes(),
-            &[0],
-            &with_length(2, extensions),
-        ]
-        .concat();
-        message(SERVER_HELLO, &body)
-    }
-
-    const TLS13_VERSION: [u8; 6] = [0, 43, 0, 2, 3, 4];
-    const X25519_SHARE: [u8; 9] = [0, 51, 0, 5, 0, 0x1d, 0, 1, 9];
-
-    #[test]
-    fn a_full_tls12_handshake_names_its_group() {
-        let flight = [
-            hello([1; 32], 0xc030, &[]),
-            message(CERTIFICATE, &[0; 10]),
-            message(SERVER_KEY_EXCHANGE, &[3, 0, 0x1d, 0]),
-        ]
-        .concat();
-        // Messages may be split over records.
-        let sent = [
-            record(HANDSHAKE, &flight[..50]),
-            record(HANDSHAKE, &flight[50..]),
-        ]
-        .concat();
-        assert_eq!(
-            parse(&sent).unwrap(),
-            WireHandshake {
-                protocol: Protocol::Tls12,
-                cipher_suite: CipherSuite::EcdheRsaAes256Gcm,
-                key_exchange: Some(KeyExchange::X25519),
-                resumed: false,
-                hello_retry: false,
-                tickets: 0,
-            }
-        );
-    }
-
-    #[test]
-    fn a_resumed_tls12_handshake_shows_its_ticket() {
-        let flight = [
-            hello([1; 32], 0xc030, &[]),
-            message(NEW_SESSION_TICKET, &[0; 10]),
-        ]
-        .concat();
-        let sent = [
-            record(HANDSHAKE, &flight),
-            record(CHANGE_CIPHER_SPEC, &[1]),
-            record(HANDSHAKE, &[0xaa; 40]), // encrypted
-        ]
-        .concat();
-        let seen = parse(&sent).unwrap();
-        assert!(seen.resumed);
-        assert_eq!((seen.tickets, seen.key_exchange), (1, None));
-    }
-
-    #[test]
-    fn a_tls13_handshake_shows_group_retry_and_resumption() {
-        let retry = [&TLS13_VERSION[..], &[0, 51, 0, 2, 0, 0x1d]].concat();
-        let psk = [&TLS13_VERSION[..], &X25519_SHARE, &[0, 41, 0, 2, 0, 0]].concat();
-        let sent = [
-            record(HANDSHAKE, &hello(HELLO_RETRY_RANDOM, 0x1302, &retry)),
-            record(CHANGE_CIPHER_SPEC, &[1]),
-            record(HANDSHAKE, &hello([1; 32], 0x1302, &psk)),
-            record(APPLICATION_DATA, &[0xaa; 40]),
-        ]
-        .concat();
-        assert_eq!(
-            parse(&sent).unwrap(),
-            WireHandshake {
-                protocol: Protocol::Tls13,
-                cipher_suite: CipherSuite::Aes256Gcm,
-                key_exchange: Some(KeyExchange::X25519),
-                resumed: true,
-                hello_retry: true,
-                tickets: 0,
-            }
-        );
-        assert_eq!(application_records(&sent).unwrap(), 1);
-    }
-
-    #[test]
-    fn a_client_hello_shows_its_key_shares() {
-        let shares = with_length(2, &[0x11, 0xec, 0, 1, 7, 0, 0x1d, 0, 1, 8]);
-        let extensions = [&[0, 43, 0, 0, 0, 51][..], &with_length(2, &shares)].concat();
-        let body = [
-            &[3, 3][..],
-            &[1; 32],
-            &[0],
-            &with_length(2, &[0x13, 0x02]),
-            &[1, 0],
-            &with_length(2, &extensions),
-        ]
-        .concat();
-        let sent = record(HANDSHAKE, &message(CLIENT_HELLO, &body));
-        assert_eq!(
-            key_shares(&sent).unwrap(),
-            [KeyExchange::X25519MlKem768, KeyExchange::X25519]
-        );
-        assert!(key_shares(&sent[..sent.len() - 1]).is_err());
-        assert!(key_shares(&record(HANDSHAKE, &message(SERVER_HELLO, &body))).is_err());
-    }
-
-    #[test]
-    fn a_retry_without_a_change_of_cipher_is_seen() {
-        let retry = [&TLS13_VERSION[..], &[0, 51, 0, 2, 0, 0x1d]].concat();
-        let answer = [&TLS13_VERSION[..], &[0, 51, 0, 5, 0, 0x17, 0, 1, 9]].concat();
-        let sent = [
-            record(HANDSHAKE, &hello(HELLO_RETRY_RANDOM, 0x1302, &retry)),
-            record(HANDSHAKE, &hello([1; 32], 0x1302, &answer)),
-            record(APPLICATION_DATA, &[0xaa; 40]),
-        ]
-        .concat();
-        let seen = parse(&sent).unwrap();
-        assert!(seen.hello_retry && !seen.resumed);
-        assert_eq!(seen.key_exchange, Some(KeyExchange::Secp256r1));
-    }
-
-    #[test]
-    fn what_is_outside_of_the_vocabulary_is_named() {
-        let first = |flight: &[u8]| parse(&record(HANDSHAKE, flight)).unwrap_err().to_string();
-        let old = [0, 43, 0, 2, 3, 2];
-        let group = [&TLS13_VERSION[..], &[0, 51, 0, 2, 0, 0x1e]].concat();
-        let explicit = [
-            hello([1; 32], 0xc030, &[]),
-            message(SERVER_KEY_EXCHANGE, &[1, 0, 0x1d, 0]),
-        ]
-        .concat();
-        for (flight, expected) in [
-            (hello([1; 32], 0x1304, &[]), "cipher suite 0x1304 is not"),
-            (hello([1; 32], 0x1302, &old), "version 0x0302 is neither"),
-            (hello([1; 32], 0x1302, &group), "group 0x001e is not"),
-            (explicit, "key exchange without a named group"),
-            (
-                message(CERTIFICATE, &[0; 4]),
-                "the first message is of type 11",
-            ),
-            (
-                hello(HELLO_RETRY_RANDOM, 0x1302, &TLS13_VERSION),
-                "no ServerHello follows",
-            ),
-        ] {
-            let error = first(&flight);
-            assert!(error.contains(expected), "{error}");
-        }
-    }
-
-    #[test]
-    fn what_is_not_tls_is_an_error() {
-        for sent in [&b""[..], b"GET / HTTP/1.1", &record(HANDSHAKE, &[9; 3])] {
-            assert!(parse(sent).is_err());
-        }
-    }
-}
+mod tests;

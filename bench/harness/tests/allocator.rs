@@ -1,5 +1,5 @@
-//! The allocator that is named is the one whose `malloc` the process has: a library that takes
-//! malloc's place, as `LD_PRELOAD` does, is named by its file.
+//! The allocator is named after the file that defines the process's `malloc`. So a library that
+//! replaces malloc by `LD_PRELOAD` is named after its own file.
 
 use std::{
     env, fs,
@@ -9,13 +9,13 @@ use std::{
 
 use tls_harness::allocator;
 
-/// Passes on to the C library's, under another file's name.
+/// Calls the C library's malloc, from another file.
 const OTHER: &str = "#include <stddef.h>\nextern void *__libc_malloc(size_t);\n\
                      void *malloc(size_t size) { return __libc_malloc(size); }\n";
 
 const NAME: &str = "the_allocator_of_this_process_is_printed";
 
-/// A shared library with a `malloc` of its own.
+/// Builds a shared library with its own `malloc`.
 fn other(folder: &Path) -> PathBuf {
     let (source, library) = (folder.join("other.c"), folder.join("libother.so"));
     fs::write(&source, OTHER).unwrap();
@@ -27,7 +27,7 @@ fn other(folder: &Path) -> PathBuf {
     library
 }
 
-/// What this program prints of itself when it is started with these variables.
+/// Output of this program with these environment variables.
 fn printed(variables: &[(&str, &Path)]) -> String {
     let output = Command::new(env::current_exe().unwrap())
         .args(["--exact", NAME, "--nocapture", "--include-ignored"])
@@ -40,16 +40,16 @@ fn printed(variables: &[(&str, &Path)]) -> String {
 }
 
 #[test]
-#[ignore = "a part of the other test"]
+#[ignore = "the other test runs it"]
 fn the_allocator_of_this_process_is_printed() {
     let count = allocator::in_use().map_or_else(|error| error.to_string(), |_| "counted".into());
     println!("allocator: {}, {count}", allocator::found().unwrap());
 }
 
 #[test]
-fn the_allocator_is_named_as_it_is_found_in_the_process() {
+fn the_allocator_is_named_after_the_file_that_defines_malloc() {
     if cfg!(feature = "jemalloc") {
-        return; // linked into the program, it takes the place of any other
+        return; // jemalloc is linked in, and LD_PRELOAD cannot replace it
     }
     let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("allocator");
     fs::create_dir_all(&folder).unwrap();
@@ -57,6 +57,6 @@ fn the_allocator_is_named_as_it_is_found_in_the_process() {
     let library = other(&folder);
     assert_eq!(
         printed(&[("LD_PRELOAD", &library)]),
-        "libother.so, the allocator in use keeps no count that the harness knows"
+        "libother.so, the harness cannot read a byte count from the allocator in use"
     );
 }

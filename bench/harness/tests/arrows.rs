@@ -1,15 +1,15 @@
-//! Which modules may depend on which: what visibility of modules cannot enforce.
+//! Rules for dependencies between modules that visibility cannot enforce.
 
 use std::{fs, path::Path};
 
-/// What kinds may share within `workloads`.
+/// The modules of `workloads` that kinds may share.
 const SHARED: [&str; 3] = ["mod", "threads", "timed"];
 
 fn source() -> &'static Path {
     Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/src"))
 }
 
-/// The files below a path with their code, without comments.
+/// The files below a path, without comments.
 fn files(path: &Path) -> Vec<(String, String)> {
     if path.is_dir() {
         let entries = fs::read_dir(path).unwrap();
@@ -21,7 +21,7 @@ fn files(path: &Path) -> Vec<(String, String)> {
     vec![(name, code.collect::<Vec<_>>().join("\n"))]
 }
 
-/// Whether code names a module: anywhere in a `use`, or in a path.
+/// Whether code names a module, in a `use` or a path.
 fn names(code: &str, module: &str) -> bool {
     let is_word = |it: char| it.is_alphanumeric() || it == '_';
     code.match_indices(module).any(|(start, _)| {
@@ -67,7 +67,7 @@ fn a_kind_depends_on_no_other_kind_and_on_no_counter() {
 }
 
 #[test]
-fn what_kinds_share_depends_on_no_kind_and_on_no_counter() {
+fn shared_modules_depend_on_no_kind_and_on_no_counter() {
     for name in ["threads", "timed"] {
         let path = source().join(format!("workloads/{name}.rs"));
         for (kind, _) in kinds() {
@@ -85,7 +85,7 @@ fn a_counter_names_no_kind() {
     }
 }
 
-/// The one arrow from the vocabulary: the list of kinds makes this enumeration.
+/// The only dependency of the vocabulary on the kinds: their list defines this enumeration.
 const OPERATION: &str = "pub use crate::workloads::Operation;";
 
 #[test]

@@ -1,5 +1,5 @@
-//! Each call is charged to the role that makes it, and time between calls to neither role: a slow
-//! library keeps an account of the time that it spends.
+//! Each call is charged to the role that makes it, and the time between calls to neither: a slow
+//! library records the time that it spends.
 
 use std::{
     sync::{Mutex, MutexGuard},
@@ -17,10 +17,11 @@ use tls_harness::{
     workloads::transfer::Batch,
 };
 
-/// The driver's part of a figure, at least of many: calls, clock and account.
+/// Upper limit for the driver's share of a figure in the best of many tries: calls, clock and
+/// account.
 const DRIVER: Duration = Duration::from_micros(50);
 
-/// How often each figure is taken, so that whatever else runs on the host spares one of them.
+/// Number of tries for each figure; the minimum excludes other work on the host.
 const TIMES: usize = 50;
 
 #[derive(Clone, Copy, PartialEq)]
@@ -29,7 +30,7 @@ enum Role {
     Server,
 }
 
-/// What both roles have spent.
+/// Time that each role has spent.
 #[derive(Default)]
 struct Account {
     client: Phases,
@@ -46,7 +47,7 @@ impl Slow {
         self.0.lock().unwrap()
     }
 
-    /// Spends some microseconds, which `to` is charged with.
+    /// Spends some microseconds and charges them with `to`.
     fn spend(&self, microseconds: u64, to: impl FnOnce(&mut Account, Duration)) {
         let start = Instant::now();
         while start.elapsed() < Duration::from_micros(microseconds) {}
@@ -79,7 +80,7 @@ impl Connection for SlowConnection<'_> {
     }
 
     fn receive_tickets(&mut self) -> Result<()> {
-        assert!(self.role == Role::Client, "a server has no tickets to read");
+        assert!(self.role == Role::Client, "a server receives no tickets");
         self.library
             .spend(500, |account, time| account.client.tickets = Some(time));
         Ok(())
@@ -102,7 +103,7 @@ impl Connection for SlowConnection<'_> {
     }
 }
 
-/// The slow library itself: a configuration must hold what a connection borrows.
+/// The slow library: a reference, since a configuration must hold what a connection borrows.
 impl TlsLibrary for &'static Slow {
     type ClientConfig = ();
     type ServerConfig = ();
@@ -110,7 +111,7 @@ impl TlsLibrary for &'static Slow {
     type Server<'a> = SlowConnection<'a>;
 
     fn implementation(&self) -> Result<Implementation> {
-        bail!("the slow library is no implementation")
+        bail!("the slow library is not an implementation")
     }
 
     fn unsupported(&self, _: &Scenario) -> Option<String> {
@@ -152,10 +153,10 @@ fn slow() -> &'static Slow {
     Box::leak(Box::default())
 }
 
-/// Figures that the driver took, each with what the library says it spent.
+/// Figures of the driver, each with the time that the library recorded.
 type Figures = Vec<(String, Duration, Duration)>;
 
-/// Every figure holds what was spent in it, and hardly more.
+/// Checks that every figure is at least the recorded time, and at most slightly more.
 fn agree(mut figures: impl FnMut() -> Figures) {
     let mut least: Vec<(String, Duration)> = Vec::new();
     for _ in 0..TIMES {

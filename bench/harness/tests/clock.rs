@@ -1,5 +1,5 @@
-//! What is timed is timed by the monotonic clock alone. In a process of its own, since its
-//! `clock_gettime` takes the place of the C library's.
+//! All timing uses the monotonic clock. The test needs its own process, because its `clock_gettime`
+//! replaces the C library's.
 
 use std::cell::Cell;
 
@@ -14,7 +14,6 @@ use tls_harness::{
     workloads::transfer::Batch,
 };
 
-/// Reads of clocks by one thread.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct Reads {
     monotonic: usize,
@@ -33,12 +32,12 @@ extern "C" fn clock_gettime(clock: libc::clockid_t, time: *mut libc::timespec) -
         _ => reads.others += 1,
     }
     READS.set(reads);
-    // SAFETY: the caller's arguments, passed on.
+    // SAFETY: the caller's arguments are passed on unchanged.
     let result = unsafe { libc::syscall(libc::SYS_clock_gettime, clock, time) };
     libc::c_int::try_from(result).unwrap_or(-1)
 }
 
-/// Reads of clocks in `work`.
+/// Counts the clock reads of `work`.
 fn reads<R>(work: impl FnOnce() -> R) -> Reads {
     READS.set(Reads::default());
     work();
@@ -63,7 +62,7 @@ fn scenario(protocol: &str, operation: &str) -> Scenario {
 
 #[test]
 fn what_is_timed_is_read_from_the_monotonic_clock_alone() {
-    assert_eq!(reads(clock::date).others, 1, "this test sees every read");
+    assert_eq!(reads(clock::date).others, 1, "this test counts every read");
     let laps = reads(|| {
         let mut laps = Laps::start();
         (laps.lap(), laps.lap())
@@ -72,7 +71,8 @@ fn what_is_timed_is_read_from_the_monotonic_clock_alone() {
     assert_eq!(reads(clock::cost).others, 0);
 }
 
-/// One read at the start, one after each construction; one before the flights, one after each.
+/// One read at the start, one after each construction, one before the flights, one after each
+/// flight.
 #[test]
 fn a_handshake_reads_the_clock_between_its_phases_and_no_more() {
     for (protocol, flights) in [("1.2", 3 + 2), ("1.3", 2 + 2)] {

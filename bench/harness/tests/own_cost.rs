@@ -1,5 +1,5 @@
-//! The harness' own cost is recorded for each kind of scenario that is timed. For memory it needs
-//! a library's program: the conformance tests have that.
+//! The overhead of the harness is recorded for each kind that is timed. Memory needs a library's
+//! program, so the conformance tests check it.
 
 use serde_json::json;
 use tls_harness::{noop::NoopLibrary, record::Record, request::Request, workloads};
@@ -58,7 +58,7 @@ fn every_kind_that_is_timed_records_the_harness_own_cost() {
         assert_eq!(records.len(), sides, "{scenario}");
         for record in records {
             let Record::Overhead(overhead) = record else {
-                panic!("{record:?} is no overhead");
+                panic!("{record:?} is not an overhead record");
             };
             let cost = overhead.nanoseconds.unwrap();
             assert!(cost > 0.0 && overhead.clock_nanoseconds > 0.0, "{scenario}");

@@ -1,5 +1,4 @@
-//! Every library sends in writes of one size and receives in the same steps: the driver asks for
-//! them, whatever the library.
+//! The driver makes every library send writes of one size and receive in the same steps.
 
 mod wrapped;
 
@@ -16,7 +15,7 @@ use tls_harness::{
 };
 use wrapped::{Around, Copied, Wrapped};
 
-/// What the driver asked for: bytes of each call.
+/// The driver's calls: bytes of each.
 #[derive(Default)]
 struct Watched {
     writes: Mutex<Vec<usize>>,
@@ -35,7 +34,7 @@ impl Around for Watched {
     }
 }
 
-/// Bytes of the writes and of the reads of one batch.
+/// Bytes of each write and of each read of one batch.
 fn steps(more: &serde_json::Value) -> (Vec<usize>, Vec<usize>) {
     let mut scenario = json!({"operation": "transfer", "protocol": "1.3",
         "cipher_suite": "TLS_AES_256_GCM_SHA384", "key_exchange": "X25519",

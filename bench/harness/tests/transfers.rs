@@ -1,4 +1,4 @@
-//! Transfers by libraries that do not encrypt: what is copied, lent, and checked.
+//! Transfers by libraries that do not encrypt: copying, lending and checks of plaintext.
 
 mod wrapped;
 
@@ -29,7 +29,7 @@ fn scenario(more: &serde_json::Value) -> Scenario {
     serde_json::from_value(scenario).unwrap()
 }
 
-/// Moves three batches, of which the second keeps its plaintext, and checks them.
+/// Transfers three batches, keeps the plaintext of the second, and checks all.
 fn transfer<L: TlsLibrary>(library: &L, scenario: &Scenario) -> Result<()> {
     let mut batch = Batch::new(scenario)?;
     let transport = Transport::new(batch.capacity());
@@ -59,13 +59,13 @@ fn the_copying_library_moves_every_byte_in_records_of_tls() {
 }
 
 #[test]
-fn the_library_that_does_nothing_fails_the_checks() {
+fn the_no_op_library_fails_the_checks() {
     let scenario = scenario(&json!({"size": 65536, "in_flight": 65536}));
     assert!(transfer(&NoopLibrary, &scenario).is_err());
 }
 
 #[test]
-fn copies_are_measured_apart_and_grow_with_the_bytes() {
+fn copies_are_recorded_separately_and_grow_with_the_bytes() {
     let copies = |size: u32| {
         let request: Request = serde_json::from_value(json!({
             "schema": 1, "round": 1, "block": 0, "implementation": "empty-1.0",
@@ -77,7 +77,7 @@ fn copies_are_measured_apart_and_grow_with_the_bytes() {
         let records = workload.own_cost(&request).unwrap();
         records.into_iter().map(|record| match record {
             Record::Overhead(overhead) => overhead.copies_nanoseconds.unwrap(),
-            other => panic!("{other:?} is no overhead"),
+            other => panic!("{other:?} is not an overhead record"),
         })
     };
     for (small, large) in copies(16 << 10).zip(copies(1 << 20)) {
@@ -86,7 +86,7 @@ fn copies_are_measured_apart_and_grow_with_the_bytes() {
 }
 
 #[test]
-fn records_of_another_size_than_the_scenarios_are_noticed() {
+fn records_of_a_wrong_size_are_noticed() {
     for (record_size, records) in [(4096, 16), (8192, 8)] {
         let scenario = scenario(&json!({"size": 65536, "in_flight": 65536}));
         let mut batch = Batch::new(&scenario).unwrap();
@@ -107,10 +107,10 @@ fn records_of_another_size_than_the_scenarios_are_noticed() {
     }
 }
 
-/// Whether plaintext is copied, lent, changed, lost or made up.
+/// How the library passes plaintext on.
 #[derive(Clone, Copy, PartialEq)]
 enum Way {
-    /// Writes plaintext into the caller's buffer, and from the second batch on nowhere.
+    /// Writes plaintext into the caller's buffer in the first batch, and nowhere afterwards.
     Stops,
     Lends,
     Changes,
@@ -118,7 +118,7 @@ enum Way {
     LendsMore,
 }
 
-/// A library whose plaintext can be lent from where it is.
+/// A library that can lend its own buffer of plaintext.
 struct Lending {
     way: Way,
     writes: AtomicUsize,
@@ -180,7 +180,7 @@ fn lending(way: Way, more: &serde_json::Value) -> (Result<()>, usize, usize) {
 }
 
 #[test]
-fn a_library_that_lends_plaintext_is_not_made_to_copy_it() {
+fn a_library_that_lends_plaintext_need_not_copy_it() {
     let in_flight = json!({"size": 65536, "in_flight": 65536});
     let (result, copies, loans) = lending(Way::Lends, &in_flight);
     result.unwrap();
@@ -188,7 +188,7 @@ fn a_library_that_lends_plaintext_is_not_made_to_copy_it() {
 }
 
 #[test]
-fn a_destination_in_memory_is_written_to() {
+fn plaintext_is_written_to_a_destination_in_memory() {
     let cold = json!({"size": 65536, "in_flight": 65536, "variant": "cold"});
     for more in [json!({"size": 65536}), cold] {
         let (result, copies, loans) = lending(Way::Lends, &more);
@@ -198,7 +198,7 @@ fn a_destination_in_memory_is_written_to() {
 }
 
 #[test]
-fn bytes_that_were_changed_lost_or_made_up_are_noticed() {
+fn changed_lost_and_invented_bytes_are_noticed() {
     let in_flight = json!({"size": 65536, "in_flight": 65536});
     for (way, expected) in [
         (Way::Changes, "arrived as another"),

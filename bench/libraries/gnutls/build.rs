@@ -1,6 +1,7 @@
-//! Build script: besides what every adapter's does, the API of the GnuTLS that the host has installed, from its own headers.
+//! Build script: generates bindings from the headers of the installed GnuTLS, in addition to the
+//! steps of every adapter.
 //!
-//! No package brings its source; the shared library is what programs of a distribution use.
+//! No package contains its source. Programs of a distribution use the shared library, too.
 
 #[path = "../shared/build.rs"]
 mod adapter;
@@ -9,7 +10,7 @@ use std::{env, error::Error, path::Path};
 
 fn main() -> Result<(), Box<dyn Error>> {
     adapter::main()?;
-    // The cipher suite of a session can be asked for since 3.7.4.
+    // gnutls_ciphersuite_get, which reports the cipher suite, exists since 3.7.4.
     let library = pkg_config::Config::new()
         .atleast_version("3.7.4")
         .probe("gnutls")
@@ -23,7 +24,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         .clang_args(folders.map(|folder| format!("-I{}", folder.display())))
         .allowlist_function("gnutls_.*")
         .allowlist_type("gnutls_.*")
-        // Of the others some are both macro and value of an enumeration.
+        // Some of the other names are both macros and enumeration values.
         .allowlist_var("GNUTLS_E_AGAIN|GNUTLS_HOOK_POST|gnutls_free")
         .prepend_enum_name(false)
         .generate()?

@@ -1,5 +1,5 @@
-//! Build script: besides what every adapter's does, what this version of OpenSSL has. It may come
-//! without a package, so openssl-sys reports the version of its headers.
+//! Build script: detects what this version of OpenSSL supports, in addition to the steps of every
+//! adapter. OpenSSL may come without a package, so openssl-sys reports the version of its headers.
 
 #[path = "../shared/build.rs"]
 mod adapter;

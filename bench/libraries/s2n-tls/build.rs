@@ -1,5 +1,5 @@
-//! Build script: besides what every adapter's does, compiles policy.c with the headers of the very
-//! s2n-tls that is linked.
+//! Build script: compiles policy.c with the headers of the linked s2n-tls, in addition to the steps
+//! of every adapter.
 
 #[path = "../shared/build.rs"]
 mod adapter;
@@ -24,12 +24,12 @@ fn main() -> Result<(), Box<dyn Error>> {
         .include(crypto_headers()?)
         .flag("-include")
         .flag(sources.join("utils/s2n_prelude.h"))
-        .warnings(false) // of the headers
+        .warnings(false) // the headers cause some
         .compile("policy");
     Ok(())
 }
 
-/// Where Cargo keeps the package s2n-tls-sys, whose own build script names only the public header.
+/// The folder of the package s2n-tls-sys, whose build script exposes only the public header.
 fn sources() -> Result<PathBuf, Box<dyn Error>> {
     let output = Command::new(env::var("CARGO")?)
         .args(["metadata", "--format-version=1", "--offline"])
@@ -48,7 +48,7 @@ fn sources() -> Result<PathBuf, Box<dyn Error>> {
     Ok(package.ok_or("cargo metadata has no s2n-tls-sys")?.into())
 }
 
-/// The headers of AWS-LC, from the variable with its version in its name.
+/// The headers of AWS-LC, from an environment variable whose name contains the version.
 fn crypto_headers() -> Result<String, Box<dyn Error>> {
     env::vars()
         .find(|(name, _)| name.starts_with("DEP_AWS_LC_") && name.ends_with("_INCLUDE"))

@@ -1,5 +1,5 @@
-/* Makes security policies of s2n-tls. Its applications choose one of those that it names, none of
- * which pins what a scenario pins; s2n-tls' own tests build policies as it is done here. */
+/* Makes security policies for s2n-tls. Its applications choose one of the named policies, none of
+ * which pins the parameters of a scenario; s2n-tls' own tests build policies in this way. */
 
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +11,7 @@
 #include "tls/s2n_security_policies.h"
 #include "tls/s2n_signature_scheme.h"
 
-/* Not declared by any header. */
+/* No header declares it. */
 int s2n_config_set_security_policy(struct s2n_config *config, const struct s2n_security_policy *policy);
 
 #define MOST_GROUPS 8
@@ -65,7 +65,7 @@ static const struct s2n_signature_scheme *find_signature(uint16_t number)
     return NULL;
 }
 
-/* Adds a group to the policy; false if s2n-tls has none of this number. */
+/* Adds a group to the policy; returns false if s2n-tls has none with this number. */
 static bool add_group(struct policy *policy, uint16_t number)
 {
     for (size_t i = 0; i < s2n_all_supported_curves_list_len; i++) {
@@ -83,9 +83,9 @@ static bool add_group(struct policy *policy, uint16_t number)
     return false;
 }
 
-/* Has `config` use a policy with nothing in it but this. All numbers are IANA's; `version` is
- * S2N_TLS12 or S2N_TLS13. Returns the policy, to be freed after `config`, or NULL where s2n-tls
- * lacks something or refuses it. */
+/* Makes `config` use a policy with only these parameters. All numbers are IANA's; `version` is
+ * S2N_TLS12 or S2N_TLS13. Returns the policy, which the caller frees after `config`, or NULL if
+ * s2n-tls lacks a parameter or rejects it. */
 void *tls_harness_pin(struct s2n_config *config, uint8_t version, uint16_t suite, uint16_t signature,
         const uint16_t *groups, size_t group_count)
 {
@@ -111,11 +111,11 @@ void *tls_harness_pin(struct s2n_config *config, uint8_t version, uint16_t suite
     it->signatures.count = 1;
     it->signatures.signature_schemes = &it->signature;
     it->curves.ecc_curves = it->curve;
-    /* Its fields can be set only where it is declared. */
+    /* Its fields are const, so they are set in an initializer and copied. */
     const struct s2n_kem_preferences hybrids = {
         .tls13_kem_group_count = it->hybrid_count,
         .tls13_kem_groups = it->hybrid,
-        .tls13_pq_hybrid_draft_revision = 5, /* as in all policies that s2n-tls names */
+        .tls13_pq_hybrid_draft_revision = 5, /* as in all named policies */
     };
     struct s2n_kem_preferences *kept = malloc(sizeof(hybrids));
     if (kept == NULL) {

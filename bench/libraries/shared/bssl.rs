@@ -1,5 +1,5 @@
-//! What BoringSSL and AWS-LC, which began as a copy of it, do alike and OpenSSL does in another way:
-//! a part of `crate::ffi` in both adapters.
+//! Functions in which BoringSSL and AWS-LC, a fork of it, differ from OpenSSL: a part of
+//! `crate::ffi` in both adapters.
 
 use std::{ffi::c_int, ptr, sync::OnceLock};
 
@@ -8,10 +8,11 @@ use tls_harness::scenario::{KeyExchange, Protocol, Resumption, Scenario};
 
 use crate::{ffi::*, ssl};
 
-// SAFETY of all that follows: the caller passes living objects of the library.
+// SAFETY of all functions below: the caller passes valid objects of the library.
 
 /// # Errors
-/// The library fails.
+///
+/// The library reports an error.
 pub fn new_context() -> Result<*mut SSL_CTX> {
     // SAFETY: the method is static.
     let context = unsafe { SSL_CTX_new(TLS_method()) };
@@ -19,25 +20,27 @@ pub fn new_context() -> Result<*mut SSL_CTX> {
     Ok(context)
 }
 
-/// The next certificate of a PEM text; null at its end. OpenSSL's can fail otherwise.
+/// Reads the next certificate of a PEM text; null at its end. In OpenSSL's version it can also
+/// fail.
 pub unsafe fn read_certificate(bio: *mut BIO) -> Result<*mut X509> {
     Ok(unsafe { PEM_read_bio_X509(bio, ptr::null_mut(), None, ptr::null_mut()) })
 }
 
-/// The private key of a PEM text; null if it has none. OpenSSL's can fail otherwise.
+/// Reads the private key of a PEM text; null if it contains none. In OpenSSL's version it can also
+/// fail.
 pub unsafe fn read_private_key(bio: *mut BIO) -> Result<*mut EVP_PKEY> {
     Ok(unsafe { PEM_read_bio_PrivateKey(bio, ptr::null_mut(), None, ptr::null_mut()) })
 }
 
-/// Why neither resumes a session of TLS 1.3 by its id.
+/// The reason why neither library resumes a TLS 1.3 session by its id.
 pub fn unsupported_session_id(scenario: &Scenario, name: &str) -> Option<String> {
     let by_id = (scenario.protocol, scenario.resumption)
         == (Some(Protocol::Tls13), Some(Resumption::SessionId));
     by_id.then(|| format!("{name} resumes TLS 1.3 sessions by self-contained tickets only"))
 }
 
-/// A list of groups. A client sends a key share for the first, and a second one so that there is
-/// one that is post-quantum and one that is not.
+/// A list of groups. A client sends a key share for the first group, and a second one so that one
+/// is post-quantum and one is not.
 pub fn group_list(groups: &[KeyExchange], _: usize) -> String {
     let names: Vec<_> = groups.iter().copied().map(ssl::group_name).collect();
     names.join(":")
@@ -47,7 +50,7 @@ pub unsafe fn set_max_send_fragment(context: *mut SSL_CTX, size: u32) -> bool {
     unsafe { SSL_CTX_set_max_send_fragment(context, size as usize) == 1 }
 }
 
-/// What tickets are protected with: AES-256-CBC and HMAC-SHA256, as OpenSSL and rustls do it.
+/// The key that encrypts tickets: AES-256-CBC and HMAC-SHA256, as in OpenSSL and rustls.
 struct TicketKey {
     name: [u8; 16],
     cipher: [u8; 32],
@@ -63,14 +66,14 @@ fn ticket_key() -> &'static TicketKey {
             mac: [0; 32],
         };
         for part in [&mut key.name[..], &mut key.cipher, &mut key.mac] {
-            // SAFETY: so many bytes may be written. It cannot fail: it aborts.
+            // SAFETY: the buffer has this length. RAND_bytes aborts on failure.
             unsafe { RAND_bytes(part.as_mut_ptr(), part.len()) };
         }
         key
     })
 }
 
-/// Seals a ticket (1: done) or opens it (2: done, and issue a new one; 0: not ours).
+/// Seals a ticket (returns 1) or opens it (2: opened, issue a new one; 0: another key sealed it).
 unsafe extern "C" fn ticket(
     _: *mut SSL,
     key_name: *mut u8,
@@ -82,7 +85,7 @@ unsafe extern "C" fn ticket(
     const IV: usize = 16;
     let key = ticket_key();
     let no_engine = ptr::null_mut();
-    // SAFETY: the library passes room for a name of 16 bytes and an IV, and contexts to be set up.
+    // SAFETY: the library passes room for a name of 16 bytes and an IV, and contexts to initialize.
     unsafe {
         let aes = EVP_aes_256_cbc();
         let ready = if seal == 1 {
@@ -103,19 +106,19 @@ unsafe extern "C" fn ticket(
     if seal == 1 { 1 } else { 2 }
 }
 
-/// Each resumption by ticket issues one new ticket, as rustls does; these libraries alone would not in
-/// TLS 1.2.
+/// Makes each resumption by ticket issue one new ticket, as rustls does; by default these libraries
+/// issue none in TLS 1.2.
 pub unsafe fn renew_tickets(context: *mut SSL_CTX) -> bool {
     unsafe { SSL_CTX_set_tlsext_ticket_key_cb(context, Some(ticket)) == 1 }
 }
 
-/// Tickets are kept back until the next write; an empty one will do.
+/// The library sends tickets with the next write, even if that is empty.
 pub unsafe fn flush_tickets(ssl: *mut SSL) -> Result<()> {
     let result = unsafe { SSL_write(ssl, ptr::null(), 0) };
     ssl::check(result == 0, "SSL_write of nothing")
 }
 
-/// The group of the key exchange; none where a TLS 1.2 session was resumed.
+/// The group of the key exchange; `None` if a TLS 1.2 session was resumed.
 pub unsafe fn negotiated_group(ssl: *mut SSL) -> Result<Option<KeyExchange>> {
     match unsafe { SSL_get_group_id(ssl) } {
         0 => Ok(None),

@@ -1,4 +1,4 @@
-//! Build script of every adapter: what a program can't find out about itself when it runs.
+//! Build script of every adapter: passes facts to the program that it cannot read at run time.
 //!
 //! `LIBRARY`: the library's id, from library.toml;
 //! `PACKAGES`: its `packages` as locked, `name version` separated by commas;
@@ -10,7 +10,7 @@ use std::{collections::BTreeMap, env, error::Error, fs, path::Path};
 use serde::Deserialize;
 use toml::{Table, Value};
 
-/// library.toml, as far as a build needs it.
+/// The fields of library.toml that a build needs.
 #[derive(Deserialize)]
 struct Library {
     id: String,
@@ -21,17 +21,18 @@ struct Library {
 #[derive(Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Adapter {
-    /// A `cfg`, and the package and its first version that is known to have it: `rustls 0.23.5`.
+    /// A `cfg`, with the package and the first version known to support it: `rustls 0.23.5`.
     #[serde(default)]
     since: BTreeMap<String, String>,
-    /// Start of the variables of the package that CMake builds: `BORINGSSL` of `DEP_BORINGSSL_ROOT`.
+    /// Prefix of the variables of the package that CMake builds: `BORINGSSL` of
+    /// `DEP_BORINGSSL_ROOT`.
     cmake: Option<String>,
 }
 
 pub fn main() -> Result<(), Box<dyn Error>> {
     let folder = env::var("CARGO_MANIFEST_DIR")?;
     let folder = Path::new(&folder);
-    // An adapter that is no part of the workspace is one of its own.
+    // An adapter outside the workspace is its own workspace.
     let workspace = folder
         .ancestors()
         .find(|folder| folder.join("Cargo.lock").exists())
@@ -77,7 +78,7 @@ fn read(path: &Path) -> Result<Table, Box<dyn Error>> {
     Ok(text.parse()?)
 }
 
-/// The versions of some packages, by a Cargo.lock.
+/// The versions of some packages in a Cargo.lock.
 fn packages(lock: &Table, wanted: &[String]) -> Result<BTreeMap<String, String>, Box<dyn Error>> {
     #[derive(Deserialize)]
     struct Package {
@@ -90,7 +91,7 @@ fn packages(lock: &Table, wanted: &[String]) -> Result<BTreeMap<String, String>,
     Ok(wanted.map(|it| (it.name, it.version)).collect())
 }
 
-/// How the Rust code is optimized, by the workspace's profile and the environment.
+/// The optimization flags of the Rust code, from the workspace's profile and the environment.
 fn rust_flags(workspace: &Table) -> Result<String, Box<dyn Error>> {
     let mut flags = vec![format!("opt-level={}", env::var("OPT_LEVEL")?)];
     let profile = env::var("PROFILE")?;
@@ -119,9 +120,9 @@ fn rust_flags(workspace: &Table) -> Result<String, Box<dyn Error>> {
     Ok(flags.join(" "))
 }
 
-/// The type of build and its flags, from lines such as `CMAKE_BUILD_TYPE:STRING=Release`.
+/// The build type and its flags, from lines such as `CMAKE_BUILD_TYPE:STRING=Release`.
 fn cmake_flags(package: &str) -> Result<String, Box<dyn Error>> {
-    // The variable may have the package's version in its name.
+    // The name of the variable may contain the package's version.
     let is_root =
         |name: &str| name.starts_with(&format!("DEP_{package}_")) && name.ends_with("_ROOT");
     let (_, root) = env::vars()
@@ -143,7 +144,7 @@ fn cmake_flags(package: &str) -> Result<String, Box<dyn Error>> {
         value(&format!("CMAKE_C_FLAGS_{}", build.to_uppercase()))?,
     ]
     .join(" ");
-    // Names a folder of this machine, and compiles nothing differently.
+    // This flag names a folder of this machine, and does not change the code.
     let compiles = |flag: &&str| !flag.starts_with("-ffile-prefix-map=");
     Ok(flags
         .split(' ')

@@ -1,4 +1,4 @@
-//! Signatures by the API that OpenSSL and BoringSSL share: a module of both adapters.
+//! Signatures through the API that OpenSSL and BoringSSL share: a module of both adapters.
 
 use std::ptr;
 
@@ -10,30 +10,38 @@ use crate::{
     ssl::{check, private_key},
 };
 
-/// Bytes of a SHA-256 hash.
 const HASH: usize = 32;
 
 /// The salt is as long as the hash: `RSA_PSS_SALTLEN_DIGEST` of rsa.h.
 const SALT_AS_HASH: i32 = -1;
 
-/// A key, with what signs, verifies and hashes set up once.
-pub struct EvpSignature {
+/// A key that signs and verifies.
+///
+/// # Errors
+///
+/// The library rejects the key.
+pub fn signature(certificate: Certificate, key: &str) -> Result<Box<dyn Signature>> {
+    Ok(match certificate.is_ml_dsa() {
+        true => Box::new(MessageSignature::new(key)?),
+        false => Box::new(HashSignature::new(certificate, key)?),
+    })
+}
+
+/// A key that signs a hash, with contexts for signing, verifying and hashing.
+struct HashSignature {
     key: *mut ffi::EVP_PKEY,
     signer: *mut ffi::EVP_PKEY_CTX,
     verifier: *mut ffi::EVP_PKEY_CTX,
     hasher: *mut ffi::EVP_MD_CTX,
-    /// Lives as long as the program.
+    /// Never freed.
     sha256: *const ffi::EVP_MD,
 }
 
-impl EvpSignature {
-    /// # Errors
-    /// The library refuses the key.
-    pub fn new(certificate: Certificate, key: &str) -> Result<Self> {
+impl HashSignature {
+    fn new(certificate: Certificate, key: &str) -> Result<Self> {
         let sha256 = ffi::sha256()?;
         let key = private_key(key)?;
-        // SAFETY: each is owned by what is returned; a context holds a reference of its own to
-        // the key.
+        // SAFETY: the returned value owns each object, and a context holds a reference to the key.
         let this = unsafe {
             Self {
                 key,
@@ -46,7 +54,7 @@ impl EvpSignature {
         check(!this.signer.is_null(), "EVP_PKEY_CTX_new")?;
         check(!this.verifier.is_null(), "EVP_PKEY_CTX_new")?;
         check(!this.hasher.is_null(), "EVP_MD_CTX_new")?;
-        // SAFETY: the contexts and the hash live.
+        // SAFETY: the contexts and the hash are valid.
         unsafe {
             check(
                 ffi::EVP_PKEY_sign_init(this.signer) == 1,
@@ -79,7 +87,7 @@ impl EvpSignature {
 
     fn hash(&mut self, message: &[u8]) -> Result<[u8; HASH]> {
         let (mut hash, mut length) = ([0; HASH], 0);
-        // SAFETY: the context lives, and the output of SHA-256 fits.
+        // SAFETY: the context is valid, and the buffer has the length of a SHA-256 hash.
         let done = unsafe {
             ffi::EVP_DigestInit_ex(self.hasher, self.sha256, ptr::null_mut()) == 1
                 && ffi::EVP_DigestUpdate(self.hasher, message.as_ptr().cast(), message.len()) == 1
@@ -94,11 +102,11 @@ impl EvpSignature {
     }
 }
 
-impl Signature for EvpSignature {
+impl Signature for HashSignature {
     fn sign(&mut self, message: &[u8], signature: &mut [u8]) -> Result<usize> {
         let hash = self.hash(message)?;
         let mut length = signature.len();
-        // SAFETY: the context lives, and both lengths are those of their buffers.
+        // SAFETY: the context is valid, and both lengths are those of their buffers.
         let result = unsafe {
             ffi::EVP_PKEY_sign(
                 self.signer,
@@ -114,7 +122,7 @@ impl Signature for EvpSignature {
 
     fn verify(&mut self, message: &[u8], signature: &[u8]) -> Result<()> {
         let hash = self.hash(message)?;
-        // SAFETY: the context lives, and both lengths are those of their buffers.
+        // SAFETY: the context is valid, and both lengths are those of their buffers.
         let result = unsafe {
             ffi::EVP_PKEY_verify(
                 self.verifier,
@@ -128,13 +136,85 @@ impl Signature for EvpSignature {
     }
 }
 
-impl Drop for EvpSignature {
+impl Drop for HashSignature {
     fn drop(&mut self) {
-        // SAFETY: all are owned by this, and null is let pass.
+        // SAFETY: `self` owns all of them, and freeing null is allowed.
         unsafe {
             ffi::EVP_MD_CTX_free(self.hasher);
             ffi::EVP_PKEY_CTX_free(self.verifier);
             ffi::EVP_PKEY_CTX_free(self.signer);
+            ffi::EVP_PKEY_free(self.key);
+        }
+    }
+}
+
+/// A key that signs a message as a whole. A context is initialized for each message: OpenSSL signs
+/// one message with it.
+struct MessageSignature {
+    key: *mut ffi::EVP_PKEY,
+    context: *mut ffi::EVP_MD_CTX,
+}
+
+impl MessageSignature {
+    fn new(key: &str) -> Result<Self> {
+        // SAFETY: the returned value owns both objects.
+        let this = Self {
+            key: private_key(key)?,
+            context: unsafe { ffi::EVP_MD_CTX_new() },
+        };
+        check(!this.context.is_null(), "EVP_MD_CTX_new")?;
+        Ok(this)
+    }
+}
+
+impl Signature for MessageSignature {
+    fn sign(&mut self, message: &[u8], signature: &mut [u8]) -> Result<usize> {
+        let (none, mut length) = (ptr::null_mut(), signature.len());
+        // SAFETY: key and context are valid, and both lengths are those of their buffers.
+        unsafe {
+            let (context, hash) = (self.context, ptr::null());
+            check(
+                ffi::EVP_DigestSignInit(context, none, hash, ptr::null_mut(), self.key) == 1,
+                "EVP_DigestSignInit",
+            )?;
+            let (signature, message_length) = (signature.as_mut_ptr(), message.len());
+            check(
+                ffi::EVP_DigestSign(
+                    context,
+                    signature,
+                    &mut length,
+                    message.as_ptr(),
+                    message_length,
+                ) == 1,
+                "EVP_DigestSign",
+            )?;
+        }
+        Ok(length)
+    }
+
+    fn verify(&mut self, message: &[u8], signature: &[u8]) -> Result<()> {
+        let none = ptr::null_mut();
+        // SAFETY: key and context are valid, and both lengths are those of their buffers.
+        unsafe {
+            let (context, hash) = (self.context, ptr::null());
+            check(
+                ffi::EVP_DigestVerifyInit(context, none, hash, ptr::null_mut(), self.key) == 1,
+                "EVP_DigestVerifyInit",
+            )?;
+            let (found, length) = (signature.as_ptr(), signature.len());
+            check(
+                ffi::EVP_DigestVerify(context, found, length, message.as_ptr(), message.len()) == 1,
+                "EVP_DigestVerify",
+            )
+        }
+    }
+}
+
+impl Drop for MessageSignature {
+    fn drop(&mut self) {
+        // SAFETY: `self` owns both of them, and freeing null is allowed.
+        unsafe {
+            ffi::EVP_MD_CTX_free(self.context);
             ffi::EVP_PKEY_free(self.key);
         }
     }

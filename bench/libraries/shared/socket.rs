@@ -1,4 +1,4 @@
-//! The transport as libraries take it that want the calls of a socket: a module of their adapters.
+//! The transport for libraries that expect the calls of a socket: a module of their adapters.
 
 use std::{
     ffi::{c_int, c_void},
@@ -7,19 +7,20 @@ use std::{
 
 use tls_harness::transport::Endpoint;
 
-/// Fails as a call of the operating system does.
+/// Fails like a system call: sets errno and returns -1.
 fn fail(reason: c_int) -> isize {
     // SAFETY: errno belongs to this thread.
     unsafe { *libc::__errno_location() = reason };
     -1
 }
 
-/// As recv(2) of a socket that does not block.
+/// Behaves like recv(2) on a non-blocking socket.
 ///
 /// # Safety
-/// `endpoint` is an `Endpoint` that lives, and `length` bytes can be written.
+///
+/// `endpoint` points to a valid `Endpoint`, and `length` bytes can be written.
 pub unsafe fn receive(endpoint: *mut c_void, buffer: *mut c_void, length: usize) -> isize {
-    // SAFETY: by the caller's promise.
+    // SAFETY: the caller guarantees it.
     let (endpoint, buffer) = unsafe {
         (
             &*endpoint.cast::<Endpoint>(),
@@ -32,12 +33,13 @@ pub unsafe fn receive(endpoint: *mut c_void, buffer: *mut c_void, length: usize)
     }
 }
 
-/// As send(2).
+/// Behaves like send(2).
 ///
 /// # Safety
-/// `endpoint` is an `Endpoint` that lives, and `length` bytes can be read.
+///
+/// `endpoint` points to a valid `Endpoint`, and `length` bytes can be read.
 pub unsafe fn send(endpoint: *mut c_void, data: *const c_void, length: usize) -> isize {
-    // SAFETY: by the caller's promise.
+    // SAFETY: the caller guarantees it.
     let (endpoint, data) = unsafe {
         (
             &*endpoint.cast::<Endpoint>(),

@@ -1,4 +1,4 @@
-//! Build script: besides what every adapter's does, how wolfSSL was compiled.
+//! Build script: reports how wolfSSL was compiled, in addition to the steps of every adapter.
 
 #[path = "../shared/build.rs"]
 mod adapter;

@@ -1,6 +1,6 @@
-//! A library's program without a library, for the runner's tests: it speaks the protocol, and its
-//! figures are made up. Its name is that of its file; how it misbehaves, `suite.toml` beside it says
-//! in a comment before each scenario: `# way: crash`.
+//! A program without a library, for the runner's tests: it follows the protocol and makes its
+//! figures up. It is named after its file. In `suite.toml` beside it, a comment before each
+//! scenario states how it must misbehave: `# way: crash`.
 
 use std::io::{Read as _, Write as _};
 use std::time::{Duration, Instant};
@@ -96,7 +96,7 @@ fn measure() -> Result<()> {
     }
 }
 
-/// How to misbehave in a block: empty where nothing says so.
+/// How to misbehave in a block; empty if nothing is stated.
 fn way_of(block: u32) -> String {
     let folder = std::env::current_exe().unwrap_or_default();
     let suite = std::fs::read_to_string(folder.with_file_name("suite.toml")).unwrap_or_default();
@@ -106,7 +106,7 @@ fn way_of(block: u32) -> String {
     ways.nth(block as usize).unwrap_or_default().to_owned()
 }
 
-/// Whether this program was started twice before: each time leaves a file beside it.
+/// Whether this program was started twice before; each start creates a file beside it.
 fn third_time() -> Result<bool> {
     let own = std::env::current_exe()?;
     for time in 1..3 {
@@ -119,8 +119,8 @@ fn third_time() -> Result<bool> {
     Ok(true)
 }
 
-/// Both sides, as lines; one line without a side for a primitive, which has none. The figure is put
-/// into the text, so that it may be a wrong one.
+/// Both sides, as lines; one line without a side for a primitive. The rate is inserted as text, so
+/// that it may be invalid.
 fn measurement(request: &Request, scenario: &Scenario, way: &str, rate: f64) -> Result<String> {
     let mut lines = String::new();
     let stopped = match way {

@@ -5,14 +5,15 @@ use std::path::{Path, PathBuf};
 
 use anstyle::Style;
 use anyhow::{Context as _, Result, anyhow, bail, ensure};
+use tls_harness::implementation::Implementation;
 use tls_harness::record::{Measurement, Metric, Observation, Record};
 use tls_harness::scenario::Scenario;
 
 use crate::functions::{self, Function};
 use crate::implementations;
 use crate::libraries::Libraries;
-use crate::manifest::LayoutKind;
-use crate::matrix::{Build, Subject};
+use crate::manifest::{LayoutKind, RunCounter};
+use crate::matrix::{Build, Subject, slug};
 use crate::medians;
 use crate::plan::Order;
 use crate::program::Program;
@@ -134,9 +135,7 @@ fn commit(tree: &Path) -> Option<String> {
 fn folder(tree: &Path) -> String {
     let name = tree.canonicalize().unwrap_or_else(|_| tree.to_owned());
     let name = name.file_name().unwrap_or_default().to_string_lossy();
-    let plain = |c: char| if c.is_ascii_alphanumeric() { c } else { '-' };
-    let name: String = name.chars().map(plain).collect();
-    format!("tree-{}", name.trim_matches('-').to_ascii_lowercase())
+    format!("tree-{}", slug(&name))
 }
 
 /// A row of the comparison: one scenario, in instructions per unit of work.
@@ -175,8 +174,9 @@ pub struct Comparison {
     pub ids: [String; 2],
     /// Smallest difference that is shown, as a share of A.
     pub bound: f64,
-    /// Version of callgrind.
-    pub counter: String,
+    pub counter: RunCounter,
+    /// Of both builds.
+    pub compilers: [String; 2],
     pub rows: Vec<Row>,
     /// The rows whose difference is explained by functions.
     pub functions: Vec<(Row, Vec<Function>)>,
@@ -240,25 +240,34 @@ impl Comparison {
         ]
     }
 
+    /// What counted, on which processor.
+    fn counted_by(&self) -> String {
+        let RunCounter {
+            version, processor, ..
+        } = &self.counter;
+        let processor = processor.as_ref();
+        let processor = processor.map_or(String::new(), |it| format!(" on {it}"));
+        format!("counted by callgrind {version}{processor}")
+    }
+
     /// For a terminal.
     #[must_use]
     pub fn to_text(&self) -> String {
         let (bold, dim) = (Style::new().bold(), Style::new().dimmed());
-        let [a, b] = &self.ids;
-        let mut text = format!(
-            "{bold}instructions, counted by callgrind {}{bold:#}\n  A  {a}\n  B  {b}\n",
-            self.counter
-        );
+        let mut text = format!("{bold}instructions, {}{bold:#}\n", self.counted_by());
+        for ((side, id), compilers) in ["A", "B"].iter().zip(&self.ids).zip(&self.compilers) {
+            let _ = writeln!(text, "  {side}  {id}\n     {dim}{compilers}{dim:#}");
+        }
         let heading = ["scenario (unit)", "A", "B", "B over A", "B takes"];
         let mut table = vec![heading.map(str::to_owned).to_vec()];
         table.extend(self.rows.iter().map(|row| self.cells(row).to_vec()));
-        aligned(&mut text, &table, dim);
+        medians::aligned(&mut text, &table, 1, dim);
         for (row, functions) in &self.functions {
             let name = row.scenario.name();
             let _ = writeln!(text, "\n{bold}{name}: functions that differ most{bold:#}");
             let mut table = vec![["", "A", "B", "B less A"].map(str::to_owned).to_vec()];
             table.extend(functions.iter().map(|it| function(it).to_vec()));
-            aligned(&mut text, &table, dim);
+            medians::aligned(&mut text, &table, 1, dim);
         }
         let _ = writeln!(text, "\n{}", self.sentence());
         text
@@ -267,12 +276,12 @@ impl Comparison {
     /// For a pull request.
     #[must_use]
     pub fn to_markdown(&self) -> String {
-        let [a, b] = &self.ids;
+        let ([a, b], [of_a, of_b]) = (&self.ids, &self.compilers);
         let mut text = format!(
-            "**{}**\n\nInstructions, counted by callgrind {}. A: `{a}`, B: `{b}`.\n\n\
+            "**{}**\n\nInstructions, {}.\n\n- A: `{a}` ({of_a})\n- B: `{b}` ({of_b})\n\n\
              | scenario (unit) | A | B | B over A | B takes |\n|---|---:|---:|---:|---|\n",
             self.sentence(),
-            self.counter
+            self.counted_by()
         );
         for row in &self.rows {
             let _ = writeln!(text, "| {} |", self.cells(row).join(" | "));
@@ -308,21 +317,6 @@ fn function(it: &Function) -> [String; 4] {
     ]
 }
 
-/// Writes lines whose first column is to the left and whose others are to the right.
-fn aligned(text: &mut String, table: &[Vec<String>], heading: Style) {
-    let widths = medians::widths(table);
-    for (number, line) in table.iter().enumerate() {
-        let cells = line.iter().zip(&widths).enumerate();
-        let cells = cells.map(|(index, (cell, width))| match index {
-            0 => format!("{cell:<width$}"),
-            _ => format!("{cell:>width$}"),
-        });
-        let line = cells.collect::<Vec<_>>().join("  ");
-        let style = if number == 0 { heading } else { Style::new() };
-        let _ = writeln!(text, "{style}{}{style:#}", line.trim_end());
-    }
-}
-
 fn percent(share: f64) -> String {
     let digits = format!("{:.2}", share * 100.0);
     format!("{}%", digits.trim_end_matches('0').trim_end_matches('.'))
@@ -347,17 +341,18 @@ pub fn check_bound(bound: f64) -> Result<()> {
     Ok(())
 }
 
-/// Compares the two implementations of the finished run that an order made. Profiles are written
-/// into its folder.
+/// Compares the two implementations of the finished run that an order made, on a host with so many
+/// cores. Profiles are written into its folder.
 ///
 /// # Errors
 /// The run is not of two implementations, or a profile cannot be made.
-pub fn compare(order: &Order, bound: f64) -> Result<Comparison> {
+pub fn compare(order: &Order, bound: f64, cores: Option<u32>) -> Result<Comparison> {
     let (run, records) = medians::finished(&order.out)?;
-    let counter = run.counter.context("the run has no counts")?.version;
+    let counter = run.counter.context("the run has no counts")?;
     let Ok([a, b]) = <[_; 2]>::try_from(run.implementations) else {
         bail!("one of the two builds failed; the log is named above");
     };
+    let compilers = [&a, &b].map(compilers);
     let ids = [a.id, b.id];
     let rows = rows(&records, &ids);
     let mut explained: Vec<&Row> = rows
@@ -370,7 +365,7 @@ pub fn compare(order: &Order, bound: f64) -> Result<Comparison> {
     let functions = match explained.is_empty() {
         true => Vec::new(),
         false => {
-            let programs = programs(order)?;
+            let programs = programs(order, cores)?;
             let explained = (1..).zip(explained);
             let all = explained.map(|(number, row)| {
                 let functions = explain(row, &programs, &order.out, number)?;
@@ -383,14 +378,21 @@ pub fn compare(order: &Order, bound: f64) -> Result<Comparison> {
         ids,
         bound,
         counter,
+        compilers,
         rows,
         functions,
     })
 }
 
+/// The compilers that a program names.
+fn compilers(of: &Implementation) -> String {
+    let both = [&of.rust_compiler, &of.c_compiler].into_iter().flatten();
+    both.map(String::as_str).collect::<Vec<_>>().join(", ")
+}
+
 /// The programs of both builds, which are there.
-fn programs(order: &Order) -> Result<[Program; 2]> {
-    let mut suite = order.read(None)?.suite;
+fn programs(order: &Order, cores: Option<u32>) -> Result<[Program; 2]> {
+    let mut suite = order.read(cores)?.suite;
     let ready = implementations::prepare(&mut suite, &order.places, LayoutKind::Shifted)?;
     let programs = ready.programs.try_into();
     programs.map_err(|_| anyhow!("expected the programs of two builds"))

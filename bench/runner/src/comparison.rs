@@ -9,6 +9,7 @@ use anyhow::{Context as _, Result};
 use tls_harness::request::Counter;
 use tlsbench::compare;
 use tlsbench::host::root::Root;
+use tlsbench::implementations;
 use tlsbench::libraries::Libraries;
 use tlsbench::manifest::LayoutKind;
 use tlsbench::matrix::Subject;
@@ -17,7 +18,7 @@ use tlsbench::run::run;
 use tlsbench::selection::Selection;
 use tlsbench::verdicts;
 
-use crate::{percent, project, relative, show};
+use crate::{cores, percent, project, relative, show};
 
 #[derive(clap::Args)]
 pub struct CompareArguments {
@@ -44,6 +45,9 @@ pub struct CompareArguments {
     /// Also measure time, into the folder of a run in data/runs, and print its verdicts
     #[arg(long)]
     time: bool,
+    /// First record the packages that the builds use in bench/matrix.lock: builds use only those
+    #[arg(long)]
+    record: bool,
     /// Also write the comparison to this file, as Markdown
     #[arg(long, value_name = "FILE")]
     markdown: Option<PathBuf>,
@@ -85,8 +89,11 @@ pub fn compared(arguments: CompareArguments, root: &Root) -> Result<ExitCode> {
         until_precise: None,
         counter: Some(Counter::Callgrind),
     };
+    if arguments.record {
+        implementations::record(&order.read(cores())?.suite, &order.places)?;
+    }
     run(&order, root)?;
-    let comparison = compare::compare(&order, arguments.bound)?;
+    let comparison = compare::compare(&order, arguments.bound, cores())?;
     print!("{}", comparison.to_text());
     if let Some(file) = arguments.markdown {
         let file = project.given(&file);
@@ -94,7 +101,7 @@ pub fn compared(arguments: CompareArguments, root: &Root) -> Result<ExitCode> {
         written.with_context(|| file.display().to_string())?;
     }
     if arguments.time {
-        let suite = order.read(None)?.suite;
+        let suite = order.read(cores())?.suite;
         let order = Order {
             command: format!("{} --time", order.command),
             out: times,

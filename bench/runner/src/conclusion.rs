@@ -1,4 +1,4 @@
-//! The warnings of a run that was measured, and how precise it became.
+//! The warnings of a finished run, and the precision that it reached.
 
 use jiff::SignedDuration;
 
@@ -7,7 +7,7 @@ use crate::precision::half_width;
 use crate::suite::Suite;
 use crate::warnings::Warning;
 
-/// A run after its last round.
+/// The state of a run after its last round.
 pub struct Conclusion<'a> {
     pub suite: &'a Suite,
     pub history: &'a History,
@@ -36,7 +36,7 @@ impl Conclusion<'_> {
         warnings
     }
 
-    /// For people: after how many rounds each median first was as precise as asked.
+    /// Text that states after how many rounds each median reached the requested precision.
     pub fn precision(&self) -> Vec<String> {
         let Some(target) = self.until_precise else {
             return Vec::new();
@@ -98,7 +98,7 @@ impl Conclusion<'_> {
     }
 }
 
-/// Whether the interval of the median of these rates is within `target`.
+/// Whether the half-width of the 95% interval of the median of these rates is at most `target`.
 pub fn is_precise(rates: &[f64], target: f64) -> bool {
     half_width(rates).is_some_and(|width| width <= target)
 }

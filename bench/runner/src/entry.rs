@@ -1,4 +1,4 @@
-//! One `[[scenarios]]` of a suite: a field may hold a list of values, and `threads` a word for
+//! One `[[scenarios]]` of a suite: a field may contain a list of values, and `threads` a word for
 //! numbers that depend on the host.
 
 use anyhow::{Context as _, Result};
@@ -12,9 +12,9 @@ use crate::lines::readable;
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Threads {
     Number(u32),
-    /// One, and as many as the host has cores.
+    /// One, and the number of cores.
     OneAndCores,
-    /// Up to the cores of the host and past them.
+    /// Numbers up to the host's cores and above.
     PastCores,
 }
 
@@ -30,7 +30,7 @@ impl Threads {
         }
     }
 
-    /// The numbers on a host with this many cores, ascending.
+    /// The numbers for a host with this many cores, in ascending order.
     fn counts(self, cores: Option<u32>) -> Result<Vec<u32>> {
         let cores = || cores.context("the number of the host's cores is unknown");
         Ok(match self {
@@ -41,7 +41,7 @@ impl Threads {
     }
 }
 
-/// Powers of two below the cores, the cores, half as many again, and twice as many: 1, 2, 3, 4 on
+/// Powers of two below the number of cores, that number, 1.5 times and twice as many: 1, 2, 3, 4 on
 /// 2 cores; 1, 2, 4, 8, 16, 32, 64, 80, 120, 160 on 80.
 fn past(cores: u32) -> Vec<u32> {
     let powers = (0..u32::BITS).map(|power| 1 << power);
@@ -56,19 +56,21 @@ fn ascending(counts: impl IntoIterator<Item = u32>) -> Vec<u32> {
     counts
 }
 
-/// The scenarios of all combinations of the values in lists.
+/// The scenarios of all combinations of the listed values.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Entry {
-    /// Each without threads.
+    /// The scenarios, without their threads.
     scenarios: Vec<Scenario>,
     threads: Vec<Threads>,
 }
 
 impl Entry {
-    /// The scenarios on a host with this many cores, those that differ in threads next to each other.
+    /// The scenarios on a host with this many cores; those that differ only in threads are
+    /// adjacent.
     ///
     /// # Errors
-    /// `threads` depends on the cores, whose number is unknown.
+    ///
+    /// `threads` depends on the number of cores, which is unknown.
     pub fn scenarios(&self, cores: Option<u32>) -> Result<Vec<Scenario>> {
         let mut counts = Vec::new();
         for threads in &self.threads {
@@ -86,7 +88,7 @@ impl Entry {
     }
 }
 
-/// Why a table is no entry: the field at fault, if it is one, and the message.
+/// Why a table is not a valid entry: the wrong field, if there is one, and the message.
 #[derive(Debug, PartialEq)]
 pub struct Wrong {
     pub field: Option<String>,
@@ -94,10 +96,11 @@ pub struct Wrong {
 }
 
 impl Entry {
-    /// Reads an entry.
+    /// Parses an entry.
     ///
     /// # Errors
-    /// A field is unknown or missing, or has a value that is none.
+    ///
+    /// A field is unknown, missing or has an invalid value.
     pub fn read(mut table: Table) -> Result<Self, Wrong> {
         let wrong = |field: &str, message: String| Wrong {
             field: Some(field.to_owned()),
@@ -137,7 +140,7 @@ impl Entry {
     }
 }
 
-/// Why a field by itself is none of a scenario, or has another value than it may have.
+/// The message about a field that is unknown or has an invalid value, if it does.
 fn unknown(field: &str, value: &Value) -> Option<String> {
     let mut alone = Table::new();
     alone.insert("operation".into(), "handshake".into());
@@ -194,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wrong_field_is_refused_with_what_was_expected() {
+    fn the_error_for_a_wrong_field_states_the_expected_value() {
         for (field, expected) in [
             ("threads = 0", "threads = 0: expected a number"),
             (

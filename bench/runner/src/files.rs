@@ -1,4 +1,4 @@
-//! Files that are whole or not there.
+//! Writes files atomically.
 
 use std::fs::{self, File};
 use std::io::Write as _;
@@ -6,7 +6,7 @@ use std::path::Path;
 
 use anyhow::{Context, Result};
 
-/// Writes a file beside its place, flushes it to the disk, and moves it to its place.
+/// Writes and flushes a temporary file, then renames it to `path`.
 pub fn replace(path: &Path, bytes: &[u8]) -> Result<()> {
     let beside = path.with_extension("writing");
     let write = || -> std::io::Result<()> {
@@ -14,7 +14,7 @@ pub fn replace(path: &Path, bytes: &[u8]) -> Result<()> {
         file.write_all(bytes)?;
         file.sync_all()?;
         fs::rename(&beside, path)?;
-        // The name is on the disk only when its folder is.
+        // The new name is on the disk only after its folder is flushed.
         match path.parent() {
             Some(folder) if !folder.as_os_str().is_empty() => File::open(folder)?.sync_all(),
             _ => File::open(".")?.sync_all(),

@@ -143,6 +143,9 @@ Ir          file:function
  1,000,000  ./malloc/malloc.c:_int_free [/usr/lib/libc.so.6]
        200  ./malloc/malloc.c:_int_free'2 [/usr/lib/libc.so.6]
        100  /build/a.c:f
+        50  ./a.c:f'name [/usr/bin/x]
+        40  ???:x::h0123456789abcdeg [/usr/bin/x]
+        30  ???:x::habc [/usr/bin/x]
          .  ./csu/libc_start.h:(below main) [/usr/lib/libc.so.6]
 
 ";
@@ -155,10 +158,28 @@ Ir          file:function
             ("_int_free", 1_000_200.0),
             ("aes_gcm_enc", 12e6),
             ("f", 100.0),
+            ("f'name", 50.0),
+            ("x::h0123456789abcdeg", 40.0),
+            ("x::habc", 30.0),
             ("(below main)", 0.0),
         ];
         let expected: Costs = expected.map(|(name, cost)| (name.to_owned(), cost)).into();
         assert_eq!(costs, expected);
+    }
+
+    #[test]
+    fn the_costs_of_a_profile_are_those_of_one_unit_of_work() {
+        let folder = tempfile::tempdir().unwrap();
+        let profile = folder.path().join("profile");
+        let text = "# callgrind format\nversion: 1\ncreator: callgrind-3.19.0\npositions: line\n\
+                    events: Ir\n\nob=/usr/bin/x\nfl=a.c\nfn=f\n1 300\nfn=g\n2 100\n\n\
+                    totals: 400\n";
+        std::fs::write(&profile, text).unwrap();
+        let expected: Costs = [("f", 75.0), ("g", 25.0)]
+            .map(|(name, cost)| (name.to_owned(), cost))
+            .into();
+        assert_eq!(costs(&profile, 4.0).unwrap(), expected);
+        assert!(costs(&folder.path().join("none"), 4.0).is_err());
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! What the journal of a run holds: the state from which a run resumes.
+//! The contents of a run's journal: the state from which a run resumes.
 
 use std::collections::{BTreeMap, HashMap};
 use std::time::Duration;
@@ -7,13 +7,14 @@ use jiff::Timestamp;
 use tls_harness::record::{Cause, Metric, Phase, Record, RoundState, Statistic, Status};
 use tls_harness::scenario::Scenario;
 
-/// A block is not tried again after so many failures in a row.
+/// After this many failures in a row a block is not tried again.
 const MOST_FAILURES: u32 = 3;
 
-/// One implementation in one block: its index in the suite, and the implementation's id.
+/// A block of one implementation: the index of its scenario in the suite, and the implementation's
+/// id.
 type Place = (u32, String);
 
-/// The outcomes of the blocks of one place.
+/// The results of the blocks at one place.
 #[derive(Debug, Default)]
 struct Blocks {
     measured: u32,
@@ -29,7 +30,6 @@ impl Blocks {
     }
 }
 
-/// What was measured so far.
 #[derive(Debug, Default)]
 pub struct History {
     counted_rounds: Vec<u32>,
@@ -37,9 +37,9 @@ pub struct History {
     last_session: u32,
     last_round: u32,
     blocks: BTreeMap<Place, Blocks>,
-    /// Total rates by implementation and scenario, with the round each is of.
+    /// Total rates by implementation and scenario, each with its round.
     rates: HashMap<(String, Scenario), Vec<(u32, f64)>>,
-    /// Times of the first and last record of the round in flight.
+    /// Times of the first and last record of an unfinished round.
     in_flight: Option<(Timestamp, Timestamp)>,
 }
 
@@ -74,7 +74,7 @@ impl History {
                 let place = (block.block, block.implementation.clone());
                 let blocks = self.blocks.entry(place).or_default();
                 if block.status == Status::Failed {
-                    // The mark of a block that was not tried repeats the reason of the last try.
+                    // The mark of a block that was skipped repeats the reason of the last try.
                     if !blocks.given_up() {
                         blocks.reason = block.reason.clone().unwrap_or_default();
                     }
@@ -102,12 +102,10 @@ impl History {
         self.in_flight = Some((first, time));
     }
 
-    /// How many rounds count.
     pub fn counted(&self) -> u32 {
         u32::try_from(self.counted_rounds.len()).unwrap_or(u32::MAX)
     }
 
-    /// How many rounds of one session count.
     pub fn counted_in(&self, session: u32) -> u32 {
         self.number_of(|state| state.session == session && !state.disturbed)
     }
@@ -116,8 +114,8 @@ impl History {
         self.last_round + 1
     }
 
-    /// The mark of a round that was in flight when the runner stopped. It does not count: its blocks
-    /// did not follow each other, and nothing watched the host throughout.
+    /// The mark of a round that was unfinished when the runner stopped. It does not count: its
+    /// blocks did not follow each other, and the host was not watched throughout.
     pub fn interrupted(&self, now: Timestamp) -> Option<RoundState> {
         let (first, last) = self.in_flight?;
         Some(RoundState {
@@ -141,12 +139,12 @@ impl History {
         })
     }
 
-    /// Rounds that were disturbed by the host, not by an interruption.
+    /// Number of rounds that the host disturbed, without those that were interrupted.
     pub fn repeats(&self) -> u32 {
         self.number_of(|state| state.disturbed && !is_interrupted(state))
     }
 
-    /// Those of one session.
+    /// The same for one session.
     pub fn repeats_in(&self, session: u32) -> u32 {
         self.number_of(|state| {
             state.session == session && state.disturbed && !is_interrupted(state)
@@ -165,7 +163,7 @@ impl History {
             .count()
     }
 
-    /// Why this block is not tried again, if so.
+    /// The reason why this block is not tried again, if so.
     pub fn given_up(&self, block: u32, implementation: &str) -> Option<String> {
         let blocks = self.blocks.get(&(block, implementation.to_owned()))?;
         blocks
@@ -173,13 +171,13 @@ impl History {
             .then(|| format!("not tried again: {}", blocks.reason))
     }
 
-    /// Mean wall time of the blocks of one place, if there were any.
+    /// Mean wall-clock time of the blocks at one place, if there were any.
     pub fn mean_block(&self, block: u32, implementation: &str) -> Option<Duration> {
         let blocks = self.blocks.get(&(block, implementation.to_owned()))?;
         Some(blocks.elapsed / blocks.measured)
     }
 
-    /// Places with failures: block, implementation, how often, and the last reason.
+    /// Places with failures: block, implementation, number of failures, and last reason.
     pub fn failures(&self) -> impl Iterator<Item = (u32, &str, u32, &str)> {
         self.blocks
             .iter()
@@ -189,7 +187,7 @@ impl History {
             })
     }
 
-    /// Total rates of the rounds that count, in their order, for each implementation and scenario.
+    /// Total rates of the rounds that count, in order, for each implementation and scenario.
     pub fn rates(&self) -> BTreeMap<(String, String), Vec<f64>> {
         self.rates
             .iter()
@@ -229,9 +227,9 @@ mod tests {
         })
     }
 
-    /// All of these rounds have the sentence of an interruption as their reason.
+    /// The reason of each of these rounds is the sentence of an interruption.
     #[test]
-    fn the_causes_of_a_round_decide_and_not_its_reasons() {
+    fn the_causes_of_a_disturbance_decide_not_its_reasons() {
         let history = History::of(&[
             round(1, &[Cause::Interrupted]),
             round(2, &[Cause::Load, Cause::Steal]),
@@ -243,7 +241,7 @@ mod tests {
     }
 
     #[test]
-    fn the_reason_of_the_last_try_is_kept_while_a_block_is_not_tried() {
+    fn a_skipped_block_keeps_the_reason_of_the_last_try() {
         let failed = |reason: String| {
             Record::Block(Block {
                 schema: Schema,

@@ -1,4 +1,5 @@
-//! The implementations of a suite, made ready: every build is built, every program describes itself.
+//! Prepares the implementations of a suite: makes every build, and runs `describe` of every
+//! program.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -15,32 +16,31 @@ use crate::words::counted;
 use anyhow::{Context as _, Result, anyhow, bail, ensure};
 use tls_harness::implementation::Implementation;
 
-/// Where programs are, and where they are made.
+/// Folders of programs and builds.
 pub struct Places {
-    /// Existing programs.
+    /// Folder of existing programs.
     pub programs: PathBuf,
-    /// The workspace of the harness, from which builds are made.
+    /// The workspace of the harness, the source of all builds.
     pub bench: PathBuf,
-    /// Where builds are kept.
+    /// Folder of finished builds.
     pub cache: PathBuf,
-    /// Where programs are that were linked several times.
+    /// Folder of programs in several layouts.
     pub layouts: PathBuf,
 }
 
-/// The implementations to measure, in the suite's order.
+/// The implementations to measure, in the order of the suite.
 pub struct Ready {
     pub programs: Vec<Program>,
-    /// The programs in layout 1, 2, …
+    /// The programs in layouts 1, 2, …
     others: Vec<Vec<Program>>,
     /// Empty if there is only one.
     pub layouts: Vec<RunLayout>,
     pub locks: Vec<Lock>,
-    /// Builds that failed: they are not measured.
+    /// A warning for each failed build, which is not measured.
     pub warnings: Vec<Warning>,
 }
 
 impl Ready {
-    /// The programs in one layout.
     pub fn linked(&self, layout: u32) -> &[Program] {
         match layout.checked_sub(1) {
             None => &self.programs,
@@ -49,20 +49,20 @@ impl Ready {
     }
 }
 
-/// A Cargo.lock that went into a build.
+/// A Cargo.lock of a build.
 pub struct Lock {
-    /// Id of the build's implementation.
     pub implementation: String,
-    /// What the run calls it.
+    /// File name in the run.
     pub name: String,
     pub path: PathBuf,
 }
 
-/// Checks before anything is built that every implementation of a suite can be there.
+/// Checks before any build that every implementation of a suite can be built or exists.
 ///
 /// # Errors
-/// A program is of no library, a build cannot be made, or two of them would have one id: names file
-/// and line.
+///
+/// A program belongs to no library, a build is impossible, or two builds have the same id. Names
+/// file and line.
 pub fn check(file: &SuiteFile, places: &Places, libraries: &Libraries) -> Result<()> {
     let suite = &file.suite;
     let matrix = suite
@@ -94,16 +94,17 @@ pub fn check(file: &SuiteFile, places: &Places, libraries: &Libraries) -> Result
     Ok(())
 }
 
-/// What a program describes itself as.
+/// The description that a program gives of itself.
 ///
 /// # Errors
-/// It is not there: names the command that builds it.
+///
+/// The program does not exist; names the command that builds it.
 pub fn described(name: &str, places: &Places, libraries: &Libraries) -> Result<Implementation> {
     let program = Program::describe(&places.programs, name, libraries.of_program(name))?;
     Ok(program.implementation)
 }
 
-/// What a program describes itself as, if it is there.
+/// The description that a program gives of itself, if it exists.
 fn program(name: &str, places: &Places, libraries: &Libraries) -> Result<Option<Implementation>> {
     if places.programs.join(name).exists() {
         return Program::describe(&places.programs, name, None).map(|it| Some(it.implementation));
@@ -120,8 +121,8 @@ fn program(name: &str, places: &Places, libraries: &Libraries) -> Result<Option<
     Ok(None)
 }
 
-/// Whether two implementations would have one id: builds of one name, or a program and the build
-/// that would make it again.
+/// Whether two implementations have the same id: builds with one name, or a program and a build of
+/// the same version and settings.
 fn have_one_id(
     (left, described): (&Subject, Option<&Implementation>),
     (right, other): (&Subject, Option<&Implementation>),
@@ -134,12 +135,13 @@ fn have_one_id(
     }
 }
 
-/// Makes everything ready that a suite names. What fails to build is removed from the suite, with a
-/// warning. A program that is named again is another implementation, of the build `repeat-2`,
-/// `repeat-3`, …
+/// Prepares all implementations of a suite. A failed build is removed from the suite, with a
+/// warning. A program that is listed again becomes another implementation, with the build
+/// `repeat-2`, `repeat-3`, …
 ///
 /// # Errors
-/// Nothing is left, a program is not there, or one differs from what the suite names.
+///
+/// No implementation is left, a program does not exist, or one differs from the suite's entry.
 pub fn prepare(suite: &mut Suite, places: &Places, kind: LayoutKind) -> Result<Ready> {
     let several = (suite.layouts > 1).then(|| Layouts::new(&places.layouts, kind, suite.layouts));
     let programs = match &several {
@@ -213,20 +215,21 @@ pub fn prepare(suite: &mut Suite, places: &Places, kind: LayoutKind) -> Result<R
     Ok(ready)
 }
 
-/// A build that is ready, or why it is not.
+/// A finished build, or the reason for its failure.
 type Outcome = std::result::Result<Built, String>;
 
-/// Builds all builds of a suite; for each subject the outcome, if it is a build.
+/// Makes all builds of a suite; returns the outcome for each subject that is a build.
 ///
 /// # Errors
-/// A compiler is missing, or a build cannot be understood.
+///
+/// A compiler is missing, or a build is invalid.
 pub fn build_all(suite: &Suite, places: &Places) -> Result<Vec<Option<Outcome>>> {
     let builds: Vec<&Build> = suite.builds().collect();
     if builds.is_empty() {
         return Ok(suite.implementations.iter().map(|_| None).collect());
     }
     let matrix = Matrix::new(&places.bench, &places.cache)?;
-    // Errors of the suite and missing compilers are reported before anything is built.
+    // Reports errors of the suite and missing compilers before any build starts.
     for build in &builds {
         matrix.is_built(build)?;
     }
@@ -249,10 +252,11 @@ pub fn build_all(suite: &Suite, places: &Places) -> Result<Vec<Option<Outcome>>>
         .collect()
 }
 
-/// Records the packages that the builds of a suite are made of, in `bench/matrix.lock`.
+/// Records the packages of a suite's builds in `bench/matrix.lock`.
 ///
 /// # Errors
-/// A build has none.
+///
+/// Cargo finds no packages for a build.
 pub fn record(suite: &Suite, places: &Places) -> Result<()> {
     let matrix = Matrix::new(&places.bench, &places.cache)?;
     for build in suite.builds() {
@@ -263,9 +267,10 @@ pub fn record(suite: &Suite, places: &Places) -> Result<()> {
     Ok(())
 }
 
-/// Whether a subject is there.
+/// Whether a subject is built.
 ///
 /// # Errors
+///
 /// It cannot be built on this host.
 pub fn is_there(subject: &Subject, places: &Places) -> Result<bool> {
     match subject {
@@ -274,7 +279,7 @@ pub fn is_there(subject: &Subject, places: &Places) -> Result<bool> {
     }
 }
 
-/// The same for people.
+/// The state of a subject as text.
 pub fn state(subject: &Subject, places: &Places) -> String {
     let libraries = Libraries::read(&places.bench).ok();
     match (is_there(subject, places), subject) {
@@ -292,7 +297,8 @@ pub fn state(subject: &Subject, places: &Places) -> String {
 /// Runs the conformance tests for the first and the last build of each library in a suite.
 ///
 /// # Errors
-/// A test failed: names all that did.
+///
+/// A test failed; names all failures.
 pub fn test(suite: &Suite, places: &Places) -> Result<()> {
     let matrix = Matrix::new(&places.bench, &places.cache)?;
     let mut failed = Vec::new();
@@ -312,7 +318,6 @@ pub fn test(suite: &Suite, places: &Places) -> Result<()> {
     Ok(())
 }
 
-/// The first and the last of each library.
 fn ends<'a>(builds: &[&'a Build]) -> Vec<&'a Build> {
     builds
         .iter()
@@ -325,7 +330,7 @@ fn ends<'a>(builds: &[&'a Build]) -> Vec<&'a Build> {
         .collect()
 }
 
-/// A reason without paths of this machine.
+/// Removes paths of this machine from a reason.
 fn without_places(reason: &str, places: &Places) -> String {
     let (reason, _) = reason.split_once("; log: ").unwrap_or((reason, ""));
     let here = std::env::current_dir().unwrap_or_default();
@@ -335,7 +340,7 @@ fn without_places(reason: &str, places: &Places) -> String {
     reason.replace(&cache, "").replace(&here, "")
 }
 
-/// Records what distinguishes a build from others of its version.
+/// Adds the label that distinguishes a build from others of its version.
 fn labelled(mut program: Program, build: &Build, built: &Built) -> Program {
     if let Some(label) = build.label() {
         add_label(&mut program, &label);
@@ -376,7 +381,8 @@ fn add_label(program: &mut Program, label: &str) {
     });
 }
 
-/// The commit that is checked out in a tree, `-dirty` if more than that, where git knows one.
+/// The commit that is checked out in a tree, with `-dirty` if there are changes; `None` without
+/// git.
 pub fn commit(tree: &Path) -> Option<String> {
     let output = Command::new("git")
         .arg("-C")

@@ -1,4 +1,4 @@
-//! A file of scenarios that suites share: `bench/suites/_*.toml`.
+//! Files of scenarios that suites include: `bench/suites/_*.toml`.
 
 use std::path::Path;
 
@@ -10,8 +10,8 @@ use toml::Value;
 
 use crate::lines::Lines;
 
-/// `"_main.toml"`, or `{ file = "_main.toml", key_exchange = "X25519" }`: the fields beside `file`
-/// replace those that the file's scenarios have; a scenario without the field stays without.
+/// `"_main.toml"`, or `{ file = "_main.toml", key_exchange = "X25519" }`: each other field replaces
+/// the values of that field in the file's scenarios. A scenario without the field stays without it.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(
     untagged,
@@ -34,10 +34,11 @@ struct Shared {
 }
 
 impl Include {
-    /// The file, which is in `folder`, and the tables of its scenarios.
+    /// Reads the file from `folder`; returns its lines and the tables of its scenarios.
     ///
     /// # Errors
-    /// It cannot be read, or no scenario has a field that is to be replaced.
+    ///
+    /// It cannot be read, or no scenario has a field that must be replaced.
     pub fn read(&self, folder: &Path) -> Result<(Lines, Vec<Table>)> {
         let unchanged = Table::new();
         let (file, fields) = match self {
@@ -78,20 +79,20 @@ mod tests {
     }
 
     #[test]
-    fn a_field_replaces_that_of_the_scenarios_which_have_it() {
+    fn a_field_is_replaced_only_in_scenarios_that_have_it() {
         assert_eq!(groups("").unwrap(), [Some("secp256r1".into()), None]);
         let changed = groups("key_exchange = \"X25519\"").unwrap();
         assert_eq!(changed, [Some("X25519".into()), None]);
     }
 
     #[test]
-    fn a_field_that_no_scenario_has_is_refused() {
+    fn replacing_a_field_that_no_scenario_has_is_an_error() {
         let error = groups("certificate = \"ed25519\"").unwrap_err().to_string();
         assert!(error.contains("no scenario has certificate"), "{error}");
     }
 
     #[test]
-    fn a_file_of_scenarios_holds_nothing_else() {
+    fn an_included_file_contains_only_scenarios() {
         let error = toml::from_str::<Shared>("rounds = 1\nscenarios = []\n").err();
         assert!(error.unwrap().to_string().contains("rounds"));
     }

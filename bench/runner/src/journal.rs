@@ -1,4 +1,4 @@
-//! `raw/records.jsonl` of a run: appended and flushed as measured, never rewritten.
+//! `raw/records.jsonl` of a run: each record is appended and flushed, and never rewritten.
 
 use std::fs::{self, File};
 use std::io::{self, Read as _, Seek as _, Write as _};
@@ -13,17 +13,16 @@ use tls_harness::record::Record;
 
 use crate::suite::hex;
 
-/// Where bytes are kept: a file, or in tests something that fails.
+/// Storage of the journal: a file, or in tests an object that fails.
 pub trait Store {
     /// Appends the bytes and flushes them to the disk.
     fn append(&mut self, bytes: &[u8]) -> io::Result<()>;
-    /// Cuts to a length.
+    /// Truncates to a length.
     fn cut(&mut self, length: u64) -> io::Result<()>;
-    /// Why what is kept is not what was appended, as far as its place and length show, if so.
+    /// How the stored bytes differ from the appended ones, if their path or length shows that.
     fn changed(&self, length: u64) -> Option<String>;
 }
 
-/// A file with its place.
 pub struct Named {
     file: File,
     path: PathBuf,
@@ -53,18 +52,18 @@ impl Store for Named {
     }
 }
 
-/// The journal of a run. Its bytes always end with a commit mark (a block or round record), or
-/// with what was in flight when the runner was killed, which is cut off when it is opened again.
+/// The journal of a run. It ends with a commit mark (a block or round record), or with an
+/// incomplete block if the runner was killed. Opening it removes the incomplete block.
 pub struct Journal<S = Named> {
     store: S,
     length: u64,
-    /// Of all that it holds.
+    /// Checksum of the whole content.
     digest: Sha256,
 }
 
 impl Journal {
-    /// Opens the journal, or makes it; cuts off what was in flight; returns what it holds.
-    /// Only one process at a time may have it open.
+    /// Opens or creates the journal, removes an incomplete block, and returns the records. Only one
+    /// process at a time can open it.
     pub fn open(path: &Path) -> Result<(Self, Vec<Record>)> {
         let name = path.display().to_string();
         let mut file = File::options()
@@ -93,10 +92,11 @@ impl Journal {
         Ok((journal, records))
     }
 
-    /// Reads the journal again: it must hold what was appended, byte for byte.
+    /// Reads the journal again: it must contain exactly the appended bytes.
     ///
     /// # Errors
-    /// It was changed by another program.
+    ///
+    /// Another program changed it.
     pub fn verify(&self) -> Result<()> {
         let path = &self.store.path;
         let bytes = fs::read(path).with_context(|| path.display().to_string())?;
@@ -104,9 +104,10 @@ impl Journal {
             .with_context(|| path.display().to_string())
     }
 
-    /// Compares a checksum of the journal with that of what was appended.
+    /// Compares a checksum of the journal with that of the appended bytes.
     ///
     /// # Errors
+    ///
     /// They differ.
     pub fn is_unchanged(&self, sha256: &str) -> Result<()> {
         let expected = hex(&self.digest.clone().finalize());
@@ -120,8 +121,8 @@ impl Journal {
 }
 
 impl<S: Store> Journal<S> {
-    /// Appends complete lines, which end with a commit mark: all of them, or none. While the disk
-    /// is full, says so, waits `pause` and tries again, at most `tries` times.
+    /// Appends complete lines that end with a commit mark: all of them, or none. If the disk is
+    /// full, it reports that, waits `pause` and tries again, at most `tries` times.
     pub fn append(
         &mut self,
         lines: &[u8],
@@ -178,8 +179,8 @@ fn committed(bytes: &[u8]) -> Result<(Vec<Record>, usize)> {
                     (kept, length) = (records.len(), position);
                 }
             }
-            // What was in flight is at most one block, written at once: a mark or two behind a
-            // line that cannot be read mean that the file was damaged otherwise.
+            // Only one block can be incomplete, and it is written at once. So two or more marks
+            // after an unreadable line mean that the file was damaged in another way.
             Some(Err(error)) if marks(&bytes[position..]) > 1 => {
                 bail!("line {}: {error}: expected a record", index + 1);
             }
@@ -205,7 +206,7 @@ mod tests {
     const EXAMPLE: &str = include_str!("../../../data/schema/record.example.jsonl");
 
     #[test]
-    fn cut_at_any_byte_it_keeps_whole_blocks_only() {
+    fn a_journal_cut_at_any_byte_keeps_only_whole_blocks() {
         let bytes = EXAMPLE.as_bytes();
         let mut ends_of_marks = vec![0];
         let mut position = 0;
@@ -225,14 +226,14 @@ mod tests {
     }
 
     #[test]
-    fn damage_before_the_last_block_is_named_with_its_line() {
+    fn an_error_names_the_line_of_damage_before_the_last_block() {
         let damaged = EXAMPLE.replacen("\"measurement\"", "\"measur\0ment\"", 1);
         let error = committed(damaged.as_bytes()).unwrap_err().to_string();
         assert!(error.starts_with("line 2: "), "{error}");
     }
 
     #[test]
-    fn a_block_in_flight_that_is_on_the_disk_in_part_is_cut_off() {
+    fn a_partly_written_block_is_removed() {
         let zeroed = EXAMPLE.lines().last().unwrap().len() / 2;
         let mut bytes = EXAMPLE.as_bytes().to_vec();
         let last = bytes.len() - zeroed;
@@ -242,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn a_block_whose_mark_is_on_the_disk_before_its_figures_is_cut_off() {
+    fn a_block_whose_mark_was_written_before_its_figures_is_removed() {
         let lines: Vec<_> = EXAMPLE.split_inclusive('\n').collect();
         let [start, end] = [7, 9].map(|count| lines[..count].concat().len());
         assert!(lines[7].contains(r#""kind":"measurement""#));
@@ -254,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn a_journal_that_is_opened_again_is_cut_to_its_last_mark() {
+    fn a_reopened_journal_is_truncated_to_its_last_mark() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("records.jsonl");
         fs::write(&path, format!("{EXAMPLE}{{\"in flight")).unwrap();
@@ -264,7 +265,7 @@ mod tests {
         assert_eq!(fs::read_to_string(&path).unwrap(), EXAMPLE);
     }
 
-    /// A disk with room for `room` bytes more, and `relief` bytes after each failure.
+    /// A disk with `room` free bytes, and `relief` more after each failure.
     struct Disk {
         bytes: Vec<u8>,
         room: usize,
@@ -303,7 +304,7 @@ mod tests {
     }
 
     #[test]
-    fn a_full_disk_is_named_and_waited_for() {
+    fn a_full_disk_is_reported_and_writing_is_retried() {
         let store = Disk {
             bytes: Vec::new(),
             room: 15,
@@ -328,7 +329,7 @@ mod tests {
     }
 
     #[test]
-    fn a_disk_that_stays_full_ends_the_run_with_nothing_in_part() {
+    fn a_disk_that_stays_full_ends_the_run_without_a_partial_block() {
         let store = Disk {
             bytes: Vec::new(),
             room: 5,
@@ -343,7 +344,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_deleted_replaced_or_edited_is_not_written_on() {
+    fn a_deleted_replaced_or_edited_journal_is_not_appended_to() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("records.jsonl");
         let line = EXAMPLE.split_inclusive('\n').next().unwrap();

@@ -1,5 +1,5 @@
-//! Programs that are linked several times, from the same objects. Where the linker puts code moves a
-//! figure by some per cent (`docs/bench-host.md`), so the sessions of a run may use several.
+//! Links programs several times from the same objects. The position of code changes a figure by
+//! some per cent (`docs/bench-host.md`), so the sessions of a run may use several layouts.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -23,13 +23,13 @@ use crate::suite::Suite;
 
 mod shared;
 
-/// Padding is a multiple of this, to which compilers align functions …
+/// Unit of padding: compilers align functions to it.
 const STEP: u64 = 16;
 
-/// … and at most this: over all sets of the first-level cache, and over several pages.
+/// Largest padding: it covers all sets of the first-level cache, and several pages.
 const MOST_PADDING: u64 = 64 << 10;
 
-/// Compiles for `RUSTC_WORKSPACE_WRAPPER`: programs are linked by the script beside it.
+/// Compiler for `RUSTC_WORKSPACE_WRAPPER`: the script beside it links the programs.
 const RUSTC: &str = r#"#!/bin/sh
 case "$CARGO_BIN_NAME" in
 "") exec "$@" ;;
@@ -37,16 +37,16 @@ case "$CARGO_BIN_NAME" in
 esac
 "#;
 
-/// The layouts of one kind: a folder for each, by its number, with the programs in it.
+/// The layouts of one kind: a numbered folder for each, with its programs.
 pub struct Layouts {
     folder: PathBuf,
-    /// Kind and number.
+    /// Kind and number of layouts.
     name: String,
     kind: LayoutKind,
     count: u32,
 }
 
-/// A program that Cargo knows.
+/// The output of cargo metadata.
 #[derive(Deserialize)]
 struct Metadata {
     packages: Vec<Package>,
@@ -64,7 +64,7 @@ struct Target {
 }
 
 impl Layouts {
-    /// `folder`: that of all layouts.
+    /// `folder`: the parent folder of all layouts.
     pub fn new(folder: &Path, kind: LayoutKind, count: u32) -> Self {
         let name = format!("{kind}-{count}");
         Self {
@@ -88,6 +88,7 @@ impl Layouts {
     /// The folder of the programs in the linker's own order.
     ///
     /// # Errors
+    ///
     /// A program is not linked in each layout.
     pub fn check(&self, suite: &Suite) -> Result<PathBuf> {
         if let Some(path) = self.missing(&names(suite)?) {
@@ -103,10 +104,11 @@ impl Layouts {
         Ok(self.folder.join("0"))
     }
 
-    /// The programs in layout 1, 2, …
+    /// The programs in layouts 1, 2, …
     ///
     /// # Errors
-    /// One is not there, or has no shared library in a layout that is to have one.
+    ///
+    /// A program does not exist, or uses no shared library in a shared layout.
     pub fn others(&self, subjects: &[Subject], own: &[Program]) -> Result<Vec<Vec<Program>>> {
         (1..self.count)
             .map(|layout| {
@@ -130,7 +132,7 @@ impl Layouts {
         own.linked_as(path)
     }
 
-    /// As a run records them.
+    /// The layouts as `run.toml` records them.
     pub fn recorded(&self, ready: &Ready) -> Vec<RunLayout> {
         let of = |number: u32| RunLayout {
             number,
@@ -151,10 +153,11 @@ impl Layouts {
         (0..self.count).map(of).collect()
     }
 
-    /// Links the programs of a suite in each layout, if Cargo finds that anything changed.
+    /// Links the programs of a suite in each layout, if anything changed.
     ///
     /// # Errors
-    /// A program cannot be linked this way: says what is missing.
+    ///
+    /// A program cannot be linked this way; names what is missing.
     pub fn link(&self, suite: &Suite, places: &Places) -> Result<()> {
         let names = names(suite)?;
         let bench = places.bench.canonicalize();
@@ -166,7 +169,7 @@ impl Layouts {
         if self.missing(&names).is_some() {
             forget(&outputs, &names)?;
         }
-        // The path of the wrapper goes into the names of symbols: it is the same each time.
+        // The wrapper's path becomes part of symbol names, so it is always the same.
         let wrapper = folder.join("rustc");
         self.pad()?;
         write_script(&wrapper, RUSTC)?;
@@ -194,7 +197,7 @@ impl Layouts {
                 .arg(bench.join("target"))
                 .args(bins.iter().flat_map(|bin| ["--bin", bin]))
                 .env("RUSTC_WORKSPACE_WRAPPER", &wrapper);
-            // `.cargo/config.toml` of bench/ holds for each workspace.
+            // Cargo then reads `.cargo/config.toml` of bench/ for each workspace.
             command.current_dir(&bench);
             ensure!(
                 command.status().context("cargo")?.success(),
@@ -215,7 +218,8 @@ impl Layouts {
         }
     }
 
-    /// A script that links as it is asked to, notes what it made, and links again for each layout.
+    /// A script that links as requested, records the output's path, and links again for each
+    /// layout.
     fn linker(&self, outputs: &Path, names: &[&str], libraries: &Libraries) -> Result<String> {
         let mut text = format!(
             "#!/bin/sh\nset -e\ncc \"$@\"\nhere=$(dirname \"$0\")\nprevious=\nfor argument; do\n  \
@@ -246,8 +250,8 @@ impl Layouts {
         Ok(text)
     }
 
-    /// Writes the padding of each layout, an object's source that is linked before all else. The
-    /// linker keeps it (`R`) though nothing calls it.
+    /// Writes the padding of each layout as assembly of an object that is linked first. The flag
+    /// `R` makes the linker keep it although nothing refers to it.
     fn pad(&self) -> Result<()> {
         for layout in 1..self.count {
             let folder = self.folder.join(layout.to_string());
@@ -263,7 +267,7 @@ impl Layouts {
     }
 }
 
-/// Removes what Cargo linked, where the linker noted it: Cargo then links again, though nothing has
+/// Removes the outputs that the linker script recorded, so that Cargo links again although nothing
 /// changed.
 fn forget(outputs: &Path, names: &[&str]) -> Result<()> {
     for name in names {
@@ -279,13 +283,13 @@ fn forget(outputs: &Path, names: &[&str]) -> Result<()> {
     Ok(())
 }
 
-/// Bytes of padding that a seed decides.
+/// Bytes of padding, determined by a seed.
 fn padding(seed: u64) -> u64 {
     let steps = ChaCha8Rng::seed_from_u64(seed).random_range(1..=MOST_PADDING / STEP);
     steps * STEP
 }
 
-/// The programs of a suite, each once.
+/// The distinct programs of a suite.
 fn names(suite: &Suite) -> Result<Vec<&str>> {
     let mut names = Vec::new();
     for subject in &suite.implementations {
@@ -299,8 +303,8 @@ fn names(suite: &Suite) -> Result<Vec<&str>> {
     Ok(names)
 }
 
-/// The manifest of each workspace, with the names of its programs: that of the harness, and those
-/// that libraries have of their own.
+/// The manifest of each workspace with its programs: the workspace of the harness, and those of
+/// libraries that have their own.
 fn workspaces(bench: &Path) -> Result<Vec<(PathBuf, Vec<String>)>> {
     let mut folders = vec![bench.to_owned()];
     for library in fs::read_dir(bench.join("libraries"))? {
@@ -331,7 +335,7 @@ fn workspaces(bench: &Path) -> Result<Vec<(PathBuf, Vec<String>)>> {
     workspaces.collect()
 }
 
-/// Writes a script unless it is there as it should be: Cargo compares the times of wrappers.
+/// Writes a script if its content differs: Cargo compares the modification times of wrappers.
 fn write_script(path: &Path, text: &str) -> Result<()> {
     if fs::read_to_string(path).is_ok_and(|found| found == text) {
         return Ok(());
@@ -346,7 +350,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn padding_is_decided_by_the_seed_and_keeps_functions_aligned() {
+    fn the_seed_determines_padding_that_keeps_functions_aligned() {
         let all: Vec<_> = (1..=8).map(padding).collect();
         assert_eq!(all, (1..=8).map(padding).collect::<Vec<_>>());
         assert!(

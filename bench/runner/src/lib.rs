@@ -1,5 +1,5 @@
-//! Runs suites of TLS measurements: each library's program measures, the runner keeps order, time
-//! and journal, and watches the host.
+//! Runs suites of TLS measurements: the programs of the libraries measure, and the runner controls
+//! order and time, writes the journal and watches the host.
 
 pub mod compare;
 mod conclusion;

@@ -1,4 +1,4 @@
-//! The libraries that the checkout has adapters for: `bench/libraries/<id>/library.toml`.
+//! The libraries for which the checkout has adapters: `bench/libraries/<id>/library.toml`.
 
 use std::path::Path;
 
@@ -7,26 +7,26 @@ use serde::Deserialize;
 
 use crate::lines::Lines;
 
-/// Which Cargo workspace builds a library's programs.
+/// The Cargo workspace that builds a library's programs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Workspace {
-    /// That of `bench/`.
+    /// The workspace of `bench/`.
     Shared,
-    /// One of its own.
+    /// A workspace of its own.
     Own,
 }
 
-/// What of a library is linked as a shared one, in layouts of that kind.
+/// The part of a library that is shared in the layouts `shared`.
 #[derive(Clone, Debug, Deserialize)]
 pub struct SharedLibrary {
-    /// The Cargo packages whose archives have the library's objects, as Rust writes their names.
+    /// The Cargo packages whose archives contain the library's objects, as Rust writes their names.
     pub packages: Vec<String>,
-    /// `libssl`: by the file `libssl.so…` in memory a program finds that it is shared.
+    /// `libssl`: a program finds the mapped file `libssl.so…` and reports that it is shared.
     pub name: String,
 }
 
-/// `library.toml`, as far as a run needs it.
+/// The fields of `library.toml` that a run needs.
 #[derive(Clone, Debug, Deserialize)]
 pub struct Library {
     pub id: String,
@@ -47,14 +47,15 @@ impl Library {
     }
 }
 
-/// All of them, in the readers' order.
+/// All libraries, in the order for readers.
 pub struct Libraries(Vec<Library>);
 
 impl Libraries {
-    /// Reads those of a checkout; none where there are none.
+    /// Reads the libraries of a checkout; empty if it has none.
     ///
     /// # Errors
-    /// A `library.toml` is not as expected.
+    ///
+    /// A `library.toml` is invalid.
     pub fn read(bench: &Path) -> Result<Self> {
         let Ok(folders) = std::fs::read_dir(bench.join("libraries")) else {
             return Ok(Self(Vec::new()));
@@ -74,7 +75,6 @@ impl Libraries {
         self.0.iter()
     }
 
-    /// The library that a program is of.
     pub fn of_program(&self, program: &str) -> Option<&Library> {
         let has = |library: &&Library| library.programs.iter().any(|it| it == program);
         self.0.iter().find(has)

@@ -1,4 +1,4 @@
-//! Lines of a file in TOML, for messages: `bench/suites/quick.toml:9: …`.
+//! Line numbers in TOML files, for messages: `bench/suites/quick.toml:9: …`.
 
 use std::path::Path;
 
@@ -6,14 +6,14 @@ use anyhow::{Context as _, Result, anyhow};
 use serde::de::DeserializeOwned;
 use toml_edit::{Document, Item, Value};
 
-/// A word that differs from another one in more letters is no typing mistake.
+/// A word that differs in more letters is not suggested.
 const MOST_LETTERS: usize = 3;
 
-/// A file with the places of its parts.
+/// A file and the positions of its parts.
 pub struct Lines {
     name: String,
     text: String,
-    /// Absent if it cannot be parsed.
+    /// Absent if the file cannot be parsed.
     document: Option<Document<String>>,
 }
 
@@ -21,7 +21,8 @@ impl Lines {
     /// Reads a file.
     ///
     /// # Errors
-    /// There is no such file, or it is no text.
+    ///
+    /// The file does not exist, or is not text.
     pub fn read(path: &Path) -> Result<Self> {
         let name = path.display().to_string();
         let text = std::fs::read_to_string(path).with_context(|| name.clone())?;
@@ -37,10 +38,11 @@ impl Lines {
         self.text.as_bytes()
     }
 
-    /// The content.
+    /// Parses the content.
     ///
     /// # Errors
-    /// It is not as expected: names file and line.
+    ///
+    /// The content is invalid; names file and line.
     pub fn parse<T: DeserializeOwned>(&self) -> Result<T> {
         toml::from_str(&self.text).map_err(|error: toml::de::Error| {
             let line = self.line(error.span().map_or(0, |span| span.start));
@@ -48,13 +50,13 @@ impl Lines {
         })
     }
 
-    /// `FILE:LINE` of the top of an entry of a list, or of a field of it.
+    /// `FILE:LINE` of the start of a list entry, or of one of its fields.
     pub fn at(&self, list: &str, index: usize, field: Option<&str>) -> String {
         let place = self.place(list, index, field);
         format!("{}:{}", self.name, self.line(place.unwrap_or_default()))
     }
 
-    /// `FILE:LINE` of a key at the top; the first line where it is absent.
+    /// `FILE:LINE` of a top-level key; the first line if it is absent.
     pub fn at_key(&self, key: &str) -> String {
         let key = self.document.as_ref().and_then(|it| it.key(key));
         let place = key.and_then(|key| Some(key.span()?.start));
@@ -74,14 +76,14 @@ impl Lines {
         }
     }
 
-    /// Counted from 1.
+    /// The first line is 1.
     fn line(&self, place: usize) -> usize {
         let before = self.text.get(..place).unwrap_or_default();
         before.matches('\n').count() + 1
     }
 }
 
-/// A message of the TOML reader on one line, with the word that was probably meant.
+/// Puts a message of the TOML parser on one line, and suggests the word that was probably meant.
 pub fn readable(message: &str) -> String {
     let message = message.split_whitespace().collect::<Vec<_>>().join(" ");
     // unknown field `name`, expected one of `first`, `second`
@@ -97,7 +99,7 @@ pub fn readable(message: &str) -> String {
     }
 }
 
-/// The word that was probably meant, if one is near.
+/// The expected word that is closest, if it is close enough.
 pub fn nearest<'a>(found: &str, expected: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let found = found.to_lowercase();
     let distance = |word: &str| strsim::damerau_levenshtein(&found, &word.to_lowercase());
@@ -119,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn every_part_has_its_line() {
+    fn every_key_has_its_line() {
         let lines =
             lines("a = [\n  \"x\",\n  { b = 1 },\n]\n[[s]]\nt = 1\n[[s]]\n# c\nu = [1,\n2]\n");
         assert_eq!(lines.at("a", 0, None), "suite.toml:2");
@@ -132,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_toml_is_named_with_its_line() {
+    fn an_error_names_the_line_of_invalid_toml() {
         let error = lines("a = 1\nb = \"x\n")
             .parse::<toml::Table>()
             .unwrap_err();
@@ -140,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn a_near_word_is_proposed_and_a_far_one_is_not() {
+    fn only_similar_words_are_suggested() {
         let names = ["tls-openssl", "tls-boringssl"];
         assert_eq!(nearest("tls-opensl", names), Some("tls-openssl"));
         assert_eq!(nearest("tls-wolfssl-unheard-of", names), None);

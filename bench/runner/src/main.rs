@@ -1,4 +1,4 @@
-//! The command line: parse, then call.
+//! The command line: parses arguments and calls the modules.
 
 mod comparison;
 
@@ -142,10 +142,11 @@ struct RunArguments {
     /// Measure until the 95% interval of every median has at most this half-width, such as 1%
     #[arg(long, value_name = "PERCENT", value_parser = percent)]
     until_precise: Option<f64>,
-    /// Count instructions under Valgrind instead of measuring time, in 6 rounds unless --rounds is
-    /// given
-    #[arg(long, value_name = "COUNTER", value_parser = ["callgrind"], conflicts_with = "until_precise")]
-    counter: Option<String>,
+    /// Count instead of measuring time, in 6 rounds unless --rounds is given: instructions under
+    /// Valgrind (callgrind), allocations, locks and calls into the kernel (calls), or bytes, records
+    /// and calls of the transport (wire)
+    #[arg(long, value_name = "COUNTER", value_parser = counter, conflicts_with = "until_precise")]
+    counter: Option<Counter>,
 }
 
 #[derive(Subcommand)]
@@ -185,7 +186,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// The checkout that this is run in, entered.
+/// Finds the checkout of the current folder, and changes to its top.
 fn project() -> Result<Project> {
     let project = Project::find(&std::env::current_dir()?)?;
     project.enter()?;
@@ -246,7 +247,7 @@ fn execute(command: Command) -> Result<ExitCode> {
             std::io::stdout().write_all(&script)?;
         }
         Command::Pack { run, out } => {
-            // A run that was copied to another place is packed there.
+            // A run that was copied elsewhere is packed by its path.
             let folder = match Project::find(&std::env::current_dir()?) {
                 Ok(project) => project.run(&run)?,
                 Err(_) => run,
@@ -255,7 +256,7 @@ fn execute(command: Command) -> Result<ExitCode> {
             println!("{}\n{}", archive.display(), checksum.display());
         }
         Command::Host(HostCommand::Show { toml, host }) => {
-            // Known hosts are those of the checkout, where this is run in one.
+            // Known hosts are those of the checkout, if there is one.
             if let Ok(project) = Project::find(&std::env::current_dir()?) {
                 project.enter()?;
             }
@@ -288,7 +289,6 @@ fn execute(command: Command) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Measures, then prints what was measured.
 fn measure(mut arguments: RunArguments, root: &Root) -> Result<()> {
     let project = project()?;
     project.locate(&mut arguments.selection);
@@ -309,7 +309,7 @@ fn measure(mut arguments: RunArguments, root: &Root) -> Result<()> {
         layouts: arguments.layouts.layouts,
         layout_kind: arguments.layouts.layout_kind.parse()?,
         until_precise: arguments.until_precise,
-        counter: arguments.counter.map(|_| Counter::Callgrind),
+        counter: arguments.counter,
     };
     let suite = ordered.read(cores())?.suite;
     if !ordered.out.join("run.toml").exists() {
@@ -329,7 +329,7 @@ fn measure(mut arguments: RunArguments, root: &Root) -> Result<()> {
     show(&project, &ordered.out)
 }
 
-/// Prints the medians of a finished run, and its verdicts where the tools are set up.
+/// Prints the medians of a finished run, and its verdicts if the tools are installed.
 fn show(project: &Project, folder: &Path) -> Result<()> {
     print!("{}", medians::table(folder)?);
     if let (Some(tlsperf), Some(id)) = (project.tlsperf(), project.run_id(folder)) {
@@ -341,7 +341,7 @@ fn show(project: &Project, folder: &Path) -> Result<()> {
     Ok(())
 }
 
-/// A suite that can work, or what is selected of it.
+/// A valid suite, reduced to the selection.
 fn checked(path: &Path, selection: &Selection, places: &Places) -> Result<Suite> {
     Ok(selected(path, selection, places, cores())?.suite)
 }
@@ -351,7 +351,7 @@ fn warn(text: &str) {
     eprintln!("{style}warning:{style:#} {text}");
 }
 
-/// Links the programs of a suite as often as it says.
+/// Links the programs of a suite in each layout.
 fn link(suite: &Suite, kind: LayoutKind, places: &Places) -> Result<()> {
     match suite.layouts {
         1 => Ok(()),
@@ -359,18 +359,18 @@ fn link(suite: &Suite, kind: LayoutKind, places: &Places) -> Result<()> {
     }
 }
 
-/// Physical cores of this host, if known: the scenarios of a suite may depend on them.
+/// Physical cores of this host, if known; the scenarios of a suite may depend on it.
 fn cores() -> Option<u32> {
     facts::capture(&Root::host()).cores
 }
 
-/// Prints what was done to the host; fails if not all of it worked.
+/// Prints the changes to the host; returns failure unless all succeeded.
 fn reported(report: &Report) -> ExitCode {
     println!("{}", report.lines.join("\n"));
     ExitCode::from(u8::from(report.failed))
 }
 
-/// The command as a run records it: with relative paths only, and the same again when it resumes.
+/// The command as a run records it: with relative paths only, and unchanged when it resumes.
 fn recorded(arguments: &RunArguments, suite: &Path, out: &Path) -> Result<String> {
     let here = std::env::current_dir()?;
     let mut command = format!(
@@ -398,8 +398,8 @@ fn recorded(arguments: &RunArguments, suite: &Path, out: &Path) -> Result<String
     if let Some(layouts) = layouts {
         command += &format!(" --layouts {layouts} --layout-kind {layout_kind}");
     }
-    if let Some(counter) = &arguments.counter {
-        command += &format!(" --counter {counter}");
+    if let Some(counter) = arguments.counter {
+        command += &format!(" --counter {}", counter.as_str());
     }
     if let Some(share) = arguments.until_precise {
         command += &format!(" --until-precise {}%", share * 100.0);
@@ -407,8 +407,8 @@ fn recorded(arguments: &RunArguments, suite: &Path, out: &Path) -> Result<String
     Ok(command)
 }
 
-/// A path relative to `here`; of one that is elsewhere only its name, since a run records no path
-/// of this machine.
+/// A path relative to `here`; only the name of a path elsewhere, since a run records no path of
+/// this machine.
 fn relative(path: &Path, here: &Path) -> PathBuf {
     let path = path.strip_prefix(here).unwrap_or(path);
     let inside = path.is_relative() && !path.components().any(|part| part == Component::ParentDir);
@@ -428,6 +428,17 @@ fn apart(text: &str) -> Result<Duration, String> {
     let time = text.parse::<SignedDuration>().ok();
     time.and_then(|time| Duration::try_from(time).ok())
         .ok_or_else(|| "expected a time such as 30m".to_owned())
+}
+
+/// The name of a counter.
+fn counter(text: &str) -> Result<Counter, String> {
+    let found = Counter::ALL.into_iter().find(|it| it.as_str() == text);
+    found.ok_or_else(|| {
+        format!(
+            "expected {}",
+            Counter::ALL.map(Counter::as_str).join(" or ")
+        )
+    })
 }
 
 /// A percentage such as `1%` or `0.5%`, as a share.

@@ -1,4 +1,5 @@
-//! `run.toml`: a run with its host, implementations and files, as `data/schema/run.schema.json`.
+//! `run.toml`: a run with its host, implementations and files, in the form of
+//! `data/schema/run.schema.json`.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -14,7 +15,7 @@ use toml::value::Datetime;
 use crate::files::replace;
 use crate::suite::hex;
 
-/// What a host is and the state it was found in. What cannot be read is absent.
+/// The hardware of a host and its state. A fact that cannot be read is absent.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct HostFacts {
@@ -23,7 +24,7 @@ pub struct HostFacts {
     /// As the processor reports it: family 6, model 207, stepping 2.
     pub cpu_model: Option<String>,
     pub architecture: String,
-    /// Which machine: a one-way hash of its id.
+    /// A one-way hash of the machine's id.
     pub machine: Option<String>,
     /// Physical cores.
     pub cores: Option<u32>,
@@ -32,7 +33,6 @@ pub struct HostFacts {
     pub memory_bytes: Option<u64>,
     pub os: Option<String>,
     pub kernel: Option<String>,
-    /// True in a virtual machine.
     #[serde(rename = "virtual")]
     pub is_virtual: Option<bool>,
     /// kvm, vmware, …; absent on bare metal.
@@ -67,18 +67,18 @@ pub struct HostFacts {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RawFile {
-    /// Relative to the run's folder, below `raw/`.
+    /// Relative to the folder of the run, below `raw/`.
     pub path: String,
     pub sha256: String,
     pub bytes: u64,
     pub format: String,
-    /// If the file holds only one.
+    /// Present if all records are of one implementation.
     pub implementation: Option<String>,
     pub round: Option<u32>,
 }
 
 impl RawFile {
-    /// The file at `path` below the folder of a run, with its checksum.
+    /// Reads the file at `path` below the folder of a run, and computes its checksum.
     pub fn read(
         folder: &Path,
         path: &str,
@@ -98,21 +98,21 @@ impl RawFile {
     }
 }
 
-/// What measured.
+/// The program that measured.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Tool {
     pub name: String,
     pub version: Option<String>,
     pub commit: Option<String>,
-    /// Of the program itself.
+    /// Checksum of the program.
     pub sha256: Option<String>,
     pub url: Option<String>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub commands: Vec<String>,
 }
 
-/// Something a reader must know about a run.
+/// A fact about a run that a reader must know.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RunWarning {
@@ -120,7 +120,7 @@ pub struct RunWarning {
     pub message: String,
 }
 
-/// Outcome of a check of the host.
+/// Result of a check of the host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum CheckStatus {
@@ -129,7 +129,7 @@ pub enum CheckStatus {
     Fail,
 }
 
-/// One line of `tlsbench host check` as it was when the run began.
+/// One line of `tlsbench host check` from the start of the run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CheckResult {
@@ -139,38 +139,37 @@ pub struct CheckResult {
     pub fix: Option<String>,
 }
 
-/// The suite that was run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SuiteReference {
     pub name: String,
-    /// Runs of one family are comparable over time.
+    /// Runs of one family can be compared over time.
     pub family: String,
     pub sha256: Option<String>,
 }
 
-/// One session of a run, with the state that the host was found in before it.
+/// One session of a run, with the state of the host before it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RunSession {
-    /// Counted from 1.
+    /// The first session is 1.
     pub number: u32,
     pub started: Datetime,
     pub finished: Option<Datetime>,
-    /// Rounds of it that count.
+    /// Number of its rounds that count.
     pub rounds: Option<u32>,
-    /// Of the order of its blocks.
+    /// Seed of the order of blocks.
     pub seed: u64,
-    /// Number of the layout that its programs have.
+    /// Number of the layout of its programs.
     #[serde(default, skip_serializing_if = "is_own")]
     pub layout: u32,
-    /// Which boot of the machine: a one-way hash of its id.
+    /// A one-way hash of the id of the machine's boot.
     pub boot: Option<String>,
     pub frequency_mhz: Option<f64>,
     pub temperature_celsius: Option<f64>,
-    /// Of the minute before.
+    /// Load average over the minute before.
     pub load_average: Option<f64>,
-    /// Absent: as it is in the run.
+    /// Absent if it equals the host of the run.
     pub host: Option<HostFacts>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub checks: Vec<CheckResult>,
@@ -183,13 +182,13 @@ pub struct RunSession {
 #[serde(rename_all = "lowercase")]
 #[strum(serialize_all = "lowercase")]
 pub enum LayoutKind {
-    /// Not at all.
+    /// In the linker's own order.
     Own,
-    /// The same order behind padding.
+    /// In the same order, after padding.
     Shifted,
-    /// All sections in a random order.
+    /// With all sections in a random order.
     Shuffled,
-    /// The library's objects in a shared library, behind padding.
+    /// With the library's objects in a shared library, after padding.
     Shared,
 }
 
@@ -197,22 +196,24 @@ pub enum LayoutKind {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RunLayout {
-    /// 0: in the linker's own order.
+    /// 0 is the linker's own order.
     pub number: u32,
     pub kind: LayoutKind,
-    /// Decides padding or order.
+    /// Seed of the padding or the order.
     pub seed: Option<u64>,
-    /// sha256 by implementation.
+    /// sha256 of each implementation's program.
     pub programs: BTreeMap<String, String>,
 }
 
-/// What counted instead of a clock.
+/// The counter that was used instead of a clock.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RunCounter {
     pub name: Counter,
-    /// Of valgrind.
+    /// The version of Valgrind; for the wire, of tlsbench.
     pub version: String,
+    /// As valgrind emulates it: counts of another one are of other code.
+    pub processor: Option<String>,
 }
 
 /// `data/runs/<id>/run.toml`.
@@ -226,16 +227,16 @@ pub struct Run {
     pub finished: Option<Datetime>,
     #[serde(default = "yes")]
     pub complete: bool,
-    /// Rounds that count; absent if not known.
+    /// Number of rounds that count; absent if not known.
     pub rounds: Option<u32>,
     pub seed: Option<u64>,
     pub allocator: Option<String>,
     pub host_id: String,
     pub tool: Tool,
     pub suite: Option<SuiteReference>,
-    /// Absent: time was measured.
+    /// Absent if time was measured.
     pub counter: Option<RunCounter>,
-    /// As captured when the run began.
+    /// State at the start of the run.
     pub host: Option<HostFacts>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub checks: Vec<CheckResult>,
@@ -256,7 +257,7 @@ impl Run {
         toml::from_str(&text).context(name)
     }
 
-    /// Writes the run completely or not at all.
+    /// Writes the run atomically.
     pub fn write(&self, path: &Path) -> Result<()> {
         replace(path, toml::to_string(self)?.as_bytes())
     }

@@ -124,28 +124,28 @@ fn to_text(rows: &[Row], ids: &[&str], rounds: u32) -> String {
             table[0][number + 1] = format!("[{number}]");
         }
     }
-    let widths = widths(&table);
-    for (number, line) in table.iter().enumerate() {
-        let mut cells = line
-            .iter()
-            .zip(&widths)
-            .enumerate()
-            .map(|(index, (cell, width))| match index {
-                0 | 1 => format!("{cell:<width$}"),
-                _ => format!("{cell:>width$}"),
-            });
-        let line: Vec<String> = cells.by_ref().collect();
-        let (line, style) = (
-            line.join("  "),
-            if number == 0 { dim } else { Style::new() },
-        );
-        let _ = writeln!(text, "{style}{}{style:#}", line.trim_end());
-    }
+    aligned(&mut text, &table, 2, dim);
     text
 }
 
+/// Writes the lines of a table, of which the first is its heading: so many columns to the left, the
+/// others to the right.
+pub fn aligned(text: &mut String, table: &[Vec<String>], left: usize, heading: Style) {
+    let widths = widths(table);
+    for (number, line) in table.iter().enumerate() {
+        let cells = line.iter().zip(&widths).enumerate();
+        let cells = cells.map(|(index, (cell, width))| match index < left {
+            true => format!("{cell:<width$}"),
+            false => format!("{cell:>width$}"),
+        });
+        let line = cells.collect::<Vec<_>>().join("  ");
+        let style = if number == 0 { heading } else { Style::new() };
+        let _ = writeln!(text, "{style}{}{style:#}", line.trim_end());
+    }
+}
+
 /// The widest cell of each column.
-pub fn widths(table: &[Vec<String>]) -> Vec<usize> {
+fn widths(table: &[Vec<String>]) -> Vec<usize> {
     let columns = table.first().map_or(0, Vec::len);
     let width = |column: usize| table.iter().map(|line| line[column].chars().count()).max();
     (0..columns)
@@ -195,6 +195,7 @@ mod tests {
     fn a_median_is_the_middle_or_between_both() {
         assert_eq!(median(&[3.0, 1.0, 2.0]), 2.0);
         assert_eq!(median(&[4.0, 1.0, 2.0, 3.0]), 2.5);
+        assert_eq!(median(&[5.0, 1.0, 2.0, 4.0, 3.0]), 3.0);
     }
 
     #[test]
@@ -205,6 +206,9 @@ mod tests {
             (123.4, "123"),
             (1234.0, "1,234"),
             (1_234_567.8, "1,234,568"),
+            (10.0, "10.0"),
+            (100.0, "100"),
+            (123_456.0, "123,456"),
         ] {
             assert_eq!(figure(value), text);
         }
@@ -219,6 +223,101 @@ mod tests {
             unit: "MiB/s".to_owned(),
             values: values.collect(),
         }
+    }
+
+    /// A figure of a round, and the state of that round after it.
+    fn measured(round: u32, value: f64, disturbed: bool) -> String {
+        let of = |scenario: &str, more: &str, observations: &str| {
+            format!(
+                r#"{{"schema":1,"kind":"measurement","time":"2026-11-21T08:00:00Z","round":{round},
+                "implementation":"example-1.0","scenario":{scenario},"operations":1,
+                "elapsed_seconds":0.5{more},"observations":[{observations}]}}"#
+            )
+        };
+        let seen = |phase: &str, metric: &str, statistic: &str, value: f64, unit: &str| {
+            format!(
+                r#"{{"phase":"{phase}","metric":"{metric}","statistic":"{statistic}",
+                "value":{value},"unit":"{unit}"}}"#
+            )
+        };
+        let client = r#"{"operation":"handshake","protocol":"1.3","side":"client"}"#;
+        let server = client.replace("client", "server");
+        let memory = r#"{"operation":"memory","protocol":"1.3","side":"client"}"#;
+        let rate = |value| seen("total", "rate", "value", value, "handshakes/s");
+        let phase = seen("flight-1", "duration", "value", 7.0, "µs");
+        let p50 = seen("total", "duration", "p50", 8.0, "µs");
+        let lines = [
+            of(client, "", &format!("{phase},{p50},{}", rate(value))),
+            of(&server, "", &rate(2.0 * value)),
+            of(&server, r#","valid":false,"note":"why""#, &rate(9e9)),
+            of(
+                client,
+                "",
+                &seen(
+                    "total",
+                    "instructions",
+                    "value",
+                    value / 4.0,
+                    "instructions/handshake",
+                ),
+            ),
+            of(
+                memory,
+                "",
+                &[
+                    seen(
+                        "construction",
+                        "allocated",
+                        "value",
+                        5.0,
+                        "bytes/connection",
+                    ),
+                    seen("data", "allocations", "value", 6.0, "allocations"),
+                    seen(
+                        "data",
+                        "allocated",
+                        "value",
+                        value / 2.0,
+                        "bytes/connection",
+                    ),
+                ]
+                .join(","),
+            ),
+            of(&server, "", &phase),
+            format!(
+                r#"{{"schema":1,"kind":"round","time":"2026-11-21T08:00:00Z","round":{round},
+                "elapsed_seconds":4.0,"disturbed":{disturbed}}}"#
+            ),
+        ];
+        lines.map(|line| line.replace('\n', "")).join("\n") + "\n"
+    }
+
+    #[test]
+    fn medians_are_of_what_is_valid_in_rounds_that_count() {
+        let folder = tempfile::tempdir().unwrap();
+        let example = include_str!("../../../data/schema/run.example.toml");
+        let other =
+            "\n[[files]]\npath = \"raw/not-there.csv\"\nsha256 = \"\"\nbytes = 0\nformat = \"x\"\n";
+        std::fs::write(folder.path().join("run.toml"), format!("{example}{other}")).unwrap();
+        std::fs::create_dir(folder.path().join("raw")).unwrap();
+        let rounds = [
+            measured(1, 100.0, false),
+            measured(2, 8000.0, true),
+            measured(3, 140.0, false),
+            measured(4, 120.0, false),
+        ];
+        std::fs::write(folder.path().join("raw/records.jsonl"), rounds.concat()).unwrap();
+        let text = strip_str(&table(folder.path()).unwrap()).to_string();
+        let expected = [
+            "medians of 6 rounds",
+            "scenario unit example-1.0",
+            "TLS 1.3 handshake, client handshakes/s 120",
+            "TLS 1.3 handshake, server handshakes/s 240",
+            "TLS 1.3 handshake, client instructions/handshake 30.0",
+            "TLS 1.3 memory, client bytes/connection 60.0",
+        ];
+        let plain = |line: &str| line.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert_eq!(text.lines().map(plain).collect::<Vec<_>>(), expected);
     }
 
     #[test]
@@ -244,5 +343,11 @@ mod tests {
         let text = strip_str(&text).to_string();
         assert!(text.contains(&format!("  [2] {two}\n")), "{text}");
         assert!(text.contains("scenario  unit    [1]  [2]\n"), "{text}");
+        // The other columns take 17 characters.
+        for (length, is_numbered) in [(101, false), (102, true)] {
+            let id = "x".repeat(length);
+            let text = to_text(&[row("a", &[(&id, 1.0)])], &[&id], 3);
+            assert_eq!(text.contains("[1]"), is_numbered, "{length}");
+        }
     }
 }

@@ -1,8 +1,8 @@
-//! A run as one file, to carry from the host that measured.
+//! Packs a run into one file, to copy it from the host that measured.
 //!
-//! The archive is a gzip-compressed tar (POSIX ustar) with the run's folder in it and, as its
-//! first member, `SHA256SUMS` in the form of sha256sum(1). Equal runs give equal bytes: members
-//! are sorted and carry no times, owners or modes of this machine.
+//! The archive is a gzip-compressed tar (POSIX ustar) of the run's folder. Its first member is
+//! `SHA256SUMS` in the format of sha256sum(1). Equal runs give equal bytes: members are sorted, and
+//! have no times, owners or modes of this machine.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -50,7 +50,7 @@ pub fn pack(folder: &Path, out: &Path) -> Result<(PathBuf, PathBuf)> {
         .map(|(name, bytes)| format!("{}  {}/{name}\n", hex(&Sha256::digest(bytes)), run.id))
         .collect();
 
-    // No time and no name in the gzip header.
+    // The gzip header contains neither time nor name.
     let mut archive = Builder::new(GzBuilder::new().write(Vec::new(), Compression::best()));
     let sums_name = format!("{}/SHA256SUMS", run.id);
     add(&mut archive, &sums_name, sums.as_bytes())?;

@@ -1,4 +1,4 @@
-//! The plan of a run: its `run.toml` as far as it is known before the first round.
+//! The plan of a run: the part of its `run.toml` that is known before the first round.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -6,7 +6,7 @@ use std::time::Duration;
 use anyhow::{Context as _, Result, bail, ensure};
 use jiff::Timestamp;
 use sha2::{Digest as _, Sha256};
-use tls_harness::counters::callgrind;
+use tls_harness::counters::{callgrind, kernel};
 use tls_harness::implementation::Implementation;
 use tls_harness::record::Schema;
 use tls_harness::request::Counter;
@@ -21,43 +21,44 @@ use crate::selection::Selection;
 use crate::suite::{Suite, SuiteFile, hex};
 use crate::warnings::Warning;
 
-/// Rounds of a run that counts, if none are ordered: the fewest that have an interval.
+/// Rounds of a run that counts instructions, unless the user sets another number: the fewest that
+/// have an interval.
 const COUNTED_ROUNDS: u32 = 6;
 
-/// What a run is to measure, and where.
+/// The options of a run.
 pub struct Order {
     pub suite: PathBuf,
-    /// The folder of the run; its name is the run's id.
+    /// The folder of the run, whose name is the run's id.
     pub out: PathBuf,
     pub places: Places,
-    /// Of the suite.
     pub selection: Selection,
     pub host_id: Option<String>,
-    /// Instead of the suite's.
+    /// Replaces the suite's number.
     pub rounds: Option<u32>,
-    /// Instead of the suite's.
+    /// Replaces the suite's number.
     pub sessions: Option<u32>,
-    /// From the end of a session to the start of the next.
+    /// Time from the end of a session to the start of the next.
     pub apart: Duration,
-    /// End after the first session that is not measured yet.
+    /// Ends after the next session.
     pub one_session: bool,
-    /// Instead of the suite's.
+    /// Replaces the suite's number.
     pub layouts: Option<u32>,
     pub layout_kind: LayoutKind,
-    /// Half-width of the 95% interval of every median, as a share of it.
+    /// Half-width of the 95% interval to reach for every median, as a share of it.
     pub until_precise: Option<f64>,
-    /// What to count instead of measuring time.
+    /// The counter to use instead of measuring time.
     pub counter: Option<Counter>,
-    /// As the run records it.
+    /// The command in the form that the run records.
     pub command: String,
 }
 
 impl Order {
-    /// The suite as it is to be measured: what is selected of it, in so many rounds as ordered, with
-    /// implementations that can be there.
+    /// The suite to measure: the selected part with the requested numbers, checked for missing
+    /// implementations.
     ///
     /// # Errors
-    /// It cannot work: names file and line.
+    ///
+    /// The suite is invalid; names file and line.
     pub fn read(&self, cores: Option<u32>) -> Result<SuiteFile> {
         id(&self.out)?;
         self.host_id.as_deref().map(check_id).transpose()?;
@@ -66,12 +67,13 @@ impl Order {
         Ok(file)
     }
 
-    /// Puts what is ordered in the place of what the suite says.
+    /// Applies the options to the suite.
     ///
     /// # Errors
-    /// A number is 0, or what is ordered does not go together.
+    ///
+    /// A number is 0, or the options contradict each other.
     fn apply(&self, suite: &mut Suite) -> Result<()> {
-        // The same instructions are counted in every session: one is enough, unless more are ordered.
+        // Counts are equal in every session, so one is enough unless the user sets another number.
         let counted = |number| self.counter.map(|_| number);
         let [rounds, sessions, layouts] = [
             (
@@ -92,16 +94,17 @@ impl Order {
             "--until-precise is for one session; this run has {}",
             suite.sessions
         );
-        // A session uses one layout: more of them would not be measured.
+        // A session uses one layout, so further layouts would not be measured.
         suite.layouts = suite.layouts.min(suite.sessions);
         Ok(())
     }
 }
 
-/// A suite that can work, or what is selected of it.
+/// A valid suite, reduced to the selection.
 ///
 /// # Errors
-/// It cannot work: names file and line.
+///
+/// The suite is invalid; names file and line.
 pub fn selected(
     suite: &Path,
     selection: &Selection,
@@ -116,10 +119,11 @@ pub fn selected(
     Ok(file)
 }
 
-/// The plan of a run that begins now.
+/// The plan of a run that starts now.
 ///
 /// # Errors
-/// The folder's name is no id of a run.
+///
+/// The folder's name is not a valid id of a run.
 pub fn plan(
     order: &Order,
     suite: SuiteReference,
@@ -128,7 +132,7 @@ pub fn plan(
     host: HostFacts,
     checks: Vec<CheckResult>,
 ) -> Result<Run> {
-    // The state of the host disturbs a clock, and no count.
+    // The state of the host affects times, but not counts.
     let troubling: &[CheckResult] = match counter {
         Some(_) => &[],
         None => &checks,
@@ -169,28 +173,38 @@ pub fn plan(
     })
 }
 
-/// The checksum of this program.
 fn own_sha256() -> Result<String> {
-    // By this name also if the file was replaced since the program started.
+    // This path still refers to the running program if its file was replaced.
     let own = std::fs::read("/proc/self/exe").context("/proc/self/exe")?;
     Ok(hex(&Sha256::digest(own)))
 }
 
-/// A counter with the version that this host has.
+/// A counter with the installed version.
 pub fn versioned(counter: Counter) -> Result<RunCounter> {
-    let Counter::Callgrind = counter;
+    if counter == Counter::Wire {
+        return Ok(RunCounter {
+            name: counter,
+            version: format!("{} {}", env!("CARGO_PKG_NAME"), env!("CARGO_PKG_VERSION")),
+            processor: None,
+        });
+    }
+    let version = callgrind::version()?;
     Ok(RunCounter {
         name: counter,
-        version: callgrind::version()?,
+        version: match counter {
+            Counter::Calls => format!("valgrind {version}, strace {}", kernel::version()?),
+            _ => version,
+        },
+        processor: callgrind::processor(),
     })
 }
 
-/// A moment as `run.toml` has it.
+/// A time in the form of `run.toml`.
 pub fn to_the_second(time: Timestamp) -> Result<toml::value::Datetime> {
     Ok(time.strftime("%Y-%m-%dT%H:%M:%SZ").to_string().parse()?)
 }
 
-/// The id of the run in a folder: the folder's name.
+/// The id of the run in a folder, which is the folder's name.
 fn id(out: &Path) -> Result<String> {
     let id = out
         .file_name()
@@ -208,7 +222,7 @@ fn id(out: &Path) -> Result<String> {
     Ok(id.to_owned())
 }
 
-/// The allocator that all implementations share, if they do.
+/// The allocator of all implementations, if it is the same.
 fn allocator(implementations: &[Implementation]) -> Option<String> {
     let (first, others) = implementations.split_first()?;
     let same = |other: &Implementation| other.allocator == first.allocator;
@@ -219,7 +233,6 @@ fn allocator(implementations: &[Implementation]) -> Option<String> {
         .flatten()
 }
 
-/// Warnings of the host that measures.
 pub fn host_warnings(host: &HostFacts, checks: &[CheckResult]) -> Vec<Warning> {
     let mut warnings = Vec::new();
     if host.is_virtual == Some(true) {
@@ -242,7 +255,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_host_has_a_warning_for_what_it_is_and_for_each_failed_check() {
+    fn a_host_has_warnings_for_its_kind_and_each_failed_check() {
         let host = HostFacts {
             is_virtual: Some(true),
             virtualization: Some("kvm".to_owned()),
@@ -276,7 +289,7 @@ mod tests {
         assert_eq!(host_warnings(&HostFacts::default(), &[]), []);
     }
 
-    /// An order of the standard suite as it is.
+    /// An order of the unmodified suite `standard`.
     fn order() -> Order {
         let bench = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
         Order {
@@ -302,7 +315,7 @@ mod tests {
         }
     }
 
-    /// Rounds, sessions and layouts of a suite that has 20, 4 and 3, as an order changes them.
+    /// Rounds, sessions and layouts after applying an order to a suite with 20, 4 and 3.
     fn applied(order: &Order) -> Result<[u32; 3]> {
         let mut suite = SuiteFile::read(&order.suite, None)?.suite;
         (suite.rounds, suite.sessions, suite.layouts) = (20, 4, 3);
@@ -311,7 +324,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_ordered_takes_the_place_of_what_the_suite_says() {
+    fn options_replace_the_numbers_of_the_suite() {
         assert_eq!(applied(&order()).unwrap(), [20, 4, 3]);
         let ordered = Order {
             rounds: Some(7),
@@ -334,7 +347,7 @@ mod tests {
     }
 
     #[test]
-    fn an_order_of_nothing_or_of_what_does_not_go_together_is_refused() {
+    fn zero_or_contradicting_options_are_rejected() {
         let refused = |order: &Order| applied(order).unwrap_err().to_string();
         let none = Order {
             sessions: Some(0),
@@ -357,7 +370,7 @@ mod tests {
     }
 
     #[test]
-    fn the_program_that_measures_is_recorded_by_its_checksum() {
+    fn the_checksum_of_the_measuring_program_is_recorded() {
         let own = std::fs::read(std::env::current_exe().unwrap()).unwrap();
         assert_eq!(own_sha256().unwrap(), hex(&Sha256::digest(own)));
     }
@@ -375,7 +388,7 @@ mod tests {
     }
 
     #[test]
-    fn the_allocator_of_a_run_is_that_of_all_its_programs() {
+    fn a_run_has_an_allocator_if_all_programs_share_it() {
         let of = |name: Option<&str>| Implementation {
             allocator: name.map(str::to_owned),
             ..Implementation::new("rustls", "1.0").unwrap()
@@ -390,7 +403,7 @@ mod tests {
     }
 
     #[test]
-    fn a_moment_is_written_to_the_second() {
+    fn times_are_written_in_whole_seconds() {
         let moment: Timestamp = "2026-11-21T08:09:10.9Z".parse().unwrap();
         let written = to_the_second(moment).unwrap().to_string();
         assert_eq!(written, "2026-11-21T08:09:10Z");

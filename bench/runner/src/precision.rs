@@ -50,5 +50,9 @@ mod tests {
         let values = [104.0, 96.0, 100.0, 98.0, 102.0, 100.0];
         assert!((half_width(&values).unwrap() - 0.04).abs() < 1e-12);
         assert_eq!(half_width(&values[..5]), None);
+        let skewed = [90.0, 95.0, 100.0, 110.0, 120.0, 130.0];
+        assert!((half_width(&skewed).unwrap() - 20.0 / 105.0).abs() < 1e-12);
+        let nine = [1.0, 2.0, 3.0, 4.0, 5.0, 7.0, 9.0, 11.0, 13.0];
+        assert!((half_width(&nine).unwrap() - 4.5 / 5.0).abs() < 1e-12);
     }
 }

@@ -1,5 +1,5 @@
-//! A library's program: it describes itself, and measures one block in a fresh process.
-//! The protocol is in `docs/design.md`.
+//! Runs a library's program: it describes itself, or measures one block in a fresh process.
+//! `docs/design.md` specifies the protocol.
 
 use std::fs::File;
 use std::io::{Read as _, Seek as _, Write as _};
@@ -15,15 +15,15 @@ use rustix::fs::{MemfdFlags, memfd_create};
 use rustix::process::{Pid, PidfdFlags, Signal, kill_process_group, pidfd_open};
 use sha2::{Digest, Sha256};
 use tls_harness::counters;
-use tls_harness::implementation::Implementation;
-use tls_harness::record::{Metric, Observation, Record, Status};
-use tls_harness::request::Request;
+use tls_harness::implementation::{Implementation, MASK_VARIABLE};
+use tls_harness::record::{Record, Status};
+use tls_harness::request::{Counter, Request};
 use tls_harness::scenario::{Scenario, Side};
 
 use crate::libraries::Library;
 use crate::suite::hex;
 
-/// `describe` reads constants of the binary.
+/// `describe` only reads constants of the binary.
 const DESCRIBE_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// The program of one implementation.
@@ -35,24 +35,23 @@ pub struct Program {
     pub implementation: Implementation,
 }
 
-/// A block's process, ended.
+/// The result of a block's process.
 pub struct Measured {
-    /// What to keep of it, or why there is nothing to keep.
+    /// The records of the block, or the reason for its failure.
     pub outcome: std::result::Result<Kept, String>,
     pub elapsed: Duration,
     /// Processor time of the runner while the process ran.
     pub runner_cpu: Duration,
 }
 
-/// Records of one block.
 pub struct Kept {
-    /// Lines as the program wrote them, the block mark last.
+    /// The lines that the program wrote; the block mark is the last.
     pub lines: Vec<u8>,
     pub records: Vec<Record>,
 }
 
 impl Measured {
-    /// Why figures of it must not count, if so.
+    /// The reason why its figures must not count, if so.
     pub fn invalid(&self) -> Option<&str> {
         let kept = self.outcome.as_ref().ok()?;
         kept.records.iter().find_map(|record| match record {
@@ -62,7 +61,7 @@ impl Measured {
     }
 }
 
-/// A process that has ended, with what it wrote.
+/// An ended process and its output.
 struct Ended {
     status: Option<ExitStatus>,
     stdout: Vec<u8>,
@@ -72,7 +71,7 @@ struct Ended {
 }
 
 impl Program {
-    /// Runs `describe` of the program of this name in `folder`.
+    /// Runs `describe` of the named program in `folder`.
     pub fn describe(folder: &Path, name: &str, library: Option<&Library>) -> Result<Self> {
         let path = folder.join(name);
         ensure!(
@@ -83,7 +82,7 @@ impl Program {
         Self::describe_at(path, name, Vec::new())
     }
 
-    /// Runs `describe` of the program at `path`; errors call it `name`.
+    /// Runs `describe` of the program at `path`; errors contain `name`.
     pub fn describe_at(
         path: PathBuf,
         name: &str,
@@ -105,7 +104,7 @@ impl Program {
         })
     }
 
-    /// The same implementation, linked differently into the program at `path`.
+    /// The same implementation with the program at `path`, which is linked in another layout.
     pub fn linked_as(&self, path: PathBuf) -> Result<Self> {
         let binary = std::fs::read(&path).with_context(|| path.display().to_string())?;
         let mut other = self.clone();
@@ -114,7 +113,7 @@ impl Program {
         Ok(other)
     }
 
-    /// Measures one block in a fresh process, which is killed after `timeout`.
+    /// Measures one block in a fresh process, and kills it after `timeout`.
     pub fn measure(&self, request: &Request, timeout: Duration) -> Result<Measured> {
         let text = serde_json::to_vec(request)?;
         let ended = run(&self.path, &self.environment, "measure", &text, timeout)
@@ -130,8 +129,8 @@ impl Program {
         })
     }
 
-    /// Writes callgrind's profile of one role's operations to a file. Returns the work that it is
-    /// of: handshakes, MiB or operations.
+    /// Writes Callgrind's profile of one role's operations to a file. Returns the amount of work in
+    /// it: handshakes, MiB or operations.
     pub fn profile(&self, scenario: &Scenario, side: Option<Side>, file: &Path) -> Result<f64> {
         counters::profile(&self.path, &self.environment, scenario, side, file)
             .with_context(|| format!("{}, {}", self.implementation.id, scenario.name()))
@@ -139,7 +138,7 @@ impl Program {
 }
 
 impl Ended {
-    /// Why the process cannot be believed, if it cannot: how it ended, and its last words.
+    /// Why the process failed, if it did: how it ended, and the last line that it printed.
     fn failure(&self, timeout: Duration) -> Option<String> {
         let how = match self.status {
             Some(status) if status.success() => return None,
@@ -160,9 +159,9 @@ impl Ended {
     }
 }
 
-/// Runs a program with `input` on its standard input until it ends or `timeout` passes. What it
-/// writes goes to memory that the kernel keeps, so that the runner sleeps until the end: nothing
-/// to drain, no thread, no load besides the measurement.
+/// Runs a program with `input` on its standard input until it ends or `timeout` passes. Its output
+/// goes to memory files, so the runner needs no thread to read it, sleeps until the end and adds no
+/// load to the measurement.
 fn run(
     path: &Path,
     environment: &[(String, String)],
@@ -178,17 +177,21 @@ fn run(
     let mut command = Command::new(path);
     command
         .arg(argument)
+        // What a shell has set for other work is neither measured nor recorded.
+        .env_remove(MASK_VARIABLE)
+        .env_remove("GLIBC_TUNABLES")
         .envs(environment.iter().map(|(name, value)| (name, value)))
-        // What a program prints becomes a reason in the records: no paths of this machine.
+        // Output of the program becomes a reason in the records, which must not contain paths of
+        // this machine.
         .env("RUST_BACKTRACE", "0")
         .env("RUST_LIB_BACKTRACE", "0")
         .stdin(Stdio::from(stdin))
         .stdout(Stdio::from(stdout.try_clone()?))
         .stderr(Stdio::from(stderr.try_clone()?))
         .process_group(0);
-    // SAFETY: between fork and exec only one async-signal-safe system call is made, prctl(2).
-    // It ends the program with the runner: a measurement that outlives a killed runner would
-    // disturb the run that resumes.
+    // SAFETY: between fork and exec this makes only one system call, prctl(2), which is
+    // async-signal-safe. It ends the program with the runner, so that no leftover program disturbs
+    // a resumed run.
     unsafe {
         command.pre_exec(|| {
             rustix::process::set_parent_process_death_signal(Some(Signal::KILL))?;
@@ -204,7 +207,7 @@ fn run(
     let ended = wait(&pidfd_open(pid, PidfdFlags::empty())?, timeout)?;
     let elapsed = start.elapsed();
     let runner_cpu = processor_time().saturating_sub(cpu_before);
-    // What the program may have started goes with it, also when it ended by itself.
+    // Also kills the program's child processes, even if the program ended by itself.
     let _ = kill_process_group(pid, Signal::KILL);
     let status = child.wait()?;
     let contents = |file: &mut File| -> Result<Vec<u8>> {
@@ -222,7 +225,7 @@ fn run(
     })
 }
 
-/// True when the process ended, false when the time passed.
+/// Returns true if the process ended, and false if the time passed.
 fn wait(process: &OwnedFd, timeout: Duration) -> Result<bool> {
     let deadline = Instant::now() + timeout;
     loop {
@@ -236,9 +239,9 @@ fn wait(process: &OwnedFd, timeout: Duration) -> Result<bool> {
     }
 }
 
-/// Processor time of all threads of the runner (`/proc/self/task/*/schedstat`, first number,
-/// nanoseconds: the kernel's `Documentation/scheduler/sched-stats.rst`); zero where the kernel
-/// keeps none.
+/// Processor time of all threads of the runner; zero if the kernel records none. It is the first
+/// number of `/proc/self/task/*/schedstat`, in nanoseconds (the kernel's
+/// `Documentation/scheduler/sched-stats.rst`).
 fn processor_time() -> Duration {
     let Ok(threads) = std::fs::read_dir("/proc/self/task") else {
         return Duration::ZERO;
@@ -251,7 +254,7 @@ fn processor_time() -> Duration {
     Duration::from_nanos(nanoseconds)
 }
 
-/// Parses a block's output and refuses an answer to another request.
+/// Parses a block's output, and rejects an answer to another request.
 fn check(lines: Vec<u8>, request: &Request) -> std::result::Result<Kept, String> {
     let text = std::str::from_utf8(&lines).map_err(|error| format!("output: {error}"))?;
     if !text.ends_with('\n') {
@@ -275,13 +278,12 @@ fn check(lines: Vec<u8>, request: &Request) -> std::result::Result<Kept, String>
                         request.scenario.name()
                     )));
                 }
-                let counts = |it: &Observation| it.metric == Metric::INSTRUCTIONS;
-                if !measurement
-                    .observations
-                    .iter()
-                    .all(|it| counts(it) == request.counter.is_some())
-                {
-                    return Err(at("time and instructions in one run".to_owned()));
+                let counts = |metric| match request.counter {
+                    Some(counter) => counter.counts(metric),
+                    None => !Counter::Callgrind.counts(metric),
+                };
+                if !measurement.observations.iter().all(|it| counts(it.metric)) {
+                    return Err(at("time and counts in one run".to_owned()));
                 }
                 if measurement.layout != request.layout {
                     return Err(at(format!(

@@ -1,11 +1,11 @@
-//! Progress and the time that remains, on standard error.
+//! Prints progress and the remaining time on standard error.
 
 use std::time::Duration;
 
 use indicatif::{HumanDuration, ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-/// A bar on a terminal; elsewhere a line a round. It draws only between blocks: nothing ticks
-/// while a library is being measured.
+/// A progress bar on a terminal; otherwise one line per round. It is drawn only between blocks, so
+/// that nothing runs beside a measurement.
 pub struct Progress {
     bar: ProgressBar,
 }
@@ -19,7 +19,7 @@ impl Progress {
         Self { bar }
     }
 
-    /// Before a block: how many are done, how many there will be, and what is measured now.
+    /// Called before a block: the finished and the total number of blocks, and the next block.
     pub fn block(&self, done: usize, all: usize, remaining: Duration, what: &str) {
         self.bar.set_length(all as u64);
         self.bar.set_position(done as u64);
@@ -28,7 +28,6 @@ impl Progress {
         self.bar.tick();
     }
 
-    /// Something to be read.
     pub fn say(&self, text: &str) {
         if self.bar.is_hidden() {
             eprintln!("{text}");

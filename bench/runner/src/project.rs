@@ -1,4 +1,4 @@
-//! The checkout that a command is for, from any folder in it.
+//! Finds the checkout of a command from any folder in it.
 
 use std::path::{Path, PathBuf};
 
@@ -10,29 +10,28 @@ use crate::lines::nearest;
 use crate::matrix::{Build, Subject};
 use crate::selection::Selection;
 
-/// A folder that every checkout has, and nothing in it.
+/// A folder that every checkout has.
 const MARK: &str = "bench/libraries";
 
-/// Where suites are.
 const SUITES: &str = "bench/suites";
 
-/// Where runs are.
 const RUNS: &str = "data/runs";
 
-/// Where comparisons by counts are: nothing that a report needs.
+/// The folder of comparisons by instructions; reports do not use it.
 const COMPARISONS: &str = "build/compare";
 
-/// The top of a checkout, and the folder of the person who asks.
+/// The top of a checkout, and the folder in which the user called the command.
 pub struct Project {
     root: PathBuf,
     here: PathBuf,
 }
 
 impl Project {
-    /// The checkout that a folder is in.
+    /// Finds the checkout that contains a folder.
     ///
     /// # Errors
-    /// It is in none.
+    ///
+    /// The folder is not in a checkout.
     pub fn find(here: &Path) -> Result<Self> {
         match here.ancestors().find(|it| it.join(MARK).is_dir()) {
             Some(root) => Ok(Self {
@@ -46,21 +45,23 @@ impl Project {
         }
     }
 
-    /// Makes the top of the checkout the folder of this process, so that all its relative paths are
-    /// those of the project.
+    /// Changes to the top of the checkout, so that relative paths refer to the project.
     ///
     /// # Errors
+    ///
+    /// The folder cannot be entered.
     /// The folder cannot be entered.
     pub fn enter(&self) -> Result<()> {
         std::env::set_current_dir(&self.root).with_context(|| self.root.display().to_string())
     }
 
-    /// Programs are beside `tlsbench`; builds are made from the checkout.
+    /// The folders of programs, which are beside `tlsbench`, and of builds.
     ///
     /// # Errors
-    /// The place of this program is unknown.
+    ///
+    /// The path of this program is unknown.
     pub fn places(&self) -> Result<Places> {
-        let own = std::env::current_exe().context("where is tlsbench?")?;
+        let own = std::env::current_exe().context("the path of tlsbench is unknown")?;
         Ok(Places {
             programs: own.parent().unwrap_or(Path::new(".")).to_owned(),
             bench: "bench".into(),
@@ -69,7 +70,7 @@ impl Project {
         })
     }
 
-    /// A path as it was given: relative to the folder of the person who asks.
+    /// A path that the user gave, relative to the user's folder.
     pub fn given(&self, path: &Path) -> PathBuf {
         match self.here == self.root {
             true => path.to_owned(),
@@ -77,7 +78,7 @@ impl Project {
         }
     }
 
-    /// The local trees of a selection, from the top: they are given as all paths are.
+    /// Converts the local trees of a selection to paths relative to the top.
     pub fn locate(&self, selection: &mut Selection) {
         for source in &mut selection.source {
             source.folder = self.relative_to_top(&source.folder);
@@ -98,14 +99,14 @@ impl Project {
         }
     }
 
-    /// A path as it was given, from the top if it is below.
+    /// A path that the user gave, relative to the top if it is below it.
     fn relative_to_top(&self, path: &Path) -> PathBuf {
         let path = self.given(path);
         let inside = path.strip_prefix(&self.root).map(Path::to_owned);
         inside.unwrap_or(path)
     }
 
-    /// A path below the top, so that the person who asks can use it.
+    /// A path below the top, in a form that is valid in the user's folder.
     fn below(&self, path: PathBuf) -> PathBuf {
         match self.here == self.root {
             true => path,
@@ -113,11 +114,12 @@ impl Project {
         }
     }
 
-    /// The file of a suite: a path, also from the top of the checkout, or the name of one of
-    /// `bench/suites`.
+    /// The file of a suite: given as a path, also relative to the top of the checkout, or as a name
+    /// in `bench/suites`.
     ///
     /// # Errors
-    /// There is no such suite: names those that there are.
+    ///
+    /// The suite does not exist; names the existing ones.
     pub fn suite(&self, given: &Path) -> Result<PathBuf> {
         let path = self.given(given);
         if self.here.join(given).is_file() {
@@ -138,11 +140,12 @@ impl Project {
         );
     }
 
-    /// The folder of a run: a path, also from the top of the checkout, or the id of one in
-    /// `data/runs`.
+    /// The folder of a run: given as a path, also relative to the top of the checkout, or as an id
+    /// in `data/runs`.
     ///
     /// # Errors
-    /// There is no such folder: names the run that was probably meant.
+    ///
+    /// The folder does not exist; names the run that was probably meant.
     pub fn run(&self, given: &Path) -> Result<PathBuf> {
         let folder = match given.ends_with("run.toml") {
             true => given.parent().unwrap_or(given),
@@ -169,7 +172,7 @@ impl Project {
         })
     }
 
-    /// The folder of a run without `--out`: that of the day and the suite, or the next one that has
+    /// The folder of a run without `--out`: date and suite, with the next number for which there is
     /// no complete run.
     pub fn run_of_today(&self, suite: &Path) -> PathBuf {
         self.next_of_today(
@@ -178,7 +181,7 @@ impl Project {
         )
     }
 
-    /// The folder of a comparison without `--out`, and that of its times.
+    /// The folders of a comparison without `--out`: that of its counts, and that of its times.
     pub fn comparison_of_today(&self) -> [PathBuf; 2] {
         [COMPARISONS, RUNS].map(|folder| self.next_of_today(folder, "compare"))
     }
@@ -196,13 +199,13 @@ impl Project {
         self.below(name(number).into())
     }
 
-    /// The tools of the project, where they are set up.
+    /// The program `tlsperf`, if it is installed.
     pub fn tlsperf(&self) -> Option<PathBuf> {
         let path = self.root.join(".venv/bin/tlsperf");
         path.exists().then_some(path)
     }
 
-    /// The id of a run, if its folder is where runs of the project are.
+    /// The id of a run, if its folder is in the project's folder of runs.
     pub fn run_id<'a>(&self, folder: &'a Path) -> Option<&'a str> {
         let whole = self.root.join(folder);
         let is_ours = whole.parent() == Some(&self.root.join(RUNS));
@@ -210,7 +213,6 @@ impl Project {
     }
 }
 
-/// Names of the suites in a folder, sorted.
 fn suites(folder: &Path) -> Vec<String> {
     names(folder, |path| {
         let is_suite = path.extension()? == "toml";
@@ -219,7 +221,7 @@ fn suites(folder: &Path) -> Vec<String> {
     })
 }
 
-/// Names of the complete runs in a folder, sorted.
+/// Sorted names of the complete runs in a folder.
 fn runs(folder: &Path) -> Vec<String> {
     names(folder, |path| {
         let name = path.file_name()?.to_str()?.to_owned();
@@ -234,7 +236,7 @@ fn names(folder: &Path, name: impl Fn(&Path) -> Option<String>) -> Vec<String> {
     names
 }
 
-/// The name that a path was probably meant to have, for the end of a message.
+/// A suggestion for the end of a message: the name that was probably meant.
 fn meant(given: &Path, names: &[String]) -> String {
     let name = given.file_stem().unwrap_or_default().to_string_lossy();
     nearest(&name, names.iter().map(String::as_str))

@@ -107,12 +107,7 @@ pub fn same_run(path: &Path, now: &Run) -> Result<()> {
     let run = Run::read(path)?;
     let mut differences = differences(&run, now);
     if let (Some(before), Some(now)) = (&run.host, &now.host) {
-        // The compilers of a host are looked up when a run begins.
-        let now = HostFacts {
-            compilers: before.compilers.clone(),
-            ..now.clone()
-        };
-        let host = facts::differences(&now, before)?;
+        let host = facts::differences(now, before)?;
         differences.extend(host.iter().map(|it| format!("host: {it}")));
     }
     accepted(path, &differences)
@@ -157,6 +152,17 @@ mod tests {
             "it was begun by another version of tlsbench",
         );
         named(
+            |run| {
+                run.tool.version = None;
+                run.tool.sha256 = None;
+            },
+            "it was begun by another version of tlsbench",
+        );
+        named(
+            |run| run.suite.as_mut().unwrap().name = "standard".to_owned(),
+            "its suite is quick",
+        );
+        named(
             |run| run.tool.sha256 = None,
             "it was begun by another build of tlsbench",
         );
@@ -180,6 +186,7 @@ mod tests {
             counter: Some(RunCounter {
                 name: Counter::Callgrind,
                 version: "3.19.0".to_owned(),
+                processor: Some("amd64-avx2".to_owned()),
             }),
             ..example()
         };
@@ -222,6 +229,31 @@ mod tests {
             error.starts_with("the run cannot resume: host: "),
             "{error}"
         );
+    }
+
+    #[test]
+    fn a_finished_run_is_accepted_if_it_would_begin_the_same_way_now() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("run.toml");
+        example().write(&path).unwrap();
+        same_run(&path, &example()).unwrap();
+        let refused = |change: fn(&mut HostFacts)| {
+            let mut now = example();
+            change(now.host.as_mut().unwrap());
+            same_run(&path, &now).err().map(|error| error.to_string())
+        };
+        let not_looked_up = refused(|host| host.compilers.clear());
+        assert_eq!(not_looked_up, None, "a finished run looks up no compilers");
+        let error = refused(|host| host.kernel = Some("6.1.1".to_owned())).unwrap();
+        assert!(
+            error.contains("differs from this command: host: "),
+            "{error}"
+        );
+        let mut now = example();
+        now.seed = Some(7);
+        now.suite = None;
+        let error = same_run(&path, &now).unwrap_err().to_string();
+        assert!(error.contains(": the suite was changed; "), "{error}");
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! A run from its order to its `run.toml`.
+//! Performs a run, from its options to its `run.toml`.
 
 use std::path::{Path, PathBuf};
 
@@ -22,13 +22,13 @@ use crate::session::Session;
 use crate::snapshot::{begin, wait};
 use crate::warnings::Warning;
 
-/// The format of a build's Cargo.lock, which holds no measurements.
+/// Format name of a build's Cargo.lock, which contains no measurements.
 const CARGO_LOCK: &str = "cargo-lock";
 
 const RECORDS: &str = "raw/records.jsonl";
 
-/// Runs or resumes what is ordered; returns the path of the finished run.toml, or of
-/// run.partial.toml if sessions are left after the one that was ordered.
+/// Starts or resumes a run. Returns the path of run.toml, or of run.partial.toml if there are
+/// sessions left.
 pub fn run(order: &Order, root: &Root) -> Result<PathBuf> {
     let finished = order.out.join("run.toml");
     let partial = order.out.join("run.partial.toml");
@@ -43,7 +43,7 @@ pub fn run(order: &Order, root: &Root) -> Result<PathBuf> {
     let counter = order.counter.map(versioned).transpose()?;
     let is_finished = finished.exists();
     if is_finished {
-        // A run that is complete builds nothing: a new program is not the one that was measured.
+        // A complete run makes no builds: a new program would not be the measured one.
         let run = Run::read(&finished)?;
         same_order(
             &finished,

@@ -1,11 +1,11 @@
-//! The order in which libraries follow each other within a block.
+//! The order of implementations within a block.
 
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
 
-/// The order of `count` implementations in a block of a round: a shuffle that depends on the
-/// run's seed, the round and the block alone, so that a resumed run has the same order.
+/// The order of `count` implementations in a block of a round. The shuffle depends only on the
+/// run's seed, the round and the block, so that a resumed run has the same order.
 pub fn order(seed: u64, round: u32, block: u32, count: usize) -> Vec<usize> {
     let mut random = ChaCha8Rng::seed_from_u64(seed);
     random.set_stream((u64::from(round) << 32) + u64::from(block));
@@ -21,7 +21,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_order_holds_each_implementation_once_and_is_the_same_again() {
+    fn an_order_contains_each_implementation_once_and_is_reproducible() {
         for round in 1..50 {
             for block in 0..8 {
                 let first = order(42, round, block, 5);
@@ -34,7 +34,7 @@ mod tests {
     }
 
     #[test]
-    fn an_order_never_changes_so_that_runs_that_were_begun_resume() {
+    fn orders_do_not_change_between_versions() {
         let orders = [(1, 0), (1, 1), (2, 1)].map(|(round, block)| order(42, round, block, 6));
         let expected = [[0, 1, 5, 3, 2, 4], [5, 1, 0, 4, 2, 3], [5, 0, 1, 4, 3, 2]];
         assert_eq!(orders, expected);
@@ -48,7 +48,7 @@ mod tests {
                 *counts.entry(order(7, round, block, 3)).or_default() += 1;
             }
         }
-        // 12,000 draws of six orders: 2,000 each, with a standard deviation of 41.
+        // 12,000 draws of six orders: 2,000 of each are expected, with a standard deviation of 41.
         assert_eq!(counts.len(), 6);
         assert!(
             counts.values().all(|count| (1800..2200).contains(count)),

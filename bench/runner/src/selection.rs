@@ -1,4 +1,4 @@
-//! A part of a suite, as it is ordered on the command line: `--only 'full/1.3/*' --library rustls`.
+//! Selects a part of a suite by command-line options: `--only 'full/1.3/*' --library rustls`.
 
 use std::path::{Path, PathBuf};
 
@@ -11,7 +11,7 @@ use crate::lines::nearest;
 use crate::matrix::{Build, Subject};
 use crate::suite::Suite;
 
-/// What is to be measured of a suite; empty: all of it.
+/// The selected part of a suite; empty selects all of it.
 #[derive(Clone, Debug, Default, PartialEq, clap::Args)]
 pub struct Selection {
     /// Measure only scenarios whose KIND/PROTOCOL/NAME matches this pattern, as `tlsbench list`
@@ -26,7 +26,7 @@ pub struct Selection {
     /// suite has of that library. May be given several times
     #[arg(long, value_name = "LIBRARY=FOLDER", value_parser = source)]
     pub source: Vec<Source>,
-    /// What is measured instead of the suite's implementations.
+    /// Implementations to measure instead of the suite's.
     #[arg(skip)]
     pub instead: Vec<Subject>,
 }
@@ -56,7 +56,7 @@ impl Selection {
             && self.instead.is_empty()
     }
 
-    /// As they are on the command line, each with a space before it.
+    /// The command-line options, each preceded by a space.
     pub fn arguments(&self) -> String {
         let only = self.only.iter().map(|it| format!(" --only '{it}'"));
         let library = self.library.iter().map(|it| format!(" --library '{it}'"));
@@ -73,10 +73,11 @@ impl Selection {
         only.chain(library).chain(source).chain(sides).collect()
     }
 
-    /// Leaves what is selected. `places`: one of each implementation.
+    /// Removes the parts of a suite that are not selected. `places`: one for each implementation.
     ///
     /// # Errors
-    /// A pattern or a library matches nothing: names what there is.
+    ///
+    /// A pattern or a library matches nothing; names the possible values.
     pub fn apply(
         &self,
         suite: &mut Suite,
@@ -178,8 +179,8 @@ impl Selection {
 }
 
 impl Source {
-    /// The build of this tree that differs from an implementation in nothing else; none if that is
-    /// of another library, or no build of the matrix.
+    /// The build of this tree that otherwise equals an implementation; `None` if that is of another
+    /// library, or not a build of the matrix.
     fn counterpart(
         &self,
         subject: &Subject,
@@ -213,7 +214,7 @@ impl Source {
     }
 }
 
-/// Whether an implementation is of a library, or its name matches a pattern.
+/// Whether an implementation belongs to a library, or its name matches a pattern.
 fn is_of(subject: &Subject, wanted: &str, libraries: &Libraries) -> bool {
     let library = match subject {
         Subject::Program(name) => libraries.of_program(name).map(|it| it.id.as_str()),
@@ -241,7 +242,7 @@ pub fn path_of(scenario: &Scenario) -> String {
     parts.into_iter().flatten().collect::<Vec<_>>().join("/")
 }
 
-/// Whether a pattern matches a whole text, in which the case of letters does not matter.
+/// Whether a pattern matches a whole text, ignoring case.
 fn matches(pattern: &str, text: &str) -> bool {
     fn rest(pattern: &[u8], text: &[u8]) -> bool {
         match pattern.split_first() {
@@ -252,7 +253,7 @@ fn matches(pattern: &str, text: &str) -> bool {
             }),
         }
     }
-    // Stars beside each other would multiply the ways to match, and mean the same.
+    // Consecutive stars mean the same as one, but would multiply the ways to match.
     let mut stars = pattern.to_owned();
     while stars.contains("**") {
         stars = stars.replace("**", "*");

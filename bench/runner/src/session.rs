@@ -1,4 +1,4 @@
-//! The measuring of one session: its rounds and blocks, written to the journal as they are measured.
+//! Measures one session: its rounds and blocks, each written to the journal at once.
 
 use std::time::Duration;
 
@@ -19,24 +19,23 @@ use crate::suite::Suite;
 use crate::usage::Usage;
 use crate::words::counted;
 
-/// How often to try again on a full disk, and how long to wait between: half an hour.
+/// How often to retry on a full disk: together with `DISK_PAUSE` for half an hour.
 const DISK_TRIES: u32 = 180;
 const DISK_PAUSE: Duration = Duration::from_secs(10);
 
-/// After this time a process that counts is killed: no scenario takes an hour on any host.
+/// Time after which a counting process is killed: no scenario takes an hour on any host.
 const COUNTED_TIMEOUT: Duration = Duration::from_secs(3600);
 
-/// How often a block is measured whose process was stopped while it measured; the last is kept.
+/// How often to measure a block whose process was stopped meanwhile; the last result is kept.
 const STOPPED_TRIES: u32 = 3;
 
-/// With `--until-precise`, rounds measured at most, in rounds of the suite.
+/// Largest number of rounds with `--until-precise`, as a multiple of the suite's rounds.
 const MOST_PRECISE: u32 = 5;
 
-/// A session that is being measured, and the next ones after it.
+/// The session that is being measured; it also keeps the state for the sessions after it.
 pub struct Session<'a> {
-    /// Counted from 1.
+    /// The first session is 1.
     pub number: u32,
-    /// Of the programs.
     pub layout: u32,
     pub suite: &'a Suite,
     pub programs: &'a [Program],
@@ -48,12 +47,11 @@ pub struct Session<'a> {
     pub history: History,
     pub progress: Progress,
     pub disk_was_full: bool,
-    /// By how much the time of day stepped, the last time that it did.
+    /// The last step of the time of day.
     pub stepped: Option<SignedDuration>,
 }
 
 impl Session<'_> {
-    /// Measures the rounds that are missing.
     pub fn measure(&mut self) -> Result<()> {
         if let Some(mark) = self.history.interrupted(Timestamp::now()) {
             self.progress.say(&format!(
@@ -70,12 +68,11 @@ impl Session<'_> {
         Ok(())
     }
 
-    /// Rounds of this session that count.
     fn counted(&self) -> u32 {
         self.history.counted_in(self.number)
     }
 
-    /// Whether the ordered rounds are there, and every median is as precise as ordered.
+    /// Whether the requested rounds are complete, and every median has the requested precision.
     fn done(&self) -> bool {
         let counted = self.counted();
         if counted < self.suite.rounds {
@@ -137,7 +134,7 @@ impl Session<'_> {
         let mut conditions = watch.finish(spent.processor_seconds);
         self.stepped = conditions.stepped.or(self.stepped);
         if self.counter.is_some() {
-            // Whatever else runs on the host, a count stays the same.
+            // Other programs on the host do not change a count.
             conditions.disturbances.clear();
         }
         let (causes, reasons): (Vec<_>, Vec<_>) = conditions.disturbances.into_iter().unzip();
@@ -182,8 +179,8 @@ impl Session<'_> {
         Ok(())
     }
 
-    /// Measures one block and keeps its records, or the mark that it failed; returns its wall time
-    /// and the runner's processor time in it.
+    /// Measures one block and writes its records, or the mark of its failure. Returns its
+    /// wall-clock time and the runner's processor time during it.
     fn block(&mut self, program: &Program, request: &Request) -> Result<(Duration, Duration)> {
         let id = &program.implementation.id;
         let failed = |reason: String, elapsed: Duration| {
@@ -222,8 +219,8 @@ impl Session<'_> {
         Ok((measured.elapsed, measured.runner_cpu))
     }
 
-    /// Measures a block, and again if its process was stopped meanwhile; the outcome is that of the
-    /// last try, the times are those of all.
+    /// Measures a block, and again if its process was stopped meanwhile. Returns the result of the
+    /// last try, and the total times of all tries.
     fn measured(
         &self,
         program: &Program,
@@ -249,7 +246,7 @@ impl Session<'_> {
         Ok(all)
     }
 
-    /// What a line of progress begins with in a run of several sessions.
+    /// Start of a progress line in a run of several sessions.
     fn prefix(&self) -> String {
         match self.suite.sessions {
             1 => String::new(),
@@ -274,8 +271,8 @@ impl Session<'_> {
         Ok(())
     }
 
-    /// What the rounds to come will take, after `done` blocks of the one in flight: for each
-    /// block the mean time of that block so far.
+    /// The expected time of the remaining rounds, after `done` blocks of the current one: for each
+    /// block its mean time so far.
     fn remaining(&self, done: usize) -> Duration {
         let expected = |block: u32, scenario, program: &Program| {
             self.history
@@ -296,7 +293,6 @@ impl Session<'_> {
         (round * rounds).saturating_sub(over)
     }
 
-    /// The run as it was measured.
     pub fn conclusion(&self) -> Conclusion<'_> {
         Conclusion {
             suite: self.suite,
@@ -309,7 +305,7 @@ impl Session<'_> {
     }
 }
 
-/// What became of a round, before the number of those that are complete.
+/// The result of a round, which precedes the number of complete rounds.
 fn outcome(disturbed: bool, reasons: &[String]) -> String {
     let reasons = reasons.join("; ");
     match (disturbed, reasons.is_empty()) {
@@ -324,7 +320,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_disturbed_round_is_reported_with_what_follows_from_it() {
+    fn a_disturbed_round_is_reported_as_repeated_or_counted() {
         let reasons = ["steal time 3%".to_owned(), "throttled".to_owned()];
         assert_eq!(outcome(false, &[]), "");
         assert_eq!(

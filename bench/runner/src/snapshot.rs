@@ -1,4 +1,4 @@
-//! The beginning of a session: when it may begin, and the host as it is then.
+//! The start of a session: when it may start, and the state of the host at that time.
 
 use std::time::Duration;
 
@@ -14,14 +14,15 @@ use crate::plan::{host_warnings, to_the_second};
 use crate::resume::same_host;
 use crate::warnings::Warning;
 
-/// How often a wait looks at the clock: a host that was suspended may have passed the time.
+/// Interval between looks at the clock: a host that was suspended may be past the time.
 const LOOK: Duration = Duration::from_secs(30);
 
-/// Makes the session `number` the last of the run, with the host's state now, or finds it there and
-/// checks that the host is as it was when it began.
+/// Adds the session `number` to the run with the current state of the host, or finds it there and
+/// checks that the host is still in that state.
 ///
 /// # Errors
-/// The host is another one, or the session was begun on it in another state.
+///
+/// The machine is another one, or its state has changed since the session started.
 pub fn begin(run: &mut Run, number: u32, layout: u32, root: &Root) -> Result<()> {
     let first = run.host.clone().context("the host is not recorded")?;
     let now = HostFacts {
@@ -52,7 +53,7 @@ pub fn begin(run: &mut Run, number: u32, layout: u32, root: &Root) -> Result<()>
             });
         }
         for warning in warnings.into_iter().map(RunWarning::from) {
-            // What is so in every session, such as a virtual machine, is said once.
+            // A warning that all sessions share, such as a virtual machine, is recorded once.
             if !run.warnings.contains(&warning) {
                 run.warnings.push(RunWarning {
                     message: format!("In session {number}: {}", warning.message),
@@ -83,7 +84,7 @@ pub fn begin(run: &mut Run, number: u32, layout: u32, root: &Root) -> Result<()>
     Ok(())
 }
 
-/// Waits until `apart` has passed since the last session of the run ended.
+/// Waits until `apart` has passed since the end of the last session.
 pub fn wait(run: &Run, apart: Duration, number: u32) -> Result<()> {
     let ended = run.sessions.last().and_then(|it| it.finished);
     let Some(ended) = ended else { return Ok(()) };
@@ -92,7 +93,7 @@ pub fn wait(run: &Run, apart: Duration, number: u32) -> Result<()> {
     let left = || Duration::try_from(begin.duration_since(Timestamp::now())).unwrap_or_default();
     if !left().is_zero() {
         eprintln!(
-            "session {number} begins at {}; stop this and run the same command later if you like",
+            "session {number} begins at {}; you can stop now and run the same command later",
             begin.strftime("%Y-%m-%d %H:%M:%S UTC")
         );
     }

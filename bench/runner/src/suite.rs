@@ -1,4 +1,4 @@
-//! A suite: what to measure, for how long, with which libraries' programs (`bench/suites/*.toml`).
+//! A suite: what to measure, for how long, and with which programs (`bench/suites/*.toml`).
 
 use std::collections::HashSet;
 use std::fmt::Write as _;
@@ -25,14 +25,14 @@ use crate::selection::{Selection, path_of};
 use crate::verdicts;
 use crate::words::counted;
 
-/// Start and end of a library's process, with its certificates and configuration; used only until
+/// Seconds to start and end a library's process with its certificates and configuration; used until
 /// a block of its kind has been measured.
 const PROCESS_SECONDS: f64 = 0.1;
 
-/// A block of memory takes the time of its handshakes, whatever the suite says.
+/// Seconds of a memory block, which depend on its handshakes and not on the suite.
 const MEMORY_SECONDS: f64 = 9.0;
 
-/// Of a run, as the schema has it: what a page can show.
+/// Largest number of implementations in a run by the schema: a page can show this many.
 const MOST_IMPLEMENTATIONS: usize = 100;
 
 #[derive(Clone, Debug, PartialEq, Deserialize)]
@@ -41,61 +41,62 @@ pub struct Suite {
     #[allow(dead_code, reason = "read to refuse a suite of another schema")]
     schema: Schema,
     pub name: String,
-    /// Runs of one family are comparable over time.
+    /// Runs of one family can be compared over time.
     pub family: String,
     pub description: String,
-    /// Of each session.
+    /// Rounds of each session.
     pub rounds: u32,
     /// Repetitions of the suite, which may be hours apart.
     #[serde(default = "one")]
     pub sessions: u32,
-    /// Ways to link each program; a session uses one.
+    /// Layouts of each program; a session uses one.
     #[serde(default = "one")]
     pub layouts: u32,
     pub measure_seconds: f64,
     pub warmup_seconds: f64,
-    /// Wall time after which a block's process is killed.
+    /// Wall-clock time after which the process of a block is killed.
     timeout_seconds: Option<f64>,
-    /// Also keep the time of each handshake.
+    /// Also record the time of each handshake.
     #[serde(default)]
     pub latency: bool,
-    /// Bind each thread to a logical processor of its own.
+    /// Pin each thread to its own logical processor.
     #[serde(default)]
     pub pinned: bool,
-    /// Also measure what all threads together do by the wall clock.
+    /// Also record the rate of all threads together by the wall clock.
     #[serde(default)]
     pub throughput: bool,
-    /// Programs beside `tlsbench`, and builds of the matrix. One that is named twice is measured
-    /// twice, as two implementations: the harness against itself.
+    /// Programs beside `tlsbench`, and builds of the matrix. A program that is listed twice is
+    /// measured twice, as two implementations: this compares the harness with itself.
     #[serde(skip)]
     pub implementations: Vec<Subject>,
     #[serde(rename = "implementations")]
     listed: Vec<Value>,
-    /// Files beside the suite, whose scenarios come before its own.
+    /// Files beside the suite, whose scenarios precede its own.
     #[serde(default)]
     include: Vec<Include>,
     #[serde(default, rename = "scenarios")]
     entries: Vec<Table>,
-    /// What the entries mean on this host, each without its side: a block measures both.
+    /// The scenarios on this host, without sides: a block measures both.
     #[serde(skip)]
     pub scenarios: Vec<Scenario>,
 }
 
-/// A suite as it was read.
+/// A suite with facts about its file.
 pub struct SuiteFile {
     pub suite: Suite,
-    /// Of the bytes of its file and of the files that it includes, one after the other; and of what
-    /// was selected of it, if that is not all.
+    /// Checksum of the bytes of its file and of the included files, and of the selection, if there
+    /// is one.
     pub sha256: String,
     /// `FILE:LINE` of each implementation.
     pub places: Vec<String>,
 }
 
 impl SuiteFile {
-    /// `cores`: of the host that measures, if known.
+    /// `cores`: number of the measuring host's cores, if known.
     ///
     /// # Errors
-    /// The suite cannot work: names file and line.
+    ///
+    /// The suite is invalid; names file and line.
     pub fn read(path: &Path, cores: Option<u32>) -> Result<Self> {
         let lines = Lines::read(path)?;
         let mut suite: Suite = lines.parse()?;
@@ -150,10 +151,10 @@ impl SuiteFile {
         })
     }
 
-    /// Leaves what is selected. A part of a suite has a name, a family and a checksum of
-    /// its own.
+    /// Reduces the suite to the selection. A part of a suite has its own name, family and checksum.
     ///
     /// # Errors
+    ///
     /// Nothing is left.
     pub fn select(
         &mut self,
@@ -178,7 +179,7 @@ fn one() -> u32 {
     1
 }
 
-/// The scenarios of one entry, each as it can be measured.
+/// The scenarios of one entry, checked.
 fn scenarios(
     lines: &Lines,
     index: usize,
@@ -246,8 +247,8 @@ impl Suite {
         Ok(())
     }
 
-    /// Ratios that a report of this run tests at once: every row of every implementation but the
-    /// baseline.
+    /// Number of ratios that a report of this run tests at once: all rows of all implementations
+    /// except the baseline.
     pub fn comparisons(&self) -> u32 {
         let sides = |it: &Scenario| workloads::of::<NoopLibrary>(it.operation).sides().len();
         let rows: usize = self.scenarios.iter().map(sides).sum();
@@ -261,7 +262,6 @@ impl Suite {
         u32::try_from(rows * others).unwrap_or(u32::MAX)
     }
 
-    /// What is to be built.
     pub fn builds(&self) -> impl Iterator<Item = &Build> {
         self.implementations
             .iter()
@@ -271,17 +271,17 @@ impl Suite {
             })
     }
 
-    /// Blocks of one round: each scenario of each implementation.
+    /// Blocks in one round: each scenario of each implementation.
     pub fn blocks_per_round(&self) -> usize {
         self.scenarios.len() * self.implementations.len()
     }
 
-    /// Disturbed rounds that are repeated; later ones count, with a warning.
+    /// Number of disturbed rounds that are repeated; later ones count, with a warning.
     pub fn most_repeats(&self) -> u32 {
         self.rounds.div_ceil(5)
     }
 
-    /// What a block is expected to take before one of its kind was measured.
+    /// The expected time of a block before one of its kind was measured.
     pub fn expected_block(&self, scenario: &Scenario) -> Duration {
         Duration::from_secs_f64(match scenario.operation {
             Operation::Memory => MEMORY_SECONDS,
@@ -289,7 +289,7 @@ impl Suite {
         })
     }
 
-    /// When a block's process is killed: a minute and ten times what it should take.
+    /// Time after which the process of a block is killed: a minute and ten times the expected time.
     pub fn timeout(&self, scenario: &Scenario) -> Duration {
         self.timeout_seconds.map_or_else(
             || Duration::from_secs(60) + self.expected_block(scenario) * 10,
@@ -297,15 +297,15 @@ impl Suite {
         )
     }
 
-    /// The expected wall time of one round.
+    /// The expected wall-clock time of one round.
     pub fn expected_round(&self) -> Duration {
         let blocks = self.scenarios.iter().map(|it| self.expected_block(it));
         let implementations = u32::try_from(self.implementations.len()).unwrap_or(u32::MAX);
         blocks.sum::<Duration>() * implementations
     }
 
-    /// For people: what will run, in its order, and how long it will take. `state` says of each
-    /// implementation whether it is there.
+    /// Text that lists the blocks in order, and how long they will take. `state` describes whether
+    /// an implementation is built.
     pub fn to_text(&self, state: impl Fn(&Subject) -> String) -> String {
         let mut text = format!(
             "{} (family {}): {}\n",
@@ -323,7 +323,7 @@ impl Suite {
         text
     }
 
-    /// How long it will take, and what it takes to show a difference.
+    /// Text that states how long it will take, and how many rounds a verdict needs.
     pub fn expectation(&self) -> String {
         let mut text = String::new();
         let round = self.expected_round();
@@ -353,7 +353,6 @@ impl Suite {
     }
 }
 
-/// Lower-case hexadecimal digits.
 pub fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }

@@ -1,4 +1,4 @@
-//! Processor time and context switches of the runner and of everything it has run.
+//! Processor time and context switches of the runner and of its ended child processes.
 
 use anyhow::Result;
 use nix::sys::resource::{UsageWho, getrusage};

@@ -1,22 +1,23 @@
-//! How many rounds it takes until a report can show a difference at all.
+//! The number of rounds after which a report can show a difference.
 
 use crate::suite::Suite;
 use crate::words::counted;
 
-/// A false verdict in this share of pages, at the most (`ALPHA` of the tools' statistics).
+/// Largest share of pages with a false verdict (`ALPHA` of the tools' statistics).
 const ALPHA: f64 = 0.05;
 
-/// From so many sessions on, intervals come from the sessions and not from the rounds.
+/// From this number of sessions on, intervals use the sessions instead of the rounds.
 const SESSIONS: u32 = 5;
 
-/// The fewest rounds with which the signed-rank test can exclude a ratio of 1, corrected for all
-/// comparisons: the smallest n with 2 / 2^n at most `ALPHA` over their number.
+/// The smallest number of rounds with which the signed-rank test can exclude a ratio of 1,
+/// corrected for all comparisons: the smallest n for which 2 / 2^n is at most `ALPHA` divided by
+/// their number.
 pub fn rounds_for(comparisons: u32) -> u32 {
     let target = 2.0 * f64::from(comparisons.max(1)) / ALPHA;
     (1..).find(|n| 2_f64.powi(*n) >= target).unwrap_or(1) as u32
 }
 
-/// For people: how many rounds a verdict takes, and whether a run of this suite has them.
+/// Text that states how many rounds a verdict needs, and whether a run of this suite has them.
 pub fn expected(suite: &Suite) -> String {
     let comparisons = suite.comparisons();
     if comparisons == 0 {
@@ -45,7 +46,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn rounds_are_those_of_the_statistics() {
+    fn the_needed_rounds_equal_those_of_the_statistics() {
         // docs/statistics.md: 10 rounds for 16 comparisons, 12 for 100.
         for (comparisons, rounds) in [(1, 6), (16, 10), (100, 12), (330, 14)] {
             assert_eq!(rounds_for(comparisons), rounds);

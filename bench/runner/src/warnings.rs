@@ -1,4 +1,4 @@
-//! Every warning that a run can carry. The codes are listed in `data/schema/warnings.json`.
+//! Every warning of a run. `data/schema/warnings.json` lists the codes.
 
 use std::fmt;
 
@@ -9,7 +9,7 @@ use crate::words::counted as number;
 #[derive(Clone, Debug, PartialEq, strum::IntoStaticStr, strum::VariantNames)]
 #[strum(serialize_all = "kebab-case")]
 pub enum Warning {
-    /// Where it is described as it was, and how it differs.
+    /// `before`: where the host is described as it was before; `differences`: how it differs.
     ChangedHost {
         before: String,
         differences: String,
@@ -22,7 +22,6 @@ pub enum Warning {
         disturbed: usize,
         counted: u32,
         repeated: u32,
-        /// Repeated rounds that a session may have.
         most: u32,
     },
     FailedBlocks {
@@ -41,7 +40,7 @@ pub enum Warning {
     },
     Imprecise {
         medians: usize,
-        /// Half-width of the interval asked for, as a share of the median.
+        /// Requested half-width of the interval, as a share of the median.
         target: f64,
         rounds: u32,
     },
@@ -49,7 +48,7 @@ pub enum Warning {
         times: usize,
     },
     SteppedClock {
-        /// Of the time of day against the monotonic clock.
+        /// Step of the time of day against the monotonic clock.
         seconds: f64,
     },
     UnreadableSensor {
@@ -169,13 +168,13 @@ mod tests {
     }
 
     #[test]
-    fn the_codes_are_those_listed_for_tlsbench() {
+    fn the_codes_equal_those_listed_for_tlsbench() {
         let codes: Vec<_> = listed().into_iter().map(|it| it.code).collect();
         assert_eq!(codes, Warning::VARIANTS);
     }
 
     #[test]
-    fn the_messages_are_those_of_the_listed_examples() {
+    fn the_messages_equal_the_listed_examples() {
         let text = |text: &str| text.to_owned();
         let warnings = [
             Warning::ChangedHost {

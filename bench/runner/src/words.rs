@@ -1,4 +1,4 @@
-//! Words that depend on a number.
+//! Words whose form depends on a number.
 
 use std::fmt::Display;
 
@@ -13,7 +13,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn one_is_singular_and_none_is_plural() {
+    fn only_one_is_singular() {
         let all = [0_u32, 1, 2].map(|it| counted(it, "round"));
         assert_eq!(all, ["0 rounds", "1 round", "2 rounds"]);
     }

@@ -1,7 +1,7 @@
 """`tlsperf import | new | render | show | compare | export | validate | noise | summary | draft`.
 
-Each command calls one function of its module, imported when it is called: `tlsperf --help`
-must not wait for pandas.
+Each command imports its module when it is called, so that `tlsperf --help` does not wait for
+pandas.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def _version(wanted: bool) -> None:
 
 
 def _percentage(text: str) -> float:
-    """The share that a percentage such as 5% is."""
+    """The share for a percentage such as 5%."""
     try:
         share = float(text.removesuffix("%")) / 100
     except ValueError:
@@ -105,7 +105,7 @@ def render(
     """Writes the files that are generated from data."""
     from tlsperf.publish.render import render_reports
 
-    gc.disable()  # nothing is thrown away before the end: collecting takes a tenth of the time
+    gc.disable()  # little memory is freed before the end, and collection takes 10% of the time
     names = [report_id(given) for given in reports or ()]
     raise typer.Exit(render_reports(find_root(), names, check=check))
 
@@ -261,11 +261,14 @@ def compare(
         typer.Option(
             metavar="PERCENT",
             parser=_percentage,
-            help="Only name the rows whose figures differ by less, such as 5%.",
+            help="List rows whose figures differ by less, such as 5%, only by name.",
         ),
     ] = None,
 ) -> None:
-    """Compares two implementations: medians, factor, verdict."""
+    """Compares two implementations: medians, factor, verdict.
+
+    Exit code 1 if RIGHT is slower in a row that is printed, 2 if they could not be compared.
+    """
     from tlsperf.analysis import compare as comparing
     from tlsperf.analysis.series import measured
     from tlsperf.load.comparisons import read_definition
@@ -296,6 +299,8 @@ def compare(
             print_comparison(a, b, rows, without, terminal())
         else:
             print(comparing.text(a, b, rows, output, without), end="")
+        if comparing.is_slower(rows):
+            raise typer.Exit(1)
     else:
         raise UserError(
             "compare: expected two implementations, each [RUN/]IMPLEMENTATION, or --tables FILE "
@@ -367,16 +372,20 @@ def noise(
 
 
 def main() -> None:
-    """Runs a command; what a user or the system got wrong is one message and exit code 1."""
+    """Runs a command. An error of the user or the system is one message and exit code 1.
+
+    `compare` exits with 2 for such an error, since its 1 means that a figure is slower.
+    """
+    failure = 2 if sys.argv[1:2] == ["compare"] else 1
     try:
         app()
     except UserError as error:
         print(f"tlsperf: {error}", file=sys.stderr)
-        raise SystemExit(1) from None
+        raise SystemExit(failure) from None
     except OSError as error:
         place = f"{error.filename}: " if error.filename else ""
         print(f"tlsperf: {place}{error.strerror or error}", file=sys.stderr)
-        raise SystemExit(1) from None
+        raise SystemExit(failure) from None
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 """`make serve`: Zola's server, behind a server that shows why the site cannot be built.
 
-After a mistake Zola answers every address with 404 and prints the error where nobody looks. Nothing
-but the standard library, as `tlsperf.site`.
+After a mistake Zola answers every address with 404, and prints the error only on its terminal. Uses
+only the standard library, like `tlsperf.site`.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from typing import Final
 
 HOST: Final = "127.0.0.1"
 SOON: Final = 0.5
-"""Seconds in which a build that has begun prints so."""
+"""Seconds within which a build that has started prints its first line."""
 LONGEST_BUILD: Final = 20.0
 _COLORS: Final = re.compile(r"\x1b\[[0-9;]*m")
 _BEGINS: Final = re.compile(r"Change detected|-> .* changed|Building site")
@@ -37,7 +37,7 @@ _PAGE: Final = """<!doctype html>
 
 
 class Build:
-    """What Zola printed of its last build."""
+    """The output of Zola's last build."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -51,7 +51,7 @@ class Build:
 
     @property
     def running(self) -> bool:
-        """Whether the last build has neither ended nor failed."""
+        """Whether the last build has started and not yet ended."""
         with self._lock:
             begun = any(_BEGINS.search(line) for line in self._lines)
             return begun and not any(_DONE.search(line) for line in self._lines)
@@ -68,9 +68,9 @@ class Build:
 
 
 def serve(command: Sequence[str], port: int) -> int:
-    """Serves what `command` (Zola, its options and `serve`) builds; its exit code.
+    """Serves the site that `command` (Zola, its options and `serve`) builds; returns the exit code.
 
-    Only what depends on a changed file is rebuilt. Ends with Ctrl+C or when Zola does.
+    Only pages that depend on a changed file are rebuilt. It ends with Ctrl+C or when Zola ends.
     """
     inner = _free_port()
     try:
@@ -102,7 +102,7 @@ def serve(command: Sequence[str], port: int) -> int:
 
 
 def _read(lines: Iterable[str], build: Build, shown: Callable[[str], str]) -> None:
-    """Prints what Zola prints, and keeps it for the page of errors."""
+    """Prints the output of Zola, and passes it to `build` for the error page."""
     for line in lines:
         print(shown(line), end="", flush=True)
         build.printed(_COLORS.sub("", line).rstrip())
@@ -153,7 +153,7 @@ def _server(port: int, inner: int, build: Build) -> ThreadingHTTPServer:
 
 
 def error_soon(build: Build) -> str | None:
-    """The error of a build that has taken the pages away and has not printed why yet."""
+    """The error of a build that has removed the pages and has not printed the reason yet."""
     begun = time.monotonic()
     while build.running or time.monotonic() - begun < SOON:
         if error := build.error:

@@ -1,7 +1,7 @@
 """Finds a Zola and runs it: `python3 -m tlsperf.site build|serve [--base-url URL] [--port N]`.
 
-Nothing but the standard library, so that `make site` needs no Python packages. `config.toml` is
-written for current Zola; an older one is handed a translated copy.
+It uses only the standard library, so that `make site` needs no Python packages. `config.toml` is
+written for the current Zola; an older Zola gets a translated copy.
 """
 
 from __future__ import annotations
@@ -22,39 +22,41 @@ from tlsperf.load.root import find_root
 from tlsperf.serve import serve
 
 FEEDS_IN_PLURAL = (0, 19)
-"""The first Zola that knows `generate_feeds` and `feed_filenames`, and no longer the singular."""
+"""The first Zola with `generate_feeds` and `feed_filenames` instead of the singular forms."""
 
 PORT = 1111
-"""That `serve` serves at, as Zola does."""
+"""The default port of `serve`, as of Zola."""
 
 JSON_FEEDS = (0, 22)
-"""The oldest Zola on which a feed from a template `feed.json` was tried; 0.19 finds no such one."""
+"""The oldest Zola that was tested with a feed from a template `feed.json`; 0.19 does not
+find it.
+"""
 
 DEBOUNCE = (0, 22)
-"""The first Zola whose wait after a save can be set; before, it is a second."""
+"""The first Zola with a setting for the wait after a save; before, it is a second."""
 
 DEBOUNCE_MILLISECONDS = 50
 
 _DONE = re.compile(r"^Done in ", re.MULTILINE)
-"""What every Zola prints after a build."""
+"""The line that every Zola prints after a build."""
 
 _SINGULAR = {"generate_feeds": "generate_feed", "feed_filenames": "feed_filename"}
 
 
 class SiteError(Exception):
-    """Why the site cannot be built, for a person."""
+    """Why the site cannot be built, as a message for the user."""
 
 
 @dataclass(frozen=True)
 class Zola:
-    """A Zola that runs on this host: the words that start it, and its version (0, 22, 0)."""
+    """A Zola that runs on this host: its command, and its version (0, 22, 0)."""
 
     command: tuple[str, ...]
     version: tuple[int, ...]
 
 
 def candidates(root: Path) -> list[tuple[str, ...]]:
-    """The commands that may be a Zola: of the host, then of npm (new, then old)."""
+    """Commands that may be a Zola: of the host, then of npm (new, then old)."""
     found: list[tuple[str, ...]] = []
     if on_path := shutil.which("zola"):
         found.append((on_path,))
@@ -69,7 +71,9 @@ def candidates(root: Path) -> list[tuple[str, ...]]:
 
 
 def probe(command: tuple[str, ...]) -> Zola | None:
-    """The Zola that a command starts; None where it does not run (a libc that is too old)."""
+    """The Zola that a command starts; None if it does not run (its libc is too old, for
+    example).
+    """
     try:
         answer = subprocess.run([*command, "--version"], capture_output=True, text=True)
     except OSError:
@@ -79,7 +83,10 @@ def probe(command: tuple[str, ...]) -> Zola | None:
 
 
 def find_zola(root: Path) -> Zola:
-    """The newest candidate that runs on this host; of two of one version, the host's own."""
+    """The newest candidate that runs on this host; the host's own if versions are equal.
+
+    Raises SiteError.
+    """
     tried = candidates(root)
     if running := [zola for command in tried if (zola := probe(command))]:
         return max(running, key=lambda zola: zola.version)
@@ -93,8 +100,8 @@ def find_zola(root: Path) -> Zola:
 def translate(config: str, version: tuple[int, ...]) -> str:
     """`config.toml` for an older Zola.
 
-    Before 0.22 without JSON Feed; before 0.19 with one feed, the first, under the older keys. A key
-    that is translated must stand on one line, which is checked.
+    Before 0.22 without JSON Feed; before 0.19 with only the first feed, under the older keys.
+    Raises SiteError if a translated key is not on one line.
     """
     current = tomllib.loads(config)
     feeds = [name for name in current.get("feed_filenames", ["rss.xml"]) if name != "feed.json"]
@@ -115,7 +122,9 @@ def translate(config: str, version: tuple[int, ...]) -> str:
 
 
 def config_for(zola: Zola, root: Path) -> Path:
-    """The file to hand to this Zola: config.toml, or a translated copy of it below build/."""
+    """The configuration file for this Zola: config.toml, or a translated copy of it below
+    build/.
+    """
     config = root / "config.toml"
     if zola.version >= JSON_FEEDS:
         return config
@@ -136,7 +145,7 @@ def run(
 ) -> None:
     """Builds the site in `root`, or serves it until someone stops it.
 
-    Raises SiteError with what Zola said if it cannot be built.
+    Raises SiteError with Zola's output if it cannot be built.
     """
     command = [*zola.command, "--root", str(root), "--config", str(config_for(zola, root)), action]
     if base_url is not None:
@@ -161,7 +170,7 @@ def run(
     said = result.stdout.strip()
     if result.returncode != 0:
         raise SiteError(said or f"zola ended with exit code {result.returncode}")
-    # The script of npm may end with 0 whatever became of its Zola.
+    # The script of npm may end with 0 although its Zola failed.
     if not _DONE.search(said) or _written(page) in (None, before):
         raise SiteError(
             f"zola ended with exit code 0 and built no site: {page} is not of this build. "
@@ -171,22 +180,22 @@ def run(
 
 
 def environment() -> dict[str, str]:
-    """Of a build: with one heap of glibc for all threads it takes an eighth less memory."""
+    """The environment of a build: one heap of glibc for all threads takes an eighth less memory."""
     return {"MALLOC_ARENA_MAX": "1", **os.environ}
 
 
 def _written(page: Path) -> int | None:
-    """When a page was written, in nanoseconds; None where there is none."""
+    """When a page was written, in nanoseconds; None if it does not exist."""
     return page.stat().st_mtime_ns if page.exists() else None
 
 
 def main(arguments: list[str]) -> int:
     parser = argparse.ArgumentParser(prog="tlsperf.site", description="Build or serve the site.")
     parser.add_argument("action", choices=["build", "serve"])
+    parser.add_argument("--base-url", help="address of the site, if not that in config.toml")
     parser.add_argument(
-        "--base-url", help="where the site will live, if not where config.toml says"
+        "--port", type=int, default=PORT, help=f"port of `serve`, by default {PORT}"
     )
-    parser.add_argument("--port", type=int, default=PORT, help=f"to serve at, if not {PORT}")
     options = parser.parse_args(arguments)
     try:
         root = find_root()

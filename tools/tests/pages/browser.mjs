@@ -101,12 +101,14 @@ async function picture(page, path, view) {
     const body = (await response.text()).replace("font-display: optional", "font-display: block");
     await route.fulfill({ response, body });
   });
-  await page.goto(new URL(path, request.base).href, { waitUntil: "load" });
+  const [address, part] = path.split("#"); // a part is no target, which is marked
+  await page.goto(new URL(address, request.base).href, { waitUntil: "load" });
   await settled(page);
   await page.evaluate(() => document.fonts.ready);
-  const name = path.replace(/index\.html$/, "").replaceAll("/", " ").trim().replaceAll(" ", "-") || "home";
+  const name = path.replace(/index\.html$/, "").replaceAll(/[/#]+/g, " ").trim().replaceAll(" ", "-") || "home";
   const shot = join(request.shots, `${name}-${view}.png`);
-  await page.screenshot({ path: shot, fullPage: request.full ?? false });
+  if (part) await page.locator(`[id="${part}"]`).screenshot({ path: shot });
+  else await page.screenshot({ path: shot, fullPage: request.full ?? false });
   return { shot };
 }
 
@@ -138,7 +140,12 @@ async function look(page, path) {
   // How far down the page a reader meets what it answers, in px.
   const depth = await page.evaluate(() => {
     const top = (e) => (e ? Math.round(e.getBoundingClientRect().top + scrollY) : null);
-    return { observations: top(document.querySelector("#observations")), answer: top(document.querySelector(".answer li + li, .answer li")) };
+    const bottom = (e) => (e ? Math.round(e.getBoundingClientRect().bottom + scrollY) : null);
+    return {
+      observations: top(document.querySelector("#observations")),
+      answer: top(document.querySelector(".answer li + li, .answer li")),
+      answered: bottom(document.querySelector(".answer li, header + .lead")),
+    };
   });
   // Charts: the smallest text in px as shown, and what a reader would have to scroll sideways.
   const charts = await page.evaluate(() => {
@@ -165,6 +172,17 @@ async function look(page, path) {
   const figures = await page.evaluate(() =>
     [...document.querySelectorAll(".answer ~ .scroll td a")].map((a) => ({ text: a.textContent, row: a.getAttribute("href") })),
   );
+  // The lines of the tables of a question, and where they are from.
+  const sheets = await page.evaluate(() =>
+    [...document.querySelectorAll("table.sheet tbody tr")].map((e) => ({
+      table: e.closest("table").id,
+      label: e.querySelector("th").textContent.trim(),
+      texts: [...e.querySelectorAll("td")].map((cell) => cell.textContent.trim()),
+      links: [...e.querySelectorAll("td")].map((cell) => cell.querySelector("a")?.getAttribute("href") ?? null),
+    })),
+  );
+  const lead = await page.evaluate(() => document.querySelector("header + .lead")?.textContent ?? "");
+  const source = await page.evaluate(() => document.querySelector("#source + p")?.innerHTML ?? "");
   // Tables that are scrolled sideways, and how the name of a row behaves then.
   const tables = await page.evaluate(() =>
     [...document.querySelectorAll(".scroll:has(tbody th[scope='row'])")]
@@ -172,6 +190,7 @@ async function look(page, path) {
       .map((e) => ({
         caption: e.ariaLabel,
         class: e.querySelector("table").className,
+        sign: getComputedStyle(e).backgroundImage,
         name: getComputedStyle(e.querySelector("tbody th[scope='row']")).position,
       })),
   );
@@ -189,15 +208,19 @@ async function look(page, path) {
     navigation: [...document.querySelectorAll("nav, .skip, footer.site")].filter((e) => e.checkVisibility()).length,
     heads: [...new Set([...document.querySelectorAll("thead")].map((e) => getComputedStyle(e).display))],
     cut: [...document.querySelectorAll(".scroll")].filter((e) => getComputedStyle(e).overflowX !== "visible").length,
+    // Tables of many builds have a page across, 267 mm wide.
+    beyond: [...document.querySelectorAll("table")]
+      .filter((e) => e.getBoundingClientRect().right > (e.matches(".many") ? Math.max(1009, innerWidth) : innerWidth) + 1)
+      .map((e) => e.id || e.className),
     broken: [...document.querySelectorAll("figure, tr")].filter((e) => getComputedStyle(e).breakInside !== "avoid").length,
   }));
   await page.emulateMedia({ media: "screen" });
   const heard = [...messages]; // before axe adds what looking makes the page say
-  const answer = { ...seen, printed, overflow, cut, depth, charts, intervals, answers, figures, tables, height, skip, unreachable, requests, messages: heard };
+  const answer = { ...seen, printed, overflow, cut, depth, charts, intervals, answers, figures, sheets, lead, source, tables, height, skip, unreachable, requests, messages: heard };
   if (!request.axe) return answer;
   // Evaluated through the debugger, which the page's policy does not bind.
   await page.evaluate(axe);
-  const { violations } = await page.evaluate(() => globalThis.axe.run({ resultTypes: ["violations"] }));
+  const { violations } = await page.evaluate(() => globalThis.axe.run({ resultTypes: ["violations"], rules: { "target-size": { enabled: true } } }));
   const where = (violation) => violation.nodes.map((n) => n.target.join(" ")).slice(0, 5).join("; ");
   return { ...answer, violations: violations.map((v) => `${v.impact} ${v.id}: ${where(v)}`) };
 }

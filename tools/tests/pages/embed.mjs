@@ -41,7 +41,7 @@ function measured() {
     texts,
     low,
     own: getComputedStyle(document.querySelector("header h1")).color,
-    size: getComputedStyle(document.querySelector(".tls-performance td data")).fontSize,
+    size: getComputedStyle(document.querySelector(".tls-performance table.results td")).fontSize,
     spacing: getComputedStyle(document.querySelector(".tls-performance .lead")).letterSpacing,
     bar: document.querySelector(".tls-performance svg.bar").getBoundingClientRect().width,
     wide: document.documentElement.scrollWidth > document.documentElement.clientWidth,

@@ -12,7 +12,19 @@ import pytest
 
 from pages.conftest import Built
 from pages.fixture import NEWER, OLDER, WIDE
-from pages.pictures import KEPT, PAGES, TOLERANCE, VIEWS, differences, node, take
+from pages.pictures import (
+    CHARTS,
+    COMMITTED_VIEWS,
+    KEPT,
+    KINDS,
+    PAGES,
+    TOLERANCE,
+    VIEWS,
+    differences,
+    keep,
+    node,
+    take,
+)
 from pages.weights import STYLE_LIMIT, reports, table, weigh
 
 pytestmark = [pytest.mark.browser, pytest.mark.zola]
@@ -71,12 +83,53 @@ def committed(
     return answer
 
 
+@pytest.fixture(scope="session")
+def kinds(committed_served: str, tmp_path_factory: pytest.TempPathFactory) -> list[Seen]:
+    """Committed pages of the kinds that the example has not, and home, in the views between."""
+    views = [[768, scheme] for scheme in ("light", "dark")] + [[320, "dark"], [1280, "light"]]
+    pages = [*KINDS, "index.html", "libraries/", "libraries/rustls/", "about/"]
+    request = {"base": committed_served, "pages": pages, "views": views, "axe": True}
+    answer: list[Seen] = node("browser.mjs", request, tmp_path_factory.mktemp("kinds"))
+    return answer
+
+
+@pytest.fixture(scope="session")
+def between(
+    committed_served: str, committed_build: Built, tmp_path_factory: pytest.TempPathFactory
+) -> list[Seen]:
+    """Committed reports and pages of each kind at widths between a phone and a desk."""
+    pages = [p for p in committed_build.pages() if p.startswith(("perf/", "questions/"))]
+    views = [[width, "light"] for width in (640, 768, 820, 900)]
+    request = {"base": committed_served, "pages": [*pages, *KINDS, "index.html"], "views": views}
+    answer: list[Seen] = node("browser.mjs", request, tmp_path_factory.mktemp("between"))
+    return answer
+
+
 def problems(seen: list[Seen], key: str) -> list[str]:
     return [f"{s['page']} {s['width']} {s['scheme']}: {p}" for s in seen for p in s[key]]
 
 
-def test_axe_finds_nothing(seen: list[Seen], committed: list[Seen]) -> None:
-    assert problems(seen + committed, "violations") == []
+def test_axe_finds_nothing(seen: list[Seen], committed: list[Seen], kinds: list[Seen]) -> None:
+    """Among it links and buttons that are too small to tap."""
+    assert problems(seen + committed + kinds, "violations") == []
+
+
+def test_a_link_that_is_too_small_to_tap_is_found(tmp_path: Path) -> None:
+    """WCAG 2.2, 2.5.8: 24 by 24 pixels, or as much space. axe looks for it only when asked."""
+    link = "<a href='#{0}' style='display: block; width: 40px; height: {1}px'>{0}</a>"
+    page = "<html lang=en><title>t</title><a href='#main'>skip</a><main id=main><h1>t</h1>{}</main>"
+    for name, height in (("small", 14), ("large", 24)):
+        links = "".join(link.format(number, height) for number in range(3))
+        (tmp_path / f"{name}.html").write_text(page.format(links), encoding="utf-8")
+    request = {
+        "base": f"{tmp_path.as_uri()}/",
+        "pages": ["small.html", "large.html"],
+        "views": [[320, "light"]],
+        "axe": True,
+    }
+    small, large = node("browser.mjs", request, tmp_path)
+    assert any("target-size" in violation for violation in small["violations"])
+    assert not any("target-size" in violation for violation in large["violations"])
 
 
 def test_the_console_stays_silent(
@@ -92,8 +145,10 @@ def test_nothing_overflows_its_box(
     assert problems(seen + wide + committed, "overflow") == []
 
 
-def test_no_number_is_cut_in_two(seen: list[Seen], wide: list[Seen], committed: list[Seen]) -> None:
-    assert problems(seen + wide + committed, "cut") == []
+def test_no_number_is_cut_in_two(
+    seen: list[Seen], wide: list[Seen], committed: list[Seen], between: list[Seen]
+) -> None:
+    assert problems(seen + wide + committed + between, "cut") == []
 
 
 def test_tables_of_results_fit_a_desk_and_keep_the_names_of_their_rows(
@@ -103,6 +158,13 @@ def test_tables_of_results_fit_a_desk_and_keep_the_names_of_their_rows(
     assert len(found) > 20
     assert [f for f in found if f[1] == 1280 and "results" in f[2]["class"]] == []
     assert [f for f in found if f[2]["name"] != "sticky"] == []
+    assert [f for f in found if "linear-gradient" not in f[2]["sign"]] == []
+
+
+def test_the_scoreboard_shows_all_columns_on_a_tablet(kinds: list[Seen]) -> None:
+    pages = [s for s in kinds if s["page"] in ("index.html", "libraries/") and s["width"] == 768]
+    assert len(pages) == 4
+    assert [s["page"] for s in pages if any("sheet" in t["class"] for t in s["tables"])] == []
 
 
 HEIGHTS = {1280: 800, 320: 640}
@@ -221,21 +283,45 @@ def test_paper_has_the_tables_and_no_navigation(served: str, tmp_path: Path) -> 
     """The heads of tables repeat on each page, nothing is cut off or broken in two."""
     pages = [f"perf/{OLDER}/", f"perf/{WIDE}/"]
     request = {"base": served, "pages": pages, "views": [[1280, "dark"]]}
-    expected = {"navigation": 0, "heads": ["table-header-group"], "cut": 0, "broken": 0}
+    expected = {
+        "navigation": 0,
+        "heads": ["table-header-group"],
+        "cut": 0,
+        "beyond": [],
+        "broken": 0,
+    }
     assert [s["printed"] for s in node("browser.mjs", request, tmp_path)] == [expected] * 2
 
 
+PAPER = 680
+"""Pixels of a line of A4 upright, without its margins."""
+
+
+def test_paper_holds_every_column(
+    committed_served: str, committed_build: Built, tmp_path: Path
+) -> None:
+    pages = [p for p in committed_build.pages() if p.startswith(("perf/", "questions/"))]
+    request = {
+        "base": committed_served,
+        "pages": [*pages, *KINDS, "index.html", "methodology/"],
+        "views": [[PAPER, "light"]],
+    }
+    seen = node("browser.mjs", request, tmp_path)
+    assert {s["page"]: s["printed"]["beyond"] for s in seen if s["printed"]["beyond"]} == {}
+
+
 def test_pages_look_as_they_did(
-    served: str, tmp_path: Path, request: pytest.FixtureRequest
+    served: str, committed_served: str, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:
     """Compares with the kept pictures; after a change that is meant: `make screenshots`."""
-    now = take(served, tmp_path, tmp_path)
-    assert len(now) == len(PAGES) * len(VIEWS)
+    now = take(served, committed_served, tmp_path)
+    of_committed = len(KINDS + CHARTS) * len(COMMITTED_VIEWS)
+    assert len(now) == len(PAGES) * len(VIEWS) + of_committed
     if request.config.getoption("--update-pictures"):
         shutil.rmtree(KEPT, ignore_errors=True)
         KEPT.mkdir()
         for picture in now:
-            shutil.copy(picture, KEPT)
+            keep(picture)
     missing = [picture.name for picture in now if not (KEPT / picture.name).exists()]
     assert missing == [], "run `make screenshots` and look at what it writes"
     shares = differences([(KEPT / picture.name, picture) for picture in now], tmp_path)

@@ -115,7 +115,7 @@ def test_no_page_over_all_reports_has_more_figures_than_it_may(committed_build: 
             assert figures <= 3 * MOST_FIGURES, page
         elif page.startswith(("questions/", "upgrades/")) or page == "index.html":
             assert figures <= MOST_OF_A_QUESTION, page
-        elif not page.startswith(("perf/", "trends/", "libraries/", "methodology/")):
+        elif not page.startswith(("perf/", "trends/", "libraries/", "methodology/", "nightly/")):
             assert figures == 0, page
 
 

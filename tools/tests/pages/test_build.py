@@ -182,13 +182,30 @@ def test_more_builds_than_scenarios_or_columns_stand_below_each_other(build: Bui
             assert columns <= MOST_COLUMNS
             assert block.count("<tr") - 1 == (builds if turned else rows)
             here, left = (left[:columns], left[columns:]) if turned else (left, [])
-            cells = [[c["value"] for c in row["cells"]] for row in here]
+            cells = [[c["text"] for c in row["cells"]] for row in here]
             if turned:
                 cells = [list(column) for column in zip(*cells, strict=True)]
-            shown = [float(value) for value in re.findall(r'<data value="([^"]*)"', block)]
-            assert shown == [value for row in cells for value in row]
+            shown = re.findall(r"<td[^>]*>(?:<em>\w+</em> )?([^\s<]+)", block)
+            assert shown == [text for row in cells for text in row]
         assert left == []
         assert [row["anchor"] for row in table["rows"] if f'id="{row["anchor"]}"' not in html] == []
+
+
+def test_every_host_is_named_with_family_and_model_or_that_they_are_not_recorded(
+    committed_build: Built,
+) -> None:
+    pages = [p for p in committed_build.pages() if re.match(r"(perf|hosts)/[^/]+/index", p)]
+    found = [
+        (page, processor)
+        for page in pages
+        for processor in re.findall(
+            r"<dt>Processor</dt><dd>([^<]*)</dd>", committed_build.text(page)
+        )
+    ]
+    assert len({page for page, _ in found}) == len(pages) > 25
+    named = r"(family \d+, model \d+|Neoverse \w+, part 0x[0-9a-f]+|family and model not recorded)"
+    known = re.compile(rf"[^,]+, {named}\b.*, \w+")
+    assert [of for of in found if not known.fullmatch(of[1])] == []
 
 
 def test_what_must_not_count_says_why(build: Built) -> None:

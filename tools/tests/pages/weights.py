@@ -17,16 +17,6 @@ FIGURE_LIMIT: Final = 20 * KILO
 
 A_ROW: Final = 4
 
-HISTOGRAM_LIMIT: Final = 40 * KILO
-"""Instead, for a figure of whole distributions."""
-
-CELLS: Final = 50
-CELLS_LIMIT: Final = 9 * KILO
-"""More for each fifty figures in tables of results beyond two fifties."""
-
-LAYOUTS_LIMIT: Final = 7 * KILO
-"""More for each table of the layouts of programs, of seven libraries."""
-
 STYLE_LIMIT: Final = 21 * KILO
 
 RUSTLS_DEV: Final = (
@@ -44,9 +34,6 @@ class Weight:
     html: int
     loaded: int
     figures: int
-    histograms: int
-    layouts: int
-    cells: int
 
     @property
     def total(self) -> int:
@@ -54,11 +41,7 @@ class Weight:
 
     @property
     def limit(self) -> int:
-        more = max(0, self.figures + self.histograms - 3)
-        histograms = min(more, self.histograms)
-        more_figures = histograms * HISTOGRAM_LIMIT + (more - histograms) * FIGURE_LIMIT
-        more_cells = -(-max(0, self.cells - 2 * CELLS) // CELLS) * CELLS_LIMIT
-        return PAGE_LIMIT + more_figures + self.layouts * LAYOUTS_LIMIT + more_cells
+        return PAGE_LIMIT + max(0, self.figures - 3) * FIGURE_LIMIT
 
 
 def weigh(public: Path, page: str) -> Weight:
@@ -71,20 +54,10 @@ def weigh(public: Path, page: str) -> Weight:
     )
     files = {(path.parent / name).resolve() for name in names}
     files |= {(public / name).resolve() for name in loads}
-    charts = re.findall(r'<figure class="chart[^"]*" id="([^"]*)"(.*?)</figure>', html, re.DOTALL)
-    rows = {
-        name: max(1, -(-inside.count('<svg class="panel"') // A_ROW)) for name, inside in charts
-    }
-    histograms = sum(count for name, count in rows.items() if "latenc" in name)
-    return Weight(
-        page,
-        path.stat().st_size,
-        sum(file.stat().st_size for file in files),
-        sum(rows.values()) - histograms,
-        histograms,
-        html.count(' layouts">'),
-        html.count("<data value="),
-    )
+    charts = re.findall(r'<figure class="chart[^"]*"(.*?)</figure>', html, re.DOTALL)
+    rows = [max(1, -(-chart.count('<svg class="panel"') // A_ROW)) for chart in charts]
+    loaded = sum(file.stat().st_size for file in files)
+    return Weight(page, path.stat().st_size, loaded, sum(rows))
 
 
 def table(weights: list[Weight]) -> str:

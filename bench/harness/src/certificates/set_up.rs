@@ -1,6 +1,7 @@
-//! What is set up in large numbers: trust anchors, and certificates with names of their own.
+//! Trust anchors and named certificates for set-ups that use many of them.
 //!
-//! Texts are made once in a process and live as long as it: no library's time has a part in it.
+//! Each PEM text is built once per process and never freed, so that no measured time includes
+//! building it.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -9,20 +10,20 @@ use base64::{Engine as _, engine::general_purpose::STANDARD};
 use super::{Identity, Named, authority};
 use crate::scenario::{Anchors, Certificate};
 
-/// Roots of our own that no chain ends in: 999 of ECDSA P-256.
+/// Project-made ECDSA P-256 roots that no chain ends in; there are 999.
 const OTHERS: &str = include_str!("../../certificates/set-up/anchors.pem");
 
-/// The root of all certificates with names of their own.
+/// The root of all certificates with their own names.
 pub const ROOT_OF_NAMES: &str = include_str!("../../certificates/set-up/root.pem");
 
 const INTERMEDIATE: &str = include_str!("../../certificates/set-up/intermediate.pem");
 const LEAVES: &str = include_str!("../../certificates/set-up/leaves.pem");
 const KEYS: &str = include_str!("../../certificates/set-up/keys.pem");
 
-/// Names with a certificate of their own: `site-00000.example` to `site-00099.example`.
+/// Names with a certificate of their own key: `site-00000.example` to `site-00099.example`.
 const GENUINE: usize = 100;
 
-/// The texts between PEM's lines, each with them.
+/// Splits PEM text into its blocks, each with its BEGIN and END lines.
 fn texts(pem: &'static str) -> Vec<&'static str> {
     let mut rest = pem;
     let mut texts = Vec::new();
@@ -34,7 +35,6 @@ fn texts(pem: &'static str) -> Vec<&'static str> {
     texts
 }
 
-/// A certificate as PEM.
 fn pem(der: &[u8]) -> String {
     let base64 = STANDARD.encode(der);
     let lines = base64.as_bytes().chunks(64);
@@ -44,7 +44,7 @@ fn pem(der: &[u8]) -> String {
     format!("-----BEGIN CERTIFICATE-----\n{lines}-----END CERTIFICATE-----\n")
 }
 
-/// The bytes of a certificate that was read by `texts`.
+/// Decodes one PEM block of `texts`.
 fn der(pem: &str) -> Vec<u8> {
     let base64: String = pem
         .lines()
@@ -53,7 +53,7 @@ fn der(pem: &str) -> Vec<u8> {
     STANDARD.decode(base64).unwrap_or_default()
 }
 
-/// What is made once for each key, and kept.
+/// Returns the cached value of `key`, or makes and caches it.
 fn kept<K: PartialEq + Copy, T: Copy>(
     cache: &Mutex<Vec<(K, T)>>,
     key: K,
@@ -68,7 +68,7 @@ fn kept<K: PartialEq + Copy, T: Copy>(
     made
 }
 
-/// Trust anchors with the root of a type of certificate in their middle, as PEM.
+/// PEM of the trust anchors, with the root for this certificate type in the middle.
 pub fn trusted(certificate: Certificate, anchors: Anchors) -> &'static str {
     type Texts = Vec<((Certificate, Anchors), &'static str)>;
     static MADE: Mutex<Texts> = Mutex::new(Vec::new());
@@ -88,11 +88,11 @@ pub fn trusted(certificate: Certificate, anchors: Anchors) -> &'static str {
     })
 }
 
-/// So many servers, each with a name, a key and a chain of leaf and intermediate.
+/// Returns `number` servers, each with a name, a key and a chain of leaf and intermediate.
 ///
-/// Beyond 100, leaves and keys are those of the first hundred again under other names. Their
-/// signatures fit no longer, which no library looks at as it loads a chain of its own; the names
-/// that clients ask for have genuine ones.
+/// Beyond 100, the leaves and keys of the first hundred repeat under other names. Their signatures
+/// are invalid, but no library verifies the chain that it loads as its own. The certificate for the
+/// name that clients send is always a genuine one.
 pub fn named(number: u32) -> &'static [Named] {
     static MADE: Mutex<Vec<(u32, &'static [Named])>> = Mutex::new(Vec::new());
     kept(&MADE, number, || {
@@ -101,7 +101,7 @@ pub fn named(number: u32) -> &'static [Named] {
         let keys = texts(KEYS);
         let blocks = number.div_ceil(GENUINE);
         let one = |i: usize| {
-            // The genuine ones are in the middle, where the name is that clients ask for.
+            // The block of genuine certificates is in the middle, with the name that clients send.
             let middle = number / 2 / GENUINE;
             let block = (i / GENUINE + blocks - middle) % blocks;
             let i = i % GENUINE;
@@ -121,7 +121,7 @@ pub fn named(number: u32) -> &'static [Named] {
     })
 }
 
-/// The certificate of the name `i`, with the same name in another block.
+/// Rewrites the name in leaf `i` to the same index in another block.
 fn renamed(leaf: &[u8], i: usize, block: usize) -> Vec<u8> {
     let (from, to) = (format!("site-{i:05}"), format!("site-{block:03}{i:02}"));
     let mut leaf = leaf.to_vec();
@@ -137,8 +137,8 @@ fn renamed(leaf: &[u8], i: usize, block: usize) -> Vec<u8> {
     leaf
 }
 
-/// The name that a client asks for: in the middle, with a certificate whose signature fits.
-pub fn asked_for(named: &[Named]) -> &'static str {
+/// The name that a client sends: the middle one, whose certificate has a valid signature.
+pub fn requested_name(named: &[Named]) -> &'static str {
     named[named.len() / 2].name
 }
 
@@ -151,7 +151,7 @@ mod tests {
     const ECDSA: Certificate = Certificate::EcdsaP256;
 
     #[test]
-    fn anchors_are_as_many_as_named_with_the_root_in_the_middle() {
+    fn the_root_is_in_the_middle_of_the_stated_number_of_anchors() {
         let root = authority(ECDSA).root;
         for number in [1, 2, 10, 1_000] {
             let anchors = texts(trusted(ECDSA, Anchors::Own(number)));
@@ -176,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn names_differ_and_the_one_that_is_asked_for_has_its_own_leaf() {
+    fn names_differ_and_the_requested_one_has_its_own_leaf() {
         let leaves = texts(LEAVES);
         for number in [1, 2, 100, 101, 1_000, 10_000] {
             let all = named(number);
@@ -184,7 +184,7 @@ mod tests {
             assert_eq!(names.len(), number as usize);
             let chains: HashSet<_> = all.iter().map(|it| it.identity.chain).collect();
             assert_eq!(chains.len(), number as usize);
-            let asked = asked_for(all);
+            let asked = requested_name(all);
             let found = all.iter().find(|it| it.name == asked).unwrap();
             let genuine = leaves.iter().any(|it| found.identity.chain.starts_with(it));
             assert!(genuine, "{asked} of {number}");
@@ -192,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn each_leaf_has_the_name_that_it_is_chosen_by() {
+    fn each_leaf_contains_its_name() {
         for it in named(250) {
             let leaf = der(texts(it.identity.chain)[0]);
             let name = it.name.as_bytes();

@@ -13,6 +13,8 @@ use std::{
 
 use anyhow::{Context, Result, bail, ensure};
 
+use crate::implementation::MASK_VARIABLE;
+
 /// `VG_USERREQ__RUNNING_ON_VALGRIND` of `valgrind.h`.
 const RUNNING_ON_VALGRIND: usize = 0x1001;
 /// `VG_USERREQ_TOOL_BASE('C', 'T')`, the first request of callgrind.
@@ -25,6 +27,14 @@ const START_INSTRUMENTATION: usize = CALLGRIND + 4;
 /// process lives: the counts of one program then fall into classes some tenths of a per cent apart
 /// (<https://sourceware.org/glibc/manual/latest/html_node/Memory-Allocation-Tunables.html>).
 const MALLOC: &str = "glibc.malloc.tcache_count=127";
+
+/// The option that counts locked instructions too.
+pub const BUS: &str = "--collect-bus=yes";
+
+/// What the libraries do not see of a processor, as bits of the two words of `OPENSSL_ia32cap`: RDRAND
+/// (CPUID.1 ECX, bit 30) and RDSEED (CPUID.7 EBX, bit 18). Valgrind shows both only where the host
+/// has them, and with them libraries draw random numbers by other code.
+const HIDDEN: [u64; 2] = [1 << 62, 1 << 18];
 
 /// What installs valgrind.
 const HOW_TO_INSTALL: &str = "apt-get install valgrind";
@@ -87,29 +97,43 @@ pub fn start() -> Result<()> {
     Ok(())
 }
 
-/// Makes `call`, and has its instructions counted.
+/// Turns collection on or off.
 #[inline(always)]
-pub fn collect<R>(call: impl FnOnce() -> R) -> R {
+pub fn toggle() {
     request(TOGGLE_COLLECT);
-    let result = call();
-    request(TOGGLE_COLLECT);
-    result
 }
 
-/// This program with an argument, to be run under callgrind, with the profile written to standard
-/// output.
+/// This program with an argument, to be run under callgrind with more options, with the profile
+/// written to standard output.
 ///
 /// # Errors
 /// The program's own file can't be found.
-pub fn this_program(argument: &str) -> Result<Command> {
+pub fn this_program(options: &[&str], argument: &str) -> Result<Command> {
     let profile = Path::new("/proc/self/fd/1");
-    Ok(program(&env::current_exe()?, argument, profile))
+    let own: Vec<_> = env::var(MASK_VARIABLE)
+        .map(|mask| (MASK_VARIABLE.to_owned(), mask))
+        .into_iter()
+        .collect();
+    Ok(program(
+        options,
+        &env::current_exe()?,
+        argument,
+        profile,
+        &own,
+    ))
 }
 
 /// A program with an argument, to be run under callgrind: with collection and instrumentation off,
 /// with a malloc whose cost does not jump, and the profile written to a file when it ends.
+/// `environment` is that of its build; what a shell has set for malloc or the processor is not seen.
 #[must_use]
-pub fn program(path: &Path, argument: &str, profile: &Path) -> Command {
+pub fn program(
+    options: &[&str],
+    path: &Path,
+    argument: &str,
+    profile: &Path,
+    environment: &[(String, String)],
+) -> Command {
     let mut command = Command::new("valgrind");
     command
         .args([
@@ -122,11 +146,26 @@ pub fn program(path: &Path, argument: &str, profile: &Path) -> Command {
             "--collect-atstart=no",
             "--instr-atstart=no",
         ])
+        .args(options)
         .arg(format!("--callgrind-out-file={}", profile.display()))
         .arg(path)
         .arg(argument)
-        .env("GLIBC_TUNABLES", MALLOC);
+        .envs(environment.iter().map(|(name, value)| (name, value)))
+        .env("GLIBC_TUNABLES", MALLOC)
+        .env(MASK_VARIABLE, mask(environment));
     command
+}
+
+/// What hides features of the processor: those that a build masks (`~0x1:~0x2`), and `HIDDEN`.
+fn mask(environment: &[(String, String)]) -> String {
+    let own = environment.iter().find(|(name, _)| name == MASK_VARIABLE);
+    let mut words = own.map_or("", |(_, value)| value).split(':');
+    let words = HIDDEN.map(|hidden| {
+        let own = words.next().and_then(|word| word.strip_prefix("~0x"));
+        let own = own.and_then(|digits| u64::from_str_radix(digits, 16).ok());
+        format!("~{:#x}", own.unwrap_or_default() | hidden)
+    });
+    words.join(":")
 }
 
 /// The version of valgrind on this host, such as `3.19.0`.
@@ -138,7 +177,7 @@ pub fn version() -> Result<String> {
         .arg("--version")
         .output()
         .with_context(|| {
-            format!("instructions are counted by valgrind, which is not here: {HOW_TO_INSTALL}")
+            format!("Valgrind, which counts instructions, is not installed: {HOW_TO_INSTALL}")
         })?;
     let text = String::from_utf8_lossy(&stdout);
     match text.trim().strip_prefix("valgrind-") {
@@ -147,12 +186,55 @@ pub fn version() -> Result<String> {
     }
 }
 
+/// The processor as valgrind emulates it, which depends on that of the host:
+/// `amd64-cx16-lzcnt-rdtscp-sse3-ssse3-avx-avx2-bmi-f16c`. Without RDRAND and RDSEED, which are
+/// hidden. Valgrind writes it to its log of debugging level 1.
+#[must_use]
+pub fn processor() -> Option<String> {
+    let mut valgrind = Command::new("valgrind");
+    let output = valgrind.args(["--command-line-only=yes", "-d", "--tool=none", "true"]);
+    emulated(&String::from_utf8_lossy(&output.output().ok()?.stderr))
+}
+
+/// The processor that a log of valgrind names.
+fn emulated(log: &str) -> Option<String> {
+    let (_, features) = log
+        .lines()
+        .find_map(|line| line.split_once(", hwcaps = "))?;
+    let seen = |it: &&str| !["rdrand", "rdseed"].contains(it);
+    Some(
+        features
+            .split('-')
+            .filter(seen)
+            .collect::<Vec<_>>()
+            .join("-"),
+    )
+}
+
 /// All instructions that a profile counts: the event `Ir` of the line `totals:`, the last of a
 /// complete profile (<https://valgrind.org/docs/manual/cl-format.html>).
 ///
 /// # Errors
 /// It is no profile, holds several, is cut off, or counts nothing.
 pub fn instructions(profile: &[u8]) -> Result<u64> {
+    let total = total(profile, "Ir")?;
+    ensure!(total > 0, "callgrind counted no instructions");
+    Ok(total)
+}
+
+/// All instructions with a lock prefix, or that lock without one, which a profile counts: the event
+/// `Ge` of `BUS` (<https://valgrind.org/docs/manual/cl-manual.html#opt.collect-bus>).
+///
+/// # Errors
+/// It is no profile, holds several, is cut off, or counts no instructions.
+pub fn locked_instructions(profile: &[u8]) -> Result<u64> {
+    instructions(profile)?;
+    total(profile, "Ge")
+}
+
+/// All events of a kind: those of the line `totals:`, the last of a complete profile
+/// (<https://valgrind.org/docs/manual/cl-format.html>).
+fn total(profile: &[u8], event: &str) -> Result<u64> {
     let lines = || profile.split(|byte| *byte == b'\n');
     ensure!(
         lines().next() == Some(b"# callgrind format"),
@@ -161,9 +243,9 @@ pub fn instructions(profile: &[u8]) -> Result<u64> {
     let [events] = valued(lines(), b"events:")?[..] else {
         bail!("callgrind's profile: expected one line \"events:\"");
     };
-    let column = events.split_whitespace().position(|event| event == "Ir");
+    let column = events.split_whitespace().position(|it| it == event);
     let column = column.with_context(|| {
-        format!("callgrind's profile: events: found {events:?}, expected Ir among them")
+        format!("callgrind's profile: events: found {events:?}, expected {event} among them")
     })?;
     let [totals] = valued(lines(), b"totals:")?[..] else {
         bail!("callgrind's profile: expected one line \"totals:\": is it cut off?");
@@ -174,11 +256,9 @@ pub fn instructions(profile: &[u8]) -> Result<u64> {
         "callgrind's profile: expected \"totals:\" as the last line: is it cut off?"
     );
     let total = totals.split_whitespace().nth(column).unwrap_or("0");
-    let total: u64 = total
+    total
         .parse()
-        .with_context(|| format!("callgrind's profile: totals: found {total:?}"))?;
-    ensure!(total > 0, "callgrind counted no instructions");
-    Ok(total)
+        .with_context(|| format!("callgrind's profile: totals: found {total:?}"))
 }
 
 /// What follows `key` on the lines that begin with it.
@@ -217,6 +297,28 @@ fn=(1) totals: of main
 0 1234567
 totals: 1234567
 ";
+
+    #[test]
+    fn random_numbers_of_the_processor_are_hidden_beside_what_a_build_masks() {
+        let masked = |value: &str| mask(&[(MASK_VARIABLE.to_owned(), value.to_owned())]);
+        assert_eq!(mask(&[]), "~0x4000000000000000:~0x40000");
+        assert_eq!(
+            masked("~0x200000200000000:~0x60000000020"),
+            "~0x4200000200000000:~0x60000040020"
+        );
+        assert_eq!(masked("~0x0:~0x0"), mask(&[]));
+        let command = program(&[], Path::new("x"), "count", Path::new("y"), &[]);
+        let set: Vec<_> = command.get_envs().map(|(name, _)| name).collect();
+        assert_eq!(set, ["GLIBC_TUNABLES", MASK_VARIABLE]);
+    }
+
+    #[test]
+    fn the_emulated_processor_is_that_of_the_log() {
+        let log = "--7:1: launcher launching /usr/libexec/valgrind/none-amd64-linux\n\
+                   --7:1:    main ... arch = AMD64, hwcaps = amd64-cx16-avx-avx2-rdrand-rdseed\n";
+        assert_eq!(emulated(log).as_deref(), Some("amd64-cx16-avx-avx2"));
+        assert_eq!(emulated("--7:1:    main"), None);
+    }
 
     #[test]
     fn the_total_is_that_of_the_last_line() {
@@ -304,8 +406,22 @@ totals: 1234567
     }
 
     #[test]
-    fn outside_of_valgrind_nothing_is_counted_and_calls_are_made() {
+    fn instructions_that_lock_have_an_event_of_their_own() {
+        let profile = PROFILE
+            .replace("events: Ir", "events: Ir Ge")
+            .replace("\ntotals: 1234567", "\ntotals: 42 7");
+        assert_eq!(locked_instructions(profile.as_bytes()).unwrap(), 7);
+        // Callgrind omits zeros at the end of a line.
+        let none = profile.replace("totals: 42 7", "totals: 42");
+        assert_eq!(locked_instructions(none.as_bytes()).unwrap(), 0);
+        let error = locked_instructions(PROFILE.as_bytes()).unwrap_err();
+        assert!(error.to_string().contains("expected Ge"), "{error}");
+        let nothing = profile.replace("totals: 42 7", "totals: 0 7");
+        assert!(locked_instructions(nothing.as_bytes()).is_err());
+    }
+
+    #[test]
+    fn outside_of_valgrind_nothing_is_counted() {
         assert!(start().is_err());
-        assert_eq!(collect(|| 42), 42);
     }
 }

@@ -1,29 +1,39 @@
-//! Instructions of one role, counted by callgrind: the measure without noise.
+//! What one role takes, counted instead of timed.
 //!
-//! Fresh processes under valgrind repeat the operations of a kind a fixed number of times. Callgrind
-//! counts the instructions of one role's calls into the library: the calls that are timed otherwise,
-//! with the same checks after each.
+//! Fresh processes repeat the operations of a kind a fixed number of times. What counts is on around
+//! one role's calls into the library: the calls that are timed otherwise, with the same checks after
+//! each. Instructions are counted by callgrind; `calls` counts what libraries ask of others. `wire`
+//! needs no fresh process: it reads what the transport wrote down.
 
 pub mod callgrind;
+pub mod calls;
+pub mod interposed;
+pub mod kernel;
+mod marks;
+pub mod wire;
 
 use std::{
     any::Any,
     mem::ManuallyDrop,
     path::Path,
-    sync::atomic::{AtomicBool, Ordering},
+    sync::{
+        atomic::{AtomicBool, Ordering},
+        mpsc,
+    },
     thread::{self, ScopedJoinHandle},
 };
 
 use anyhow::{Context, Result, anyhow};
 use serde::{Deserialize, Serialize};
 
+use self::marks::Marks;
 use crate::{
     implementation::Implementation,
     library::{Connection, Negotiated, Progress, Setup, TlsLibrary},
     noop::NoopLibrary,
     process,
     record::{Measurement, Metric, Observation, Phase, Record, Statistic, Unit},
-    request::Request,
+    request::{Counter, Request},
     scenario::{Operation, Scenario, Side, Variant},
     transport::Endpoint,
     workloads::{self, Countable, Quantity, Work},
@@ -54,6 +64,9 @@ pub struct Counting {
     side: Side,
     steps: u64,
     warm_up: u32,
+    marks: Marks,
+    /// Whether a second thread lives meanwhile, and does nothing.
+    beside_idle_thread: bool,
 }
 
 /// A library, of which the calls of one role are counted.
@@ -125,7 +138,7 @@ impl<'l, L> Counted<'l, L> {
 #[inline(always)]
 fn collect_if<R>(counted: bool, call: impl FnOnce() -> R) -> R {
     match counted {
-        true => callgrind::collect(call),
+        true => marks::collect(call),
         false => call(),
     }
 }
@@ -223,11 +236,27 @@ fn not_counted(operation: Operation) -> String {
     format!("instructions are not counted in {operation} scenarios")
 }
 
-/// Repeats what is counted, in this process, which should be fresh and run under valgrind.
+/// Repeats what is counted, in this process, which should be fresh. Returns what the process itself
+/// counted, if it did.
 ///
 /// # Errors
-/// There is no valgrind, or an operation failed or had another result than the scenario says.
-pub fn count<L: TlsLibrary>(library: &L, counting: &Counting) -> Result<()> {
+/// Nobody counts, or an operation failed or had another result than the scenario says.
+pub fn count<L: TlsLibrary>(
+    library: &L,
+    counting: &Counting,
+) -> Result<Option<interposed::Counts>> {
+    let (end, ended) = mpsc::channel::<()>();
+    thread::scope(|scope| {
+        if counting.beside_idle_thread {
+            scope.spawn(move || ended.recv());
+        }
+        let counts = repeat(library, counting);
+        drop(end);
+        counts
+    })
+}
+
+fn repeat<L: TlsLibrary>(library: &L, counting: &Counting) -> Result<Option<interposed::Counts>> {
     let counted = Counted {
         library,
         side: counting.side,
@@ -238,17 +267,27 @@ pub fn count<L: TlsLibrary>(library: &L, counting: &Counting) -> Result<()> {
         for _ in 0..counting.warm_up {
             step()?;
         }
-        callgrind::start()?;
+        counting.marks.start()?;
         counted.counting.store(true, Ordering::Relaxed);
-        let counted_steps = (0..counting.steps).try_for_each(|_| step());
+        let counted_steps = (0..counting.steps).try_for_each(|_| {
+            interposed::step();
+            step()
+        });
         counted.counting.store(false, Ordering::Relaxed);
         counted_steps
-    })
+    })?;
+    match counting.marks {
+        Marks::Interposed => interposed::counts().map(Some),
+        Marks::Callgrind | Marks::Kernel => Ok(None),
+    }
 }
 
 /// Why nothing is counted for a request, if so.
 pub fn unsupported<L: TlsLibrary>(library: &L, request: &Request) -> Option<String> {
     let scenario = &request.scenario;
+    if request.counter == Some(Counter::Wire) {
+        return wire::unsupported(request);
+    }
     if let Some(reason) = library.uncountable() {
         return Some(reason.into());
     }
@@ -263,19 +302,34 @@ pub fn unsupported<L: TlsLibrary>(library: &L, request: &Request) -> Option<Stri
     if scenario.threads.unwrap_or(1) != 1 {
         return Some("instructions are counted on one thread".into());
     }
-    request
-        .latency
-        .then(|| "instructions have no latency".into())
+    if request.latency {
+        return Some("instructions have no latency".into());
+    }
+    match request.counter {
+        Some(Counter::Calls) => calls::unsupported(scenario.operation),
+        Some(Counter::Callgrind | Counter::Wire) | None => None,
+    }
 }
 
-/// The records of one block: instructions per handshake, per MiB of plaintext or per operation.
+/// The records of one block: what is counted per handshake, per MiB of plaintext or per operation.
 ///
 /// # Errors
-/// A process that counts failed, or callgrind's profile is not valid.
-pub fn measure(request: &Request) -> Result<Vec<Record>> {
-    let sides = workloads::of::<NoopLibrary>(request.scenario.operation).sides();
-    let one = |&side| Ok(Record::Measurement(measure_side(request, side)?));
-    sides.iter().map(one).collect()
+/// A process that counts failed, or what it wrote is not valid.
+pub fn measure<L: TlsLibrary>(
+    library: &L,
+    request: &Request,
+    counter: Counter,
+) -> Result<Vec<Record>> {
+    let sides = workloads::of::<L>(request.scenario.operation).sides();
+    let one = |&side: &Option<Side>| match counter {
+        Counter::Callgrind => measure_side(request, side),
+        Counter::Calls => calls::measure_side(library, request, side),
+        Counter::Wire => wire::measure_side(library, request, side),
+    };
+    sides
+        .iter()
+        .map(|side| one(side).map(Record::Measurement))
+        .collect()
 }
 
 /// Has a program count the operations of one role, in one fresh process that writes callgrind's
@@ -291,8 +345,7 @@ pub fn profile(
     file: &Path,
 ) -> Result<f64> {
     let counts = Counts::of(scenario, side)?;
-    let mut command = callgrind::program(program, "count", file);
-    command.envs(environment.iter().map(|(name, value)| (name, value)));
+    let command = callgrind::program(&[], program, "count", file, environment);
     process::answer(command, &counts.counting)?;
     Ok(counts.operations as f64 * counts.work.amount)
 }
@@ -327,6 +380,8 @@ impl Counts {
                 side: role.with_context(|| not_counted(scenario.operation))?,
                 steps,
                 warm_up,
+                marks: Marks::Callgrind,
+                beside_idle_thread: false,
             },
             operations: steps * work.operations,
             work,
@@ -342,7 +397,7 @@ fn measure_side(request: &Request, side: Option<Side>) -> Result<Measurement> {
         work,
     } = Counts::of(&request.scenario, side)?;
     let one = || -> Result<u64> {
-        let profile = process::answer(callgrind::this_program("count")?, &counting)?;
+        let profile = process::answer(callgrind::this_program(&[], "count")?, &counting)?;
         callgrind::instructions(&profile)
     };
     // All at once: the counts do not depend on what else runs.

@@ -1,12 +1,12 @@
-//! Metrics and units. Their list is `tools/src/tlsperf/contract/metrics.py`, of which
-//! `record.schema.json` is made: a name that the schema does not have is neither read nor written.
+//! Metrics and units. `tools/src/tlsperf/contract/metrics.py` lists them, and `record.schema.json`
+//! is generated from that list. A name that the schema lacks is neither read nor written.
 
 use std::sync::LazyLock;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de, ser};
 use serde_json::Value;
 
-/// The values that the schema gives a field of an observation.
+/// The values that the schema allows for a field of an observation.
 fn values(field: &str) -> Vec<String> {
     let schema = include_str!("../../../../data/schema/record.schema.json");
     let schema: Value = serde_json::from_str(schema).unwrap_or_default();
@@ -14,7 +14,7 @@ fn values(field: &str) -> Vec<String> {
     serde_json::from_value(values.clone()).unwrap_or_default()
 }
 
-/// A name of the schema, with constants for those that several modules use.
+/// A type for names of the schema, with constants for the names that several modules use.
 macro_rules! name {
     ($(#[$doc:meta])* $name:ident of $field:literal { $($value:ident = $text:literal,)+ }) => {
         $(#[$doc])*
@@ -24,12 +24,12 @@ macro_rules! name {
         impl $name {
             $(pub const $value: Self = Self($text);)+
 
-            /// A name of the schema. Any other name is an error when it is written.
+            /// A name of the schema. Writing any other name is an error.
             pub const fn new(name: &'static str) -> Self {
                 Self(name)
             }
 
-            /// The same name in the schema.
+            /// Looks up a name in the schema.
             fn find(name: &str) -> Result<Self, String> {
                 static VALUES: LazyLock<Vec<String>> = LazyLock::new(|| values($field));
                 match VALUES.iter().find(|value| *value == name) {
@@ -66,7 +66,7 @@ macro_rules! name {
 }
 
 name!(
-    /// What kind of figure an observation is.
+    /// The quantity that an observation measures.
     Metric of "metric" {
         RATE = "rate",
         DURATION = "duration",
@@ -77,7 +77,6 @@ name!(
 );
 
 name!(
-    /// Unit of an observation's value.
     Unit of "unit" {
         MEBIBYTES_PER_SECOND = "MiB/s",
         HANDSHAKES_PER_SECOND = "handshakes/s",
@@ -119,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_that_the_schema_does_not_have_is_rejected() {
+    fn an_unknown_name_is_rejected() {
         let message = |error: serde_json::Error| error.to_string();
         let read = serde_json::from_str::<Metric>("\"speed\"").map_err(message);
         assert!(

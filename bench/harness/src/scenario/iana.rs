@@ -1,11 +1,10 @@
-//! The numbers that IANA assigned to cipher suites and groups.
+//! The numbers that IANA assigned to cipher suites, groups and signature schemes.
 
 use anyhow::{Context, Result};
 
-use super::{CipherSuite, KeyExchange};
+use super::{Certificate, CipherSuite, KeyExchange};
 
 impl CipherSuite {
-    /// The IANA number.
     pub fn number(self) -> u16 {
         match self {
             Self::Aes128Gcm => 0x1301,
@@ -23,7 +22,8 @@ impl CipherSuite {
     /// The cipher suite of an IANA number.
     ///
     /// # Errors
-    /// None of the vocabulary.
+    ///
+    /// The vocabulary has no such cipher suite.
     pub fn from_number(number: u16) -> Result<Self> {
         let found = Self::ALL.iter().find(|suite| suite.number() == number);
         found
@@ -32,21 +32,38 @@ impl CipherSuite {
     }
 }
 
+impl Certificate {
+    /// The number of the scheme in which both sides sign with such a key.
+    pub fn signature_scheme(self) -> u16 {
+        match self {
+            Self::Rsa2048 | Self::Rsa4096 => 0x0804, // rsa_pss_rsae_sha256
+            Self::EcdsaP256 => 0x0403,               // ecdsa_secp256r1_sha256
+            Self::EcdsaP384 => 0x0503,               // ecdsa_secp384r1_sha384
+            Self::Ed25519 => 0x0807,
+            Self::MlDsa44 => 0x0904,
+            Self::MlDsa65 => 0x0905,
+            Self::MlDsa87 => 0x0906,
+        }
+    }
+}
+
 impl KeyExchange {
-    /// The IANA number.
     pub fn number(self) -> u16 {
         match self {
             Self::X25519 => 0x001d,
             Self::Secp256r1 => 0x0017,
             Self::Secp384r1 => 0x0018,
             Self::X25519MlKem768 => 0x11ec,
+            Self::Secp256r1MlKem768 => 0x11eb,
+            Self::MlKem768 => 0x0201,
         }
     }
 
     /// The group of an IANA number.
     ///
     /// # Errors
-    /// None of the vocabulary.
+    ///
+    /// The vocabulary has no such group.
     pub fn from_number(number: u16) -> Result<Self> {
         let found = Self::ALL.iter().find(|group| group.number() == number);
         found
@@ -60,7 +77,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_are_those_of_iana() {
+    fn numbers_equal_those_of_iana() {
         let suites = CipherSuite::ALL.iter().map(|it| it.number());
         let mut suites: Vec<_> = suites.collect();
         suites.sort_unstable();
@@ -76,7 +93,13 @@ mod tests {
             (KeyExchange::Secp256r1, 23),
             (KeyExchange::Secp384r1, 24),
             (KeyExchange::X25519MlKem768, 4588),
+            (KeyExchange::Secp256r1MlKem768, 4587),
+            (KeyExchange::MlKem768, 513),
         ];
+        let schemes = Certificate::ALL.iter().map(|it| it.signature_scheme());
+        let schemes: Vec<_> = schemes.collect();
+        let expected = [2052, 2052, 1027, 1283, 2055, 2308, 2309, 2310];
+        assert_eq!(schemes, expected);
         for (group, number) in groups {
             assert_eq!(group.number(), number);
             assert_eq!(KeyExchange::from_number(number).unwrap(), group);

@@ -23,7 +23,7 @@ vocabulary!(
     }
 );
 
-/// Step of a key exchange. The last one of a key encapsulation is named `decapsulate`.
+/// A step of a key exchange. The last step of a key encapsulation is named `decapsulate`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Step {
     Generate,
@@ -31,24 +31,30 @@ pub enum Step {
     Agree,
 }
 
-/// What is measured.
+/// One primitive operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Primitive {
-    /// This number of bytes, in place.
+    /// Bytes of plaintext, encrypted in place.
     Seal(Cipher, u32),
     Open(Cipher, u32),
-    /// RSA-PSS or ECDSA, with SHA-256: the message is hashed too.
+    /// RSA-PSS or ECDSA with SHA-256, or ML-DSA; hashing the message is included.
     Sign(Certificate),
     Verify(Certificate),
     KeyExchange(Group, Step),
 }
 
 /// The primitives without a size.
-const WITHOUT_SIZE: [Primitive; 9] = [
+const WITHOUT_SIZE: [Primitive; 15] = [
     Primitive::Sign(Certificate::Rsa2048),
     Primitive::Verify(Certificate::Rsa2048),
     Primitive::Sign(Certificate::EcdsaP256),
     Primitive::Verify(Certificate::EcdsaP256),
+    Primitive::Sign(Certificate::MlDsa44),
+    Primitive::Verify(Certificate::MlDsa44),
+    Primitive::Sign(Certificate::MlDsa65),
+    Primitive::Verify(Certificate::MlDsa65),
+    Primitive::Sign(Certificate::MlDsa87),
+    Primitive::Verify(Certificate::MlDsa87),
     Primitive::KeyExchange(Group::X25519, Step::Generate),
     Primitive::KeyExchange(Group::X25519, Step::Agree),
     Primitive::KeyExchange(Group::MlKem768, Step::Generate),
@@ -77,7 +83,7 @@ impl fmt::Display for Primitive {
 }
 
 impl Primitive {
-    /// The primitive that a text names; none if it names something else.
+    /// Parses the name of a primitive; `None` if it is not one.
     ///
     /// # Errors
     /// The size is not a number from 1 to 4294967295.
@@ -104,7 +110,7 @@ impl Primitive {
             .find(|primitive| primitive.to_string() == text))
     }
 
-    /// All names, for messages.
+    /// The names of all primitives, for messages.
     pub(super) fn names() -> String {
         let ciphers: Vec<_> = Cipher::ALL.iter().map(|cipher| cipher.as_str()).collect();
         let others = WITHOUT_SIZE.map(|primitive| primitive.to_string());
@@ -115,15 +121,16 @@ impl Primitive {
         )
     }
 
-    /// What a scenario measures.
+    /// The primitive that a scenario measures.
     ///
     /// # Errors
+    ///
     /// The scenario is of another kind, or its variant names no primitive.
     pub fn of(scenario: &Scenario) -> Result<Self> {
         let name = scenario.name();
         ensure!(
             scenario.operation == Operation::Primitive,
-            "scenario \"{name}\" is no primitive"
+            "scenario \"{name}\" is not a primitive"
         );
         let variant = scenario.variant.as_ref();
         match variant.with_context(|| format!("scenario \"{name}\" has no variant"))? {
@@ -132,12 +139,17 @@ impl Primitive {
         }
     }
 
-    /// Whether it is a part of ML-KEM, which not every library has.
+    /// Whether it belongs to ML-KEM, which some libraries lack.
     pub fn is_ml_kem(self) -> bool {
         matches!(self, Self::KeyExchange(Group::MlKem768, _))
     }
 
-    /// Plaintext of one operation, where the rate is in bytes.
+    /// Whether it belongs to ML-DSA, which some libraries lack.
+    pub fn is_ml_dsa(self) -> bool {
+        matches!(self, Self::Sign(key) | Self::Verify(key) if key.is_ml_dsa())
+    }
+
+    /// Bytes of plaintext per operation, if the rate is in bytes.
     pub fn bytes(self) -> Option<u32> {
         match self {
             Self::Seal(_, size) | Self::Open(_, size) => Some(size),
@@ -158,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_says_what_to_measure() {
+    fn a_name_is_parsed_to_its_primitive() {
         for (name, expected) in [
             (
                 "aes-256-gcm-seal-16384",
@@ -180,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn an_unknown_name_is_refused_with_those_that_are_known() {
+    fn the_error_for_an_unknown_name_lists_the_known_ones() {
         for name in [
             "aes-256-gcm",
             "aes-256-gcm-seal-x",

@@ -1,4 +1,4 @@
-//! What is set up: the variants of the kind `set-up`.
+//! The variants of the kind `set-up`: what is set up.
 
 use std::fmt;
 
@@ -6,47 +6,47 @@ use anyhow::{Result, bail};
 
 use super::{Side, variant::number};
 
-/// Most trust anchors of our own.
+/// The largest number of project-made trust anchors.
 pub const MOST_ANCHORS: u32 = 1_000;
 
-/// Most names that a server of ours has certificates for.
+/// The largest number of names that a server has certificates for.
 pub const MOST_NAMES: u32 = 10_000;
 
-/// Trust anchors, with the root of the peer's chain among them.
+/// Trust anchors, including the root of the peer's chain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Anchors {
-    /// All that Mozilla trusts, and the root.
+    /// Mozilla's trust anchors, and the root.
     Mozilla,
-    /// So many of our own, ECDSA P-256.
+    /// This number of project-made anchors, ECDSA P-256.
     Own(u32),
 }
 
-/// What is set up, and used for one handshake. Its text is the variant of the scenario.
+/// What is set up and used for one handshake. Its text is the variant of the scenario.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum SetUp {
     /// `anchors-1000`: trust anchors alone.
     Anchors(Anchors),
     /// `client-mozilla`: a client's context with trust anchors, for one connection.
     Client(Anchors),
-    /// `shared-mozilla`: no context; a connection of a client that has one.
+    /// `shared-mozilla`: a connection that uses an existing client context.
     Shared(Anchors),
-    /// `server`: a server's context, of a PEM chain and key.
+    /// `server`: a server's context, from a PEM chain and key.
     Server,
-    /// `private-key`: a private key alone, of PEM.
+    /// `private-key`: a PEM private key alone.
     PrivateKey,
-    /// `names-100`: a server that chooses one of so many certificates by name (SNI).
+    /// `names-100`: a server that selects one of this number of certificates by name (SNI).
     Names(u32),
-    /// `reload-100`: the same, beside the context that it takes the place of.
+    /// `reload-100`: the same, while the context that it replaces exists.
     Reload(u32),
-    /// `process-client-mozilla`: a process, up to the end of its first handshake.
+    /// `process-client-mozilla`: a process, until its first handshake is complete.
     ProcessClient(Anchors),
-    /// `process-server`: the same of a server.
+    /// `process-server`: the same for a server.
     ProcessServer,
-    /// `client-slope`: what is fixed in the cost of one, and what each of many adds.
+    /// `client-slope`: the fixed cost, and the cost that each item adds.
     Slope(Slope),
 }
 
-/// What there are many of.
+/// The items whose number a slope varies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Slope {
     /// Trust anchors alone, 1 and 1,000.
@@ -58,7 +58,7 @@ pub enum Slope {
 }
 
 impl Slope {
-    /// The set-ups with one and with many, and how many these are.
+    /// The set-ups with few and with many items, and the larger number.
     pub fn ends(self) -> (SetUp, SetUp, u32) {
         let (few, many) = (Anchors::Own(1), Anchors::Own(MOST_ANCHORS));
         match self {
@@ -87,7 +87,7 @@ fn names(text: &str) -> Result<u32> {
 }
 
 impl SetUp {
-    /// The variant of a text; none if the text names something else.
+    /// Parses the text of a variant; `None` if it is not a set-up.
     pub(super) fn parse(text: &str) -> Result<Option<Self>> {
         let exact = match text {
             "server" => Some(Self::Server),
@@ -104,7 +104,7 @@ impl SetUp {
         let Some((what, how_many)) = text.rsplit_once('-') else {
             return Ok(None);
         };
-        // What names neither is another tool's.
+        // Other texts are variants of other tools.
         if how_many != "mozilla" && !how_many.bytes().all(|it| it.is_ascii_digit()) {
             return Ok(None);
         }
@@ -119,7 +119,7 @@ impl SetUp {
         }))
     }
 
-    /// The texts of all, for messages.
+    /// The texts of all set-ups, for messages.
     pub(super) fn names() -> String {
         "anchors-, client-, shared- or process-client- with mozilla or NUMBER, names-NUMBER, \
          reload-NUMBER, anchors-slope, client-slope, names-slope, server, private-key or \
@@ -127,7 +127,7 @@ impl SetUp {
             .into()
     }
 
-    /// Whose calls are timed and counted; both roles may load anchors or a key.
+    /// The side whose calls are timed. Either side could load anchors or a key alone.
     pub fn side(self) -> Side {
         match self {
             Self::Anchors(_) | Self::Client(_) | Self::Shared(_) | Self::ProcessClient(_) => {
@@ -138,7 +138,7 @@ impl SetUp {
         }
     }
 
-    /// The trust anchors of the client, where they are not its peer's root alone.
+    /// The client's trust anchors; `None` if it trusts its peer's root alone.
     pub fn anchors(self) -> Option<Anchors> {
         match self {
             Self::Anchors(anchors)
@@ -149,7 +149,7 @@ impl SetUp {
         }
     }
 
-    /// Certificates that the server chooses from by name.
+    /// Number of certificates from which the server selects by name.
     pub fn named(self) -> Option<u32> {
         match self {
             Self::Names(number) | Self::Reload(number) => Some(number),
@@ -157,7 +157,7 @@ impl SetUp {
         }
     }
 
-    /// Whether the calls of an operation can be counted: one of its own, within this process.
+    /// Whether its instructions can be counted: it must be a single set-up within one process.
     pub fn is_countable(self) -> bool {
         !matches!(
             self,
@@ -199,7 +199,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn texts_are_parsed_and_written_as_they_were() {
+    fn a_parsed_variant_is_written_as_the_same_text() {
         for text in [
             "anchors-mozilla",
             "anchors-1000",
@@ -220,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_that_are_too_large_are_errors_and_other_words_are_not_ours() {
+    fn too_large_numbers_are_errors_and_other_words_are_not_parsed() {
         for text in [
             "anchors-1001",
             "names-10001",

@@ -1,4 +1,4 @@
-//! ClientHellos: construction of a client and its first flight, with the key shares that the
+//! ClientHellos: a client is constructed and sends its first flight, with the key shares that the
 //! variant names.
 
 use std::time::Duration;
@@ -18,7 +18,6 @@ use crate::{
     wire,
 };
 
-/// See the module.
 pub struct ClientHello;
 
 impl Timed for ClientHello {
@@ -58,7 +57,7 @@ impl Timed for ClientHello {
     }
 }
 
-/// A configured client without a peer: belongs to one thread.
+/// A configured client without a peer; belongs to one thread.
 pub struct ClientHelloBench<'a, L: TlsLibrary> {
     library: &'a L,
     config: L::ClientConfig,
@@ -66,7 +65,6 @@ pub struct ClientHelloBench<'a, L: TlsLibrary> {
     key_shares: Vec<KeyExchange>,
 }
 
-/// Time of one ClientHello.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Times {
     pub construction: Duration,
@@ -75,7 +73,8 @@ pub struct Times {
 
 impl<'a, L: TlsLibrary> ClientHelloBench<'a, L> {
     /// # Errors
-    /// The library refuses the set-up.
+    ///
+    /// The library rejects the configuration.
     pub fn new(library: &'a L, scenario: &Scenario) -> Result<Self> {
         let setup = Setup::client(scenario)?;
         Ok(Self {
@@ -86,10 +85,11 @@ impl<'a, L: TlsLibrary> ClientHelloBench<'a, L> {
         })
     }
 
-    /// Makes one ClientHello and checks which key shares it sends.
+    /// Makes one ClientHello and checks its key shares.
     ///
     /// # Errors
-    /// The library fails, or sends other key shares.
+    ///
+    /// The library reports an error, or sends other key shares.
     pub fn run(&self) -> Result<Times> {
         let times = self.unchecked()?;
         let sent = self.transport.sent_by_client(wire::key_shares)?;

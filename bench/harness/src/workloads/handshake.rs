@@ -1,4 +1,4 @@
-//! Handshakes, full or resumed: the time of both roles, by phase.
+//! Full and resumed handshakes: the times of both roles, by phase.
 
 use anyhow::Result;
 
@@ -13,7 +13,6 @@ use crate::{
     transport::Transport,
 };
 
-/// See the module.
 pub struct Handshake;
 
 impl Timed for Handshake {

@@ -1,8 +1,8 @@
-//! Memory of one role: how much a process grows with the connections that it holds.
+//! Memory per connection of one role: how much a process grows with the number of its connections.
 //!
-//! A fresh process holds a number of connections of one role at one moment of their life. Each peer
-//! is freed as soon as it is not needed, so that the next one uses its memory again. The cost of a
-//! connection is the slope over the number held, which leaves out the process itself.
+//! A fresh process holds a number of connections of one role in the same state. Each peer is freed
+//! as soon as possible, so that the next one reuses its memory. The cost of a connection is the
+//! slope over the number of connections, which excludes the fixed cost of the process.
 
 use std::{env, fs, process::Command, thread, time::Instant};
 
@@ -22,22 +22,21 @@ use crate::{
     transport::Transport,
 };
 
-/// Numbers of connections that the slope is drawn through.
+/// Numbers of connections that determine the slope.
 const SESSIONS: [u32; 3] = [100, 1_000, 10_000];
 
-/// Connections made and freed before anything is counted: what a library allocates once is not the
-/// cost of a connection.
+/// Connections made and freed before counting, so that one-time allocations of the library do not
+/// count.
 const WARM_UP: u32 = 20;
 
-/// Data exchanged in each direction before `data` is measured.
+/// Data exchanged in each direction before the memory of the state `data` is read.
 const DATA: [u8; 1024] = [0x5a; 1024];
 
-/// When a connection's memory is read: after construction, after the handshake, after data.
+/// The states in which memory is read: after construction, after the handshake, after data.
 const MOMENTS: [Phase; 3] = [Phase::Construction, Phase::Handshake, Phase::Data];
 
 const SIDES: [Side; 2] = [Side::Client, Side::Server];
 
-/// See the module.
 pub struct Memory;
 
 impl<L: TlsLibrary> Workload<L> for Memory {
@@ -51,7 +50,7 @@ impl<L: TlsLibrary> Workload<L> for Memory {
 
     fn measure(&self, library: &L, request: &Request) -> Result<Vec<Record>> {
         session::prove_verification(library, &request.scenario)?;
-        // No time is measured, so both sides may use the host at once.
+        // No time is measured, so both sides may run at once.
         thread::scope(|scope| {
             let spawned = SIDES.map(|side| scope.spawn(move || measure(request, side)));
             let panicked = |_| anyhow!("a thread panicked");
@@ -62,7 +61,7 @@ impl<L: TlsLibrary> Workload<L> for Memory {
         })
     }
 
-    /// Bytes of a connection that does nothing, or of all of them where the variant names a number.
+    /// Bytes per no-op connection, or of all of them if the variant names a number.
     fn own_cost(&self, request: &Request) -> Result<Vec<Record>> {
         let one = |side| -> Result<Record> {
             Ok(Record::Overhead(Overhead {
@@ -78,11 +77,11 @@ impl<L: TlsLibrary> Workload<L> for Memory {
     }
 }
 
-/// What a fresh process is to hold.
+/// What a fresh process must hold.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Holding {
-    /// Connections of the library that does nothing.
+    /// Whether to hold connections of the no-op library.
     #[serde(default)]
     empty: bool,
     scenario: Scenario,
@@ -91,17 +90,17 @@ pub struct Holding {
     sessions: u32,
 }
 
-/// Bytes by which the process grew.
+/// Bytes by which a process grew.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Growth {
-    /// By the allocator's own count.
+    /// By the allocator's count.
     pub allocated: u64,
-    /// By the kernel's.
+    /// By the kernel's count.
     pub resident: u64,
 }
 
-/// Bytes in use by this process, as allocator and kernel count them.
+/// Bytes in use by this process, by the allocator's and the kernel's count.
 fn usage() -> Result<Growth> {
     let statm = fs::read_to_string("/proc/self/statm").context("/proc/self/statm")?;
     let pages = statm.split(' ').nth(1);
@@ -114,17 +113,18 @@ fn usage() -> Result<Growth> {
     })
 }
 
-/// Keeps `sessions` of what `make` makes, and returns what they cost. The count is that of the
-/// whole process: nothing else may run in it.
+/// Makes and keeps `sessions` values, and returns the growth of the process. Nothing else may run
+/// in the process meanwhile.
 ///
 /// # Errors
+///
 /// `make` fails, or the system keeps no count.
 pub fn keep<T>(sessions: u32, mut make: impl FnMut() -> Result<T>) -> Result<Growth> {
     for _ in 0..WARM_UP {
         make()?;
     }
     let before = usage()?;
-    // The list counts too: some libraries keep a connection inside of it, some behind a pointer.
+    // The vector counts too: some libraries store a connection inline, others behind a pointer.
     let mut kept = Vec::with_capacity(sessions as usize);
     for _ in 0..sessions {
         kept.push(make()?);
@@ -137,7 +137,6 @@ pub fn keep<T>(sessions: u32, mut make: impl FnMut() -> Result<T>) -> Result<Gro
     })
 }
 
-/// Exchanges data in both directions.
 fn exchange<L: TlsLibrary>(pair: &mut Pair<'_, L>) -> Result<()> {
     let mut buffer = [0; DATA.len()];
     pair.server.send(&DATA).context("server")?;
@@ -159,7 +158,8 @@ fn exchange<L: TlsLibrary>(pair: &mut Pair<'_, L>) -> Result<()> {
 /// Holds connections in this process, which should be fresh.
 ///
 /// # Errors
-/// A handshake failed, or its result is not that of the scenario.
+///
+/// A handshake failed, or its result differs from the scenario.
 pub fn hold<L: TlsLibrary>(library: &L, holding: &Holding) -> Result<Growth> {
     match holding.empty {
         true => hold_pairs(&NoopLibrary, holding, |bench| bench.unchecked()),
@@ -201,14 +201,14 @@ fn hold_pairs<L: TlsLibrary>(
     }
 }
 
-/// Runs this program again as `hold`.
+/// Runs this program again with the argument `hold`.
 fn in_fresh_process(holding: &Holding) -> Result<Growth> {
     let mut command = Command::new(env::current_exe()?);
     command.arg("hold");
     Ok(serde_json::from_slice(&process::answer(command, holding)?)?)
 }
 
-/// Slope of the least-squares line through the points, not below 0.
+/// Slope of the least-squares line through the points; at least 0.
 fn slope(points: &[(f64, f64)]) -> f64 {
     let count = points.len() as f64;
     let mean = |pick: fn(&(f64, f64)) -> f64| points.iter().map(pick).sum::<f64>() / count;
@@ -221,7 +221,7 @@ fn slope(points: &[(f64, f64)]) -> f64 {
     (covariance / variance).max(0.0)
 }
 
-/// One count of a growth.
+/// Selects one of the two counts.
 type Count = fn(&Growth) -> u64;
 
 const COUNTS: [(Metric, Count); 2] = [
@@ -229,7 +229,7 @@ const COUNTS: [(Metric, Count); 2] = [
     (Metric::RESIDENT, |it| it.resident),
 ];
 
-/// Numbers of connections to be held.
+/// The numbers of connections to hold.
 fn numbers(scenario: &Scenario) -> Vec<u32> {
     match scenario.variant {
         Some(Variant::Sessions(number)) => vec![number],
@@ -237,13 +237,13 @@ fn numbers(scenario: &Scenario) -> Vec<u32> {
     }
 }
 
-/// How much a fresh process grows with each number of connections.
+/// The growth of a fresh process for each number of connections.
 fn growths(numbers: &[u32], holding: impl Fn(u32) -> Holding) -> Result<Vec<(f64, Growth)>> {
     let growth = |&sessions| Ok((f64::from(sessions), in_fresh_process(&holding(sessions))?));
     numbers.iter().map(growth).collect()
 }
 
-/// Bytes in all where there is one number of connections, or else per connection.
+/// Total bytes if there is one number of connections; otherwise bytes per connection.
 fn figure(growths: &[(f64, Growth)], pick: Count) -> (f64, Unit) {
     let points = growths
         .iter()
@@ -255,8 +255,8 @@ fn figure(growths: &[(f64, Growth)], pick: Count) -> (f64, Unit) {
     }
 }
 
-/// What the harness itself adds to the figures of one role by the allocator's count (the kernel's
-/// goes by whole pages): connections of a library that does nothing, held in the same way.
+/// The harness' own share of one role's memory, by the allocator's count: connections of the no-op
+/// library, held in the same way. The kernel counts whole pages, which hide it.
 fn own_cost(scenario: &Scenario, side: Side) -> Result<f64> {
     let growths = growths(&numbers(scenario), |sessions| Holding {
         empty: true,
@@ -268,8 +268,8 @@ fn own_cost(scenario: &Scenario, side: Side) -> Result<f64> {
     Ok(figure(&growths, |it| it.allocated).0)
 }
 
-/// Memory of one role at each moment: bytes at the number of sessions that the variant names, or
-/// else bytes per connection.
+/// Memory of one role in each state: total bytes at the number of sessions that the variant names,
+/// or bytes per connection.
 fn measure(request: &Request, side: Side) -> Result<Measurement> {
     let start = Instant::now();
     let numbers = numbers(&request.scenario);
@@ -303,7 +303,7 @@ mod tests {
     use crate::scenario::Operation;
 
     #[test]
-    fn the_slope_leaves_out_what_is_constant() {
+    fn the_slope_excludes_a_constant_part() {
         let points = [(100.0, 5_200.0), (1_000.0, 7_000.0), (10_000.0, 25_000.0)];
         assert!((slope(&points) - 2.0).abs() < 1e-9);
         assert_eq!(slope(&[(1.0, 9.0), (2.0, 1.0)]), 0.0);

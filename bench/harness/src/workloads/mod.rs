@@ -1,7 +1,7 @@
-//! The kinds of scenarios: a file each, and one line in the list below.
+//! The kinds of scenarios: one file each, and one line in the list below.
 //!
-//! A kind whose operations are timed implements `Timed`; any other implements `Workload` itself.
-//! No kind depends on another one or on a counter: `tests/arrows.rs` checks it.
+//! A kind whose operations are timed implements `Timed`; any other implements `Workload`. No kind
+//! depends on another kind or on a counter: `tests/arrows.rs` checks this.
 
 pub mod client_hello;
 pub mod handshake;
@@ -24,16 +24,15 @@ use crate::{
     scenario::{Scenario, Side, VariantKind, vocabulary},
 };
 
-/// Makes of the list `Operation`, whose values are written as the contract spells them, and the
-/// function that finds a kind.
+/// Defines the enumeration `Operation` and the function that returns a kind's `Workload`.
 macro_rules! kinds {
     ($($operation:ident = $text:literal => $workload:expr,)+) => {
         vocabulary!(
-            /// The kind of work.
+            /// The kind of a scenario.
             Operation { $($operation = $text,)+ }
         );
 
-        /// The kind of an operation.
+        /// The workload of a kind.
         pub fn of<'a, L: TlsLibrary + 'a>(operation: Operation) -> &'a dyn Workload<L> {
             match operation { $(Operation::$operation => &$workload,)+ }
         }
@@ -50,34 +49,35 @@ kinds! {
 }
 
 impl Operation {
-    /// Whether each role is measured apart.
+    /// Whether each role is measured separately.
     pub fn has_sides(self) -> bool {
         of::<NoopLibrary>(self).sides().iter().all(Option::is_some)
     }
 }
 
-/// One kind of scenario: how it is measured, and what the harness itself costs in it.
+/// One kind of scenario: how to measure it, and how to measure the overhead of the harness in it.
 pub trait Workload<L: TlsLibrary> {
-    /// The roles, each measured apart; a single `None` where there are none.
+    /// The roles that are measured separately, or a single `None`.
     fn sides(&self) -> &'static [Option<Side>];
 
-    /// Kinds of variants that its scenarios may have.
+    /// The variants that its scenarios may have.
     fn variants(&self) -> &'static [VariantKind];
 
-    /// The records of one block.
+    /// Measures one block and returns its records.
     ///
     /// # Errors
-    /// The scenario is not valid, or an operation failed or had another result than the scenario
-    /// says.
+    ///
+    /// The scenario is invalid, an operation failed, or its result differs from the scenario.
     fn measure(&self, library: &L, request: &Request) -> Result<Vec<Record>>;
 
-    /// What the harness itself costs, for each side: the same with a library that does nothing.
+    /// Measures the overhead of the harness for each side, with the no-op library.
     ///
     /// # Errors
-    /// The scenario is not valid.
+    ///
+    /// The scenario is invalid.
     fn own_cost(&self, request: &Request) -> Result<Vec<Record>>;
 
-    /// The same operations for a counter; none where nothing can be counted.
+    /// Its operations for a counter; `None` if the kind cannot be counted.
     fn countable(&self) -> Option<&dyn Countable<L>>;
 }
 
@@ -87,19 +87,21 @@ pub type Repeatable<'a> = dyn FnMut() -> Result<()> + 'a;
 /// Operations that a counter can repeat.
 pub trait Countable<L: TlsLibrary> {
     /// # Errors
-    /// The scenario is not valid.
+    ///
+    /// The scenario is invalid.
     fn work(&self, scenario: &Scenario) -> Result<Work>;
 
-    /// Whether an operation draws random numbers, so that its count varies.
+    /// Whether an operation draws random numbers, which makes its count vary.
     fn is_random(&self) -> bool;
 
-    /// Whether an operation takes so long that few of them are counted.
+    /// Whether an operation takes so long that only a few are counted.
     fn is_long(&self) -> bool;
 
-    /// Prepares, and calls `driver` with a step that does the operations and checks their result.
+    /// Prepares the operations, and passes `driver` a step that runs them and checks their result.
     ///
     /// # Errors
-    /// An operation failed, or had another result than the scenario says.
+    ///
+    /// An operation failed, or its result differs from the scenario.
     fn run(
         &self,
         library: &L,
@@ -108,28 +110,27 @@ pub trait Countable<L: TlsLibrary> {
     ) -> Result<()>;
 }
 
-/// What one step does.
+/// The work of one step.
 #[derive(Clone, Copy, Debug)]
 pub struct Work {
     pub operations: u64,
-    /// Of one operation, in `quantity`.
+    /// Amount of one operation, in `quantity`.
     pub amount: f64,
     pub quantity: Quantity,
 }
 
-/// What figures are divided by, or given per second.
+/// The unit of work that rates and counts refer to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Quantity {
     Handshakes,
-    /// Of plaintext.
+    /// MiB of plaintext.
     Mebibytes,
     Operations,
-    /// Operations that nobody repeats: the time of one is recorded, not a rate.
+    /// Operations that are not repeated in practice: their time is recorded, not a rate.
     Single,
 }
 
 impl Quantity {
-    /// The unit of its rate, if it has one.
     fn per_second(self) -> Option<Unit> {
         match self {
             Self::Handshakes => Some(Unit::HANDSHAKES_PER_SECOND),
@@ -140,7 +141,6 @@ impl Quantity {
     }
 }
 
-/// Bytes of a MiB.
 const MEBIBYTE: f64 = (1 << 20) as f64;
 
 #[cfg(test)]
@@ -159,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn primitives_and_set_ups_alone_have_no_sides() {
+    fn only_primitives_and_set_ups_have_no_sides() {
         for operation in Operation::ALL {
             let sideless = [Operation::Primitive, Operation::SetUp];
             assert_eq!(operation.has_sides(), !sideless.contains(operation));

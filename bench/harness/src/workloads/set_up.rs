@@ -1,7 +1,8 @@
-//! Set-ups: what is paid before the first byte, and by whoever makes a context for each connection.
+//! Set-ups: the work before the first byte, which some programs repeat for each connection.
 //!
-//! A step makes what the variant names, uses it for one handshake, and frees it; each is a phase. So
-//! what a library postpones until it is used is in the sum. In `process-…` a step is a process of its
+//! A step makes what the variant names, uses it for one handshake, and frees it; each of these is a
+//! phase. So the total includes work that a library postpones until first use. For `process-…` a
+//! step is a whole process.
 //! own.
 
 mod kept;
@@ -28,13 +29,12 @@ use crate::{
     transport::Transport,
 };
 
-/// See the module.
 pub struct SetUps;
 
 impl Timed for SetUps {
     const SIDES: &'static [Option<Side>] = &[None];
     const VARIANTS: &'static [VariantKind] = &[VariantKind::SetUp];
-    // A server with ten thousand certificates is made in seconds.
+    // Making a server with ten thousand certificates takes seconds.
     const LEAST_WARM_UP: u32 = 1;
     const LONG: bool = true;
 
@@ -50,7 +50,7 @@ impl Timed for SetUps {
 
     fn prepare<L: TlsLibrary>(target: &Target<'_, L>) -> Result<()> {
         match target.checked {
-            // Certificates with names of their own would take too long.
+            // Proving it with the large certificate set would take too long.
             true => session::prove_verification(
                 target.library,
                 &Scenario {
@@ -103,29 +103,28 @@ impl Timed for SetUps {
     }
 }
 
-/// What a scenario sets up.
 fn what(scenario: &Scenario) -> Result<SetUp> {
     match scenario.variant {
         Some(Variant::SetUp(set_up)) => Ok(set_up),
         _ => bail!(
-            "scenario \"{}\" does not say what is set up",
+            "scenario \"{}\" has no variant of a set-up",
             scenario.name()
         ),
     }
 }
 
-/// The phases of what was set up once.
+/// The times of one set-up, by phase.
 type Life = Vec<(Phase, Duration)>;
 
 fn total(life: &[(Phase, Duration)]) -> Duration {
     life.iter().map(|(_, time)| *time).sum()
 }
 
-/// One set-up, again and again.
+/// Repeats one set-up.
 struct Lives<'a, L: TlsLibrary> {
     bench: Bench<'a, L>,
     set_up: SetUp,
-    /// Contexts that exist before: the peer's, and the one that is shared or replaced.
+    /// Existing contexts: the peer's, and the one that is shared or replaced.
     client: Option<L::ClientConfig>,
     server: Option<L::ServerConfig>,
 }
@@ -178,7 +177,7 @@ impl<'a, L: TlsLibrary> Lives<'a, L> {
     }
 }
 
-/// Times the loading of what is used by nobody.
+/// Times loading an object that no connection uses.
 fn alone(load: impl FnOnce() -> Result<Box<dyn Any>>) -> Result<Life> {
     let mut laps = Laps::start();
     let loaded = load();
@@ -186,7 +185,7 @@ fn alone(load: impl FnOnce() -> Result<Box<dyn Any>>) -> Result<Life> {
     Ok(ended(life, loaded?))
 }
 
-/// Frees what was set up: the last phase of its life.
+/// Frees the set-up and times it, as the last phase.
 fn ended<T>(mut life: Life, made: T) -> Life {
     let mut laps = Laps::start();
     drop(made);
@@ -216,7 +215,7 @@ impl<'a, L: TlsLibrary> Bench<'a, L> {
         })
     }
 
-    /// One handshake, checked; connections are freed. What each role spent.
+    /// Runs and checks one handshake, frees its connections, and returns the time of each role.
     fn first_handshake(
         &self,
         client: &L::ClientConfig,
@@ -230,7 +229,7 @@ impl<'a, L: TlsLibrary> Bench<'a, L> {
         Ok(pair.times)
     }
 
-    /// The life of a client's context, with one connection.
+    /// Times a client's context, with one connection.
     fn client(&self, server: &L::ServerConfig) -> Result<Life> {
         let mut laps = Laps::start();
         let client = self.library.client_config(&self.client);
@@ -244,7 +243,7 @@ impl<'a, L: TlsLibrary> Bench<'a, L> {
         Ok(ended(life, client))
     }
 
-    /// A server's context, and its life up to the end of its first connection.
+    /// Makes a server's context and times it until its first connection is freed.
     fn server(&self, client: &L::ClientConfig) -> Result<(L::ServerConfig, Life)> {
         let mut laps = Laps::start();
         let server = self.library.server_config(&self.server);
@@ -259,17 +258,17 @@ impl<'a, L: TlsLibrary> Bench<'a, L> {
     }
 }
 
-/// What a fresh process is to do: one handshake.
+/// The handshake that a fresh process must run.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct First {
-    /// With the library that does nothing.
+    /// Whether to use the no-op library.
     #[serde(default)]
     empty: bool,
     scenario: Scenario,
 }
 
-/// When a process had made its first handshake, without what the other role spent.
+/// The clocks when a process completed its first handshake, without the time of the other role.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Reached {
@@ -290,7 +289,7 @@ impl Reached {
 }
 
 impl First {
-    /// Runs this program again as `first`: what it took from its start.
+    /// Runs this program again with the argument `first`, and returns the time since its start.
     fn in_fresh_process(&self) -> Result<Reached> {
         let mut command = Command::new(env::current_exe()?);
         command.arg("first");
@@ -302,10 +301,11 @@ impl First {
     }
 }
 
-/// Makes one handshake in this process, which should be fresh.
+/// Runs one handshake in this process, which should be fresh.
 ///
 /// # Errors
-/// It failed, or its result is not that of the scenario.
+///
+/// The handshake failed, or its result differs from the scenario.
 pub fn first<L: TlsLibrary>(library: &L, first: &First) -> Result<Reached> {
     match first.empty {
         true => first_of(&NoopLibrary, &first.scenario, false),
@@ -316,7 +316,7 @@ pub fn first<L: TlsLibrary>(library: &L, first: &First) -> Result<Reached> {
 fn first_of<L: TlsLibrary>(library: &L, scenario: &Scenario, checked: bool) -> Result<Reached> {
     let side = what(scenario)?.side();
     let bench = Bench::new(library, scenario, checked)?;
-    // The role that counts begins, and with it what the library does once in a process.
+    // The measured role begins here, and includes what the library initializes once per process.
     let (client, server, other) = match side {
         Side::Client => {
             let client = library.client_config(&bench.client)?;
@@ -341,7 +341,8 @@ fn first_of<L: TlsLibrary>(library: &L, scenario: &Scenario, checked: bool) -> R
         Side::Client => server,
         _ => client,
     };
-    // Between the roles only the wall clock is read: both share the processor as they share that.
+    // Only the wall clock is read between the roles, so processor time is divided in the same
+    // proportion.
     let share = peer.as_secs_f64() / (client + server).as_secs_f64().max(f64::MIN_POSITIVE);
     let both = times.processor.saturating_sub(before.processor);
     let own = |time: Duration, peers| u64::try_from(time.saturating_sub(peers).as_nanos());
@@ -351,7 +352,7 @@ fn first_of<L: TlsLibrary>(library: &L, scenario: &Scenario, checked: bool) -> R
     })
 }
 
-/// What the other role makes, and what that took by both clocks.
+/// Makes the other role's context, and returns its time by both clocks.
 fn beside<T>(make: impl FnOnce() -> Result<T>) -> Result<(T, ProcessTimes)> {
     let before = process_times()?;
     let made = make()?;

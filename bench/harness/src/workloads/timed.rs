@@ -121,6 +121,8 @@ struct Role {
     phases: Vec<(Phase, Duration)>,
     /// Of each step, if requested.
     latencies: Option<Latencies>,
+    /// Of the longest phase of each step, if requested.
+    stalls: Option<Latencies>,
 }
 
 impl Role {
@@ -148,6 +150,7 @@ impl Tally {
             Ok(Role {
                 phases: Vec::new(),
                 latencies: latency.then(Latencies::new).transpose()?,
+                stalls: latency.then(Latencies::new).transpose()?,
             })
         };
         Ok(Self {
@@ -166,13 +169,16 @@ impl Tally {
     ) -> Result<()> {
         self.steps += 1;
         for (role, times) in self.roles.iter_mut().zip(roles) {
-            let mut total = Duration::ZERO;
+            let (mut total, mut longest) = (Duration::ZERO, Duration::ZERO);
             for (phase, time) in times {
                 role.add(phase, time);
                 total += time;
+                longest = longest.max(time);
             }
-            if let Some(latencies) = &mut role.latencies {
-                latencies.add(total)?;
+            for (latencies, time) in [(&mut role.latencies, total), (&mut role.stalls, longest)] {
+                if let Some(latencies) = latencies {
+                    latencies.add(time)?;
+                }
             }
         }
         Ok(())
@@ -410,6 +416,8 @@ fn role(
     let latencies = threads.iter().filter_map(|it| it.1.latencies.as_ref());
     let latencies = Latencies::merged(latencies)?;
     observations.extend(latencies.iter().flat_map(Latencies::observations));
+    let stalls = Latencies::merged(threads.iter().filter_map(|it| it.1.stalls.as_ref()))?;
+    observations.extend(stalls.iter().flat_map(Latencies::stalls));
     Ok(Measurement {
         per_thread: (rates.len() > 1).then_some(rates),
         histogram: latencies.map(|it| it.encode()).transpose()?,

@@ -1,4 +1,4 @@
-//! The copying library, with calls of its connections watched or changed.
+//! The copying library, with the calls of its connections recorded or modified.
 
 use anyhow::{Result, bail};
 use tls_harness::{
@@ -9,10 +9,9 @@ use tls_harness::{
     transport::Endpoint,
 };
 
-/// A connection of the copying library.
 pub type Copied<'a> = <CopyLibrary as TlsLibrary>::Client<'a>;
 
-/// What is done around the calls of a connection.
+/// What surrounds the calls of a connection.
 pub trait Around {
     fn send(&self, connection: &mut Copied<'_>, data: &[u8]) -> Result<()>;
 
@@ -30,11 +29,10 @@ pub trait Around {
     }
 }
 
-/// The library.
 pub struct Wrapped<A: 'static>(pub &'static A);
 
 impl<A> Wrapped<A> {
-    /// A library that lives as long as the test.
+    /// Creates a library that lives until the process ends.
     pub fn new(around: A) -> Self {
         Self(Box::leak(Box::new(around)))
     }
@@ -78,7 +76,7 @@ impl<A: Around + Sync> TlsLibrary for Wrapped<A> {
     type Server<'a> = WrappedConnection<'a, A>;
 
     fn implementation(&self) -> Result<Implementation> {
-        bail!("a wrapped library is no implementation")
+        bail!("a wrapped library is not an implementation")
     }
 
     fn unsupported(&self, _: &Scenario) -> Option<String> {

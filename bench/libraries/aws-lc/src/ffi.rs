@@ -1,4 +1,4 @@
-//! AWS-LC's side of what OpenSSL, BoringSSL and AWS-LC do differently.
+//! AWS-LC's version of the functions in which OpenSSL, BoringSSL and AWS-LC differ.
 
 use std::ffi::CString;
 
@@ -8,7 +8,7 @@ use tls_harness::scenario::{CipherSuite, KeyExchange};
 pub use crate::bssl::*;
 use crate::ssl;
 
-// SAFETY of all that follows: the caller passes living objects of the library.
+// SAFETY of all functions below: the caller passes valid objects of the library.
 
 pub unsafe fn set_cipher_suite(context: *mut SSL_CTX, suite: CipherSuite) -> bool {
     unsafe {
@@ -20,7 +20,7 @@ pub unsafe fn set_cipher_suite(context: *mut SSL_CTX, suite: CipherSuite) -> boo
     }
 }
 
-/// AWS-LC chooses by itself: `crate::unsupported` knows what.
+/// AWS-LC chooses the key shares itself; `crate::unsupported` excludes other scenarios.
 pub unsafe fn set_key_shares(_: *mut SSL, _: &[KeyExchange]) -> bool {
     true
 }

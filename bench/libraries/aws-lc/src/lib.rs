@@ -1,4 +1,4 @@
-//! AWS-LC's libssl, as the package aws-lc-sys brings it.
+//! Adapter for AWS-LC's libssl from the package aws-lc-sys.
 
 #[path = "../../shared/bssl.rs"]
 mod bssl;
@@ -19,13 +19,14 @@ use tls_harness::{
     workloads::primitives::Cryptography,
 };
 
-/// Why there are none.
+/// Reason why AWS-LC has no primitives of its own here.
 const PRIMITIVES: &str = "AWS-LC's cryptography is measured with rustls, as aws-lc-rs";
 
-/// What this build is.
+/// Describes this build.
 ///
 /// # Errors
-/// The program's own file can't be read.
+///
+/// The program's own file cannot be read.
 fn implementation() -> Result<Implementation> {
     let package = binary::package_version(env!("PACKAGES"), "aws-lc-sys");
     let package = package.context("Cargo.lock has no aws-lc-sys")?;
@@ -39,7 +40,7 @@ fn implementation() -> Result<Implementation> {
     })
 }
 
-/// Why AWS-LC can't do the scenario, if it can't.
+/// The reason why AWS-LC does not support the scenario, if it does not.
 fn unsupported(scenario: &Scenario) -> Option<String> {
     if scenario.operation == Operation::Primitive {
         return Some(PRIMITIVES.into());
@@ -47,7 +48,7 @@ fn unsupported(scenario: &Scenario) -> Option<String> {
     if let Some(reason) = bssl::unsupported_session_id(scenario, "AWS-LC") {
         return Some(reason);
     }
-    // A scenario that can't be set up is an error, which the set-up will report.
+    // An invalid configuration is an error, which creating it reports.
     let setup = Setup::client(scenario).ok()?;
     let pinned = setup.protocol == Protocol::Tls12
         || chosen_key_shares(&setup.groups) == setup.groups[..setup.key_shares];
@@ -58,14 +59,14 @@ fn unsupported(scenario: &Scenario) -> Option<String> {
     })
 }
 
-/// What is measured as primitives.
+/// Always fails with `PRIMITIVES`.
 fn cryptography() -> Result<&'static dyn Cryptography> {
     bail!(PRIMITIVES)
 }
 
-/// The groups that a client sends key shares for.
+/// The groups whose key shares a client sends.
 fn chosen_key_shares(groups: &[KeyExchange]) -> Vec<KeyExchange> {
-    let is_hybrid = |group: &KeyExchange| *group == KeyExchange::X25519MlKem768;
+    let is_hybrid = |group: &KeyExchange| group.has_ml_kem();
     let first = groups.first();
     let other = groups
         .iter()

@@ -1,4 +1,4 @@
-//! AWS-LC does what the harness asks of it.
+//! AWS-LC passes the conformance tests of the harness.
 
 #[macro_use]
 #[path = "../../shared/conformance/mod.rs"]
@@ -7,7 +7,7 @@ mod conformance;
 use conformance::unsupported;
 use tls_aws_lc::AwsLc;
 
-/// What AWS-LC alone can't do.
+/// Scenarios that only AWS-LC does not support.
 const OWN: &str = include_str!("unsupported.txt");
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_tls-aws-lc");

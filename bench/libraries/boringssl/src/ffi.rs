@@ -1,4 +1,4 @@
-//! BoringSSL's side of what OpenSSL and BoringSSL do differently.
+//! BoringSSL's version of the functions in which OpenSSL and BoringSSL differ.
 
 use std::ptr;
 
@@ -11,7 +11,7 @@ use tls_harness::scenario::{CipherSuite, KeyExchange};
 pub use crate::bssl::*;
 use crate::ssl;
 
-// SAFETY of all that follows: the caller passes living objects of the library.
+// SAFETY of all functions below: the caller passes valid objects of the library.
 
 pub unsafe fn set_cipher_suite(context: *mut SSL_CTX, suite: CipherSuite) -> bool {
     unsafe {
@@ -28,8 +28,8 @@ unsafe fn set_tls13_cipher_suite(context: *mut SSL_CTX, suite: CipherSuite) -> b
     unsafe { SSL_CTX_set1_tls13_ciphers(context, &number, ptr::null(), 1) == 1 }
 }
 
-/// Before it could be chosen, the one suite could only be had by a policy. What else that sets,
-/// groups and signature algorithms, is set anew after it.
+/// Old versions pin a TLS 1.3 cipher suite only through a compliance policy. It also sets groups
+/// and signature algorithms, so the caller sets these afterwards.
 #[cfg(not(boringssl_tls13_ciphers))]
 unsafe fn set_tls13_cipher_suite(context: *mut SSL_CTX, suite: CipherSuite) -> bool {
     let policy = ssl_compliance_policy_t::ssl_compliance_policy_wpa3_192_202304;
@@ -37,22 +37,22 @@ unsafe fn set_tls13_cipher_suite(context: *mut SSL_CTX, suite: CipherSuite) -> b
         && unsafe { SSL_CTX_set_compliance_policy(context, policy) == 1 }
 }
 
-/// It sends one key share only.
+/// This version sends one key share only.
 #[cfg(not(boringssl_groups))]
 pub unsafe fn set_key_shares(_: *mut SSL, _: &[KeyExchange]) -> bool {
     true
 }
 
-/// Sends key shares for these groups alone: BoringSSL would add a second one.
+/// Sends key shares for these groups only: by default BoringSSL adds a second one.
 #[cfg(boringssl_groups)]
 pub unsafe fn set_key_shares(ssl: *mut SSL, groups: &[KeyExchange]) -> bool {
     let numbers: Vec<u16> = groups.iter().map(|group| group.number()).collect();
     unsafe { SSL_set1_client_key_shares(ssl, numbers.as_ptr(), numbers.len()) == 1 }
 }
 
-/// The hash of all signatures that are measured.
+/// The hash of all measured signatures.
 #[cfg(boringssl_groups)]
 pub fn sha256() -> Result<*const EVP_MD> {
-    // SAFETY: it is static.
+    // SAFETY: EVP_sha256 returns a static object.
     Ok(unsafe { EVP_sha256() })
 }

@@ -1,4 +1,4 @@
-//! BoringSSL, as the package boring-sys brings it.
+//! Adapter for BoringSSL from the package boring-sys.
 
 #[path = "../../shared/bssl.rs"]
 mod bssl;
@@ -19,23 +19,24 @@ use tls_harness::{
     implementation::{self, Implementation},
     library::Setup,
     scenario::{CipherSuite, KeyExchange, Operation, Protocol, Scenario},
-    workloads::primitives::Cryptography,
+    workloads::primitives::{Cryptography, Primitive},
 };
 
-/// Why an older one measures none.
+/// Reason why older versions have no primitives here.
 const PRIMITIVES: &str = "primitives are measured in newer BoringSSL only";
 
-/// What this build is.
+/// Describes this build.
 ///
 /// # Errors
-/// The program's own file can't be read.
+///
+/// The program's own file cannot be read.
 fn implementation() -> Result<Implementation> {
     let package = binary::package_version(env!("PACKAGES"), "boring-sys");
     let package = package.context("Cargo.lock has no boring-sys")?;
     let api = ffi::BORINGSSL_API_VERSION;
     let version = format!("boring-sys {package}, API {api}");
     Ok(Implementation {
-        // BoringSSL has no versions, and the package does not record the commit.
+        // BoringSSL has no version numbers, and the package does not record the commit.
         id: format!("{}-boring-sys-{package}", env!("LIBRARY")),
         flags: Some(env!("CMAKE_FLAGS").into()),
         cpu_mask: implementation::cpu_mask(),
@@ -46,15 +47,19 @@ fn implementation() -> Result<Implementation> {
     })
 }
 
-/// Why BoringSSL can't do the scenario, if it can't.
+/// The reason why BoringSSL does not support the scenario, if it does not.
 fn unsupported(scenario: &Scenario) -> Option<String> {
     if !cfg!(boringssl_groups) && scenario.operation == Operation::Primitive {
         return Some(PRIMITIVES.into());
     }
+    let ml_dsa = Primitive::of(scenario).is_ok_and(Primitive::is_ml_dsa);
+    if !cfg!(boringssl_ml_dsa) && ml_dsa {
+        return Some("this BoringSSL has no ML-DSA".into());
+    }
     if let Some(reason) = bssl::unsupported_session_id(scenario, "BoringSSL") {
         return Some(reason);
     }
-    // A scenario that can't be set up is an error, which the set-up will report.
+    // An invalid configuration is an error, which creating it reports.
     let setup = Setup::client(scenario).ok()?;
     if !cfg!(boringssl_groups) {
         if setup.groups.contains(&KeyExchange::X25519MlKem768) {
@@ -64,12 +69,19 @@ fn unsupported(scenario: &Scenario) -> Option<String> {
             return Some("this BoringSSL sends one key share only".into());
         }
     }
+    let another = |it: &&KeyExchange| it.has_ml_kem() && **it != KeyExchange::X25519MlKem768;
+    if let Some(group) = setup.groups.iter().find(another) {
+        return Some(format!("BoringSSL has no {group}"));
+    }
+    if !cfg!(boringssl_ml_dsa) && setup.certificate.is_ml_dsa() {
+        return Some("this BoringSSL has no ML-DSA in TLS".into());
+    }
     let pinned = setup.protocol == Protocol::Tls12 || setup.cipher_suite == CipherSuite::Aes256Gcm;
     (!cfg!(boringssl_tls13_ciphers) && !pinned)
         .then(|| "of TLS 1.3 only TLS_AES_256_GCM_SHA384 can be pinned in this BoringSSL".into())
 }
 
-/// What is measured as primitives.
+/// The library's cryptography, for primitives.
 fn cryptography() -> Result<&'static dyn Cryptography> {
     #[cfg(boringssl_groups)]
     return Ok(&primitives::Boring);

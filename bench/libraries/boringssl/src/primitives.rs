@@ -10,9 +10,8 @@ use tls_harness::{
     },
 };
 
-use crate::{evp::EvpSignature, ffi, ssl::check};
+use crate::{evp, ffi, ssl::check};
 
-/// See the module.
 pub struct Boring;
 
 impl Cryptography for Boring {
@@ -31,7 +30,7 @@ impl Cryptography for Boring {
     }
 
     fn signature(&self, certificate: Certificate, key: &str) -> Result<Box<dyn Signature>> {
-        Ok(Box::new(EvpSignature::new(certificate, key)?))
+        evp::signature(certificate, key)
     }
 
     fn key_exchange(&self, group: Group) -> Result<Box<dyn KeyExchange>> {
@@ -46,12 +45,11 @@ struct BoringAead(*mut ffi::EVP_AEAD_CTX);
 
 impl Drop for BoringAead {
     fn drop(&mut self) {
-        // SAFETY: it is owned by this.
+        // SAFETY: `self` owns the context.
         unsafe { ffi::EVP_AEAD_CTX_free(self.0) };
     }
 }
 
-/// Data and tag of a record.
 fn split(record: &mut [u8]) -> Result<(&mut [u8], &mut [u8])> {
     let data = record.len().checked_sub(TAG);
     Ok(record.split_at_mut(data.context("a record without room for a tag")?))
@@ -61,8 +59,8 @@ impl Aead for BoringAead {
     fn seal(&mut self, nonce: &[u8; NONCE], additional: &[u8], record: &mut [u8]) -> Result<()> {
         let (data, tag) = split(record)?;
         let mut length = 0;
-        // SAFETY: the context lives, all lengths are those of their buffers, and what is sealed may
-        // lie where it is sealed to.
+        // SAFETY: the context is valid, all lengths are those of their buffers, and sealing in
+        // place is allowed.
         let result = unsafe {
             ffi::EVP_AEAD_CTX_seal_scatter(
                 self.0,
@@ -87,7 +85,7 @@ impl Aead for BoringAead {
 
     fn open(&mut self, nonce: &[u8; NONCE], additional: &[u8], record: &mut [u8]) -> Result<()> {
         let (data, tag) = split(record)?;
-        // SAFETY: as above.
+        // SAFETY: as in `seal`.
         let result = unsafe {
             ffi::EVP_AEAD_CTX_open_gather(
                 self.0,
@@ -106,7 +104,7 @@ impl Aead for BoringAead {
     }
 }
 
-/// Fails where a message has not the length that the algorithm gives it.
+/// Fails unless a message has the length that its algorithm defines.
 fn has_length(message: &[u8], expected: usize) -> Result<()> {
     ensure!(
         message.len() == expected,
@@ -124,7 +122,7 @@ impl KeyExchange for X25519 {
     fn generate(&self, share: &mut [u8]) -> Result<Box<dyn PrivateKey>> {
         has_length(share, ffi::X25519_PUBLIC_VALUE_LEN as usize)?;
         let mut key = Box::new(X25519Key([0; _]));
-        // SAFETY: both have the length that is written.
+        // SAFETY: both buffers have the length that is written.
         unsafe { ffi::X25519_keypair(share.as_mut_ptr(), key.0.as_mut_ptr()) };
         Ok(key)
     }
@@ -133,7 +131,7 @@ impl KeyExchange for X25519 {
 impl PrivateKey for X25519Key {
     fn agree(&mut self, answer: &[u8], secret: &mut Secret) -> Result<()> {
         has_length(answer, ffi::X25519_PUBLIC_VALUE_LEN as usize)?;
-        // SAFETY: all have the length that is read or written.
+        // SAFETY: all buffers have the length that is read or written.
         let result = unsafe { ffi::X25519(secret.as_mut_ptr(), self.0.as_ptr(), answer.as_ptr()) };
         check(result == 1, "X25519")
     }
@@ -147,8 +145,8 @@ impl KeyExchange for MlKem768 {
     fn generate(&self, share: &mut [u8]) -> Result<Box<dyn PrivateKey>> {
         has_length(share, ffi::MLKEM768_PUBLIC_KEY_BYTES as usize)?;
         let mut key = Box::new_uninit();
-        // SAFETY: the share has the length that is written, a seed is not asked for, and the key is
-        // written whole.
+        // SAFETY: the share has the length that is written, null requests no seed, and the key is
+        // written in full.
         unsafe {
             ffi::MLKEM768_generate_key(share.as_mut_ptr(), ptr::null_mut(), key.as_mut_ptr());
         }
@@ -162,8 +160,8 @@ impl KeyExchange for MlKem768 {
             data: share.as_ptr(),
             len: share.len(),
         };
-        // SAFETY: the CBS is within `share`, and the key is read only if it was written; answer and
-        // secret have the lengths that are written.
+        // SAFETY: the CBS lies within `share`, and the key is read only after parsing succeeded;
+        // answer and secret have the lengths that are written.
         unsafe {
             let parsed = ffi::MLKEM768_parse_public_key(key.as_mut_ptr(), &mut share);
             check(parsed == 1, "MLKEM768_parse_public_key")?;
@@ -175,7 +173,7 @@ impl KeyExchange for MlKem768 {
 
 impl PrivateKey for MlKem768Key {
     fn agree(&mut self, answer: &[u8], secret: &mut Secret) -> Result<()> {
-        // SAFETY: `generate` has written the key; the secret has the length that is written.
+        // SAFETY: `generate` wrote the key, and the secret has the length that is written.
         let result = unsafe {
             ffi::MLKEM768_decap(
                 secret.as_mut_ptr(),

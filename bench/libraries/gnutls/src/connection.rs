@@ -1,4 +1,4 @@
-//! A session with its end of the transport.
+//! A GnuTLS session with its endpoint of the transport.
 
 use std::{
     ffi::{c_int, c_uint, c_void},
@@ -19,24 +19,24 @@ use crate::{
     vocabulary::{named_group, named_suite},
 };
 
-/// The transport as GnuTLS calls it: `endpoint` is that of `GnuTlsConnection::new`.
+/// Receives from the transport; `endpoint` is the argument of `GnuTlsConnection::new`.
 unsafe extern "C" fn pull(endpoint: *mut c_void, buffer: *mut c_void, length: usize) -> isize {
-    // SAFETY: the endpoint outlives the session; `length` bytes can be written.
+    // SAFETY: the endpoint outlives the session, and `buffer` has room for `length` bytes.
     unsafe { socket::receive(endpoint, buffer, length) }
 }
 
 unsafe extern "C" fn push(endpoint: *mut c_void, data: *const c_void, length: usize) -> isize {
-    // SAFETY: as above; `length` bytes can be read.
+    // SAFETY: the endpoint outlives the session, and `length` bytes can be read.
     unsafe { socket::send(endpoint, data, length) }
 }
 
-/// Asked whether there is something to read, without waiting.
+/// Reports without waiting whether received bytes can be read.
 unsafe extern "C" fn has_arrived(endpoint: *mut c_void, _: c_uint) -> c_int {
-    // SAFETY: as above.
+    // SAFETY: the endpoint outlives the session.
     c_int::from(unsafe { &*endpoint.cast::<Endpoint>() }.has_arrived())
 }
 
-/// Called with each TLS 1.3 ticket that arrived: counts it.
+/// Counts the TLS 1.3 tickets of a session; GnuTLS calls it for each one.
 pub unsafe extern "C" fn count_ticket(
     session: gnutls_session_t,
     _: c_uint,
@@ -50,7 +50,7 @@ pub unsafe extern "C" fn count_ticket(
     0
 }
 
-/// A `gnutls_session_t` with its end of the transport.
+/// A `gnutls_session_t` with its endpoint of the transport.
 pub struct GnuTlsConnection<'a> {
     pub session: gnutls_session_t,
     context: &'a Context,
@@ -59,7 +59,7 @@ pub struct GnuTlsConnection<'a> {
 
 impl Drop for GnuTlsConnection<'_> {
     fn drop(&mut self) {
-        // SAFETY: owned.
+        // SAFETY: `self` owns the session.
         unsafe { gnutls_deinit(self.session) };
     }
 }
@@ -69,9 +69,9 @@ impl<'a> GnuTlsConnection<'a> {
         let mut session = ptr::null_mut();
         let expected = match is_client {
             true => context.host_name.as_ptr(),
-            false => ptr::null(), // the names in clients' certificates mean nothing here
+            false => ptr::null(), // a server does not check the names of clients
         };
-        // SAFETY: context and endpoint outlive the session, which is owned.
+        // SAFETY: context and endpoint outlive the session, which `this` owns.
         unsafe {
             check(gnutls_init(&raw mut session, context.flags), "gnutls_init")?;
             let this = Self {
@@ -104,10 +104,10 @@ impl<'a> GnuTlsConnection<'a> {
         }
     }
 
-    /// Keeps the session for the next connection.
+    /// Saves the session for the next connection.
     fn keep_session(&self) -> Result<()> {
         let mut data = datum(&[])?;
-        // SAFETY: GnuTLS allocates what it returns, which is copied and freed.
+        // SAFETY: GnuTLS allocates the data, which is copied and freed here.
         unsafe {
             check(
                 gnutls_session_get_data2(self.session, &raw mut data),
@@ -125,14 +125,14 @@ impl<'a> GnuTlsConnection<'a> {
 
 impl Connection for GnuTlsConnection<'_> {
     fn handshake(&mut self) -> Result<Progress> {
-        // SAFETY: the session lives.
+        // SAFETY: the session is valid.
         let result = unsafe { gnutls_handshake(self.session) };
         if result == GNUTLS_E_AGAIN {
             return Ok(Progress::Waiting);
         }
         check(result, "gnutls_handshake")?;
         if self.context.protocol == Protocol::Tls13 && self.context.issues_tickets() {
-            // SAFETY: as above.
+            // SAFETY: the session is valid.
             let sent = unsafe { gnutls_session_ticket_send(self.session, 1, 0) };
             check(sent, "gnutls_session_ticket_send")?;
         }
@@ -141,7 +141,7 @@ impl Connection for GnuTlsConnection<'_> {
 
     fn receive_tickets(&mut self) -> Result<()> {
         let mut nothing = [0_u8; 1];
-        // SAFETY: one byte may be written. None will be: tickets are all that has arrived.
+        // SAFETY: the buffer has room for one byte. None is written, since only tickets arrived.
         let result = unsafe { gnutls_record_recv(self.session, nothing.as_mut_ptr().cast(), 1) };
         ensure!(result < 0, "data arrived instead of tickets");
         if result != GNUTLS_E_AGAIN as isize {
@@ -150,10 +150,10 @@ impl Connection for GnuTlsConnection<'_> {
         self.keep_session()
     }
 
-    /// GnuTLS takes one record at a time.
+    /// GnuTLS writes at most one record per call.
     fn send(&mut self, mut data: &[u8]) -> Result<()> {
         while !data.is_empty() {
-            // SAFETY: as many bytes can be read.
+            // SAFETY: `data` has this many bytes.
             let sent =
                 unsafe { gnutls_record_send(self.session, data.as_ptr().cast(), data.len()) };
             check(c_int::try_from(sent)?, "gnutls_record_send")?;
@@ -163,7 +163,7 @@ impl Connection for GnuTlsConnection<'_> {
     }
 
     fn receive(&mut self, buffer: &mut [u8]) -> Result<usize> {
-        // SAFETY: as many bytes can be written.
+        // SAFETY: `buffer` has room for this many bytes.
         let read =
             unsafe { gnutls_record_recv(self.session, buffer.as_mut_ptr().cast(), buffer.len()) };
         check(c_int::try_from(read)?, "gnutls_record_recv")?;
@@ -172,12 +172,12 @@ impl Connection for GnuTlsConnection<'_> {
     }
 
     fn negotiated(&self) -> Result<Negotiated> {
-        // SAFETY: the session lives; names are static strings.
+        // SAFETY: the session is valid, and the names are static strings.
         unsafe {
             let resumed = gnutls_session_is_resumed(self.session) != 0;
             let mut peers = 0;
             let known = !gnutls_certificate_get_peers(self.session, &raw mut peers).is_null();
-            // A resumed session was verified when it was made: without that it ends there.
+            // A resumed session was verified in its full handshake, which fails otherwise.
             let verified = gnutls_session_get_verify_cert_status(self.session) == 0;
             let group = gnutls_group_get(self.session);
             Ok(Negotiated {

@@ -1,7 +1,7 @@
-//! The GnuTLS that the host has installed: what curl, wget and others of a distribution use, and
-//! the only one here with cryptography of its own kind, Nettle.
+//! Adapter for the GnuTLS that the host has installed, the one that programs of the distribution
+//! use. It is the only library here whose cryptography is Nettle.
 
-/// The API, made by the build script.
+/// Bindings that the build script generates.
 #[allow(
     non_camel_case_types,
     non_upper_case_globals,
@@ -36,23 +36,22 @@ use tls_harness::{
 use crate::{
     connection::{GnuTlsConnection, count_ticket},
     ffi::*,
-    vocabulary::{has_group, priorities},
+    vocabulary::{has_group, has_signature, priorities},
 };
 
-/// The GnuTLS that this program is linked with.
 pub struct GnuTls;
 
-/// A static string of the library.
+/// Converts a static string of the library.
 ///
 /// # Safety
 /// `text` is null or a C string that lives as long as the program.
 unsafe fn text(text: *const c_char) -> Result<&'static str> {
     ensure!(!text.is_null(), "GnuTLS gives no text");
-    // SAFETY: by the caller's promise.
+    // SAFETY: the caller guarantees it.
     Ok(unsafe { CStr::from_ptr(text) }.to_str()?)
 }
 
-/// Turns a negative result into an error with its reason.
+/// Turns a negative result into an error with GnuTLS' message.
 fn check(result: c_int, what: &str) -> Result<()> {
     if result < 0 {
         // SAFETY: GnuTLS returns a static string for any number.
@@ -78,22 +77,21 @@ fn all_added(added: c_int, pem: &str) -> Result<()> {
     Ok(())
 }
 
-/// Trust anchors alone.
+/// A list of trust anchors alone.
 struct TrustList(gnutls_x509_trust_list_t);
 
 impl Drop for TrustList {
     fn drop(&mut self) {
-        // SAFETY: owned, with its certificates.
+        // SAFETY: `self` owns the list and its certificates.
         unsafe { gnutls_x509_trust_list_deinit(self.0, 1) };
     }
 }
 
-/// A private key alone.
 struct PrivateKey(gnutls_x509_privkey_t);
 
 impl Drop for PrivateKey {
     fn drop(&mut self) {
-        // SAFETY: owned.
+        // SAFETY: `self` owns the key.
         unsafe { gnutls_x509_privkey_deinit(self.0) };
     }
 }
@@ -102,36 +100,36 @@ impl Drop for PrivateKey {
 #[derive(Default)]
 struct Slot {
     session: RefCell<Option<Vec<u8>>>,
-    /// TLS 1.3 tickets that arrived since the last connection was made.
+    /// TLS 1.3 tickets received since the last connection was made.
     tickets: Cell<u32>,
 }
 
-/// Credentials and priorities.
+/// Credentials and priorities of one role.
 pub struct Context {
     credentials: gnutls_certificate_credentials_t,
     priorities: gnutls_priority_t,
-    /// Of `gnutls_init`.
+    /// Flags for `gnutls_init`.
     flags: c_uint,
     protocol: Protocol,
     host_name: CString,
     mutual: bool,
     resumes: bool,
     record_size: Option<usize>,
-    /// What a server protects its tickets with; empty on a client.
+    /// The key that encrypts a server's tickets; empty on a client.
     ticket_key: gnutls_datum_t,
     slot: Slot,
 }
 
-/// What several threads may share.
 pub struct ServerContext(Context);
 
-// SAFETY: sessions of several threads may share credentials, priorities and ticket key, none of
-// which changes any more; a server never touches its slot.
+// SAFETY: sessions of several threads may share credentials, priorities and ticket key, which no
+// longer change. A server never uses its slot.
 unsafe impl Sync for ServerContext {}
 
 impl Drop for Context {
     fn drop(&mut self) {
-        // SAFETY: owned, and every session borrows from this; the key was allocated by GnuTLS.
+        // SAFETY: `self` owns them, every session borrows from `self`, and GnuTLS allocated the
+        // key.
         unsafe {
             gnutls_certificate_free_credentials(self.credentials);
             gnutls_priority_deinit(self.priorities);
@@ -157,7 +155,7 @@ impl Context {
         let mut this = Self {
             credentials: ptr::null_mut(),
             priorities: ptr::null_mut(),
-            // One ticket is sent by hand: by itself GnuTLS sends more.
+            // The adapter sends one ticket itself: by default GnuTLS sends more.
             flags: (role | GNUTLS_NONBLOCK | GNUTLS_NO_AUTO_SEND_TICKET | shares | tickets),
             protocol: setup.protocol,
             host_name: CString::new(setup.host_name)?,
@@ -170,7 +168,7 @@ impl Context {
         this.ticket_key.data = ptr::null_mut();
         let text = priorities(setup)?;
         let trusted = datum(setup.trusted.as_bytes())?;
-        // SAFETY: what is made is owned by `this`; what is passed is read before each call returns.
+        // SAFETY: `this` owns the new objects, and each call reads its arguments before it returns.
         unsafe {
             check(
                 gnutls_certificate_allocate_credentials(&raw mut this.credentials),
@@ -189,7 +187,8 @@ impl Context {
                 check(added, "gnutls_certificate_set_x509_trust_mem")?;
                 all_added(added, setup.trusted)?;
             }
-            // It chooses by name itself: the first is for clients that ask for none.
+            // GnuTLS selects by name; the first identity is the default for clients that send no
+            // name.
             let named = setup.named.iter().map(|it| &it.identity);
             for identity in setup.identity.iter().chain(named) {
                 let chain = datum(identity.chain.as_bytes())?;
@@ -226,10 +225,10 @@ impl TlsLibrary for GnuTls {
     type Server<'a> = GnuTlsConnection<'a>;
 
     fn implementation(&self) -> Result<Implementation> {
-        // SAFETY: without a requirement it returns a static string.
+        // SAFETY: with a null argument it returns a static string.
         let version = unsafe { text(gnutls_check_version(ptr::null())) }?;
         Ok(Implementation {
-            // Of a shared library, this program does not contain the compiler's name.
+            // This program does not contain the name of the compiler that built the shared library.
             c_compiler: None,
             linkage: Some(binary::linkage("libgnutls")?),
             source: Some("the host's own package".into()),
@@ -243,10 +242,13 @@ impl TlsLibrary for GnuTls {
         if scenario.operation == Operation::Primitive {
             return reason("this adapter does not reach the cryptography of GnuTLS, Nettle");
         }
-        // A scenario that can't be set up is an error, which the set-up will report.
+        // An invalid configuration is an error, which creating it reports.
         let setup = Setup::client(scenario).ok()?;
         if let Some(group) = setup.groups.iter().find(|group| !has_group(**group)) {
             return Some(format!("GnuTLS has no {group} in this version"));
+        }
+        if !has_signature(setup.certificate) {
+            return Some(format!("GnuTLS has no {} in this version", setup.certificate));
         }
         let mutual = setup.authentication == Authentication::Mutual;
         if mutual && (setup.protocol, setup.certificate) == (Protocol::Tls12, Certificate::Ed25519)
@@ -270,7 +272,7 @@ impl TlsLibrary for GnuTls {
     fn anchors(&self, pem: &str) -> Result<Box<dyn Any>> {
         let mut list = TrustList(ptr::null_mut());
         let text = datum(pem.as_bytes())?;
-        // SAFETY: the list is owned by what is returned, and the text is read before the call returns.
+        // SAFETY: the returned value owns the list, and the text is read before the call returns.
         unsafe {
             check(
                 gnutls_x509_trust_list_init(&raw mut list.0, 0),
@@ -288,7 +290,7 @@ impl TlsLibrary for GnuTls {
     fn private_key(&self, pem: &str) -> Result<Box<dyn Any>> {
         let mut key = PrivateKey(ptr::null_mut());
         let text = datum(pem.as_bytes())?;
-        // SAFETY: as above.
+        // SAFETY: the returned value owns the key, and the text is read before the call returns.
         unsafe {
             check(
                 gnutls_x509_privkey_init(&raw mut key.0),
@@ -318,7 +320,8 @@ impl TlsLibrary for GnuTls {
         let session = connection.session;
         context.slot.tickets.set(0);
         let name = context.host_name.as_bytes();
-        // SAFETY: the session lives; name and data are copied, and the slot outlives it.
+        // SAFETY: the session is valid; name and data are copied, and the slot outlives the
+        // session.
         unsafe {
             check(
                 gnutls_server_name_set(session, GNUTLS_NAME_DNS, name.as_ptr().cast(), name.len()),
@@ -351,7 +354,7 @@ impl TlsLibrary for GnuTls {
     ) -> Result<GnuTlsConnection<'a>> {
         let context = &context.0;
         let connection = GnuTlsConnection::new(context, endpoint, false)?;
-        // SAFETY: the session lives, and the key is copied or outlives it.
+        // SAFETY: the session is valid, and the key is copied or outlives it.
         unsafe {
             if context.mutual {
                 gnutls_certificate_server_set_request(connection.session, GNUTLS_CERT_REQUIRE);

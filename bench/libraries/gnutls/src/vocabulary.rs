@@ -1,4 +1,4 @@
-//! Names of the harness as GnuTLS has them. Everything that a scenario pins is a priority string.
+//! Maps names of the harness to names of GnuTLS. A priority string pins every parameter.
 
 use std::ffi::{CStr, CString};
 
@@ -10,13 +10,15 @@ use tls_harness::{
 
 use crate::ffi::*;
 
-/// The name of a group in priority strings, which may be of one that this GnuTLS does not have.
+/// The name of a group in priority strings; this version of GnuTLS may not support the group.
 pub fn group_name(group: KeyExchange) -> &'static CStr {
     match group {
         KeyExchange::X25519 => c"X25519",
         KeyExchange::Secp256r1 => c"SECP256R1",
         KeyExchange::Secp384r1 => c"SECP384R1",
         KeyExchange::X25519MlKem768 => c"X25519-MLKEM768",
+        KeyExchange::Secp256r1MlKem768 => c"SECP256R1-MLKEM768",
+        KeyExchange::MlKem768 => c"MLKEM768",
     }
 }
 
@@ -26,7 +28,20 @@ pub fn has_group(group: KeyExchange) -> bool {
     id != GNUTLS_GROUP_INVALID
 }
 
-/// Version, suite, groups and signature algorithm, and no others.
+/// Whether this version of GnuTLS has the type of signature, of those that old versions lack.
+pub fn has_signature(certificate: Certificate) -> bool {
+    let name = match certificate {
+        Certificate::MlDsa44 => c"ML-DSA-44",
+        Certificate::MlDsa65 => c"ML-DSA-65",
+        Certificate::MlDsa87 => c"ML-DSA-87",
+        _ => return true,
+    };
+    // SAFETY: the name is a C string.
+    let id = unsafe { gnutls_sign_get_id(name.as_ptr()) };
+    id != GNUTLS_SIGN_UNKNOWN
+}
+
+/// The priority string of a configuration: it allows its parameters and no others.
 pub fn priorities(setup: &Setup) -> Result<CString> {
     let version = match setup.protocol {
         Protocol::Tls12 => "VERS-TLS1.2",
@@ -43,7 +58,7 @@ pub fn priorities(setup: &Setup) -> Result<CString> {
         CipherSuite::EcdheEcdsaAes256Gcm => (Some("ECDHE-ECDSA"), "AES-256-GCM"),
         CipherSuite::EcdheEcdsaChaCha20Poly1305 => (Some("ECDHE-ECDSA"), "CHACHA20-POLY1305"),
     };
-    // The same numbers go by other names in TLS 1.2, where the curve is not part of them.
+    // TLS 1.2 names the same code points differently, because there they do not include the curve.
     let signature = match (setup.certificate, setup.protocol) {
         (Certificate::Rsa2048 | Certificate::Rsa4096, _) => "SIGN-RSA-PSS-RSAE-SHA256",
         (Certificate::EcdsaP256, Protocol::Tls12) => "SIGN-ECDSA-SHA256",
@@ -51,6 +66,9 @@ pub fn priorities(setup: &Setup) -> Result<CString> {
         (Certificate::EcdsaP384, Protocol::Tls12) => "SIGN-ECDSA-SHA384",
         (Certificate::EcdsaP384, Protocol::Tls13) => "SIGN-ECDSA-SECP384R1-SHA384",
         (Certificate::Ed25519, _) => "SIGN-EDDSA-ED25519",
+        (Certificate::MlDsa44, _) => "SIGN-ML-DSA-44",
+        (Certificate::MlDsa65, _) => "SIGN-ML-DSA-65",
+        (Certificate::MlDsa87, _) => "SIGN-ML-DSA-87",
     };
     let mut parts = vec!["NONE".to_owned(), "+CTYPE-X509".into(), "+AEAD".into()];
     let pinned = [Some(version), Some(cipher), Some(signature), key_exchange];
@@ -60,8 +78,8 @@ pub fn priorities(setup: &Setup) -> Result<CString> {
         (Protocol::Tls13, Certificate::Rsa2048 | Certificate::Rsa4096)
     );
     if by_rsa_in_13 && setup.authentication == Authentication::Mutual {
-        // GnuTLS takes RSA-PSS for a kind of key of its own: a client asked for that signature alone
-        // presents no RSA certificate. TLS 1.3 allows this one in certificates, not in handshakes.
+        // A client that is offered only RSA-PSS does not present an RSA certificate: GnuTLS treats
+        // RSA-PSS as a separate key type. TLS 1.3 allows this algorithm in certificates only.
         parts.push("+SIGN-RSA-SHA256".into());
     }
     for group in &setup.groups {
@@ -71,7 +89,7 @@ pub fn priorities(setup: &Setup) -> Result<CString> {
     Ok(CString::new(parts.join(":"))?)
 }
 
-/// GnuTLS names the suites of TLS 1.2 without "WITH".
+/// Finds a cipher suite by GnuTLS' name; its TLS 1.2 names lack "WITH".
 pub fn named_suite(name: &str) -> Result<CipherSuite> {
     let found = CipherSuite::ALL
         .iter()

@@ -1,4 +1,4 @@
-//! GnuTLS does what the harness asks of it.
+//! GnuTLS passes the conformance tests of the harness.
 
 #[macro_use]
 #[path = "../../shared/conformance/mod.rs"]
@@ -17,10 +17,11 @@ use tls_harness::{
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_tls-gnutls");
 
-/// What GnuTLS alone can't do.
+/// Scenarios that only GnuTLS does not support.
 const OWN: &str = include_str!("unsupported.txt");
 
-/// The host's GnuTLS decides: those since 3.8.9 may have X25519MLKEM768.
+/// Whether the installed GnuTLS supports X25519MLKEM768 and ML-DSA, which versions since 3.8.9 may
+/// do.
 fn has_hybrid_group() -> bool {
     let hybrid = Scenario {
         key_exchange: Some(KeyExchange::X25519MlKem768),
@@ -36,7 +37,10 @@ conformance_tests!(
         unsupported::PRIMITIVES,
         unsupported::SESSION_ID,
         OWN,
+        unsupported::ML_KEM_ALONE,
         if has_hybrid_group() { "" } else { unsupported::HYBRID },
+        if has_hybrid_group() { "" } else { unsupported::P256_HYBRID },
+        if has_hybrid_group() { "" } else { unsupported::ML_DSA },
     ]
 );
 

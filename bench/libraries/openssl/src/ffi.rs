@@ -1,4 +1,5 @@
-//! OpenSSL's side of what OpenSSL and BoringSSL do differently, and what openssl-sys leaves out.
+//! OpenSSL's version of the functions in which OpenSSL and BoringSSL differ, and bindings that
+//! openssl-sys lacks.
 
 use std::{
     ffi::{CStr, c_char, c_int, c_long, c_uchar, c_void},
@@ -69,10 +70,11 @@ unsafe extern "C" {
     ) -> c_int;
 }
 
-/// An `SSL_CTX`, tuned if this thread makes tuned objects.
+/// Creates an `SSL_CTX`; it is tuned if this thread makes tuned objects.
 ///
 /// # Errors
-/// The library fails, or does not have what is asked for.
+///
+/// The library reports an error, or does not support a requested setting.
 pub fn new_context() -> Result<*mut SSL_CTX> {
     // SAFETY: the method is static, and the library context lives as long as the process.
     unsafe {
@@ -86,12 +88,13 @@ pub fn new_context() -> Result<*mut SSL_CTX> {
     }
 }
 
-/// The next certificate of a PEM text; null at its end.
+/// Reads the next certificate of a PEM text; null at the end of the text.
 ///
 /// # Errors
-/// The library fails.
+///
+/// The library reports an error.
 pub unsafe fn read_certificate(bio: *mut BIO) -> Result<*mut X509> {
-    // SAFETY: the caller passes a BIO that lives. What could not be read is freed.
+    // SAFETY: the caller passes a valid BIO. A certificate that cannot be parsed is freed.
     unsafe {
         #[cfg(openssl_3)]
         if tuned::is_on() {
@@ -114,13 +117,14 @@ pub unsafe fn read_certificate(bio: *mut BIO) -> Result<*mut X509> {
     }
 }
 
-/// The private key of a PEM text; null if it has none.
+/// Reads the private key of a PEM text; null if it contains none.
 ///
 /// # Errors
-/// The library fails.
+///
+/// The library reports an error.
 pub unsafe fn read_private_key(bio: *mut BIO) -> Result<*mut EVP_PKEY> {
     let (none, nothing) = (ptr::null_mut(), ptr::null_mut());
-    // SAFETY: the caller passes a BIO that lives.
+    // SAFETY: the caller passes a valid BIO.
     unsafe {
         #[cfg(openssl_3)]
         let (context, properties) = (tuned::own::context()?, ptr::null());
@@ -136,7 +140,7 @@ pub unsafe fn read_private_key(bio: *mut BIO) -> Result<*mut EVP_PKEY> {
     }
 }
 
-// SAFETY of all that follows: the caller passes living objects of the library.
+// SAFETY of all functions below: the caller passes valid objects of the library.
 
 pub unsafe fn set_cipher_suite(context: *mut SSL_CTX, suite: CipherSuite) -> bool {
     unsafe {
@@ -150,8 +154,8 @@ pub unsafe fn set_cipher_suite(context: *mut SSL_CTX, suite: CipherSuite) -> boo
     }
 }
 
-/// A list of groups. A star, known since OpenSSL 3.5, asks for a key share of its group; without
-/// one, the first group gets it.
+/// A list of groups. Since OpenSSL 3.5 a star before a group requests its key share; without a
+/// star, the first group gets one.
 pub fn group_list(groups: &[KeyExchange], key_shares: usize) -> String {
     let star = |i| {
         if key_shares > 1 && i < key_shares {
@@ -165,7 +169,7 @@ pub fn group_list(groups: &[KeyExchange], key_shares: usize) -> String {
     names.collect::<Vec<_>>().join(":")
 }
 
-/// The list of groups has said so already.
+/// Nothing to do: the list of groups requests the key shares.
 pub unsafe fn set_key_shares(_: *mut SSL, _: &[KeyExchange]) -> bool {
     true
 }
@@ -182,7 +186,7 @@ pub unsafe fn set_max_send_fragment(context: *mut SSL_CTX, size: u32) -> bool {
     }
 }
 
-/// Accepts every ticket that could be decrypted, and has a new one issued in its place.
+/// Accepts every ticket that could be decrypted, and issues a new one.
 unsafe extern "C" fn renew(
     _: *mut SSL,
     _: *mut SSL_SESSION,
@@ -197,19 +201,19 @@ unsafe extern "C" fn renew(
     }
 }
 
-/// Each resumption by ticket issues one new ticket, as rustls does; OpenSSL alone would only renew
-/// in TLS 1.3.
+/// Makes each resumption by ticket issue one new ticket, as rustls does; by default OpenSSL issues
+/// a new one only in TLS 1.3.
 pub unsafe fn renew_tickets(context: *mut SSL_CTX) -> bool {
     unsafe { SSL_CTX_set_session_ticket_cb(context, None, Some(renew), ptr::null_mut()) == 1 }
 }
 
-/// Tickets were sent with the last flight.
+/// Nothing to do: the tickets were sent with the last flight.
 pub unsafe fn flush_tickets(_: *mut SSL) -> Result<()> {
     Ok(())
 }
 
-/// The group of the last key exchange; none where a TLS 1.2 session was resumed. A tuned connection
-/// is checked to be one.
+/// The group of the key exchange; `None` if a TLS 1.2 session was resumed. For a tuned connection
+/// this also checks its settings.
 pub unsafe fn negotiated_group(ssl: *mut SSL) -> Result<Option<KeyExchange>> {
     unsafe {
         #[cfg(openssl_3)]
@@ -231,11 +235,13 @@ unsafe fn group(ssl: *mut SSL) -> Result<Option<KeyExchange>> {
         "secp256r1" | "prime256v1" => KeyExchange::Secp256r1,
         "secp384r1" => KeyExchange::Secp384r1,
         "X25519MLKEM768" => KeyExchange::X25519MlKem768,
+        "SecP256r1MLKEM768" => KeyExchange::Secp256r1MlKem768,
+        "MLKEM768" => KeyExchange::MlKem768,
         other => bail!("group \"{other}\" is not in the vocabulary"),
     }))
 }
 
-/// As the peer's share of it shows: before 3.2 OpenSSL has no name for it.
+/// Before OpenSSL 3.2 no function names the group, so it is derived from the peer's key share.
 #[cfg(not(openssl_group_name))]
 unsafe fn group(ssl: *mut SSL) -> Result<Option<KeyExchange>> {
     /// `SSL_CTRL_GET_PEER_TMP_KEY` of ssl.h.
@@ -254,7 +260,11 @@ unsafe fn group(ssl: *mut SSL) -> Result<Option<KeyExchange>> {
         (NID_X25519, _) => KeyExchange::X25519,
         (EVP_PKEY_EC, 256) => KeyExchange::Secp256r1,
         (EVP_PKEY_EC, 384) => KeyExchange::Secp384r1,
-        other => bail!("a key share of kind {} with {} bits", other.0, other.1),
+        other => bail!(
+            "key share of type {}, {} bits, is not in the vocabulary",
+            other.0,
+            other.1
+        ),
     }))
 }
 
@@ -264,14 +274,14 @@ unsafe fn group(ssl: *mut SSL) -> Result<Option<KeyExchange>> {
 /// `text` is null or a C string that lives as long as the program.
 pub unsafe fn text(text: *const c_char) -> Result<&'static str> {
     ensure!(!text.is_null(), "the library gives no text");
-    // SAFETY: by the caller's promise.
+    // SAFETY: the caller guarantees it.
     unsafe { CStr::from_ptr(text) }
         .to_str()
         .context("the library's text is not UTF-8")
 }
 
-/// The hash of all signatures that are measured, fetched once: `EVP_sha256` would be each time it
-/// is used. It is never freed; a process makes only a few.
+/// The hash of all measured signatures. It is fetched once and never freed, because each use of
+/// `EVP_sha256` would fetch it implicitly. A process makes only a few.
 #[cfg(openssl_3)]
 pub fn sha256() -> Result<*const EVP_MD> {
     // SAFETY: the name is a C string.

@@ -1,4 +1,4 @@
-//! OpenSSL.
+//! Adapter for OpenSSL.
 
 #[cfg(openssl_3)]
 #[path = "../../shared/evp.rs"]
@@ -17,7 +17,7 @@ use tls_harness::{
     binary,
     implementation::{self, Implementation},
     library::Setup,
-    scenario::{KeyExchange, Scenario},
+    scenario::Scenario,
     workloads::primitives::{Cryptography, Primitive},
 };
 
@@ -30,12 +30,13 @@ fn reported(kind: i32) -> Result<&'static str> {
     unsafe { ffi::text(ffi::OpenSSL_version(kind)) }
 }
 
-/// What this build is.
+/// Describes this build.
 ///
 /// # Errors
-/// The program's own file can't be read, or the library does not name its version.
+///
+/// The program's own file cannot be read, or the library reports no version.
 fn implementation() -> Result<Implementation> {
-    // "OpenSSL 3.6.3 9 Jun 2026"
+    // For example "OpenSSL 3.6.3 9 Jun 2026".
     let name = reported(OPENSSL_VERSION)?;
     let version = name.split(' ').nth(1);
     let version = version.with_context(|| format!("\"{name}\" names no version"))?;
@@ -54,30 +55,38 @@ fn implementation() -> Result<Implementation> {
     })
 }
 
-/// Why an older one measures none.
+/// Reason why older versions have no primitives here.
 const PRIMITIVES: &str = "primitives are measured by an API that OpenSSL has since 3.0";
 
-/// Why this OpenSSL can't do the scenario, if it can't.
+/// The reason why this OpenSSL does not support the scenario, if it does not.
 fn unsupported(scenario: &Scenario) -> Option<String> {
     if cfg!(openssl_hybrid) {
         return None;
     }
     if let Ok(primitive) = Primitive::of(scenario) {
-        return match (cfg!(openssl_3), primitive.is_ml_kem()) {
-            (false, _) => Some(PRIMITIVES.into()),
-            (true, true) => Some("OpenSSL has ML-KEM since 3.5".into()),
-            (true, false) => None,
+        return match (
+            cfg!(openssl_3),
+            primitive.is_ml_kem(),
+            primitive.is_ml_dsa(),
+        ) {
+            (false, ..) => Some(PRIMITIVES.into()),
+            (true, true, _) => Some("OpenSSL has ML-KEM since 3.5".into()),
+            (true, _, true) => Some("OpenSSL has ML-DSA since 3.5".into()),
+            (true, false, false) => None,
         };
     }
-    // A scenario that can't be set up is an error, which the set-up will report.
+    // An invalid configuration is an error, which creating it reports.
     let setup = Setup::client(scenario).ok()?;
-    if setup.groups.contains(&KeyExchange::X25519MlKem768) {
-        return Some("OpenSSL has X25519MLKEM768 since 3.5".into());
+    if let Some(group) = setup.groups.iter().find(|it| it.has_ml_kem()) {
+        return Some(format!("OpenSSL has {group} since 3.5"));
+    }
+    if setup.certificate.is_ml_dsa() {
+        return Some("OpenSSL has ML-DSA since 3.5".into());
     }
     (setup.key_shares > 1).then(|| "OpenSSL sends more than one key share since 3.5".into())
 }
 
-/// What is measured as primitives.
+/// The library's cryptography, for primitives.
 fn cryptography() -> Result<&'static dyn Cryptography> {
     #[cfg(openssl_3)]
     return Ok(&primitives::Evp);

@@ -1,4 +1,4 @@
-//! Measures OpenSSL, tuned where its environment says so.
+//! Measures OpenSSL, with the recommended settings if the environment requests them.
 
 use std::process::ExitCode;
 

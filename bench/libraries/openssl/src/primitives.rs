@@ -1,4 +1,5 @@
-//! OpenSSL's own cryptography. Algorithms are fetched once: by name, each use would look them up.
+//! OpenSSL's cryptography. Algorithms are fetched once, because using them by name would fetch them
+//! each time.
 
 use std::{
     ffi::{CStr, c_int},
@@ -13,9 +14,8 @@ use tls_harness::{
     },
 };
 
-use crate::{evp::EvpSignature, ffi, ssl::check};
+use crate::{evp, ffi, ssl::check};
 
-/// See the module.
 pub struct Evp;
 
 impl Cryptography for Evp {
@@ -24,7 +24,7 @@ impl Cryptography for Evp {
     }
 
     fn signature(&self, certificate: Certificate, key: &str) -> Result<Box<dyn Signature>> {
-        Ok(Box::new(EvpSignature::new(certificate, key)?))
+        evp::signature(certificate, key)
     }
 
     fn key_exchange(&self, group: Group) -> Result<Box<dyn KeyExchange>> {
@@ -32,7 +32,7 @@ impl Cryptography for Evp {
     }
 }
 
-/// A key, set up once for each direction.
+/// A key with one context for each direction.
 struct EvpAead {
     sealer: *mut ffi::EVP_CIPHER_CTX,
     opener: *mut ffi::EVP_CIPHER_CTX,
@@ -50,8 +50,8 @@ impl EvpAead {
             "a key of {} bytes, expected {key_length}",
             key.len()
         );
-        // SAFETY: both contexts are owned by what is returned, and hold a reference of their own to
-        // the cipher; the key has the length that is read, and is copied.
+        // SAFETY: the returned value owns both contexts, which hold references to the cipher; the
+        // key has the length that is read, and is copied.
         unsafe {
             let this = Self {
                 sealer: ffi::EVP_CIPHER_CTX_new(),
@@ -74,7 +74,7 @@ impl EvpAead {
 
 impl Drop for EvpAead {
     fn drop(&mut self) {
-        // SAFETY: both are owned by this, and null is let pass.
+        // SAFETY: `self` owns both contexts, and freeing null is allowed.
         unsafe {
             ffi::EVP_CIPHER_CTX_free(self.opener);
             ffi::EVP_CIPHER_CTX_free(self.sealer);
@@ -82,7 +82,7 @@ impl Drop for EvpAead {
     }
 }
 
-/// Length of the data of a record, as the API wants it.
+/// Length of a record's data, without the tag, in both integer types of the API.
 fn data_length(record: &[u8]) -> Result<(usize, c_int)> {
     let data = record.len().checked_sub(TAG);
     let data = data.context("a record without room for a tag")?;
@@ -95,8 +95,8 @@ impl Aead for EvpAead {
         let (data, length) = data_length(record)?;
         let additional_length = additional.len().try_into()?;
         let (record, mut written) = (record.as_mut_ptr(), 0);
-        // SAFETY: the context lives and takes nonces of this length by default; all lengths are
-        // those of their buffers; what is sealed may lie where it is sealed to; the tag follows.
+        // SAFETY: the context is valid and accepts nonces of this length by default; all lengths
+        // are those of their buffers; sealing in place is allowed; the tag follows the data.
         let done = unsafe {
             ffi::EVP_EncryptInit_ex(context, ptr::null(), none, ptr::null(), nonce.as_ptr()) == 1
                 && ffi::EVP_EncryptUpdate(
@@ -123,7 +123,7 @@ impl Aead for EvpAead {
         let (data, length) = data_length(record)?;
         let additional_length = additional.len().try_into()?;
         let (record, mut written) = (record.as_mut_ptr(), 0);
-        // SAFETY: as above.
+        // SAFETY: as in `seal`.
         let done = unsafe {
             ffi::EVP_DecryptInit_ex(context, ptr::null(), none, ptr::null(), nonce.as_ptr()) == 1
                 && ffi::EVP_CIPHER_CTX_ctrl(
@@ -153,13 +153,13 @@ struct EvpKeyExchange {
 
 impl EvpKeyExchange {
     fn new(group: Group) -> Result<Self> {
-        // SAFETY: the context is owned by what is returned.
+        // SAFETY: the returned value owns the context.
         let generator = unsafe {
             ffi::EVP_PKEY_CTX_new_from_name(ptr::null_mut(), name(group).as_ptr(), ptr::null())
         };
         check(!generator.is_null(), "EVP_PKEY_CTX_new_from_name")?;
         let this = Self { group, generator };
-        // SAFETY: the context lives.
+        // SAFETY: the context is valid.
         let ready = unsafe { ffi::EVP_PKEY_keygen_init(generator) == 1 };
         check(ready, "EVP_PKEY_keygen_init")?;
         Ok(this)
@@ -168,7 +168,7 @@ impl EvpKeyExchange {
 
 impl Drop for EvpKeyExchange {
     fn drop(&mut self) {
-        // SAFETY: it is owned by this.
+        // SAFETY: `self` owns the context.
         unsafe { ffi::EVP_PKEY_CTX_free(self.generator) };
     }
 }
@@ -180,7 +180,7 @@ fn name(group: Group) -> &'static CStr {
     }
 }
 
-/// A key, public or with its private half.
+/// A public key or a key pair.
 struct Key {
     key: *mut ffi::EVP_PKEY,
     group: Group,
@@ -188,14 +188,14 @@ struct Key {
 
 impl Drop for Key {
     fn drop(&mut self) {
-        // SAFETY: it is owned by this.
+        // SAFETY: `self` owns the key.
         unsafe { ffi::EVP_PKEY_free(self.key) };
     }
 }
 
 impl Key {
     fn public(group: Group, share: &[u8]) -> Result<Self> {
-        // SAFETY: the length is that of the buffer, and the key is owned by what is returned.
+        // SAFETY: the length is that of the buffer, and the returned value owns the key.
         let key = unsafe {
             ffi::EVP_PKEY_new_raw_public_key_ex(
                 ptr::null_mut(),
@@ -210,24 +210,24 @@ impl Key {
     }
 
     fn context(&self) -> Result<KeyContext> {
-        // SAFETY: the key lives, and the context is owned by what is returned.
+        // SAFETY: the key is valid, and the returned value owns the context.
         let context = unsafe { ffi::EVP_PKEY_CTX_new(self.key, ptr::null_mut()) };
         check(!context.is_null(), "EVP_PKEY_CTX_new")?;
         Ok(KeyContext(context))
     }
 }
 
-/// One use of a key.
+/// A context for one operation with a key.
 struct KeyContext(*mut ffi::EVP_PKEY_CTX);
 
 impl Drop for KeyContext {
     fn drop(&mut self) {
-        // SAFETY: it is owned by this.
+        // SAFETY: `self` owns the context.
         unsafe { ffi::EVP_PKEY_CTX_free(self.0) };
     }
 }
 
-/// Fails where the library wrote less than there is room for.
+/// Fails unless the library filled the whole buffer.
 fn filled(length: usize, buffer: &[u8]) -> Result<()> {
     ensure!(
         length == buffer.len(),
@@ -240,7 +240,7 @@ fn filled(length: usize, buffer: &[u8]) -> Result<()> {
 impl KeyExchange for EvpKeyExchange {
     fn generate(&self, share: &mut [u8]) -> Result<Box<dyn PrivateKey>> {
         let mut key = ptr::null_mut();
-        // SAFETY: the context lives, and the new key is owned by what is returned.
+        // SAFETY: the context is valid, and the returned value owns the new key.
         let made = unsafe { ffi::EVP_PKEY_generate(self.generator, &mut key) == 1 };
         check(made, "EVP_PKEY_generate")?;
         let key = Box::new(Key {
@@ -248,7 +248,7 @@ impl KeyExchange for EvpKeyExchange {
             group: self.group,
         });
         let mut length = share.len();
-        // SAFETY: the key lives, and the length is that of the buffer.
+        // SAFETY: the key is valid, and the length is that of the buffer.
         let written = unsafe {
             ffi::EVP_PKEY_get_raw_public_key(key.key, share.as_mut_ptr(), &mut length) == 1
         };
@@ -264,7 +264,7 @@ impl KeyExchange for EvpKeyExchange {
         let key = Key::public(self.group, share)?;
         let context = key.context()?;
         let (mut answer_length, mut secret_length) = (answer.len(), secret.len());
-        // SAFETY: the context lives, and the lengths are those of the buffers.
+        // SAFETY: the context is valid, and the lengths are those of the buffers.
         let done = unsafe {
             ffi::EVP_PKEY_encapsulate_init(context.0, ptr::null()) == 1
                 && ffi::EVP_PKEY_encapsulate(
@@ -285,7 +285,7 @@ impl PrivateKey for Key {
     fn agree(&mut self, answer: &[u8], secret: &mut Secret) -> Result<()> {
         let context = self.context()?;
         let mut length = secret.len();
-        // SAFETY: the contexts and keys live, and the lengths are those of the buffers.
+        // SAFETY: the contexts and keys are valid, and the lengths are those of the buffers.
         let done = unsafe {
             match self.group {
                 Group::X25519 => {

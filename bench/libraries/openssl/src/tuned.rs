@@ -1,5 +1,5 @@
 //! OpenSSL with the settings that its own documentation and tools recommend: `docs/tuned.md` names
-//! the source of each. Each setting is read back from the library when an `SSL_CTX` is made.
+//! the source of each. Each setting is read back from the library when an `SSL_CTX` is created.
 
 use std::{
     any::Any,
@@ -22,15 +22,14 @@ use tls_harness::{
 
 use crate::{OpenSsl, ffi};
 
-/// The library that the program is linked with, tuned.
 pub struct Tuned;
 
 thread_local! {
-    /// Whether this thread makes tuned objects now.
+    /// Whether this thread makes tuned objects at the moment.
     static IS_ON: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Makes tuned objects in `make`.
+/// Calls `make`, with all its objects tuned.
 fn tuned<R>(make: impl FnOnce() -> R) -> R {
     let before = IS_ON.replace(true);
     let made = make();
@@ -38,17 +37,18 @@ fn tuned<R>(make: impl FnOnce() -> R) -> R {
     made
 }
 
-/// Whether what this thread makes now is tuned.
+/// Whether objects that this thread makes now are tuned.
 pub fn is_on() -> bool {
     IS_ON.get()
 }
 
-/// Sets what an `SSL_CTX` is tuned with, and reads it back.
+/// Applies the settings to an `SSL_CTX`, and reads them back.
 ///
 /// # Safety
-/// `context` lives.
+///
+/// `context` is valid.
 pub unsafe fn set(context: *mut ffi::SSL_CTX) -> bool {
-    // SAFETY: by the caller's promise.
+    // SAFETY: the caller guarantees it.
     unsafe {
         ffi::SSL_CTX_set_mode(context, ffi::SSL_MODE_RELEASE_BUFFERS);
         mode(context) & ffi::SSL_MODE_RELEASE_BUFFERS != 0
@@ -56,24 +56,28 @@ pub unsafe fn set(context: *mut ffi::SSL_CTX) -> bool {
 }
 
 /// # Safety
-/// `context` lives.
+///
+/// `context` is valid.
 unsafe fn mode(context: *mut ffi::SSL_CTX) -> c_long {
-    // SAFETY: by the caller's promise; adding no mode returns those that are set.
+    // SAFETY: the caller guarantees it; adding no mode returns the current modes.
     unsafe { ffi::SSL_CTX_set_mode(context, 0) }
 }
 
-/// Checks that a connection was made as its `SSL_CTX` is tuned: the library has the peer's key share
-/// in the library context of this thread. A resumption of TLS 1.2 has none.
+/// Checks that a connection has the settings of its `SSL_CTX`: the peer's key share is in the
+/// library context of this thread. A resumption of TLS 1.2 has no key share.
 ///
 /// # Safety
-/// `ssl` lives.
+///
+/// `ssl` is valid.
 ///
 /// # Errors
-/// It is in another library context.
+///
+/// The key share is in another library context.
 #[cfg(openssl_3)]
 pub unsafe fn check_connection(ssl: *mut ffi::SSL) -> Result<()> {
     let (mut share, nothing) = (std::ptr::null_mut(), std::ptr::null_mut());
-    // SAFETY: by the caller's promise; setting no mode returns those that are set. The key is owned.
+    // SAFETY: the caller guarantees it; setting no mode returns the current modes. The key is
+    // owned.
     unsafe {
         let mode = ffi::SSL_ctrl(ssl, ffi::SSL_CTRL_MODE, 0, nothing);
         if mode & ffi::SSL_MODE_RELEASE_BUFFERS == 0
@@ -87,10 +91,10 @@ pub unsafe fn check_connection(ssl: *mut ffi::SSL) -> Result<()> {
     }
 }
 
-/// What the library reports of an `SSL_CTX` that is made now, for people.
+/// The settings that the library reports for a new `SSL_CTX`, as text.
 fn settings() -> Result<String> {
     let context = ffi::new_context()?;
-    // SAFETY: the new SSL_CTX is owned.
+    // SAFETY: this function owns the new SSL_CTX.
     let mode = unsafe {
         let mode = mode(context);
         ffi::SSL_CTX_free(context);
@@ -110,7 +114,6 @@ fn settings() -> Result<String> {
     Ok(all.join("; "))
 }
 
-/// The library context of each thread.
 #[cfg(openssl_3)]
 pub mod own {
     use std::{
@@ -123,7 +126,8 @@ pub mod own {
 
     use crate::{ffi, ssl::check};
 
-    /// A function of the library that fetches an algorithm: NULL if it has none of the name.
+    /// A function of the library that fetches an algorithm by name; it returns NULL if there is
+    /// none.
     type Fetch =
         unsafe extern "C" fn(*mut ffi::OSSL_LIB_CTX, *const c_char, *const c_char) -> *mut c_void;
 
@@ -147,7 +151,7 @@ pub mod own {
         fn EVP_PKEY_get0_provider(key: *const ffi::EVP_PKEY) -> *const c_void;
     }
 
-    /// What handshakes and records of the harness' cipher suites need.
+    /// The algorithms of the handshakes and records of all cipher suites here.
     const ALGORITHMS: [(Fetch, &[&CStr]); 7] = [
         (EVP_MD_fetch, &[c"SHA2-256", c"SHA2-384"]),
         (
@@ -169,7 +173,7 @@ pub mod own {
     struct Own {
         context: *mut ffi::OSSL_LIB_CTX,
         provider: *const c_void,
-        /// Kept until the process ends, as the context is: others may still use both.
+        /// Never freed, like the context: other objects may still use both.
         algorithms: Vec<*mut c_void>,
     }
 
@@ -197,10 +201,11 @@ pub mod own {
     /// Fetches all algorithms.
     ///
     /// # Safety
-    /// The context lives.
+    ///
+    /// The context is valid.
     unsafe fn fetch_all(context: *mut ffi::OSSL_LIB_CTX) -> Result<Vec<*mut c_void>> {
         let each = |(fetch, name): (Fetch, &CStr)| {
-            // SAFETY: the name is a C string, and what is fetched is never freed.
+            // SAFETY: the name is a C string, and the fetched algorithm is never freed.
             let algorithm = unsafe { fetch(context, name.as_ptr(), ptr::null()) };
             let what = format!("{} was not fetched", name.to_string_lossy());
             check(!algorithm.is_null(), &what)?;
@@ -211,12 +216,13 @@ pub mod own {
         all.map(each).collect()
     }
 
-    /// The provider that a library context has its hashes from.
+    /// The provider from which a library context fetches its hashes.
     ///
     /// # Safety
-    /// The context lives, or is null: then it is the shared one.
+    ///
+    /// The context is valid, or null for the default one.
     unsafe fn provider(context: *mut ffi::OSSL_LIB_CTX) -> Result<*const c_void> {
-        // SAFETY: the name is a C string; what is fetched is never freed.
+        // SAFETY: the name is a C string, and the fetched hash is never freed.
         unsafe {
             let hash = EVP_MD_fetch(context, c"SHA2-256".as_ptr(), ptr::null());
             check(!hash.is_null(), "EVP_MD_fetch")?;
@@ -228,7 +234,7 @@ pub mod own {
         static OWN: Cell<Option<&'static Own>> = const { Cell::new(None) };
     }
 
-    /// Made at a thread's first use of it.
+    /// Creates the library context on first use in a thread.
     fn of_this_thread() -> Result<&'static Own> {
         if let Some(own) = OWN.get() {
             return Ok(own);
@@ -238,10 +244,11 @@ pub mod own {
         Ok(own)
     }
 
-    /// How many algorithms the library returns as this thread has fetched and kept them.
+    /// Number of algorithms for which fetching returns the objects that this thread holds.
     ///
     /// # Errors
-    /// The library does not have one of them.
+    ///
+    /// The library lacks one of them.
     pub fn fetched() -> Result<usize> {
         let own = of_this_thread()?;
         // SAFETY: the context is never freed.
@@ -250,15 +257,17 @@ pub mod own {
         Ok(same.count())
     }
 
-    /// Checks that the library has a key in this thread's library context.
+    /// Checks that a key belongs to this thread's library context.
     ///
     /// # Safety
-    /// The key lives.
+    ///
+    /// The key is valid.
     ///
     /// # Errors
-    /// It is in another.
+    ///
+    /// The key belongs to another library context.
     pub unsafe fn check_key(key: *const ffi::EVP_PKEY, what: &str) -> Result<()> {
-        // SAFETY: by the caller's promise.
+        // SAFETY: the caller guarantees it.
         let found = unsafe { EVP_PKEY_get0_provider(key) };
         ensure!(
             found == of_this_thread()?.provider,
@@ -267,16 +276,17 @@ pub mod own {
         Ok(())
     }
 
-    /// The address of the provider in this thread's library context.
+    /// Address of the provider in this thread's library context.
     #[cfg(test)]
     pub fn provider_of_this_thread() -> Result<usize> {
         Ok(of_this_thread()?.provider as usize)
     }
 
-    /// This thread's library context; null, which is the shared one, unless it makes tuned objects.
+    /// This thread's library context; null, the default one, if the thread makes no tuned objects.
     ///
     /// # Errors
-    /// The library does not have one of the algorithms.
+    ///
+    /// The library lacks one of the algorithms.
     pub fn context() -> Result<*mut ffi::OSSL_LIB_CTX> {
         match super::is_on() {
             true => Ok(of_this_thread()?.context),
@@ -285,20 +295,20 @@ pub mod own {
     }
 }
 
-/// A server's contexts: one for each thread, made when it first accepts a connection.
+/// A server's contexts: one per thread, created when the thread first accepts a connection.
 pub struct ServerContexts {
     setup: Setup,
     contexts: Vec<OnceLock<<OpenSsl as TlsLibrary>::ServerConfig>>,
 }
 
-// SAFETY: an SSL_CTX may be used by several threads, as `ServerContext` has it; those that were made
-// in one thread are shared where there are more threads than contexts.
+// SAFETY: several threads may use one SSL_CTX, as in `ServerContext`. Threads share contexts if
+// there are more threads than contexts.
 unsafe impl Sync for ServerContexts {}
 
-/// More threads than a scenario has.
+/// More threads than any scenario has.
 const MOST_THREADS: usize = 64;
 
-/// Threads are numbered as they first ask.
+/// Numbers the threads in the order of their first call.
 fn number() -> usize {
     static NEXT: AtomicUsize = AtomicUsize::new(0);
     thread_local! {
@@ -356,7 +366,7 @@ impl TlsLibrary for Tuned {
             setup: setup.clone(),
             contexts: (0..MOST_THREADS).map(|_| OnceLock::new()).collect(),
         };
-        contexts.of_this_thread()?; // a set-up that the library refuses is refused now
+        contexts.of_this_thread()?; // report an invalid configuration now
         Ok(contexts)
     }
 
@@ -392,7 +402,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_is_made_tuned_has_the_settings() {
+    fn only_tuned_objects_have_the_settings() {
         assert!(settings().is_err(), "by default nothing is tuned");
         assert!(own::context().unwrap().is_null());
         let found = tuned(settings).unwrap();

@@ -1,4 +1,4 @@
-//! OpenSSL does what the harness asks of it.
+//! OpenSSL passes the conformance tests of the harness.
 
 #[macro_use]
 #[path = "../../shared/conformance/mod.rs"]
@@ -10,8 +10,20 @@ use tls_openssl::OpenSsl;
 const PROGRAM: &str = env!("CARGO_BIN_EXE_tls-openssl");
 
 const UNSUPPORTED: &[&str] = match (cfg!(openssl_3), cfg!(openssl_hybrid)) {
-    (false, _) => &[unsupported::HYBRID, unsupported::PRIMITIVES],
-    (true, false) => &[unsupported::HYBRID, unsupported::ML_KEM],
+    (false, _) => &[
+        unsupported::HYBRID,
+        unsupported::P256_HYBRID,
+        unsupported::ML_KEM_ALONE,
+        unsupported::ML_DSA,
+        unsupported::PRIMITIVES,
+    ],
+    (true, false) => &[
+        unsupported::HYBRID,
+        unsupported::P256_HYBRID,
+        unsupported::ML_KEM_ALONE,
+        unsupported::ML_DSA,
+        unsupported::ML_KEM,
+    ],
     (true, true) => &[],
 };
 
@@ -28,7 +40,7 @@ fn client_hellos_carry_their_key_shares() {
     conformance::programs::client_hellos_carry_their_key_shares(&OpenSsl, PROGRAM);
 }
 
-/// The same program, with the settings that OpenSSL's documentation recommends.
+/// The same program with the settings that OpenSSL's documentation recommends.
 mod tuned {
     use std::{process::Command, sync::OnceLock};
 
@@ -38,14 +50,14 @@ mod tuned {
 
     conformance_tests!(Tuned, program(), unsupported: UNSUPPORTED);
 
-    /// Starts the program as `tlsbench` starts a tuned one.
+    /// A script that starts the program as `tlsbench` starts a tuned one.
     fn program() -> &'static str {
         static PATH: OnceLock<String> = OnceLock::new();
         PATH.get_or_init(|| {
             let path = concat!(env!("CARGO_TARGET_TMPDIR"), "/tls-openssl-tuned");
             let script = format!("#!/bin/sh\nTLS_HARNESS_TUNED=1 exec '{PROGRAM}' \"$@\"\n");
-            // Not written by this process: a file that is open for writing cannot be executed, and
-            // a program that another test starts at this moment would have it open.
+            // A shell writes the script: if this process did, a concurrent fork could hold the file
+            // open for writing, and executing it would fail.
             let write = "printf %s \"$1\" > \"$0\" && chmod +x \"$0\"";
             let written = Command::new("sh")
                 .args(["-c", write, path, &script])

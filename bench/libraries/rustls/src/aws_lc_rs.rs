@@ -13,11 +13,12 @@ use ::aws_lc_rs::{
     error::{KeyRejected, Unspecified},
     kem::{DecapsulationKey, EncapsulationKey, ML_KEM_768},
     signature::{
-        ECDSA_P256_SHA256_ASN1_SIGNING, EcdsaKeyPair, ParsedPublicKey as PublicKey, RsaKeyPair,
-        VerificationAlgorithm,
+        ECDSA_P256_SHA256_ASN1_SIGNING, EcdsaKeyPair, KeyPair as _, ML_DSA_44, ML_DSA_44_SIGNING,
+        ML_DSA_65, ML_DSA_65_SIGNING, ML_DSA_87, ML_DSA_87_SIGNING, ParsedPublicKey as PublicKey,
+        PqdsaKeyPair as MlDsaKey, RsaKeyPair, VerificationAlgorithm,
     },
 };
-use anyhow::{Result, anyhow};
+use anyhow::{Result, anyhow, bail};
 use provider::{ProviderAead, ProviderSignature, ProviderX25519};
 use tls_harness::{
     scenario::Certificate,
@@ -49,7 +50,7 @@ fn public_key(
     algorithm: &'static dyn VerificationAlgorithm,
     key: impl AsRef<[u8]>,
 ) -> Result<PublicKey> {
-    PublicKey::new(algorithm, key).map_err(|error| anyhow!("the key is refused: {error}"))
+    PublicKey::new(algorithm, key).map_err(|error| anyhow!("the library rejected the key: {error}"))
 }
 
 fn verify(key: &PublicKey, message: &[u8], signature: &[u8]) -> Result<(), Unspecified> {
@@ -62,6 +63,24 @@ fn ecdsa_key(pkcs8: &[u8]) -> Result<EcdsaKeyPair, KeyRejected> {
 
 fn signature_length(key: &RsaKeyPair) -> usize {
     key.public_modulus_len()
+}
+
+/// The key, and its public key.
+fn ml_dsa_key(certificate: Certificate, pkcs8: &[u8]) -> Result<(MlDsaKey, PublicKey)> {
+    let (signing, verifying) = match certificate {
+        Certificate::MlDsa44 => (&ML_DSA_44_SIGNING, &ML_DSA_44),
+        Certificate::MlDsa65 => (&ML_DSA_65_SIGNING, &ML_DSA_65),
+        Certificate::MlDsa87 => (&ML_DSA_87_SIGNING, &ML_DSA_87),
+        other => bail!("{other} is not a primitive"),
+    };
+    let key = MlDsaKey::from_pkcs8(signing, pkcs8);
+    let key = key.map_err(|error| anyhow!("the library rejected the key: {error}"))?;
+    let public = public_key(verifying, key.public_key())?;
+    Ok((key, public))
+}
+
+fn ml_dsa_sign(key: &MlDsaKey, message: &[u8], signature: &mut [u8]) -> Result<usize, Unspecified> {
+    key.sign(message, signature)
 }
 
 fn agree(key: EphemeralPrivateKey, peer: &[u8], secret: &mut Secret) -> Result<(), Unspecified> {
@@ -87,7 +106,7 @@ impl KeyExchange for MlKem768 {
 
     fn encapsulate(&self, share: &[u8], answer: &mut [u8], secret: &mut Secret) -> Result<()> {
         let key = EncapsulationKey::new(&ML_KEM_768, share);
-        let key = key.map_err(|error| anyhow!("the peer's key is refused: {error}"))?;
+        let key = key.map_err(|error| anyhow!("the library rejected the peer's key: {error}"))?;
         let (ciphertext, agreed) = key
             .encapsulate()
             .map_err(|_| anyhow!("encapsulating failed"))?;

@@ -1,4 +1,4 @@
-//! A connection, and what it reports after its handshake.
+//! A connection, and its report after the handshake.
 
 use std::ops::DerefMut;
 
@@ -14,7 +14,7 @@ use tls_harness::{
 
 use crate::vocabulary;
 
-/// A connection of either role with its end of the transport.
+/// A connection of either role with its endpoint of the transport.
 pub struct RustlsConnection<'a, C> {
     pub connection: C,
     pub endpoint: &'a Endpoint,
@@ -25,7 +25,7 @@ where
     C: DerefMut<Target = ConnectionCommon<D>>,
     D: SideData,
 {
-    /// Takes in one piece of what has arrived; false if nothing has.
+    /// Reads one piece of the received bytes; returns false if there are none.
     fn read(&mut self) -> Result<bool> {
         if !self.endpoint.has_arrived() {
             return Ok(false);
@@ -43,7 +43,7 @@ where
     }
 }
 
-/// The group of the key exchange; none where there was none, or where this rustls does not report it.
+/// The group of the key exchange; `None` if there was none, or if this version does not report it.
 #[cfg(rustls_key_exchange_group)]
 fn negotiated_group(connection: &CommonState) -> Result<Option<KeyExchange>> {
     let group = connection.negotiated_key_exchange_group();
@@ -60,7 +60,7 @@ fn negotiated_group(_: &CommonState) -> Result<Option<KeyExchange>> {
     Ok(None)
 }
 
-/// Whether a session was resumed, where this rustls reports it.
+/// Whether a session was resumed, if this version reports it.
 #[cfg(rustls_handshake_kind)]
 fn is_resumed(connection: &CommonState) -> Option<bool> {
     Some(connection.handshake_kind() == Some(rustls::HandshakeKind::Resumed))
@@ -71,7 +71,7 @@ fn is_resumed(_: &CommonState) -> Option<bool> {
     None
 }
 
-/// What only a client reports.
+/// The part of the report that differs between the roles.
 pub trait Role {
     fn tickets(&self) -> u32;
 }
@@ -163,7 +163,7 @@ where
     }
 }
 
-/// What a connection of either role and either API reports.
+/// The report of a connection of either role and either API.
 pub fn negotiated(connection: &CommonState, tickets: u32) -> Result<Negotiated> {
     let suite = connection.negotiated_cipher_suite();
     let suite = suite.context("no cipher suite was negotiated")?;
@@ -176,7 +176,7 @@ pub fn negotiated(connection: &CommonState, tickets: u32) -> Result<Negotiated> 
         cipher_suite: vocabulary::cipher_suite(suite.suite())?,
         key_exchange: negotiated_group(connection)?,
         resumed: is_resumed(connection),
-        // A verifier is always in place, and refuses what it can't verify.
+        // A verifier is always configured, and rejects any chain that it cannot verify.
         peer_verified: connection.peer_certificates().is_some(),
         tickets,
     })

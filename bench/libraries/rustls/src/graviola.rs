@@ -44,7 +44,7 @@ impl Cryptography for Graviola {
                 let public = public.map_err(failed)?;
                 Box::new(Ecdsa { key, public })
             }
-            other => bail!("{other} is no primitive"),
+            other => bail!("{other} is not a primitive"),
         })
     }
 
@@ -62,7 +62,7 @@ fn failed(error: Error) -> anyhow::Error {
 
 #[expect(
     clippy::large_enum_variant,
-    reason = "it is boxed, and lives for a whole measurement"
+    reason = "it is boxed, and used for a whole measurement"
 )]
 enum Key {
     Aes(AesGcm),

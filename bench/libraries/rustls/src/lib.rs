@@ -1,4 +1,4 @@
-//! rustls, with whichever provider does its cryptography.
+//! Adapter for rustls with any of its cryptography providers.
 
 #[cfg(feature = "aws-lc-rs")]
 mod aws_lc_rs;
@@ -36,7 +36,7 @@ use tls_harness::{
     certificates::Identity,
     implementation::{self, Implementation, Linkage},
     library::{Setup, TlsLibrary},
-    scenario::{Authentication, KeyExchange, Resumption, Scenario},
+    scenario::{Authentication, Certificate, KeyExchange, Resumption, Scenario},
     transport::Endpoint,
     workloads::primitives::{Cryptography, Primitive},
 };
@@ -51,15 +51,14 @@ use crate::{
 pub mod unbuffered;
 mod vocabulary;
 
-/// rustls with one provider.
 pub struct Rustls {
     name: &'static str,
     provider: CryptoProvider,
     cryptography: &'static dyn Cryptography,
     ticketer: fn() -> Result<Arc<dyn ProducesTickets>, rustls::Error>,
-    /// Whether features of the processor can be hidden from it.
+    /// Whether it honours a mask of processor features.
     honors_mask: bool,
-    /// Why its instructions can't be counted, if so.
+    /// The reason why its instructions cannot be counted, if so.
     uncountable: Option<&'static str>,
 }
 
@@ -68,7 +67,11 @@ impl Rustls {
     pub fn aws_lc_rs() -> Self {
         Self {
             name: "aws-lc-rs",
-            provider: rustls::crypto::aws_lc_rs::default_provider(),
+            // The default groups are fewer: a scenario names the group that it needs.
+            provider: CryptoProvider {
+                kx_groups: rustls::crypto::aws_lc_rs::ALL_KX_GROUPS.to_vec(),
+                ..rustls::crypto::aws_lc_rs::default_provider()
+            },
             cryptography: &aws_lc_rs::AwsLcRs,
             ticketer: rustls::crypto::aws_lc_rs::Ticketer::new,
             honors_mask: true,
@@ -97,7 +100,7 @@ impl Rustls {
             ticketer: rustls_graviola::Ticketer::new,
             honors_mask: false,
             uncountable: cfg!(target_arch = "x86_64")
-                .then_some("graviola asks for ADX, which valgrind's processor has not"),
+                .then_some("graviola requires ADX, which Valgrind does not emulate"),
         }
     }
 
@@ -108,7 +111,14 @@ impl Rustls {
             .any(|found| found.name() == named_group(group))
     }
 
-    /// Whether the cipher suite goes with the certificate: those of TLS 1.2 name their signatures.
+    /// Whether the provider can verify signatures of this type.
+    fn verifies(&self, certificate: Certificate) -> bool {
+        let algorithms = &self.provider.signature_verification_algorithms;
+        let scheme = signature_scheme(certificate);
+        algorithms.mapping.iter().any(|it| it.0 == scheme)
+    }
+
+    /// Whether the cipher suite fits the certificate: TLS 1.2 cipher suites name the signature.
     fn signs(&self, setup: &Setup) -> bool {
         let scheme = signature_scheme(setup.certificate);
         let mut suites = self.provider.cipher_suites.iter();
@@ -119,7 +129,8 @@ impl Rustls {
         }
     }
 
-    /// That the provider, or what this rustls takes of it, does not have something.
+    /// The message that the provider, or this version of rustls with it, does not support
+    /// something.
     fn lacks(&self, what: &str) -> String {
         let name = match cfg!(rustls_hybrid) {
             true => self.name,
@@ -128,7 +139,7 @@ impl Rustls {
         format!("{name} has no {what}")
     }
 
-    /// The provider with nothing in it but what the set-up names.
+    /// The provider, reduced to the algorithms of the configuration.
     fn pinned(&self, setup: &Setup) -> Result<Arc<CryptoProvider>> {
         let mut provider = self.provider.clone();
         provider
@@ -164,13 +175,14 @@ impl Rustls {
     }
 }
 
-/// What a provider verifies signatures with.
+/// The algorithms with which a provider verifies signatures.
 type Mapping = &'static [(
     SignatureScheme,
     &'static [&'static dyn SignatureVerificationAlgorithm],
 )];
 
-/// The part of a provider's mapping for one scheme: made once, since rustls wants it to live for ever.
+/// The entries of one scheme in a provider's mapping. They are made once, since rustls requires
+/// `'static`.
 fn only(scheme: SignatureScheme, mapping: Mapping) -> Mapping {
     static MADE: Mutex<Vec<(Mapping, SignatureScheme, Mapping)>> = Mutex::new(Vec::new());
     let mut made = MADE.lock().unwrap_or_else(PoisonError::into_inner);
@@ -194,7 +206,7 @@ fn roots(pem: &str) -> Result<RootCertStore> {
     Ok(roots)
 }
 
-/// Certificates by the names that clients ask for.
+/// Certificates by the names that clients send.
 fn by_name(setup: &Setup, provider: &CryptoProvider) -> Result<ResolvesServerCertUsingSni> {
     let mut resolver = ResolvesServerCertUsingSni::new();
     for named in setup.named {
@@ -215,13 +227,13 @@ fn chain_and_key(
     ))
 }
 
-/// What rustls counts as the largest fragment includes a record's header.
+/// rustls includes the record header in the maximum fragment size.
 fn max_fragment_size(setup: &Setup) -> Option<usize> {
     const HEADER: usize = 5;
     setup.record_size.map(|size| size as usize + HEADER)
 }
 
-/// A client's configuration and the name it asks for.
+/// A client's configuration, and the server name that it sends.
 pub struct Client {
     pub config: Arc<ClientConfig>,
     pub host_name: &'static str,
@@ -251,21 +263,33 @@ impl TlsLibrary for Rustls {
     }
 
     fn unsupported(&self, scenario: &Scenario) -> Option<String> {
-        // A scenario that can't be set up is an error, which the set-up will report.
+        // An invalid configuration is an error, which creating it reports.
         if let Ok(setup) = Setup::client(scenario) {
             if let Some(group) = setup.groups.iter().find(|group| !self.has_group(**group)) {
                 return Some(self.lacks(&group.to_string()));
+            }
+            if setup.certificate.is_ml_dsa() && !self.verifies(setup.certificate) {
+                return Some(self.lacks(&setup.certificate.to_string()));
             }
             if !self.signs(&setup) {
                 return Some(self.lacks(&format!("{} in TLS 1.2", setup.certificate)));
             }
         }
-        let ml_kem = Primitive::of(scenario).is_ok_and(Primitive::is_ml_kem);
+        let primitive = Primitive::of(scenario).ok()?;
+        if primitive.is_ml_dsa() && !self.verifies(Certificate::MlDsa44) {
+            return Some(self.lacks("ML-DSA"));
+        }
+        let ml_kem = primitive.is_ml_kem();
         (ml_kem && !self.has_group(KeyExchange::X25519MlKem768)).then(|| self.lacks("ML-KEM"))
     }
 
     fn uncountable(&self) -> Option<&'static str> {
         self.uncountable
+    }
+
+    /// The locks of Rust's standard library are instructions in the program.
+    fn locks_by_calls(&self) -> bool {
+        false
     }
 
     fn cryptography(&self) -> Result<&dyn Cryptography> {
@@ -339,7 +363,7 @@ impl TlsLibrary for Rustls {
                 config.session_storage =
                     ServerSessionMemoryCache::new(setup.session_cache as usize);
             }
-            Resumption::Resumed => bail!("\"resumed\" is no way to resume"),
+            Resumption::Resumed => bail!("\"resumed\" is not a way to resume"),
         }
         Ok(Arc::new(config))
     }

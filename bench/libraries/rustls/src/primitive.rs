@@ -1,9 +1,9 @@
-//! What the primitives of all providers share.
+//! Types that the primitives of all providers use.
 
 use anyhow::{Context, Result};
 use tls_harness::workloads::primitives::TAG;
 
-/// A private key that is gone once it is used.
+/// A private key that can be used only once.
 pub struct Once<K>(Option<K>);
 
 impl<K> Once<K> {
@@ -16,7 +16,7 @@ impl<K> Once<K> {
     }
 }
 
-/// The data of a record and its tag.
+/// Splits a record into data and tag.
 pub fn data_and_tag(record: &mut [u8]) -> Result<(&mut [u8], &mut [u8; TAG])> {
     record
         .split_last_chunk_mut()

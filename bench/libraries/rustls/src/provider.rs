@@ -1,7 +1,7 @@
-//! Primitives of a provider: a module of both, whose API is nearly the same. Where the two differ,
-//! this calls `super`, which is each provider's own.
+//! Primitives of ring and aws-lc-rs, whose APIs are nearly the same: a module of both. Where they
+//! differ, it calls `super`, the module of the provider.
 
-use anyhow::{Result, anyhow, bail};
+use anyhow::{Result, anyhow};
 use pki_types::{PrivateKeyDer, pem::PemObject};
 use tls_harness::{
     scenario::Certificate,
@@ -28,7 +28,8 @@ impl ProviderAead {
             Cipher::Aes256Gcm => &AES_256_GCM,
             Cipher::ChaCha20Poly1305 => &CHACHA20_POLY1305,
         };
-        let key = UnboundKey::new(cipher, key).map_err(|_| anyhow!("the key is refused"))?;
+        let key =
+            UnboundKey::new(cipher, key).map_err(|_| anyhow!("the library rejected the key"))?;
         Ok(Self(LessSafeKey::new(key)))
     }
 }
@@ -53,9 +54,10 @@ impl Aead for ProviderAead {
 enum SigningKey {
     Rsa(Box<RsaKeyPair>),
     Ecdsa(Box<EcdsaKeyPair>),
+    MlDsa(super::MlDsaKey),
 }
 
-/// A key with its public half, as near to parsed as the provider allows.
+/// A key pair whose public key is parsed once, if the provider allows it.
 pub struct ProviderSignature {
     key: SigningKey,
     public: super::PublicKey,
@@ -65,7 +67,7 @@ pub struct ProviderSignature {
 impl ProviderSignature {
     pub fn new(certificate: Certificate, key: &str) -> Result<Self> {
         let der = PrivateKeyDer::from_pem_slice(key.as_bytes())?;
-        let refused = |error| anyhow!("the key is refused: {error}");
+        let refused = |error| anyhow!("the library rejected the key: {error}");
         let (key, public) = match certificate {
             Certificate::Rsa2048 => {
                 let key = RsaKeyPair::from_pkcs8(der.secret_der()).map_err(refused)?;
@@ -77,7 +79,10 @@ impl ProviderSignature {
                 let public = super::public_key(&ECDSA_P256_SHA256_ASN1, key.public_key())?;
                 (SigningKey::Ecdsa(Box::new(key)), public)
             }
-            other => bail!("{other} is no primitive"),
+            other => {
+                let (key, public) = super::ml_dsa_key(other, der.secret_der())?;
+                (SigningKey::MlDsa(key), public)
+            }
         };
         Ok(Self {
             key,
@@ -104,6 +109,7 @@ impl Signature for ProviderSignature {
                 signature[..made.len()].copy_from_slice(made);
                 Ok(made.len())
             }
+            SigningKey::MlDsa(key) => super::ml_dsa_sign(key, message, signature).map_err(failed),
         }
     }
 
@@ -136,6 +142,7 @@ impl KeyExchange for ProviderX25519 {
 
 impl PrivateKey for Once<EphemeralPrivateKey> {
     fn agree(&mut self, answer: &[u8], secret: &mut Secret) -> Result<()> {
-        super::agree(self.take()?, answer, secret).map_err(|_| anyhow!("the peer's key is refused"))
+        super::agree(self.take()?, answer, secret)
+            .map_err(|_| anyhow!("the library rejected the peer's key"))
     }
 }

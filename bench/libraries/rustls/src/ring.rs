@@ -43,7 +43,7 @@ impl Cryptography for Ring {
     }
 }
 
-/// ring parses a public key each time that it verifies.
+/// ring parses a public key at each verification.
 type PublicKey = UnparsedPublicKey<Vec<u8>>;
 
 fn public_key(
@@ -63,6 +63,17 @@ fn ecdsa_key(pkcs8: &[u8]) -> Result<EcdsaKeyPair, KeyRejected> {
 
 fn signature_length(key: &RsaKeyPair) -> usize {
     key.public().modulus_len()
+}
+
+/// ring has no ML-DSA.
+enum MlDsaKey {}
+
+fn ml_dsa_key(certificate: Certificate, _: &[u8]) -> Result<(MlDsaKey, PublicKey)> {
+    bail!("ring has no primitive {certificate}")
+}
+
+fn ml_dsa_sign(key: &MlDsaKey, _: &[u8], _: &mut [u8]) -> Result<usize, Unspecified> {
+    match *key {}
 }
 
 fn agree(key: EphemeralPrivateKey, peer: &[u8], secret: &mut Secret) -> Result<(), Unspecified> {

@@ -13,11 +13,11 @@ use rustls::{
 
 #[cfg(not(rustls_counts_tickets))]
 thread_local! {
-    /// Tickets that were put into this thread's store since its last connection was made.
+    /// Tickets that this thread's store received since its last connection was made.
     pub static TICKETS: std::cell::Cell<u32> = const { std::cell::Cell::new(0) };
 }
 
-/// Keeps one session, and gives it away once: the same as the adapters of the C libraries do.
+/// Stores one session and returns it once, like the adapters of the C libraries.
 #[derive(Default)]
 pub struct SessionSlot {
     tls12: Mutex<Option<Tls12ClientSessionValue>>,
@@ -40,7 +40,7 @@ impl fmt::Debug for SessionSlot {
 impl ClientSessionStore for SessionSlot {
     fn set_kx_hint(&self, _: ServerName<'static>, _: NamedGroup) {}
 
-    /// None: a hint would avoid the HelloRetryRequest that a scenario asks for.
+    /// Always `None`: a hint would avoid the HelloRetryRequest that a scenario requires.
     fn kx_hint(&self, _: &ServerName<'_>) -> Option<NamedGroup> {
         None
     }

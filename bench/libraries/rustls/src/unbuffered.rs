@@ -1,5 +1,5 @@
-//! rustls through its unbuffered API: the connection keeps no buffers, and its user encodes into
-//! and decodes from buffers of his own.
+//! Adapter for the unbuffered API of rustls: the connection has no buffers of its own, and the
+//! caller provides those for encoding and decoding.
 
 use std::{any::Any, ops::DerefMut, sync::Arc};
 
@@ -27,17 +27,16 @@ use crate::{
     connection::{Role, negotiated},
 };
 
-/// Buffers begin with this size.
 const LEAST_BUFFER: usize = 4096;
 
-/// Largest record on the wire: header, 16 KiB and the most that TLS 1.2 allows to be added (RFC
+/// Largest record on the wire: header, 16 KiB, and the largest expansion that TLS 1.2 allows (RFC
 /// 5246, 6.2.3).
 const LARGEST_RECORD: usize = 5 + (1 << 14) + 2048;
 
-/// Plaintext that is encrypted at once: as much as the buffers of the other API take.
+/// Plaintext bytes per encryption: the size of the buffers in the buffered API.
 const MOST_PLAINTEXT: usize = 64 * 1024;
 
-/// rustls with one provider, by the unbuffered API.
+/// rustls with one provider, through the unbuffered API.
 pub struct Unbuffered(pub Rustls);
 
 impl TlsLibrary for Unbuffered {
@@ -93,7 +92,7 @@ impl TlsLibrary for Unbuffered {
     }
 }
 
-/// Both roles have this function, but no trait of rustls declares it.
+/// A function that the connections of both roles have, but that no trait of rustls declares.
 pub trait Process {
     type Data;
 
@@ -137,7 +136,7 @@ impl Role for UnbufferedServerConnection {
     }
 }
 
-/// Bytes that have arrived and are not yet processed.
+/// Received bytes that are not yet processed.
 #[derive(Default)]
 struct Incoming {
     bytes: Vec<u8>,
@@ -150,7 +149,7 @@ impl Incoming {
         &mut self.bytes[self.start..self.end]
     }
 
-    /// Takes in what fits of what waits in the transport; false if nothing does.
+    /// Reads waiting bytes from the transport, as many as fit; returns false if there are none.
     fn fill(&mut self, endpoint: &Endpoint) -> Result<bool> {
         if !endpoint.has_arrived() {
             return Ok(false);
@@ -160,17 +159,19 @@ impl Incoming {
         self.start = 0;
         if self.end == self.bytes.len() {
             let size = (2 * self.end).clamp(LEAST_BUFFER, 4 * LARGEST_RECORD);
-            ensure!(size > self.end, "{size} bytes make no whole message");
+            ensure!(
+                size > self.end,
+                "{size} bytes do not contain a whole message"
+            );
             self.bytes.resize(size, 0);
         }
-        // A record at a time stays in the first cache until it is decrypted.
+        // Reading one record at a time keeps it in the first-level cache until it is decrypted.
         let most = self.bytes.len().min(self.end + LARGEST_RECORD);
         self.end += endpoint.receive(&mut self.bytes[self.end..most]);
         Ok(true)
     }
 }
 
-/// Bytes to be sent.
 #[derive(Default)]
 struct Outgoing {
     bytes: Vec<u8>,
@@ -178,7 +179,7 @@ struct Outgoing {
 }
 
 impl Outgoing {
-    /// Has `write` append, in more room if it asks for that.
+    /// Calls `write` to append bytes, and again with a larger buffer if it needs one.
     fn append<E>(
         &mut self,
         mut write: impl FnMut(&mut [u8]) -> Result<usize, E>,
@@ -229,7 +230,7 @@ fn room_to_encrypt(error: &EncryptError) -> Option<usize> {
     }
 }
 
-/// A connection of either role with its buffers and its end of the transport.
+/// A connection of either role with its buffers and its endpoint of the transport.
 pub struct UnbufferedConnection<'a, C> {
     connection: C,
     endpoint: &'a Endpoint,
@@ -250,8 +251,7 @@ where
         }
     }
 
-    /// Processes handshake messages and sends what follows from them, until nothing more has
-    /// arrived.
+    /// Processes handshake messages and sends the responses, until no received bytes are left.
     fn advance(&mut self) -> Result<()> {
         loop {
             let UnbufferedStatus { discard, state } =
@@ -268,7 +268,7 @@ where
                 ConnectionState::BlockedHandshake | ConnectionState::WriteTraffic(_) => {
                     waits = true;
                 }
-                other => bail!("{other:?} is no state of a handshake"),
+                other => bail!("{other:?} is not a state of a handshake"),
             }
             self.incoming.start += discard;
             if waits && !self.incoming.fill(self.endpoint)? {
@@ -277,7 +277,8 @@ where
         }
     }
 
-    /// Passes on the plaintext of one record, of at most `room` bytes, where it was decrypted.
+    /// Passes on the plaintext of one record, of at most `room` bytes, in the buffer where it was
+    /// decrypted.
     fn lend(&mut self, room: usize, mut take: impl FnMut(&[u8])) -> Result<()> {
         loop {
             let UnbufferedStatus { discard, state } =
@@ -298,7 +299,7 @@ where
                     discarded += record.discard;
                 }
                 ConnectionState::WriteTraffic(_) => {}
-                other => bail!("{other:?} is no state of a transfer"),
+                other => bail!("{other:?} is not a state of a transfer"),
             }
             self.incoming.start += discarded;
             match received {

@@ -1,4 +1,4 @@
-//! Names of the harness as rustls has them.
+//! Maps names of the harness to names of rustls.
 
 use anyhow::{Context, Result};
 use rustls::{
@@ -7,7 +7,8 @@ use rustls::{
 };
 use tls_harness::scenario::{Certificate, CipherSuite, KeyExchange, Protocol};
 
-/// A suite of rustls in the harness's vocabulary. Old versions do not give away its number.
+/// Converts a cipher suite of rustls. It compares values, since old versions do not expose the
+/// number.
 pub fn cipher_suite(found: rustls::CipherSuite) -> Result<CipherSuite> {
     let same = |it: &&CipherSuite| rustls::CipherSuite::from(it.number()) == found;
     let suite = CipherSuite::ALL.iter().find(same).copied();
@@ -18,18 +19,14 @@ pub fn is_suite(found: &SupportedCipherSuite, wanted: CipherSuite) -> bool {
     cipher_suite(found.suite()).is_ok_and(|it| it == wanted)
 }
 
-/// By its number: old versions have no name for every group.
+/// Converts by number: old versions do not have a constant for every group.
 pub fn named_group(group: KeyExchange) -> NamedGroup {
     NamedGroup::from(group.number())
 }
 
+/// Converts by number, for the same reason.
 pub fn signature_scheme(certificate: Certificate) -> SignatureScheme {
-    match certificate {
-        Certificate::Rsa2048 | Certificate::Rsa4096 => SignatureScheme::RSA_PSS_SHA256,
-        Certificate::EcdsaP256 => SignatureScheme::ECDSA_NISTP256_SHA256,
-        Certificate::EcdsaP384 => SignatureScheme::ECDSA_NISTP384_SHA384,
-        Certificate::Ed25519 => SignatureScheme::ED25519,
-    }
+    SignatureScheme::from(certificate.signature_scheme())
 }
 
 pub fn version(protocol: Protocol) -> &'static SupportedProtocolVersion {

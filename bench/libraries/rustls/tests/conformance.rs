@@ -1,10 +1,10 @@
-//! rustls does, with every provider, what the harness asks of it.
+//! rustls passes the conformance tests of the harness with every provider.
 
 #[macro_use]
 #[path = "../../shared/conformance/mod.rs"]
 mod conformance;
 
-/// Transfers in records of 16 KiB: from 0.24 on, rustls counts the tag as a part of them.
+/// Transfers in records of 16 KiB: from 0.24 on, rustls includes the tag in their size.
 const FULL_RECORDS: &str = include_str!("unsupported/full-records.txt");
 
 #[cfg(feature = "aws-lc-rs")]
@@ -18,7 +18,13 @@ mod aws_lc_rs {
     const UNSUPPORTED: &[&str] = match (cfg!(rustls_counts_tags), cfg!(rustls_hybrid)) {
         (true, _) => &[crate::FULL_RECORDS],
         (false, true) => &[],
-        (false, false) => &[unsupported::HYBRID, unsupported::ML_KEM],
+        (false, false) => &[
+            unsupported::HYBRID,
+            unsupported::P256_HYBRID,
+            unsupported::ML_KEM_ALONE,
+            unsupported::ML_DSA,
+            unsupported::ML_KEM,
+        ],
     };
 
     conformance_tests!(Rustls::aws_lc_rs(), PROGRAM, unsupported: UNSUPPORTED);
@@ -65,10 +71,19 @@ mod ring {
     const UNSUPPORTED: &[&str] = match cfg!(rustls_counts_tags) {
         true => &[
             unsupported::HYBRID,
+            unsupported::P256_HYBRID,
+            unsupported::ML_KEM_ALONE,
+            unsupported::ML_DSA,
             unsupported::ML_KEM,
             crate::FULL_RECORDS,
         ],
-        false => &[unsupported::HYBRID, unsupported::ML_KEM],
+        false => &[
+            unsupported::HYBRID,
+            unsupported::P256_HYBRID,
+            unsupported::ML_KEM_ALONE,
+            unsupported::ML_DSA,
+            unsupported::ML_KEM,
+        ],
     };
 
     conformance_tests!(Rustls::ring(), PROGRAM, unsupported: UNSUPPORTED);
@@ -83,14 +98,19 @@ mod ring {
 mod graviola {
     use tls_rustls::Rustls;
 
-    use crate::conformance;
+    use crate::conformance::{self, unsupported};
 
     const PROGRAM: &str = env!("CARGO_BIN_EXE_tls-rustls-graviola");
 
-    /// Its cipher suites of TLS 1.2 do not support Ed25519.
+    /// Scenarios with Ed25519, which graviola's TLS 1.2 cipher suites do not support.
     const ED25519: &str = include_str!("unsupported/ed25519.txt");
 
-    conformance_tests!(Rustls::graviola(), PROGRAM, unsupported: [ED25519]);
+    conformance_tests!(Rustls::graviola(), PROGRAM, unsupported: [
+        ED25519,
+        unsupported::P256_HYBRID,
+        unsupported::ML_KEM_ALONE,
+        unsupported::ML_DSA,
+    ]);
 
     #[test]
     fn every_primitive_is_right() {

@@ -1,5 +1,5 @@
-//! Adapters that are wrong on purpose: the driver notices each of them. And one that is watched:
-//! when it is driven, and on which threads.
+//! The driver notices each adapter that is wrong on purpose. Another adapter records when and on
+//! which threads the driver calls it.
 
 #![cfg(feature = "ring")]
 
@@ -43,17 +43,16 @@ use tls_harness::{
 };
 use tls_rustls::Rustls;
 
-/// What an adapter does wrong.
 #[derive(Clone, Copy, PartialEq)]
 enum Fault {
     None,
-    /// Does full handshakes and calls them resumed.
+    /// Does full handshakes and reports them as resumed.
     Resumption,
     /// Uses another group and reports the wanted one.
     Group,
     /// Sends a second ticket.
     SecondTicket,
-    /// Does not verify the server, and says it did.
+    /// Does not verify the server, but reports that it did.
     Verification,
     /// Sends all but the last byte of each write.
     ShortData,
@@ -61,15 +60,15 @@ enum Fault {
     OtherData,
     /// Sends zeros in place of the data, but not from the beginning.
     OtherDataLater,
-    /// Receives nothing and says the buffer is full.
+    /// Receives nothing and reports a full buffer.
     NothingReceived,
-    /// The same, as a server alone.
+    /// The same, but only as a server.
     NothingReceivedByServer,
-    /// Says that a handshake is complete without having begun it.
+    /// Reports a complete handshake without having started it.
     NoHandshake,
-    /// Does full handshakes on all threads but the first, and calls them resumed.
+    /// Does full handshakes on all threads but the first, and reports them as resumed.
     ResumptionElsewhere,
-    /// Sleeps before each handshake, as if the process was stopped.
+    /// Sleeps before each handshake, as if the process were stopped.
     Sleeps,
 }
 
@@ -77,18 +76,18 @@ struct FaultyAdapter {
     library: Rustls,
     fault: Fault,
     cryptography: primitives::FaultyAdapter,
-    /// Clients' configurations that were made.
+    /// Number of client configurations.
     configurations: AtomicUsize,
-    /// When a client was made, and on which thread.
+    /// Time and thread of each client connection.
     connects: Mutex<Vec<(Instant, ThreadId)>>,
-    /// When data was sent.
+    /// Time of each write.
     sent: Arc<Mutex<Vec<Instant>>>,
     /// Time that the first thread takes to prepare.
     delay: Duration,
 }
 
-/// Writes that are honest: as many as the shortest warm-up has.
-const HONEST: usize = 4;
+/// Number of correct writes before the fault: as many as the shortest warm-up has.
+const CORRECT_WRITES: usize = 4;
 
 impl FaultyAdapter {
     fn new(fault: Fault) -> Self {
@@ -114,18 +113,17 @@ impl FaultyAdapter {
     }
 }
 
-/// A client's configuration: belongs to one thread.
-struct LyingClient {
+/// A client's configuration; belongs to one thread.
+struct FaultyClient {
     client: tls_rustls::Client,
     fault: Fault,
-    /// Connections that were made.
     made: Cell<usize>,
 }
 
 struct LyingConnection<C> {
     connection: C,
     fault: Fault,
-    /// The number of this connection among those of its configuration, from 1.
+    /// The number of this connection in its configuration, counted from 1.
     ordinal: usize,
     writes: usize,
     sent: Arc<Mutex<Vec<Instant>>>,
@@ -147,7 +145,7 @@ impl<C: Connection> Connection for LyingConnection<C> {
         self.writes += 1;
         self.sent.lock().unwrap().push(Instant::now());
         match self.fault {
-            Fault::OtherDataLater if self.writes > HONEST => {
+            Fault::OtherDataLater if self.writes > CORRECT_WRITES => {
                 self.connection.send(&vec![0; data.len()])
             }
             Fault::ShortData => self.connection.send(&data[..data.len() - 1]),
@@ -164,27 +162,27 @@ impl<C: Connection> Connection for LyingConnection<C> {
     }
 
     fn negotiated(&self) -> Result<Negotiated> {
-        let truth = self.connection.negotiated()?;
+        let correct = self.connection.negotiated()?;
         Ok(match self.fault {
             Fault::Resumption => Negotiated {
-                resumed: Some(self.ordinal > 1), // the first is not meant to be
+                resumed: Some(self.ordinal > 1), // the first handshake is a full one
                 tickets: 1,
-                ..truth
+                ..correct
             },
             Fault::Group => Negotiated {
                 key_exchange: Some(KeyExchange::X25519),
-                ..truth
+                ..correct
             },
-            _ => truth,
+            _ => correct,
         })
     }
 }
 
-/// Takes every server for the right one.
+/// Accepts every server certificate.
 #[derive(Debug)]
-struct Gullible;
+struct AcceptAnyServer;
 
-impl ServerCertVerifier for Gullible {
+impl ServerCertVerifier for AcceptAnyServer {
     fn verify_server_cert(
         &self,
         _: &CertificateDer<'_>,
@@ -220,7 +218,7 @@ impl ServerCertVerifier for Gullible {
 }
 
 impl TlsLibrary for FaultyAdapter {
-    type ClientConfig = LyingClient;
+    type ClientConfig = FaultyClient;
     type ServerConfig = <Rustls as TlsLibrary>::ServerConfig;
     type Client<'a> = LyingConnection<<Rustls as TlsLibrary>::Client<'a>>;
     type Server<'a> = LyingConnection<<Rustls as TlsLibrary>::Server<'a>>;
@@ -252,10 +250,10 @@ impl TlsLibrary for FaultyAdapter {
             let mut config = ClientConfig::clone(&client.config);
             config
                 .dangerous()
-                .set_certificate_verifier(Arc::new(Gullible));
+                .set_certificate_verifier(Arc::new(AcceptAnyServer));
             client.config = Arc::new(config);
         }
-        Ok(LyingClient {
+        Ok(FaultyClient {
             client,
             fault,
             made: Cell::new(0),
@@ -330,7 +328,7 @@ fn scenario(protocol: Protocol, resumption: Resumption) -> Scenario {
     }
 }
 
-/// What the driver says of two handshakes.
+/// The driver's result for two handshakes.
 fn handshakes(fault: Fault, scenario: &Scenario) -> Result<()> {
     let faulty = FaultyAdapter::new(fault);
     session::prove_verification(&faulty, scenario)?;
@@ -342,7 +340,7 @@ fn handshakes(fault: Fault, scenario: &Scenario) -> Result<()> {
     stage.handshake(stage.resumes()).map(drop)
 }
 
-/// What the driver says of one batch.
+/// The driver's result for one batch.
 fn transfers(fault: Fault) -> Result<()> {
     transfer(fault, &scenario(Protocol::Tls13, Resumption::None), false)
 }
@@ -379,7 +377,7 @@ fn request(scenario: &Scenario, seconds: [f64; 2], latency: bool) -> Request {
     .unwrap()
 }
 
-/// What a block says of an adapter, over several threads and with single handshakes kept.
+/// The driver's result for a block on several threads, with latencies.
 fn block(fault: Fault, scenario: &Scenario) -> Result<()> {
     let scenario = Scenario {
         threads: Some(2),
@@ -392,7 +390,7 @@ fn block(fault: Fault, scenario: &Scenario) -> Result<()> {
     .map(drop)
 }
 
-/// What the measurement of memory says of an adapter at one moment of a connection's life.
+/// The result of the memory measurement at one state of a connection.
 fn held(fault: Fault, moment: &str) -> Result<()> {
     let holding: Holding = serde_json::from_value(serde_json::json!({
         "scenario": scenario(Protocol::Tls13, Resumption::None),
@@ -417,12 +415,12 @@ fn noticed(result: Result<()>, expected: &str) {
     let message = format!("{:#}", result.expect_err("the driver did not notice"));
     assert!(
         message.contains(expected),
-        "{message} does not say {expected}"
+        "found {message}, expected {expected}"
     );
 }
 
 #[test]
-fn an_honest_adapter_passes() {
+fn a_correct_adapter_passes() {
     for protocol in [Protocol::Tls12, Protocol::Tls13] {
         handshakes(Fault::None, &scenario(protocol, Resumption::None)).unwrap();
         handshakes(Fault::None, &scenario(protocol, Resumption::Ticket)).unwrap();
@@ -473,7 +471,7 @@ fn skipped_verification_is_noticed_before_any_kind_is_measured() {
     ] {
         noticed(block(Fault::Verification, &scenario), "verification is off");
     }
-    // Its own cost is that of programs that this test is none of.
+    // Its overhead measurement needs a library's program, which this test is not.
     let memory = workloads::of(Operation::Memory);
     let request = request(&of(Operation::Memory), [0.0, 0.0], false);
     let result = memory.measure(&FaultyAdapter::new(Fault::Verification), &request);
@@ -481,14 +479,14 @@ fn skipped_verification_is_noticed_before_any_kind_is_measured() {
 }
 
 #[test]
-fn data_that_is_short_or_wrong_is_noticed() {
+fn missing_or_wrong_data_is_noticed() {
     noticed(transfers(Fault::ShortData), "nothing has arrived");
     noticed(transfers(Fault::OtherData), "arrived as another");
     noticed(transfers(Fault::NothingReceived), "arrived as another");
 }
 
 #[test]
-fn dropped_data_that_is_short_or_wrong_is_noticed() {
+fn missing_or_wrong_data_that_is_dropped_is_noticed() {
     for (fault, keeps, expected) in [
         (Fault::ShortData, false, "nothing has arrived"),
         (Fault::ShortData, true, "nothing has arrived"),
@@ -514,7 +512,7 @@ fn a_second_ticket_is_noticed() {
 }
 
 #[test]
-fn a_false_report_that_comes_later_or_on_another_thread_only_is_noticed() {
+fn a_later_false_report_or_one_on_another_thread_is_noticed() {
     let resumed = scenario(Protocol::Tls13, Resumption::Ticket);
     for fault in [Fault::Resumption, Fault::ResumptionElsewhere] {
         let expected = "on the wire: resumed: found false, expected true";
@@ -528,7 +526,7 @@ fn a_false_report_that_comes_later_or_on_another_thread_only_is_noticed() {
 }
 
 #[test]
-fn connections_held_that_did_nothing_are_noticed() {
+fn held_connections_that_did_nothing_are_noticed() {
     noticed(
         held(Fault::NoHandshake, "handshake"),
         "the server sent no message",
@@ -569,11 +567,11 @@ fn a_window_in_which_the_process_was_stopped_does_not_count() {
     }
 }
 
-/// Clients made by `session::prove_verification`, each with a configuration of its own.
+/// Clients that `session::prove_verification` makes, each with its own configuration.
 const PROOFS: usize = 2;
 
-/// Runs a block with an honest adapter; returns what was measured of clients and of all threads by
-/// the wall clock, and when clients were made, thread by thread, without those of the proofs.
+/// Runs a block with a correct adapter. Returns the measurements of clients and of all threads by
+/// the wall clock, and the times of the client connections per thread, without those of the proofs.
 fn watched(
     threads: u32,
     seconds: [f64; 2],
@@ -609,7 +607,7 @@ fn watched(
 }
 
 #[test]
-fn warm_up_lasts_for_a_time_and_is_thrown_away() {
+fn the_warm_up_lasts_for_its_time_and_is_discarded() {
     for warmup in [0.0, 0.05, 0.1] {
         let ([measurement, _], connects) = watched(1, [warmup, 0.02], Duration::ZERO);
         let connects = connects.into_values().next().unwrap();
@@ -620,13 +618,14 @@ fn warm_up_lasts_for_a_time_and_is_thrown_away() {
     }
 }
 
-/// The warm-up of a block: from the first operation to the first that counts, the last `operations`.
+/// Duration of a block's warm-up: from the first operation to the first one that counts. The last
+/// `operations` count.
 fn warm_up(times: &[Instant], operations: u64) -> Duration {
     times[times.len() - operations as usize] - times[0]
 }
 
 #[test]
-fn the_warm_up_of_transfers_is_thrown_away() {
+fn the_warm_up_of_transfers_is_discarded() {
     let transfers = Scenario {
         operation: Operation::Transfer,
         ..scenario(Protocol::Tls13, Resumption::None)
@@ -681,7 +680,7 @@ fn one_thread_is_started_like_many() {
 #[test]
 fn threads_start_on_a_barrier_and_run_for_one_window() {
     const WINDOW: Duration = Duration::from_millis(50);
-    // One thread is ready long after the others' warm-up of four handshakes.
+    // One thread is ready long after the others have done their four warm-up handshakes.
     let delay = Duration::from_millis(300);
     let ([clients, all], connects) = watched(3, [0.0, WINDOW.as_secs_f64()], delay);
     assert_eq!(connects.len(), 3);
@@ -695,7 +694,7 @@ fn threads_start_on_a_barrier_and_run_for_one_window() {
             "{lasted:?}"
         );
     }
-    // Work over the time that passed, not over what the roles' calls took.
+    // The rate refers to the time that passed, not to the time in the roles' calls.
     assert_eq!(all.operations, clients.operations);
     let wall = all.operations as f64 / all.observations[0].value;
     assert!(

@@ -1,4 +1,4 @@
-//! A connection with its end of the transport.
+//! An s2n-tls connection with its endpoint of the transport.
 
 use std::{
     ffi::{CStr, c_int, c_void},
@@ -15,7 +15,7 @@ use tls_harness::{
 
 use crate::{Context, check, reason, socket};
 
-/// True if the last call failed for want of something to read.
+/// Whether the last call failed because no received bytes were waiting.
 fn is_blocked() -> bool {
     // SAFETY: s2n-tls keeps its error per thread.
     let kind = unsafe { s2n_error_get_type(*s2n_errno_location()) };
@@ -23,17 +23,17 @@ fn is_blocked() -> bool {
 }
 
 unsafe extern "C" fn receive(endpoint: *mut c_void, buffer: *mut u8, length: u32) -> c_int {
-    // SAFETY: `S2nConnection::new` passed an endpoint that outlives the connection; `length` bytes
-    // can be written.
+    // SAFETY: `S2nConnection::new` passed an endpoint that outlives the connection, and `length`
+    // bytes can be written.
     unsafe { socket::receive(endpoint, buffer.cast(), length as usize) as c_int }
 }
 
 unsafe extern "C" fn send(endpoint: *mut c_void, data: *const u8, length: u32) -> c_int {
-    // SAFETY: as above; `length` bytes can be read.
+    // SAFETY: the endpoint outlives the connection, and `length` bytes can be read.
     unsafe { socket::send(endpoint, data.cast(), length as usize) as c_int }
 }
 
-/// An `s2n_connection` with its end of the transport.
+/// An `s2n_connection` with its endpoint of the transport.
 pub struct S2nConnection<'a> {
     pub connection: *mut s2n_connection,
     context: &'a Context,
@@ -42,7 +42,7 @@ pub struct S2nConnection<'a> {
 
 impl Drop for S2nConnection<'_> {
     fn drop(&mut self) {
-        // SAFETY: owned.
+        // SAFETY: `self` owns the connection.
         unsafe { s2n_connection_free(self.connection) };
     }
 }
@@ -50,7 +50,7 @@ impl Drop for S2nConnection<'_> {
 impl<'a> S2nConnection<'a> {
     pub fn new(context: &'a Context, endpoint: &'a Endpoint, mode: s2n_mode::Type) -> Result<Self> {
         let endpoint = ptr::from_ref(endpoint).cast_mut().cast();
-        // SAFETY: config and endpoint outlive the connection, which is owned.
+        // SAFETY: config and endpoint outlive the connection, which `self` owns.
         unsafe {
             let connection = s2n_connection_new(mode);
             check(!connection.is_null(), "s2n_connection_new")?;
@@ -64,9 +64,9 @@ impl<'a> S2nConnection<'a> {
                 | s2n_connection_set_send_cb(connection, Some(send))
                 | s2n_connection_set_recv_ctx(connection, endpoint)
                 | s2n_connection_set_send_ctx(connection, endpoint)
-                // The protocol's 16 KiB to a record, as the others do it by default.
+                // Fill records to the 16 KiB of TLS, as the other libraries do by default.
                 | s2n_connection_prefer_throughput(connection)
-                // A handshake that fails must not sleep for half a minute.
+                // Without this, a failed handshake sleeps for up to half a minute.
                 | s2n_connection_set_blinding(connection, s2n_blinding::SELF_SERVICE_BLINDING);
             check(
                 ready == s2n_status_code::SUCCESS,
@@ -80,7 +80,7 @@ impl<'a> S2nConnection<'a> {
 impl Connection for S2nConnection<'_> {
     fn handshake(&mut self) -> Result<Progress> {
         let mut blocked = 0;
-        // SAFETY: the connection lives.
+        // SAFETY: the connection is valid.
         match unsafe { s2n_negotiate(self.connection, &raw mut blocked) } {
             s2n_status_code::SUCCESS => Ok(Progress::Done),
             _ if is_blocked() => Ok(Progress::Waiting),
@@ -91,7 +91,7 @@ impl Connection for S2nConnection<'_> {
     fn receive_tickets(&mut self) -> Result<()> {
         let (mut nothing, mut blocked) = ([0_u8; 1], 0);
         let buffer = nothing.as_mut_ptr().cast();
-        // SAFETY: one byte may be written. None will be: tickets are all that has arrived.
+        // SAFETY: the buffer has room for one byte. None is written, since only tickets arrived.
         let result = unsafe { s2n_recv(self.connection, buffer, 1, &raw mut blocked) };
         ensure!(result < 0, "data arrived instead of tickets");
         check(is_blocked(), "s2n_recv")
@@ -116,7 +116,7 @@ impl Connection for S2nConnection<'_> {
 
     fn negotiated(&self) -> Result<Negotiated> {
         let (mut first, mut second, mut group) = (0, 0, ptr::null());
-        // SAFETY: the connection lives; the name of a group is a static string.
+        // SAFETY: the connection is valid, and the name of a group is a static string.
         unsafe {
             check(
                 s2n_connection_get_cipher_iana_value(
@@ -141,8 +141,8 @@ impl Connection for S2nConnection<'_> {
                 cipher_suite: CipherSuite::from_number(u16::from_be_bytes([first, second]))?,
                 key_exchange: Some(named_group(CStr::from_ptr(group).to_str()?)?),
                 resumed: Some(s2n_connection_is_session_resumed(self.connection) == 1),
-                // A client always verifies. A server does where it asks for a certificate, and
-                // reports whether the client had one.
+                // A client always verifies. A server verifies if it requests a certificate, and
+                // reports whether the client sent one.
                 peer_verified: self.is_client
                     || s2n_connection_client_cert_used(self.connection) == 1,
                 tickets: match self.is_client {

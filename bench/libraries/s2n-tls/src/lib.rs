@@ -1,8 +1,8 @@
-//! s2n-tls with the cryptography of AWS-LC, as the package s2n-tls-sys brings them.
+//! Adapter for s2n-tls with the cryptography of AWS-LC, from the package s2n-tls-sys.
 //!
-//! An application of s2n-tls chooses a policy by name. `policy.c` makes policies that pin what a
-//! scenario pins; all else is the public API, which recommends to use a connection object again
-//! and again: here each handshake makes a new one, as with every library.
+//! An application of s2n-tls chooses a security policy by name. `policy.c` makes policies that pin
+//! the parameters of a scenario; all other calls are public API. Its documentation recommends
+//! reusing connection objects. Here each handshake makes a new one, as with every library.
 
 mod connection;
 #[path = "../../shared/socket.rs"]
@@ -31,7 +31,7 @@ use tls_harness::{
 use crate::connection::S2nConnection;
 
 unsafe extern "C" {
-    /// See policy.c.
+    /// Defined in policy.c.
     fn tls_harness_pin(
         config: *mut s2n_config,
         version: u8,
@@ -43,16 +43,15 @@ unsafe extern "C" {
     fn tls_harness_unpin(policy: *mut c_void);
 }
 
-/// The s2n-tls that this program is linked with.
 pub struct S2nTls;
 
-/// Turns a failure of s2n-tls into an error with its reason.
+/// Turns a failure of s2n-tls into an error with its message.
 fn check(ok: bool, what: &str) -> Result<()> {
     ensure!(ok, "{what}: {}", reason()?);
     Ok(())
 }
 
-/// What failed last in this thread.
+/// The message of this thread's last failure.
 fn reason() -> Result<String> {
     // SAFETY: s2n-tls keeps its error per thread, and returns a static string for it.
     let text = unsafe {
@@ -60,7 +59,7 @@ fn reason() -> Result<String> {
         ensure!(!text.is_null(), "s2n-tls gives no reason");
         CStr::from_ptr(text)
     };
-    // "Error encountered in lib/tls/s2n_x.c:123": the place within s2n-tls' own sources.
+    // For example "Error encountered in lib/tls/s2n_x.c:123", a line of s2n-tls' sources.
     Ok(text.to_string_lossy().into_owned())
 }
 
@@ -73,7 +72,7 @@ unsafe extern "C" fn allocate(
     requested: u32,
     allocated: *mut u32,
 ) -> c_int {
-    // SAFETY: s2n-tls passes places for pointer and size.
+    // SAFETY: s2n-tls passes valid pointers for address and size.
     unsafe {
         *memory = libc::malloc(requested as usize);
         *allocated = requested;
@@ -85,17 +84,17 @@ unsafe extern "C" fn allocate(
 }
 
 unsafe extern "C" fn release(memory: *mut c_void, _: u32) -> c_int {
-    // SAFETY: what `allocate` returned, once.
+    // SAFETY: `allocate` returned this memory, and it is freed once.
     unsafe { libc::free(memory) };
     s2n_status_code::SUCCESS
 }
 
-/// Once in a process. By default s2n-tls locks each piece of its memory in whole pages; with
-/// callbacks it takes it from the allocator like the others, as its own Rust binding does.
+/// Initializes s2n-tls once per process. By default s2n-tls locks each allocation in whole pages.
+/// With these callbacks it uses the allocator, as its own Rust binding does.
 fn initialize() -> Result<()> {
     static READY: OnceLock<bool> = OnceLock::new();
     let ready = READY.get_or_init(|| {
-        // SAFETY: called before anything else of s2n-tls, with functions as it wants them.
+        // SAFETY: this runs before any other call of s2n-tls, with callbacks of the required types.
         unsafe {
             s2n_mem_set_callbacks(
                 Some(nothing_to_do),
@@ -110,17 +109,12 @@ fn initialize() -> Result<()> {
     Ok(())
 }
 
-/// The IANA number of the signature algorithm; none where s2n-tls has none.
+/// The IANA number of the signature algorithm; `None` if s2n-tls does not support it.
 fn signature_algorithm(certificate: Certificate) -> Option<u16> {
-    match certificate {
-        Certificate::Rsa2048 | Certificate::Rsa4096 => Some(0x0804), // rsa_pss_rsae_sha256
-        Certificate::EcdsaP256 => Some(0x0403),                      // ecdsa_secp256r1_sha256
-        Certificate::EcdsaP384 => Some(0x0503),                      // ecdsa_secp384r1_sha384
-        Certificate::Ed25519 => None,
-    }
+    (certificate != Certificate::Ed25519).then(|| certificate.signature_scheme())
 }
 
-/// The largest fragment as clients ask for it (RFC 6066, 4): the only sizes that can be chosen.
+/// The code of a maximum fragment length (RFC 6066, 4), which only these sizes have.
 fn fragment_code(size: u32) -> Option<s2n_max_frag_len::Type> {
     match size {
         512 => Some(s2n_max_frag_len::LEN_512),
@@ -135,18 +129,18 @@ fn fragment_code(size: u32) -> Option<s2n_max_frag_len::Type> {
 #[derive(Default)]
 struct Slot {
     session: RefCell<Option<Vec<u8>>>,
-    /// Tickets that arrived since the last connection was made.
+    /// Tickets received since the last connection was made.
     tickets: Cell<u32>,
 }
 
-/// Called with each ticket that arrives.
+/// Stores the session of each received ticket.
 unsafe extern "C" fn keep_session(
     _: *mut s2n_connection,
     slot: *mut c_void,
     ticket: *mut s2n_session_ticket,
 ) -> c_int {
-    // SAFETY: `client` stored the address of a slot that outlives the connections, and it belongs
-    // to this thread; the ticket says how many bytes it needs.
+    // SAFETY: `client` stored the address of a slot that outlives the connections and belongs to
+    // this thread; the ticket reports how many bytes it needs.
     unsafe {
         let slot = &*slot.cast::<Slot>();
         let mut length = 0;
@@ -161,46 +155,46 @@ unsafe extern "C" fn keep_session(
     }
 }
 
-/// The names in clients' certificates mean nothing here; their chains are verified all the same.
+/// Accepts any name in a client certificate; its chain is still verified.
 unsafe extern "C" fn any_name(_: *const c_char, _: usize, _: *mut c_void) -> u8 {
     1
 }
 
-/// Chains and keys that an `s2n_config` chooses from by name; it does not own them.
+/// Chains and keys that an `s2n_config` selects by name but does not own.
 #[derive(Default)]
 struct Named(Vec<*mut s2n_cert_chain_and_key>);
 
 impl Drop for Named {
     fn drop(&mut self) {
         for it in &self.0 {
-            // SAFETY: owned.
+            // SAFETY: `self` owns the chain and key.
             unsafe { s2n_cert_chain_and_key_free(*it) };
         }
     }
 }
 
-/// An `s2n_config`.
 pub struct Context {
     config: *mut s2n_config,
-    /// What `tls_harness_pin` returned, or null.
+    /// The result of `tls_harness_pin`, or null.
     policy: *mut c_void,
     named: Named,
     host_name: CString,
     mutual: bool,
-    /// In a box: the `s2n_config` keeps its address.
+    /// Boxed, since the `s2n_config` keeps its address.
     slot: Box<Slot>,
 }
 
-/// What several threads may share: the `s2n_config` of a server.
+/// The `s2n_config` of a server, which several threads share.
 pub struct ServerContext(Context);
 
 // SAFETY: connections of several threads may share an `s2n_config` that no longer changes, and a
-// server never touches its slot.
+// server never uses its slot.
 unsafe impl Sync for ServerContext {}
 
 impl Drop for Context {
     fn drop(&mut self) {
-        // SAFETY: owned, and every connection borrows from this; the config refers to the policy.
+        // SAFETY: `self` owns them, and every connection borrows from it. The config is freed
+        // first, since it refers to the policy.
         unsafe {
             s2n_config_free(self.config);
             tls_harness_unpin(self.policy);
@@ -215,7 +209,7 @@ impl Context {
             Protocol::Tls12 => s2n_tls_version::TLS12,
             Protocol::Tls13 => s2n_tls_version::TLS13,
         };
-        // SAFETY: the new config, without the system's certificates, is owned by what is returned.
+        // SAFETY: the returned value owns the new config, which lacks the system's certificates.
         let config = unsafe { s2n_config_new_minimal() };
         check(!config.is_null(), "s2n_config_new_minimal")?;
         let mut this = Self {
@@ -231,7 +225,7 @@ impl Context {
             signature.with_context(|| format!("s2n-tls has no {}", setup.certificate))?;
         let groups: Vec<u16> = setup.groups.iter().map(|group| group.number()).collect();
         let trusted = CString::new(setup.trusted)?;
-        // SAFETY: the config lives, and what is passed is copied.
+        // SAFETY: the config is valid, and the arguments are copied.
         unsafe {
             this.policy = tls_harness_pin(
                 config,
@@ -266,7 +260,7 @@ impl Context {
                     "s2n_config_add_cert_chain_and_key_to_store",
                 )?;
             }
-            // s2n-tls takes chains and keys either one by one, or as they come with a config.
+            // s2n-tls accepts either separate chains and keys, or one that belongs to the config.
             let identity = setup.identity.filter(|_| setup.named.is_empty());
             if let Some(identity) = &identity {
                 let (chain, key) = (CString::new(identity.chain)?, CString::new(identity.key)?);
@@ -296,7 +290,7 @@ impl Context {
     fn client(setup: &Setup) -> Result<Self> {
         let this = Self::new(setup)?;
         let slot = ptr::from_ref(&*this.slot).cast_mut().cast();
-        // SAFETY: the slot is in a box that lives as long as the config's connections do.
+        // SAFETY: the boxed slot lives as long as the connections of the config.
         unsafe {
             check(
                 s2n_config_set_session_ticket_cb(this.config, Some(keep_session), slot)
@@ -317,7 +311,7 @@ impl Context {
     fn server(setup: &Setup) -> Result<ServerContext> {
         let this = Self::new(setup)?;
         let config = this.config;
-        // SAFETY: the config lives, and name and key of the ticket key are copied.
+        // SAFETY: the config is valid, and name and key of the ticket key are copied.
         unsafe {
             check(
                 s2n_config_set_verify_host_callback(config, Some(any_name), ptr::null_mut())
@@ -337,7 +331,7 @@ impl Context {
                         name.len().try_into()?,
                         key.as_mut_ptr(),
                         key.len().try_into()?,
-                        0, // valid from now on
+                        0, // valid immediately
                     ) == s2n_status_code::SUCCESS,
                     "s2n_config_add_ticket_crypto_key",
                 )?;
@@ -351,9 +345,9 @@ impl Context {
     }
 }
 
-/// The groups that a client sends key shares for: its first hybrid one and its first other one.
+/// The groups whose key shares a client sends: its first hybrid one and its first other one.
 fn chosen_key_shares(groups: &[KeyExchange]) -> Vec<KeyExchange> {
-    let is_hybrid = |group: &&KeyExchange| **group == KeyExchange::X25519MlKem768;
+    let is_hybrid = |group: &&KeyExchange| group.has_ml_kem();
     let hybrid = groups.iter().find(is_hybrid);
     let other = groups.iter().find(|group| !is_hybrid(group));
     hybrid.into_iter().chain(other).copied().collect()
@@ -394,10 +388,13 @@ impl TlsLibrary for S2nTls {
                 "s2n-tls has no cryptography of its own: AWS-LC's is measured with rustls, as aws-lc-rs",
             );
         }
-        // A scenario that can't be set up is an error, which the set-up will report.
+        // An invalid configuration is an error, which creating it reports.
         let setup = Setup::client(scenario).ok()?;
         if signature_algorithm(setup.certificate).is_none() {
             return reason("s2n-tls has no Ed25519 certificates");
+        }
+        if setup.groups.contains(&KeyExchange::MlKem768) {
+            return reason("s2n-tls has no MLKEM768 alone");
         }
         let sized = |size| size == 1 << 14 || fragment_code(size).is_some();
         if !setup.record_size.is_none_or(sized) {
@@ -452,7 +449,7 @@ impl TlsLibrary for S2nTls {
     ) -> Result<S2nConnection<'a>> {
         let connection = S2nConnection::new(context, endpoint, s2n_mode::CLIENT)?;
         context.slot.tickets.set(0);
-        // SAFETY: the connection lives; name and session are copied.
+        // SAFETY: the connection is valid, and name and session are copied.
         unsafe {
             check(
                 s2n_set_server_name(connection.connection, context.host_name.as_ptr())

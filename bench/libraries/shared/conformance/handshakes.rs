@@ -1,4 +1,4 @@
-//! Handshakes negotiate what they claim, and the driver notices what is wrong.
+//! Handshakes have the parameters of their scenario, and the driver notices differences.
 
 use tls_harness::{
     library::{Setup, TlsLibrary},
@@ -23,8 +23,8 @@ pub fn server<L: TlsLibrary>(library: &L, scenario: &Scenario) -> L::ServerConfi
         .unwrap_or_else(|error| panic!("{}: {error:#}", scenario.name()))
 }
 
-/// Every handshake that is supported negotiates what it claims, again and again.
-pub fn every_handshake_negotiates_what_it_claims<L: TlsLibrary>(library: &L) {
+/// Every supported handshake has the parameters of its scenario, each time.
+pub fn every_handshake_negotiates_the_parameters_of_its_scenario<L: TlsLibrary>(library: &L) {
     for scenario in handshakes() {
         if library.unsupported(&scenario).is_some() {
             continue;
@@ -46,15 +46,15 @@ fn refused<T>(result: anyhow::Result<T>, expected: &str) {
             let message = format!("{error:#}");
             assert!(
                 message.contains(expected),
-                "{message} does not say {expected}"
+                "found {message}, expected {expected}"
             );
         }
     }
 }
 
-/// The driver fails on a handshake that came to something else than the scenario says, and on one
-/// that must not succeed.
-pub fn what_is_wrong_is_noticed<L: TlsLibrary>(library: &L) {
+/// The driver fails on a handshake whose result differs from the scenario, and on one that must not
+/// succeed.
+pub fn wrong_handshakes_are_noticed<L: TlsLibrary>(library: &L) {
     let has_tickets = with_tickets()
         .iter()
         .any(|it| library.unsupported(it).is_none());
@@ -84,7 +84,7 @@ pub fn what_is_wrong_is_noticed<L: TlsLibrary>(library: &L) {
             "client",
         );
 
-        // Both roles are set up for something else than what is expected of them.
+        // Both roles are configured for another scenario than the expected one.
         let with_other = |change: &dyn Fn(&mut Scenario)| {
             let mut other = scenario.clone();
             change(&mut other);
@@ -131,7 +131,7 @@ pub fn what_is_wrong_is_noticed<L: TlsLibrary>(library: &L) {
             "protocol: found",
         );
 
-        // No session is at hand, so nothing can be resumed.
+        // There is no session, so no handshake can resume one.
         if !has_tickets {
             continue;
         }
@@ -147,7 +147,6 @@ pub fn what_is_wrong_is_noticed<L: TlsLibrary>(library: &L) {
     }
 }
 
-/// Handshakes that resume by a ticket.
 fn with_tickets() -> [Scenario; 2] {
     [handshake_12(), handshake_13()].map(|base| Scenario {
         resumption: Some(Resumption::Ticket),
@@ -155,8 +154,8 @@ fn with_tickets() -> [Scenario; 2] {
     })
 }
 
-/// A session is resumed once: the second of two connections made from one ticket is a full one. A
-/// library without tickets says so in `unsupported`, and its list names these scenarios.
+/// A session is resumed once: of two connections from one ticket, the second does a full handshake.
+/// A library without tickets reports that in `unsupported`, and its list names these scenarios.
 pub fn a_ticket_is_used_once<L: TlsLibrary>(library: &L) {
     let found = |scenario: &Scenario| library.unsupported(scenario).is_none();
     for scenario in with_tickets().into_iter().filter(found) {
@@ -164,7 +163,7 @@ pub fn a_ticket_is_used_once<L: TlsLibrary>(library: &L) {
         let bench = bench(library, &server, &scenario);
         let run = || {
             bench.prepare()?;
-            // This one takes the ticket away and never completes.
+            // This connection uses up the ticket and never completes.
             drop(library.connect(&bench.client_config, &bench.transport.client)?);
             bench.handshake(false)?;
             bench.handshake(true).map(drop)
@@ -173,8 +172,8 @@ pub fn a_ticket_is_used_once<L: TlsLibrary>(library: &L) {
     }
 }
 
-/// A server that resumes by id forgets the oldest session when it has as many as the set-up says;
-/// "rough" is what rustls calls its capacity. One that leaves its cache to the application has none.
+/// A server that resumes by id drops the oldest session when its cache is full; rustls calls its
+/// capacity "rough". A library that leaves the cache to the application has none.
 pub fn the_session_cache_holds_the_stated_number_of_sessions<L: TlsLibrary>(library: &L) {
     let scenario = Scenario {
         key_exchange: None,

@@ -1,4 +1,4 @@
-//! Blocks are measured, or absent where the library does not support them.
+//! Each block is measured, or absent if the library does not support its scenario.
 
 use tls_harness::{
     block,
@@ -28,8 +28,8 @@ pub fn request(scenario: Scenario) -> Request {
     }
 }
 
-/// What the harness itself costs is at most 2% of what is measured. Returns how often it is
-/// recorded.
+/// Checks that the harness takes at most 2% of each measured time. Returns the number of overhead
+/// records.
 fn the_harness_costs_little(records: &[Record]) -> usize {
     let mut overheads = 0;
     for record in records {
@@ -46,19 +46,19 @@ fn the_harness_costs_little(records: &[Record]) -> usize {
         let name = overhead.scenario.name();
         assert!(
             overhead.clock_nanoseconds > 0.0,
-            "{name}: the clock is free"
+            "{name}: a clock read costs no time"
         );
         assert!(
             share <= 0.02,
-            "{name}: {share:.4} of the time is the harness (are these tests run with --release?)"
+            "{name}: {share:.4} of the time is spent in the harness (are these tests run with --release?)"
         );
         overheads += 1;
     }
     overheads
 }
 
-/// The sixteen scenarios, two to a block: both sides are measured, or the block is absent with a
-/// reason if the library doesn't support it.
+/// Each of the sixteen main scenarios is measured on both sides, or its block is absent with a
+/// reason if the library does not support it.
 pub fn the_main_report_is_measured<L: TlsLibrary>(library: &L) {
     for scenario in main_report() {
         let records = block::measure(library, &request(scenario.clone()))
@@ -75,7 +75,7 @@ pub fn the_main_report_is_measured<L: TlsLibrary>(library: &L) {
                 assert_eq!(
                     Some(measurement.scenario.clone()),
                     expected,
-                    "{name}: the scenario that was measured and the one that was asked for"
+                    "{name}: the measured scenario and the requested one"
                 );
                 assert!(
                     measurement.observations[0].value > 0.0,
@@ -86,7 +86,7 @@ pub fn the_main_report_is_measured<L: TlsLibrary>(library: &L) {
         match (records.last(), library.unsupported(&scenario)) {
             (Some(Record::Block(block)), Some(reason)) => {
                 let name = scenario.name();
-                assert_eq!(block.status, Status::Absent, "{name}: is the block absent?");
+                assert_eq!(block.status, Status::Absent, "{name}: status of the block");
                 assert_eq!(
                     block.reason,
                     Some(reason),
@@ -99,24 +99,23 @@ pub fn the_main_report_is_measured<L: TlsLibrary>(library: &L) {
                 assert_eq!(
                     block.status,
                     Status::Measured,
-                    "{name}: is the block measured?"
+                    "{name}: status of the block"
                 );
                 assert_eq!(sides, 2, "{name}: sides that were measured");
                 let overheads = the_harness_costs_little(&records);
                 assert_eq!(overheads, 2, "{name}: records of the harness' own cost");
             }
-            (other, _) => panic!("the last record is no block mark: {other:?}"),
+            (other, _) => panic!("the last record is not a block mark: {other:?}"),
         }
     }
 }
 
-/// The records of a block; a failure names the scenario.
+/// The records of a block; a panic names the scenario.
 fn measured<L: TlsLibrary>(library: &L, scenario: Scenario) -> Vec<Record> {
     let name = scenario.name();
     block::measure(library, &request(scenario)).unwrap_or_else(|error| panic!("{name}: {error:#}"))
 }
 
-/// Several threads measure at once, each with a rate of its own.
 pub fn threads_measure_at_once<L: TlsLibrary>(library: &L) {
     for resumption in [Resumption::None, Resumption::Ticket] {
         let scenario = Scenario {
@@ -139,8 +138,8 @@ pub fn threads_measure_at_once<L: TlsLibrary>(library: &L) {
     }
 }
 
-/// Construction and the reading of tickets are timed, each as a phase of its own, and with the
-/// flights they are all that the rate is made of.
+/// Construction and the processing of tickets are timed as separate phases; together with the
+/// flights they add up to the time that the rate is computed from.
 pub fn construction_and_tickets_are_phases<L: TlsLibrary>(library: &L) {
     let resumed = Scenario {
         resumption: Some(Resumption::Ticket),
@@ -168,7 +167,7 @@ pub fn construction_and_tickets_are_phases<L: TlsLibrary>(library: &L) {
             );
             assert!(
                 microseconds.iter().all(|it| it.1 > 0.0),
-                "{name}: a phase of no time in {microseconds:?}"
+                "{name}: a phase without time in {microseconds:?}"
             );
             let reads = resumes && measurement.scenario.side == Some(Side::Client);
             let last = microseconds.last().unwrap().0;
@@ -180,7 +179,7 @@ pub fn construction_and_tickets_are_phases<L: TlsLibrary>(library: &L) {
     }
 }
 
-/// Every primitive that is supported is what its name says, refuses what it must, and is measured.
+/// Every supported primitive computes what its name says, rejects invalid input, and is measured.
 pub fn every_primitive_is_right<L: TlsLibrary>(library: &L) {
     for scenario in primitives() {
         let name = scenario.variant.as_ref().unwrap().to_string();
@@ -188,7 +187,7 @@ pub fn every_primitive_is_right<L: TlsLibrary>(library: &L) {
             .unwrap_or_else(|error| panic!("{name}: {error:#}"));
         match (&records[..], library.unsupported(&scenario)) {
             ([Record::Block(block)], Some(reason)) => {
-                assert_eq!(block.status, Status::Absent, "{name}: is the block absent?");
+                assert_eq!(block.status, Status::Absent, "{name}: status of the block");
                 assert_eq!(
                     block.reason,
                     Some(reason),
@@ -203,7 +202,10 @@ pub fn every_primitive_is_right<L: TlsLibrary>(library: &L) {
                 ],
                 None,
             ) => {
-                assert_eq!(measurement.scenario, scenario, "{name}: what was measured");
+                assert_eq!(
+                    measurement.scenario, scenario,
+                    "{name}: the measured scenario"
+                );
                 let [observation] = &measurement.observations[..] else {
                     panic!("{name}: expected a rate alone");
                 };

@@ -1,4 +1,5 @@
-//! What every adapter must do, and what the driver must notice: a module of each adapter's tests.
+//! Requirements for every adapter, and faults that the driver must notice: a module of each
+//! adapter's tests.
 
 pub mod handshakes;
 pub mod measurements;
@@ -7,21 +8,22 @@ pub mod scenarios;
 pub mod set_ups;
 pub mod transfers;
 pub mod unsupported;
+pub mod wire;
 
-/// The tests that every adapter has, of `$library` and its built program. `unsupported`: lists of
-/// the scenarios that it can't do, by name.
+/// Defines the tests of every adapter, for `$library` and its program. `unsupported`: lists of the
+/// scenarios that the library does not support, by name.
 macro_rules! conformance_tests {
     ($library:expr, $program:expr, unsupported: $lists:expr) => {
         #[test]
-        fn what_is_unsupported_is_listed_by_name() {
-            crate::conformance::unsupported::what_is_unsupported_is_listed_by_name(
+        fn unsupported_scenarios_are_listed_by_name() {
+            crate::conformance::unsupported::unsupported_scenarios_are_listed_by_name(
                 &$library, &$lists,
             );
         }
 
         #[test]
-        fn every_handshake_negotiates_what_it_claims() {
-            crate::conformance::handshakes::every_handshake_negotiates_what_it_claims(&$library);
+        fn every_handshake_negotiates_the_parameters_of_its_scenario() {
+            crate::conformance::handshakes::every_handshake_negotiates_the_parameters_of_its_scenario(&$library);
         }
 
         #[test]
@@ -30,8 +32,8 @@ macro_rules! conformance_tests {
         }
 
         #[test]
-        fn what_is_wrong_is_noticed() {
-            crate::conformance::handshakes::what_is_wrong_is_noticed(&$library);
+        fn wrong_handshakes_are_noticed() {
+            crate::conformance::handshakes::wrong_handshakes_are_noticed(&$library);
         }
 
         #[test]
@@ -62,20 +64,32 @@ macro_rules! conformance_tests {
         }
 
         #[test]
+        fn the_wire_of_a_socket_is_the_one_that_is_counted() {
+            crate::conformance::wire::the_wire_of_a_socket_is_the_one_that_is_counted(&$library);
+        }
+
+        #[test]
+        fn hybrid_key_shares_have_the_bytes_of_their_definition() {
+            crate::conformance::wire::hybrid_key_shares_have_the_bytes_of_their_definition(
+                &$library,
+            );
+        }
+
+        #[test]
         fn the_build_is_described() {
             crate::conformance::programs::the_build_is_described($program);
         }
 
         #[test]
-        fn memory_is_counted_by_the_allocator_that_is_named() {
-            crate::conformance::programs::memory_is_counted_by_the_allocator_that_is_named(
+        fn memory_is_counted_by_the_reported_allocator() {
+            crate::conformance::programs::memory_is_counted_by_the_reported_allocator(
                 $program,
             );
         }
 
         #[test]
-        fn threads_and_latencies_are_those_of_every_handshake() {
-            crate::conformance::programs::threads_and_latencies_are_those_of_every_handshake(
+        fn threads_and_latencies_include_every_handshake() {
+            crate::conformance::programs::threads_and_latencies_include_every_handshake(
                 $program,
             );
         }
@@ -98,13 +112,13 @@ macro_rules! conformance_tests {
         }
 
         #[test]
-        fn every_set_up_is_measured_by_phases() {
-            crate::conformance::set_ups::every_set_up_is_measured_by_phases(&$library, $program);
+        fn every_set_up_is_measured_by_phase() {
+            crate::conformance::set_ups::every_set_up_is_measured_by_phase(&$library, $program);
         }
 
         #[test]
-        fn anchors_are_what_peers_are_verified_with() {
-            crate::conformance::set_ups::anchors_are_what_peers_are_verified_with(&$library);
+        fn peers_are_verified_with_the_loaded_anchors() {
+            crate::conformance::set_ups::peers_are_verified_with_the_loaded_anchors(&$library);
         }
 
         #[test]
@@ -113,8 +127,8 @@ macro_rules! conformance_tests {
         }
 
         #[test]
-        fn what_is_broken_is_not_loaded() {
-            crate::conformance::set_ups::what_is_broken_is_not_loaded(&$library);
+        fn broken_anchors_and_keys_are_not_loaded() {
+            crate::conformance::set_ups::broken_anchors_and_keys_are_not_loaded(&$library);
         }
 
         #[test]

@@ -1,4 +1,4 @@
-//! What a program that was built answers, as when the runner asks.
+//! Answers of a built program to the requests that the runner sends.
 
 use std::{
     ops::Range,
@@ -20,10 +20,11 @@ use tls_harness::{
 
 use super::{measurements::request, scenarios::handshake_13};
 
-/// Bytes that a connection takes, in any library: wolfSSL's has 258,266 after its handshake.
+/// Plausible bytes per connection in any library: a wolfSSL connection has 258,266 after its
+/// handshake.
 const PLAUSIBLE: Range<f64> = 500.0..1_000_000.0;
 
-/// What a program that was built answers to a request, as when the runner asks.
+/// The output of a built program for a request; `meanwhile` receives its process id.
 fn answer(program: &str, request: &Request, errors: Stdio, meanwhile: impl FnOnce(u32)) -> Output {
     let mut child = Command::new(program)
         .arg("measure")
@@ -37,12 +38,11 @@ fn answer(program: &str, request: &Request, errors: Stdio, meanwhile: impl FnOnc
     child.wait_with_output().unwrap()
 }
 
-/// Its records.
 pub fn records_of(program: &str, request: &Request) -> Vec<Record> {
     records_while(program, request, |_| ())
 }
 
-/// The same, with something done to the process meanwhile.
+/// The records of a block, while `meanwhile` acts on the process.
 fn records_while(program: &str, request: &Request, meanwhile: impl FnOnce(u32)) -> Vec<Record> {
     let output = answer(program, request, Stdio::inherit(), meanwhile);
     let name = request.scenario.name();
@@ -57,7 +57,7 @@ fn records_while(program: &str, request: &Request, meanwhile: impl FnOnce(u32)) 
         .collect()
 }
 
-/// The measurements among them, of a block that was measured.
+/// The measurements of a block, which must be complete.
 pub fn measured_by(program: &str, request: &Request) -> Vec<Measurement> {
     let mut records = records_of(program, request);
     match records.pop() {
@@ -68,7 +68,7 @@ pub fn measured_by(program: &str, request: &Request) -> Vec<Measurement> {
             request.scenario.name(),
             block.reason
         ),
-        other => panic!("the last record is no block mark: {other:?}"),
+        other => panic!("the last record is not a block mark: {other:?}"),
     }
     let measurements = records.into_iter().filter_map(|record| match record {
         Record::Measurement(measurement) => Some(measurement),
@@ -77,8 +77,8 @@ pub fn measured_by(program: &str, request: &Request) -> Vec<Measurement> {
     measurements.collect()
 }
 
-/// A program reports what it was built with: compilers, flags, linkage, allocator. Of a shared library
-/// of the host, compiler and flags can't be.
+/// A program reports compilers, flags, linkage and allocator. Compiler and flags of a shared
+/// library of the host are unknown.
 pub fn the_build_is_described(program: &str) {
     let output = Command::new(program).arg("describe").output().unwrap();
     let it: Implementation = serde_json::from_slice(&output.stdout).unwrap();
@@ -112,9 +112,9 @@ pub fn the_build_is_described(program: &str) {
     assert!(known, "{allocator}");
 }
 
-/// A program counts its connections' memory by the allocator that it names, and the harness is
-/// little of it.
-pub fn memory_is_counted_by_the_allocator_that_is_named(program: &str) {
+/// The allocator that a program reports counts the memory of its connections, and the harness takes
+/// only a small part of it.
+pub fn memory_is_counted_by_the_reported_allocator(program: &str) {
     let scenario = Scenario {
         operation: Operation::Memory,
         variant: Some(Variant::Sessions(100)),
@@ -131,7 +131,7 @@ pub fn memory_is_counted_by_the_allocator_that_is_named(program: &str) {
             _ => None,
         });
         let name = measurement.scenario.name();
-        let own = own.unwrap_or_else(|| panic!("{name}: what does the harness take?"));
+        let own = own.unwrap_or_else(|| panic!("{name}: no overhead record"));
         for observation in &measurement.observations {
             if (observation.metric, observation.phase) == (Metric::ALLOCATED, Phase::Handshake) {
                 let bytes = observation.value;
@@ -153,9 +153,9 @@ fn histogram(measurement: &Measurement) -> Histogram<u64> {
     Deserializer::new().deserialize(&mut &*bytes).unwrap()
 }
 
-/// Three threads at once: each has its rate, every handshake is in the histogram of both sides, and
-/// the wall clock has seen no more of them than the roles have.
-pub fn threads_and_latencies_are_those_of_every_handshake(program: &str) {
+/// Three threads at once: each has a rate, both sides' histograms contain every handshake, and the
+/// rate by the wall clock is below the rate of the roles.
+pub fn threads_and_latencies_include_every_handshake(program: &str) {
     let request = Request {
         measure_seconds: 0.2,
         latency: true,
@@ -178,7 +178,10 @@ pub fn threads_and_latencies_are_those_of_every_handshake(program: &str) {
         assert_eq!(rates.len(), 3, "{name}: rates of 3 threads");
         assert!(rates.iter().all(|rate| *rate > 0.0), "{name}: {rates:?}");
         let (found, client) = (measurement.operations, measured[0].operations);
-        assert_eq!(found, client, "{name}: handshakes here, and of the client");
+        assert_eq!(
+            found, client,
+            "{name}: handshakes of this measurement and of the client"
+        );
     }
     for side in &measured[..2] {
         let histogram = histogram(side);
@@ -191,7 +194,7 @@ pub fn threads_and_latencies_are_those_of_every_handshake(program: &str) {
         let percentiles: Vec<&Observation> = side
             .observations
             .iter()
-            .filter(|it| it.statistic != Statistic::Value)
+            .filter(|it| it.statistic != Statistic::Value && it.metric == Metric::DURATION)
             .collect();
         assert_eq!(percentiles.len(), 6, "{name}: percentiles");
         assert!(
@@ -226,7 +229,6 @@ pub fn threads_and_latencies_are_those_of_every_handshake(program: &str) {
     );
 }
 
-/// An error in a scenario names the scenario.
 pub fn an_error_names_its_scenario(program: &str) {
     let scenario = Scenario {
         variant: Some(Variant::Cold),
@@ -239,8 +241,8 @@ pub fn an_error_names_its_scenario(program: &str) {
     assert!(error.contains(&name), "no \"{name}\" in: {error}");
 }
 
-/// Bytes per connection between 100 and 300 sessions in fresh processes, client and server apart:
-/// of a plausible order, and not less after data than before.
+/// Bytes per connection between 100 and 300 sessions in fresh processes, separately for client and
+/// server: they are plausible, and not less after data than before.
 pub fn memory_grows_with_the_sessions(program: &str) {
     let held = |sessions: u32| {
         measured_by(
@@ -275,7 +277,7 @@ pub fn memory_grows_with_the_sessions(program: &str) {
                     "{numbers} a connection, expected {PLAUSIBLE:?}"
                 );
             }
-            // The kernel counts whole pages, and takes some of them back by itself.
+            // The kernel counts whole pages, and may reclaim some at any time.
             let by_chance = match metric {
                 Metric::RESIDENT => 64.0 * 4096.0 / 200.0,
                 _ => 0.0,
@@ -296,8 +298,8 @@ pub fn memory_grows_with_the_sessions(program: &str) {
     }
 }
 
-/// A ClientHello has the key shares that it is asked for, by its size: 32 bytes for X25519, and
-/// 1216 for X25519MLKEM768 (draft-ietf-tls-ecdhe-mlkem, 3.1.1).
+/// A ClientHello has the requested key shares, which its size shows: 32 bytes for X25519, and 1216
+/// for X25519MLKEM768 (draft-ietf-tls-ecdhe-mlkem, 3.1.1).
 pub fn client_hellos_carry_their_key_shares<L: TlsLibrary>(library: &L, program: &str) {
     let hello = |variant: &str| Scenario {
         operation: Operation::ClientHello,
@@ -315,7 +317,7 @@ pub fn client_hellos_carry_their_key_shares<L: TlsLibrary>(library: &L, program:
     };
     let (one, hybrid) = (size("X25519"), size("X25519MLKEM768"));
     let both = size("X25519MLKEM768+X25519");
-    // OpenSSL offers formats of points, 6 bytes, if there is a group that is a curve alone.
+    // OpenSSL adds the extension ec_point_formats, 6 bytes, if one of the groups is a pure curve.
     const FORMATS: usize = 6;
     let sizes =
         format!("ClientHellos of {one} (X25519), {hybrid} (X25519MLKEM768), {both} (both) bytes");
@@ -325,7 +327,7 @@ pub fn client_hellos_carry_their_key_shares<L: TlsLibrary>(library: &L, program:
         "{sizes}: expected {} to {more} more with X25519MLKEM768 than with X25519",
         more - FORMATS
     );
-    // Number and length of the share, the share, and the number in the list of groups.
+    // The share with its group and length, and the group's number in the list of groups.
     let more = 4 + 32 + 2;
     assert!(
         (more..=more + FORMATS).contains(&(both - hybrid)),
@@ -347,7 +349,7 @@ pub fn client_hellos_carry_their_key_shares<L: TlsLibrary>(library: &L, program:
     }
 }
 
-/// A process that is stopped for a second of two marks its figures as invalid.
+/// A process that is stopped for one of two seconds marks its figures as invalid.
 pub fn figures_of_a_process_that_was_stopped_do_not_count(program: &str) {
     let request = Request {
         measure_seconds: 2.0,

@@ -1,11 +1,11 @@
-//! The scenarios that every adapter is tested with.
+//! The scenarios with which every adapter is tested.
 
 use tls_harness::scenario::{
     Authentication, Certificate, CipherSuite, KeyExchange, Operation, Protocol, Resumption,
     Scenario, Variant,
 };
 
-/// A full handshake of TLS 1.3 with an RSA certificate.
+/// A full TLS 1.3 handshake with an RSA certificate.
 pub fn handshake_13() -> Scenario {
     Scenario {
         protocol: Some(Protocol::Tls13),
@@ -19,7 +19,7 @@ pub fn handshake_13() -> Scenario {
     }
 }
 
-/// A full handshake of TLS 1.2 with an RSA certificate.
+/// A full TLS 1.2 handshake with an RSA certificate.
 pub fn handshake_12() -> Scenario {
     Scenario {
         protocol: Some(Protocol::Tls12),
@@ -28,7 +28,7 @@ pub fn handshake_12() -> Scenario {
     }
 }
 
-/// The suites that a protocol allows with a certificate.
+/// The cipher suites that a TLS version allows with a certificate.
 fn suites(protocol: Protocol, certificate: Certificate) -> Vec<CipherSuite> {
     let rsa = matches!(certificate, Certificate::Rsa2048 | Certificate::Rsa4096);
     let kind = match (protocol, rsa) {
@@ -40,12 +40,15 @@ fn suites(protocol: Protocol, certificate: Certificate) -> Vec<CipherSuite> {
     CipherSuite::ALL.iter().filter(fits).copied().collect()
 }
 
-/// Handshakes of every kind: each suite, group, certificate, authentication and resumption.
+/// Handshakes with each cipher suite, group, certificate, authentication and resumption.
 pub fn handshakes() -> Vec<Scenario> {
     let mut scenarios = Vec::new();
     for base in [handshake_12(), handshake_13()] {
         let protocol = base.protocol.unwrap();
         for &certificate in Certificate::ALL {
+            if protocol == Protocol::Tls12 && certificate.is_ml_dsa() {
+                continue;
+            }
             for authentication in [Authentication::Server, Authentication::Mutual] {
                 for suite in suites(protocol, certificate) {
                     scenarios.push(Scenario {
@@ -58,7 +61,7 @@ pub fn handshakes() -> Vec<Scenario> {
             }
         }
         for &group in KeyExchange::ALL {
-            if protocol == Protocol::Tls12 && group == KeyExchange::X25519MlKem768 {
+            if protocol == Protocol::Tls12 && group.has_ml_kem() {
                 continue;
             }
             for resumption in [Resumption::None, Resumption::Ticket, Resumption::SessionId] {
@@ -161,8 +164,8 @@ pub fn main_report() -> Vec<Scenario> {
     ]
 }
 
-/// What the suite `primitives` measures.
-const PRIMITIVES: [&str; 21] = [
+/// The primitives of the suite `primitives`.
+const PRIMITIVES: [&str; 27] = [
     "aes-128-gcm-seal-16384",
     "aes-128-gcm-open-16384",
     "aes-128-gcm-seal-1350",
@@ -179,6 +182,12 @@ const PRIMITIVES: [&str; 21] = [
     "rsa-2048-verify",
     "ecdsa-p256-sign",
     "ecdsa-p256-verify",
+    "ml-dsa-44-sign",
+    "ml-dsa-44-verify",
+    "ml-dsa-65-sign",
+    "ml-dsa-65-verify",
+    "ml-dsa-87-sign",
+    "ml-dsa-87-verify",
     "x25519-generate",
     "x25519-agree",
     "ml-kem-768-generate",
@@ -194,7 +203,6 @@ pub fn primitives() -> Vec<Scenario> {
     PRIMITIVES.iter().map(named).collect()
 }
 
-/// One set-up.
 pub fn set_up(variant: &str, certificate: Certificate) -> Scenario {
     Scenario {
         operation: Operation::SetUp,
@@ -204,7 +212,6 @@ pub fn set_up(variant: &str, certificate: Certificate) -> Scenario {
     }
 }
 
-/// Set-ups of every kind.
 pub fn set_ups() -> Vec<Scenario> {
     let (rsa, ecdsa) = (Certificate::Rsa2048, Certificate::EcdsaP256);
     vec![

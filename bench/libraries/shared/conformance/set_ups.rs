@@ -1,9 +1,9 @@
-//! Set-ups are made, used and freed, and what is loaded counts.
+//! Set-ups are made, used and freed, and all loaded objects count.
 
 use tls_harness::{
     certificates::{authority, set_up},
     library::{Setup, TlsLibrary},
-    record::{Metric, Observation, Phase, Record},
+    record::{Measurement, Metric, Observation, Phase, Record},
     scenario::{Anchors, Certificate, Scenario, SetUp, Slope, Variant},
     session::{self, Expected},
     transport::Transport,
@@ -15,15 +15,15 @@ use super::{
     scenarios::{set_up as scenario, set_ups},
 };
 
-/// Every set-up that is supported is measured by its phases, which are all that its time is made of.
-pub fn every_set_up_is_measured_by_phases<L: TlsLibrary>(library: &L, program: &str) {
+/// Every supported set-up is measured by its phases, whose sum is its time.
+pub fn every_set_up_is_measured_by_phase<L: TlsLibrary>(library: &L, program: &str) {
     for scenario in set_ups() {
         if library.unsupported(&scenario).is_some() {
             continue;
         }
         let name = scenario.name();
         let Some(Variant::SetUp(what)) = scenario.variant else {
-            panic!("{name} sets up nothing");
+            panic!("{name} has no variant of a set-up");
         };
         let expected: &[Phase] = match what {
             SetUp::Anchors(_) | SetUp::PrivateKey => &[Phase::Construction, Phase::Destruction],
@@ -32,10 +32,22 @@ pub fn every_set_up_is_measured_by_phases<L: TlsLibrary>(library: &L, program: &
             SetUp::Slope(_) => &[Phase::Fixed, Phase::Each],
             _ => &[Phase::Construction, Phase::Handshake, Phase::Destruction],
         };
-        let [measurement] = &measured_by(program, &request(scenario.clone()))[..] else {
+        // One anchor may cost no more than the average of many.
+        let has_time = |it: &Observation| {
+            it.value > 0.0 || it.phase == Phase::Fixed || it.metric != Metric::DURATION
+        };
+        let measure = || measured_by(program, &request(scenario.clone()));
+        let is_timed = |it: &Vec<Measurement>| it[0].observations.iter().all(has_time);
+        // A busy host may stop the shorter of the two that make a slope.
+        let measured = (0..2).map(|_| measure()).find(is_timed);
+        let measured = measured.unwrap_or_else(measure);
+        let [measurement] = &measured[..] else {
             panic!("{name}: expected one measurement");
         };
-        assert_eq!(measurement.scenario, scenario, "{name}: what was measured");
+        assert_eq!(
+            measurement.scenario, scenario,
+            "{name}: the measured scenario"
+        );
         let observations = measurement.observations.iter();
         let [whole, ..] = &measurement.observations[..] else {
             panic!("{name}: no observation");
@@ -48,9 +60,7 @@ pub fn every_set_up_is_measured_by_phases<L: TlsLibrary>(library: &L, program: &
         let phases: Vec<_> = of_phases.clone().map(|it| it.phase).collect();
         assert_eq!(phases, expected, "{name}: the phases");
         let microseconds = of_phases.inspect(|it| {
-            // One anchor may cost no more than each of many does.
-            let is_some = it.value > 0.0 || it.phase == Phase::Fixed;
-            assert!(is_some, "{name}: no time in {:?}", it.phase);
+            assert!(has_time(it), "{name}: no time in {:?}", it.phase);
         });
         let sum: f64 = microseconds.map(|it| it.value).sum();
         let total = whole.value;
@@ -61,7 +71,7 @@ pub fn every_set_up_is_measured_by_phases<L: TlsLibrary>(library: &L, program: &
         };
         let keeps = expected.contains(&Phase::Destruction) && !matches!(what, SetUp::Reload(_));
         let stays = bytes(Metric::ALLOCATED);
-        assert_eq!(stays.is_some(), keeps, "{name}: is memory counted?");
+        assert_eq!(stays.is_some(), keeps, "{name}: whether memory is recorded");
         let (Some(stays), Some(peak)) = (stays, bytes(Metric::new("peak-allocated"))) else {
             continue;
         };
@@ -75,7 +85,6 @@ pub fn every_set_up_is_measured_by_phases<L: TlsLibrary>(library: &L, program: &
     }
 }
 
-/// A handshake of a client and a server.
 fn handshake<L: TlsLibrary>(library: &L, client: &Setup, server: &Setup) -> anyhow::Result<()> {
     let transport = Transport::new(Transport::HANDSHAKE_CAPACITY);
     let (client, server) = (
@@ -87,8 +96,8 @@ fn handshake<L: TlsLibrary>(library: &L, client: &Setup, server: &Setup) -> anyh
     Expected::new(&plain)?.check(&pair, &transport, false)
 }
 
-/// Clients verify with the anchors that were loaded, wherever the right one is among them.
-pub fn anchors_are_what_peers_are_verified_with<L: TlsLibrary>(library: &L) {
+/// Clients verify with the loaded anchors, wherever in the list the right one is.
+pub fn peers_are_verified_with_the_loaded_anchors<L: TlsLibrary>(library: &L) {
     let certificate = Certificate::EcdsaP256;
     for text in ["client-1", "client-10", "client-1000", "client-mozilla"] {
         let scenario = scenario(text, certificate);
@@ -118,7 +127,7 @@ fn setups(scenario: &Scenario) -> (Setup, Setup) {
     )
 }
 
-/// A server presents the certificate of the name that the client asks for, each of them.
+/// A server presents the certificate of each name that a client sends.
 pub fn a_server_has_a_certificate_for_each_name<L: TlsLibrary>(library: &L) {
     let (client, server) = setups(&scenario("names-100", Certificate::EcdsaP256));
     for named in set_up::named(100) {
@@ -136,8 +145,8 @@ pub fn a_server_has_a_certificate_for_each_name<L: TlsLibrary>(library: &L) {
     handshake(library, &client, &server).expect_err("a name without a certificate is served");
 }
 
-/// Anchors and keys that are broken are refused, also where nobody uses them.
-pub fn what_is_broken_is_not_loaded<L: TlsLibrary>(library: &L) {
+/// Invalid anchors and keys are rejected, even if no connection uses them.
+pub fn broken_anchors_and_keys_are_not_loaded<L: TlsLibrary>(library: &L) {
     let broken = |pem: &str| pem.replacen("MI", "AA", 1);
     let alone = scenario("private-key", Certificate::EcdsaP256);
     if library.unsupported(&alone).is_none() {
@@ -156,7 +165,6 @@ pub fn what_is_broken_is_not_loaded<L: TlsLibrary>(library: &L) {
     }
 }
 
-/// The harness' own cost is recorded for each set-up.
 pub fn the_own_cost_of_set_ups_is_recorded(program: &str) {
     for scenario in set_ups().into_iter().filter(is_of_all) {
         let name = scenario.name();
@@ -169,7 +177,7 @@ pub fn the_own_cost_of_set_ups_is_recorded(program: &str) {
     }
 }
 
-/// Whether every library has it.
+/// Whether every library supports it.
 fn is_of_all(scenario: &Scenario) -> bool {
     !matches!(
         scenario.variant,

@@ -1,10 +1,10 @@
-//! Transfers arrive.
+//! Transfers deliver the data that was sent.
 
 use tls_harness::{library::TlsLibrary, session::HandshakeBench, workloads::transfer::Batch};
 
 use super::{handshakes::server, scenarios::transfers};
 
-/// Every transfer arrives as it was sent, in records of the wanted size.
+/// Every transfer delivers the data that was sent, in records of the requested size.
 pub fn every_transfer_arrives<L: TlsLibrary>(library: &L) {
     for scenario in transfers() {
         if library.unsupported(&scenario).is_some() {

@@ -1,4 +1,4 @@
-//! What a library can't do is listed, by name.
+//! Each library has lists of the scenarios that it does not support.
 
 #![allow(dead_code, reason = "an adapter uses the lists that it needs")]
 
@@ -11,8 +11,17 @@ use tls_harness::{
 
 use super::scenarios::{handshakes, main_report, primitives, set_ups, transfers};
 
-/// What needs X25519MLKEM768.
+/// Scenarios with X25519MLKEM768.
 pub const HYBRID: &str = include_str!("unsupported/hybrid.txt");
+
+/// Scenarios with SecP256r1MLKEM768.
+pub const P256_HYBRID: &str = include_str!("unsupported/p256-hybrid.txt");
+
+/// Scenarios with MLKEM768, which no elliptic curve accompanies.
+pub const ML_KEM_ALONE: &str = include_str!("unsupported/ml-kem-alone.txt");
+
+/// Scenarios with certificates of ML-DSA.
+pub const ML_DSA: &str = include_str!("unsupported/ml-dsa.txt");
 
 /// Resumption by session id in TLS 1.3.
 pub const SESSION_ID: &str = include_str!("unsupported/session-id.txt");
@@ -21,7 +30,7 @@ pub const ML_KEM: &str = include_str!("unsupported/ml-kem.txt");
 
 pub const PRIMITIVES: &str = include_str!("unsupported/primitives.txt");
 
-/// A scenario's name, with the group where that leaves it out.
+/// A scenario's name, followed by the group if the name does not contain it.
 fn label(scenario: &Scenario) -> String {
     match scenario.key_exchange {
         Some(group) if scenario.operation == Operation::Transfer => {
@@ -31,8 +40,8 @@ fn label(scenario: &Scenario) -> String {
     }
 }
 
-/// The lists hold, one a line, exactly the scenarios that the library doesn't support.
-pub fn what_is_unsupported_is_listed_by_name<L: TlsLibrary>(library: &L, lists: &[&str]) {
+/// The lists contain, one per line, exactly the scenarios that the library does not support.
+pub fn unsupported_scenarios_are_listed_by_name<L: TlsLibrary>(library: &L, lists: &[&str]) {
     let listed: BTreeSet<&str> = lists.iter().flat_map(|list| list.lines()).collect();
     let all = [
         handshakes(),

@@ -1,4 +1,4 @@
-//! The transport as a BIO.
+//! The transport as an OpenSSL BIO.
 
 use std::{
     ffi::{c_char, c_int, c_long, c_void},
@@ -11,16 +11,16 @@ use tls_harness::transport::Endpoint;
 use super::check;
 use crate::ffi;
 
-/// The static method of all our BIOs: they only pass bytes to and from an `Endpoint`.
+/// The static method of all BIOs here: they pass bytes to and from an `Endpoint`.
 pub fn bio_method() -> Result<*mut ffi::BIO_METHOD> {
     struct Method(*mut ffi::BIO_METHOD);
-    // SAFETY: never changed after it was made.
+    // SAFETY: the method never changes after its creation.
     unsafe impl Send for Method {}
-    // SAFETY: as above.
+    // SAFETY: the method never changes after its creation.
     unsafe impl Sync for Method {}
     static METHOD: OnceLock<Method> = OnceLock::new();
     let method = METHOD.get_or_init(|| {
-        // SAFETY: the functions have the types and the lifetime that the library wants.
+        // SAFETY: the functions have the required types and are static.
         unsafe {
             let method =
                 ffi::BIO_meth_new(ffi::BIO_TYPE_SOURCE_SINK, c"tls-harness endpoint".as_ptr());
@@ -37,14 +37,15 @@ pub fn bio_method() -> Result<*mut ffi::BIO_METHOD> {
 }
 
 /// # Safety
-/// `bio` is one that `SslConnection::new` made.
+///
+/// `SslConnection::new` made this BIO.
 unsafe fn bio_endpoint<'a>(bio: *mut ffi::BIO) -> &'a Endpoint {
     // SAFETY: its data is the address of an endpoint that outlives the connection.
     unsafe { &*ffi::BIO_get_data(bio).cast::<Endpoint>() }
 }
 
 unsafe extern "C" fn bio_write(bio: *mut ffi::BIO, data: *const c_char, length: c_int) -> c_int {
-    // SAFETY: the library passes one of our BIOs and `length` readable bytes.
+    // SAFETY: the library passes a BIO of this method and `length` readable bytes.
     let (endpoint, data) = unsafe {
         let data = std::slice::from_raw_parts(data.cast::<u8>(), length as usize);
         (bio_endpoint(bio), data)
@@ -53,13 +54,13 @@ unsafe extern "C" fn bio_write(bio: *mut ffi::BIO, data: *const c_char, length: 
 }
 
 unsafe extern "C" fn bio_read(bio: *mut ffi::BIO, buffer: *mut c_char, length: c_int) -> c_int {
-    // SAFETY: the library passes one of our BIOs and `length` writable bytes.
+    // SAFETY: the library passes a BIO of this method and `length` writable bytes.
     let (endpoint, buffer) = unsafe {
         let buffer = std::slice::from_raw_parts_mut(buffer.cast::<u8>(), length as usize);
         (bio_endpoint(bio), buffer)
     };
     let read = endpoint.receive(buffer);
-    // SAFETY: as above.
+    // SAFETY: the BIO is valid.
     unsafe {
         ffi::BIO_clear_flags(bio, ffi::BIO_FLAGS_READ | ffi::BIO_FLAGS_SHOULD_RETRY);
         if read == 0 {

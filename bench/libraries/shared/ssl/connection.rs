@@ -1,4 +1,4 @@
-//! A connection with its end of the transport.
+//! A connection with its endpoint of the transport.
 
 use std::{
     ffi::{c_int, c_long},
@@ -15,7 +15,7 @@ use tls_harness::{
 use super::{bio::bio_method, check, context::Context};
 use crate::ffi;
 
-/// An `SSL` with its end of the transport.
+/// An `SSL` with its endpoint of the transport.
 pub struct SslConnection<'a> {
     pub ssl: *mut ffi::SSL,
     context: &'a Context,
@@ -24,8 +24,8 @@ pub struct SslConnection<'a> {
 
 impl Drop for SslConnection<'_> {
     fn drop(&mut self) {
-        // SAFETY: owned. Without the flags OpenSSL takes the session for broken, since it was not
-        // closed with an alert, and never resumes it.
+        // SAFETY: `self` owns the SSL. Without the flags OpenSSL treats the session as broken,
+        // since no alert closed it, and never resumes it.
         unsafe {
             ffi::SSL_set_shutdown(
                 self.ssl,
@@ -57,18 +57,19 @@ impl<'a> SslConnection<'a> {
         }
     }
 
-    /// An error, unless the library merely waits for its peer.
+    /// Returns an error, unless the library waits for its peer.
     fn waits(&self, result: c_int, what: &str) -> Result<()> {
-        // SAFETY: the connection lives, and `result` is what its last call returned.
+        // SAFETY: the connection is valid, and `result` is the result of its last call.
         let error = unsafe { ffi::SSL_get_error(self.ssl, result) };
         check(error == ffi::SSL_ERROR_WANT_READ, what)
     }
 }
 
 /// # Safety
-/// `ssl` is a connection that lives.
+///
+/// `ssl` is valid.
 unsafe fn has_peer_certificate(ssl: *mut ffi::SSL) -> bool {
-    // SAFETY: by the caller's promise; both look only at what the connection holds.
+    // SAFETY: the caller guarantees it; both functions only read the connection.
     unsafe {
         let session = ffi::SSL_get_session(ssl);
         !session.is_null() && !ffi::SSL_SESSION_get0_peer(session).is_null()
@@ -77,13 +78,13 @@ unsafe fn has_peer_certificate(ssl: *mut ffi::SSL) -> bool {
 
 impl Connection for SslConnection<'_> {
     fn handshake(&mut self) -> Result<Progress> {
-        // SAFETY: the connection lives.
+        // SAFETY: the connection is valid.
         let result = unsafe { ffi::SSL_do_handshake(self.ssl) };
         if result != 1 {
             self.waits(result, "SSL_do_handshake")?;
             return Ok(Progress::Waiting);
         }
-        // SAFETY: as above; the session gets a reference for the slot.
+        // SAFETY: the connection is valid, and the slot gets its own reference to the session.
         unsafe {
             if !self.is_client && self.context.issues_tickets {
                 ffi::flush_tickets(self.ssl)?;
@@ -101,7 +102,7 @@ impl Connection for SslConnection<'_> {
 
     fn receive_tickets(&mut self) -> Result<()> {
         let mut nothing = [0_u8; 1];
-        // SAFETY: one byte may be written. None will be: tickets are all that has arrived.
+        // SAFETY: the buffer has room for one byte. None is written, since only tickets arrived.
         let result = unsafe { ffi::SSL_read(self.ssl, nothing.as_mut_ptr().cast(), 1) };
         ensure!(result <= 0, "data arrived instead of tickets");
         self.waits(result, "SSL_read")
@@ -123,7 +124,7 @@ impl Connection for SslConnection<'_> {
     }
 
     fn negotiated(&self) -> Result<Negotiated> {
-        // SAFETY: the connection lives; what it returns is looked at while it does.
+        // SAFETY: the connection is valid, and outlives the uses of the returned pointers.
         unsafe {
             let suite = ffi::SSL_get_current_cipher(self.ssl);
             ensure!(!suite.is_null(), "no cipher suite was negotiated");

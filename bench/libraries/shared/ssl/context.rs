@@ -1,4 +1,4 @@
-//! The `SSL_CTX` of a role, which pins what a scenario pins.
+//! The `SSL_CTX` of a role, which pins the parameters of a scenario.
 
 use std::{
     cell::Cell,
@@ -23,9 +23,9 @@ use crate::ffi;
 /// The session that a client's next connection resumes.
 #[derive(Default)]
 pub(super) struct Slot {
-    /// Owned, or null.
+    /// Owned by the slot; may be null.
     session: Cell<*mut ffi::SSL_SESSION>,
-    /// Sessions that arrived in TLS 1.3 tickets since the last connection was made.
+    /// Sessions received in TLS 1.3 tickets since the last connection was made.
     pub(super) tickets: Cell<u32>,
 }
 
@@ -39,7 +39,7 @@ impl Slot {
 
     /// Takes ownership of `session`, which may be null.
     pub(super) fn put(&self, session: *mut ffi::SSL_SESSION) {
-        // SAFETY: the slot owns what it held; freeing null does nothing.
+        // SAFETY: the slot owns its old session, and freeing null does nothing.
         unsafe { ffi::SSL_SESSION_free(self.session.replace(session)) }
     }
 }
@@ -50,43 +50,42 @@ impl Drop for Slot {
     }
 }
 
-/// An `SSL_CTX`.
 pub struct Context {
     pub(super) context: *mut ffi::SSL_CTX,
     host_name: CString,
     pub(super) protocol: Protocol,
     pub(super) issues_tickets: bool,
     pub(super) resumes: bool,
-    /// Groups that a client sends key shares for, where that is not all of them.
+    /// Groups whose key shares a client sends; empty: those that the library chooses.
     key_shares: Vec<KeyExchange>,
-    /// In a box: the `SSL_CTX` keeps its address.
+    /// Boxed, since the `SSL_CTX` keeps its address.
     pub(super) slot: Box<Slot>,
-    /// Of a server that chooses by name. In a box for the same reason.
+    /// The contexts of a server that selects by name; boxed for the same reason.
     named: Option<Box<Named>>,
 }
 
-/// Contexts of their own, by the names that clients ask for.
+/// Contexts by the name that a client sends.
 type Named = HashMap<&'static [u8], ServerContext>;
 
-/// What several threads may share: the `SSL_CTX` of a server.
+/// The `SSL_CTX` of a server, which several threads share.
 pub struct ServerContext(Context);
 
 // SAFETY: both libraries allow connections of one SSL_CTX in several threads, and a server never
-// touches its slot, the only part without a lock.
+// uses its slot, the only part without a lock.
 unsafe impl Sync for ServerContext {}
 
 impl Drop for Context {
     fn drop(&mut self) {
-        // SAFETY: owned, and every connection holds a reference of its own.
+        // SAFETY: `self` owns the SSL_CTX, and every connection holds its own reference.
         unsafe { ffi::SSL_CTX_free(self.context) }
     }
 }
 
-/// Called by the library with the name that a client asks for: as nginx and HAProxy do it, each name
-/// has an SSL_CTX.
+/// Selects the SSL_CTX for the name that a client sends (SNI). nginx and HAProxy also have one
+/// SSL_CTX per name.
 unsafe extern "C" fn choose(ssl: *mut ffi::SSL, _: *mut c_int, named: *mut c_void) -> c_int {
     // SAFETY: `Context::server` stored the address of contexts that outlive the SSL_CTX, and the
-    // name lives as long as the connection.
+    // name is valid as long as the connection.
     unsafe {
         let name = ffi::SSL_get_servername(ssl, HOST_NAME);
         if !name.is_null() {
@@ -103,10 +102,10 @@ unsafe extern "C" fn choose(ssl: *mut ffi::SSL, _: *mut c_int, named: *mut c_voi
 const HOST_NAME: c_int = 0;
 const ACCEPTED: c_int = 0;
 
-/// Called by the library with each new session; takes ownership by returning 1.
+/// Stores each new session; returning 1 takes ownership of it.
 unsafe extern "C" fn keep_session(ssl: *mut ffi::SSL, session: *mut ffi::SSL_SESSION) -> c_int {
-    // SAFETY: `Context::new` stored the address of a slot that outlives the SSL_CTX, and the slot
-    // belongs to this thread.
+    // SAFETY: `Context::new` stored the address of a slot that outlives the SSL_CTX and belongs to
+    // this thread.
     let slot = unsafe { &*ffi::SSL_CTX_get_ex_data(ffi::SSL_get_SSL_CTX(ssl), 0).cast::<Slot>() };
     slot.put(session);
     slot.tickets.set(slot.tickets.get() + 1);
@@ -119,7 +118,7 @@ impl Context {
             Protocol::Tls12 => ffi::TLS1_2_VERSION,
             Protocol::Tls13 => ffi::TLS1_3_VERSION,
         };
-        let context = ffi::new_context()?; // owned by what is returned
+        let context = ffi::new_context()?; // the returned value owns it
         let this = Self {
             context,
             host_name: CString::new(setup.host_name)?,
@@ -137,9 +136,9 @@ impl Context {
             named: None,
         };
         let groups = CString::new(ffi::group_list(&setup.groups, setup.key_shares))?;
-        // SAFETY: the SSL_CTX lives, and the strings are copied by the library.
+        // SAFETY: the SSL_CTX is valid, and the library copies the strings.
         unsafe {
-            let version = version as _; // an int in one, 16 bits in the other
+            let version = version as _; // an int in OpenSSL, 16 bits in BoringSSL
             check(
                 ffi::SSL_CTX_set_min_proto_version(context, version) == 1
                     && ffi::SSL_CTX_set_max_proto_version(context, version) == 1,
@@ -166,7 +165,7 @@ impl Context {
             }
         }
         if !setup.trusted.is_empty() {
-            // SAFETY: the SSL_CTX lives, and owns the store.
+            // SAFETY: the SSL_CTX is valid and owns the store.
             unsafe { add_anchors(ffi::SSL_CTX_get_cert_store(context), setup.trusted)? };
         }
         if let Some(identity) = &setup.identity {
@@ -177,8 +176,8 @@ impl Context {
 
     fn use_identity(&self, identity: &Identity) -> Result<()> {
         let context = self.context;
-        // SAFETY: the SSL_CTX takes references of its own to leaf and key, and takes over the
-        // certificates of the chain.
+        // SAFETY: the SSL_CTX takes its own references to leaf and key, and takes ownership of the
+        // other certificates.
         unsafe {
             for (i, certificate) in certificates(identity.chain)?.into_iter().enumerate() {
                 let used = if i == 0 {
@@ -198,11 +197,12 @@ impl Context {
     }
 
     /// # Errors
-    /// The library refuses the set-up.
+    ///
+    /// The library rejects the configuration.
     pub fn client(setup: &Setup) -> Result<Self> {
         let this = Self::new(setup)?;
         let context = this.context;
-        // SAFETY: the slot is in a box that lives as long as the SSL_CTX's connections do.
+        // SAFETY: the boxed slot lives as long as the connections of the SSL_CTX.
         unsafe {
             ffi::SSL_CTX_set_verify(context, ffi::SSL_VERIFY_PEER, None);
             ffi::SSL_CTX_set_session_cache_mode(
@@ -228,7 +228,8 @@ impl Context {
     }
 
     /// # Errors
-    /// The library refuses the set-up.
+    ///
+    /// The library rejects the configuration.
     pub fn server(setup: &Setup) -> Result<ServerContext> {
         let mut this = Self::new(setup)?;
         let context = this.context;
@@ -236,7 +237,7 @@ impl Context {
             Authentication::Server => 0,
             Authentication::Mutual => ffi::SSL_VERIFY_PEER | ffi::SSL_VERIFY_FAIL_IF_NO_PEER_CERT,
         };
-        // SAFETY: the SSL_CTX lives, and the name is copied.
+        // SAFETY: the SSL_CTX is valid, and the name is copied.
         unsafe {
             ffi::SSL_CTX_set_verify(context, verify, None);
             let name = c"tls-harness";
@@ -244,12 +245,12 @@ impl Context {
                 ffi::SSL_CTX_set_session_id_context(
                     context,
                     name.as_ptr().cast(),
-                    name.to_bytes().len() as _, // unsigned in one, size_t in the other
+                    name.to_bytes().len() as _, // unsigned in OpenSSL, size_t in BoringSSL
                 ) == 1,
                 "SSL_CTX_set_session_id_context",
             )?;
-            // Without SSL_OP_NO_TICKET a TLS 1.3 ticket is the session; with it, it is a key to
-            // the server's cache.
+            // Without SSL_OP_NO_TICKET a TLS 1.3 ticket contains the session; with it, a key to the
+            // server's cache.
             if setup.resumption != Resumption::Ticket {
                 ffi::SSL_CTX_set_options(context, ffi::SSL_OP_NO_TICKET as _);
             }
@@ -280,7 +281,7 @@ impl Context {
                 named.insert(it.name.as_bytes(), Self::server(&own)?);
             }
             let named = this.named.insert(Box::new(named));
-            // SAFETY: the SSL_CTX lives, and the contexts as long as it.
+            // SAFETY: the SSL_CTX is valid, and the contexts live as long as it.
             unsafe {
                 ffi::SSL_CTX_set_tlsext_servername_callback(context, Some(choose));
                 let named = ptr::from_ref(&**named).cast_mut().cast();
@@ -290,15 +291,16 @@ impl Context {
         Ok(ServerContext(this))
     }
 
-    /// Makes a client connection that resumes the session at hand.
+    /// Makes a client connection that resumes the stored session, if there is one.
     ///
     /// # Errors
-    /// The library fails.
+    ///
+    /// The library reports an error.
     pub fn connect<'a>(&'a self, endpoint: &'a Endpoint) -> Result<SslConnection<'a>> {
         let connection = SslConnection::new(self, endpoint, true)?;
         let ssl = connection.ssl;
         self.slot.tickets.set(0);
-        // SAFETY: the connection lives; name and session are copied or referenced by it.
+        // SAFETY: the connection is valid, and copies or references name and session.
         unsafe {
             ffi::SSL_set_connect_state(ssl);
             let name = self.host_name.as_ptr().cast_mut();
@@ -324,10 +326,11 @@ impl ServerContext {
     /// Makes a server connection.
     ///
     /// # Errors
-    /// The library fails.
+    ///
+    /// The library reports an error.
     pub fn accept<'a>(&'a self, endpoint: &'a Endpoint) -> Result<SslConnection<'a>> {
         let connection = SslConnection::new(&self.0, endpoint, false)?;
-        // SAFETY: the connection lives.
+        // SAFETY: the connection is valid.
         unsafe { ffi::SSL_set_accept_state(connection.ssl) };
         Ok(connection)
     }

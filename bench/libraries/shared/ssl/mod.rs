@@ -1,6 +1,6 @@
-//! What libraries with OpenSSL's API share: a module of their adapters. Where they differ, it calls
-//! `crate::ffi`, which is each adapter's own. What the build is, what it does not support and its
-//! cryptography are in `crate::implementation`, `crate::unsupported` and `crate::cryptography`.
+//! The adapter for libraries with OpenSSL's API: a module of each of them. Where the libraries
+//! differ, it calls `crate::ffi` of the adapter. `crate::implementation`, `crate::unsupported` and
+//! `crate::cryptography` describe the build, what it does not support, and its cryptography.
 
 mod bio;
 mod connection;
@@ -21,7 +21,6 @@ use crate::ffi;
 use connection::SslConnection;
 use context::{Context, ServerContext};
 
-/// The library that the program is linked with.
 pub struct Ssl;
 
 impl TlsLibrary for Ssl {
@@ -43,7 +42,7 @@ impl TlsLibrary for Ssl {
     }
 
     fn anchors(&self, pem: &str) -> Result<Box<dyn Any>> {
-        // SAFETY: the store is owned by what is returned.
+        // SAFETY: the returned value owns the store.
         unsafe {
             let store = Store(ffi::X509_STORE_new());
             check(!store.0.is_null(), "X509_STORE_new")?;
@@ -81,14 +80,15 @@ impl TlsLibrary for Ssl {
     }
 }
 
-/// Turns a C library's failure into an error with the reasons that it queued.
+/// Turns a failure of a C library into an error with the messages in its error queue.
 pub fn check(ok: bool, what: &str) -> Result<()> {
     if ok {
         return Ok(());
     }
     let mut reasons = Vec::new();
     loop {
-        // SAFETY: both only touch the error queue of this thread; a reason is a static string.
+        // SAFETY: both functions only use this thread's error queue, and messages are static
+        // strings.
         let reason = unsafe {
             match ffi::ERR_get_error() {
                 0 => break,
@@ -96,7 +96,7 @@ pub fn check(ok: bool, what: &str) -> Result<()> {
             }
         };
         if !reason.is_null() {
-            // SAFETY: not null, so a static C string.
+            // SAFETY: a message that is not null is a static C string.
             reasons.push(unsafe { CStr::from_ptr(reason) }.to_string_lossy());
         }
     }
@@ -106,7 +106,7 @@ pub fn check(ok: bool, what: &str) -> Result<()> {
     }
 }
 
-/// The name of a TLS 1.2 suite in cipher lists; none for those of TLS 1.3.
+/// The name of a TLS 1.2 cipher suite in cipher lists; `None` for those of TLS 1.3.
 pub fn cipher_list_name(suite: CipherSuite) -> Option<&'static CStr> {
     Some(match suite {
         CipherSuite::EcdheRsaAes128Gcm => c"ECDHE-RSA-AES128-GCM-SHA256",
@@ -128,6 +128,8 @@ pub fn group_name(group: KeyExchange) -> &'static str {
         KeyExchange::Secp256r1 => "P-256",
         KeyExchange::Secp384r1 => "P-384",
         KeyExchange::X25519MlKem768 => "X25519MLKEM768",
+        KeyExchange::Secp256r1MlKem768 => "SecP256r1MLKEM768",
+        KeyExchange::MlKem768 => "MLKEM768",
     }
 }
 
@@ -137,10 +139,13 @@ fn signature_algorithm(certificate: Certificate) -> &'static CStr {
         Certificate::EcdsaP256 => c"ecdsa_secp256r1_sha256",
         Certificate::EcdsaP384 => c"ecdsa_secp384r1_sha384",
         Certificate::Ed25519 => c"ed25519",
+        Certificate::MlDsa44 => c"mldsa44",
+        Certificate::MlDsa65 => c"mldsa65",
+        Certificate::MlDsa87 => c"mldsa87",
     }
 }
 
-/// The certificates of a PEM text, in order; to be freed by the caller.
+/// The certificates of a PEM text, in order; the caller frees them.
 fn certificates(pem: &str) -> Result<Vec<*mut ffi::X509>> {
     let mut certificates = Vec::new();
     // SAFETY: the BIO reads `pem`, which outlives it.
@@ -155,7 +160,7 @@ fn certificates(pem: &str) -> Result<Vec<*mut ffi::X509>> {
             certificates.push(certificate);
         }
         ffi::BIO_free_all(bio);
-        // The end of the text is an error for the reader.
+        // Reading past the last certificate is an error of the library.
         let reason = ffi::ERR_reason_error_string(ffi::ERR_peek_last_error());
         let is_end = !reason.is_null()
             && [c"no start line", c"NO_START_LINE"].contains(&CStr::from_ptr(reason));
@@ -173,10 +178,11 @@ fn certificates(pem: &str) -> Result<Vec<*mut ffi::X509>> {
 /// Adds the certificates of a PEM text to a store.
 ///
 /// # Safety
-/// The store lives.
+///
+/// The store is valid.
 unsafe fn add_anchors(store: *mut ffi::X509_STORE, pem: &str) -> Result<()> {
     for certificate in certificates(pem)? {
-        // SAFETY: the store takes a reference of its own.
+        // SAFETY: the store takes its own reference.
         unsafe {
             let added = ffi::X509_STORE_add_cert(store, certificate);
             ffi::X509_free(certificate);
@@ -186,27 +192,26 @@ unsafe fn add_anchors(store: *mut ffi::X509_STORE, pem: &str) -> Result<()> {
     Ok(())
 }
 
-/// Trust anchors alone.
+/// A store of trust anchors alone.
 struct Store(*mut ffi::X509_STORE);
 
 impl Drop for Store {
     fn drop(&mut self) {
-        // SAFETY: owned.
+        // SAFETY: `self` owns the store.
         unsafe { ffi::X509_STORE_free(self.0) }
     }
 }
 
-/// A private key alone.
 struct PrivateKey(*mut ffi::EVP_PKEY);
 
 impl Drop for PrivateKey {
     fn drop(&mut self) {
-        // SAFETY: owned.
+        // SAFETY: `self` owns the key.
         unsafe { ffi::EVP_PKEY_free(self.0) }
     }
 }
 
-/// The key of a PEM text; the caller frees it.
+/// The private key of a PEM text; the caller frees it.
 pub fn private_key(pem: &str) -> Result<*mut ffi::EVP_PKEY> {
     // SAFETY: the BIO reads `pem`, which outlives it.
     unsafe {

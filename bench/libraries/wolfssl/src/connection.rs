@@ -1,4 +1,4 @@
-//! A connection with its end of the transport.
+//! A wolfSSL connection with its endpoint of the transport.
 
 use std::{
     ffi::{CStr, c_char, c_int, c_void},
@@ -19,18 +19,18 @@ use crate::{check, context::Context, is_there, reason};
 const FAILED: c_int = -1;
 const WANT_READ: c_int = -2;
 
-/// Numbers of the protocols on the wire.
+/// TLS versions as numbered on the wire.
 const TLS_1_2: c_int = 0x0303;
 const TLS_1_3: c_int = 0x0304;
 
-/// The transport as wolfSSL calls it: `endpoint` is that of `WolfSslConnection::new`.
+/// Receives from the transport; `endpoint` is the argument of `WolfSslConnection::new`.
 pub unsafe extern "C" fn receive(
     _: *mut ffi::WOLFSSL,
     buffer: *mut c_char,
     length: c_int,
     endpoint: *mut c_void,
 ) -> c_int {
-    // SAFETY: the endpoint outlives the connection; `length` bytes can be written.
+    // SAFETY: the endpoint outlives the connection, and `length` bytes can be written.
     let (endpoint, buffer) = unsafe {
         let buffer = slice::from_raw_parts_mut(buffer.cast::<u8>(), length as usize);
         (&*endpoint.cast::<Endpoint>(), buffer)
@@ -47,7 +47,7 @@ pub unsafe extern "C" fn send(
     length: c_int,
     endpoint: *mut c_void,
 ) -> c_int {
-    // SAFETY: as above; `length` bytes can be read.
+    // SAFETY: the endpoint outlives the connection, and `length` bytes can be read.
     let (endpoint, data) = unsafe {
         let data = slice::from_raw_parts(data.cast::<u8>(), length as usize);
         (&*endpoint.cast::<Endpoint>(), data)
@@ -58,27 +58,27 @@ pub unsafe extern "C" fn send(
     }
 }
 
-/// A `WOLFSSL` with its end of the transport.
+/// A `WOLFSSL` with its endpoint of the transport.
 pub struct WolfSslConnection<'a> {
     pub ssl: *mut ffi::WOLFSSL,
     is_client: bool,
-    /// Its context and its endpoint outlive it.
+    /// The context and the endpoint outlive the connection.
     _borrowed: (&'a Context, &'a Endpoint),
 }
 
 impl Drop for WolfSslConnection<'_> {
     fn drop(&mut self) {
-        // SAFETY: owned.
+        // SAFETY: `self` owns the connection.
         unsafe { ffi::wolfSSL_free(self.ssl) };
     }
 }
 
 impl<'a> WolfSslConnection<'a> {
     pub fn new(context: &'a Context, endpoint: &'a Endpoint, is_client: bool) -> Result<Self> {
-        // SAFETY: the context lives, and what is made is owned.
+        // SAFETY: the context is valid, and the returned value owns the connection.
         let ssl = is_there(unsafe { ffi::wolfSSL_new(context.context) }, "wolfSSL_new")?;
         let address = ptr::from_ref(endpoint).cast_mut().cast();
-        // SAFETY: the connection lives, and its endpoint outlives it.
+        // SAFETY: the connection is valid, and its endpoint outlives it.
         unsafe {
             ffi::wolfSSL_SetIOReadCtx(ssl, address);
             ffi::wolfSSL_SetIOWriteCtx(ssl, address);
@@ -90,15 +90,15 @@ impl<'a> WolfSslConnection<'a> {
         })
     }
 
-    /// The error of the last call, which returned `result`.
+    /// The error code of the last call, which returned `result`.
     fn error(&self, result: c_int) -> c_int {
-        // SAFETY: the connection lives.
+        // SAFETY: the connection is valid.
         unsafe { ffi::wolfSSL_get_error(self.ssl, result) }
     }
 
-    /// The group of the key exchange, by its name in wolfSSL.
+    /// The group of the key exchange, from its name in wolfSSL.
     fn group(&self) -> Result<Option<KeyExchange>> {
-        // SAFETY: the connection lives, and the name is static.
+        // SAFETY: the connection is valid, and the name is static.
         let name = unsafe {
             match ffi::wolfSSL_get_curve_name(self.ssl) {
                 name if name.is_null() => return Ok(None),
@@ -112,9 +112,9 @@ impl<'a> WolfSslConnection<'a> {
         }
     }
 
-    /// Whether the peer had a certificate.
+    /// Whether the peer presented a certificate.
     fn knows_peer(&self) -> bool {
-        // SAFETY: the connection lives, and the copy of the certificate is freed.
+        // SAFETY: the connection is valid, and the copy of the certificate is freed.
         unsafe {
             let certificate = ffi::wolfSSL_get_peer_certificate(self.ssl);
             let is_known = !certificate.is_null();
@@ -126,7 +126,7 @@ impl<'a> WolfSslConnection<'a> {
 
 impl Connection for WolfSslConnection<'_> {
     fn handshake(&mut self) -> Result<Progress> {
-        // SAFETY: the connection lives.
+        // SAFETY: the connection is valid.
         let (result, what) = unsafe {
             match self.is_client {
                 true => (ffi::wolfSSL_connect(self.ssl), "wolfSSL_connect"),
@@ -165,7 +165,7 @@ impl Connection for WolfSslConnection<'_> {
     }
 
     fn negotiated(&self) -> Result<Negotiated> {
-        // SAFETY: the connection lives.
+        // SAFETY: the connection is valid.
         unsafe {
             let suite = ffi::wolfSSL_get_current_cipher_suite(self.ssl);
             let verifies =

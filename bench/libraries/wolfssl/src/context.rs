@@ -1,4 +1,4 @@
-//! The `WOLFSSL_CTX` of a role, which pins what a scenario pins.
+//! The `WOLFSSL_CTX` of a role, which pins the parameters of a scenario.
 
 use std::{
     collections::HashMap,
@@ -19,23 +19,23 @@ use crate::{
     is_there,
 };
 
-/// A `WOLFSSL_CTX`.
 pub struct Context {
     pub context: *mut ffi::WOLFSSL_CTX,
     pub host_name: CString,
-    /// Numbers of the groups that a client sends key shares for.
+    /// Numbers of the groups whose key shares a client sends.
     pub key_shares: Vec<u16>,
-    /// Of a server that chooses by name. In a box: the `WOLFSSL_CTX` keeps its address.
+    /// The contexts of a server that selects by name; boxed, since the `WOLFSSL_CTX` keeps its
+    /// address.
     named: Option<Box<Named>>,
 }
 
-/// Contexts of their own, by the names that clients ask for.
+/// Contexts by the name that a client sends.
 type Named = HashMap<&'static [u8], ServerContext>;
 
-/// Called by the library with the name that a client asks for.
+/// Selects the context for the name that a client sends (SNI).
 unsafe extern "C" fn choose(ssl: *mut ffi::WOLFSSL, _: *mut c_int, named: *mut c_void) -> c_int {
-    // SAFETY: `Context::server` stored the address of contexts that outlive the WOLFSSL_CTX, and the
-    // name lives as long as the connection.
+    // SAFETY: `Context::server` stored the address of contexts that outlive the WOLFSSL_CTX, and
+    // the name is valid as long as the connection.
     unsafe {
         let kind = u8::try_from(ffi::WOLFSSL_SNI_HOST_NAME).unwrap_or_default();
         let name = ffi::wolfSSL_get_servername(ssl, kind);
@@ -49,18 +49,18 @@ unsafe extern "C" fn choose(ssl: *mut ffi::WOLFSSL, _: *mut c_int, named: *mut c
     ACCEPTED
 }
 
-/// The name is accepted.
+/// Result of the callback: accept the name.
 const ACCEPTED: c_int = 0;
 
-/// What several threads may share.
+/// The `WOLFSSL_CTX` of a server, which several threads share.
 pub struct ServerContext(pub Context);
 
-// SAFETY: wolfSSL allows connections of one WOLFSSL_CTX in several threads, once it is set up.
+// SAFETY: wolfSSL allows connections of one WOLFSSL_CTX in several threads, once it is configured.
 unsafe impl Sync for ServerContext {}
 
 impl Drop for Context {
     fn drop(&mut self) {
-        // SAFETY: owned, and every connection holds a reference of its own.
+        // SAFETY: `self` owns the WOLFSSL_CTX, and every connection holds its own reference.
         unsafe { ffi::wolfSSL_CTX_free(self.context) }
     }
 }
@@ -85,12 +85,16 @@ fn signature_algorithm(certificate: Certificate) -> &'static CStr {
         Certificate::EcdsaP256 => c"ECDSA+SHA256",
         Certificate::EcdsaP384 => c"ECDSA+SHA384",
         Certificate::Ed25519 => c"ED25519",
+        Certificate::MlDsa44 => c"ML_DSA_44",
+        Certificate::MlDsa65 => c"ML_DSA_65",
+        Certificate::MlDsa87 => c"ML_DSA_87",
     }
 }
 
 impl Context {
     fn new(setup: &Setup, method: *mut ffi::WOLFSSL_METHOD) -> Result<Self> {
-        // SAFETY: the new WOLFSSL_CTX takes the method over, and is owned by what is returned.
+        // SAFETY: the new WOLFSSL_CTX takes ownership of the method, and the returned value owns
+        // it.
         let context = unsafe { ffi::wolfSSL_CTX_new(method) };
         let this = Self {
             context: is_there(context, "wolfSSL_CTX_new")?,
@@ -101,7 +105,7 @@ impl Context {
         let mut groups: Vec<c_int> = setup.groups.iter().map(|it| it.number().into()).collect();
         let count = groups.len().try_into()?;
         let pem = ffi::WOLFSSL_FILETYPE_PEM.cast_signed();
-        // SAFETY: the WOLFSSL_CTX lives, and what is passed is copied before each call returns.
+        // SAFETY: the WOLFSSL_CTX is valid, and arguments are copied before each call returns.
         unsafe {
             let name = cipher_name(setup.cipher_suite);
             let set = ffi::wolfSSL_CTX_set_cipher_list(context, name.as_ptr());
@@ -126,7 +130,7 @@ impl Context {
                     ffi::wolfSSL_CTX_use_PrivateKey_buffer(context, key.as_ptr(), length, pem);
                 check(used, "wolfSSL_CTX_use_PrivateKey_buffer")?;
             }
-            // After the cipher suite, which chooses algorithms of its own.
+            // Must follow the cipher suite, which sets signature algorithms too.
             let algorithm = signature_algorithm(setup.certificate);
             let set = ffi::wolfSSL_CTX_set1_sigalgs_list(context, algorithm.as_ptr());
             check(set, "wolfSSL_CTX_set1_sigalgs_list")?;
@@ -139,9 +143,10 @@ impl Context {
     }
 
     /// # Errors
-    /// The library refuses the set-up.
+    ///
+    /// The library rejects the configuration.
     pub fn client(setup: &Setup) -> Result<Self> {
-        // SAFETY: each makes a method, which the context takes over.
+        // SAFETY: each call makes a method, and the context takes ownership of it.
         let method = unsafe {
             match setup.protocol {
                 Protocol::Tls12 => ffi::wolfTLSv1_2_client_method(),
@@ -149,7 +154,7 @@ impl Context {
             }
         };
         let mut this = Self::new(setup, method)?;
-        // SAFETY: the WOLFSSL_CTX lives.
+        // SAFETY: the WOLFSSL_CTX is valid.
         unsafe {
             let verify = ffi::WOLFSSL_VERIFY_PEER.cast_signed();
             ffi::wolfSSL_CTX_set_verify(this.context, verify, NONE);
@@ -162,9 +167,10 @@ impl Context {
     }
 
     /// # Errors
-    /// The library refuses the set-up.
+    ///
+    /// The library rejects the configuration.
     pub fn server(setup: &Setup) -> Result<ServerContext> {
-        // SAFETY: as above.
+        // SAFETY: each call makes a method, and the context takes ownership of it.
         let method = unsafe {
             match setup.protocol {
                 Protocol::Tls12 => ffi::wolfTLSv1_2_server_method(),
@@ -178,7 +184,7 @@ impl Context {
                 ffi::WOLFSSL_VERIFY_PEER | ffi::WOLFSSL_VERIFY_FAIL_IF_NO_PEER_CERT
             }
         };
-        // SAFETY: the WOLFSSL_CTX lives.
+        // SAFETY: the WOLFSSL_CTX is valid.
         unsafe { ffi::wolfSSL_CTX_set_verify(this.context, verify.cast_signed(), NONE) };
         if !setup.named.is_empty() {
             let mut named = Named::with_capacity(setup.named.len());
@@ -191,7 +197,7 @@ impl Context {
                 named.insert(it.name.as_bytes(), Self::server(&own)?);
             }
             let named = this.named.insert(Box::new(named));
-            // SAFETY: the WOLFSSL_CTX lives, and the contexts as long as it.
+            // SAFETY: the WOLFSSL_CTX is valid, and the contexts live as long as it.
             unsafe {
                 ffi::wolfSSL_CTX_set_servername_callback(this.context, Some(choose));
                 let named = ptr::from_ref(&**named).cast_mut().cast();

@@ -1,5 +1,5 @@
-//! wolfSSL, as the package wolfssl-sys configures and builds it: without session tickets, without
-//! Ed25519, and without a way to limit the size of records.
+//! Adapter for wolfSSL as the package wolfssl-sys configures and builds it: without session
+//! tickets, without Ed25519, and without a limit for the size of records.
 
 mod connection;
 mod context;
@@ -24,10 +24,9 @@ use crate::{
     context::{Context, ServerContext},
 };
 
-/// The wolfSSL that the program is linked with.
 pub struct WolfSsl;
 
-/// Turns a result other than success into an error with its reason.
+/// Turns any result but success into an error with wolfSSL's message.
 fn check(result: c_int, what: &str) -> Result<()> {
     if result == ffi::WOLFSSL_SUCCESS as c_int {
         return Ok(());
@@ -35,11 +34,11 @@ fn check(result: c_int, what: &str) -> Result<()> {
     bail!("{what}: {}", reason(result));
 }
 
-/// The text of one of wolfSSL's errors.
+/// The message of an error code of wolfSSL.
 fn reason(error: c_int) -> String {
     // `WOLFSSL_MAX_ERROR_SZ` of ssl.h.
     let mut text: [c_char; 80] = [0; 80];
-    // SAFETY: so many bytes may be written, and the text is ended by a zero.
+    // SAFETY: the buffer has `WOLFSSL_MAX_ERROR_SZ` bytes, and the text ends with a zero byte.
     unsafe {
         ffi::wolfSSL_ERR_error_string(i64::from(error).cast_unsigned(), text.as_mut_ptr());
         CStr::from_ptr(text.as_ptr()).to_string_lossy().into_owned()
@@ -74,6 +73,9 @@ impl TlsLibrary for WolfSsl {
         if scenario.certificate == Some(Certificate::Ed25519) {
             return reason("wolfssl-sys builds wolfSSL without Ed25519");
         }
+        if scenario.certificate.is_some_and(Certificate::is_ml_dsa) {
+            return reason("wolfssl-sys builds wolfSSL without ML-DSA");
+        }
         if scenario.record_size.is_some() {
             return reason(
                 "wolfssl-sys builds wolfSSL without HAVE_MAX_FRAGMENT: records have 16 KiB",
@@ -97,7 +99,7 @@ impl TlsLibrary for WolfSsl {
     }
 
     fn anchors(&self, pem: &str) -> Result<Box<dyn Any>> {
-        // SAFETY: the manager is owned by what is returned, and the text is read before the call
+        // SAFETY: the returned value owns the manager, and the text is read before the call
         // returns.
         unsafe {
             let manager = ffi::wolfSSL_CertManagerNew();
@@ -127,7 +129,7 @@ impl TlsLibrary for WolfSsl {
         let connection = WolfSslConnection::new(context, endpoint, true)?;
         let ssl = connection.ssl;
         let name = &context.host_name;
-        // SAFETY: the connection lives, and the name is copied.
+        // SAFETY: the connection is valid, and the name is copied.
         unsafe {
             let length = name.as_bytes().len().try_into()?;
             let kind = ffi::WOLFSSL_SNI_HOST_NAME.try_into()?;
@@ -151,20 +153,19 @@ impl TlsLibrary for WolfSsl {
     }
 }
 
-/// Trust anchors alone.
+/// A store of trust anchors alone.
 struct Anchors(*mut ffi::WOLFSSL_CERT_MANAGER);
 
 impl Drop for Anchors {
     fn drop(&mut self) {
-        // SAFETY: owned.
+        // SAFETY: `self` owns the manager.
         unsafe { ffi::wolfSSL_CertManagerFree(self.0) };
     }
 }
 
-/// No callback.
 const NONE: ffi::VerifyCallback = None;
 
-/// What the library made, or an error where it made nothing.
+/// Returns the new object, or an error if it is null.
 fn is_there<T>(object: *mut T, what: &str) -> Result<*mut T> {
     match object.is_null() {
         true => bail!("{what}: out of memory"),

@@ -1,5 +1,7 @@
 use anstream::adapter::strip_str;
 
+use tls_harness::request::Counter;
+
 use super::*;
 
 fn source(text: &str) -> Build {
@@ -69,6 +71,7 @@ fn trees_are_named_by_their_commits_if_those_say_which_is_which() {
     assert_eq!(names([&base, &head]), ["tree-base", "tree-head"]);
     std::fs::create_dir_all(path.join("other/base")).unwrap();
     assert_eq!(names([&base, &path.join("other/base")]), ["a", "b"]);
+    assert_eq!(self::folder(&path.join("Two  words_3")), "tree-two-words-3");
     // A folder in another project's checkout has no commit of its own.
     std::fs::create_dir_all(base.join("vendored")).unwrap();
     assert_eq!(commit(&base.join("vendored")), None);
@@ -130,7 +133,12 @@ fn comparison(rows: Vec<Row>) -> Comparison {
     Comparison {
         ids: ["rustls-base", "rustls-head"].map(str::to_owned),
         bound: 0.01,
-        counter: "3.19.0".to_owned(),
+        counter: RunCounter {
+            name: Counter::Callgrind,
+            version: "3.19.0".to_owned(),
+            processor: Some("amd64-avx2".to_owned()),
+        },
+        compilers: ["rustc 1.95.0, gcc 12.2.0", "rustc 1.95.0, clang 14.0.6"].map(str::to_owned),
         functions: vec![(rows[0].clone(), vec![function])],
         rows,
     }
@@ -142,9 +150,11 @@ fn a_comparison_prints_each_row_with_its_verdict() {
     let all = comparison(rows);
     let text = strip_str(&all.to_text()).to_string();
     let expected = "\
-instructions, counted by callgrind 3.19.0
+instructions, counted by callgrind 3.19.0 on amd64-avx2
   A  rustls-base
+     rustc 1.95.0, gcc 12.2.0
   B  rustls-head
+     rustc 1.95.0, clang 14.0.6
 scenario (unit)                                                                A          B  B over A       B takes
 TLS 1.3 full handshake, RSA-2048, X25519, server (instructions/handshake)  1,000,000  1,030,000    +3.00%          more
 TLS 1.3 full handshake, RSA-2048, X25519, server (instructions/handshake)  2,000,000          –         –  not compared
@@ -166,6 +176,10 @@ fn markdown_has_the_answer_first_and_no_broken_table() {
     let text = comparison(vec![row(Some(1e6), Some(1.03e6))]).to_markdown();
     assert!(
         text.starts_with("**1 row: more instructions in 1, "),
+        "{text}"
+    );
+    assert!(
+        text.contains("- B: `rustls-head` (rustc 1.95.0, clang 14.0.6)\n"),
         "{text}"
     );
     assert!(

@@ -1,4 +1,4 @@
-//! Known sources of noise, one small type each: what was found, and how to fix it.
+//! Checks of known sources of noise, one small type each: the result, and how to remove the noise.
 
 use std::time::Duration;
 
@@ -13,9 +13,9 @@ use super::watch::{self, Watch};
 /// A source of noise that a host may have.
 trait Check {
     fn name(&self) -> &'static str;
-    /// One line on how to remove it.
+    /// How to remove it, in one line.
     fn fix(&self) -> &'static str;
-    /// `None` where the host does not report it.
+    /// Returns `None` if the host does not report it.
     fn check(&self, facts: &HostFacts, root: &Root) -> Option<(Status, String)>;
 }
 
@@ -39,8 +39,8 @@ const CHECKS: [&dyn Check; 17] = [
     &Load,
 ];
 
-/// Checks every known source of noise. What a host does not report is a warning, except in a
-/// virtual machine, which has a warning already.
+/// Checks every known source of noise. A source that the host does not report gives a warning,
+/// except in a virtual machine, which has a warning already.
 pub fn check(facts: &HostFacts, root: &Root) -> Vec<CheckResult> {
     CHECKS
         .iter()
@@ -63,8 +63,8 @@ pub fn check(facts: &HostFacts, root: &Root) -> Vec<CheckResult> {
         .collect()
 }
 
-/// For people: one check a line, its fix below. The output that it is printed to strips the color
-/// where there should be none.
+/// Formats one check per line, with its fix below. The caller's output stream removes the colour if
+/// it is not wanted.
 pub fn to_text(results: &[CheckResult]) -> String {
     use std::fmt::Write as _;
     let mut text = String::new();
@@ -185,8 +185,8 @@ impl Check for Smt {
     }
 }
 
-/// Each block is a process of its own, so that with full randomisation the rounds sample memory
-/// layouts; without it every round would repeat one layout.
+/// Each block is a separate process, so with full randomisation the rounds sample memory layouts.
+/// Without it every round would repeat one layout.
 struct Aslr;
 impl Check for Aslr {
     fn name(&self) -> &'static str {
@@ -266,7 +266,7 @@ impl Check for CpuQuota {
         "cpu-quota"
     }
     fn fix(&self) -> &'static str {
-        "lift the control group's limit (cpu.max, cpu.cfs_quota_us): it stops programs in mid-run"
+        "lift the control group's limit (cpu.max, cpu.cfs_quota_us): it stops programs while they run"
     }
     fn check(&self, _: &HostFacts, root: &Root) -> Option<(Status, String)> {
         let (limited, found) = match root.read("sys/fs/cgroup/cpu.max") {
@@ -343,8 +343,8 @@ impl Check for Throttling {
     }
 }
 
-/// Half a core taken by others cannot be averaged away. Measured now, over half a second: the load
-/// average would still include the build that has just ended.
+/// Averaging does not remove half a core of load by others. It is measured over half a second,
+/// since the load average would still include a build that has just ended.
 struct Load;
 impl Check for Load {
     fn name(&self) -> &'static str {

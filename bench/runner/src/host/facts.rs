@@ -1,7 +1,7 @@
-//! What a host is and the state it was found in (`HostFacts` of `data/schema/run.schema.json`).
+//! The hardware of a host and its state (`HostFacts` of `data/schema/run.schema.json`).
 //!
-//! Sources: proc(5), and the kernel's `Documentation/ABI/` for `/sys`. What cannot be read is
-//! absent, never guessed.
+//! Sources: proc(5), and the kernel's `Documentation/ABI/` for `/sys`. A fact that cannot be read
+//! is absent, never guessed.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::process::Command;
@@ -14,8 +14,8 @@ use super::root::{Root, count_in_list};
 use crate::suite::hex;
 use sha2::{Digest, Sha256};
 
-/// The facts of the host whose `/proc` and `/sys` are below `root`, under the id that
-/// describes it: a slug such as `intel-xeon-processor-2-cores-vm`.
+/// Reads the facts of the host whose `/proc` and `/sys` are below `root`. The id is derived from
+/// them, such as `intel-xeon-processor-2-cores-vm`.
 pub fn capture(root: &Root) -> HostFacts {
     let cpuinfo = root.read("proc/cpuinfo").unwrap_or_default();
     let virtualization = virtualization(root, &cpuinfo);
@@ -78,7 +78,7 @@ pub fn capture(root: &Root) -> HostFacts {
     facts
 }
 
-/// Adds the versions of the compilers found on the path, as they report them.
+/// Adds the versions that the compilers on the path report.
 pub fn with_compilers(mut facts: HostFacts) -> HostFacts {
     for name in ["rustc", "cc", "clang", "cmake"] {
         let output = Command::new(name).arg("--version").output().ok();
@@ -95,8 +95,8 @@ pub fn with_compilers(mut facts: HostFacts) -> HostFacts {
     facts
 }
 
-/// The facts that differ from before, except the compilers: what they built is compared
-/// by its checksum.
+/// The facts that differ from `before`, except the compilers: checksums identify the programs that
+/// they built.
 pub fn differences(facts: &HostFacts, before: &HostFacts) -> Result<Vec<String>> {
     let (ours, theirs) = (
         toml::Table::try_from(facts)?,
@@ -115,7 +115,7 @@ pub fn differences(facts: &HostFacts, before: &HostFacts) -> Result<Vec<String>>
         .collect())
 }
 
-/// As `data/hosts/<id>.toml` has a known host; a person then gives it a better name.
+/// The contents of `data/hosts/<id>.toml` for this host; a person then chooses a better name.
 pub fn to_toml(facts: &HostFacts) -> Result<String> {
     let name = toml::Value::from(facts.cpu.as_str());
     Ok(format!(
@@ -124,7 +124,7 @@ pub fn to_toml(facts: &HostFacts) -> Result<String> {
     ))
 }
 
-/// For people: one fact a line.
+/// Formats one fact per line.
 pub fn to_text(facts: &HostFacts) -> String {
     let mut lines: Vec<(String, String)> = Vec::new();
     let mut line = |name: &str, value: Option<String>| {
@@ -201,7 +201,7 @@ pub fn to_text(facts: &HostFacts) -> String {
         .collect()
 }
 
-/// Values of a field of `/proc/cpuinfo`, one for each processor.
+/// Values of a field of `/proc/cpuinfo`, one per processor.
 fn fields<'a>(cpuinfo: &'a str, name: &str) -> impl Iterator<Item = &'a str> {
     cpuinfo.lines().filter_map(move |line| {
         let (key, value) = line.split_once(':')?;
@@ -209,7 +209,7 @@ fn fields<'a>(cpuinfo: &'a str, name: &str) -> impl Iterator<Item = &'a str> {
     })
 }
 
-/// Which machine: machine-id(5), or the firmware's id of the product.
+/// Id of the machine: machine-id(5), or the firmware's id of the product.
 fn machine(root: &Root) -> Option<String> {
     root.read("etc/machine-id")
         .filter(|id| !id.is_empty())
@@ -217,18 +217,18 @@ fn machine(root: &Root) -> Option<String> {
         .map(|id| one_way("machine", &id))
 }
 
-/// Which boot of the machine: random(4).
+/// Id of the machine's current boot: random(4).
 pub fn boot(root: &Root) -> Option<String> {
     root.read("proc/sys/kernel/random/boot_id")
         .map(|id| one_way("boot", &id))
 }
 
-/// 16 hexadecimal digits that say whether two ids are the same, and not what they are.
+/// 16 hexadecimal digits of a hash: they show whether two ids are equal, but not the ids.
 fn one_way(what: &str, id: &str) -> String {
     hex(&Sha256::digest(format!("tlsbench {what} {id}")))[..16].to_owned()
 }
 
-/// The word in brackets of a file such as `always [madvise] never`.
+/// The selected word of a file such as `always [madvise] never`.
 fn chosen(choices: &str) -> Option<&str> {
     Some(choices.split_once('[')?.1.split_once(']')?.0)
 }
@@ -245,7 +245,7 @@ fn cpu(root: &Root, cpuinfo: &str) -> String {
     name.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// Family, model and stepping, which x86 processors report: a hypervisor may hide the name.
+/// Family, model and stepping, which x86 processors report even if a hypervisor hides the name.
 fn cpu_model(cpuinfo: &str) -> Option<String> {
     let number = |field: &str| fields(cpuinfo, field).next();
     let (family, model) = (number("cpu family")?, number("model")?);
@@ -255,9 +255,9 @@ fn cpu_model(cpuinfo: &str) -> Option<String> {
     ))
 }
 
-/// The processor's name in the firmware's table: 64-bit ARM has no `model name`. SMBIOS 3.6,
-/// 7.5 "Processor Information (Type 4)": the version's string number is at offset 10h, and the
-/// strings, each ending in a zero byte, follow the part whose length is at offset 1.
+/// The processor's name in the firmware's table, for 64-bit ARM, which has no `model name`. SMBIOS
+/// 3.6, 7.5 "Processor Information (Type 4)": the number of the version string is at offset 10h.
+/// The zero-terminated strings follow the structure, whose length is at offset 1.
 fn dmi_processor(root: &Root) -> Option<String> {
     let table = root.read_bytes("sys/firmware/dmi/entries/4-0/raw")?;
     let strings = table.get(usize::from(*table.get(1)?)..)?;
@@ -267,8 +267,8 @@ fn dmi_processor(root: &Root) -> Option<String> {
     (!version.is_empty()).then_some(version)
 }
 
-/// The core design by implementer and part (the Arm cores that servers have; the numbers are
-/// those of each core's technical reference manual, MIDR_EL1).
+/// Name of the core design by implementer and part: Arm cores of servers, with the numbers from
+/// each core's technical reference manual (MIDR_EL1).
 fn arm_core(cpuinfo: &str) -> Option<&'static str> {
     let implementer = fields(cpuinfo, "CPU implementer").next()?;
     let part = fields(cpuinfo, "CPU part").next()?;
@@ -300,7 +300,7 @@ fn cores(root: &Root, cpuinfo: &str) -> Option<u32> {
     u32::try_from(count).ok().filter(|count| *count > 0)
 }
 
-/// Bytes of a field of `/proc/meminfo`, whose `kB` are 1024 bytes.
+/// Bytes of a field in `/proc/meminfo`, whose `kB` means 1024 bytes.
 pub fn meminfo(root: &Root, name: &str) -> Option<u64> {
     let text = root.read("proc/meminfo")?;
     let value = fields(&text, name).next()?.strip_suffix("kB")?.trim();
@@ -326,8 +326,8 @@ struct Virtualization {
     by: Option<String>,
 }
 
-/// A processor under a hypervisor has a flag on x86; elsewhere, and for the hypervisor's name, the
-/// firmware's vendor and the paravirtual clocks are used.
+/// An x86 processor has a flag under a hypervisor. Other processors, and the hypervisor's name, are
+/// recognized by the firmware's vendor and the paravirtual clocks.
 fn virtualization(root: &Root, cpuinfo: &str) -> Virtualization {
     let product = ["sys_vendor", "product_name", "bios_vendor", "board_vendor"]
         .iter()
@@ -442,12 +442,12 @@ fn irqbalance(root: &Root) -> Option<bool> {
         return None;
     }
     Some(processes.iter().any(|process| {
-        // A process may end between being listed and being read.
+        // A process may end between listing and reading it.
         root.read(&format!("{process}/comm")).as_deref() == Some("irqbalance")
     }))
 }
 
-/// `hwmon` chips and thermal zones that have a temperature to read.
+/// `hwmon` chips and thermal zones that report a temperature.
 fn temperature_sensors(root: &Root) -> Vec<String> {
     let chips = root
         .numbered("sys/class/hwmon", "hwmon")

@@ -1,4 +1,5 @@
-//! The id of a host: given, that of a known host (`data/hosts/`), or derived from its facts.
+//! The id of a host: given by the user, that of a known host (`data/hosts/`), or derived from its
+//! facts.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -10,10 +11,10 @@ use serde::Deserialize;
 
 use crate::manifest::HostFacts;
 
-/// Where known hosts are described, relative to the repository.
+/// Folder with the descriptions of known hosts, relative to the repository.
 pub const KNOWN_HOSTS: &str = "data/hosts";
 
-/// `data/hosts/<id>.toml`: only what identifies a host.
+/// `data/hosts/<id>.toml`: the fields that identify a host.
 #[derive(Deserialize)]
 struct KnownHost {
     id: String,
@@ -27,13 +28,14 @@ struct KnownHost {
     mitigations: BTreeMap<String, String>,
 }
 
-/// As the schema has it: an id names files, whose names end at 255 bytes.
+/// Longest id in the schema: an id is part of file names, which have at most 255 bytes.
 pub const LONGEST_ID: usize = 200;
 
-/// Checks the id that is given to a host.
+/// Checks an id that the user gives to a host.
 ///
 /// # Errors
-/// It has other characters than an id may have, or too many.
+///
+/// It has invalid characters, or too many.
 pub fn check_id(id: &str) -> Result<()> {
     let identifier = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit();
     let known = |c: char| identifier(c) || "._-".contains(c);
@@ -45,8 +47,9 @@ pub fn check_id(id: &str) -> Result<()> {
     Ok(())
 }
 
-/// Gives the host the given id, or that of the one known host (a file of `folder`) with
-/// its processor, number of threads and memory, and its machine where both have one; keeps the derived id if there is none.
+/// Sets the given id, or the id of the only known host (a file of `folder`) with the same
+/// processor, number of threads and memory, and the same machine if both state one. Keeps the
+/// derived id if there is none.
 pub fn identified(mut facts: HostFacts, given: Option<&str>, folder: &Path) -> Result<HostFacts> {
     if let Some(id) = given {
         check_id(id)?;
@@ -70,7 +73,8 @@ pub fn identified(mut facts: HostFacts, given: Option<&str>, folder: &Path) -> R
     for path in paths {
         let text = fs::read_to_string(&path).with_context(|| path.display().to_string())?;
         if text.trim().is_empty() {
-            // What a shell makes of `tlsbench host show --toml > data/hosts/ID.toml` at first.
+            // A shell creates this empty file first in `tlsbench host show --toml >
+            // data/hosts/ID.toml`.
             continue;
         }
         let known: KnownHost = toml::from_str(&text).with_context(|| path.display().to_string())?;
@@ -87,8 +91,8 @@ pub fn identified(mut facts: HostFacts, given: Option<&str>, folder: &Path) -> R
     Ok(facts)
 }
 
-/// How kernel, microcode and mitigations differ from those of the known host with this id (a file
-/// of `folder`), as far as both have them.
+/// Differences in kernel, microcode and mitigations from the known host with this id (a file of
+/// `folder`), where both state them.
 pub fn changed_since_known(facts: &HostFacts, folder: &Path) -> Result<Vec<String>> {
     let path = folder.join(format!("{}.toml", facts.id));
     if !path.exists() {
@@ -105,7 +109,7 @@ pub fn changed_since_known(facts: &HostFacts, folder: &Path) -> Result<Vec<Strin
     Ok(changed(facts, &before))
 }
 
-/// How kernel, microcode and mitigations differ from those before, as far as both have them.
+/// Differences in kernel, microcode and mitigations from `before`, where both state them.
 pub fn changed(now: &HostFacts, before: &HostFacts) -> Vec<String> {
     let mut found = Vec::new();
     let mut compare = |name: &str, was: Option<&String>, is: Option<&String>| {
@@ -128,7 +132,7 @@ pub fn changed(now: &HostFacts, before: &HostFacts) -> Vec<String> {
     found
 }
 
-/// Why this is not the machine of before: no session of one run moves to another.
+/// Why this is not the same machine as before: all sessions of a run use one machine.
 pub fn another_machine(now: &HostFacts, before: &HostFacts) -> Option<String> {
     let was = |name: &str, was: &str, is: &str| Some(format!("{name} was {was}, is {is}"));
     if now.cpu != before.cpu {
@@ -141,7 +145,7 @@ pub fn another_machine(now: &HostFacts, before: &HostFacts) -> Option<String> {
         .then(|| "it is another machine of this kind".to_owned())
 }
 
-/// Whether both are there and differ.
+/// Whether both are present and differ.
 fn differ<T: PartialEq>(a: Option<T>, b: Option<T>) -> bool {
     matches!((a, b), (Some(a), Some(b)) if a != b)
 }
@@ -152,7 +156,7 @@ pub fn derived_id(facts: &HostFacts) -> String {
     for mark in ["(r)", "(tm)", "®", "™"] {
         words = words.replace(mark, " ");
     }
-    // The nominal frequency that Intel appends to the name adds nothing.
+    // Intel appends the nominal frequency to the name.
     let name = words.split('@').next().unwrap_or_default().to_owned();
     let mut id = name;
     if let Some(cores) = facts.cores {
@@ -168,7 +172,8 @@ pub fn derived_id(facts: &HostFacts) -> String {
     spaced.split_whitespace().collect::<Vec<_>>().join("-")
 }
 
-/// Memory within 5%: the kernel keeps a part of it back, and people write the nominal size.
+/// Whether memory sizes differ by at most 5%: the kernel reserves a part, and people write the
+/// nominal size.
 fn close(a: Option<u64>, b: Option<u64>) -> bool {
     match (a, b) {
         (Some(a), Some(b)) => a.abs_diff(b) <= a.max(b) / 20,

@@ -1,9 +1,9 @@
-//! What `tlsbench host tune` sets, one small type each, and `reset` sets back.
+//! The settings that `tlsbench host tune` changes and `reset` restores, one small type each.
 //!
-//! Every knob is a set of files of the kernel with the value that each should hold. What they held
-//! before is kept in a state file, written and flushed before the first of them is changed, so
-//! that a reset restores exactly that, also after a crash. A restart of the host forgets the
-//! knobs' settings, and `/run` with the state file.
+//! A knob is a set of kernel files with the value that each should have. Their old values are
+//! written and flushed to a state file before the first change, so that a reset restores them
+//! exactly, also after a crash. A restart of the host discards both the settings and the state file
+//! in `/run`.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -14,10 +14,10 @@ use serde::{Deserialize, Serialize};
 use super::root::Root;
 use crate::files::replace;
 
-/// Where the values found are kept, below the root.
+/// The state file with the old values, below the root.
 const STATE: &str = "run/tlsbench-tuned.toml";
 
-/// A file of the kernel and the value it should hold.
+/// A kernel file and its wanted value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Setting {
     path: String,
@@ -32,12 +32,12 @@ impl Setting {
         }
     }
 
-    /// What the file holds, in the form in which it is written.
+    /// The file's content, in the form in which it is written.
     fn read(&self, root: &Root) -> Option<String> {
         root.read(&self.path)
     }
 
-    /// Sets the file, and holds the kernel to it.
+    /// Writes the file, and checks that the kernel accepted the value.
     fn write(&self, root: &Root) -> Result<(), String> {
         root.write(&self.path, &self.wanted)
             .map_err(|error| format!("/{}: {error}", self.path))?;
@@ -51,14 +51,14 @@ impl Setting {
     }
 }
 
-/// Something of the host that can be set for measuring.
+/// A setting of the host that affects measurements.
 trait Knob {
     fn name(&self) -> &'static str;
-    /// The files this host has for it, with the values wanted; empty where it has none.
+    /// The files that this host has for it, with their wanted values; empty if it has none.
     fn settings(&self, root: &Root) -> Vec<Setting>;
 }
 
-/// In the order of tuning; SMT first, for it takes processors away. Set back in reverse.
+/// In the order of tuning: SMT is first, since it removes processors. Reset uses the reverse order.
 const KNOBS: [&dyn Knob; 6] = [&Smt, &Governor, &Turbo, &IrqAffinity, &Aslr, &PerfSampling];
 
 struct Smt;
@@ -68,7 +68,7 @@ impl Knob for Smt {
     }
     fn settings(&self, root: &Root) -> Vec<Setting> {
         let control = "sys/devices/system/cpu/smt/control";
-        // The others (forceoff, notsupported, notimplemented) cannot be changed.
+        // The other values (forceoff, notsupported, notimplemented) cannot be changed.
         match root.read(control).as_deref() {
             Some("on" | "off") => vec![Setting::new(control, "off")],
             _ => Vec::new(),
@@ -110,8 +110,8 @@ impl Knob for Turbo {
     }
 }
 
-/// Interrupts go to the processors that are not isolated; where none is isolated, to the first,
-/// which leaves the others alone.
+/// Interrupts go to the processors that are not isolated. If none is isolated, they go to the
+/// first.
 struct IrqAffinity;
 impl Knob for IrqAffinity {
     fn name(&self) -> &'static str {
@@ -163,7 +163,7 @@ impl Knob for PerfSampling {
     }
 }
 
-/// The processors of a list of the kernel, such as `0-3,8`.
+/// The processors in a list of the kernel, such as `0-3,8`.
 fn expand(list: &str) -> Vec<u32> {
     list.split(',')
         .filter_map(|part| {
@@ -174,7 +174,7 @@ fn expand(list: &str) -> Vec<u32> {
         .collect()
 }
 
-/// A list as the kernel writes it: successive numbers as a range.
+/// Formats a list like the kernel: consecutive numbers as a range.
 fn compress(cpus: &[u32]) -> String {
     let mut ranges: Vec<(u32, u32)> = Vec::new();
     for &cpu in cpus {
@@ -190,7 +190,7 @@ fn compress(cpus: &[u32]) -> String {
     parts.collect::<Vec<_>>().join(",")
 }
 
-/// The values found before tuning, by path, in the order in which they were changed.
+/// The values before tuning, by path, in the order in which they were changed.
 #[derive(Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct State {
@@ -219,14 +219,14 @@ impl State {
     }
 }
 
-/// What was done to a host: lines for people, and whether all of it worked.
+/// The result of changes to a host: lines of text, and whether any change failed.
 #[derive(Debug, Default)]
 pub struct Report {
     pub lines: Vec<String>,
     pub failed: bool,
 }
 
-/// Sets every knob the host has. Leaves a knob alone that has the wanted value already.
+/// Sets every knob of the host, except those that already have the wanted value.
 pub fn tune(root: &Root) -> Result<Report> {
     let mut report = Report::default();
     for knob in KNOBS {
@@ -264,7 +264,7 @@ pub fn tune(root: &Root) -> Result<Report> {
                 (_, 0) if wrong.is_empty() => format!("{name}: already set"),
                 (_, set) => format!("{name}: {set} of {} set", wrong.len()),
             });
-        // Interrupts that are tied to a processor refuse to go elsewhere: nothing is wrong then.
+        // Interrupts that are bound to a processor cannot be moved; that is not a failure.
         report.failed |= !refused.is_empty() && name != IrqAffinity.name();
         report.lines.extend(
             refused
@@ -275,7 +275,7 @@ pub fn tune(root: &Root) -> Result<Report> {
     Ok(report)
 }
 
-/// Keeps what is about to be changed, unless an earlier tuning did.
+/// Saves the values that are about to change, unless an earlier tuning did.
 fn keep(root: &Root, settings: &[&Setting], found: &BTreeMap<String, String>) -> Result<()> {
     let mut state = State::read(root)?;
     let before = state.found.len();
@@ -296,7 +296,7 @@ fn keep(root: &Root, settings: &[&Setting], found: &BTreeMap<String, String>) ->
     Ok(())
 }
 
-/// Sets everything back to what the first tuning found, the last change first.
+/// Restores all values from before the first tuning, in reverse order.
 pub fn reset(root: &Root) -> Result<Report> {
     let mut report = Report::default();
     let mut state = State::read(root)?;
@@ -309,7 +309,7 @@ pub fn reset(root: &Root) -> Result<Report> {
     for found in state.found.drain(..).rev() {
         let setting = Setting::new(found.path.clone(), &found.value);
         if !root.exists(&found.path) {
-            // For example, an interrupt of a device that was removed.
+            // For example the interrupt of a device that was removed.
             report.lines.push(format!("gone: /{}", found.path));
             continue;
         }

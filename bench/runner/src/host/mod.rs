@@ -1,4 +1,4 @@
-//! The host: what it is, the state it is in, and how to reduce its noise.
+//! The host: its hardware, its state, and how to reduce its noise.
 
 pub mod check;
 pub mod facts;

@@ -7,7 +7,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// A file system root, with a memory of what was there but could not be read.
+/// A file system root that records which existing files could not be read.
 pub struct Root {
     path: PathBuf,
     unreadable: RefCell<BTreeSet<String>>,
@@ -21,7 +21,7 @@ impl Root {
         }
     }
 
-    /// The host this program runs on.
+    /// The host that runs this program.
     pub fn host() -> Self {
         Self::new("/")
     }
@@ -34,8 +34,8 @@ impl Root {
         self.join(path).exists()
     }
 
-    /// Content of a file without surrounding white space; `None` where there is no such file.
-    /// A file that is there but cannot be read is `None` too, and is kept for [`Self::unreadable`].
+    /// Content of a file without surrounding white space; `None` if the file does not exist. An
+    /// existing file that cannot be read is also `None`, and [`Self::unreadable`] lists it.
     pub fn read(&self, path: &str) -> Option<String> {
         match fs::read(self.join(path)) {
             Ok(bytes) => Some(String::from_utf8_lossy(&bytes).trim().to_owned()),
@@ -46,19 +46,20 @@ impl Root {
         }
     }
 
-    /// Like [`Self::read`], for files that hold bytes.
+    /// Like [`Self::read`], for binary files.
     pub fn read_bytes(&self, path: &str) -> Option<Vec<u8>> {
         fs::read(self.join(path))
             .map_err(|error| self.note(path, &error))
             .ok()
     }
 
-    /// Like [`Self::read`], for files that hold one number.
+    /// Like [`Self::read`], for files that contain one number.
     pub fn read_number<T: std::str::FromStr>(&self, path: &str) -> Option<T> {
         self.read(path)?.parse().ok()
     }
 
-    /// Names in a folder, sorted as people count (`cpu2` before `cpu10`); empty without the folder.
+    /// Names in a folder in natural order (`cpu2` before `cpu10`); empty if the folder does not
+    /// exist.
     pub fn list(&self, path: &str) -> Vec<String> {
         let Ok(entries) = fs::read_dir(self.join(path)) else {
             return Vec::new();
@@ -75,7 +76,7 @@ impl Root {
         names
     }
 
-    /// Paths of the entries of a folder that are `stem` and a number, such as `cpu0`, `cpu1`.
+    /// Paths of the entries in a folder named `stem` and a number, such as `cpu0`, `cpu1`.
     pub fn numbered(&self, folder: &str, stem: &str) -> Vec<String> {
         self.list(folder)
             .into_iter()
@@ -88,18 +89,18 @@ impl Root {
             .collect()
     }
 
-    /// Writes a file of the kernel: in one call and in place, for such files have no other way.
+    /// Writes a kernel file in place and in one call, as such files require.
     pub fn write(&self, path: &str, value: &str) -> io::Result<()> {
         fs::write(self.join(path), value)
     }
 
-    /// What was there but could not be read, as `path: reason`.
+    /// The existing files that could not be read, as `path: reason`.
     pub fn unreadable(&self) -> Vec<String> {
         self.unreadable.borrow().iter().cloned().collect()
     }
 
     fn note(&self, path: &str, error: &io::Error) {
-        // A process of /proc may end between being listed and being read: ESRCH, or no such file.
+        // A process in /proc may end between listing and reading it: ESRCH, or no such file.
         let gone = error.raw_os_error() == Some(rustix::io::Errno::SRCH.raw_os_error());
         let absent =
             [io::ErrorKind::NotFound, io::ErrorKind::NotADirectory].contains(&error.kind());

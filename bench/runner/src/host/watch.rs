@@ -1,4 +1,4 @@
-//! The host over one round: load by others, steal time, frequency, throttling, temperature.
+//! The host during one round: load by others, steal time, frequency, throttling, temperature.
 
 use std::time::{Duration, Instant};
 
@@ -7,21 +7,19 @@ use tls_harness::record::Cause;
 
 use super::root::Root;
 
-/// Load by others, in per cent of one core, above which a round is disturbed.
+/// Load by others above which a round is disturbed, in per cent of one core.
 pub const LOAD_LIMIT_PERCENT: f64 = 10.0;
-/// Time stolen by the hypervisor, in per cent of all cores' time, above which a round is disturbed.
+/// Steal time above which a round is disturbed, in per cent of all cores' time.
 pub const STEAL_LIMIT_PERCENT: f64 = 1.0;
-/// Processor time below which load or steal is not distinguishable from the ticks it is counted in:
-/// five ticks of 10 ms.
+/// Processor time that cannot be distinguished from the ticks that count it: five ticks of 10 ms.
 const RESOLUTION_SECONDS: f64 = 0.05;
-/// How far the time of day may move against the monotonic clock over a round: what a clock that is
-/// adjusted gradually does is far below.
+/// Difference between the time of day and the monotonic clock over a round that counts as a step. A
+/// gradual adjustment stays far below it.
 const STEP_LIMIT: SignedDuration = SignedDuration::from_secs(1);
 
-/// Counters of the host at one moment.
 #[derive(Clone, Debug, Default)]
 struct Counters {
-    /// Processor time spent by all processes and the kernel, seconds since boot.
+    /// Processor time of all processes and the kernel, in seconds since boot.
     busy_seconds: Option<f64>,
     steal_seconds: Option<f64>,
     processors: usize,
@@ -32,8 +30,8 @@ impl Counters {
     fn read(root: &Root) -> Self {
         let stat = root.read("proc/stat").unwrap_or_default();
         let hertz = rustix::param::clock_ticks_per_second() as f64;
-        // proc_stat(5): user nice system idle iowait irq softirq steal guest guest_nice, where
-        // guest times are part of user times.
+        // Columns in proc_stat(5): user nice system idle iowait irq softirq steal guest guest_nice.
+        // Guest times are included in user times.
         let total: Vec<f64> = stat
             .lines()
             .find_map(|line| line.strip_prefix("cpu "))
@@ -57,7 +55,8 @@ impl Counters {
     }
 }
 
-/// Times that the cores and packages were throttled since boot; `None` where the host does not report it.
+/// Number of throttling events of cores and packages since boot; `None` if the host does not report
+/// it.
 pub fn throttle_count(root: &Root) -> Option<u64> {
     let counts: Vec<u64> = root
         .numbered("sys/devices/system/cpu", "cpu")
@@ -70,7 +69,7 @@ pub fn throttle_count(root: &Root) -> Option<u64> {
     (!counts.is_empty()).then(|| counts.iter().sum())
 }
 
-/// The highest temperature of any sensor now, °C (the kernel reports thousandths).
+/// The highest current temperature of any sensor in °C (the kernel reports thousandths).
 pub fn temperature(root: &Root) -> Option<f64> {
     let chips = root.numbered("sys/class/hwmon", "hwmon").into_iter();
     let inputs = chips.flat_map(|chip| {
@@ -91,7 +90,7 @@ pub fn temperature(root: &Root) -> Option<f64> {
         .reduce(f64::max)
 }
 
-/// Mean frequency of the processors now, MHz.
+/// Current mean frequency of the processors, MHz.
 pub fn frequency(root: &Root) -> Option<f64> {
     let kilohertz: Vec<f64> = root
         .numbered("sys/devices/system/cpu", "cpu")
@@ -106,7 +105,8 @@ fn mean(values: &[f64]) -> Option<f64> {
     (!values.is_empty()).then(|| values.iter().sum::<f64>() / count)
 }
 
-/// The host's state over one round. Percentages are of one core, but steal's: of all.
+/// The host's state during one round. Percentages refer to one core, except steal time, which
+/// refers to all.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Conditions {
     pub elapsed: Duration,
@@ -115,9 +115,9 @@ pub struct Conditions {
     pub frequency_mhz: Option<f64>,
     pub throttle_count: Option<u64>,
     pub temperature_celsius: Option<f64>,
-    /// How far the time of day stepped. No figure depends on it.
+    /// Step of the time of day. No figure depends on it.
     pub stepped: Option<SignedDuration>,
-    /// What disturbed the round, as a code and for people; empty if nothing did.
+    /// Disturbances of the round, each as a code and a text; empty if there were none.
     pub disturbances: Vec<(Cause, String)>,
 }
 
@@ -143,13 +143,13 @@ impl<'a> Watch<'a> {
         }
     }
 
-    /// To be called right after each block, never during one.
+    /// Must be called between blocks, never during one.
     pub fn sample(&mut self) {
         self.frequencies.extend(frequency(self.root));
         self.temperatures.extend(temperature(self.root));
     }
 
-    /// `own_seconds`: processor time of the runner and of what it ran in this round.
+    /// `own_seconds`: processor time of the runner and its child processes in this round.
     pub fn finish(self, own_seconds: f64) -> Conditions {
         let elapsed = self.start.elapsed();
         let stepped = stepped(Timestamp::now().duration_since(self.date), elapsed);
@@ -200,7 +200,7 @@ impl<'a> Watch<'a> {
     }
 }
 
-/// How far the time of day moved against the monotonic clock, if it stepped.
+/// Difference between the time of day and the monotonic clock, if it is large enough for a step.
 pub fn stepped(by_date: SignedDuration, elapsed: Duration) -> Option<SignedDuration> {
     let step = by_date - SignedDuration::try_from(elapsed).ok()?;
     (step.abs() > STEP_LIMIT).then_some(step)

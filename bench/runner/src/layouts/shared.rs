@@ -1,4 +1,4 @@
-//! Programs whose library is a shared one, made of the objects that the static one is made of.
+//! Links programs with a shared library that contains the same objects as the static one.
 
 use std::fmt::Write as _;
 
@@ -6,9 +6,10 @@ use anyhow::{Context, Result};
 
 use crate::libraries::Libraries;
 
-/// Links the shared library of each layout and the program to it. The library's file is named by its
-/// checksum, which so goes into that of the program. Objects whose symbols are hidden, as BoringSSL's
-/// are, have them shown first, by the objcopy of Rust's toolchain; its linker takes what refers to them.
+/// Links the shared library of each layout, and the program to it. The file name of the library
+/// contains its checksum, which therefore becomes part of the program's. Hidden symbols, as in
+/// BoringSSL, are first made visible by the objcopy of Rust's toolchain; its linker accepts the
+/// references to them.
 const LINK: &str = r#"
 # The package of the library that an argument is the archive of; nothing for other arguments.
 package_of() {
@@ -64,10 +65,11 @@ done
 rm "$here/$name".*.a
 "#;
 
-/// What the linker's script does after it linked as it is asked to.
+/// The part of the linker script that follows normal linking.
 ///
 /// # Errors
-/// A program's library cannot be shared: names it.
+///
+/// The library of a program cannot be shared; names the program.
 pub fn linker(layouts: u32, names: &[&str], libraries: &Libraries) -> Result<String> {
     let mut text = format!("layouts={layouts}\ncase \"$name\" in\n");
     for name in names {

@@ -1,6 +1,5 @@
-//! Builds what a suite asks for, each build into a place of its own in the cache. The place is
-//! named by a checksum of everything that goes into the build, so it is never used for anything
-//! else, and what is ready is not built again.
+//! Makes the builds of a suite, each in its own folder of the cache. A checksum of all inputs names
+//! the folder, so a finished build is reused for exactly these inputs and no others.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -20,7 +19,7 @@ use crate::matrix::place;
 use crate::matrix::recorded::Recorded;
 use crate::matrix::subject::Build;
 
-/// Name of the program in its place.
+/// File name of the program in the folder of a build.
 const PROGRAM: &str = "program";
 
 /// The builds of one checkout.
@@ -30,20 +29,20 @@ pub struct Matrix {
     cache: PathBuf,
 }
 
-/// A build with all that goes into it.
+/// A build and all its inputs.
 struct Inputs<'a> {
     build: &'a Build,
     package: Package,
     installation: Option<Installation>,
     compilers: Compilers,
-    /// Where it is kept.
+    /// The folder of the finished build.
     place: PathBuf,
-    /// Shared by builds of one set of compilers and flags.
+    /// Target folder, shared by builds with the same compilers and flags.
     target: PathBuf,
 }
 
 impl Inputs<'_> {
-    /// What the adapter's build finds in its environment.
+    /// The environment of the adapter's build.
     fn environment(&self) -> Vec<(String, String)> {
         let mut all = self.compilers.environment(self.build);
         all.extend(self.package.environment.clone());
@@ -52,20 +51,19 @@ impl Inputs<'_> {
     }
 }
 
-/// A build that is ready.
 #[derive(Debug)]
 pub struct Built {
     pub program: PathBuf,
-    /// Its Cargo.lock.
     pub lock: PathBuf,
-    /// The library, where it was installed by a package of its own.
+    /// The library, if a separate package installed it.
     pub installed: Option<Installed>,
     pub compilers: Compilers,
 }
 
 impl Matrix {
     /// # Errors
-    /// There is no workspace of the harness in `bench`.
+    ///
+    /// `bench` does not contain the workspace of the harness.
     pub fn new(bench: &Path, cache: &Path) -> Result<Self> {
         let absolute = |path: &Path| {
             path.canonicalize()
@@ -78,26 +76,29 @@ impl Matrix {
         })
     }
 
-    /// Checks what a build asks for, without its compilers.
+    /// Checks a build's options, without its compilers.
     ///
     /// # Errors
-    /// The library cannot be built so.
+    ///
+    /// The library cannot be built this way.
     pub fn check(&self, build: &Build) -> Result<()> {
         self.package(build).map(drop)
     }
 
-    /// Whether a build is there, with exactly these inputs.
+    /// Whether a build with exactly these inputs exists.
     ///
     /// # Errors
+    ///
     /// The inputs cannot be read.
     pub fn is_built(&self, build: &Build) -> Result<bool> {
         Ok(self.inputs(build)?.place.exists())
     }
 
-    /// Builds the programs that are missing. `say` is given what a person may want to read meanwhile.
+    /// Builds the program if it is missing. `say` receives progress messages.
     ///
     /// # Errors
-    /// The build failed: names the command and its log.
+    ///
+    /// The build failed; names the command and its log.
     pub fn build(&self, build: &Build, say: impl Fn(&str)) -> Result<Built> {
         let inputs = self.inputs(build)?;
         let installed = self.install(&inputs, &say)?;
@@ -114,7 +115,7 @@ impl Matrix {
         })
     }
 
-    /// Builds a program, unless another process did while this one waited for the lock.
+    /// Builds a program, unless another process built it while this one waited for the lock.
     fn make(&self, inputs: &Inputs, say: &impl Fn(&str)) -> Result<()> {
         let place = &inputs.place;
         if place.exists() {
@@ -140,7 +141,8 @@ impl Matrix {
     /// Runs the conformance tests of the harness against a build.
     ///
     /// # Errors
-    /// It cannot be built, or a test failed: names the command and its log.
+    ///
+    /// It cannot be built, or a test failed; names the command and its log.
     pub fn test(&self, build: &Build, say: impl Fn(&str)) -> Result<()> {
         let inputs = self.inputs(build)?;
         self.install(&inputs, &say)?;
@@ -152,10 +154,11 @@ impl Matrix {
         Ok(())
     }
 
-    /// Records the packages that a build, and the installation of its library, are made of; returns
-    /// how many are new.
+    /// Records the packages of a build and of its library's installation; returns the number of new
+    /// ones.
     ///
     /// # Errors
+    ///
     /// Cargo finds no packages for it.
     pub fn record(&self, build: &Build) -> Result<usize> {
         let inputs = self.inputs(build)?;
@@ -172,13 +175,13 @@ impl Matrix {
         locks.iter().map(|lock| recorded.add(lock)).sum()
     }
 
-    /// Completes the lock of a build in a folder, of recorded packages alone.
+    /// Completes the Cargo.lock in a folder; all packages must be recorded.
     fn resolve(&self, inputs: &Inputs, folder: &Path) -> Result<()> {
         self.cargo_of(inputs).resolve(folder)?;
         Recorded::read(&self.bench)?.check(&folder.join(LOCK))
     }
 
-    /// Installs a build's library, if that is how it comes.
+    /// Installs the library of a build, if it needs an installation.
     fn install(&self, inputs: &Inputs, say: &impl Fn(&str)) -> Result<Option<Installed>> {
         let Some(installation) = &inputs.installation else {
             return Ok(None);
@@ -212,7 +215,8 @@ impl Matrix {
         }
     }
 
-    /// Makes a workspace of the adapter alone: as the checkout's, but for its manifests.
+    /// Creates a workspace with the adapter alone; everything but the manifests is linked to the
+    /// checkout.
     fn begin(&self, inputs: &Inputs) -> Result<PathBuf> {
         let beside = place::begin(&inputs.place)?;
         let libraries = self.bench.join("libraries");
@@ -235,7 +239,7 @@ impl Matrix {
         Ok(beside)
     }
 
-    /// The package of a build, by its adapter's manifest.
+    /// The package of a build, from the adapter's manifest.
     fn package(&self, build: &Build) -> Result<Package> {
         let adapter = self.bench.join("libraries").join(&build.library);
         if !adapter.join("Cargo.toml").exists() {
@@ -313,7 +317,7 @@ fn read(path: &Path) -> Result<String> {
     fs::read_to_string(path).with_context(|| path.display().to_string())
 }
 
-/// The build with the whole path of its local tree.
+/// The build with the absolute path of its local tree.
 fn located(build: &Build) -> Result<Build> {
     let mut build = build.clone();
     if let Some(source) = &build.source {
@@ -324,7 +328,7 @@ fn located(build: &Build) -> Result<Build> {
     Ok(build)
 }
 
-/// Makes links to all that is in a folder, but for some names.
+/// Creates links to all entries of a folder, except for some names.
 fn link_all(from: &Path, to: &Path, without: &[&str]) -> Result<()> {
     for path in sorted(from)? {
         let name = path.file_name().context("a file in a folder has a name")?;
@@ -351,7 +355,7 @@ mod tests {
             version: Some("300.5.5+3.5.5".into()),
             ..Build::default()
         };
-        // What is no part of the library: the same prefix, for a program of its own or the same.
+        // These options do not affect the library: the prefix is the same.
         let jemalloc = Build {
             allocator: Allocator::Jemalloc,
             ..base.clone()

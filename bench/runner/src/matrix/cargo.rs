@@ -1,4 +1,4 @@
-//! Cargo, run on a package that is not the checkout's.
+//! Runs Cargo on packages outside the checkout's workspace.
 
 use std::fs::{self, File};
 use std::io::{BufRead as _, BufReader};
@@ -8,13 +8,12 @@ use std::process::{Command, Stdio};
 use anyhow::{Context, Error, Result, anyhow};
 use serde::Deserialize;
 
-/// Name of a lock, as Cargo calls it.
 pub const LOCK: &str = "Cargo.lock";
 
-/// Name of cargo's log, in the package's folder.
+/// File name of Cargo's log, in the folder of the package.
 pub const LOG: &str = "log";
 
-/// Variables that would change a build without a change of its inputs.
+/// Variables that would change a build although its inputs are the same.
 const FOREIGN: [&str; 11] = [
     "CC",
     "CXX",
@@ -29,27 +28,28 @@ const FOREIGN: [&str; 11] = [
     "CARGO_TARGET_DIR",
 ];
 
-/// Where cargo runs, and with what in its environment.
+/// The folders and the environment in which Cargo runs.
 pub struct Cargo<'a> {
-    /// The workspace of the harness: its `.cargo/config.toml` holds for each build.
+    /// The workspace of the harness, whose `.cargo/config.toml` applies to each build.
     pub bench: &'a Path,
     pub target: &'a Path,
-    /// Variables that are not passed on, besides those that no build is given.
+    /// Variables that are removed from the environment, in addition to `FOREIGN`.
     pub foreign: &'a [String],
     pub environment: Vec<(String, String)>,
 }
 
-/// A message of cargo's, as far as it matters here.
+/// The part of Cargo's JSON messages that is used here.
 #[derive(Deserialize)]
 struct Message {
     executable: Option<PathBuf>,
 }
 
 impl Cargo<'_> {
-    /// Completes the lock of the package in a folder: what is locked stays, where it can.
+    /// Completes the lock of the package in a folder. Locked versions stay where possible.
     ///
     /// # Errors
-    /// It fails: names the command and its log.
+    ///
+    /// Cargo fails; names the command and its log.
     pub fn resolve(&self, folder: &Path) -> Result<()> {
         let mut command = self.command("update", folder)?;
         command.args(["--workspace", "--quiet"]);
@@ -59,7 +59,7 @@ impl Cargo<'_> {
         }
     }
 
-    /// A command on the package in a folder, with its log there.
+    /// A command on the package in a folder, which also receives the log.
     fn command(&self, subcommand: &str, folder: &Path) -> Result<Command> {
         let mut command = Command::new("cargo");
         command
@@ -77,10 +77,12 @@ impl Cargo<'_> {
         Ok(command)
     }
 
-    /// Runs a command on the package in a folder, whose lock must be complete; returns the program that it built, if it did.
+    /// Runs a command on the package in a folder, with a complete lock; returns the program if it
+    /// built one.
     ///
     /// # Errors
-    /// It fails: names the command and its log.
+    ///
+    /// Cargo fails; names the command and its log.
     pub fn run(
         &self,
         subcommand: &str,
@@ -101,7 +103,7 @@ impl Cargo<'_> {
         let mut built = None;
         for line in BufReader::new(output).lines() {
             let line = line?;
-            // What is no message of cargo's is a test's output.
+            // A line that is not a message of Cargo is output of a test.
             let Ok(message) = serde_json::from_str::<Message>(&line) else {
                 if line.starts_with("test ") {
                     say(&line);
@@ -119,7 +121,7 @@ impl Cargo<'_> {
     }
 }
 
-/// Why a command failed, by its log.
+/// The reason of a failure, from the log.
 fn failure(subcommand: &str, folder: &Path) -> Error {
     let log = folder.join(LOG);
     let text = fs::read_to_string(&log).unwrap_or_default();
@@ -127,7 +129,7 @@ fn failure(subcommand: &str, folder: &Path) -> Error {
     anyhow!(
         "`cargo {subcommand}` of {} failed: {}; log: {}",
         folder.join("Cargo.toml").display(),
-        reason.unwrap_or("it gave no reason"),
+        reason.unwrap_or("it reported no reason"),
         log.display()
     )
 }

@@ -1,4 +1,4 @@
-//! A checksum over all that goes into a build.
+//! Checksum of all inputs of a build.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -8,7 +8,8 @@ use sha2::{Digest, Sha256};
 
 use crate::suite::hex;
 
-/// Parts with their names and lengths, so that no two lists of parts are alike.
+/// Hashes parts with their names and lengths, so that different lists of parts have different
+/// checksums.
 #[derive(Clone, Default)]
 pub struct Checksum(Sha256);
 
@@ -18,10 +19,11 @@ impl Checksum {
         self.0.update(bytes);
     }
 
-    /// Adds a file, or all files below a folder but for git's and cargo's own, with their names.
+    /// Adds a file, or all files below a folder with their names, except those of git and Cargo.
     ///
     /// # Errors
-    /// One can't be read.
+    ///
+    /// A file cannot be read.
     pub fn add_files(&mut self, path: &Path) -> Result<()> {
         let name = path.file_name().and_then(|name| name.to_str());
         if matches!(name, Some(".git" | "target")) {
@@ -35,13 +37,13 @@ impl Checksum {
         Ok(())
     }
 
-    /// As the name of a folder.
+    /// The checksum as the name of a folder.
     pub fn name(self) -> String {
         hex(&self.0.finalize())[..16].to_owned()
     }
 }
 
-/// What is in a folder, in the order of its names.
+/// The entries of a folder, sorted by name.
 pub fn sorted(folder: &Path) -> Result<Vec<PathBuf>> {
     let entries = fs::read_dir(folder).with_context(|| folder.display().to_string())?;
     let paths: Result<Vec<_>, _> = entries.map(|entry| entry.map(|it| it.path())).collect();

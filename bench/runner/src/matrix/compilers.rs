@@ -1,4 +1,4 @@
-//! The compilers of a build, and what they find in its environment.
+//! The compilers of a build, and its environment variables for them.
 
 use std::process::Command;
 
@@ -10,16 +10,17 @@ use crate::matrix::subject::{Build, Compiler};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Compilers {
     pub rust: String,
-    /// Version of Rust's LLVM: its standard library holds C code by a clang of that.
+    /// Version of Rust's LLVM: a clang of this version compiled the C code in Rust's standard
+    /// library.
     pub llvm: String,
     pub c: String,
     pub cxx: String,
-    /// The one to name to the build, where it is not the host's own anyway.
+    /// The C compiler to select, if it is not the default.
     pub named: Option<Compiler>,
 }
 
 impl Compilers {
-    /// Asks the compilers of a build what they are.
+    /// Determines the versions of a build's compilers.
     pub fn of(build: &Build) -> Result<Self> {
         let rust = version("rustc", "rustc")?;
         let llvm = output_of("rustc", "-vV", "rustc")?;
@@ -39,7 +40,7 @@ impl Compilers {
                     version(compiler.c(), package)?,
                     version(compiler.cxx(), package)?,
                 );
-                // What a compiler prints begins with the name that it was called by, if it is GCC.
+                // The version line of GCC starts with the name of the command.
                 let unnamed = |text: &str| text.split_once(' ').map(|(_, rest)| rest.to_owned());
                 match own {
                     Ok(own) if unnamed(&own.0) == unnamed(&asked.0) => (own, None),
@@ -56,7 +57,7 @@ impl Compilers {
         })
     }
 
-    /// What compiles all parts of a build, as its environment states.
+    /// Environment variables that make all parts of a build use these compilers.
     pub fn environment(&self, build: &Build) -> Vec<(String, String)> {
         let mut all = Vec::new();
         let mut set = |name: &str, value: String| all.push((name.to_owned(), value));
@@ -77,13 +78,14 @@ impl Compilers {
     }
 }
 
-/// The first line of what a compiler prints about itself; `package` is Debian's that brings it.
+/// The first line that a compiler prints about itself; `package` is the Debian package that
+/// contains it.
 fn version(name: &str, package: &str) -> Result<String> {
     let output = output_of(name, "--version", package)?;
     Ok(output.lines().next().unwrap_or_default().to_owned())
 }
 
-/// What a compiler answers.
+/// Output of a compiler for one option.
 fn output_of(name: &str, question: &str, package: &str) -> Result<String> {
     let output = Command::new(name).arg(question).output();
     let output = output

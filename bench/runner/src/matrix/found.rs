@@ -1,21 +1,21 @@
-//! What was asked of a build, compared with what its program reports about itself.
+//! Compares the options of a build with the description that its program gives.
 
 use tls_harness::implementation::Implementation;
 
 use crate::matrix::compilers::Compilers;
 use crate::matrix::subject::{Build, Compiler};
 
-/// Every difference, for people; none if the program is what was asked for.
+/// All differences, as text; empty if the program is the requested one.
 pub fn differences(asked: &Build, compilers: &Compilers, found: &Implementation) -> Vec<String> {
     let mut differences = Vec::new();
     let mut expect = |what: &str, holds: bool, found: Option<&str>, asked: &str| {
         if !holds {
             let found = found.unwrap_or("nothing");
-            differences.push(format!("{what}: found {found}, asked for {asked}"));
+            differences.push(format!("{what}: found {found}, expected {asked}"));
         }
     };
     if let Some(version) = asked.library_version() {
-        // BoringSSL: "boring-sys 5.4.0, API 44".
+        // BoringSSL reports "boring-sys 5.4.0, API 44".
         let mut words = found.version.split([' ', ',']);
         let holds = words.any(|word| word == version);
         expect("version", holds, Some(&found.version), version);
@@ -29,14 +29,16 @@ pub fn differences(asked: &Build, compilers: &Compilers, found: &Implementation)
     let name = asked.allocator.name();
     expect("allocator", first == Some(name), allocator, name);
 
-    // "rustc version 1.95.0 (59807616e 2026-04-14)" in the program, without "version" as rustc prints it.
+    // The program contains "rustc version 1.95.0 (59807616e 2026-04-14)"; rustc prints it without
+    // "version".
     let rust = found.rust_compiler.as_deref();
     let expected = compilers.rust.trim_start_matches("rustc ");
     let holds = rust.is_some_and(|rust| rust.trim_start_matches("rustc version ") == expected);
     expect("Rust compiler", holds, rust, &compilers.rust);
 
     // "GCC: (Debian 12.2.0-14) 12.2.0; Debian clang version 14.0.6; clang version 22.1.0-rc2": the
-    // first is that of the C library's own start-up code too, the last that of Rust's.
+    // first is also that of the C library's start-up code, the last that of Rust's standard
+    // library.
     let c = found.c_compiler.as_deref();
     let names = c.unwrap_or_default().split("; ");
     let mut names = names.filter(|name| !is_rusts(name, &compilers.llvm));
@@ -55,7 +57,7 @@ pub fn differences(asked: &Build, compilers: &Compilers, found: &Implementation)
     for flag in asked_flags.split_whitespace().chain(march.as_deref()) {
         expect("flags", has(flag), flags, flag);
     }
-    // What the build itself says it was compiled by, where it does: `compiler: clang -fPIC`.
+    // The compiler that the build itself reports, if it does: `compiler: clang -fPIC`.
     if asked.compiler == Some(Compiler::Gcc) {
         let holds = !flags.unwrap_or_default().contains("clang");
         expect("flags", holds, flags, "gcc");
@@ -75,8 +77,8 @@ pub fn differences(asked: &Build, compilers: &Compilers, found: &Implementation)
     differences
 }
 
-/// Whether a C compiler is the one that made the C code of Rust's standard library: a clang of the
-/// version of Rust's LLVM, as far as a release candidate has it.
+/// Whether this C compiler made the C code of Rust's standard library: a clang with the major and
+/// minor version of Rust's LLVM. The rest may be that of a release candidate.
 fn is_rusts(name: &str, llvm: &str) -> bool {
     let series = |version: &str| {
         version
@@ -125,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn a_build_that_is_what_was_asked_for_has_no_differences() {
+    fn a_build_as_requested_has_no_differences() {
         assert_eq!(reported(&asked(), &gcc(), &found()), "");
         let clang = Compilers {
             c: "Debian clang version 14.0.6".into(),
@@ -152,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn a_clang_is_rusts_own_or_asked_for() {
+    fn a_clang_must_be_rusts_own_or_requested() {
         let with = |clang: &str| Implementation {
             c_compiler: Some(format!("GCC: (Debian 12.2.0-14+deb12u1) 12.2.0; {clang}")),
             ..found()
@@ -168,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn each_axis_that_is_not_as_asked_is_named() {
+    fn every_difference_from_the_request_is_named() {
         let differs = |change: &dyn Fn(&mut Build, &mut Implementation), expected: &str| {
             let (mut asked, mut found) = (asked(), found());
             change(&mut asked, &mut found);
@@ -180,19 +182,19 @@ mod tests {
         };
         differs(
             &|_, found| found.version = "3.0.9".into(),
-            "version: found 3.0.9, asked for 3.0.8",
+            "version: found 3.0.9, expected 3.0.8",
         );
         differs(
             &|asked, _| asked.provider = Some("ring".into()),
-            "provider: found nothing, asked for ring",
+            "provider: found nothing, expected ring",
         );
         differs(
             &|asked, _| asked.allocator = Allocator::Jemalloc,
-            "allocator: found system, asked for jemalloc",
+            "allocator: found system, expected jemalloc",
         );
         differs(
             &|_, found| found.allocator = Some("jemalloc 5.3.1".into()),
-            "allocator: found jemalloc 5.3.1, asked for system",
+            "allocator: found jemalloc 5.3.1, expected system",
         );
         differs(
             &|_, found| found.rust_compiler = Some("rustc version 1.94.0 (x)".into()),
@@ -200,7 +202,7 @@ mod tests {
         );
         differs(
             &|_, found| found.c_compiler = Some("GCC: (Debian 11.1.0) 11.1.0".into()),
-            "C compiler: found GCC: (Debian 11.1.0) 11.1.0, asked for gcc (Debian 12",
+            "C compiler: found GCC: (Debian 11.1.0) 11.1.0, expected gcc (Debian 12",
         );
         differs(
             &|_, found| {
@@ -211,23 +213,23 @@ mod tests {
         );
         differs(
             &|asked, _| asked.flags = Some("-O2".into()),
-            "flags: found cc -fPIC -O3, asked for -O2",
+            "flags: found cc -fPIC -O3, expected -O2",
         );
         differs(
             &|asked, _| asked.target_cpu = Some("native".into()),
-            "flags: found cc -fPIC -O3, asked for -march=native",
+            "flags: found cc -fPIC -O3, expected -march=native",
         );
         differs(
             &|asked, _| asked.tuned = true,
-            "settings: found the default, asked for tuned",
+            "settings: found the default, expected tuned",
         );
         differs(
             &|_, found| found.build = Some("tuned".into()),
-            "settings: found tuned, asked for the default",
+            "settings: found tuned, expected the default",
         );
         differs(
             &|_, found| found.cpu_mask = Some("~0x1".into()),
-            "CPU mask: found ~0x1, asked for none",
+            "CPU mask: found ~0x1, expected none",
         );
     }
 }

@@ -1,5 +1,5 @@
-//! Versions of a library that are built of other packages than older ones, with a crate of their
-//! own in the adapter's folder.
+//! Versions of a library that consist of other packages than older versions. The adapter's folder
+//! has a separate crate for them.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -13,25 +13,26 @@ use crate::matrix::manifest::{library_package, numbers, table};
 use crate::matrix::package::Metadata;
 use crate::matrix::subject::Build;
 
-/// `[package.metadata.matrix.from."<version>"]`: what holds for this version and later ones.
+/// `[package.metadata.matrix.from."<version>"]`: settings for this version and later ones.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Generation {
-    /// The adapter's crate for them, in its folder.
+    /// The adapter's crate for these versions, in its folder.
     #[serde(rename = "crate")]
     root: String,
     /// Features of the library's package.
     features: Vec<String>,
-    /// Packages that bring the providers, with the library's version; in a local tree each is in
-    /// the folder of its name.
+    /// The packages of the providers, which have the library's version. In a local tree the folder
+    /// of each has its name.
     providers: BTreeMap<String, String>,
 }
 
 impl Generation {
-    /// What holds for the version of a build, if that differs from the adapter's own manifest.
+    /// The settings for the version of a build, if they differ from the adapter's own manifest.
     ///
     /// # Errors
-    /// The version cannot be understood, or a local tree states none.
+    ///
+    /// The version is invalid, or a local tree does not state it.
     pub fn of<'a>(build: &Build, metadata: &'a Metadata) -> Result<Option<&'a Self>> {
         let version = match (&build.version, &build.source, &metadata.folder) {
             (Some(version), _, _) => version.clone(),
@@ -49,10 +50,11 @@ impl Generation {
         Ok(found.map(|(_, generation)| generation))
     }
 
-    /// Makes the manifest one of this generation, with the provider's package.
+    /// Changes the manifest for these versions, with the provider's package.
     ///
     /// # Errors
-    /// These versions have no such provider, or the manifest cannot be understood.
+    ///
+    /// These versions do not have the provider, or the manifest is invalid.
     pub fn apply(
         &self,
         manifest: &mut DocumentMut,
@@ -89,7 +91,7 @@ impl Generation {
         let feature = &mut table(manifest, "features")?[provider];
         let brings = feature.as_array_mut();
         let brings = brings.with_context(|| format!("features.{provider}: expected an array"))?;
-        // What is no package of its own was a feature of the library's.
+        // In older versions the other entries were features of the library's package.
         brings.retain(|it| it.as_str().is_some_and(|it| it.starts_with("dep:")));
         brings.push(format!("dep:{package}"));
         Ok(())
@@ -133,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn from_its_first_version_on_a_library_has_its_provider_as_a_package() {
+    fn newer_versions_take_their_provider_from_a_package() {
         let older = manifest(&build("0.23.46", "ring"));
         assert_eq!(older.get("lib"), None);
         for version in ["0.24.0-dev.2", "0.24.0", "0.25.1"] {
@@ -160,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn a_checkout_has_the_layout_of_the_version_that_it_states() {
+    fn a_local_tree_is_built_like_the_version_that_it_states() {
         let folder = tempfile::tempdir().unwrap();
         let stated = folder.path().join("rustls/Cargo.toml");
         fs::create_dir_all(stated.parent().unwrap()).unwrap();

@@ -1,5 +1,5 @@
-//! A library that a package of its own installs, before the adapter is built: into that go no
-//! sources of ours but the script that installs it.
+//! Installs a library from a separate package before the adapter is built. Our only input to that
+//! is the script that installs it.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -13,36 +13,36 @@ use crate::matrix::place;
 use crate::matrix::prefix::{self, Prefix};
 use crate::matrix::recorded::Recorded;
 
-/// Name of the folder of what is installed, in the cache.
+/// Folder of all installations in the cache.
 const PREFIXES: &str = "prefixes";
 
-/// Name of the folder that a library is installed in, in its place.
+/// Folder of the installed library, in the folder of the installation.
 const PREFIX: &str = "prefix";
 
-/// What installs a library, with all that goes into it.
+/// The package that installs a library, with all its inputs.
 pub struct Installation {
     prefix: Prefix,
     script: String,
-    /// Cargo.lock to begin with.
+    /// The Cargo.lock from which Cargo resolves.
     lock: String,
     pub place: PathBuf,
 }
 
-/// A library in its prefix.
 #[derive(Debug)]
 pub struct Installed {
-    /// The package that brought it.
+    /// The package that contains the library.
     pub package: String,
     pub version: String,
-    /// The Cargo.lock that this was built with.
+    /// The Cargo.lock of the installation.
     pub lock: PathBuf,
 }
 
 impl Installation {
-    /// `checksum` is of what every part of the build is built with, `lock` the workspace's.
+    /// `checksum` covers the inputs that all parts of the build share; `lock` is the workspace's.
     ///
     /// # Errors
-    /// The script can't be read, or the lock can't be understood.
+    ///
+    /// The script cannot be read, or the lock is invalid.
     pub fn new(
         prefix: Prefix,
         adapter: &Path,
@@ -64,16 +64,17 @@ impl Installation {
         })
     }
 
-    /// The variable that names the prefix to the build of the adapter.
+    /// The variable that passes the prefix to the adapter's build.
     pub fn variable(&self) -> (String, String) {
         let prefix = self.place.join(PREFIX).display().to_string();
         (self.prefix.variable.clone(), prefix)
     }
 
-    /// Installs the library, if it is not there yet.
+    /// Installs the library, unless it is installed.
     ///
     /// # Errors
-    /// The build failed: names the command and its log.
+    ///
+    /// The build failed; names the command and its log.
     pub fn install(
         &self,
         bench: &Path,
@@ -96,9 +97,10 @@ impl Installation {
         })
     }
 
-    /// The Cargo.lock that the installation resolves to.
+    /// The Cargo.lock to which the installation resolves.
     ///
     /// # Errors
+    ///
     /// Cargo finds no packages for it.
     pub fn resolved(&self, bench: &Path, foreign: &[String]) -> Result<String> {
         let beside = self.begin(bench)?;
@@ -114,7 +116,7 @@ impl Installation {
         Ok(lock)
     }
 
-    /// A folder with the package that installs the library.
+    /// Creates a folder with the package that installs the library.
     fn begin(&self, bench: &Path) -> Result<PathBuf> {
         let beside = place::begin(&self.place)?;
         fs::create_dir_all(beside.join("src"))?;
@@ -126,7 +128,7 @@ impl Installation {
         Ok(beside)
     }
 
-    /// Fills the prefix, unless another process did while this one waited for the lock.
+    /// Installs into the prefix, unless another process did while this one waited for the lock.
     fn fill(
         &self,
         bench: &Path,

@@ -1,7 +1,7 @@
-//! What a build changes in its adapter's manifest.
+//! Changes to the adapter's manifest for a build.
 //!
-//! `cargo add` and `cargo update --precise` do not pin an older version: the first rejects one
-//! without a feature that is asked for, the second one that the adapter's requirement leaves out.
+//! `cargo add` and `cargo update --precise` cannot pin an older version: the first rejects a
+//! version that lacks a requested feature, the second one outside the adapter's requirement.
 
 use std::collections::BTreeSet;
 
@@ -12,8 +12,8 @@ use crate::matrix::package::Metadata;
 use crate::matrix::prefix::PrefixMetadata;
 use crate::matrix::subject::Build;
 
-/// Sets the default features: those of the adapter, or the provider alone. What would bring the
-/// library in another way than by its prefix is no feature any more.
+/// Sets the default features: those of the adapter, or the provider alone. Removes features that
+/// would add the library in another way than by its prefix.
 pub fn features(
     manifest: &mut DocumentMut,
     build: &Build,
@@ -46,8 +46,8 @@ pub fn features(
     Ok(())
 }
 
-/// Leaves out the packages of all providers but one: those of another may ask for another version
-/// of the library, and Cargo wants a version of them even where it does not build them.
+/// Removes the packages of all other providers. They may require another version of the library,
+/// and Cargo resolves them even if it does not build them.
 pub fn without_other_providers(manifest: &mut DocumentMut, provider: &str) -> Result<()> {
     let features = table(manifest, "features")?;
     let mut kept = BTreeSet::new();
@@ -59,7 +59,7 @@ pub fn without_other_providers(manifest: &mut DocumentMut, provider: &str) -> Re
             let needed = needed.filter_map(|it| it.strip_prefix("dep:"));
             kept.extend(needed.map(str::to_owned));
         } else if name.get() != "default" {
-            // A feature still, which the sources may ask about, but one that brings nothing.
+            // The sources may test for the feature, so it stays, without dependencies.
             all.clear();
         }
     }
@@ -72,17 +72,17 @@ pub fn without_other_providers(manifest: &mut DocumentMut, provider: &str) -> Re
     Ok(())
 }
 
-/// The library's package among the adapter's dependencies.
+/// The library's package in the adapter's dependencies.
 pub fn library_package<'a>(
     manifest: &'a mut DocumentMut,
     metadata: &Metadata,
 ) -> Result<&'a mut InlineTable> {
     let package = &metadata.package;
     let found = table(manifest, "dependencies")?.get_mut(package);
-    inline(found.with_context(|| format!("{package} is no dependency of the adapter"))?)
+    inline(found.with_context(|| format!("{package} is not a dependency of the adapter"))?)
 }
 
-/// Pins the library's package, without features that it does not have.
+/// Pins the version of the library's package, and removes features that this version lacks.
 pub fn pin(manifest: &mut DocumentMut, version: &str, metadata: &Metadata) -> Result<()> {
     let found = library_package(manifest, metadata)?;
     found.insert("version", format!("={version}").into());
@@ -94,7 +94,7 @@ pub fn pin(manifest: &mut DocumentMut, version: &str, metadata: &Metadata) -> Re
     Ok(())
 }
 
-/// Those of some features that a version of the library's package has.
+/// The features that a version of the library's package has.
 pub fn features_of<'a>(
     version: &str,
     metadata: &Metadata,
@@ -111,7 +111,7 @@ pub fn features_of<'a>(
     Ok(kept)
 }
 
-/// Major, minor and patch version.
+/// Major, minor and patch number.
 pub fn numbers(version: &str) -> Result<[u64; 3]> {
     let number = version.split(['+', '-']).next().unwrap_or_default();
     let numbers: Vec<u64> = number
@@ -127,7 +127,7 @@ pub fn table<'a>(manifest: &'a mut DocumentMut, name: &str) -> Result<&'a mut Ta
     found.with_context(|| format!("no [{name}]"))
 }
 
-/// A dependency as an inline table, whether it was one, a table, or only a version.
+/// Returns a dependency as an inline table, whatever its form was.
 fn inline(item: &mut Item) -> Result<&mut InlineTable> {
     if let Some(version) = item.as_str() {
         let mut table = InlineTable::new();

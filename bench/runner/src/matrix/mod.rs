@@ -1,5 +1,5 @@
-//! The build matrix: any published version of a library in any build, made on demand from its
-//! adapter's crate, each in a place of its own that no other inputs ever use.
+//! The build matrix: makes any published version of a library in any build from its adapter's
+//! crate, each in a folder for exactly these inputs.
 
 mod build;
 mod cargo;
@@ -18,4 +18,4 @@ mod subject;
 pub use build::{Built, Matrix};
 pub use found::differences;
 pub use install::Installed;
-pub use subject::{Build, Subject};
+pub use subject::{Build, Subject, slug};

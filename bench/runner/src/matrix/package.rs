@@ -1,10 +1,9 @@
-//! The manifest of one build: its adapter's, with the library in the version that is asked for.
+//! The manifest of one build: its adapter's, with the requested version of the library.
 //!
-//! What an adapter must say for it stands in its Cargo.toml, in `[package.metadata.matrix]`:
-//! `package`, that brings the library; `since`, features of that package and the versions that
-//! first had them; `folder`, where a local tree has that package; `from`, what is built otherwise
-//! from some version on; or `prefix`, where the package is no dependency of the adapter but installs
-//! the library: then both a version and a local tree are a prefix that the library is installed in.
+//! The adapter's Cargo.toml has the settings for this in `[package.metadata.matrix]`: `package`
+//! contains the library; `since` lists features of that package with their first versions; `folder`
+//! is its folder in a local tree; `from` lists versions that are built in another way. With
+//! `prefix` the package is not a dependency of the adapter, but installs the library into a prefix.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -19,7 +18,7 @@ use crate::matrix::manifest::{features, library_package, pin, table, without_oth
 use crate::matrix::prefix::{Prefix, PrefixMetadata};
 use crate::matrix::subject::{Allocator, Build};
 
-/// A package's manifest, as far as a build must understand it.
+/// The fields of a package's manifest that a build needs.
 #[derive(Deserialize)]
 struct Adapter {
     package: Inner,
@@ -54,43 +53,44 @@ pub struct Metadata {
     #[serde(default)]
     pub since: BTreeMap<String, String>,
     pub folder: Option<String>,
-    /// By the first version.
+    /// Settings by first version.
     #[serde(default)]
     pub from: BTreeMap<String, Generation>,
     prefix: Option<PrefixMetadata>,
-    /// Variables that would bring another library than the one that is asked for.
+    /// Variables that would select another library than the requested one.
     #[serde(default)]
     foreign: Vec<String>,
-    /// Providers that ignore the variable by which features of the processor are masked.
+    /// Providers that ignore the variable for the CPU mask.
     #[serde(default)]
     unmaskable: Vec<String>,
-    /// Whether the adapter has the settings that the library's documentation recommends.
+    /// Whether the adapter supports the settings that the library's documentation recommends.
     #[serde(default)]
     tuned: bool,
 }
 
-/// What an adapter is built as.
+/// The package that builds an adapter.
 #[derive(Debug, PartialEq)]
 pub struct Package {
     pub manifest: String,
-    /// The manifest of a workspace with no other member.
+    /// The manifest of a workspace with this package alone.
     pub workspace: String,
-    /// Arguments of cargo that choose the package and its features.
+    /// Arguments of Cargo that select the package and its features.
     pub arguments: Vec<String>,
-    /// Name of its program.
+    /// File name of its program.
     pub program: String,
-    /// Variables for the environment of the build.
+    /// Environment variables of the build.
     pub environment: Vec<(String, String)>,
-    /// Variables that must not be in it.
+    /// Environment variables that must not be set.
     pub foreign: Vec<String>,
-    /// What must be installed first.
+    /// The library to install first.
     pub prefix: Option<Prefix>,
 }
 
 /// Derives the package of a build from its adapter's manifest.
 ///
 /// # Errors
-/// The manifest cannot be understood, or the adapter cannot be built so.
+///
+/// The manifest is invalid, or the adapter cannot be built this way.
 pub fn derive(adapter: &str, workspace: &str, build: &Build) -> Result<Package> {
     let library = &build.library;
     let name = format!("bench/libraries/{library}/Cargo.toml");
@@ -163,7 +163,7 @@ pub fn derive(adapter: &str, workspace: &str, build: &Build) -> Result<Package> 
     })
 }
 
-/// Checks that a local tree has what is built from it, and says where it is if that is elsewhere.
+/// Checks that a local tree has the required files, and suggests another folder that has them.
 fn check_tree(tree: &Path, library: &str, metadata: &Metadata) -> Result<()> {
     let needed = match (&metadata.prefix, &metadata.folder) {
         (Some(prefix), _) => prefix.holds.clone(),
@@ -187,7 +187,7 @@ fn check_tree(tree: &Path, library: &str, metadata: &Metadata) -> Result<()> {
     )
 }
 
-/// The name of the one program that a build asks for.
+/// The name of the program that a build selects.
 fn program(mut all: Vec<Program>, crate_name: &str, build: &Build) -> Result<String> {
     if all.is_empty() {
         return match &build.provider {
@@ -198,7 +198,7 @@ fn program(mut all: Vec<Program>, crate_name: &str, build: &Build) -> Result<Str
             ),
         };
     }
-    // One that needs more than a provider is no build of the matrix.
+    // Programs that need more than a provider are not in the matrix.
     all.retain(|it| it.required_features.len() < 2);
     let mut programs = all.iter();
     let found = programs.find(|it| it.required_features.first() == build.provider.as_ref());
@@ -251,7 +251,7 @@ mod tests {
     }
 
     #[test]
-    fn a_package_is_its_adapters_in_a_workspace_without_the_others() {
+    fn the_package_of_a_build_is_alone_in_its_workspace() {
         let package = derived(RUSTLS, &rustls("0.23.46", "ring")).unwrap();
         assert_eq!(package.program, "tls-rustls-ring");
         assert_eq!(package.arguments, ["--package", "tls-rustls"]);
@@ -274,7 +274,7 @@ mod tests {
     }
 
     #[test]
-    fn the_version_is_pinned_without_features_that_it_does_not_have() {
+    fn a_pinned_version_loses_the_features_that_it_lacks() {
         let features = |version: &str| {
             let table = table_of(RUSTLS, &rustls(version, "aws-lc-rs"));
             let found = table["dependencies"]["rustls"].clone();
@@ -293,7 +293,7 @@ mod tests {
     }
 
     #[test]
-    fn what_installs_a_library_is_a_package_of_its_own() {
+    fn a_separate_package_installs_the_library() {
         let workspace: toml::Table = toml::from_str(WORKSPACE).unwrap();
         let prefix = |version: &str| {
             let package = derived(OPENSSL, &build("openssl", version)).unwrap();
@@ -316,7 +316,7 @@ mod tests {
     }
 
     #[test]
-    fn builds_that_differ_in_the_allocator_differ_in_nothing_else() {
+    fn the_allocator_changes_nothing_else_in_a_build() {
         let system = build("openssl", "300.6.1+3.6.3");
         let jemalloc = Build {
             allocator: Allocator::Jemalloc,
@@ -330,9 +330,10 @@ mod tests {
     }
 
     #[test]
-    fn builds_that_differ_in_one_axis_differ_in_nothing_else() {
+    fn each_option_changes_nothing_else_in_a_build() {
         let base = rustls("0.23.46", "aws-lc-rs");
-        // Compiler, flags and processor are in the environment of the build, the mask in the program's.
+        // Compiler, flags and processor are in the environment of the build, the mask in the
+        // program's.
         let masked = Build {
             cpu_mask: vec![CpuFeature::Aes],
             ..base.clone()
@@ -356,7 +357,7 @@ mod tests {
             let mut parts = vec![("features", "default"), ("features", name)];
             parts.extend(of.iter().map(|package| ("dependencies", *package)));
             let mut table = without(&rustls("0.23.46", name), &parts);
-            // Of the others there is the name, and nothing that it brings.
+            // The features of the other providers remain, but without dependencies.
             let features = table.remove("features").unwrap();
             for (feature, brings) in features.as_table().unwrap() {
                 assert_eq!(brings.as_array().unwrap().len(), 0, "{feature}");
@@ -373,7 +374,7 @@ mod tests {
     }
 
     #[test]
-    fn a_local_tree_takes_the_place_of_the_package() {
+    fn a_local_tree_replaces_the_package() {
         let folder = tempfile::tempdir().unwrap();
         let place = folder.path().display().to_string();
         for file in ["rustls/Cargo.toml", "include/openssl/ssl.h"] {
@@ -407,7 +408,7 @@ mod tests {
     }
 
     #[test]
-    fn what_an_adapter_cannot_be_built_with_is_named() {
+    fn options_that_an_adapter_does_not_support_are_named() {
         for (adapter, build, expected) in [
             (
                 RUSTLS,

@@ -1,14 +1,15 @@
-//! A place in the cache: made beside itself, then renamed.
+//! Creates folders of the cache atomically: filled under another name, then renamed.
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 
-/// An empty folder beside a place.
+/// Creates an empty folder beside the final one.
 ///
 /// # Errors
-/// It can't be made.
+///
+/// It cannot be created.
 pub fn begin(place: &Path) -> Result<PathBuf> {
     let beside = place.with_extension("building");
     if beside.exists() {
@@ -18,15 +19,16 @@ pub fn begin(place: &Path) -> Result<PathBuf> {
     Ok(beside)
 }
 
-/// Makes what is beside a place the place.
+/// Renames the filled folder to its final name.
 ///
 /// # Errors
-/// It can't be renamed.
+///
+/// It cannot be renamed.
 pub fn finish(beside: &Path, place: &Path) -> Result<()> {
     fs::rename(beside, place).with_context(|| place.display().to_string())
 }
 
-/// One build at a time in one folder: a target directory holds only the last program.
+/// Locks a folder for one build at a time: a target directory contains only the last program.
 pub fn lock(folder: &Path, say: &impl Fn(&str)) -> Result<File> {
     fs::create_dir_all(folder)?;
     let path = folder.join("lock");

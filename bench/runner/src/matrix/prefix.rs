@@ -1,5 +1,5 @@
-//! The package whose build script installs a version of a library, for adapters that are linked
-//! with what is installed.
+//! The package whose build script installs a version of a library, for adapters that link to an
+//! installed library.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,43 +10,43 @@ use toml_edit::{DocumentMut, InlineTable, Item, Table, Value, value};
 use crate::matrix::manifest::features_of;
 use crate::matrix::package::Metadata;
 
-/// `[package.metadata.matrix.prefix]`: how an installed library becomes part of a build.
+/// `[package.metadata.matrix.prefix]`: how a build uses an installed library.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct PrefixMetadata {
-    /// Build script that has the package install the library where `PREFIX` says.
+    /// Build script that makes the package install the library into `PREFIX`.
     pub script: String,
-    /// Of the package.
     #[serde(default)]
     features: Vec<String>,
-    /// Variable of the build that names the prefix.
+    /// Environment variable that passes the prefix to the adapter's build.
     pub variable: String,
-    /// A file that every prefix has.
+    /// A file that every prefix contains.
     pub holds: String,
-    /// What else stands in the environment of the build.
+    /// Other environment variables of the adapter's build.
     #[serde(default)]
     pub environment: BTreeMap<String, String>,
-    /// Feature of the adapter, that would bring the library in another way.
+    /// Feature of the adapter that must be off, since it would add the library in another way.
     pub without: String,
 }
 
 /// A package whose build script installs a library.
 #[derive(Debug, PartialEq)]
 pub struct Prefix {
-    /// The package that brings the library.
+    /// The package that contains the library.
     pub package: String,
     pub manifest: String,
-    /// Its build script, within the adapter's folder.
+    /// Its build script, in the adapter's folder.
     pub script: String,
-    /// Variable for the environment of the build, that names where it is installed.
+    /// Environment variable that passes the prefix to the adapter's build.
     pub variable: String,
 }
 
 impl Prefix {
-    /// The package for one version, built by the profile of the workspace.
+    /// The package for one version, with the profile of the workspace.
     ///
     /// # Errors
-    /// The version, or the workspace's manifest, cannot be understood.
+    ///
+    /// The version or the workspace's manifest is invalid.
     pub fn new(
         version: &str,
         metadata: &Metadata,
@@ -77,11 +77,12 @@ impl Prefix {
     }
 }
 
-/// Of a Cargo.lock, the packages that `package` needs, without itself: in any version of it, they
-/// are to be those of the workspace. Empty where it is not locked.
+/// The part of a Cargo.lock with the dependencies of `package`, without itself: they must be those
+/// of the workspace in any version of the package. Empty if it is not locked.
 ///
 /// # Errors
-/// It is no Cargo.lock.
+///
+/// The text is not a Cargo.lock.
 pub fn lock_below(lock: &str, package: &str) -> Result<String> {
     let mut lock: DocumentMut = lock.parse().context("bench/Cargo.lock")?;
     let Some(all) = lock.get_mut("package") else {
@@ -97,7 +98,7 @@ pub fn lock_below(lock: &str, package: &str) -> Result<String> {
             .find(|it| text(it, "name").is_ok_and(|it| it == name));
         let dependencies = found.and_then(|it| it.get("dependencies")?.as_array());
         for it in dependencies.into_iter().flatten().filter_map(Value::as_str) {
-            // "name", or "name version" where there are several.
+            // An entry is "name", or "name version" if there are several versions.
             let name = it.split(' ').next().unwrap_or(it);
             if needed.insert(name.to_owned()) {
                 names.push(name.to_owned());
@@ -108,9 +109,10 @@ pub fn lock_below(lock: &str, package: &str) -> Result<String> {
     Ok(lock.to_string())
 }
 
-/// The version of a package, by a Cargo.lock.
+/// The version of a package in a Cargo.lock.
 ///
 /// # Errors
+///
 /// It is not locked.
 pub fn locked_version(lock: &str, package: &str) -> Result<String> {
     let lock: DocumentMut = lock.parse()?;
@@ -133,7 +135,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_an_installed_library_needs_is_locked_as_in_the_workspace() {
+    fn dependencies_of_an_installed_library_are_locked_as_in_the_workspace() {
         let lock = include_str!("../../../Cargo.lock");
         let below = lock_below(lock, "openssl-src").unwrap();
         let locked = locked_version(lock, "cc").unwrap();

@@ -1,6 +1,6 @@
-//! The packages that a build may be made of: those of `bench/Cargo.lock`, and those that
-//! `bench/matrix.lock` records of the builds of all suites. Cargo resolves a build from both, and
-//! what it resolves to besides is not built.
+//! The packages that a build may use: those of `bench/Cargo.lock`, and those that
+//! `bench/matrix.lock` records for the builds of all suites. Cargo resolves a build from both, and
+//! a build that resolves to any other package is rejected.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -13,13 +13,13 @@ use crate::files::replace;
 use crate::matrix::cargo::LOCK;
 use crate::words::counted;
 
-/// Name of the record, in the workspace of the harness.
+/// File name of the record, in the workspace of the harness.
 const RECORD: &str = "matrix.lock";
 
 const COMMENT: &str = "# Packages that the builds of all suites are made of. Written by \
                        `tlsbench lock`.\n";
 
-/// One package of a registry, as a Cargo.lock names it.
+/// A package of a registry, with the fields of Cargo.lock.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Package {
     name: String,
@@ -28,20 +28,21 @@ struct Package {
     checksum: String,
 }
 
-/// What a checkout records.
+/// The recorded packages of a checkout.
 pub struct Recorded {
     path: PathBuf,
-    /// Of `bench/Cargo.lock`.
+    /// Packages of `bench/Cargo.lock`.
     own: BTreeSet<Package>,
-    /// Of `bench/matrix.lock`; some are in both.
+    /// Packages of `bench/matrix.lock`; some are in both.
     others: BTreeSet<Package>,
 }
 
 impl Recorded {
-    /// What the workspace in `bench` records.
+    /// Reads the recorded packages of the workspace in `bench`.
     ///
     /// # Errors
-    /// A lock can't be read.
+    ///
+    /// A lock cannot be read.
     pub fn read(bench: &Path) -> Result<Self> {
         let path = bench.join(RECORD);
         let read = |path: &Path| packages(&fs::read_to_string(path)?);
@@ -57,10 +58,11 @@ impl Recorded {
         })
     }
 
-    /// A Cargo.lock to begin with: `lock`, and what is recorded besides.
+    /// A Cargo.lock from which Cargo resolves: `lock`, and all recorded packages.
     ///
     /// # Errors
-    /// It is no Cargo.lock.
+    ///
+    /// `lock` is not a Cargo.lock.
     pub fn added_to(&self, lock: &str) -> Result<String> {
         let present = packages(lock)?;
         let mut lock: DocumentMut = lock.parse()?;
@@ -74,10 +76,11 @@ impl Recorded {
         Ok(lock.to_string())
     }
 
-    /// Refuses a build that was resolved to packages other than those recorded.
+    /// Rejects a build that resolves to packages that are not recorded.
     ///
     /// # Errors
-    /// A package is not: names the first, and the command that records all.
+    ///
+    /// A package is not recorded; names the first one, and the command that records them.
     pub fn check(&self, lock: &Path) -> Result<()> {
         let text = fs::read_to_string(lock).with_context(|| lock.display().to_string())?;
         let unknown = self.unknown(&text)?;
@@ -93,13 +96,14 @@ impl Recorded {
         Ok(())
     }
 
-    /// Records what a build was resolved to; returns how many packages are new.
+    /// Records the packages of a build; returns the number of new ones.
     ///
     /// # Errors
-    /// It is no Cargo.lock, or the record can't be written.
+    ///
+    /// `lock` is not a Cargo.lock, or the record cannot be written.
     pub fn add(&mut self, lock: &str) -> Result<usize> {
         let before = self.others.len();
-        // Those of `bench/Cargo.lock` too, which will have other versions one day.
+        // Includes those of `bench/Cargo.lock`, whose versions will change later.
         self.others.extend(packages(lock)?);
         let number = self.others.len() - before;
         if number > 0 {
@@ -124,7 +128,7 @@ impl Recorded {
 }
 
 impl Package {
-    /// Without what it depends on: names alone may mean another package in another lock.
+    /// Dependencies are left out: their names may mean other packages in another lock.
     fn to_table(&self) -> Table {
         let mut table = Table::new();
         for (key, text) in [
@@ -139,7 +143,8 @@ impl Package {
     }
 }
 
-/// The packages of a Cargo.lock that are not local: of those the sources are an input of a build.
+/// The packages of a Cargo.lock that are not local; the sources of local ones are an input of the
+/// build.
 fn packages(lock: &str) -> Result<BTreeSet<Package>> {
     let lock: DocumentMut = lock.parse()?;
     let all = lock.get("package").and_then(Item::as_array_of_tables);
@@ -185,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn a_build_of_other_packages_than_the_recorded_is_refused() {
+    fn a_build_with_packages_that_are_not_recorded_is_rejected() {
         let bench = bench(&[("a", "1.0.0")]);
         let resolved = bench.path().join("resolved");
         let check = |recorded: &Recorded, packages: &[(&str, &str)]| {
@@ -208,19 +213,19 @@ mod tests {
         assert_eq!(recorded.add(&lock(&old)).unwrap(), 2);
         assert_eq!(recorded.add(&lock(&old)).unwrap(), 0);
         assert_eq!(recorded.add(&lock(&[("a", "1.0.0")])).unwrap(), 1);
-        // An update of the workspace leaves the builds of the suites as they are.
+        // Updating the workspace does not affect the builds of suites.
         fs::write(bench.path().join(LOCK), lock(&[("a", "1.1.0")])).unwrap();
         let again = Recorded::read(bench.path()).unwrap();
         assert_eq!(check(&again, &old), "");
         assert_eq!(check(&again, &[("a", "1.0.0")]), "");
-        // Another content under the same version.
+        // The same version with other contents.
         let other = lock(&old).replace("checksum = \"0.9.0\"", "checksum = \"0\"");
         fs::write(&resolved, other).unwrap();
         assert!(again.check(&resolved).is_err());
     }
 
     #[test]
-    fn a_lock_to_begin_with_holds_each_recorded_package_once() {
+    fn the_initial_lock_contains_each_recorded_package_once() {
         let bench = bench(&[("a", "1.0.0")]);
         let mut recorded = Recorded::read(bench.path()).unwrap();
         recorded

@@ -1,4 +1,4 @@
-//! What a suite's `implementations` ask for: a program that is there, or a build.
+//! The entries of a suite's `implementations`: existing programs and builds.
 
 use std::fmt;
 
@@ -8,7 +8,7 @@ use tls_harness::implementation::{Implementation, MASK_VARIABLE, TUNED, TUNED_VA
 
 use crate::lines::readable;
 
-/// One of a suite's `implementations`.
+/// One entry of a suite's `implementations`.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Subject {
     /// The name of a program beside `tlsbench`.
@@ -16,36 +16,36 @@ pub enum Subject {
     Build(Build),
 }
 
-/// A library in one version and build. All else is as in the workspace of `bench/`.
+/// A library in one version and build. Absent options are as in the workspace of `bench/`.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Build {
     /// Folder of the adapter below `bench/libraries/`.
     pub library: String,
-    /// Of the package that brings the library, as Cargo has it: `0.23.46`, `300.0.13+3.0.8`.
+    /// Cargo's version of the package that contains the library: `0.23.46`, `300.0.13+3.0.8`.
     pub version: Option<String>,
-    /// Feature of the adapter that does the cryptography, where there are several.
+    /// Feature of the adapter that selects the cryptography, if there are several.
     pub provider: Option<String>,
     #[serde(default)]
     pub allocator: Allocator,
     pub compiler: Option<Compiler>,
     /// Flags of the C compiler, separated by spaces.
     pub flags: Option<String>,
-    /// What both compilers may assume of the processor: `-march=` and `-C target-cpu=`.
+    /// The processor for which both compilers optimize: `-march=` and `-C target-cpu=`.
     pub target_cpu: Option<String>,
-    /// Features of the processor that are masked, so that the library does not use them.
+    /// Processor features that are masked, so that the library does not use them.
     #[serde(default)]
     pub cpu_mask: Vec<CpuFeature>,
-    /// As the library's own documentation tunes it: the same program with other settings.
+    /// The settings that the library's own documentation recommends; the program is the same.
     #[serde(default)]
     pub tuned: bool,
-    /// A local tree or an installed prefix, instead of a package's version.
+    /// A local tree or an installed prefix, instead of a version of the package.
     pub source: Option<String>,
-    /// What distinguishes it from a build that is equal in all else, such as another tree.
+    /// Distinguishes it from a build with the same options, such as one of another tree.
     pub name: Option<String>,
 }
 
-/// Whose `malloc` the whole process uses.
+/// The `malloc` of the whole process.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Allocator {
@@ -71,7 +71,7 @@ impl Allocator {
 }
 
 impl Compiler {
-    /// The C compiler's command, also the name of its Debian package.
+    /// The command of the C compiler, which is also the name of its Debian package.
     pub fn c(self) -> &'static str {
         match self {
             Self::Gcc => "gcc",
@@ -87,8 +87,8 @@ impl Compiler {
     }
 }
 
-/// What libraries that come from OpenSSL can be made not to use, by the environment variable
-/// `OPENSSL_ia32cap` (the manual page of that name).
+/// Processor features that `OPENSSL_ia32cap` can hide from libraries derived from OpenSSL (see its
+/// manual page).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum CpuFeature {
@@ -107,8 +107,8 @@ impl CpuFeature {
         }
     }
 
-    /// Bits of the two words of the variable: CPUID.1 EDX and ECX, CPUID.7 EBX and ECX, each pair
-    /// with EDX or EBX in the lower half (Intel's Software Developer's Manual, volume 2, CPUID).
+    /// Bits in the two words of the variable: CPUID.1 EDX and ECX, CPUID.7 EBX and ECX, each with
+    /// the first register in the lower half (Intel's Software Developer's Manual, volume 2, CPUID).
     fn bits(self) -> [&'static [u32]; 2] {
         match self {
             // PCLMULQDQ, AESNI; VAES, VPCLMULQDQ
@@ -121,9 +121,10 @@ impl CpuFeature {
 }
 
 impl Subject {
-    /// Reads one of a suite's `implementations`.
+    /// Parses one entry of `implementations`.
     ///
     /// # Errors
+    ///
     /// It is neither the name of a program nor a build.
     pub fn read(value: toml::Value) -> Result<Self> {
         match value {
@@ -180,13 +181,14 @@ impl Build {
         Ok(())
     }
 
-    /// What the library calls its version: of `300.0.13+3.0.8`, the part after the plus.
+    /// The library's own version: the part of `300.0.13+3.0.8` after the plus.
     pub fn library_version(&self) -> Option<&str> {
         let version = self.version.as_deref()?;
         Some(version.split_once('+').map_or(version, |(_, own)| own))
     }
 
-    /// What distinguishes this build from the workspace's of the same version; the last part of its id.
+    /// The label that distinguishes this build from the workspace's of the same version; the last
+    /// part of its id.
     pub fn label(&self) -> Option<String> {
         let mut parts = Vec::new();
         parts.extend(self.compiler.map(|compiler| compiler.c().to_owned()));
@@ -208,7 +210,7 @@ impl Build {
         (!parts.is_empty()).then(|| parts.join("-"))
     }
 
-    /// How it is called before it is built: as its id, where the library's version is its
+    /// Its name before it is built: equal to the id, unless the library's version differs from the
     /// package's.
     pub fn name(&self) -> String {
         let label = self.label();
@@ -222,10 +224,10 @@ impl Build {
         parts.into_iter().flatten().collect::<Vec<_>>().join("-")
     }
 
-    /// Whether it would have the id of a program that is there: the same version and provider, and
-    /// nothing that distinguishes it from the workspace's.
+    /// Whether it would have the id of an existing program: the same version and provider, and no
+    /// label.
     pub fn is_as(&self, program: &Implementation) -> bool {
-        // BoringSSL: "boring-sys 5.4.0, API 44".
+        // BoringSSL reports "boring-sys 5.4.0, API 44".
         let mut words = program.version.split([' ', ',']);
         self.library == program.library
             && self.provider == program.provider
@@ -235,7 +237,7 @@ impl Build {
             && words.any(|word| Some(word) == self.library_version())
     }
 
-    /// What masks features of the processor, as the variable's value, if any are masked.
+    /// The value of the variable that masks processor features, if any are masked.
     pub fn mask_value(&self) -> Option<String> {
         let word = |index: usize| {
             let bits = self.cpu_mask.iter().flat_map(|it| it.bits()[index]);
@@ -244,7 +246,7 @@ impl Build {
         (!self.cpu_mask.is_empty()).then(|| format!("{}:{}", word(0), word(1)))
     }
 
-    /// What its program finds in its environment, besides what is there.
+    /// Environment variables that are set for its program.
     pub fn variables(&self) -> Vec<(String, String)> {
         let mask = self.mask_value();
         let mask = mask.map(|value| (MASK_VARIABLE.to_owned(), value));
@@ -256,7 +258,7 @@ impl Build {
 }
 
 /// Lower-case letters and digits with single hyphens between them: `-O2 -g` becomes `o2-g`.
-fn slug(text: &str) -> String {
+pub fn slug(text: &str) -> String {
     let lower = text.to_ascii_lowercase();
     let words = lower.split(|c: char| !c.is_ascii_alphanumeric());
     words
@@ -265,7 +267,7 @@ fn slug(text: &str) -> String {
         .join("-")
 }
 
-/// A build by another compiler, with other flags, and for another processor.
+/// The build with another compiler, with other flags, and for another processor.
 #[cfg(test)]
 pub fn compiled_otherwise(base: &Build) -> [Build; 3] {
     let (mut compiler, mut flags, mut cpu) = (base.clone(), base.clone(), base.clone());
@@ -314,7 +316,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_tells_what_differs() {
+    fn the_name_of_a_build_contains_its_options() {
         for (entry, expected) in [
             (
                 "{ library = \"openssl\", version = \"300.0.13+3.0.8\" }",
@@ -348,13 +350,13 @@ mod tests {
     }
 
     #[test]
-    fn a_mask_turns_off_the_bits_of_its_features() {
+    fn a_mask_clears_the_bits_of_its_features() {
         let build = |cpu_mask| Build {
             cpu_mask,
             ..Build::default()
         };
         assert_eq!(build(vec![]).mask_value(), None);
-        // The first word is the example of OPENSSL_ia32cap(3) for AES-NI and PCLMULQDQ.
+        // The first word is the example for AES-NI and PCLMULQDQ in OPENSSL_ia32cap(3).
         let aes = build(vec![CpuFeature::Aes]).mask_value().unwrap();
         assert_eq!(aes, "~0x200000200000000:~0x60000000000");
         let both = build(vec![CpuFeature::Aes, CpuFeature::Avx2])

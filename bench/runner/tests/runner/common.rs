@@ -16,7 +16,7 @@ use tlsbench::plan::Order;
 use tlsbench::run::run;
 use tlsbench::selection::Selection;
 
-/// A scenario that can be measured, as a suite has it.
+/// A scenario in the form of a suite.
 pub fn scenario(threads: u32) -> String {
     format!(
         "[[scenarios]]\noperation = \"handshake\"\nprotocol = \"1.3\"\n\
@@ -31,20 +31,20 @@ pub struct Bench {
 }
 
 impl Bench {
-    /// A folder with `tlsbench` and two libraries' programs, `fake-a` and `fake-b`.
+    /// Creates a folder with `tlsbench` and the programs of two libraries, `fake-a` and `fake-b`.
     pub fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let place = |program: &Path, name: &str| {
             let copied = fs::copy(program, folder.path().join(name));
             copied.unwrap_or_else(|error| panic!("{}: {error}", program.display()));
         };
-        // An example: `cargo test` builds it, a release build does not.
+        // It is an example, which `cargo test` builds and a release build does not.
         let tlsbench = Path::new(env!("CARGO_BIN_EXE_tlsbench"));
         let fake = tlsbench.with_file_name("examples").join("tls-fake");
         place(&fake, "fake-a");
         place(&fake, "fake-b");
         place(tlsbench, "tlsbench");
-        // What makes it a project, with no library in it.
+        // This folder makes it a checkout, without any library.
         fs::create_dir_all(folder.path().join("bench/libraries")).unwrap();
         Self { folder }
     }
@@ -53,7 +53,7 @@ impl Bench {
         self.folder.path().join(name)
     }
 
-    /// Writes a suite of `rounds` rounds with one scenario for each way to behave: `tls-fake` reads
+    /// Writes a suite of `rounds` rounds with one scenario for each way to behave; `tls-fake` reads
     /// the ways from this file.
     pub fn suite(&self, rounds: u32, seconds: f64, ways: &[&str]) -> PathBuf {
         let mut text = format!(
@@ -93,14 +93,14 @@ impl Bench {
         }
     }
 
-    /// Runs the suite on a host that shows nothing but what `root` holds.
+    /// Runs the suite on a host that reports only what `root` contains.
     pub fn run(&self, root: &Root) -> anyhow::Result<PathBuf> {
         run(&self.order(), root)
     }
 }
 
-/// Starts a program that was just copied: another thread that starts one at this moment may still
-/// have it open for writing, until its own program runs.
+/// Starts a program that was just copied. Another thread that starts a process at this moment may
+/// still hold the file open for writing, so this retries.
 pub fn started(command: &mut Command) -> Child {
     loop {
         match command.spawn() {
@@ -112,7 +112,7 @@ pub fn started(command: &mut Command) -> Child {
     }
 }
 
-/// A root with nothing in it: a host that reports nothing is never disturbed.
+/// An empty root: a host that reports nothing is never disturbed.
 pub fn silent_host(bench: &Bench) -> Root {
     Root::new(bench.path("no-such-root"))
 }
@@ -129,8 +129,8 @@ pub fn read_records(folder: &Path) -> Vec<Record> {
         .collect()
 }
 
-/// What must hold for every finished run: each round that counts has every block of every
-/// implementation once, no round has a block twice, and run.toml fits the raw file.
+/// Checks a finished run: each round that counts has every block of every implementation once, no
+/// round has a block twice, and run.toml fits the raw file.
 pub fn check_finished(folder: &Path, scenarios: u32, implementations: usize, rounds: u32) {
     use std::collections::BTreeSet;
 

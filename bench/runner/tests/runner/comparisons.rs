@@ -1,19 +1,20 @@
-//! A against B by instructions, with the real libraries' programs under valgrind.
+//! Comparisons of two builds by instructions, with the real libraries' programs under Valgrind.
 
 use std::fs;
 
 use tls_harness::request::Counter;
 use tlsbench::compare::{Comparison, Verdict, compare};
 use tlsbench::functions::Function;
+use tlsbench::host::root::Root;
 use tlsbench::matrix::Subject;
 use tlsbench::plan::Order;
 use tlsbench::run::run;
 use tlsbench::selection::Selection;
 
-use crate::common::{Bench, silent_host};
+use crate::common::Bench;
 use crate::counts::programs;
 
-/// The cheapest of what can be counted.
+/// The cheapest scenarios that can be counted. Their threads depend on the host; only one is counted.
 const SUITE: &str = r#"
 schema = 1
 name = "counts"
@@ -31,9 +32,20 @@ cipher_suite = "TLS_AES_256_GCM_SHA384"
 certificate = "ecdsa-p256"
 authentication = "server"
 resumption = "none"
-threads = 1
+threads = "one-and-cores"
 variant = "X25519"
 "#;
+
+/// A host with two cores, and nothing else known.
+fn two_cores(bench: &Bench) -> Root {
+    let top = bench.path("host");
+    for number in ["0", "1"] {
+        let cpu = top.join(format!("sys/devices/system/cpu/cpu{number}/topology"));
+        fs::create_dir_all(&cpu).unwrap();
+        fs::write(cpu.join("thread_siblings_list"), number).unwrap();
+    }
+    Root::new(top)
+}
 
 fn compared(sides: [&str; 2]) -> Comparison {
     let bench = Bench::new();
@@ -48,8 +60,8 @@ fn compared(sides: [&str; 2]) -> Comparison {
         ..bench.order()
     };
     order.places.programs = programs();
-    run(&order, &silent_host(&bench)).unwrap();
-    compare(&order, 0.01).unwrap()
+    run(&order, &two_cores(&bench)).unwrap();
+    compare(&order, 0.01, Some(2)).unwrap()
 }
 
 #[test]
@@ -73,7 +85,7 @@ fn the_functions_of_a_difference_are_named() {
     assert_eq!(found.is_more(), b > a);
     let (_, functions) = &found.functions[0];
     assert_eq!(functions.len(), 10);
-    // Both call the C library; most other functions only one of them has.
+    // Both programs call the C library; most other functions exist in only one of them.
     let of_one = |it: &&Function| it.a == 0.0 || it.b == 0.0;
     assert!(functions.iter().filter(of_one).count() > 5, "{functions:?}");
     let explained: f64 = functions.iter().map(|it| it.a.max(it.b)).sum();

@@ -1,9 +1,11 @@
-//! Runs that count instructions, with the real libraries' programs under valgrind.
+//! Runs that count instructions, with the real libraries' programs under Valgrind.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use tls_harness::implementation::MASK_VARIABLE;
 use tls_harness::record::{Block, Measurement, Metric, Record, Status, Unit};
 use tls_harness::request::Counter;
 use tlsbench::plan::Order;
@@ -11,7 +13,7 @@ use tlsbench::run::run;
 
 use crate::common::{Bench, check_finished, read_records, read_run, silent_host};
 
-/// The cheapest of what can be counted, and three things that cannot.
+/// The cheapest scenarios that can be counted, and three that cannot.
 const SUITE: &str = r#"
 schema = 1
 name = "counts"
@@ -70,7 +72,7 @@ const NOT_COUNTED: [&str; 2] = [
     "instructions are not counted in memory scenarios",
 ];
 
-/// The folder in which Cargo puts every program of the workspace.
+/// The folder in which Cargo puts the programs of the workspace.
 pub fn programs() -> PathBuf {
     let folder = Path::new(env!("CARGO_BIN_EXE_tlsbench")).parent().unwrap();
     for name in ["tls-openssl", "tls-rustls-ring", "tls-rustls-graviola"] {
@@ -89,7 +91,6 @@ fn counting(bench: &Bench) -> Order {
     }
 }
 
-/// Counts with the programs of the workspace.
 fn count(bench: &Bench, suite: &str, rounds: u32) {
     fs::write(bench.path("suite.toml"), suite).unwrap();
     let mut order = Order {
@@ -100,7 +101,7 @@ fn count(bench: &Bench, suite: &str, rounds: u32) {
     run(&order, &silent_host(bench)).unwrap();
 }
 
-/// The marks of a run in which nothing was counted.
+/// The block marks of a run in which nothing was counted.
 fn marks(bench: &Bench) -> Vec<Block> {
     let mut marks = Vec::new();
     for record in read_records(&bench.path("run")) {
@@ -122,6 +123,11 @@ fn instructions_are_counted_alone_and_are_the_same_in_every_round() {
     let counter = read_run(&folder).counter.unwrap();
     assert_eq!(counter.name, Counter::Callgrind);
     assert!(counter.version.starts_with("3."), "{}", counter.version);
+    // Such as amd64-cx16-avx-avx2.
+    let processor = counter.processor.unwrap();
+    assert!(processor.starts_with(['a', 'A']), "{processor}");
+    let hidden = |feature| feature == "rdrand" || feature == "rdseed";
+    assert!(!processor.split('-').any(hidden), "{processor}");
     let records = read_records(&folder);
     let mut counts: Vec<&Measurement> = Vec::new();
     for record in &records {
@@ -169,11 +175,11 @@ fn instructions_are_counted_alone_and_are_the_same_in_every_round() {
             two.value
         );
         match one.unit {
-            // At least one instruction for 16 bytes of AES-GCM, and not a hundred for each.
+            // At least one instruction for 16 bytes of AES-GCM, and fewer than a hundred per byte.
             Unit::INSTRUCTIONS_PER_MEBIBYTE => {
                 assert!((65_536.0..1e8).contains(&one.value), "{}", one.value);
             }
-            // A key of X25519 takes some tens of thousands.
+            // An X25519 key takes some tens of thousands.
             Unit::INSTRUCTIONS_PER_OPERATION => {
                 assert!(count.operations >= 200);
                 assert!((1e4..1e6).contains(&one.value), "{}", one.value);
@@ -185,7 +191,7 @@ fn instructions_are_counted_alone_and_are_the_same_in_every_round() {
 
 #[cfg(target_arch = "x86_64")]
 #[test]
-fn a_library_that_valgrinds_processor_does_not_suit_is_absent_with_the_reason() {
+fn a_library_that_valgrind_does_not_emulate_is_absent_with_the_reason() {
     let bench = Bench::new();
     let suite = SUITE.replace(
         r#""tls-openssl", "tls-rustls-ring""#,
@@ -197,24 +203,24 @@ fn a_library_that_valgrinds_processor_does_not_suit_is_absent_with_the_reason() 
     for mark in marks {
         assert_eq!(mark.status, Status::Absent);
         let reason = mark.reason.unwrap();
-        assert!(reason.starts_with("graviola asks for ADX"), "{reason}");
+        assert!(reason.starts_with("graviola requires ADX"), "{reason}");
     }
 }
 
 #[test]
-fn a_time_in_a_run_that_counts_is_refused() {
+fn a_time_in_a_run_that_counts_instructions_is_rejected() {
     let bench = Bench::new();
     bench.suite(1, 0.001, &["one"]);
     run(&counting(&bench), &silent_host(&bench)).unwrap();
     for mark in marks(&bench) {
         assert_eq!(mark.status, Status::Failed);
         let reason = mark.reason.unwrap();
-        assert!(reason.contains("time and instructions"), "{reason}");
+        assert!(reason.contains("time and counts"), "{reason}");
     }
 }
 
 #[test]
-fn a_run_of_one_measure_does_not_resume_with_another() {
+fn a_run_that_measures_time_does_not_resume_as_one_that_counts() {
     let bench = Bench::new();
     bench.suite(1, 0.001, &["one"]);
     bench.run(&silent_host(&bench)).unwrap();
@@ -228,7 +234,7 @@ fn a_run_of_one_measure_does_not_resume_with_another() {
         error.contains("the run is complete") && error.contains("it measures time"),
         "{error}"
     );
-    // As it is when a kill has left it behind.
+    // The state after a kill between the last two steps of a run.
     fs::rename(
         bench.path("run/run.toml"),
         bench.path("run/run.partial.toml"),
@@ -238,8 +244,73 @@ fn a_run_of_one_measure_does_not_resume_with_another() {
     assert!(error.contains("it measures time"), "{error}");
 }
 
+/// AES-GCM of 64 KiB, which features of the processor speed up most, by libraries that
+/// `OPENSSL_ia32cap` hides them from.
+const AES: &str = r#"
+schema = 1
+name = "counts"
+family = "counts"
+description = ""
+rounds = 1
+measure_seconds = 1.0
+warmup_seconds = 1.0
+implementations = ["tls-openssl", "tls-boringssl", "tls-rustls-aws-lc-rs"]
+
+[[scenarios]]
+operation = "transfer"
+protocol = "1.3"
+cipher_suite = "TLS_AES_256_GCM_SHA384"
+key_exchange = "X25519"
+certificate = "ecdsa-p256"
+authentication = "server"
+resumption = "none"
+threads = 1
+size = 65536
+in_flight = 65536
+"#;
+
 #[test]
-fn without_valgrind_the_error_names_what_installs_it() {
+fn what_a_shell_hides_of_the_processor_changes_no_count() {
+    let counts = |environment: &[(&str, &str)]| {
+        let bench = Bench::new();
+        fs::write(bench.path("suite.toml"), AES).unwrap();
+        let output = Command::new(programs().join("tlsbench"))
+            .args(["run", "--counter", "callgrind", "--rounds", "1", "--suite"])
+            .arg(bench.path("suite.toml"))
+            .arg("--out")
+            .arg(bench.path("run"))
+            .envs(environment.iter().copied())
+            .output()
+            .unwrap();
+        let error = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{error}");
+        let run = read_run(&bench.path("run"));
+        let masks = run.implementations.iter().map(|it| it.cpu_mask.as_deref());
+        assert_eq!(masks.collect::<Vec<_>>(), [None, None, None]);
+        let mut counts = BTreeMap::new();
+        for record in read_records(&bench.path("run")) {
+            if let Record::Measurement(it) = record {
+                let key = (it.implementation.clone(), it.scenario.name());
+                counts.insert(key, it.observations[0].value);
+            }
+        }
+        counts
+    };
+    let plain = counts(&[]);
+    // A processor without AES, carry-less multiplication and AVX2.
+    let hidden = counts(&[
+        (MASK_VARIABLE, "~0x200000200000000:~0x60000000020"),
+        ("GLIBC_TUNABLES", "glibc.cpu.hwcaps=-AVX2,-ERMS"),
+    ]);
+    assert_eq!(plain.len(), 6);
+    for (key, count) in &plain {
+        let share = hidden[key] / count - 1.0;
+        assert!(share.abs() < 0.002, "{key:?}: {share}");
+    }
+}
+
+#[test]
+fn without_valgrind_the_error_names_the_command_that_installs_it() {
     let bench = Bench::new();
     bench.suite(1, 0.001, &["one"]);
     let output = Command::new(bench.path("tlsbench"))

@@ -1,5 +1,5 @@
-//! What others do while a run measures: load, a stopped process, a changed journal, another
-//! program, a clock that steps. And what is passed on from the suite.
+//! Disturbances of a run: load, a stopped process, a changed journal, another program, a clock that
+//! steps. Also checks that the fields of a suite reach the program.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -27,7 +27,7 @@ fn rounds(folder: &Path) -> Vec<RoundState> {
     rounds.collect()
 }
 
-/// Does `work` while another thread does `beside` again and again.
+/// Runs `work` while another thread repeats `beside`.
 fn meanwhile<R>(mut beside: impl FnMut() + Send, work: impl FnOnce() -> R) -> R {
     let stop = AtomicBool::new(false);
     thread::scope(|scope| {
@@ -73,7 +73,7 @@ fn every_field_of_a_suite_reaches_the_program() {
 }
 
 #[test]
-fn every_run_has_a_seed_of_its_own() {
+fn every_run_has_its_own_seed() {
     let seed = || {
         let bench = Bench::new();
         bench.suite(1, NO_TIME, &["one"]);
@@ -124,7 +124,7 @@ fn the_runners_own_processor_time_is_measured() {
         .iter()
         .map(|round| round.runner_cpu_percent.unwrap())
         .collect();
-    // A thread of this process works all the time, as far as the host lets it.
+    // A thread of this process works all the time, as far as the host allows.
     assert!(percents.iter().all(|it| *it > 3.0), "{percents:?}");
     assert!(percents[0].to_bits() != percents[1].to_bits());
 }
@@ -159,7 +159,6 @@ fn a_block_whose_process_is_stopped_each_time_does_not_count() {
     }
 }
 
-/// Waits until a run has written something.
 fn wait_for_records(bench: &Bench) -> PathBuf {
     let path = bench.path("run/raw/records.jsonl");
     while fs::metadata(&path).map_or(0, |it| it.len()) == 0 {
@@ -218,7 +217,7 @@ fn another_build_of_tlsbench_does_not_resume_a_run() {
 }
 
 #[test]
-fn a_journal_that_lost_rounds_between_two_sessions_is_refused() {
+fn a_journal_that_lost_rounds_between_two_sessions_is_rejected() {
     let bench = Bench::new();
     let suite = bench.suite(2, NO_TIME, &["one"]);
     let text = fs::read_to_string(&suite).unwrap();
@@ -246,7 +245,7 @@ fn a_journal_that_lost_rounds_between_two_sessions_is_refused() {
 }
 
 #[test]
-fn a_clock_that_is_adjusted_gradually_did_not_step() {
+fn a_gradual_adjustment_of_the_clock_is_not_a_step() {
     let minute = Duration::from_secs(60);
     let found = [59, 60, 61, 62, 0].map(|seconds| {
         stepped(SignedDuration::from_secs(seconds), minute).map(|step| step.as_secs())
@@ -254,7 +253,7 @@ fn a_clock_that_is_adjusted_gradually_did_not_step() {
     assert_eq!(found, [None, None, None, Some(2), Some(-60)]);
 }
 
-/// A time of day that jumps by an hour as soon as there is a file `stepped`.
+/// Makes the time of day jump by an hour once the file `stepped` exists.
 const STEP: &str = r#"
 #define _GNU_SOURCE
 #include <sys/syscall.h>
@@ -290,7 +289,7 @@ fn a_clock_that_steps_during_a_run_is_recorded() {
     let warnings = read_run(&bench.path("run")).warnings;
     let stepped = warnings.iter().find(|it| it.code == "stepped-clock");
     let message = &stepped.unwrap().message;
-    // To the tenth of a second, as far as the two clocks are read at one moment.
+    // To a tenth of a second, since the two clocks are not read at exactly the same time.
     assert!(message.contains("stepped by -3600.0 s") || message.contains("-3599.9 s"));
     for round in rounds(&bench.path("run")) {
         assert!(round.elapsed_seconds < 1000.0);
@@ -298,7 +297,7 @@ fn a_clock_that_steps_during_a_run_is_recorded() {
 }
 
 #[test]
-fn more_implementations_than_a_page_can_show_are_refused_at_once() {
+fn more_implementations_than_a_page_can_show_are_rejected() {
     let bench = Bench::new();
     let suite = bench.suite(1, NO_TIME, &["one"]);
     let text = fs::read_to_string(&suite).unwrap();
@@ -317,7 +316,7 @@ fn more_implementations_than_a_page_can_show_are_refused_at_once() {
 }
 
 #[test]
-fn an_id_that_no_file_can_have_is_refused_before_anything_is_measured() {
+fn an_id_that_is_not_a_valid_file_name_is_rejected_before_measuring() {
     let bench = Bench::new();
     bench.suite(1, NO_TIME, &["one"]);
     let run = |host: String, out: String| {

@@ -1,11 +1,11 @@
-//! Guides name commands and options that exist.
+//! All commands and options in the guides exist.
 
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-/// The files that show commands, with their texts.
+/// The texts of the files that show commands.
 fn guides() -> BTreeMap<String, String> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let folder = fs::read_dir(root.join("docs")).unwrap();
@@ -20,7 +20,6 @@ fn guides() -> BTreeMap<String, String> {
         .collect()
 }
 
-/// What `tlsbench COMMAND --help` prints.
 fn help(command: &[&str]) -> String {
     let output = Command::new(env!("CARGO_BIN_EXE_tlsbench"))
         .args(command)
@@ -31,7 +30,7 @@ fn help(command: &[&str]) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
-/// The arguments of each call of tlsbench in a text, to the end of its line or of its quotation.
+/// The arguments of each call of tlsbench in a text, up to the end of the line or quotation.
 fn calls(text: &str) -> Vec<Vec<String>> {
     let text = text.replace("\\\n", " ");
     let calls = text.lines().flat_map(|line| {
@@ -43,7 +42,7 @@ fn calls(text: &str) -> Vec<Vec<String>> {
 }
 
 #[test]
-fn the_commands_and_options_of_tlsbench_that_guides_name_exist() {
+fn all_tlsbench_commands_and_options_in_guides_exist() {
     let commands = help(&[]);
     let mut found = 0;
     let mut missing = Vec::new();
@@ -63,11 +62,11 @@ fn the_commands_and_options_of_tlsbench_that_guides_name_exist() {
         }
     }
     assert_eq!(missing, Vec::<String>::new());
-    assert!(found > 30, "only {found} options: are the guides read?");
+    assert!(found > 30, "found only {found} options in the guides");
 }
 
 #[test]
-fn the_options_that_are_compared_with_those_of_other_tools_exist() {
+fn all_options_in_the_comparison_with_other_tools_exist() {
     let guides = guides();
     let (_, measuring) = guides["commands.md"].split_once("\n## Measuring").unwrap();
     let (measuring, _) = measuring.split_once("\n## ").unwrap();

@@ -1,5 +1,5 @@
-//! Hosts of several kinds, as trees of `/proc` and `/sys`: what is captured, what the checks say,
-//! and that tuning is undone exactly.
+//! Hosts of several kinds, as trees of `/proc` and `/sys`: which facts are captured, what the
+//! checks report, and that a reset undoes tuning exactly.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -16,7 +16,6 @@ use tlsbench::host::root::Root;
 use tlsbench::host::watch::Watch;
 use tlsbench::manifest::{CheckStatus, HostFacts};
 
-/// A host as a tree of files.
 struct Tree {
     folder: TempDir,
 }
@@ -35,7 +34,7 @@ impl Tree {
         self
     }
 
-    /// Puts another file in the place of one that may be being read.
+    /// Atomically replaces a file that another thread may be reading.
     fn replace(&self, path: &str, content: &str) {
         self.file("beside", content);
         let beside = self.folder.path().join("beside");
@@ -46,7 +45,7 @@ impl Tree {
         Root::new(self.folder.path())
     }
 
-    /// Every file but the tuner's own state, with its content.
+    /// Every file except the tuner's own state, with its content.
     fn contents(&self) -> BTreeMap<String, Vec<u8>> {
         fn walk(folder: &Path, into: &mut BTreeMap<String, Vec<u8>>) {
             for entry in fs::read_dir(folder).unwrap() {
@@ -169,7 +168,7 @@ fn xeon() -> Tree {
     tree
 }
 
-/// Ampere Altra Q80-30: 80 cores without SMT; only the firmware's table has its name.
+/// Ampere Altra Q80-30: 80 cores without SMT; only the firmware's table contains its name.
 fn altra() -> Tree {
     let tree = Tree::new();
     let cores: String = (0..80)
@@ -254,7 +253,7 @@ fn virtual_machine() -> Tree {
     tree
 }
 
-/// A container that sees `/proc`, but no `/sys`.
+/// A container that has `/proc`, but no `/sys`.
 fn container() -> Tree {
     let tree = Tree::new();
     let processors: String = (0..8)
@@ -406,7 +405,7 @@ fn facts_of_every_host_fit_the_schema_and_can_be_shown() {
 }
 
 #[test]
-fn facts_are_shown_in_two_columns_however_long_a_name_is() {
+fn facts_are_shown_in_two_columns_with_names_of_any_length() {
     let tree = xeon();
     tree.file(
         "sys/devices/system/cpu/vulnerabilities/gather_data_sampling",
@@ -503,7 +502,7 @@ fn checks_find_the_noise_of_each_host() {
 }
 
 #[test]
-fn a_host_that_others_use_fails() {
+fn a_host_with_load_by_others_fails_the_check() {
     let tree = xeon();
     std::thread::scope(|scope| {
         scope.spawn(|| {
@@ -515,7 +514,7 @@ fn a_host_that_others_use_fails() {
 }
 
 #[test]
-fn a_quota_fails() {
+fn a_quota_fails_the_check() {
     let tree = xeon();
     tree.file("sys/fs/cgroup/cpu.max", "max 100000\n");
     assert_eq!(status(&tree, "cpu-quota").0, CheckStatus::Pass);
@@ -526,7 +525,7 @@ fn a_quota_fails() {
 #[test]
 fn a_sensor_that_cannot_be_read_is_named() {
     let tree = xeon();
-    // A folder in a file's place cannot be read by anyone, root included.
+    // Nobody can read a folder as a file, not even root.
     let sensor = tree
         .folder
         .path()
@@ -563,7 +562,7 @@ fn tuning_sets_every_knob_and_reset_restores_exactly_what_was_found() {
         read(&tree, "proc/sys/kernel/perf_event_max_sample_rate"),
         "1"
     );
-    // Tuning again finds tuned values, and must not take them for the host's own.
+    // Tuning again finds tuned values, and must not save them as the original ones.
     tune(&tree.root()).unwrap();
     let report = reset(&tree.root()).unwrap();
     assert!(!report.failed, "{report:?}");
@@ -627,7 +626,7 @@ fn an_interrupted_tuning_is_undone() {
 #[test]
 fn nothing_is_changed_if_the_settings_cannot_be_saved() {
     let tree = xeon();
-    // Without /run there is no place for the state file.
+    // Without /run the state file cannot be written.
     let before = tree.contents();
     let error = tune(&tree.root()).unwrap_err();
     assert!(error.to_string().contains("nothing was changed"), "{error}");
@@ -654,7 +653,7 @@ fn stat(user: u64, steal: u64) -> String {
 }
 
 #[test]
-fn a_quiet_round_is_not_disturbed_by_what_it_ran_itself() {
+fn a_rounds_own_load_does_not_disturb_it() {
     let tree = xeon();
     tree.file("proc/stat", stat(100, 0));
     let root = tree.root();
@@ -670,7 +669,7 @@ fn a_quiet_round_is_not_disturbed_by_what_it_ran_itself() {
         );
         watch.sample();
     }
-    // A second of processor time was used, by the round itself.
+    // The round itself used a second of processor time.
     tree.file("proc/stat", stat(100 + ticks(1.0), 0));
     let seen = watch.finish(1.0);
     assert_eq!(seen.disturbances, []);
@@ -686,7 +685,7 @@ fn ticks(seconds: f64) -> u64 {
 }
 
 #[test]
-fn a_round_with_load_by_others_with_steal_or_throttled_is_disturbed() {
+fn load_by_others_steal_time_and_throttling_disturb_a_round() {
     let disturbed = |user: f64, steal: f64, throttled: u64| {
         let tree = xeon();
         tree.file("proc/stat", stat(0, 0));

@@ -1,5 +1,5 @@
-//! Kills the runner 100 times at random moments and resumes it each time; every run that comes out
-//! has exactly the ordered rounds, no duplicate and no partial line.
+//! Kills the runner 100 times at random moments and resumes it each time. Every finished run has
+//! exactly the requested rounds, no duplicate and no partial line.
 //!
 //!     cargo test -p tlsbench --test runner kills -- --nocapture
 
@@ -41,7 +41,7 @@ fn a_hundred_kills_at_random_moments_lose_nothing() {
         let mut killed_here = 0;
         loop {
             let mut runner = command(&name).spawn().unwrap();
-            // From the first system call to after the end.
+            // From the first system call until after the end.
             let pause = undisturbed * random.random_range(0.0..1.1);
             std::thread::sleep(Duration::from_secs_f64(pause));
             if kills < KILLS && runner.try_wait().unwrap().is_none() {

@@ -1,4 +1,4 @@
-//! Layouts that are really linked: a checkout with a library of a few lines of C.
+//! Links layouts of a checkout whose library is a few lines of C.
 
 use std::fs;
 use std::path::PathBuf;
@@ -11,7 +11,7 @@ use tlsbench::suite::{Suite, SuiteFile};
 
 use crate::common::{Bench, scenario};
 
-/// The checkout has a program of one library, which it links from an archive.
+/// A checkout with the program of one library, which it links from an archive.
 struct Checkout(Bench);
 
 const WORKSPACE: &str = r#"
@@ -32,7 +32,7 @@ edition = "2024"
 tiny-sys = { path = "../../tiny-sys" }
 "#;
 
-/// Says how it is linked, by the files in its memory.
+/// Prints how it is linked, from the files that it has mapped.
 const MAIN: &str = r#"
 fn main() {
     assert_eq!(tiny_sys::answer(), 42);
@@ -42,7 +42,7 @@ fn main() {
 }
 "#;
 
-/// The library takes what it computes from another package, as s2n-tls takes its cryptography.
+/// The library calls another package, as s2n-tls calls its cryptography.
 const PACKAGE: &str = r#"
 [package]
 name = "tiny-sys"
@@ -61,7 +61,7 @@ edition = "2024"
 links = "base"
 "#;
 
-/// The symbols are hidden, as those of BoringSSL are.
+/// Its symbols are hidden, like those of BoringSSL.
 const BUILD: &str = r#"
 use std::process::Command;
 fn main() {
@@ -84,7 +84,7 @@ pub fn answer() -> i32 { unsafe { tiny_answer() } }
 
 const SOURCE: &str = "int base_answer(void); int tiny_answer(void) { return base_answer(); }";
 
-/// Found in the file that has this object in it.
+/// A string that appears in the file that contains this object.
 const WORDS: &str = "the base is in this file";
 
 const SHARED: &str =

@@ -1,4 +1,4 @@
-//! The runner as a whole, with libraries' programs that measure nothing.
+//! Tests of the whole runner, with programs that measure nothing.
 
 mod common;
 mod comparisons;

@@ -1,4 +1,4 @@
-//! The build matrix: a miniature checkout for what needs no TLS library, and one real build.
+//! The build matrix: a miniature checkout for tests without a TLS library, and one real build.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -28,7 +28,7 @@ edition = "2024"
 tls-harness = { path = "harness" }
 "#;
 
-/// A checkout with one adapter, `toy`, of a library that is a package by path.
+/// A checkout with one adapter, `toy`, for a library that is a path dependency.
 struct Checkout {
     folder: TempDir,
 }
@@ -82,7 +82,7 @@ impl Checkout {
     }
 }
 
-/// The build of a table as a suite has it.
+/// The build that a table in a suite describes.
 fn asked(table: &str) -> Build {
     match Subject::read(toml::Value::Table(
         toml::from_str(&table.replace(", ", "\n")).unwrap(),
@@ -103,12 +103,12 @@ fn a_build_is_made_once_and_never_used_for_other_inputs() {
     let output = std::process::Command::new(&program).output().unwrap();
     assert_eq!(String::from_utf8_lossy(&output.stdout), "toy\n");
 
-    // The same inputs: the program that is there, untouched.
+    // The same inputs give the existing program, unchanged.
     fs::write(&program, "as it was").unwrap();
     assert_eq!(checkout.build(&toy).unwrap(), program);
     assert_eq!(fs::read_to_string(&program).unwrap(), "as it was");
 
-    // Each axis that goes into a build.
+    // Each option that is an input of a build.
     for more in [
         "flags = \"-O2\"",
         "compiler = \"clang\"",
@@ -120,11 +120,11 @@ fn a_build_is_made_once_and_never_used_for_other_inputs() {
     }
     let version = asked("library = \"toy\", version = \"1.0.1\"");
     assert!(!checkout.matrix().is_built(&version).unwrap());
-    // A mask is no part of the program.
+    // A mask does not change the program.
     let masked = asked(&format!("{TOY}, cpu_mask = [\"aes\"]"));
     assert!(checkout.matrix().is_built(&masked).unwrap());
 
-    // Each file that goes into a build, and back.
+    // Each file that is an input of a build: changed, and changed back.
     for (path, text) in [
         ("Cargo.lock", "version = 4\n# other\n"),
         ("harness/src/lib.rs", "// other"),
@@ -139,7 +139,7 @@ fn a_build_is_made_once_and_never_used_for_other_inputs() {
         checkout.write(path, &before);
         assert!(checkout.matrix().is_built(&toy).unwrap(), "{path}");
     }
-    // What is of no concern to it.
+    // A file of another library is not an input.
     checkout.write("libraries/other/src/lib.rs", "");
     assert!(checkout.matrix().is_built(&toy).unwrap());
 }
@@ -148,7 +148,7 @@ fn a_build_is_made_once_and_never_used_for_other_inputs() {
 fn a_compiler_of_another_version_makes_another_build() {
     use std::os::unix::fs::PermissionsExt as _;
 
-    // Compilers of the test's own: in a process of its own, since the path is the process's.
+    // The test needs its own process to change the path of compilers.
     let checkout = Checkout::new();
     let state = |version: &str| {
         let folder = checkout.folder.path().join("bin");
@@ -183,7 +183,7 @@ fn a_compiler_of_another_version_makes_another_build() {
         .build(&asked(TOY), |_| ())
         .unwrap();
     assert!(state("1.0").contains("toy-1.0.0: not built yet"));
-    // With the host's own compilers it is there.
+    // With the host's own compilers it is already built.
     fs::remove_dir_all(checkout.folder.path().join("bin")).unwrap();
     assert!(
         Matrix::new(&checkout.folder.path().join("bench"), &here)
@@ -204,7 +204,6 @@ fn a_build_that_fails_names_its_command_and_its_log() {
     );
     let (_, log) = error.split_once("log: ").unwrap();
     assert!(fs::read_to_string(log).unwrap().contains("this is no Rust"));
-    // A library or a version that is not there.
     let error = checkout
         .build(&asked("library = \"none\", version = \"1.0.0\""))
         .unwrap_err();
@@ -216,7 +215,7 @@ fn a_build_that_fails_names_its_command_and_its_log() {
     );
 }
 
-/// A package `extra` in a folder that stands for the registry: cargo needs no network.
+/// Adds a package `extra` to a folder that replaces the registry, so that Cargo needs no network.
 fn publish(checkout: &Checkout, version: &str) {
     let folder = checkout.folder.path().join("bench/vendor");
     let config = format!(
@@ -236,10 +235,10 @@ fn publish(checkout: &Checkout, version: &str) {
     );
 }
 
-/// Everything that makes cargo resolve: a build, its tests, a build that is there already, and the
-/// installation of a library.
+/// Everything that makes Cargo resolve: a build, its tests, an existing build, and the installation
+/// of a library.
 #[test]
-fn no_path_leads_to_a_build_of_packages_that_are_not_recorded() {
+fn packages_that_are_not_recorded_are_never_built() {
     let checkout = Checkout::new();
     publish(&checkout, "1.0.0");
     let with_extra = ADAPTER.replace("toy = {", "extra = \"1.0\"\ntoy = {");
@@ -268,7 +267,7 @@ fn no_path_leads_to_a_build_of_packages_that_are_not_recorded() {
         "something was compiled before it was refused"
     );
 
-    // Recorded, it is built; a newer release changes nothing.
+    // It is built once it is recorded; a newer release changes nothing.
     assert_eq!(matrix.record(&toy).unwrap(), 1);
     publish(&checkout, "1.1.0");
     let built = matrix.build(&toy, |_| ()).unwrap();
@@ -279,7 +278,7 @@ fn no_path_leads_to_a_build_of_packages_that_are_not_recorded() {
     );
     matrix.test(&toy, |_| ()).unwrap();
 
-    // What was built before somebody took it out of the record is not measured either.
+    // An existing build is not measured after its packages were removed from the record.
     let record = checkout.folder.path().join("bench/matrix.lock");
     fs::remove_file(&record).unwrap();
     assert!(matrix.is_built(&toy).unwrap());
@@ -302,7 +301,7 @@ fn no_path_leads_to_a_build_of_packages_that_are_not_recorded() {
     );
     let places = checkout.folder.path().join("cache/prefixes");
     let places = fs::read_dir(places).unwrap().flatten();
-    // Beside the lock there is only what was begun, with an extension.
+    // Only unfinished folders, which have an extension, are beside the lock.
     let finished = places
         .map(|it| it.path())
         .filter(|it| !it.ends_with("lock") && it.extension().is_none())
@@ -310,7 +309,7 @@ fn no_path_leads_to_a_build_of_packages_that_are_not_recorded() {
     assert_eq!(finished, 0, "a library was installed");
 }
 
-/// The cheapest real build: rustls 0.22 with ring. Kept from one run of the tests to the next.
+/// The cheapest real build: rustls 0.22 with ring. It is kept between runs of the tests.
 fn real_places(bench: &Bench) -> Places {
     Places {
         programs: bench.folder.path().to_owned(),
@@ -346,14 +345,14 @@ fn an_old_version_is_built_measured_and_recorded_as_found() {
     assert_eq!((&*found.library, &*found.version), ("rustls", "0.22.4"));
     assert_eq!(found.allocator.as_deref(), Some("system"));
 
-    // What was locked is kept with the run.
+    // The run contains the lock of the build.
     let lock = &run.files[1];
     assert_eq!(lock.path, "raw/builds/rustls-0.22.4-ring.lock");
     assert_eq!(lock.implementation.as_deref(), Some(&*found.id));
     let text = fs::read_to_string(bench.path("run").join(&lock.path)).unwrap();
     assert!(text.contains("name = \"rustls\"\nversion = \"0.22.4\""));
 
-    // What could not be built is reported, without a place of this machine.
+    // The failed build is reported without a path of this machine.
     let warning = run
         .warnings
         .iter()
@@ -370,7 +369,7 @@ fn an_old_version_is_built_measured_and_recorded_as_found() {
     let above = checkout.parent().unwrap().parent().unwrap();
     assert!(!message.contains(above.to_str().unwrap()), "{message}");
 
-    // Asked for something else, the same program is refused.
+    // The program differs from this request and is rejected.
     let same = asked("library = \"rustls\", version = \"0.22.4\", provider = \"ring\"");
     let matrix = Matrix::new(&order.places.bench, &order.places.cache).unwrap();
     let built = matrix.build(&same, |_| ()).unwrap();
@@ -381,8 +380,84 @@ fn an_old_version_is_built_measured_and_recorded_as_found() {
     assert_eq!(differences(&other, &built.compilers, found).len(), 4);
 }
 
+/// Makes a checkout of rustls 0.24 from its packages, whose manifests are those of its repository.
+fn checkout_of_rustls(folder: &Path) {
+    const VERSION: &str = "0.24.0-dev.2";
+    const MEMBERS: [&str; 2] = ["rustls", "rustls-ring"];
+    let user = folder.join("user");
+    let dependencies = MEMBERS.map(|name| format!("{name} = \"={VERSION}\"\n"));
+    let manifest = format!(
+        "[workspace]\n[package]\nname = \"user\"\n[lib]\npath = \"lib.rs\"\n[dependencies]\n{}",
+        dependencies.concat()
+    );
+    fs::create_dir_all(&user).unwrap();
+    fs::write(user.join("Cargo.toml"), manifest).unwrap();
+    fs::write(user.join("lib.rs"), "").unwrap();
+    let target = format!("{}-unknown-linux-gnu", std::env::consts::ARCH);
+    let output = std::process::Command::new(env!("CARGO"))
+        .args([
+            "metadata",
+            "--format-version=1",
+            "--filter-platform",
+            &target,
+        ])
+        .current_dir(&user)
+        .output()
+        .unwrap();
+    let message = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{message}");
+    let metadata: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    for name in MEMBERS {
+        let mut packages = metadata["packages"].as_array().unwrap().iter();
+        let package = packages.find(|it| it["name"] == name).unwrap();
+        let manifest = Path::new(package["manifest_path"].as_str().unwrap());
+        let member = folder.join(name);
+        fs::create_dir(&member).unwrap();
+        fs::copy(
+            manifest.with_extension("toml.orig"),
+            member.join("Cargo.toml"),
+        )
+        .unwrap();
+        let sources = manifest.with_file_name("src");
+        let copied = std::process::Command::new("cp")
+            .arg("--recursive")
+            .args([&sources, &member])
+            .status();
+        assert!(copied.unwrap().success(), "{}", sources.display());
+    }
+    fs::remove_dir_all(user).unwrap();
+    fs::write(folder.join("Cargo.toml"), include_str!("rustls-0.24.toml")).unwrap();
+}
+
 #[test]
-fn a_run_whose_every_build_fails_is_an_error() {
+fn a_checkout_whose_providers_are_packages_of_their_own_is_built_and_measured() {
+    let bench = Bench::new();
+    checkout_of_rustls(&bench.path("rustls"));
+    let text = format!(
+        "schema = 1\nname = \"test\"\nfamily = \"test\"\ndescription = \"\"\nrounds = 1\n\
+         measure_seconds = 0.02\nwarmup_seconds = 0.01\nimplementations = [\n\
+         {{ library = \"rustls\", source = \"{}\", provider = \"ring\" }}]\n{}",
+        bench.path("rustls").display(),
+        scenario(1)
+    );
+    fs::write(bench.path("suite.toml"), text).unwrap();
+    let mut order = bench.order();
+    order.places = real_places(&bench);
+    tlsbench::run::run(&order, &silent_host(&bench)).unwrap();
+
+    check_finished(&bench.path("run"), 1, 1, 1);
+    let run = read_run(&bench.path("run"));
+    assert_eq!(run.implementations[0].id, "rustls-0.24.0-dev.2-ring-local");
+    // Both packages are those of the checkout, which have no source.
+    let lock = fs::read_to_string(bench.path("run").join(&run.files[1].path)).unwrap();
+    for name in ["rustls", "rustls-ring"] {
+        let own = format!("name = \"{name}\"\nversion = \"0.24.0-dev.2\"\ndependencies");
+        assert!(lock.contains(&own), "{lock}");
+    }
+}
+
+#[test]
+fn a_run_in_which_every_build_fails_is_an_error() {
     let bench = Bench::new();
     bench.suite(1, 0.001, &["one"]);
     let text = fs::read_to_string(bench.path("suite.toml")).unwrap();

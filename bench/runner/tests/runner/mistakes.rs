@@ -1,5 +1,5 @@
-//! Mistakes that people make on the command line and in suites. Each is refused before anything is
-//! built or measured, in less than two seconds, with a message that names the next step.
+//! Mistakes on the command line and in suites. Each is rejected before anything is built or
+//! measured, within two seconds, with a message that states what to do.
 
 use std::fs;
 use std::path::Path;
@@ -12,11 +12,10 @@ use crate::common::{Bench, check_finished, scenario};
 
 const NO_TIME: f64 = 0.001;
 
-/// How long a person waits for a refusal on a quiet machine: processor time, since the tests run
-/// beside each other.
+/// The longest acceptable time of a rejection, as processor time, since tests run in parallel.
 const AT_ONCE: Duration = Duration::from_secs(2);
 
-/// The program with the checkout's suites and adapters, as a person has them.
+/// The program with the suites and adapters of the checkout.
 fn checkout() -> Bench {
     let bench = Bench::new();
     let ours = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
@@ -40,7 +39,7 @@ fn tlsbench(bench: &Bench, folder: &str, arguments: &[&str]) -> Output {
         .unwrap()
 }
 
-/// The message with which a command is refused.
+/// The message of a command that must fail.
 fn refused(bench: &Bench, folder: &str, arguments: &[&str]) -> String {
     let output = Command::new("bash")
         .args(["-c", "\"$0\" \"$@\"; code=$?; times; exit $code"])
@@ -58,7 +57,7 @@ fn refused(bench: &Bench, folder: &str, arguments: &[&str]) -> String {
     message
 }
 
-/// Of what a shell started, by the last line of `times`: `0m0.012s 0m0.004s`.
+/// Processor time of a shell's child processes, from the last line of `times`: `0m0.012s 0m0.004s`.
 fn processor_time(printed: &str) -> Duration {
     let last = printed.lines().last().unwrap();
     let seconds = last.split_whitespace().map(|part| {
@@ -69,7 +68,7 @@ fn processor_time(printed: &str) -> Duration {
 }
 
 #[test]
-fn the_time_of_a_refusal_is_that_of_the_processor() {
+fn processor_time_is_read_from_the_output_of_times() {
     assert_eq!(
         processor_time("0m9.000s 0m9.000s\n1m2.500s 0m0.250s\n"),
         Duration::from_millis(62_750)
@@ -85,9 +84,9 @@ fn expect(message: &str, parts: &[&str]) {
 const HEADER: &str = "schema = 1\nname = \"t\"\nfamily = \"t\"\ndescription = \"\"\nrounds = 1\n\
                       measure_seconds = 0.001\nwarmup_seconds = 0.0\n";
 
-/// Mistakes in a suite: what stands in place of what, on which line it is, and the message.
+/// Mistakes in a suite: the replaced text, its replacement, the line number and the message.
 #[test]
-fn suites_that_cannot_work_are_refused_by_list_and_by_run_with_their_line() {
+fn list_and_run_reject_invalid_suites_and_name_the_line() {
     let bench = checkout();
     let good = format!("{HEADER}implementations = [\"fake-a\"]\n{}", scenario(1));
     let transfer = |more: &str| {
@@ -188,7 +187,7 @@ fn suites_that_cannot_work_are_refused_by_list_and_by_run_with_their_line() {
             let message = refused(&bench, "", &[command, "--suite", "suite.toml"]);
             expect(&message, &[&format!("suite.toml:{line}: "), expected]);
         }
-        assert!(!bench.path("data").exists(), "nothing is begun");
+        assert!(!bench.path("data").exists(), "the run must not start");
     }
     let near = refused(&bench, "", &["list", "--suite", "suite.toml"]);
     assert!(!near.is_empty());
@@ -201,7 +200,7 @@ fn suites_that_cannot_work_are_refused_by_list_and_by_run_with_their_line() {
 }
 
 #[test]
-fn a_local_tree_that_is_one_level_too_deep_is_refused_with_the_right_one() {
+fn the_error_for_a_tree_one_level_too_deep_names_the_right_folder() {
     let bench = checkout();
     for (library, holds, inner) in [
         ("rustls", "rustls/Cargo.toml", "rustls"),
@@ -247,7 +246,7 @@ fn a_local_tree_that_is_one_level_too_deep_is_refused_with_the_right_one() {
 }
 
 #[test]
-fn a_suite_that_is_not_there_is_named_with_those_that_are() {
+fn the_error_for_a_missing_suite_lists_the_existing_ones() {
     let bench = checkout();
     for command in ["list", "run", "build", "test"] {
         let message = refused(&bench, "", &[command, "--suite", "quik"]);
@@ -269,7 +268,7 @@ fn a_command_outside_of_a_checkout_reports_it() {
 }
 
 #[test]
-fn from_any_folder_of_a_checkout_a_run_goes_to_its_runs() {
+fn runs_started_in_any_folder_go_to_the_folder_of_runs() {
     let bench = Bench::new();
     bench.suite(1, NO_TIME, &["one"]);
     fs::create_dir_all(bench.path("docs/images")).unwrap();
@@ -285,7 +284,7 @@ fn from_any_folder_of_a_checkout_a_run_goes_to_its_runs() {
     assert_eq!(runs.len(), 1);
     let folder = runs[0].as_ref().unwrap().path();
     check_finished(&folder, 1, 2, 1);
-    // The path that is printed can be used from there.
+    // The printed path is valid in that folder.
     let printed = String::from_utf8(output.stdout).unwrap();
     let finished = Path::new(printed.lines().last().unwrap());
     assert_eq!(
@@ -295,7 +294,7 @@ fn from_any_folder_of_a_checkout_a_run_goes_to_its_runs() {
 }
 
 #[test]
-fn a_suite_is_found_from_any_folder_by_its_path_from_the_top_or_by_its_name() {
+fn a_suite_is_found_from_any_folder_by_path_or_name() {
     let bench = checkout();
     fs::create_dir(bench.path("docs")).unwrap();
     for suite in [
@@ -312,7 +311,7 @@ fn a_suite_is_found_from_any_folder_by_its_path_from_the_top_or_by_its_name() {
     }
 }
 
-/// What is ordered in place of `--rounds 1` into a folder that has a complete run.
+/// Other options than `--rounds 1` are rejected for a folder with a complete run.
 #[test]
 fn a_complete_run_is_rejected_for_another_command() {
     let bench = Bench::new();
@@ -372,7 +371,7 @@ fn a_complete_run_is_rejected_for_another_command() {
 }
 
 #[test]
-fn a_second_run_of_a_day_has_a_folder_of_its_own() {
+fn a_second_run_of_a_day_has_its_own_folder() {
     let bench = Bench::new();
     bench.suite(1, NO_TIME, &["one"]);
     let run = |expected: &str| {
@@ -388,7 +387,7 @@ fn a_second_run_of_a_day_has_a_folder_of_its_own() {
 }
 
 #[test]
-fn a_part_of_a_suite_is_measured_and_named_so() {
+fn a_selected_part_of_a_suite_has_its_own_name() {
     let bench = Bench::new();
     bench.suite(1, NO_TIME, &["one", "two", "three"]);
     let part = ["--only", "full/1.3/*-2-threads", "--library", "fake-b"];
@@ -427,7 +426,7 @@ fn a_part_of_a_suite_is_measured_and_named_so() {
 }
 
 #[test]
-fn a_pattern_or_a_library_that_matches_nothing_is_refused_with_what_there_is() {
+fn the_error_for_a_selection_without_match_lists_the_possible_values() {
     let bench = checkout();
     let message = refused(&bench, "", &["run", "--only", "full/1.4/*"]);
     expect(
@@ -446,7 +445,7 @@ fn a_pattern_or_a_library_that_matches_nothing_is_refused_with_what_there_is() {
 }
 
 #[test]
-fn a_library_that_the_suite_does_not_measure_is_measured_in_its_programs() {
+fn selecting_a_library_outside_the_suite_measures_its_programs() {
     let bench = checkout();
     let output = tlsbench(&bench, "", &["list", "--library", "gnutls"]);
     let text = String::from_utf8_lossy(&output.stdout);
@@ -496,7 +495,7 @@ fn a_local_tree_is_measured_beside_each_build_of_its_library() {
 }
 
 #[test]
-fn wrong_arguments_are_refused_with_what_is_expected() {
+fn the_error_for_a_wrong_argument_states_the_expected_value() {
     let bench = checkout();
     for (arguments, expected) in [
         (&["run", "--round", "2"][..], "--rounds"),
@@ -526,7 +525,7 @@ fn wrong_arguments_are_refused_with_what_is_expected() {
 }
 
 #[test]
-fn the_rounds_that_a_verdict_takes_are_printed_before_the_run() {
+fn the_rounds_that_a_verdict_needs_are_printed_before_the_run() {
     let bench = Bench::new();
     bench.suite(1, NO_TIME, &["one", "two"]);
     let expected = "a verdict on 4 comparisons takes 8 rounds: this run has 1, so no difference can \
@@ -540,7 +539,7 @@ fn the_rounds_that_a_verdict_takes_are_printed_before_the_run() {
 }
 
 #[test]
-fn each_round_is_reported_with_how_many_are_complete() {
+fn each_round_is_reported_with_the_number_of_complete_ones() {
     let bench = Bench::new();
     bench.suite(3, NO_TIME, &["one"]);
     let output = tlsbench(&bench, "", &["run", "--suite", "suite.toml"]);
@@ -550,7 +549,7 @@ fn each_round_is_reported_with_how_many_are_complete() {
             .count()
     };
     assert_eq!(complete("3"), 1, "{text}");
-    // A round that is disturbed on this host is measured again: no more are complete.
+    // A round that this host disturbs is measured again, so the number of complete ones stays.
     assert!(complete("1") >= 1 && complete("2") >= 1, "{text}");
     assert!(!text.contains(" count,"), "{text}");
 }
@@ -572,7 +571,7 @@ fn the_medians_are_printed_after_the_run() {
 }
 
 #[test]
-fn what_the_tools_show_of_a_run_follows_where_they_are_set_up() {
+fn the_output_of_tlsperf_follows_if_it_is_installed() {
     use std::os::unix::fs::PermissionsExt as _;
 
     let bench = Bench::new();
@@ -588,14 +587,14 @@ fn what_the_tools_show_of_a_run_follows_where_they_are_set_up() {
     let text = String::from_utf8_lossy(&output.stdout);
     let (_, shown) = text.split_once("called with show ").unwrap();
     assert!(shown.lines().next().unwrap().ends_with("-suite"), "{text}");
-    // Tools that cannot show it are no failure, and their error is no concern here.
+    // If the tools fail, the run still succeeds, and their error is not shown.
     let output = write("echo no such command >&2; exit 2");
     assert!(output.status.success());
     assert!(!String::from_utf8_lossy(&output.stderr).contains("no such command"));
 }
 
 #[test]
-fn a_run_is_packed_from_any_folder_by_its_id_its_folder_or_its_file() {
+fn a_run_is_packed_from_any_folder_by_id_folder_or_file() {
     let bench = Bench::new();
     bench.suite(1, NO_TIME, &["one"]);
     fs::create_dir_all(bench.path("docs/images")).unwrap();
@@ -617,7 +616,7 @@ fn a_run_is_packed_from_any_folder_by_its_id_its_folder_or_its_file() {
         &message,
         &["todya: found no such run", "did you mean today?"],
     );
-    // A run that was stopped has its plan and nothing else.
+    // A run that was stopped has only its plan.
     let [finished, partial] =
         ["run", "run.partial"].map(|it| bench.path(&format!("data/runs/today/{it}.toml")));
     fs::rename(&finished, &partial).unwrap();
@@ -626,7 +625,7 @@ fn a_run_is_packed_from_any_folder_by_its_id_its_folder_or_its_file() {
         &message,
         &["data/runs/today: the run is not complete", "resume it"],
     );
-    // Of a run that was copied out of the checkout, the folder is enough.
+    // A run that was copied out of the checkout is packed by its folder.
     let elsewhere = tempfile::tempdir().unwrap();
     fs::rename(&partial, &finished).unwrap();
     fs::rename(
@@ -644,7 +643,7 @@ fn a_run_is_packed_from_any_folder_by_its_id_its_folder_or_its_file() {
 }
 
 #[test]
-fn checks_and_medians_have_color_only_where_it_is_asked_for() {
+fn checks_and_medians_have_color_only_if_requested() {
     let bench = Bench::new();
     bench.suite(1, NO_TIME, &["one"]);
     let run = ["run", "--suite", "suite.toml", "--out", "run"];
@@ -671,7 +670,7 @@ fn checks_and_medians_have_color_only_where_it_is_asked_for() {
 }
 
 #[test]
-fn color_is_for_terminals_and_what_it_is_asked_for() {
+fn color_is_used_on_terminals_and_if_requested() {
     let bench = Bench::new();
     let error = |variable: &str| {
         let output = Command::new(bench.path("tlsbench"))

@@ -1,4 +1,4 @@
-//! Raw data that earlier versions wrote.
+//! Raw data of earlier versions can be read.
 
 use std::fs;
 use std::path::Path;

@@ -39,7 +39,7 @@ fn schema(name: &str) -> jsonschema::Validator {
 }
 
 #[test]
-fn libraries_follow_each_other_within_each_block_in_the_order_of_the_seed() {
+fn the_seed_determines_the_order_of_libraries_in_each_block() {
     let bench = Bench::new();
     bench.suite(6, NO_TIME, &["one", "two"]);
     bench.run(&silent_host(&bench)).unwrap();
@@ -62,7 +62,7 @@ fn libraries_follow_each_other_within_each_block_in_the_order_of_the_seed() {
 }
 
 #[test]
-fn what_is_written_fits_the_schemas_and_names_no_place_of_this_machine() {
+fn written_files_fit_the_schemas_and_contain_no_local_path() {
     let bench = Bench::new();
     bench.suite(2, NO_TIME, &["one", "absent", "crash"]);
     bench.run(&Root::host()).unwrap();
@@ -84,7 +84,7 @@ fn what_is_written_fits_the_schemas_and_names_no_place_of_this_machine() {
     assert_eq!(run.files[0].sha256, sha256(raw.as_bytes()));
 }
 
-/// TOML as JSON, dates as strings, as Python's schema sees them.
+/// Converts TOML to JSON with dates as strings, as the Python schema expects.
 fn plain(value: &toml::Value) -> Value {
     match value {
         toml::Value::Datetime(time) => Value::String(time.to_string()),
@@ -103,7 +103,7 @@ pub fn sha256(bytes: &[u8]) -> String {
 }
 
 #[test]
-fn a_block_that_goes_wrong_is_marked_failed_with_its_reason_and_the_rest_is_measured() {
+fn a_failed_block_is_recorded_with_its_reason_and_the_rest_is_measured() {
     let bench = Bench::new();
     for (variant, reason) in [
         (
@@ -182,7 +182,7 @@ fn a_primitive_is_measured_without_a_side() {
 }
 
 #[test]
-fn what_a_library_cannot_do_is_absent_with_its_reason() {
+fn an_unsupported_scenario_is_absent_with_its_reason() {
     let bench = Bench::new();
     bench.suite(1, NO_TIME, &["absent"]);
     bench.run(&silent_host(&bench)).unwrap();
@@ -198,7 +198,7 @@ fn what_a_library_cannot_do_is_absent_with_its_reason() {
 }
 
 #[test]
-fn a_program_that_hangs_is_killed_with_what_it_started_and_tried_three_times() {
+fn a_hanging_program_is_killed_with_its_children_and_tried_three_times() {
     let bench = Bench::new();
     bench.suite(5, NO_TIME, &["hang-with-child"]);
     let text = fs::read_to_string(bench.path("suite.toml")).unwrap();
@@ -218,7 +218,7 @@ fn a_program_that_hangs_is_killed_with_what_it_started_and_tried_three_times() {
 }
 
 #[test]
-fn a_failure_that_passes_does_not_stop_later_rounds() {
+fn a_temporary_failure_does_not_stop_later_rounds() {
     let bench = Bench::new();
     bench.suite(3, NO_TIME, &["crash-in-round-1"]);
     bench.run(&silent_host(&bench)).unwrap();
@@ -259,7 +259,7 @@ fn a_run_whose_journal_was_cut_at_any_moment_resumes() {
     }
 }
 
-/// The plan of a finished run, as `run.partial.toml` had it.
+/// The plan of a finished run, as in its `run.partial.toml`.
 fn before_the_end(text: &str) -> String {
     let mut run: tlsbench::manifest::Run = toml::from_str(text).unwrap();
     run.complete = false;
@@ -271,7 +271,7 @@ fn before_the_end(text: &str) -> String {
     toml::to_string(&run).unwrap()
 }
 
-/// Stops a run after its plan is written, as a kill in the first block would.
+/// Stops a run after writing its plan, like a kill in the first block.
 fn begun() -> Bench {
     let bench = Bench::new();
     bench.suite(1, NO_TIME, &["one"]);
@@ -329,7 +329,7 @@ fn a_run_resumes_only_with_the_same_command() {
 }
 
 #[test]
-fn records_without_a_plan_are_not_taken_for_a_run() {
+fn records_without_a_plan_are_rejected() {
     let bench = begun();
     fs::remove_file(bench.path("run/run.partial.toml")).unwrap();
     let line = include_str!("../../../../data/schema/record.example.jsonl");
@@ -339,7 +339,7 @@ fn records_without_a_plan_are_not_taken_for_a_run() {
 }
 
 #[test]
-fn a_run_without_a_folder_goes_to_that_of_the_day_and_the_suite() {
+fn the_default_folder_of_a_run_is_named_after_date_and_suite() {
     let bench = Bench::new();
     bench.suite(1, NO_TIME, &["one"]);
     let output = Command::new(bench.path("tlsbench"))
@@ -360,7 +360,7 @@ fn a_run_without_a_folder_goes_to_that_of_the_day_and_the_suite() {
 }
 
 #[test]
-fn a_finished_run_is_left_as_it_is() {
+fn a_finished_run_is_not_changed() {
     let bench = Bench::new();
     bench.suite(1, NO_TIME, &["one"]);
     bench.run(&silent_host(&bench)).unwrap();
@@ -370,7 +370,7 @@ fn a_finished_run_is_left_as_it_is() {
 }
 
 #[test]
-fn a_program_that_is_neither_there_nor_of_a_library_is_named_with_its_line() {
+fn an_error_names_the_line_of_an_unknown_program() {
     let bench = Bench::new();
     bench.suite(1, NO_TIME, &["one"]);
     fs::remove_file(bench.path("fake-b")).unwrap();
@@ -383,7 +383,7 @@ fn a_program_that_is_neither_there_nor_of_a_library_is_named_with_its_line() {
 }
 
 #[test]
-fn a_program_that_is_named_twice_is_two_implementations() {
+fn a_program_that_is_listed_twice_is_two_implementations() {
     let bench = Bench::new();
     let suite = bench.suite(1, NO_TIME, &["one"]);
     let text = fs::read_to_string(&suite).unwrap();
@@ -399,7 +399,7 @@ fn a_program_that_is_named_twice_is_two_implementations() {
 fn rounds_are_measured_until_every_median_is_precise() {
     let bench = Bench::new();
     bench.suite(2, NO_TIME, &["one"]);
-    // The made-up rates are 1000, 1001 and 1002 in turn.
+    // The made-up rates repeat 1000, 1001 and 1002.
     let measured = |percent: f64| {
         let _ = fs::remove_dir_all(bench.path("run"));
         let mut order = bench.order();
@@ -423,7 +423,7 @@ fn rounds_are_measured_until_every_median_is_precise() {
 fn disturbed_rounds_are_repeated_up_to_a_bound_and_then_count_with_a_warning() {
     let bench = Bench::new();
     bench.suite(6, 0.05, &["one"]);
-    // A host whose cores are throttled many times in a round.
+    // A host whose cores are throttled many times per round.
     let root = bench.path("hot-root");
     let core = root.join("sys/devices/system/cpu/cpu0/thermal_throttle");
     fs::create_dir_all(&core).unwrap();
@@ -475,7 +475,7 @@ fn disturbed_rounds_are_repeated_up_to_a_bound_and_then_count_with_a_warning() {
 }
 
 #[test]
-fn an_archive_holds_the_run_with_checksums_and_is_the_same_again() {
+fn an_archive_contains_the_run_with_checksums_and_is_reproducible() {
     use std::collections::BTreeMap;
     use std::io::Read as _;
 
@@ -506,7 +506,7 @@ fn an_archive_holds_the_run_with_checksums_and_is_the_same_again() {
 }
 
 #[test]
-fn a_run_that_was_changed_or_is_not_complete_is_not_packed() {
+fn a_changed_or_incomplete_run_is_not_packed() {
     let bench = Bench::new();
     bench.suite(1, NO_TIME, &["one"]);
     bench.run(&silent_host(&bench)).unwrap();
@@ -531,7 +531,7 @@ fn a_sensor_that_cannot_be_read_is_named_in_the_run() {
     let bench = Bench::new();
     bench.suite(1, NO_TIME, &["one"]);
     let root = bench.path("odd-root");
-    // A folder in a file's place cannot be read by anyone, root included.
+    // Nobody can read a folder as a file, not even root.
     fs::create_dir_all(root.join("sys/class/thermal/thermal_zone0/temp")).unwrap();
     bench.run(&Root::new(&root)).unwrap();
     check_finished(&bench.path("run"), 1, 2, 1);

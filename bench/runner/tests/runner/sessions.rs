@@ -22,7 +22,7 @@ fn several(bench: &Bench, sessions: u32) -> Order {
     }
 }
 
-/// Session and round of each record that has both, in the order of the file.
+/// Session and round of each record that has both, in file order.
 fn places(records: &[Record]) -> Vec<(u32, u32)> {
     let place = |record: &Record| match record {
         Record::Measurement(it) => (it.session, it.round),
@@ -33,7 +33,7 @@ fn places(records: &[Record]) -> Vec<(u32, u32)> {
     records.iter().map(place).collect()
 }
 
-/// Stops a finished run as a kill before the end of session `number` would.
+/// Changes a finished run to the state after a kill in session `number`.
 fn stop_in(bench: &Bench, number: u32, change: impl Fn(&mut Run)) {
     let folder = bench.path("run");
     let mut run = read_run(&folder);
@@ -59,7 +59,7 @@ fn stop_in(bench: &Bench, number: u32, change: impl Fn(&mut Run)) {
 }
 
 #[test]
-fn rounds_are_nested_in_sessions_and_counted_through() {
+fn round_numbers_continue_over_the_sessions() {
     let bench = Bench::new();
     bench.suite(2, NO_TIME, &["one", "two"]);
     run(&several(&bench, 3), &silent_host(&bench)).unwrap();
@@ -97,7 +97,7 @@ fn a_run_of_one_session_records_it_and_its_records_do_not_name_it() {
 }
 
 #[test]
-fn a_run_that_measures_one_session_at_a_time_ends_as_one_that_measures_all() {
+fn measuring_one_session_at_a_time_gives_the_same_run() {
     let bench = Bench::new();
     bench.suite(2, NO_TIME, &["one"]);
     let order = Order {
@@ -136,7 +136,7 @@ fn a_suite_may_state_its_sessions() {
 }
 
 #[test]
-fn a_run_that_was_stopped_resumes_in_the_session_that_it_was_in() {
+fn a_stopped_run_resumes_in_its_session() {
     let bench = Bench::new();
     bench.suite(2, NO_TIME, &["one"]);
     let order = several(&bench, 3);
@@ -186,7 +186,7 @@ fn kills_at_any_moment_lose_no_session() {
 }
 
 #[test]
-fn sessions_are_apart_as_ordered() {
+fn sessions_are_the_requested_time_apart() {
     let bench = Bench::new();
     bench.suite(1, NO_TIME, &["one"]);
     let order = Order {
@@ -201,7 +201,7 @@ fn sessions_are_apart_as_ordered() {
     );
 }
 
-/// A host with a kernel, and what else is in `files`.
+/// A host with this kernel and `files`.
 fn host(bench: &Bench, kernel: &str, files: &[(&str, &str)]) -> Root {
     let root = bench.path("root");
     for (path, text) in [("proc/sys/kernel/osrelease", kernel)].iter().chain(files) {
@@ -222,7 +222,7 @@ fn a_new_session_after_a_change_of_the_kernel_records_it_with_a_warning() {
     run(&order, &host(&bench, "6.1.0", &[(MACHINE, "a")])).unwrap();
     assert_eq!(read_run(&bench.path("run")).sessions[1].host, None);
     stop_in(&bench, 1, |_| {});
-    // The first session was begun on the kernel of before.
+    // The first session started on the old kernel.
     let other = host(&bench, "6.1.1", &[]);
     let error = run(&order, &other).unwrap_err().to_string();
     assert!(
@@ -231,7 +231,7 @@ fn a_new_session_after_a_change_of_the_kernel_records_it_with_a_warning() {
     );
     run(&order, &host(&bench, "6.1.0", &[])).unwrap();
     stop_in(&bench, 2, |run| run.sessions.truncate(1));
-    // What was measured of session 1 stays finished.
+    // The records of session 1 stay valid.
     let partial = bench.path("run/run.partial.toml");
     let mut begun = Run::read(&partial).unwrap();
     let first = &mut begun.sessions[0];
@@ -254,7 +254,7 @@ fn a_new_session_after_a_change_of_the_kernel_records_it_with_a_warning() {
 }
 
 #[test]
-fn a_new_session_on_another_machine_is_refused() {
+fn a_new_session_on_another_machine_is_rejected() {
     let bench = Bench::new();
     bench.suite(1, NO_TIME, &["one"]);
     let order = several(&bench, 2);
@@ -271,7 +271,7 @@ fn a_new_session_on_another_machine_is_refused() {
     );
 }
 
-/// Links the fake programs: each layout has other bytes behind them, which change nothing.
+/// Links the fake programs: each layout has different trailing bytes, which have no effect.
 fn linked(bench: &Bench, count: u32) {
     for layout in 0..count {
         let folder = bench.path(&format!("layouts/shifted-{count}/{layout}"));
@@ -327,7 +327,7 @@ fn each_session_uses_a_layout_whose_checksums_are_recorded() {
 }
 
 #[test]
-fn a_program_that_was_linked_again_between_sessions_is_refused() {
+fn a_program_that_was_linked_again_between_sessions_is_rejected() {
     let bench = Bench::new();
     bench.suite(1, NO_TIME, &["one"]);
     linked(&bench, 2);
@@ -349,7 +349,7 @@ fn a_program_that_was_linked_again_between_sessions_is_refused() {
 }
 
 #[test]
-fn a_layout_that_is_not_linked_is_named_with_the_command_that_links_it() {
+fn the_error_for_a_missing_layout_names_the_command_that_links_it() {
     let bench = Bench::new();
     bench.suite(1, NO_TIME, &["one"]);
     let order = Order {

@@ -1,4 +1,4 @@
-//! A run that is stopped by Ctrl-C or killed leaves no process behind, and resumes.
+//! A run that is stopped by Ctrl-C or killed leaves no process behind, and can be resumed.
 
 use std::fs;
 use std::process::{Command, Stdio};
@@ -9,21 +9,20 @@ use rustix::process::{Pid, Signal, kill_process};
 
 use crate::common::{Bench, started};
 
-/// Processes whose parent is this one.
 fn children(parent: u32) -> Vec<u32> {
     let processes = fs::read_dir("/proc").unwrap().flatten();
     let numbers = processes.filter_map(|it| it.file_name().to_str()?.parse::<u32>().ok());
     numbers
         .filter(|number| {
             let stat = fs::read_to_string(format!("/proc/{number}/stat")).unwrap_or_default();
-            // proc_pid_stat(5): the name in parentheses, the state, the parent.
+            // Fields of proc_pid_stat(5): the name in parentheses, the state, the parent.
             let rest = stat.rsplit_once(") ").map_or("", |(_, rest)| rest);
             rest.split(' ').nth(1) == Some(&parent.to_string())
         })
         .collect()
 }
 
-/// The one process that another starts, once it runs a program of its own.
+/// The only child of a process, once it runs its own program.
 fn child(parent: u32) -> u32 {
     let of = name(parent).unwrap_or_default();
     let deadline = Instant::now() + Duration::from_secs(60);
@@ -41,7 +40,7 @@ fn name(process: u32) -> Option<String> {
     Some(name.trim().to_owned())
 }
 
-/// Whether a process does not run any more: it may wait for somebody to collect its status.
+/// Whether a process has ended; its parent may not have collected its status yet.
 fn has_ended(process: u32) -> bool {
     let stat = fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
     stat.rsplit_once(") ")
@@ -49,7 +48,7 @@ fn has_ended(process: u32) -> bool {
 }
 
 #[test]
-fn a_run_that_is_stopped_leaves_no_process_and_no_trace_of_the_program() {
+fn a_stopped_run_leaves_no_process_and_no_trace_of_the_program() {
     for signal in [Signal::INT, Signal::TERM, Signal::KILL] {
         let bench = Bench::new();
         let suite = bench.suite(1, 0.001, &["hang-with-child"]);
@@ -58,7 +57,7 @@ fn a_run_that_is_stopped_leaves_no_process_and_no_trace_of_the_program() {
         let version = &mut Command::new(bench.path("tlsbench"));
         let version = started(version.arg("--version").stdout(Stdio::null())).wait();
         assert!(version.unwrap().success());
-        // A shell starts what runs in the background with Ctrl-C ignored.
+        // A shell starts background processes with Ctrl-C ignored.
         let mut command = Command::new("env");
         command
             .arg("--default-signal=INT,TERM")
@@ -70,7 +69,7 @@ fn a_run_that_is_stopped_leaves_no_process_and_no_trace_of_the_program() {
             .stderr(Stdio::piped());
         let runner = command.spawn().unwrap();
         let program = loop {
-            // `describe` comes before.
+            // `describe` precedes the measurement.
             let program = child(runner.id());
             if !children(program).is_empty() {
                 break program;

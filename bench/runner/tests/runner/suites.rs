@@ -9,10 +9,10 @@ use tlsbench::suite::{SuiteFile, hex};
 
 use crate::common::{Bench, scenario, silent_host};
 
-/// `suites.txt` lists suites with the names of their scenarios on a host with eight cores. A suite
-/// that is not in it may hold what it likes, as long as it can work.
+/// `suites.txt` lists the scenarios of suites on a host with eight cores. Other suites may have any
+/// scenarios, but must be valid.
 #[test]
-fn a_recorded_suite_holds_its_scenarios_in_their_order_and_every_suite_can_work() {
+fn every_suite_is_valid_and_recorded_suites_have_their_scenarios_in_order() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../suites");
     let mut recorded: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     let mut suite = "";
@@ -40,7 +40,7 @@ fn a_recorded_suite_holds_its_scenarios_in_their_order_and_every_suite_can_work(
         assert_eq!(
             found, expected,
             "bench/suites/{name} and its part of bench/runner/tests/runner/suites.txt differ: if the \
-             suite was to change, change the list too, since runs of before are another suite now"
+             change is intended, update the list: earlier runs then have another suite"
         );
     }
     assert!(
@@ -49,9 +49,9 @@ fn a_recorded_suite_holds_its_scenarios_in_their_order_and_every_suite_can_work(
     );
 }
 
-/// The header and the scenario that the guide shows, each a block of indented lines.
+/// The header and the scenario in the guide, each a block of indented lines.
 #[test]
-fn the_suite_of_the_guide_can_work() {
+fn the_suite_in_the_guide_is_valid() {
     let guide = include_str!("../../../../docs/add-a-scenario.md");
     let block = |first: &str| {
         let lines = guide.lines().map(|line| line.strip_prefix("       "));
@@ -107,7 +107,7 @@ fn the_checksum_of_a_suite_covers_what_it_includes() {
 }
 
 #[test]
-fn an_included_file_that_is_missing_is_named() {
+fn an_error_names_a_missing_included_file() {
     let bench = Bench::new();
     including(&bench, 1);
     fs::remove_file(bench.path("_shared.toml")).unwrap();

@@ -1,1 +1,1 @@
-"""From checked rows to series, ratios, verdicts and comparisons."""
+"""Makes series, ratios, verdicts and comparisons from checked rows."""

@@ -1,7 +1,7 @@
 """`tlsperf compare`: any two implementations of any runs, scenario by scenario.
 
-The factor is right over left of the figures shown, whatever they measure; the verdict beside it
-says whether right is better, from all rounds (`statistics`).
+The factor is the right figure over the left one, for every metric. The verdict beside it says
+whether the right side is better, from all rounds (`statistics`).
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class ComparedSide:
     implementation: Implementation
     rows: tuple[Series, ...]
     parts: tuple[Series, ...]
-    """Phases of those rows."""
+    """The phases of those rows."""
 
     @property
     def label(self) -> str:
@@ -75,7 +75,7 @@ class RowPair:
 
 @dataclass(frozen=True)
 class Comparison:
-    """A row of the result. `factor` is None if a ratio must not use a figure."""
+    """A row of the result. `factor` is None if a figure does not count."""
 
     name: str
     anchor: str
@@ -90,7 +90,7 @@ class Comparison:
 
 @dataclass(frozen=True)
 class LeftOut:
-    """A row without a figure on one side, or one that cannot be compared, and why."""
+    """A row that is not compared, and the reason."""
 
     name: str
     anchor: str
@@ -98,13 +98,13 @@ class LeftOut:
     why: str
 
 
-# --- which two ---------------------------------------------------------------------------------
+# --- choice of the two sides -------------------------------------------------------------------
 
 
 def find_side(reference: str, runs: Path) -> ComparedSide:
     """The implementation `[RUN/]IMPLEMENTATION` of the folder `runs`, loaded with its run.
 
-    The run may be left out where only one has an implementation of that id.
+    RUN may be omitted if only one run has an implementation with that id. Raises UserError.
     """
     run, _, identifier = reference.rpartition("/")
     named = [runs / run_id(run)] if run else sorted(p.parent for p in runs.glob("*/run.toml"))
@@ -123,7 +123,7 @@ def find_side(reference: str, runs: Path) -> ComparedSide:
 
 
 def side_of(run: MeasuredRun, identifier: str) -> ComparedSide:
-    """One implementation of a measured run, with the rows that it has."""
+    """One implementation of a measured run, with its rows."""
     implementation = next(i for i in run.loaded.run.implementations if i.id == identifier)
     own = [row for row in run.series if identifier in row.samples]
     return ComparedSide(
@@ -138,10 +138,10 @@ def side_of(run: MeasuredRun, identifier: str) -> ComparedSide:
 
 
 def pairs_of(left: ComparedSide, right: ComparedSide) -> list[RowPair]:
-    """Rows that both sides have, in the left one's order.
+    """Rows that both sides have, in the order of the left side.
 
-    Where two sources report different fields of what readers know by one name (the group of a
-    transfer, say), the name decides.
+    Two sources may report different fields of one scenario (the group of a transfer, for example);
+    then rows with the same readable name form a pair.
     """
     exact = {row.key: row for row in right.rows}
     names, theirs = row_names(left.rows), row_names(right.rows)
@@ -156,7 +156,7 @@ def pairs_of(left: ComparedSide, right: ComparedSide) -> list[RowPair]:
 
 
 def left_out(left: ComparedSide, right: ComparedSide, pairs: Iterable[RowPair]) -> list[LeftOut]:
-    """The rows of either side that are in no pair, and why."""
+    """The rows of both sides that are in no pair, with the reasons."""
     pairs = list(pairs)
     paired = {p.left.key for p in pairs} | {p.right.key for p in pairs}
     found: dict[tuple[str, str], LeftOut] = {}
@@ -192,7 +192,7 @@ _Named = TypeVar("_Named", RowPair, LeftOut)
 
 
 def matching(pairs: Iterable[_Named], pattern: str | None) -> list[_Named]:
-    """Those with the pattern in their name or anchor; * and ? match anything."""
+    """The entries with the pattern in their name or anchor; * and ? are wildcards."""
     if pattern is None:
         return list(pairs)
     wanted = f"*{pattern.lower()}*"
@@ -209,9 +209,9 @@ def compare(
     include_invalid: bool = False,
     across_hosts: bool = False,
 ) -> list[Comparison]:
-    """Figures, factor and verdict of each pair; verdicts are corrected for their number.
+    """Figures, factor and verdict of each pair; verdicts are corrected for the number of pairs.
 
-    Figures of two hosts have neither factor nor verdict but `across_hosts`.
+    Figures of two hosts have neither factor nor verdict unless `across_hosts` is set.
     """
     has_factors = across_hosts or len(set(_hosts(left, right))) == 1
     usable = [p for p in pairs if has_factors and _counts(left, right, p, include_invalid)]
@@ -258,10 +258,16 @@ def compare(
     return rows
 
 
-def apart(rows: Iterable[Comparison], least: float) -> tuple[list[Comparison], list[LeftOut]]:
-    """The rows whose figures differ by this share at least, and those left out since they do not.
+def is_slower(rows: Sequence[Comparison]) -> bool:
+    """Whether right is slower in any row, or worse where the figure is no speed."""
+    return any(row.estimate is not None and row.estimate.verdict == "slower" for row in rows)
 
-    Verdicts are made before: what is left out counts as a comparison. A row without a factor stays.
+
+def apart(rows: Iterable[Comparison], least: float) -> tuple[list[Comparison], list[LeftOut]]:
+    """The rows whose figures differ by at least this share, and the others as left out.
+
+    Verdicts exist before this filter, so omitted rows count as comparisons. Rows without a factor
+    stay.
     """
     kept, near = [], []
     for row in rows:
@@ -286,19 +292,19 @@ def _has_rounds(left: ComparedSide, right: ComparedSide, pair: RowPair) -> bool:
 
 
 def _with_invalid(sample: Sample) -> Sample:
-    """The sample with its invalid values counted too."""
+    """The sample with its invalid values included."""
     together = dict(sample.valid)
     for number, value in enumerate(sample.invalid):
         together[At("", 1, -1 - number)] = value
-    return Sample(together, has_rounds=sample.has_rounds, is_maximum=sample.is_maximum)
+    return Sample(together, has_rounds=sample.has_rounds, statistic=sample.statistic)
 
 
 def _figure(sample: Sample, row: Series, estimator: Estimator, include_invalid: bool) -> float:
-    """The figure to show: of the rounds that count, or of all where none counts."""
+    """The figure to show: of the valid rounds, or of all rounds if none is valid."""
     values = list((_with_invalid(sample) if include_invalid else sample).valid.values())
     found = summary(values or sample.invalid, row.definition.better)
     return {
-        "median": figure(values or sample.invalid, sample.is_maximum),
+        "median": figure(values or sample.invalid, sample.statistic),
         "upper-median": found.upper_median,
         "best": found.best,
     }[estimator]
@@ -318,20 +324,21 @@ def _note(left: ComparedSide, ours: Sample, right: ComparedSide, theirs: Sample)
 
 
 def number_text(value: float) -> str:
-    """A figure as it was printed, without digits that only come from arithmetic."""
+    """A figure as it was printed, without digits that only result from arithmetic."""
     return str(rounded(value, 9))
 
 
 def right_over_left(factor: float | None) -> str:
-    """Right over left: 1.82x."""
+    """The factor as text: 1.82x."""
     return ABSENT if factor is None else factor_text(factor)
 
 
 def sides(
     runs: Path, left: str, right: str, scenario: str | None
 ) -> tuple[ComparedSide, ComparedSide, list[RowPair], list[LeftOut]]:
-    """Two implementations `[RUN/]IMPLEMENTATION` of the folder `runs`, what they share, and what
-    only one has."""
+    """Two implementations `[RUN/]IMPLEMENTATION` of the folder `runs`, their common rows, and the
+    rows that only one has. Raises UserError.
+    """
     a, b = find_side(left, runs), find_side(right, runs)
     if a.run.id == b.run.id:
         b = side_of(a.run, b.implementation.id)
@@ -354,7 +361,7 @@ def text(
     format_: TextFormat,
     without: Sequence[LeftOut] = (),
 ) -> str:
-    """The rows as Markdown, CSV or JSON, with a line end at the end, and those left out."""
+    """The rows and those left out as Markdown, CSV or JSON, with a newline at the end."""
     if format_ == "json":
         document = {
             "left": _described(left),
@@ -389,7 +396,7 @@ def text(
 
 
 def footnotes(left: ComparedSide, right: ComparedSide, rows: Sequence[Comparison]) -> list[str]:
-    """What a reader must know of the rows together, a sentence each."""
+    """Remarks about all rows, one sentence each."""
     unpaired = {r.estimate.note for r in rows if r.estimate and r.estimate.low is not None}
     found = [f"Verdicts are {note}." for note in sorted(n for n in unpaired if n)]
     hosts = _hosts(left, right)
@@ -410,7 +417,7 @@ def _hosts(left: ComparedSide, right: ComparedSide) -> list[str]:
 
 
 def left_out_text(without: Sequence[LeftOut]) -> list[str]:
-    """A list for each reason, in Markdown; the phases of a row stand together."""
+    """A Markdown list for each reason; phases of a row share an entry."""
     lists = []
     for why in dict.fromkeys(row.why for row in without):
         lines: dict[str, list[str]] = {}
@@ -433,9 +440,9 @@ def csv_text(rows: Iterable[Sequence[str]]) -> str:
 
 
 def markdown_text(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """A table; columns after the first that hold numbers are aligned right."""
+    """A Markdown table; columns of numbers, except the first, are right-aligned."""
     rows = list(rows)
-    if not any(row[-1] for row in rows):  # nobody needs an empty column of notes
+    if not any(row[-1] for row in rows):  # an empty column of notes is left out
         header, rows = header[:-1], [row[:-1] for row in rows]
     right = [all(_NUMBER.fullmatch(row[at]) for row in rows) for at in range(len(header))]
     lines = [

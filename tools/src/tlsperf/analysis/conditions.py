@@ -1,6 +1,6 @@
-"""Conditions that differ between two reports: host, method, scenario, build.
+"""Finds differences of host, method, scenario and build between two reports. Pure functions.
 
-Pure functions. Ratios across such a change are shown without a verdict.
+Ratios across such a difference are shown without a verdict.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from tlsperf.contract.run import Host, HostFacts, Implementation, Run, RunWarnin
 from tlsperf.contract.warnings import WarningCode
 
 NOT_RECORDED: Final = "not recorded"
-"""Stands for the value of a field that a source does not record."""
+"""The text for a field that a source does not record."""
 
 _HOST_IDENTITY: Final = ("machine", "kernel", "mitigations", "microcode")
 
@@ -45,7 +45,7 @@ _HOST_FACTS: Final = (
 def same_host(run: Run, other: Run) -> bool:
     """Whether two runs are of one host in one state, as far as both record it.
 
-    A machine that only one of them records may be another one.
+    If only one of them records the machine, it may be another machine.
     """
     if run.host_id != other.host_id:
         return False
@@ -60,8 +60,9 @@ def same_host(run: Run, other: Run) -> bool:
 def hosts_of(
     run: Run, hosts: Mapping[Identifier, Host], runs: Mapping[Identifier, Run]
 ) -> Mapping[Identifier, Host]:
-    """The known hosts. The spread between sessions of the run's is left out if it was measured on
-    another host of that id, or in another state of it."""
+    """The known hosts; without the spread between sessions of the run's host if it was measured on
+    another host with that id, or in another state of it.
+    """
     host = hosts.get(run.host_id)
     if host is None or host.between_sessions is None:
         return hosts
@@ -71,8 +72,9 @@ def hosts_of(
 
 
 def changed_conditions(before: Results, after: Results) -> list[RunWarning]:
-    """Changes of host and method: whatever both reports record and record differently, and a
-    machine that only one of them records."""
+    """Changes of host and method: facts that both reports record with different values, and a
+    machine that only one of them records.
+    """
     found: list[tuple[WarningCode, str]] = []
     then, now = _by_id(before.hosts), _by_id(after.hosts)
     if not then.keys() & now.keys():
@@ -108,7 +110,7 @@ def _joined(values: set[str | None]) -> str:
 
 
 def changed_scenarios(differences: Iterable[str]) -> list[RunWarning]:
-    """Each difference of scenarios, with the number of rows that have it."""
+    """A warning for each difference of scenarios, with the number of rows that have it."""
     return [
         RunWarning(
             code="scenario",
@@ -139,7 +141,7 @@ def changed_build(then: Implementation, now: Implementation) -> list[str]:
 
 
 def common_causes(libraries: Sequence[LibraryChanges]) -> list[RunWarning]:
-    """Groups that all libraries share, which may have a cause outside the libraries."""
+    """A warning for each group of changes that all libraries share: they may have one cause."""
     if len(libraries) < 2:
         return []
     directions = [

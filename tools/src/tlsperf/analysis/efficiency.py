@@ -1,8 +1,8 @@
-"""How near a bulk transfer gets to its ceiling: the AEAD underneath, in the same library.
+"""Efficiency of bulk transfers, relative to the AEAD of the same library.
 
-A sender seals and a receiver opens records of at most 16 KiB, so the ceiling is the rate at which
-the library itself seals or opens 16 KiB (`aes-256-gcm-seal-16384`), and the efficiency is the
-transfer's rate over it. The rest, up to 100%, is copying, framing and the calls themselves.
+A sender seals and a receiver opens records of at most 16 KiB. So the ceiling is the rate at which
+the library itself seals or opens 16 KiB (`aes-256-gcm-seal-16384`). The efficiency is the rate of
+the transfer over the ceiling. Copying, framing and the calls themselves take the rest up to 100%.
 """
 
 from __future__ import annotations
@@ -20,17 +20,17 @@ from tlsperf.contract.text import value_text
 from tlsperf.contract.variant import sized_primitive
 
 RECORD_BYTES: Final = 16384
-"""The largest TLS record (RFC 8446, 5.1), which bulk transfers fill."""
+"""The largest plaintext of a TLS record (RFC 8446, 5.1); bulk transfers fill their records."""
 
 _DIRECTIONS: Final[Mapping[str, Literal["seal", "open"]]] = {"sender": "seal", "receiver": "open"}
 _PROVIDERS: Final = {"aws-lc-rs": "aws-lc"}
-"""Whose cryptography a provider of rustls is, where that is a library of its own."""
+"""The library whose cryptography a provider of rustls uses, if that is a library of its own."""
 
 
 def efficiency(report: MeasuredReport) -> list[Efficiency]:
-    """Each transfer of a report whose primitive was measured too, in the order of the tables.
+    """The efficiency of each transfer whose primitive was measured, in the order of the tables.
 
-    A primitive of another version of the library serves if there is no other; the note says so.
+    If only another version of the library has the primitive, it is used; the note says so.
     """
     results, series = report.results, report.series
     rows = {s.key: s for s in series.rows}
@@ -72,7 +72,7 @@ def efficiency(report: MeasuredReport) -> list[Efficiency]:
 
 
 def _primitive(transfer: Series) -> str | None:
-    """The variant of the primitive below a transfer on one thread; None if it is no such."""
+    """The variant of a transfer's primitive; None if it is not a whole transfer on one thread."""
     s = transfer.scenario
     direction = _DIRECTIONS.get(s.side or "")
     one_thread = s.threads in (None, 1)
@@ -86,7 +86,10 @@ def _primitive(transfer: Series) -> str | None:
 def _source(
     of: ShownImplementation, among: Sequence[ShownImplementation], ceilings: Series
 ) -> ShownImplementation | None:
-    """Whose primitive is its ceiling: its own, else the only one of its cryptography's library."""
+    """The implementation whose primitive is the ceiling; None if there is none or several.
+
+    It is the implementation itself, or the only one of the library with its cryptography.
+    """
     if of.id in ceilings.samples:
         return of
     library = _PROVIDERS.get(of.provider or "", of.library)

@@ -1,4 +1,4 @@
-"""Factors that a report's prose quotes: one figure over another, so that none is typed."""
+"""Factors that a report's prose quotes: computed, so that no factor is typed by hand."""
 
 from __future__ import annotations
 
@@ -12,8 +12,11 @@ from tlsperf.contract.run import FactorRequest, Report, Run
 
 
 def quoted_factors(report: Report, results: Results, runs: Sequence[Run]) -> list[Factor]:
-    """The factors of `[[extra.report.factors]]`; UserError at one of a figure that is not there, or
-    of two hosts that the report is not to compare."""
+    """The factors of `[[extra.report.factors]]`.
+
+    Raises UserError if a figure does not exist, or if the figures are of two hosts and the report
+    does not compare hosts.
+    """
     of_run = hosts_of(runs)
     hosts = {i.id: of_run[run.id] for run in runs for i in run.implementations}
     values = {

@@ -1,7 +1,7 @@
-"""The interval of each figure of a table: where another run would have its median. Pure functions.
+"""The interval of each figure of a table: where the median of another run would be.
 
-There are three ways to make it: from five and more sessions of the run itself, or from the rounds
-of fewer, widened by the spread between sessions that is known of the host or by the default.
+Pure functions. With at least five sessions, the interval comes from the sessions of the run. With
+fewer it comes from the rounds, widened by the host's known spread between sessions or by a default.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ from tlsperf.contract.results import IntervalSource
 
 @dataclass(frozen=True)
 class Intervals:
-    """What the intervals of a table have in common."""
+    """The parameters that the intervals of a table share."""
 
     spreads: Spreads
     prior: Prior = NO_PRIOR
 
     def of(self, row: Series, sample: Sample) -> tuple[float, float] | None:
-        """The interval of a sample in a row; None if it has too few rounds, or is a maximum."""
-        if sample.is_maximum or not (sample.valid and sample.has_rounds):
+        """The interval of a sample; None if it has too few rounds or is an extreme."""
+        if sample.is_extreme or not (sample.valid and sample.has_rounds):
             return None
         of = summary(sample.rounds)
         if of.low is None or of.high is None:
@@ -49,7 +49,7 @@ class Intervals:
 
 
 def intervals_of(rows: Sequence[Series], spreads: Spreads) -> Intervals:
-    """Those of the rows of a table."""
+    """The parameters for the rows of a table."""
     sessions = [
         log_medians(sample.sessions.values()) for row in rows for sample in _of_sessions(row)
     ]
@@ -57,7 +57,7 @@ def intervals_of(rows: Sequence[Series], spreads: Spreads) -> Intervals:
 
 
 def source_of(rows: Sequence[Series], spreads: Spreads) -> IntervalSource | None:
-    """How the intervals of rows are made: the weakest way of any; None if there is none."""
+    """Where the intervals of rows come from: the weakest source of any; None without intervals."""
     samples = [
         sample
         for row in rows
@@ -72,7 +72,7 @@ def source_of(rows: Sequence[Series], spreads: Spreads) -> IntervalSource | None
 
 
 def note_of(rows: Sequence[Series], source: IntervalSource, spreads: Spreads) -> str:
-    """The sentence about intervals that a reader needs."""
+    """The sentence that explains the intervals to readers."""
     means = "An interval contains the median of another run 95 times of 100."
     if source == "sessions":
         most = [len(s.sessions) for row in rows for s in row.samples.values() if s.counts]

@@ -1,9 +1,9 @@
-"""What the layout of a program does to its figures. Pure functions.
+"""The effect of a program's layout on its figures. Pure functions.
 
-A run whose layouts have several sessions each, in turns, shows two things apart: how far each
-layout lies from the linker's own order, and how far sessions of one layout lie from each other
-(A/A). The n-th session of a layout is compared with the n-th of the own order, so that drift of the
-host cancels as far as it is slower than one turn.
+A run whose layouts have several sessions each, interleaved, shows two effects separately: how much
+each layout differs from the linker's own order, and how much sessions of one layout differ from
+each other (A/A). The n-th session of a layout is compared with the n-th of the own order. This
+cancels drift of the host that is slower than one turn.
 """
 
 from __future__ import annotations
@@ -17,19 +17,19 @@ import numpy as np
 
 from tlsperf.analysis.series import MeasuredRun, Sample, rounded
 from tlsperf.analysis.statistics import Floats, hodges_lehmann, normal_quantile
-from tlsperf.contract.layouts import LayoutEffect
+from tlsperf.contract.layouts import LayoutEffect, signed, span_text
 from tlsperf.contract.record import Identifier
 from tlsperf.contract.results import Row, Table
 
 FEWEST_SESSIONS: Final = 3
-"""Of each layout: fewer show no A/A."""
+"""Fewer sessions of a layout than this show no A/A."""
 
 _NORMAL: Final = 1.4826
-"""Standard deviation over the median absolute deviation, of normal values."""
+"""Ratio of standard deviation to median absolute deviation of normally distributed values."""
 
 
 def with_layouts(table: Table, runs: Iterable[MeasuredRun]) -> Table:
-    """A table with the effects of layouts on its figures, where runs have repeated layouts."""
+    """The table with the effects of layouts on its figures, if runs repeat layouts."""
     found = [
         effect
         for run in runs
@@ -74,23 +74,23 @@ def _effect(
         percents=effects,
         same_percent=same,
         beyond=sum(abs(effect) > same for effect in effects),
-        text=f"{_signed(effects[0])} to {_signed(effects[-1])}%",
-        median_text=f"{_signed(float(np.median(effects)))}%",
+        text=span_text(effects),
+        median_text=f"{signed(float(np.median(effects)))}%",
         same_text=f"{same:.1f}%",
     )
 
 
 def _noise(left: Sequence[Floats], turns: int) -> float:
-    """Within which 95% of the effects of equal layouts are, from what is left of single turns.
+    """The bound for 95% of the effects of equal layouts, from the residuals of single turns.
 
-    By their median absolute deviation: a session that the host disturbed does not widen it.
+    It uses the median absolute deviation, so that a disturbed session does not widen it.
     """
     deviation = _NORMAL * float(np.median(np.abs(np.concatenate(left))))
     return normal_quantile() * deviation * math.sqrt(turns / (turns - 1)) / math.sqrt(turns)
 
 
 def _sessions_by_layout(run: MeasuredRun, sample: Sample) -> Mapping[int, Sequence[float]]:
-    """The log of each session's median, by the number of its layout."""
+    """The logarithm of each session's median, by the number of its layout."""
     layouts = {session.number: session.layout for session in run.loaded.run.sessions}
     found: defaultdict[int, list[float]] = defaultdict(list)
     for (_, number), rounds in sample.sessions.items():
@@ -100,8 +100,3 @@ def _sessions_by_layout(run: MeasuredRun, sample: Sample) -> Mapping[int, Sequen
 
 def _percent(log: float) -> float:
     return rounded(100 * float(np.expm1(log)), 3)
-
-
-def _signed(percent: float) -> str:
-    """With a sign that is as wide as the other."""
-    return f"{percent:+.1f}".replace("-", "−")

@@ -1,7 +1,7 @@
-"""The rows of a table together: the geometric mean of an implementation's ratios.
+"""The geometric mean of an implementation's ratios over the rows of a table.
 
-A group's figure in a round is the geometric mean of its rows in that round, and these are
-compared like any other samples: whatever the rows of a round share is in the spread of the ratio.
+A group's figure in a round is the geometric mean of its rows in that round. Groups are compared
+like other samples, so the spread of the ratio contains what the rows of a round share.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from tlsperf.contract.results import GroupMean, Table
 
 
 def group_means(report: MeasuredReport) -> list[GroupMean]:
-    """Each implementation over the baseline, table by table, of two rows and more.
+    """The mean of each implementation against the baseline, for tables with at least two rows.
 
-    Their sessions' variances are moderated over all means of the report.
+    The variances of sessions are moderated over all means of the report.
     """
     rows = {row.key: row for row in report.series.rows}
     rules = report.series.rules
@@ -52,7 +52,7 @@ def group_means(report: MeasuredReport) -> list[GroupMean]:
 
 
 def _members(table: Table, rows: Mapping[Key, Series], *implementations: str) -> list[Series]:
-    """Rows of a table that count on both sides."""
+    """The rows of a table that count for all these implementations."""
     keyed = [rows[r.scenario, r.phase, r.metric, r.statistic, table.unit] for r in table.rows]
     return [
         row
@@ -62,9 +62,9 @@ def _members(table: Table, rows: Mapping[Key, Series], *implementations: str) ->
 
 
 def _mean(samples: Sequence[Sample]) -> Sample:
-    """Geometric means of samples by round, in the rounds that all of them have."""
+    """Geometric means of samples by round, for the rounds that all of them have."""
     common = [key for key in samples[0].valid if all(key in s.valid for s in samples)]
-    mean = Sample(has_rounds=all(s.has_rounds for s in samples), is_maximum=samples[0].is_maximum)
+    mean = Sample(has_rounds=all(s.has_rounds for s in samples), statistic=samples[0].statistic)
     if common:
         values = geometric_means([[s.valid[key] for key in common] for s in samples])
         mean.valid.update(zip(common, values.tolist(), strict=True))

@@ -1,9 +1,9 @@
-"""The noise floor: how far two measurements of the same thing lie apart.
+"""The noise floor: how far two measurements of the same thing differ.
 
-Three lines. A/A: the same binary under two ids in one run, or else the odd rounds of a run against
-its even ones, compared as two libraries are. Another layout: sessions of the run whose programs
-were linked differently. Other sessions: of the same programs (sha256), in this run or in an earlier
-one on the same host; they show what pairs of rounds cannot.
+There are three sources. A/A: the same binary under two ids in one run, or else the odd rounds of a
+run against its even ones, compared like two libraries. Another layout: sessions of the run whose
+programs were linked differently. Other sessions: sessions of the same programs (by sha256), in this
+run or an earlier one on the same host. They show noise that pairs of rounds cannot show.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def same_binary_twice(run: MeasuredRun) -> Noise | None:
 
 
 def duplicate_pairs(run: MeasuredRun) -> list[RoundPairs]:
-    """The rounds that two implementations of one binary, run alike, have in common, by row."""
+    """The common rounds of each two implementations that run one binary alike, by row."""
     duplicates = [
         (a.id, b.id) for a, b in combinations(run.loaded.run.implementations, 2) if a.runs_as(b)
     ]
@@ -69,13 +69,11 @@ def alternate_rounds(run: MeasuredRun) -> Noise | None:
 
 
 class _Session(NamedTuple):
-    """A session of a run."""
-
     run: MeasuredRun
     number: int
 
     def program(self, implementation: str) -> str | None:
-        """The sha256 of the program that it ran, if it is recorded."""
+        """The sha256 of the session's program; None if it is not recorded."""
         run = self.run.loaded.run
         layout = next((s.layout for s in run.sessions if s.number == self.number), 0)
         for linked in run.layouts:
@@ -97,9 +95,9 @@ def another_layout(run: MeasuredRun) -> Noise:
 
 
 def other_sessions(run: MeasuredRun, others: Sequence[MeasuredRun]) -> Noise:
-    """From sessions with the same programs, of the run and of others on the same host.
+    """Noise from sessions of the same programs, in this run and in others on the same host.
 
-    Figures without rounds count: it is their distance that is of interest, and no verdict.
+    Figures without rounds count, because only their distance is used, not a verdict.
     """
     there = [o for o in others if o.id != run.id and same_host(o.loaded.run, run.loaded.run)]
     sessions = [session for one in (run, *there) for session in _sessions(one)]
@@ -117,7 +115,7 @@ _BETWEEN = Literal["another layout", "other sessions"]
 
 
 def _between(run: MeasuredRun, source: _BETWEEN, sessions: Sequence[_Session]) -> Noise:
-    """From pairs of sessions: medians of one implementation, and ratios of two of them."""
+    """Noise from pairs of sessions: medians of one implementation, and ratios of two of them."""
     same_program = source == "other sessions"
     pairs = [(a, b) for a, b in combinations(sessions, 2) if run in (a.run, b.run)]
     rows = {id(s.run): {row.key: row for row in _rows(s.run)} for s in sessions}
@@ -137,10 +135,7 @@ def _between(run: MeasuredRun, source: _BETWEEN, sessions: Sequence[_Session]) -
                 and b.rounds(other, i)
             ]
             for i in alike:
-                left, right = (
-                    figure(rounds, is_maximum=False)
-                    for rounds in (a.rounds(row, i), b.rounds(other, i))
-                )
+                left, right = (figure(rounds) for rounds in (a.rounds(row, i), b.rounds(other, i)))
                 medians.setdefault((key, i), []).append(left / right)
                 used |= dict.fromkeys(s.run.id for s in (a, b) if s.run is not run)
             ratios += _ratios(a, row, b, other, alike)
@@ -196,7 +191,7 @@ _FARTHEST = "the two medians that are the farthest apart"
 
 
 def _same_program(a: _Session, b: _Session, implementation: str) -> bool | None:
-    """None if it is not recorded."""
+    """Whether both sessions ran the same program; None if it is not recorded."""
     one, other = (session.program(implementation) for session in (a, b))
     if one is None or other is None:
         return True if a.run is b.run and not a.run.loaded.run.layouts else None
@@ -208,7 +203,7 @@ def _same_program(a: _Session, b: _Session, implementation: str) -> bool | None:
 def _ratios(
     a: _Session, left: Series, b: _Session, right: Series, implementations: Sequence[str]
 ) -> Iterator[float]:
-    """What each implementation over the first of them is in one session, over the other session."""
+    """The ratio of each implementation to the first one, in session `a` over session `b`."""
     for i in implementations[1:]:
         logs = [
             session_log(
@@ -222,7 +217,7 @@ def _ratios(
 
 
 def noise_of(run: MeasuredRun, others: Sequence[MeasuredRun]) -> list[Noise]:
-    """What is known of a run's noise, in three lines; none if it has neither rounds nor others."""
+    """The noise of a run from up to three sources; empty without rounds and other sessions."""
     within = same_binary_twice(run) or alternate_rounds(run)
     found = [another_layout(run), other_sessions(run, others)]
     if within is None and not any(noise.comparisons for noise in found):
@@ -231,7 +226,7 @@ def noise_of(run: MeasuredRun, others: Sequence[MeasuredRun]) -> list[Noise]:
 
 
 def verdict_floor(found: Iterable[Noise]) -> float:
-    """The ratio that a verdict must exceed: the largest noise of ratios that a page prints."""
+    """The ratio that a verdict must exceed: the largest noise of ratios that the page prints."""
     percents = [
         noise.ratio_percent
         if noise.source in ("another layout", "other sessions")
@@ -252,7 +247,7 @@ def same_builds(run: Run, other: Run) -> list[str]:
 
 
 def earlier(of: Run, runs: Iterable[Run]) -> list[Run]:
-    """Those of some runs that are older than a run, on its host, and share a program with it."""
+    """Runs on the same host that are older than `of` and share a program with it, by time."""
 
     def when(run: Run) -> tuple[str, str, str]:
         return run.date.isoformat(), run.started.isoformat() if run.started else "", run.id
@@ -265,9 +260,9 @@ def earlier(of: Run, runs: Iterable[Run]) -> list[Run]:
 
 
 def measure_noise(folder: Path) -> str:
-    """What is known of the noise of the run in `folder`, for people to read.
+    """The noise of the run in `folder` as Markdown.
 
-    Raises UserError if neither rounds nor earlier runs show it.
+    Raises UserError if the run has no rounds and no earlier run helps.
     """
     run = measured(load_run(folder))
     beside = earlier(run.loaded.run, read_runs(folder.parent).values())
@@ -282,7 +277,7 @@ def measure_noise(folder: Path) -> str:
 
 
 def noise_text(run: MeasuredRun, found: Sequence[Noise]) -> str:
-    """What `tlsperf noise` prints: each source's statement, and its rows as a Markdown table."""
+    """The output of `tlsperf noise`: each source's statement, and its rows as a Markdown table."""
     labels = {i.id: implementation_label(i) for i in run.loaded.run.implementations}
     blocks = []
     for noise in found:
@@ -301,19 +296,19 @@ def noise_text(run: MeasuredRun, found: Sequence[Noise]) -> str:
 
 
 def _rows(run: MeasuredRun) -> list[Series]:
-    """Rows that have one figure in each round."""
+    """The rows that have one figure in each round."""
     return [row for row in run.series if row.statistic == "value" and not row.is_part]
 
 
 def _in_order(run: MeasuredRun, row: Series) -> list[tuple[str, Sample]]:
-    """The samples of a row in the order of the run's implementations."""
+    """The samples of a row by implementation, in the order of the run's implementations."""
     return [
         (i.id, row.samples[i.id]) for i in run.loaded.run.implementations if i.id in row.samples
     ]
 
 
 def _within(run: MeasuredRun, source: str, pairs: Sequence[RoundPairs]) -> Noise | None:
-    """Noise of pairs of rounds within a run, corrected for their number as a report is."""
+    """Noise of pairs of rounds in a run; verdicts are corrected for their number, as in reports."""
     usable = [p for p in pairs if min(*p.left, *p.right) > 0]
     if not usable:
         return None
@@ -352,12 +347,12 @@ def _within(run: MeasuredRun, source: str, pairs: Sequence[RoundPairs]) -> Noise
 
 
 def _percent(ratios: Iterable[float]) -> float:
-    """Per cent within which 95% of the ratios are."""
+    """The percentage within which 95% of the ratios are."""
     return round(100 * (percentile_95(ratios) - 1), 3)
 
 
 def _per_cent(floor: float) -> str:
-    """One decimal; of what is less, as with counts, three."""
+    """One decimal; three for smaller values, as counts have them."""
     return f"{floor:.{1 if floor >= 0.1 else 3}f}"
 
 

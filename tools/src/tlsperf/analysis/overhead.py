@@ -1,9 +1,9 @@
-"""What harness and transport cost, as share of what was measured. Pure functions.
+"""The cost of harness and transport as a share of each figure. Pure functions.
 
-`tlsbench` drives a library that does nothing through each block that it measures, and records what
-is left per operation (`kind: overhead`): nanoseconds, or bytes of memory. For transfers it also
-drives a library that frames and copies instead of encrypting: what that adds is the transport's
-cost. A table of transfers reports the clock, the calls and the copies apart.
+`tlsbench` runs each block also with a library that does nothing, and records the remaining cost per
+operation (`kind: overhead`): nanoseconds, or bytes of memory. For transfers it also runs a library
+that frames and copies instead of encrypting: the difference is the cost of the transport. A table
+of transfers shows clock, calls and copies separately.
 """
 
 from __future__ import annotations
@@ -24,7 +24,10 @@ from tlsperf.contract.variant import parse_variant
 
 
 def overhead_text(run: MeasuredRun) -> str | None:
-    """The largest share of a figure of each kind, and a clock read's cost; None if not known."""
+    """The largest share for each kind of figure, and the cost of reading the clock.
+
+    None if no cost is recorded.
+    """
     largest: dict[str, float] = {}
     for kind, share in _shares(run):
         largest[kind] = max(share, largest.get(kind, 0))
@@ -38,7 +41,7 @@ def overhead_text(run: MeasuredRun) -> str | None:
 
 
 class _Cost(NamedTuple):
-    """Nanoseconds per write that are not the library's work."""
+    """Nanoseconds per write that the library does not cause."""
 
     clock: float
     calls: float
@@ -46,11 +49,11 @@ class _Cost(NamedTuple):
 
 
 Costs = Mapping[tuple[Identifier, Scenario], _Cost]
-"""By implementation and scenario."""
+"""Costs by implementation and scenario."""
 
 
 def transfer_costs(runs: Iterable[MeasuredRun]) -> Costs:
-    """What the harness and the transport took of each write, as far as runs recorded both."""
+    """The cost of harness and transport per write, for runs that record both."""
     found: defaultdict[tuple[Identifier, Scenario], list[_Cost]] = defaultdict(list)
     for run in runs:
         for of in run.loaded.overheads:
@@ -68,7 +71,7 @@ def transfer_costs(runs: Iterable[MeasuredRun]) -> Costs:
 
 
 def with_harness(table: Table, costs: Costs) -> Table:
-    """A table with the shares of harness and transport in its transfers, if they are known."""
+    """The table with the shares of harness and transport in its transfers, if they are recorded."""
     shares = [
         _share(row, cell.implementation, nanoseconds, cost)
         for row in table.rows
@@ -91,7 +94,7 @@ def with_harness(table: Table, costs: Costs) -> Table:
 
 
 def _of_write(row: Row, unit: str, value: float) -> float | None:
-    """Nanoseconds of a write, from the rate of a transfer."""
+    """The nanoseconds of one write, from the rate of a transfer; None for other rows."""
     scenario = row.scenario
     if unit != "MiB/s" or row.phase != "total" or scenario.size is None:
         return None
@@ -112,7 +115,7 @@ def _share(row: Row, implementation: Identifier, nanoseconds: float, cost: _Cost
 
 
 def _shares(run: MeasuredRun) -> Iterator[tuple[str, float]]:
-    """Each figure's kind, and the harness' share of it."""
+    """The kind of each figure, and the harness' share of it."""
     costs: defaultdict[tuple[str, Scenario], list[float]] = defaultdict(list)
     for overhead in run.loaded.overheads:
         cost = overhead.bytes if overhead.nanoseconds is None else overhead.nanoseconds
@@ -129,7 +132,7 @@ def _shares(run: MeasuredRun) -> Iterator[tuple[str, float]]:
 
 
 def _whole(row: Series, value: float) -> float | None:
-    """What a figure says that one operation takes: nanoseconds, or bytes in its own unit."""
+    """The cost of one operation according to a figure: nanoseconds, or bytes; None if unknown."""
     cost = row.definition.harness_cost
     if cost is None:
         return None
@@ -143,7 +146,7 @@ def _whole(row: Series, value: float) -> float | None:
 
 
 def _bytes(scenario: Scenario) -> int | None:
-    """Of one operation: its write, or what a primitive takes at once."""
+    """The bytes of one operation: the size of its write, or the input of a primitive."""
     if scenario.size is not None or scenario.variant is None:
         return scenario.size
     variant = parse_variant(scenario.variant)
@@ -160,7 +163,7 @@ def _kind(row: Series) -> str:
 
 
 def _at_most(value: float) -> str:
-    """As `_percent`, but rounded up."""
+    """Like `_percent`, but rounded up."""
     step = 0.01 if value < 1 else 0.1
     return _percent(math.ceil(value / step - 1e-9) * step)
 

@@ -1,7 +1,7 @@
-"""The ratio of two samples, its direction and its words: one function for every page and command.
+"""The ratio of two samples, its direction and its text, for every page and command.
 
-What decides is the entry of the metric in `contract.metrics`: which direction is better, whether
-a count needs no test, and how a better value is called.
+The metric's entry in `contract.metrics` defines which direction is better, whether a count needs no
+test, and the word for a better value.
 """
 
 from __future__ import annotations
@@ -45,17 +45,17 @@ def sample_ratio(
     prior: Prior = NO_PRIOR,
     untested: str = NO_ROUNDS,
 ) -> RatioEstimate | None:
-    """Left over right in a row; in pairs where they share rounds of a run whose rounds are pairs.
+    """Left over right in a row, in pairs if both have rounds of a run whose rounds are pairs.
 
-    `prior` is that of the table's ratios between sessions; `untested` is the note of a ratio
-    without rounds. None if a side has nothing that a ratio may use, or they are of two hosts.
+    `prior` is for the table's ratios between sessions; `untested` is the note of a ratio without
+    rounds. Returns None if a side has no usable figure, or the sides are of two hosts.
     """
     if not (left.counts and right.counts and rules.are_comparable(left, right)):
         return None
     metric, better = row.metric, row.definition.better
     if row.definition.is_count:
         return paired_rounds_ratio(left.rounds, right.rounds, metric)
-    if left.is_maximum:
+    if left.is_extreme:
         return figure_ratio(left, right, metric, MAXIMA)
     if not (left.has_rounds and right.has_rounds):
         return figure_ratio(left, right, metric, untested)
@@ -73,7 +73,7 @@ def sample_ratio(
 
 
 def common_rounds(left: Sample, right: Sample, pairs: frozenset[Identifier]) -> list[At]:
-    """Where both sides were measured side by side, in the order of time."""
+    """The rounds that measured both sides, in the order of time."""
     return sorted(at for at in left.valid if at.run in pairs and at in right.valid)
 
 
@@ -97,14 +97,14 @@ def session_logs(left: Sample, right: Sample, pairs: frozenset[Identifier]) -> F
 
 
 def prior_of_ratios(logs: Iterable[Floats]) -> Prior:
-    """Of ratios (`session_logs`), those that have sessions enough."""
+    """The prior for ratios, from the rows of `session_logs` with enough sessions."""
     return fit_prior([row for row in logs if len(row) >= FEWEST_SESSIONS])
 
 
 def paired_rounds_ratio(
     left: Sequence[float], right: Sequence[float], metric: Metric, comparisons: int = 1
 ) -> RatioEstimate:
-    """Left over right of rounds that are pairs, or of counts, whose rounds need not be."""
+    """Left over right of paired rounds, or of counts, whose rounds need not be pairs."""
     definition = METRICS[metric]
     if definition.same_within is not None:
         return counted_ratio(left, right, definition.same_within)
@@ -112,14 +112,14 @@ def paired_rounds_ratio(
 
 
 def figure_ratio(left: Sample, right: Sample, metric: Metric, note: str) -> RatioEstimate:
-    """Left over right of two figures, without a test; `note` says why."""
+    """Left over right of two figures, without a test; `note` gives the reason."""
     return untested_ratio(left.figure, right.figure, note, METRICS[metric].better)
 
 
 def direction(ratio: RatioEstimate, untested_from: float) -> int:
     """1 for better, -1 for worse, 0 for no difference.
 
-    Where there is no verdict, the ratio decides from `untested_from` on.
+    Without a verdict, ratios of at least `untested_from` count as a difference.
     """
     match ratio.verdict:
         case "faster":
@@ -133,7 +133,7 @@ def direction(ratio: RatioEstimate, untested_from: float) -> int:
 
 
 def as_ratio(estimate: RatioEstimate, metric: Metric) -> Ratio:
-    """A ratio as results.json has it."""
+    """The ratio in the form of results.json."""
     return Ratio(
         value=rounded(estimate.value, 6),
         low=None if estimate.low is None else rounded(estimate.low, 6),
@@ -146,10 +146,10 @@ def as_ratio(estimate: RatioEstimate, metric: Metric) -> Ratio:
 
 
 def ratio_text(ratio: RatioEstimate, metric: Metric = "rate") -> str:
-    """A ratio as readers see it, everywhere: `1.70x faster (1.68 to 1.72)`.
+    """The text of a ratio on all pages: `1.70x faster (1.68 to 1.72)`.
 
-    A worse one is inverted with its interval (`1.45x slower (1.41 to 1.49)`). Two decimals, or
-    in each number as many as it takes to see that it is above 1.
+    A worse one is inverted with its interval (`1.45x slower (1.41 to 1.49)`). Numbers have two
+    decimals, or as many as are needed to be above 1.
     """
     better, worse = METRICS[metric].words
     value, low, high = ratio.value, ratio.low, ratio.high
@@ -175,7 +175,7 @@ def _above_one(value: float) -> str:
 
 
 def factor_text(value: float) -> str:
-    """A bare ratio: 1.22x."""
+    """A ratio without a verdict: 1.22x."""
     return f"{value:.2f}x"
 
 
@@ -183,7 +183,7 @@ def factor_text(value: float) -> str:
 
 
 def against_text(ratio: Ratio, metric: Metric, other: str) -> str:
-    """A ratio with what it refers to: `1.30x faster than OpenSSL 3.6.3 (1.28 to 1.31)`."""
+    """A ratio and its baseline: `1.30x faster than OpenSSL 3.6.3 (1.28 to 1.31)`."""
     definition = METRICS[metric]
     head, bracket, interval = ratio.text.partition(" (")
     tail = f"{bracket}{interval}"
@@ -203,7 +203,7 @@ def against_text(ratio: Ratio, metric: Metric, other: str) -> str:
 
 
 _GOOD: Final = {"faster": "fast as", "less": "good as", "fewer": "good as"}
-"""Of a ratio without a verdict: above 1 is better, whatever the metric."""
+"""Words for a ratio without a verdict; above 1 is better for every metric."""
 
 
 def clause(subject: str, ratio: Ratio, metric: Metric, other: str) -> str:
@@ -216,10 +216,10 @@ def clause(subject: str, ratio: Ratio, metric: Metric, other: str) -> str:
 
 
 def difference_bound(ratio: Ratio) -> str | None:
-    """The difference that a ratio's interval leaves possible: `1.8%`; None without an interval."""
+    """The largest difference in a ratio's interval: `1.8%`; None without an interval."""
     if ratio.low is None or ratio.high is None:
         return None
-    # Rounded up: the bound must hold.
+    # Rounded up, so that the bound holds.
     percent = math.ceil(1000 * (max(ratio.high, 1 / ratio.low) - 1) - 1e-6) / 10
     return f"{percent:.1f}%"
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
@@ -56,8 +56,12 @@ class Sample:
     invalid: list[float] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     has_rounds: bool = True
-    is_maximum: bool = False
-    """The figure of a maximum is the maximum of all rounds, not a median."""
+    statistic: Statistic = "value"
+
+    @property
+    def is_extreme(self) -> bool:
+        """Whether its figure is the least or the largest of all rounds, not a median."""
+        return self.statistic in _EXTREMES
 
     @property
     def counts(self) -> bool:
@@ -80,7 +84,7 @@ class Sample:
     @property
     def figure(self) -> float:
         """The median of the valid values that readers see; at least one must be valid."""
-        return figure(list(self.valid.values()), self.is_maximum)
+        return figure(list(self.valid.values()), self.statistic)
 
     def add(self, at: At, value: float, note: str | None) -> None:
         """Adds an observation; `note` says why it must not count, if it must not."""
@@ -95,15 +99,18 @@ class Sample:
     def merge(self, other: Sample) -> None:
         """Adds all observations of another sample."""
         self.has_rounds = self.has_rounds and other.has_rounds
-        self.is_maximum = other.is_maximum
+        self.statistic = other.statistic
         self.valid |= other.valid
         self.invalid += other.invalid
         self.notes += [note for note in other.notes if note not in self.notes]
 
 
-def figure(values: Sequence[float], is_maximum: bool) -> float:
-    """The median of rounds, or the maximum of rounds' maxima."""
-    return max(values) if is_maximum else float(np.median(values))
+_EXTREMES: Final[Mapping[Statistic, Callable[[Sequence[float]], float]]] = {"min": min, "max": max}
+
+
+def figure(values: Sequence[float], statistic: Statistic = "value") -> float:
+    """The median of rounds, or the least of their minima, or the largest of their maxima."""
+    return _EXTREMES[statistic](values) if statistic in _EXTREMES else float(np.median(values))
 
 
 @dataclass(frozen=True)
@@ -201,7 +208,7 @@ def measured(loaded: LoadedRun) -> MeasuredRun:
             1 if session is pd.NA else session,
             None if in_round is pd.NA else in_round,
         )
-        sample = samples.setdefault(implementation, Sample(is_maximum=statistic == "max"))
+        sample = samples.setdefault(implementation, Sample(statistic=statistic))
         sample.add(at, value, None if valid else str(note))
     ordered = sorted(found.items(), key=lambda item: item[0][0])
     series = (

@@ -1,9 +1,9 @@
-"""Intervals about another run: what the sessions of a run say of a figure. Pure functions.
+"""Intervals about another run, from the sessions of this run. Pure functions.
 
 A session is some rounds of a suite, with time between it and the next. The rounds of a session
-share the state of the host and the layout of the program, so sessions are the observations. What
-moves all rows of a table together has only as many observations as there are sessions, however
-many rows there are, so it is estimated apart. What is left of each row is moderated, since few
+share the state of the host and the layout of the program, so sessions are the observations. A shift
+that all rows of a table share has only as many observations as there are sessions, however many
+rows there are, so it is estimated separately. The rest of each row is moderated, because few
 sessions estimate a spread badly: its variance is shrunk towards that of all rows by as much as they
 agree (Smyth 2004, doi 10.2202/1544-6115.1027, with the estimates of limma's fitFDist).
 """
@@ -27,11 +27,13 @@ from tlsperf.contract.run import FigureKind, Host, HostFacts
 Floats = NDArray[np.float64]
 
 FEWEST_SESSIONS: Final = 5
-"""Sessions from which the spread between them is estimated from the run itself."""
+"""With at least this many sessions, the spread between them is estimated from the run itself."""
 
 MEDIAN_ERROR: Final = 1.15
 """Error of the median of all rounds over that of the mean of the sessions' medians: 1.10 if the
-sessions do not differ, 1.20 if nothing else does (standard errors of medians of normal samples)."""
+sessions do not differ, 1.20 if only the sessions differ (standard errors of medians of normal
+samples).
+"""
 
 
 # --- moderated variances -------------------------------------------------------------------------
@@ -39,26 +41,28 @@ sessions do not differ, 1.20 if nothing else does (standard errors of medians of
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Prior:
-    """What the rows of a table have in common: a variance, worth so many degrees of freedom, and
-    what moves all of them together from session to session."""
+    """The common part of a table's rows: a variance with its degrees of freedom, and the shift of
+    all rows in each session.
+    """
 
     variance: float
     degrees: float
     """Infinite if the rows differ by no more than chance."""
     pooled: float = math.inf
-    """Degrees of freedom of all rows together: a row has no more (as in limma)."""
+    """Degrees of freedom of all rows together: the limit for one row (as in limma)."""
     shared: Floats | None = None
-    """By how much each session moves all rows (logs), if that is known."""
+    """The shift of all rows in each session (in logs), if it is known."""
     shared_variance: float = 0.0
-    """Of what moves them, without what the rows' own variance adds to its estimate."""
+    """Variance of that shift, without the part that the rows' own variance adds to its estimate."""
     scale: float = 1.0
-    """Variance of a row over that of what is left of it without its share in `shared`."""
+    """Variance of a row over the variance of its residual after `shared` is subtracted."""
 
     def half_width(self, sessions: Floats, confidence: float, of_shared: float = 0.0) -> float:
-        """Of the interval of the mean of some sessions (logs), with the moderated variance.
+        """Half the width of the interval of the mean of some sessions (logs), with moderated
+        variance.
 
-        `of_shared` is the confidence for what all rows share, if it is another: that is one
-        outcome for a table, not one for each comparison.
+        `of_shared` is a separate confidence for the shift of all rows: it is one outcome for a
+        table, not one for each comparison.
         """
         own = sessions
         together = 0.0
@@ -79,23 +83,26 @@ class Prior:
 
 
 def _quantile(degrees: float, confidence: float) -> float:
-    """Of Student's t, two-sided."""
+    """The two-sided quantile of Student's t."""
     if math.isinf(degrees):
         return float(special.ndtri((1 + confidence) / 2))
     return float(special.stdtrit(degrees, (1 + confidence) / 2))
 
 
 NO_PRIOR: Final = Prior(0.0, 0.0)
-"""A row by itself: its own variance is all that is known."""
+"""For a row by itself: only its own variance is known."""
 
 MOST_DEGREES: Final = 12
-"""A prior counts for no more, however well the rows seem to agree: with few rows an agreement by
-chance makes intervals too narrow (`tools/benchmarks/simulation.md`)."""
+"""Limit for the degrees of a prior: with few rows an agreement by chance makes intervals too narrow
+(`tools/benchmarks/simulation.md`).
+"""
 
 
 def fit_prior(rows: Sequence[Floats]) -> Prior:
-    """The prior of rows of sessions (logs, two and more each). Rows of equal length are of the
-    same sessions."""
+    """The prior of rows of sessions (logs, at least two each).
+
+    Rows of equal length are of the same sessions.
+    """
     if len(rows) < 2 or len({len(row) for row in rows}) > 1:
         return _fit_own(rows)
     values = np.array(rows)
@@ -113,7 +120,7 @@ def fit_prior(rows: Sequence[Floats]) -> Prior:
 
 
 def _fit_own(rows: Sequence[Floats]) -> Prior:
-    """From the log variances of rows."""
+    """The prior from the log variances of rows, without a shared shift."""
     of = [(float(row.var(ddof=1)), len(row) - 1) for row in rows]
     variances, degrees = np.array([(v, d) for v, d in of if v > 0]).reshape(-1, 2).T
     if len(variances) < 2:
@@ -145,15 +152,14 @@ def _trigamma_inverse(value: float) -> float:
 
 
 def log_medians(sessions: Iterable[ArrayLike]) -> Floats:
-    """The log of each session's median."""
+    """The logarithm of each session's median."""
     return np.log([float(np.median(np.asarray(rounds))) for rounds in sessions])
 
 
 def another_run(median: float, sessions: Floats, prior: Prior) -> tuple[float, float]:
-    """Within which another run of as many sessions has its median, 95 times of 100.
+    """The interval that contains the median of another run with as many sessions 95 times of 100.
 
-    The other run has an error of its own, so the variance of a difference counts: twice that of
-    one of them.
+    The other run has an error too, so the variance is that of a difference: twice that of one run.
     """
     half = math.sqrt(2) * MEDIAN_ERROR * prior.half_width(sessions, 1 - ALPHA)
     return median * math.exp(-half), median * math.exp(half)
@@ -162,7 +168,7 @@ def another_run(median: float, sessions: Floats, prior: Prior) -> tuple[float, f
 def another_run_by_spread(
     median: float, low: float, high: float, sessions: int, spread: float
 ) -> tuple[float, float]:
-    """The same of a run with few sessions: its own interval, widened by a known spread.
+    """The same for a run with few sessions: its own interval, widened by a known spread.
 
     `spread` is the standard deviation between sessions, in logs.
     """
@@ -181,7 +187,7 @@ def session_ratio(
     better: Better = "higher",
     floor: float = 1,
 ) -> RatioEstimate:
-    """The ratio of which each session gives a log (Hodges-Lehmann over its rounds)."""
+    """The ratio from one log for each session (Hodges-Lehmann over its rounds)."""
     sign = 1 if better == "higher" else -1
     middle = sign * float(sessions.mean())
     half = prior.half_width(sessions, 1 - ALPHA / comparisons, of_shared=1 - ALPHA)
@@ -192,7 +198,7 @@ def session_ratio(
     )
 
 
-# --- spreads that are known ----------------------------------------------------------------------
+# --- known spreads -------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,14 +208,14 @@ class Spreads:
     medians: Mapping[FigureKind, float]
     ratios: Mapping[FigureKind, float]
     of_host: bool
-    """Measured on the host of the run; else the default."""
+    """True if they were measured on the host of the run; false for the default."""
 
     def of_median(self, scenario: Scenario) -> float:
-        """In logs, of the median of a session."""
+        """Spread of a session's median, in logs."""
         return self.medians[kind_of(scenario)] / 100
 
     def of_ratio(self, scenario: Scenario) -> float:
-        """In logs, of a session's ratio of two implementations."""
+        """Spread of a session's ratio of two implementations, in logs."""
         return self.ratios[kind_of(scenario)] / 100
 
 
@@ -230,11 +236,11 @@ DEFAULT_SPREADS: Final = Spreads(
     },
     of_host=False,
 )
-"""What `tools/benchmarks/between_sessions.py` finds in the ten runs of 21 November 2026."""
+"""The output of `tools/benchmarks/between_sessions.py` for the ten runs of 21 November 2026."""
 
 
 def spreads_of(host: HostFacts | None) -> Spreads:
-    """Those known of a host; for a kind that is not known there, the default."""
+    """The known spreads of a host, with the default for kinds that are not known."""
     known = host.between_sessions if isinstance(host, Host) else None
     if known is None:
         return DEFAULT_SPREADS
@@ -246,7 +252,7 @@ def spreads_of(host: HostFacts | None) -> Spreads:
 
 
 def kind_of(scenario: Scenario) -> FigureKind:
-    """The kind of figure that a scenario gives."""
+    """The kind of figure of a scenario."""
     if (scenario.threads or 1) > 1:
         return "threads"
     if scenario.operation == "transfer":

@@ -1,17 +1,16 @@
-"""What a series of rounds says, and how far it can be trusted. Pure functions over arrays.
+"""Statistics of series of rounds: medians, ratios, intervals, verdicts. Pure functions over arrays.
 
-A round gives one observation per implementation and scenario; an array here holds the
-observations of one of them, one element a round, all above zero, in any one unit. Ratios are
-taken of rates (`better="higher"`) or of durations, bytes and instructions (`better="lower"`) and
-always read the same way: above 1 the left side is better.
+A round has one observation for each implementation and scenario. An array here has the observations
+of one of them, one element for each round, all above zero, in any one unit. Ratios are of rates
+(`better="higher"`) or of durations, bytes and instructions (`better="lower"`). They always have the
+same direction: above 1 the left side is better.
 
-One rule gives every verdict (`verdict`): better or worse if the interval shown excludes 1 and the
-ratio is beyond the noise floor. That interval is corrected: with `comparisons` ratios looked at
-together each has the confidence 1 - 0.05 / comparisons (Bonferroni), so that a report in which
-nothing differs shows a difference in at most 5 of 100 cases. Bonferroni, because it holds
-whatever the dependence between scenarios (they share rounds, so they are dependent) and because
-it has intervals that cannot contradict the verdicts; step-down tests (Holm) and false discovery
-rates (Benjamini-Hochberg) have none.
+One rule gives every verdict (`verdict`): better or worse if the interval excludes 1 and the ratio
+is beyond the noise floor. That interval is corrected: with `comparisons` ratios on a page, each has
+the confidence 1 - 0.05 / comparisons (Bonferroni). So a report in which nothing differs shows a
+difference in at most 5 of 100 cases. Bonferroni holds for any dependence between scenarios (they
+share rounds, so they are dependent), and its intervals cannot contradict the verdicts. Step-down
+tests (Holm) and false discovery rates (Benjamini-Hochberg) have no such intervals.
 """
 
 from __future__ import annotations
@@ -36,22 +35,23 @@ ALPHA: Final = 0.05
 """How often a report in which nothing differs may claim a difference."""
 
 UNSTABLE_SPREAD_PERCENT: Final = 10.0
-"""Relative standard deviation from which a series counts as unstable (pyperf's threshold)."""
+"""A series with at least this relative standard deviation is unstable (pyperf's threshold)."""
 
 OUTLIER_DEVIATIONS: Final = 14.826
-"""Median absolute deviations off, from which a round is an outlier: ten robust standard
-deviations (hyperfine's threshold; Iglewicz and Hoaglin 1993)."""
+"""A round further from the median than this many median absolute deviations is an outlier: ten
+robust standard deviations (hyperfine's threshold; Iglewicz and Hoaglin 1993).
+"""
 
 _HALF: Final = 5
-"""Fewest rounds in half a series from which drift is taken."""
+"""Drift needs at least this many rounds in each half of a series."""
 
 PRECISION: Final = 0.01
-"""An interval that extends further than this from its median, relatively, gets a warning."""
+"""An interval that extends further than this share from its median gets a warning."""
 
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """One series of rounds. `low` and `high` are None where the interval does not exist."""
+    """Statistics of one series of rounds. `low` and `high` are None if there are too few rounds."""
 
     median: float
     low: float | None
@@ -63,7 +63,7 @@ class Summary:
     """The higher of the two middle values of an even count: the estimator of the 2023 tables."""
     best: float
     outliers: tuple[int, ...]
-    """Positions in the series of rounds more than 14.8 median absolute deviations off."""
+    """Positions of the rounds that are more than 14.8 median absolute deviations off."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,11 +76,11 @@ class RatioEstimate:
     verdict: Verdict
     paired: bool
     rounds: int
-    """Rounds behind it: pairs, or the smaller of two sides without common rounds."""
+    """Number of pairs; without common rounds, the smaller number of the two sides."""
     note: str | None = None
 
     def untested(self, note: str) -> RatioEstimate:
-        """The same ratio and interval without the verdict, which `note` says why."""
+        """The same ratio and interval without a verdict; `note` gives the reason."""
         return replace(self, verdict="not tested", note=note)
 
 
@@ -90,9 +90,9 @@ class RatioEstimate:
 def summary(values: ArrayLike, better: Better = "higher") -> Summary:
     """Median with its 95% order-statistic interval, spread and outliers of one series.
 
-    The interval runs from the k-th smallest to the k-th largest value with the largest k for
-    which a binomial(n, 1/2) count falls below k with probability 0.025 at most (David and
-    Nagaraja, Order Statistics, 7.1): distribution-free, at least 95%, absent below 6 rounds.
+    The interval runs from the k-th smallest to the k-th largest value, with the largest k for which
+    a binomial(n, 1/2) count is below k with a probability of at most 0.025 (David and Nagaraja,
+    Order Statistics, 7.1). It is distribution-free, covers at least 95%, and needs 6 rounds.
     """
     series = np.sort(_series(values))
     count = len(series)
@@ -114,10 +114,10 @@ def summary(values: ArrayLike, better: Better = "higher") -> Summary:
 
 
 def required_rounds(of: Summary, precision: float = PRECISION) -> int | None:
-    """Rounds for a median interval within ±`precision`; None without an interval to go by.
+    """Rounds that a median interval within ±`precision` needs; None without an interval now.
 
-    The width of an order-statistic interval falls with the square root of the rounds, so this
-    is the present count times the square of how many times too wide the interval is.
+    The width of an order-statistic interval falls with the square root of the number of rounds. So
+    this is the present number times the square of the factor by which the interval is too wide.
     """
     if of.low is None or of.high is None or of.median == 0:
         return None
@@ -128,7 +128,7 @@ def required_rounds(of: Summary, precision: float = PRECISION) -> int | None:
 
 
 def stability_warnings(figures: Sequence[Summary]) -> list[str]:
-    """What a reader must know of the figures of a table, a sentence each; empty if all is well."""
+    """Warnings about the figures of a table, one sentence each; empty if there are none."""
     many = len(figures)
     warnings = []
     spreads = [of.spread_percent or 0 for of in figures]
@@ -176,12 +176,12 @@ def paired_ratio(
 ) -> RatioEstimate:
     """Left over right within one run: element i of both is the same round.
 
-    A round missing on a side is NaN and left out. The log ratio of each round is free of what
-    the round did to both; the estimate is the Hodges-Lehmann median of their Walsh averages and
-    the interval the one whose inversion is Wilcoxon's signed-rank test, exact at any count
-    (Hollander, Wolfe and Chicken, Nonparametric Statistical Methods, 3.2-3.3). `spread` is the
-    standard deviation of the log ratio between sessions, which one session does not show: its
-    quantile is added to the interval in squares.
+    A round that is missing on a side is NaN and is ignored. An effect of a round on both sides
+    cancels in its log ratio. The estimate is the Hodges-Lehmann median of the Walsh averages; its
+    interval is the inversion of Wilcoxon's signed-rank test, exact at any count (Hollander, Wolfe
+    and Chicken, Nonparametric Statistical Methods, 3.2-3.3). `spread` is the standard deviation of
+    the log ratio between sessions, which one session cannot show: its quantile is added to the
+    interval in squares.
     """
     ours, theirs = np.asarray(left, dtype=np.float64), np.asarray(right, dtype=np.float64)
     if ours.shape != theirs.shape:
@@ -205,7 +205,7 @@ def paired_ratio(
 
 
 def hodges_lehmann(logs: Floats) -> float:
-    """The median of the means of all pairs of values, each also with itself."""
+    """The median of the means of all pairs of values, including each value with itself."""
     return float(np.median(_walsh_averages(logs)))
 
 
@@ -217,14 +217,14 @@ def unpaired_ratio(
     drift: float = 1,
     floor: float = 1,
 ) -> RatioEstimate:
-    """Left over right where no rounds are shared: foreign data, other days, other runs.
+    """Left over right without common rounds: data of others, other days, other runs.
 
-    Hodges-Lehmann median of all differences of logs, with the interval whose inversion is the
-    Mann-Whitney test, exact (Hollander, Wolfe and Chicken, 4.2-4.3). It knows nothing of what
-    changed on the host between the two: the estimate is marked unpaired and says so. `drift` is
-    the ratio within which 95% of equal things are between such series (the function `drift`, or
-    the noise between runs); the interval is widened by it on both sides, corrected for the
-    comparisons as if such differences were normal.
+    The estimate is the Hodges-Lehmann median of all differences of logs; its interval is the
+    inversion of the Mann-Whitney test, exact (Hollander, Wolfe and Chicken, 4.2-4.3). It cannot
+    separate changes of the host between the two: the estimate is marked unpaired, with a note.
+    `drift` is the ratio within which 95% of equal things are between such series (the function
+    `drift`, or the noise between runs). The interval is widened by it on both sides, corrected for
+    the comparisons as if such differences were normal.
     """
     ours, theirs = _logs(_series(left)), _logs(_series(right))
     rounds = min(len(ours), len(theirs))
@@ -242,10 +242,10 @@ def unpaired_ratio(
 
 
 def drift(many: Iterable[ArrayLike]) -> float:
-    """How far the host drifted while series were measured: the `drift` of unpaired ratios.
+    """How far the host drifted during the series: the argument `drift` of unpaired ratios.
 
-    The ratio within which 95% of the series have their second half of their first; 1 if none is
-    long enough. Rounds must be in the order of time.
+    For 95% of the series, the ratio of their second half to their first is within it. It is 1 if no
+    series is long enough. Rounds must be in the order of time.
     """
     drifted = []
     for values in many:
@@ -264,20 +264,20 @@ def percentile_95(ratios: Iterable[float]) -> float:
 
 @cache
 def normal_quantile(comparisons: int = 1) -> float:
-    """Standard deviations of a normal interval, corrected for the comparisons."""
+    """Half the width of a normal interval in standard deviations, corrected for the comparisons."""
     return -float(special.ndtri(ALPHA / 2 / comparisons))
 
 
 def geometric_means(rows: ArrayLike) -> Floats:
-    """Geometric mean over the rows of a group in each round (rows x rounds, all above zero)."""
+    """The geometric mean over a group's rows in each round (array of rows x rounds, above zero)."""
     return np.asarray(np.exp(_logs(np.asarray(rows, dtype=np.float64)).mean(axis=0)))
 
 
 def counted_ratio(left: ArrayLike, right: ArrayLike, same_within: float) -> RatioEstimate:
     """Right over left of counts, so that above 1 is fewer.
 
-    Counts have next to no noise and need no test: `low` to `high` is the range over all rounds of
-    both sides, and the verdict asks whether it excludes 1 and the medians differ by more than
+    Counts have almost no noise and need no test: `low` to `high` is the range over all rounds of
+    both sides. There is a difference if it excludes 1 and the medians differ by more than
     `same_within`, the ratio up to which counts of one binary differ.
     """
     ours, theirs = _series(left), _series(right)
@@ -302,7 +302,7 @@ def counted_ratio(left: ArrayLike, right: ArrayLike, same_within: float) -> Rati
 def untested_ratio(
     left: float, right: float, note: str, better: Better = "higher"
 ) -> RatioEstimate:
-    """Left over right of two bare figures: no rounds, so no interval and no verdict."""
+    """Left over right of two single figures: without rounds, so without interval and verdict."""
     ratio = math.exp(float(_logs(np.array([left]))[0] - _logs(np.array([right]))[0]))
     return RatioEstimate(
         value=ratio if better == "higher" else 1 / ratio,
@@ -316,9 +316,10 @@ def untested_ratio(
 
 
 def verdict(low: float, high: float, value: float, floor: float = 1) -> tuple[Verdict, str | None]:
-    """The one rule: better or worse if the interval excludes 1 and the ratio is beyond the floor.
+    """The only rule: better or worse if the interval excludes 1 and the ratio is beyond the floor.
 
-    `floor` is the ratio up to which equal things differ; the note names it where it decides.
+    `floor` is the ratio up to which equal things differ; the note names it if it decides the
+    verdict.
     """
     if low <= 1 <= high:
         return "no difference shown", None
@@ -327,11 +328,11 @@ def verdict(low: float, high: float, value: float, floor: float = 1) -> tuple[Ve
     return ("faster" if low > 1 else "slower"), None
 
 
-# --- behind them -------------------------------------------------------------------------------
+# --- calculation ---------------------------------------------------------------------------------
 
 
 def _walsh_averages(logs: Floats) -> Floats:
-    """In order of size."""
+    """The means of all pairs of values, ascending."""
     return np.asarray(np.sort((logs[:, None] + logs)[_upper_triangle(len(logs))]) / 2)
 
 
@@ -346,7 +347,7 @@ def _estimate(
     spread: float = 0,
     floor: float = 1,
 ) -> RatioEstimate:
-    """The estimate from sorted log shifts: their median, and the rank-th from either end."""
+    """The estimate from sorted log shifts: their median, and the rank-th from each end."""
     middle = float(np.median(shifts))
     value = math.exp(middle)
     if rank == 0:
@@ -400,7 +401,7 @@ def _logs(values: Floats) -> Floats:
 def _outliers(series: Floats, middle: float) -> tuple[int, ...]:
     deviations = np.abs(series - middle)
     typical = float(np.median(deviations))
-    if typical == 0:  # more than half the rounds agree exactly: nothing to measure "off" with
+    if typical == 0:  # more than half the rounds are equal, so there is no scale
         return ()
     return tuple(int(i) for i in np.flatnonzero(deviations > OUTLIER_DEVIATIONS * typical))
 
@@ -408,9 +409,7 @@ def _outliers(series: Floats, middle: float) -> tuple[int, ...]:
 @cache
 def _median_rank(count: int) -> int:
     """Largest k with P(binomial(count, 1/2) < k) <= ALPHA / 2; 0 if there is none."""
-    below = special.bdtr(
-        np.arange(count), count, 0.5
-    )  # of scipy.stats, without its second of import
+    below = special.bdtr(np.arange(count), count, 0.5)  # scipy.stats takes a second to import
     return int(np.searchsorted(below, ALPHA / 2, "right"))
 
 
@@ -433,7 +432,8 @@ def _upper_triangle(count: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
 def _signed_rank(count: int, comparisons: int) -> int:
     """Largest k with P(W < k) <= ALPHA / 2 / comparisons for the signed-rank statistic W.
 
-    W is the sum of those of 1 … count that a fair coin picks; its distribution by convolution.
+    W is the sum of the numbers from 1 to `count` that a fair coin picks. Convolution gives its
+    distribution.
     """
     distribution = np.zeros(count * (count + 1) // 2 + 1)
     distribution[0] = 1
@@ -447,9 +447,9 @@ def _signed_rank(count: int, comparisons: int) -> int:
 def _rank_sum(left: int, right: int, comparisons: int) -> int:
     """Largest k with P(U < k) <= ALPHA / 2 / comparisons for the Mann-Whitney statistic U.
 
-    The counts of U are the coefficients of the Gaussian binomial (left + right over left):
-    the product of (1 - q^(right + i)) / (1 - q^i) for i = 1 … left (Mann and Whitney 1947).
-    In whole numbers, since the division cancels what floating point would not.
+    The counts of U are the coefficients of the Gaussian binomial (left + right over left): the
+    product of (1 - q^(right + i)) / (1 - q^i) for i = 1 … left (Mann and Whitney 1947). They are
+    integers, because the division would not cancel in floating point.
     """
     counts = [0] * (left * right + 1)
     counts[0] = 1

@@ -1,1 +1,1 @@
-"""The contract between the programs: records, runs, results, and their names."""
+"""The data that the programs exchange: records, runs, results, and their names."""

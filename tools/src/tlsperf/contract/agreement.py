@@ -1,4 +1,4 @@
-"""Whether a text has the numbers of the fields beside it in a file, to its last printed digit."""
+"""Checks that the numbers in a text agree with the fields beside it in a file."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ _NUMBER: Final = re.compile(r"(?<![\w.])[0-9][0-9,]*(?:\.[0-9]+)?")
 
 
 def agrees(text: str, *values: float, stored: float = 1e-9) -> bool:
-    """Whether the numbers in a text are these, each rounded to the digits that are printed.
+    """Whether the numbers in a text are `values`, each rounded to the digits that are printed.
 
-    `stored` is the relative error of a value that was itself rounded: 5e-6 for six digits.
+    `stored` is the relative error that a value has from being rounded itself: 5e-6 for six digits.
     """
     printed = _NUMBER.findall(text)
     return len(printed) == len(values) and all(

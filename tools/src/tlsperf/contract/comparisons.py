@@ -1,4 +1,4 @@
-"""`data/comparisons/<name>.toml`: which table a source published, and where it is in error."""
+"""`data/comparisons/<name>.toml`: the tables that a source published, and its errors in them."""
 
 from __future__ import annotations
 
@@ -10,11 +10,14 @@ from tlsperf.contract.record import Identifier, Model
 from tlsperf.contract.run import Source
 
 Estimator = Literal["median", "upper-median", "best"]
-"""Which figure of several rounds a table shows."""
+"""Which figure of several rounds the source's table shows."""
 
 
 class ComparedTable(Model):
-    """One table: which two, under which names, and which scenarios (patterns of names)."""
+    """One published table: its two implementations, their labels, and its scenarios.
+
+    `scenarios` and `without` are patterns of scenario names.
+    """
 
     title: str
     left: Identifier
@@ -26,7 +29,7 @@ class ComparedTable(Model):
 
 
 class Erratum(Model):
-    """A cell that is wrong in the source: its line and column in the CSV, and both readings."""
+    """A wrong cell of the source: its place in the CSV, the printed value and the correct one."""
 
     line: int = Field(ge=2)
     column: str
@@ -36,7 +39,7 @@ class Erratum(Model):
 
 
 class Definition(Model):
-    """`data/comparisons/<name>.toml`."""
+    """The content of `data/comparisons/<name>.toml`."""
 
     run: Identifier
     published: str = Field(description="the CSV beside this file")

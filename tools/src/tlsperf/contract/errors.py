@@ -1,4 +1,4 @@
-"""An error of a user of `tlsperf`: the command line prints it and exits with 1."""
+"""Errors of `tlsperf`: the command line prints the message and exits with 1."""
 
 from __future__ import annotations
 
@@ -10,15 +10,19 @@ if TYPE_CHECKING:
     from pydantic import BaseModel, ValidationError
 
 MOST_NAMES: Final = 24
-"""That a message lists; where there are more it lists those that are near."""
+"""A message with more known names than this lists only the similar ones."""
 
 
 class UserError(Exception):
-    """A message that says what was found and what to do about it."""
+    """An error with a message for the user: what was found, and what to do about it."""
 
 
 class FormatError(UserError):
-    """A file does not hold what its format promises; nothing of it may be used."""
+    """A file does not follow its format; none of its content is used.
+
+    The message names the file, the line (counted from 1, None if unknown), what was found and what
+    was expected.
+    """
 
     def __init__(self, file: str, line: int | None, found: str, expected: str) -> None:
         self.file = file
@@ -30,16 +34,16 @@ class FormatError(UserError):
 
 
 def near(name: str, known: Iterable[str]) -> list[str]:
-    """The names that a person may have meant, the likeliest first."""
+    """At most five known names that are similar to `name`, the most similar first."""
     names = list(dict.fromkeys(known))
     parts = [k for k in names if name and (name in k or k in name)]
     return list(dict.fromkeys([*get_close_matches(name, names, 3, 0.6), *parts]))[:5]
 
 
 def alternatives(name: str, known: Iterable[str], place: str = "") -> str:
-    """Suggestions for an unknown name: near matches, then all names if they are few.
+    """Suggestions for an unknown name: similar names, then all known names if they are few.
 
-    `place` says where the names are, for a list that is too long.
+    `place` says where the names are defined, for a list that is too long to print.
     """
     names = list(dict.fromkeys(known))
     likely = near(name, names)
@@ -55,7 +59,7 @@ def alternatives(name: str, known: Iterable[str], place: str = "") -> str:
 
 
 class TomlError(FormatError):
-    """A file is no TOML; `error` is what the parser says."""
+    """A file is not valid TOML; `error` is the parser's."""
 
     def __init__(self, error: ValueError, file: str, line: int | None) -> None:
         what = str(error).partition(" (at ")[0]
@@ -67,7 +71,10 @@ class TomlError(FormatError):
 def mismatch(
     error: ValidationError, file: str, line: int | None = None, model: Any = None
 ) -> FormatError:
-    """The first difference between a file's content and its model."""
+    """The first validation error of a file's content, as a FormatError.
+
+    `model` is the class that was expected; its keys are the suggestions for an unknown one.
+    """
     first = error.errors(include_url=False)[0]
     key = ".".join(str(part) for part in first["loc"])
     if first["type"] == "extra_forbidden":
@@ -87,7 +94,7 @@ def mismatch(
 
 
 def _fields(model: type[BaseModel] | None, path: Iterable[int | str]) -> list[str]:
-    """The keys of a table of a model, at a path; empty where the model does not say."""
+    """The keys of the table at a path in a model; empty if the path leads to no model."""
     for part in path:
         if isinstance(part, int) or model is None:
             continue
@@ -97,7 +104,7 @@ def _fields(model: type[BaseModel] | None, path: Iterable[int | str]) -> list[st
 
 
 def _model_in(annotation: Any) -> type[BaseModel] | None:
-    """The model that an annotation holds: itself, or in a list or beside None."""
+    """The model in an annotation, also inside a list or a union; None if there is none."""
     if hasattr(annotation, "model_fields"):
         found: type[BaseModel] = annotation
         return found

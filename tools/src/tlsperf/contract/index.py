@@ -1,4 +1,4 @@
-"""What the pages over all reports read: trends, hosts, libraries, scenarios, the index."""
+"""Data of the pages about several reports: trends, hosts, libraries, scenarios, the index."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ class TrendCell(Model):
     """The figure of one library in one report; `text` is – if the report has none."""
 
     report: Identifier
-    label: str = Field(description="implementation; empty where there is none")
+    label: str = Field(description="implementation; empty if there is none")
     text: str
     value: float | None = None
 
 
 class TrendLine(Model):
-    """The figures of one library in the reports of a trend, in their order."""
+    """The figures of one library in the reports of a trend, in the order of the reports."""
 
     library: str
     name: str
@@ -32,7 +32,7 @@ class TrendLine(Model):
 
 
 class TrendMark(Model):
-    """What changed between a report and the one before it."""
+    """A change between a report and the one before it that affects a trend."""
 
     report: Identifier
     text: str
@@ -41,7 +41,7 @@ class TrendMark(Model):
 
 
 class TrendRow(Model):
-    """One scenario through time."""
+    """The figures of one scenario over time."""
 
     anchor: Identifier
     name: str
@@ -59,12 +59,12 @@ class Trend(Model):
     host: HostFacts
     suite: Identifier
     reports: list[ReportReference]
-    tools: list[str] = Field(description="the programs that made its figures")
+    tools: list[str] = Field(description="the programs that measured its figures")
     rows: list[TrendRow]
 
 
 class HostOverview(Model):
-    """`content/hosts/<host>/host.json`."""
+    """The reports of one host: `content/hosts/<host>/host.json`."""
 
     host: HostFacts
     reports: list[ReportReference]
@@ -80,7 +80,7 @@ class MeasuredVersion(Model):
 
 
 class Standing(Model):
-    """A row in which a library is best or tied, with what it is compared to."""
+    """A row in which a library is best or tied, with the libraries it is compared with."""
 
     anchor: Identifier
     name: str
@@ -96,12 +96,12 @@ class LibraryStandings(Model):
     label: str
     best: list[Standing]
     tied: list[Standing]
-    behind: int = Field(description="rows in which it is neither")
-    untested: int = Field(description="rows of single figures, of which none is best or tied")
+    behind: int = Field(description="rows in which it is neither best nor tied")
+    untested: int = Field(description="rows without rounds, in which no library is best or tied")
 
 
 class LibraryOverview(Model):
-    """`content/libraries/<library>/library.json`."""
+    """The versions and verdicts of one library: `content/libraries/<library>/library.json`."""
 
     library: str
     name: str
@@ -110,16 +110,16 @@ class LibraryOverview(Model):
 
 
 class IndexedResult(Model):
-    """One value of one report; what stands in the columns of `data/index.csv`."""
+    """One value of one report, with the columns of `data/index.csv`."""
 
     report: Identifier = Field(description="its page is /perf/<report>/")
     date: date
-    hosts: list[Identifier] = Field(description="of the report; in CSV separated by spaces")
+    hosts: list[Identifier] = Field(description="hosts of the report; separated by spaces in CSV")
     implementation: Identifier
     library: str
     version: str
     label: str = Field(description="the implementation as readers see it")
-    anchor: Identifier = Field(description="the row's, on the page of the report")
+    anchor: Identifier = Field(description="anchor of the row on the report's page")
     name: str = Field(description="the scenario as readers see it")
     phase: Phase
     metric: Metric
@@ -128,7 +128,7 @@ class IndexedResult(Model):
     unit: Unit
     low: float | None = Field(None, description="lower end of the 95% interval")
     high: float | None = None
-    rounds: int | None = Field(None, description="behind the value")
+    rounds: int | None = Field(None, description="number of rounds behind the value")
     valid: bool
     note: str | None = Field(None, description="why invalid")
 
@@ -148,7 +148,7 @@ class ListedRun(Model):
 
 
 class ListedReport(ReportReference):
-    """An entry of `data/reports.json`, newest first: what a page of a list shows of a report."""
+    """An entry of `data/reports.json`: what lists show of a report. The newest is first."""
 
     runs: list[ListedRun]
     featured: bool = Field(
@@ -186,14 +186,14 @@ class ScenarioReport(ReportReference):
 
 
 class ScenarioFact(Model):
-    """A field of a scenario, in words."""
+    """A field of a scenario as readers see it."""
 
     name: str
     value: str
 
 
 class ScenarioLines(Model):
-    """A scenario through the reports of one host."""
+    """The chart of a scenario over the reports of one host."""
 
     host: HostFacts
     chart: Chart
@@ -203,7 +203,7 @@ class ScenarioLines(Model):
 class ScenarioOverview(Model):
     """`content/scenarios/<anchor>/scenario.json`: a scenario in all reports, newest first.
 
-    `page.json` beside it, which templates read, has the newest reports alone where they are many.
+    Templates read `page.json` beside it, which has only the newest reports if there are many.
     """
 
     id: Identifier = Field(description="the anchor of its rows")
@@ -222,7 +222,7 @@ class ScenarioOverview(Model):
 
 
 class ListedScenario(Model):
-    """A scenario that has a page."""
+    """A scenario that has a page, with the number of its reports."""
 
     id: Identifier
     name: str
@@ -230,7 +230,7 @@ class ListedScenario(Model):
 
 
 class ScenarioKind(Model):
-    """Scenarios of one table."""
+    """The scenarios of one table."""
 
     title: str
     unit: Unit
@@ -238,7 +238,7 @@ class ScenarioKind(Model):
 
 
 class ScenarioList(Model):
-    """`data/scenarios.json`: the scenarios that have pages."""
+    """`data/scenarios.json`: the scenarios that have a page."""
 
     kinds: list[ScenarioKind]
     rows: list[str] = Field(description="anchor and unit of each row that has a page")

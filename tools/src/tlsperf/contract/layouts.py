@@ -1,7 +1,8 @@
-"""What the layout of a program in memory does to a figure."""
+"""How the layout of a program in memory affects its figures."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final, Literal, get_args
 
 from pydantic import Field
@@ -10,11 +11,21 @@ from tlsperf.contract.record import Identifier, Model
 
 LayoutKind = Literal["shifted", "shuffled", "shared"]
 LAYOUT_KINDS: Final[tuple[LayoutKind, ...]] = get_args(LayoutKind)
-"""In the order in which readers see them."""
+"""The kinds in the order in which pages show them."""
+
+
+def span_text(percents: Sequence[float]) -> str:
+    """The lowest to the highest of some percents, as readers see them: −9.6 to +0.4%."""
+    return f"{signed(min(percents))} to {signed(max(percents))}%"
+
+
+def signed(percent: float) -> str:
+    """With a sign that is as wide as the other."""
+    return f"{percent:+.1f}".replace("-", "−")
 
 
 class LayoutEffect(Model):
-    """What the layout of one program does to one row: rates against the linker's own order."""
+    """Change of one row's rate by the layout of one program, against the linker's own order."""
 
     anchor: Identifier = Field(description="the row")
     name: str

@@ -1,7 +1,7 @@
 """The TLS libraries: their ids, names, order and colours, for every page, chart and schema.
 
-`bench/libraries/<id>/library.toml` describes a library that has an adapter, `data/libraries.toml`
-those that only imported data name. Nothing else names a library's label or colour.
+`bench/libraries/<id>/library.toml` describes a library that has an adapter. `data/libraries.toml`
+describes libraries that occur only in imported data. Labels and colours are defined nowhere else.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Annotated, Final, Literal, TypeVar
 from pydantic import ConfigDict, Field, ValidationError
 
 from tlsperf.contract.errors import TomlError, UserError, mismatch
-from tlsperf.contract.record import Identifier, Model
+from tlsperf.contract.record import Identifier, Model, Url
 
 ROOT: Final = Path(__file__).parents[4]
 
@@ -25,14 +25,14 @@ _Hex = Annotated[str, Field(pattern=r"^#[0-9a-f]{6}$")]
 
 
 class Colour(Model):
-    """A colour on a light page and on a dark one."""
+    """A colour for light pages and one for dark pages."""
 
     light: _Hex
     dark: _Hex
 
 
 class LibraryColour(Colour):
-    """A library's colour, and those of its providers that have their own."""
+    """A library's colour, and the colours of its providers that have their own."""
 
     model_config = ConfigDict(extra="allow")
     __pydantic_extra__: dict[str, Colour]
@@ -43,7 +43,7 @@ class LibraryColour(Colour):
 
 
 class Need(Model):
-    """A package of the system that a build needs, and how to find out whether it is there."""
+    """A system package that a build needs, and how to check that it is installed."""
 
     debian: str
     command: str | None = None
@@ -52,14 +52,24 @@ class Need(Model):
 
 
 class Releases(Model):
-    """The Cargo package whose releases are the library's."""
+    """The Cargo package that determines a library's releases."""
 
     package: str
     own_numbers: bool = Field(False, description="its version is not the library's")
 
 
+class Main(Model):
+    """The branch that is counted every night (`scripts/count-main`)."""
+
+    repository: Url
+    branch: str
+    install: str | None = Field(
+        None, description="shell command that fills the folder prefix of the checkout"
+    )
+
+
 class SharedLibrary(Model):
-    """The parts of a library that shared layouts link as a shared library."""
+    """The parts of a library that shared layouts put into a shared library."""
 
     packages: list[str] = Field(
         min_length=1, description="whose archives have its objects, as Rust writes their names"
@@ -68,7 +78,7 @@ class SharedLibrary(Model):
 
 
 class Library(Model):
-    """`bench/libraries/<id>/library.toml`."""
+    """The content of `bench/libraries/<id>/library.toml`."""
 
     id: Identifier
     name: str
@@ -80,6 +90,7 @@ class Library(Model):
     providers: list[str] = Field([])
     needs: list[Need] = Field([])
     releases: Releases | None = None
+    main: Main | None = None
     shared_library: SharedLibrary | None = Field(
         None, description="absent: its programs have no shared layout"
     )
@@ -87,7 +98,7 @@ class Library(Model):
 
 
 class Unmeasured(Model):
-    """`data/libraries.toml`: libraries without an adapter."""
+    """The content of `data/libraries.toml`: libraries without an adapter."""
 
     colour: Colour
     names: dict[Identifier, str]
@@ -106,7 +117,10 @@ def _read(path: Path, model: type[_M]) -> _M:
 
 
 def read_libraries(root: Path) -> list[Library]:
-    """The libraries with an adapter, in the readers' order."""
+    """The libraries with an adapter, in the order in which pages show them.
+
+    Raises UserError, also if the id in a file is not the name of its folder.
+    """
     found = []
     for path in (root / "bench" / "libraries").glob("*/library.toml"):
         library = _read(path, Library)
@@ -124,7 +138,7 @@ NAMES: Final[Mapping[str, str]] = {library.id: library.name for library in LIBRA
     for id, name in _UNMEASURED.names.items()
     if id not in {library.id for library in LIBRARIES}
 }
-"""What readers call each library, by id, in the readers' order."""
+"""Each library's name by its id, in the order in which pages show them."""
 
 PROVIDERS: Final = tuple(name for library in LIBRARIES for name in library.providers)
 
@@ -139,7 +153,8 @@ def _colours() -> dict[str, Colour]:
 
 
 COLOURS: Final[Mapping[str, Colour]] = _colours()
-"""By colour class: a library's id, with `-<provider>` where a provider has its own."""
+"""Colours by colour class: a library's id, or `<library>-<provider>` if the provider has its own.
+"""
 
 LIGHT: Final[Mapping[str, str]] = {name: colour.light for name, colour in COLOURS.items()}
-"""The colours that charts and pictures carry."""
+"""The colours of charts and pictures, by colour class."""

@@ -41,6 +41,8 @@ class MetricDefinition:
     """Rows of its parts (phases, percentiles) do not name it."""
     whole: bool = False
     """Printed as a whole number; otherwise with four significant digits."""
+    whole_in: tuple[str, ...] = ()
+    """Operations in which it is printed as a whole number, where it is not in all of them."""
     same_within: float | None = None
     """Of counts, which need no test: the ratio up to which two of them are equal."""
     trend: bool = False
@@ -65,7 +67,41 @@ class MetricDefinition:
 
 
 _MEMORY: Final[Mapping[str, tuple[str, ...]]] = {ANY: ("bytes", "bytes/connection")}
-_SET_UP: Final[Mapping[str, tuple[str, ...]]] = {"set-up": ("bytes",), ANY: ()}
+
+
+def _per(counted: str) -> Mapping[str, tuple[str, ...]]:
+    """The units of what is counted in handshakes and transfers."""
+    return {"handshake": (f"{counted}/handshake",), "transfer": (f"{counted}/MiB",), ANY: ()}
+
+
+_COUNTED_WITHIN: Final = 1.005
+"""Ratio up to which counts of calls are equal."""
+
+_ALLOCATOR: Final = "{} in an operation; for a set-up, with its first handshake (glibc's mtrace)"
+
+_LOCKS: Final = (
+    "A count without other threads at work is no contention. rustls has no such figure: the locks "
+    "of Rust's standard library are locked instructions"
+)
+
+
+def _of_handshake(unit: str) -> Mapping[str, tuple[str, ...]]:
+    return {"handshake": (unit,), ANY: ()}
+
+
+_CALL_SIZE: Final[Mapping[str, tuple[str, ...]]] = {
+    **dict.fromkeys(("handshake", "transfer"), ("bytes",)),
+    ANY: (),
+}
+
+_WIRE: Final = "The harness' own transport writes down what is sent"
+
+_ENCRYPTED: Final = "Encrypted: messages of TLS 1.3 after the hellos, and a Finished of TLS 1.2"
+
+_CALLS: Final = (
+    "The transport is memory: a read finds a whole flight, and a write takes everything. A byte in "
+    "both directions follows the handshake (data)"
+)
 
 METRICS: Final[Mapping[str, MetricDefinition]] = {
     "rate": MetricDefinition(
@@ -95,6 +131,13 @@ METRICS: Final[Mapping[str, MetricDefinition]] = {
         tables="kind",
         implied_in_parts=True,
         harness_cost="time",
+    ),
+    "stall": MetricDefinition(
+        noun="longest call",
+        units=_of_handshake("µs"),
+        better="lower",
+        words=("shorter", "longer"),
+        order=21,
     ),
     "allocated": MetricDefinition(
         noun="memory allocated",
@@ -154,49 +197,266 @@ METRICS: Final[Mapping[str, MetricDefinition]] = {
     ),
     "allocations": MetricDefinition(
         noun="allocations",
-        units={"set-up": ("allocations",), ANY: ()},
+        units={"set-up": ("allocations",), **_per("allocations")},
         better="lower",
         words=("fewer", "more"),
         verb="makes",
         amount="allocations",
         order=61,
-        whole=True,
-        same_within=1.005,
-        caption="Allocations of one set-up and its first handshake, as glibc's mtrace counts them",
+        whole_in=("set-up",),
+        same_within=_COUNTED_WITHIN,
+        caption=_ALLOCATOR.format("Calls that allocate"),
         caution="An allocation is not a time",
     ),
     "allocated-in-all": MetricDefinition(
         noun="memory allocated in all",
-        units=_SET_UP,
+        units={"set-up": ("bytes",), **_per("bytes")},
         better="lower",
         words=("less", "more"),
         verb="takes",
         amount="memory",
         order=62,
         whole=True,
-        same_within=1.005,
-        caption="Bytes that one set-up and its first handshake allocated, also those that it "
-        "freed, as glibc's mtrace counts them",
+        same_within=_COUNTED_WITHIN,
+        caption=_ALLOCATOR.format("Bytes that were allocated, also those that were freed"),
         caution="An allocation is not a time",
     ),
     "peak-allocated": MetricDefinition(
         noun="peak memory allocated",
-        units=_SET_UP,
+        units={**dict.fromkeys(("set-up", "handshake", "transfer"), ("bytes",)), ANY: ()},
         better="lower",
         words=("less", "more"),
         verb="takes",
         amount="memory",
         order=63,
         whole=True,
-        same_within=1.005,
-        caption="Most bytes that one set-up and its first handshake had allocated at once, as "
-        "glibc's mtrace counts them",
+        same_within=_COUNTED_WITHIN,
+        caption=_ALLOCATOR.format("Most bytes that were allocated at once"),
         caution="An allocation is not a time",
+    ),
+    "frees": MetricDefinition(
+        noun="frees",
+        units=_per("frees"),
+        better="lower",
+        words=("fewer", "more"),
+        verb="makes",
+        amount="frees",
+        order=64,
+        same_within=_COUNTED_WITHIN,
+        caption=_ALLOCATOR.format("Calls that free memory"),
+        caution="A connection is freed after the calls that are counted",
+    ),
+    "mutex-locks": MetricDefinition(
+        noun="mutex locks",
+        units=_per("locks"),
+        better="lower",
+        words=("fewer", "more"),
+        verb="takes",
+        amount="mutex locks",
+        order=65,
+        same_within=_COUNTED_WITHIN,
+        caption="Calls that lock a mutex of pthread, on one thread beside an idle one",
+        caution=_LOCKS,
+    ),
+    "read-locks": MetricDefinition(
+        noun="read locks",
+        units=_per("locks"),
+        better="lower",
+        words=("fewer", "more"),
+        verb="takes",
+        amount="read locks",
+        order=66,
+        same_within=_COUNTED_WITHIN,
+        caption="Calls that lock a rwlock of pthread for reading, on one thread beside an idle one",
+        caution=_LOCKS,
+    ),
+    "write-locks": MetricDefinition(
+        noun="write locks",
+        units=_per("locks"),
+        better="lower",
+        words=("fewer", "more"),
+        verb="takes",
+        amount="write locks",
+        order=67,
+        same_within=_COUNTED_WITHIN,
+        caption="Calls that lock a rwlock of pthread for writing, on one thread beside an idle one",
+        caution=_LOCKS,
+    ),
+    "locked-instructions": MetricDefinition(
+        noun="locked instructions",
+        units=_per("locked instructions"),
+        better="lower",
+        words=("fewer", "more"),
+        verb="takes",
+        amount="locked instructions",
+        order=68,
+        same_within=_COUNTED_WITHIN,
+        caption="Instructions that lock the bus, on one thread beside an idle one, counted by "
+        "callgrind ({counter})",
+        caution="A count without other threads at work is no contention",
+    ),
+    "kernel-calls": MetricDefinition(
+        noun="calls into the kernel",
+        units=_per("calls"),
+        better="lower",
+        words=("fewer", "more"),
+        verb="makes",
+        amount="calls into the kernel",
+        order=69,
+        same_within=_COUNTED_WITHIN,
+        caption="System calls on one thread beside an idle one, written down by strace ({counter})",
+        caution="The transport is memory: no call sends or receives",
+    ),
+    "wire-bytes": MetricDefinition(
+        noun="bytes on the wire",
+        units=_of_handshake("bytes/handshake"),
+        better="lower",
+        words=("fewer", "more"),
+        verb="sends",
+        amount="bytes",
+        order=70,
+        whole=True,
+        same_within=_COUNTED_WITHIN,
+        caption="Bytes that a side sends; of a whole handshake also the smallest and the "
+        "largest number, since signatures vary in length",
+        caution=_WIRE,
+    ),
+    "wire-records": MetricDefinition(
+        noun="TLS records",
+        units=_per("records"),
+        better="lower",
+        words=("fewer", "more"),
+        verb="sends",
+        amount="records",
+        order=71,
+        whole=True,
+        same_within=_COUNTED_WITHIN,
+        caption="TLS records that a side sends",
+        caution=_WIRE,
+    ),
+    "wire-messages": MetricDefinition(
+        noun="visible handshake messages",
+        units=_of_handshake("messages/handshake"),
+        better="lower",
+        words=("fewer", "more"),
+        verb="sends",
+        amount="messages",
+        order=72,
+        whole=True,
+        same_within=_COUNTED_WITHIN,
+        caption="Handshake messages that a side sends before it encrypts",
+        caution=_ENCRYPTED,
+    ),
+    "wire-segments": MetricDefinition(
+        noun="TCP segments",
+        units=_of_handshake("segments/handshake"),
+        better="lower",
+        words=("fewer", "more"),
+        verb="sends",
+        amount="segments",
+        order=73,
+        whole=True,
+        same_within=_COUNTED_WITHIN,
+        caption="TCP segments of 1,460 bytes that the flights of a side fill; 10 fit an "
+        "initial window (RFC 6928)",
+        caution=_WIRE,
+    ),
+    "key-share": MetricDefinition(
+        noun="key share",
+        units=_of_handshake("bytes"),
+        better="lower",
+        words=("fewer", "more"),
+        verb="sends",
+        amount="bytes",
+        order=74,
+        whole=True,
+        same_within=_COUNTED_WITHIN,
+        caption="Bytes of the key shares in the hello of a side",
+        caution=_WIRE,
+    ),
+    "round-trips": MetricDefinition(
+        noun="round trips",
+        units=_of_handshake("round trips"),
+        better="lower",
+        words=("fewer", "more"),
+        verb="waits",
+        amount="round trips",
+        order=75,
+        same_within=_COUNTED_WITHIN,
+        caption="Round trips from the first byte of the client until the library of a side "
+        "reports a complete handshake, and may send data",
+        caution=_WIRE,
+    ),
+    "wire-overhead": MetricDefinition(
+        noun="bytes beside the data",
+        units={"transfer": ("bytes/MiB",), ANY: ()},
+        better="lower",
+        words=("fewer", "more"),
+        verb="sends",
+        amount="bytes beside the data",
+        order=76,
+        whole=True,
+        same_within=_COUNTED_WITHIN,
+        caption="Bytes that are sent for a MiB of data, without the data",
+        caution=_WIRE,
+    ),
+    "transport-reads": MetricDefinition(
+        noun="reads",
+        units=_per("reads"),
+        better="lower",
+        words=("fewer", "more"),
+        verb="makes",
+        amount="reads",
+        order=77,
+        whole=True,
+        same_within=_COUNTED_WITHIN,
+        caption="Reads that a library asks of its transport, also those that find nothing",
+        caution=_CALLS,
+    ),
+    "transport-writes": MetricDefinition(
+        noun="writes",
+        units=_per("writes"),
+        better="lower",
+        words=("fewer", "more"),
+        verb="makes",
+        amount="writes",
+        order=78,
+        whole=True,
+        same_within=_COUNTED_WITHIN,
+        caption="Writes that a library asks of its transport",
+        caution=_CALLS,
+    ),
+    "read-size": MetricDefinition(
+        noun="bytes of a read",
+        units=_CALL_SIZE,
+        better="lower",
+        words=("fewer", "more"),
+        verb="asks for",
+        amount="bytes",
+        order=79,
+        whole=True,
+        same_within=_COUNTED_WITHIN,
+        caption="Bytes that a library asks for in one read: the median, the smallest and the "
+        "largest",
+        caution=_CALLS,
+    ),
+    "write-size": MetricDefinition(
+        noun="bytes of a write",
+        units=_CALL_SIZE,
+        better="lower",
+        words=("fewer", "more"),
+        verb="writes",
+        amount="bytes",
+        order=80,
+        whole=True,
+        same_within=_COUNTED_WITHIN,
+        caption="Bytes that a library sends in one write: the median, the smallest and the largest",
+        caution=_CALLS,
     ),
 }
 """By id, in the order of the schema."""
 
-STATISTICS: Final = ("value", "p5", "p50", "p90", "p99", "p99.9", "max")
+STATISTICS: Final = ("value", "min", "p5", "p50", "p90", "p99", "p99.9", "max")
 """Of a metric's values in one round, in the order of rows."""
 
 _SHOWN: Final[Mapping[tuple[str, str], tuple[str, int]]] = {("memory", "bytes"): ("KiB", 1024)}
@@ -220,7 +480,11 @@ def _units(definition: MetricDefinition) -> tuple[str, ...]:
 UNITS: Final = tuple(dict.fromkeys(unit for m in METRICS.values() for unit in _units(m)))
 """Of all metrics, in the order of the schema."""
 
-WHOLE_UNITS: Final = frozenset(u for m in METRICS.values() if m.whole for u in _units(m))
+WHOLE_UNITS: Final = frozenset(
+    unit
+    for m in METRICS.values()
+    for unit in (_units(m) if m.whole else [u for o in m.whole_in for u in m.units_of(o)])
+)
 """Units of values that are printed as whole numbers."""
 
 SCALES: Final[Mapping[str, int]] = {"KiB": 1024, "µs": 1000}

@@ -5,21 +5,12 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from tlsperf.contract.record import Scenario
+from tlsperf.contract.record import CERTIFICATES, Scenario
 
 _CIPHERS: Final = {
     "AES_128_GCM": "AES-128-GCM",
     "AES_256_GCM": "AES-256-GCM",
     "CHACHA20_POLY1305": "CHACHA20-POLY1305",
-}
-
-
-_CERTIFICATES: Final = {
-    "rsa-2048": "RSA-2048",
-    "rsa-4096": "RSA-4096",
-    "ecdsa-p256": "ECDSA P-256",
-    "ecdsa-p384": "ECDSA P-384",
-    "ed25519": "Ed25519",
 }
 
 
@@ -41,7 +32,9 @@ _RESUMPTIONS: Final = {
 
 
 def cipher_name(cipher_suite: str) -> str:
-    """The AEAD of an IANA cipher suite, e.g. AES-256-GCM; the suite itself if it is another."""
+    """The AEAD of an IANA cipher suite: AES-256-GCM. An unknown cipher suite is returned
+    unchanged.
+    """
     for part, name in _CIPHERS.items():
         if f"_{part}_" in f"{cipher_suite}_":
             return name
@@ -57,12 +50,12 @@ def size_name(size: int) -> str:
 
 
 def scenario_name(scenario: Scenario) -> str:
-    """The readable name of a scenario; equal names mean equal scenarios within a report.
+    """The readable name of a scenario; within a report, equal names mean equal scenarios.
 
-    Left out is what is the same in every main report: the certificate and the group of a
-    transfer, the certificate and AES-256-GCM of a handshake that resumes, server
-    authentication, one thread; of a transfer without `in_flight`, writes of 1 MiB; with it, writes
-    of as many bytes.
+    The name leaves out what is the same in every main report: the certificate and the group of a
+    transfer, the certificate and AES-256-GCM of a resumed handshake, server authentication, one
+    thread. It also leaves out the size of writes if it is `in_flight`, or 1 MiB without
+    `in_flight`.
     """
     s = scenario
     parts: list[str] = []
@@ -79,7 +72,7 @@ def scenario_name(scenario: Scenario) -> str:
             parts.append(cipher)
     presents = handshake or s.operation == "set-up"
     if s.certificate and presents and s.resumption in (None, "none"):
-        parts.append(_CERTIFICATES.get(s.certificate, s.certificate))
+        parts.append(CERTIFICATES.get(s.certificate, s.certificate))
     if s.key_exchange and s.operation != "transfer":
         parts.append(s.key_exchange)
     if s.authentication == "mutual":
@@ -103,15 +96,17 @@ def scenario_name(scenario: Scenario) -> str:
 
 
 def scenario_anchor(scenario: Scenario) -> str:
-    """The permanent anchor of a scenario: full-handshake-1-3-ecdsa-p256 of "TLS 1.3 full handshake,
-    ECDSA P-256", whose name began otherwise when anchors were first published.
+    """The permanent anchor of a scenario: full-handshake-1-3-ecdsa-p256 for "TLS 1.3 full
+    handshake, ECDSA P-256".
+
+    Anchors keep the word order and spelling that names had when anchors were first published.
     """
     name = re.sub(r"^TLS (1\.[0-9]) ([^,]+)", r"\2 \1", scenario_name(scenario))
     return anchor_of(name.replace("ECDSA P-", "ECDSA-P"))
 
 
 def anchor_of(name: str) -> str:
-    """A name in lower case, words joined by hyphens."""
+    """A name in lower case, with its words joined by hyphens."""
     lower = name.lower().replace("+", "-and-")
     kept = "".join(c if c.isascii() and (c.isalnum() or c == ".") else "-" for c in lower)
     return "-".join(word for word in kept.split("-") if word).replace(".", "-")

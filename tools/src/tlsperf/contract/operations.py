@@ -1,4 +1,4 @@
-"""The kinds of work that can be measured: one entry a kind, with its words.
+"""The kinds of work that can be measured, and the words for each.
 
 `bench/harness/src/workloads/mod.rs` lists the kinds that our programs measure, by the same ids.
 """
@@ -14,18 +14,18 @@ Operation = Literal["transfer", "handshake", "client-hello", "memory", "primitiv
 
 @dataclass(frozen=True, slots=True)
 class OperationDefinition:
-    """One kind of work."""
+    """The words for one kind of work, and the place of its tables."""
 
     name: str
-    """As titles name one of them: ClientHello."""
+    """The name in titles: ClientHello."""
     noun: str
-    """As sentences name one of them: a ClientHello."""
+    """The name in sentences: a ClientHello."""
     order: int
-    """Place of its tables among those of other kinds."""
+    """Tables of kinds with a lower number come first."""
     anchor: str
-    """Of its table."""
+    """The anchor of the kind's table."""
     title: str
-    """Of its table."""
+    """The title of the kind's table."""
 
 
 OPERATIONS: Final[Mapping[Operation, OperationDefinition]] = {
@@ -72,4 +72,4 @@ OPERATIONS: Final[Mapping[Operation, OperationDefinition]] = {
         title="Set-up",
     ),
 }
-"""By id."""
+"""The definition of each kind, by its id."""

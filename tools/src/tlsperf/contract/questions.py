@@ -1,26 +1,26 @@
-"""The scoreboard, and the pages that answer a question each: what their templates read."""
+"""Data of the scoreboard and of the pages that answer one question each."""
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Literal, Self
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from tlsperf.contract.record import Identifier, Model
 from tlsperf.contract.results import ReportReference, RowReference
 
 
 class SheetCell(Model):
-    """A figure or a verdict, with the way to the row that it comes from."""
+    """A figure or a verdict, with a link to the row that it comes from."""
 
-    text: str = Field(description="as readers see it; – where nothing was measured")
-    href: str | None = Field(None, description="of the row, below the site's root")
+    text: str = Field(description="as readers see it; – if nothing was measured")
+    href: str | None = Field(None, description="link to the row, relative to the site's root")
     mark: Literal["best", "tied"] | None = None
     detail: str | None = Field(None, description="its interval, as readers see it")
 
 
 class SheetRow(Model):
-    """A line of a table."""
+    """One line of a table."""
 
     label: str
     colour: Identifier | None = Field(None, description="class of a library's colour")
@@ -28,32 +28,44 @@ class SheetRow(Model):
 
 
 class Sheet(Model):
-    """A table whose texts are final."""
+    """A table whose cells are final texts."""
 
     id: Identifier
     caption: str
     corner: str = Field(description="head of the first column")
     columns: list[str]
+    intervals: bool = Field(False, description="whether cells show their intervals")
     rows: list[SheetRow]
 
 
 class ScoreboardSource(Model):
-    """A report of the scoreboard, with the columns that are from it."""
+    """A report that the scoreboard uses, with the columns that come from it."""
 
     report: ReportReference
     run: str
+    host_id: Identifier
     columns: str
 
 
 class Scoreboard(Model):
-    """`data/scoreboard.json`: libraries by task, each a factor to one baseline."""
+    """`data/scoreboard.json`: a factor to one baseline for each library and task."""
 
     baseline: str
     host: str
     host_id: Identifier
     board: Sheet
     means: Sheet = Field(description="geometric mean of each class of scenarios")
-    sources: list[ScoreboardSource]
+    sources: list[ScoreboardSource] = Field(min_length=1)
+
+    @model_validator(mode="after")
+    def _one_host(self) -> Self:
+        for source in self.sources:
+            if source.host_id != self.host_id:
+                raise ValueError(
+                    f"the scoreboard is of {self.host_id}: found {source.columns} of run "
+                    f"{source.run} on {source.host_id}, expected one host"
+                )
+        return self
 
 
 class Question(Model):
@@ -72,7 +84,7 @@ class Question(Model):
 
 
 class ListedQuestion(Model):
-    """`data/questions.json`, an entry: what home shows of a question."""
+    """An entry of `data/questions.json`: what the home page shows of a question."""
 
     id: Identifier
     title: str
@@ -80,7 +92,7 @@ class ListedQuestion(Model):
 
 
 class Upgrade(Model):
-    """`content/upgrades/<before>-to-<after>/upgrade.json`: one version to another."""
+    """`content/upgrades/<before>-to-<after>/upgrade.json`: changes from one version to another."""
 
     id: Identifier
     library: str

@@ -1,9 +1,8 @@
-"""One line of our raw format: what is measured, and what was measured of it.
+"""One line of our raw format: a scenario, and what was measured of it.
 
-`tlsbench` (Rust) writes these records, the tools read them. `data/schema/record.schema.json` is
-made from these classes (`python -m tlsperf.publish.schema`), and the Rust side is tested against
-the same schema and examples. A field that a source does not report is absent (None here), never
-guessed.
+`tlsbench` (Rust) writes these records, and the tools read them. `python -m tlsperf.publish.schema`
+makes `data/schema/record.schema.json` from these classes. The Rust side is tested against the same
+schema and examples. A field that a source does not report is absent (None here), never guessed.
 """
 
 from __future__ import annotations
@@ -15,18 +14,18 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_vali
 
 from tlsperf.contract.metrics import Metric, Statistic, Unit
 from tlsperf.contract.operations import Operation
-from tlsperf.contract.variant import VariantText
+from tlsperf.contract.variant import GROUPS, VariantText
 
 SCHEMA_VERSION: Final = 1
-"""The number in every record, run and results file; raised when their meaning changes."""
+"""The number in every record, run and results file. It is raised when their meaning changes."""
 
 
 Identifier = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9._-]*$", max_length=200)]
-"""Short enough to name a folder, with a suffix: file systems end names at 255 bytes."""
+"""Short enough to name a folder, with a suffix: file systems limit names to 255 bytes."""
 
 
 Url = Annotated[str, StringConstraints(pattern=r"^https?://[^\s\"'<>\\^`{|}]+$", max_length=2000)]
-"""An address that a page may link: http or https alone, nothing that ends an attribute."""
+"""An address that a page may link: only http or https, without characters that end an attribute."""
 
 
 Sha256 = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
@@ -38,13 +37,28 @@ PHASE: Final = (
 )
 
 Phase = Annotated[str, StringConstraints(pattern=f"^({PHASE})$")]
-"""`total`, or a part of it. For handshakes: `construction`, `flight-1` … `flight-n` (flights as
-the role itself processes or produces them, in order), `tickets`. For memory, the moment of the
-measurement: `construction`, `handshake` (complete), `data` (1 KiB exchanged). For set-ups:
-`construction`, `handshake` (the first one), `destruction`; of a process, its time on the
-`processor` and the rest by the wall clock, `waiting`; of a slope, what is `fixed` and what
-`each` adds."""
+"""The phase of a figure: `total`, or a part of it.
 
+A handshake has `construction`, `flight-1` … `flight-n` (flights in the order in which the role
+processes or produces them) and `tickets`. For memory, it is the moment of the measurement:
+`construction`, `handshake` (complete), `data` (1 KiB exchanged). A set-up has `construction`,
+`handshake` (the first one) and `destruction`. A process has its time on the `processor` and the
+rest of its wall time, `waiting`. A slope has the part that is `fixed` and the part that `each` item
+adds.
+"""
+
+
+CERTIFICATES: Final = {
+    "rsa-2048": "RSA-2048",
+    "rsa-4096": "RSA-4096",
+    "ecdsa-p256": "ECDSA P-256",
+    "ecdsa-p384": "ECDSA P-384",
+    "ed25519": "Ed25519",
+    "ml-dsa-44": "ML-DSA-44",
+    "ml-dsa-65": "ML-DSA-65",
+    "ml-dsa-87": "ML-DSA-87",
+}
+"""The readable names of certificates by the type and size of their keys, in the order of tables."""
 
 Protocol = Literal["1.2", "1.3"]
 
@@ -59,7 +73,7 @@ Side = Literal["client", "server", "sender", "receiver"]
 
 
 class Model(BaseModel):
-    """Strict base: an unknown field, a NaN or a wrong type is an error, not a surprise."""
+    """Strict base class: an unknown field, a NaN or a wrong type is an error."""
 
     model_config = ConfigDict(extra="forbid", allow_inf_nan=False, frozen=True)
 
@@ -67,7 +81,7 @@ class Model(BaseModel):
 class Scenario(Model):
     """What is measured. All fields together are the scenario's identity.
 
-    The readable name and the anchor are made by `scenario_name` and `scenario_anchor`.
+    `scenario_name` and `scenario_anchor` make its readable name and its anchor.
     """
 
     operation: Operation
@@ -75,11 +89,9 @@ class Scenario(Model):
     cipher_suite: str | None = Field(None, description="IANA name")
     key_exchange: str | None = Field(
         None,
-        description="X25519, secp256r1, secp384r1, X25519MLKEM768; absent where none takes place",
+        description=f"{', '.join(GROUPS)}; absent if there is none",
     )
-    certificate: str | None = Field(
-        None, description="rsa-2048, rsa-4096, ecdsa-p256, ecdsa-p384, ed25519"
-    )
+    certificate: str | None = Field(None, description=", ".join(CERTIFICATES))
     authentication: Authentication | None = None
     resumption: Resumption | None = None
     side: Side | None = None
@@ -144,7 +156,7 @@ class Measurement(_Record):
 
 
 class Block(_Record):
-    """Written after all records of one block: what stands before it is complete."""
+    """The last record of a block: it marks the records of the block as complete."""
 
     kind: Literal["block"] = "block"
     block: int = Field(ge=0, description="index of the scenario in the suite")
@@ -186,7 +198,7 @@ class Overhead(_Record):
 
 
 class RoundState(_Record):
-    """State of the host over one round; a disturbed round does not count and is repeated."""
+    """State of the host during one round; a disturbed round does not count and is repeated."""
 
     kind: Literal["round"] = "round"
     elapsed_seconds: float = Field(ge=0)

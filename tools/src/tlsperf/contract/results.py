@@ -1,4 +1,4 @@
-"""`results.json`: everything that a page of a report shows. Templates read it."""
+"""`results.json`: everything that the page of a report shows. Templates read it."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ Verdict = Literal["faster", "slower", "no difference shown", "too few rounds", "
 
 
 IntervalSource = Literal["sessions", "host", "default"]
-"""What the spread between sessions is taken from: the run's own, the host's known, the default."""
+"""Where the spread between sessions comes from: this run, data about the host, or the default."""
 
 
 class Ratio(Model):
-    """How many times better a cell is than its row's baseline.
+    """How many times better a cell is than the baseline of its row.
 
-    Cell over baseline for rates, baseline over cell for durations, bytes and instructions: above
-    1 is always better. `low` to `high` is the interval the verdict rests on, corrected for the
-    number of comparisons (`tlsperf.analysis.statistics`).
+    It is cell over baseline for rates, and baseline over cell for durations, bytes and
+    instructions: above 1 is always better. The verdict depends on the interval from `low` to
+    `high`, which is corrected for the number of comparisons (`tlsperf.analysis.statistics`).
     """
 
     value: float = Field(gt=0)
@@ -62,7 +62,7 @@ def _check_interval(low: float | None, high: float | None) -> None:
 
 
 class Cell(Model):
-    """One implementation in one row. `value` is absent where it was not or could not be done."""
+    """One implementation in one row. `value` is absent if there is no measurement."""
 
     implementation: Identifier
     value: float | None = Field(None, ge=0)
@@ -70,7 +70,7 @@ class Cell(Model):
     low: float | None = Field(None, ge=0)
     high: float | None = Field(None, ge=0)
     interval: str | None = Field(
-        None, description="where another run has its median 95 times of 100, as readers see it"
+        None, description="the median of another run is in it 95 times of 100; as readers see it"
     )
     count: int | None = Field(None, ge=1, description="rounds behind the value")
     spread_percent: float | None = Field(None, ge=0, description="relative standard deviation")
@@ -78,7 +78,7 @@ class Cell(Model):
     best: bool = Field(False, description="shown to be better than the next of its row")
     tied: bool = Field(False, description="among the leaders of its row, of which none is best")
     note: str | None = Field(None, description="why absent or invalid")
-    warnings: list[str] = Field([], description="rounds of it that do not count")
+    warnings: list[str] = Field([], description="about rounds that do not count")
     ratio: Ratio | None = None
 
     @model_validator(mode="after")
@@ -98,7 +98,7 @@ class Cell(Model):
 
 
 class Row(Model):
-    """One scenario (or one phase of it) over all implementations."""
+    """One scenario, or one phase of it, for all implementations."""
 
     anchor: Identifier
     name: str
@@ -110,7 +110,7 @@ class Row(Model):
 
 
 class HarnessShare(Model):
-    """What of the time of a transfer is the harness and its transport, in per cent."""
+    """Share of a transfer's time that the harness and its transport take, in per cent."""
 
     anchor: Identifier = Field(description="the transfer's row")
     name: str
@@ -122,27 +122,25 @@ class HarnessShare(Model):
 
 
 class Table(Model):
-    """Rows that share a unit, in the order to be shown."""
+    """Rows with one unit, in the order in which pages show them."""
 
     anchor: Identifier
     title: str
     caption: str
     unit: Unit
     better: Better
-    by_phase: bool = Field(
-        False, description="its rows are the parts of what another table has as a whole"
-    )
+    by_phase: bool = Field(False, description="its rows are parts of the rows of another table")
     interval_source: IntervalSource | None = Field(
         None, description="absent: it has no intervals, or those of counts"
     )
     interval_note: str | None = Field(None, description="how its intervals were made: a sentence")
     warnings: list[str] = Field([], description="about its figures: a sentence each")
     harness: list[HarnessShare] | None = Field(
-        None, description="of transfers; absent: not measured"
+        None, description="shares of transfers; absent: not measured"
     )
     harness_statement: str | None = Field(None, description="the same in a sentence")
     layouts: list[LayoutEffect] | None = Field(
-        None, description="of runs that repeat each layout; absent: none does"
+        None, description="effects of layouts; absent: no run repeats layouts"
     )
     baseline: Identifier | None = None
     implementations: list[Identifier]
@@ -177,8 +175,8 @@ class Bar(Model):
     implementation: Identifier
     label: str
     text: str
-    percent: float = Field(ge=0, le=100, description="length, of the longest")
-    folded: bool = Field(False, description="of many bars, one that only the table shows")
+    percent: float = Field(ge=0, le=100, description="length, in per cent of the longest bar")
+    folded: bool = Field(False, description="only the table shows it, because there are many bars")
 
 
 class Headline(Model):
@@ -192,12 +190,12 @@ class Headline(Model):
 
 
 class RunReference(Model):
-    """A run that the report draws from, with what to show of it."""
+    """A run of a report, with the facts that the page shows of it."""
 
     id: Identifier
     date: date
     suite: str | None = None
-    family: Identifier | None = Field(None, description="of the suite")
+    family: Identifier | None = Field(None, description="family of the suite")
     rounds: int | None = None
     allocator: str | None = None
     host_id: Identifier
@@ -210,17 +208,17 @@ class RunReference(Model):
 
 
 class ShownImplementation(Implementation):
-    """An implementation with its readable name and its fixed colour."""
+    """An implementation with its readable name and its colour."""
 
     label: str = Field(description="rustls 0.23.40 (aws-lc-rs)")
     colour: Identifier = Field(description="class of the library's colour in charts and style")
-    host: Identifier | None = Field(None, description="of several; absent: the report has one")
+    host: Identifier | None = Field(None, description="its host; absent: the report has only one")
 
 
 class Change(Model):
-    """One row of one library, now over before."""
+    """The change of one row of one library: now over before."""
 
-    anchor: Identifier = Field(description="the row's, in this report")
+    anchor: Identifier = Field(description="anchor of the row in this report")
     name: str
     unit: Unit
     before: str = Field(description="the value as readers see it")
@@ -229,7 +227,7 @@ class Change(Model):
 
 
 class ChangeGroup(Model):
-    """Changes of one library in one direction that may share a cause, biggest first."""
+    """Changes of one library in one direction that may share a cause, largest first."""
 
     title: str = Field(description="what they have in common: TLS 1.3 handshake")
     statement: str = Field(description="all 8 scenarios: 1.15x to 2.09x slower")
@@ -266,7 +264,7 @@ class Changes(Model):
 
 
 class NoiseRow(Model):
-    """One implementation against itself in one row: the distance from 1 is noise."""
+    """One implementation compared with itself in one row: the distance from 1 is noise."""
 
     anchor: Identifier
     name: str
@@ -275,7 +273,7 @@ class NoiseRow(Model):
 
 
 class Noise(Model):
-    """How far two measurements of the same thing lie apart: below it, nothing can be said."""
+    """How far two measurements of the same thing differ; smaller differences show nothing."""
 
     source: Literal["same binary twice", "alternate rounds", "another layout", "other sessions"]
     run: Identifier
@@ -295,7 +293,7 @@ class Noise(Model):
 
 
 class Efficiency(Model):
-    """How near a transfer gets to the speed of the AEAD underneath."""
+    """The speed of a transfer as a percentage of the speed of its AEAD alone."""
 
     anchor: Identifier = Field(description="the transfer's row")
     name: str
@@ -320,7 +318,7 @@ class Efficiency(Model):
 
 
 class Factor(Model):
-    """What a report's prose quotes as a factor; its text is that of the same ratio in a table."""
+    """A factor that a report's prose quotes; its text is the same as in a table."""
 
     id: Identifier
     row: Identifier
@@ -328,7 +326,7 @@ class Factor(Model):
 
 
 class Comparison(Model):
-    """Two implementations in one row, of which none is the baseline: prose compares them."""
+    """Two implementations in one row, neither of them the baseline, that the prose compares."""
 
     row: Identifier
     implementation: Identifier
@@ -337,15 +335,15 @@ class Comparison(Model):
 
 
 class Statement(Model):
-    """What a shortcode of the report's prose prints: words that follow the data."""
+    """The text that a shortcode prints in a report's prose, computed from the data."""
 
     key: str = Field(description="name and arguments: verdict(<row>, <implementation>, )")
     text: str
-    place: str = Field(description="of its figures: #<anchor> on the page, or results.csv")
+    place: str = Field(description="place of its figures: #<anchor> on the page, or results.csv")
 
 
 class PublishedTable(Model):
-    """A table as its source printed it, made again from the data, with its errors put right."""
+    """A table as its source printed it, computed from the data, with its errors corrected."""
 
     anchor: Identifier
     title: str
@@ -357,14 +355,14 @@ CaveatKind = Literal["tool", "page", "setup", "reading"]
 
 
 class CaveatSource(Model):
-    """Where a note's fact can be looked up."""
+    """A source for the fact that a caveat states."""
 
     title: str
     url: Url
 
 
 class Caveat(Model):
-    """A known fact about published figures; one of `data/notes.toml`, which says what each is."""
+    """A known fact about published figures: an entry of `data/notes.toml`."""
 
     id: Identifier
     kind: CaveatKind
@@ -389,22 +387,24 @@ class RowReference(Model):
 
 
 class ShownCaveat(Model):
-    """A note of a report's page, by its id in `data/notes.toml`, with the rows that it touches."""
+    """A caveat of a report's page, by its id in `data/notes.toml`, with the affected rows."""
 
     id: Identifier
     kind: CaveatKind
-    touched: int | None = Field(None, description="how many rows; absent: all of the report")
-    rows: list[RowReference] = Field([], description="which, where they are few")
+    touched: int | None = Field(
+        None, description="number of affected rows; absent: all of the report"
+    )
+    rows: list[RowReference] = Field([], description="the affected rows, if they are few")
 
 
 class GroupMean(Model):
-    """The rows of a table together: geometric mean of one implementation's ratios."""
+    """The geometric mean of one implementation's ratios over the rows of a table."""
 
     table: Identifier
     title: str
     implementation: Identifier
     baseline: Identifier
-    rows: int = Field(ge=2, description="that both sides have")
+    rows: int = Field(ge=2, description="number of rows that both sides have")
     ratio: Ratio
 
 
@@ -462,11 +462,11 @@ class Results(Model):
 
 
 ShortRatio = tuple[float, Verdict, str]
-"""A ratio, its verdict, and both as readers see them."""
+"""A ratio, its verdict, and the text of both."""
 
 
 class Comparisons(Model):
-    """`content/perf/<date>-<slug>/comparisons.json`: all that Explore may be asked to compare."""
+    """`content/perf/<date>-<slug>/comparisons.json`: every comparison that Explore can show."""
 
     schema_: Literal[1] = Field(1, alias="schema")
     rows: dict[str, dict[Identifier, dict[Identifier, ShortRatio]]] = Field(
@@ -475,7 +475,7 @@ class Comparisons(Model):
 
 
 class ReportReference(Model):
-    """A report, to link to."""
+    """The data of a link to a report."""
 
     id: Identifier
     title: str

@@ -17,15 +17,15 @@ else:
     LibraryId = Literal[tuple(NAMES)]
 
 FigureKind = Literal["transfer", "full-handshake", "resumed-handshake", "threads", "other"]
-"""Kinds of figures whose spreads between sessions are known apart."""
+"""The kinds of figures with a known spread between sessions of their own."""
 
 MOST_IMPLEMENTATIONS: Final = 100
-"""Of one run: each has a column or a line in every table of its report."""
+"""The limit for one run: each implementation has a column or line in every table of its report."""
 
 LabelPart = Annotated[
     str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9 ,.+_()@:/~-]*$", max_length=100)
 ]
-"""Part of the label of an implementation, which titles, charts, pictures and feeds show."""
+"""Part of an implementation's label, which titles, charts, pictures and feeds show."""
 
 RawPath = Annotated[
     str,
@@ -34,8 +34,9 @@ RawPath = Annotated[
         max_length=500,
     ),
 ]
-"""Below raw/. Raw files are published as they are, so their names must not have a browser run
-them: a part after a dot is part of a version, or one of these suffixes at the end."""
+"""A path below raw/. Raw files are published unchanged, so a browser must not execute them: a part
+after a dot is part of a version, or the suffix is one of these.
+"""
 
 
 class Implementation(Model):
@@ -63,7 +64,7 @@ class Implementation(Model):
     note: str | None = None
 
     def runs_as(self, other: Implementation) -> bool:
-        """Whether both are one binary with the same settings and features of the processor."""
+        """Whether both are one binary with the same settings and processor features."""
         if self.binary_sha256 is None or self.binary_sha256 != other.binary_sha256:
             return False
         return self.cpu_mask == other.cpu_mask and self.is_tuned == other.is_tuned
@@ -75,20 +76,22 @@ class Implementation(Model):
 
 
 ShortHash = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{16}$")]
-"""Enough of a SHA-256 to compare two machines or boots."""
+"""The start of a SHA-256, long enough to compare two machines or boots."""
 
 
 class HostFacts(Model):
-    """What a host is and the state it was found in. What cannot be read is absent."""
+    """A host and its state when it was read. A field that cannot be read is absent."""
 
     id: Identifier
     cpu: str
     cpu_model: str | None = Field(
-        None, description="as the processor reports it: family 6, model 207, stepping 2"
+        None,
+        description="as the processor reports it: family 6, model 207, stepping 2; of a host that "
+        "did not record it, from the source that its note names",
     )
     architecture: str
     machine: ShortHash | None = Field(
-        None, description="which machine: a one-way hash of its id, so that it names nobody"
+        None, description="one-way hash of the machine's id, so that it is anonymous"
     )
     cores: int | None = Field(None, ge=1, description="physical cores")
     threads: int | None = Field(None, ge=1, description="logical processors")
@@ -124,27 +127,29 @@ class BetweenSessions(Model):
     `tools/benchmarks/between_sessions.py` prints them.
     """
 
-    runs: list[Identifier] = Field(min_length=1, description="that they were computed from")
-    medians: dict[FigureKind, float] = Field(description="of a session's median")
-    ratios: dict[FigureKind, float] = Field(description="of a session's ratio of two of them")
+    runs: list[Identifier] = Field(min_length=1, description="the runs they were computed from")
+    medians: dict[FigureKind, float] = Field(description="spread of a session's median, by kind")
+    ratios: dict[FigureKind, float] = Field(
+        description="spread of a session's ratio of two medians, by kind"
+    )
 
 
 class Host(HostFacts):
-    """`data/hosts/<id>.toml`: a known host, described once."""
+    """The content of `data/hosts/<id>.toml`: a known host."""
 
     schema_: Literal[1] = Field(1, alias="schema")
-    name: str = Field(description="how readers know it, e.g. Xeon E-2386G")
+    name: str = Field(description="readable name: Xeon E-2386G")
     between_sessions: BetweenSessions | None = Field(
         None, description="absent: not known, and a default takes its place"
     )
 
 
 LOCK_FORMAT: Final = "cargo-lock"
-"""Format of a raw file without figures: the Cargo.lock of a build, kept with what it measured."""
+"""Format of a raw file without figures: the Cargo.lock of a build, stored with its records."""
 
 
 MOST_RAW_BYTES: Final = 256 * 1024 * 1024
-"""Of a raw file; the largest so far has 5 MiB."""
+"""Limit of a raw file in bytes; the largest so far has 5 MiB."""
 
 
 class RawFile(Model):
@@ -159,7 +164,7 @@ class RawFile(Model):
 
 
 class Tool(Model):
-    """What measured."""
+    """The program that measured."""
 
     name: str
     version: str | None = None
@@ -170,14 +175,14 @@ class Tool(Model):
 
 
 class RunWarning(Model):
-    """Something a reader must know about a run."""
+    """A fact about a run that a reader must know."""
 
     code: WarningCode
     message: str
 
 
 class CheckResult(Model):
-    """One line of `tlsbench host check` as it was when the run began."""
+    """One line of `tlsbench host check` from the start of the run."""
 
     check: Identifier
     status: Literal["pass", "warn", "fail"]
@@ -186,7 +191,7 @@ class CheckResult(Model):
 
 
 class SuiteReference(Model):
-    """The suite that was run."""
+    """The suite of a run."""
 
     name: Identifier
     family: Identifier = Field(description="runs of one family are comparable over time")
@@ -194,13 +199,13 @@ class SuiteReference(Model):
 
 
 class Session(Model):
-    """One session of a run: some rounds, with the state that the host was found in before them."""
+    """One session of a run: some rounds, with the state of the host before them."""
 
     number: int = Field(ge=1)
     started: datetime
     finished: datetime | None = Field(None, description="absent: it was stopped, or is under way")
     rounds: int | None = Field(None, ge=0, description="rounds of it that count")
-    seed: int = Field(description="of the order of its blocks")
+    seed: int = Field(description="seed of the order of its blocks")
     layout: int = Field(0, ge=0, description="number of the layout that its programs have")
     boot: ShortHash | None = Field(
         None, description="which boot of the machine: a one-way hash of its id"
@@ -209,7 +214,7 @@ class Session(Model):
     temperature_celsius: float | None = None
     load_average: float | None = Field(None, ge=0, description="of the minute before")
     host: HostFacts | None = Field(None, description="absent: as it is in the run")
-    checks: list[CheckResult] = Field([], description="of the host, when the session began")
+    checks: list[CheckResult] = Field([], description="checks of the host when the session began")
 
 
 class Layout(Model):
@@ -225,14 +230,20 @@ class Layout(Model):
 
 
 class RunCounter(Model):
-    """What counted instead of a clock. A run holds counts or times, never both."""
+    """The counter that replaced the clock. A run has counts or times, never both."""
 
-    name: Literal["callgrind"]
-    version: str = Field(description="of valgrind")
+    name: Literal["callgrind", "calls", "wire"]
+    version: str = Field(
+        description="version of Valgrind; for calls, of Valgrind and strace; for wire, of tlsbench"
+    )
+    processor: str | None = Field(
+        None,
+        description="processor that Valgrind emulates, after the host's: amd64-cx16-avx-avx2-…",
+    )
 
 
 class Source(Model):
-    """Where a run was published, for runs that are not ours."""
+    """Where a run was published, for runs of other people."""
 
     title: str
     url: Url
@@ -241,7 +252,7 @@ class Source(Model):
 
 
 class Run(Model):
-    """`data/runs/<id>/run.toml`."""
+    """The content of `data/runs/<id>/run.toml`."""
 
     schema_: Literal[1] = Field(1, alias="schema")
     id: Identifier
@@ -280,7 +291,7 @@ class Run(Model):
 class FactorRequest(Model):
     """A factor that prose quotes: one figure over another of the same report.
 
-    Fields that the second lacks are as in the first.
+    The second figure takes the fields that are absent from the first one.
     """
 
     id: Identifier
@@ -291,14 +302,14 @@ class FactorRequest(Model):
 
 
 class TrendMember(Model):
-    """Which builds of a report that compares several stand in the trend of a suite."""
+    """The builds that a report with several of them contributes to the trend of a suite."""
 
     suite: Identifier
     implementations: list[Identifier] = Field(min_length=1)
 
 
 class Report(Model):
-    """What a person decides of a report: `[extra.report]` of its `index.md`, and its head."""
+    """What the author of a report decides: `[extra.report]` of its `index.md`, and its head."""
 
     id: Identifier = Field(description="<date>-<slug>, the name of its folder")
     title: str

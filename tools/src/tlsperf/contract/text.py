@@ -1,6 +1,6 @@
-"""How a figure and a library look to readers, everywhere: one function for each.
+"""The text of figures and libraries on all pages: one function for each.
 
-Ratios have theirs in `statistics.ratio_text`, scenarios in `model.scenario_name`.
+`ratios.ratio_text` makes the text of ratios, `names.scenario_name` that of scenarios.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ ABSENT: Final = "–"
 def value_text(value: float, unit: Unit, like: float | None = None) -> str:
     """A value without its unit, to four significant digits: 8,134, 812.3, 78.70, 6.500.
 
-    Counts (bytes, instructions) are whole numbers. `like` takes the decimals of another value, so
-    that a median and its interval have the same.
+    Counts (bytes, instructions) are whole numbers. With `like`, the text has the decimals of that
+    value: a median and its interval have the same.
     """
     scale = float(f"{value if like is None else like:.4g}")
     decimals = next((d for d, least in enumerate((1000, 100, 10)) if scale >= least), 3)
@@ -33,20 +33,20 @@ def interval_text(low: float, high: float, value: float, unit: Unit) -> str:
 
 
 def counted(number: int, noun: str) -> str:
-    """A number of things in words: 1 file, 2 files."""
+    """A number and its noun: 1 file, 2 files."""
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 def listed(parts: Sequence[str]) -> str:
-    """One or more parts in a sentence: `a, b and c`."""
+    """Parts joined for a sentence: `a, b and c`."""
     return " and ".join([", ".join(parts[:-1]), parts[-1]] if len(parts) > 1 else parts)
 
 
 def markdown(text: str) -> str:
-    """One line of text that Markdown shows as it is: no mark-up, HTML, end of a cell or shortcode.
+    """One line of text that Markdown shows unchanged: no mark-up, HTML, end of a cell or shortcode.
 
-    What comes from a run goes through it wherever Markdown is assembled. Zola looks for shortcodes
-    before it reads Markdown, so a brace is written as an entity.
+    All text from a run goes through it before it becomes part of Markdown. Zola searches for
+    shortcodes before it parses Markdown, so a brace is written as an entity.
     """
     return "".join(_ESCAPED.get(character, character) for character in " ".join(text.split()))
 
@@ -58,14 +58,14 @@ _ESCAPED: Final = {
 
 
 def short_version(implementation: Implementation) -> str:
-    """boring-sys 5.4.0 of "boring-sys 5.4.0, API 44": the version without the API number."""
+    """The version without the API number: boring-sys 5.4.0 for "boring-sys 5.4.0, API 44"."""
     return implementation.version.split(", API ")[0]
 
 
 def implementation_label(implementation: Implementation) -> str:
-    """Its name: OpenSSL 3.6.1, rustls 0.23.40 (aws-lc-rs), BoringSSL (boring-sys 5.4.0).
+    """The readable name: OpenSSL 3.6.1, rustls 0.23.40 (aws-lc-rs), BoringSSL (boring-sys 5.4.0).
 
-    A library without versions of its own has that of its package in brackets.
+    A library without version numbers of its own has that of its package in brackets.
     """
     name, version = NAMES[implementation.library], short_version(implementation)
     details = [d for d in (implementation.provider, implementation.build) if d]
@@ -77,19 +77,19 @@ def implementation_label(implementation: Implementation) -> str:
 
 
 def colour_of(implementation: Implementation) -> str:
-    """The class of its colour, without the prefix `library-`: the provider's, or the library's."""
+    """The provider's colour class if it has one, else the library's; without `library-`."""
     library = implementation.library
     names = (f"{library}-{implementation.provider}", library)
     return next((name for name in names if name in COLOURS), OTHER)
 
 
 def host_label(host: HostFacts) -> str:
-    """A host's name for readers, which says that it is virtual."""
+    """A host's readable name, which says if it is a virtual machine."""
     return host.cpu + (" (virtual machine)" if host.virtual else "")
 
 
 def shown(implementation: Implementation) -> ShownImplementation:
-    """The implementation with its label and its colour."""
+    """The implementation with its label and colour."""
     return ShownImplementation(
         **implementation.model_dump(exclude={"label", "colour"}),
         label=implementation_label(implementation),

@@ -1,4 +1,4 @@
-"""What else names a scenario: its `variant`, and the one parser of it.
+"""The field `variant` of a scenario, and its only parser.
 
 The Rust side has the same parser; both are tested against `data/schema/variants.json`.
 """
@@ -15,14 +15,18 @@ from pydantic import AfterValidator, WithJsonSchema
 
 Kind = Literal["key-shares", "hello-retry", "sessions", "cold", "primitive", "set-up", "foreign"]
 
-GROUPS: Final = ("X25519", "secp256r1", "secp384r1", "X25519MLKEM768")
-"""Key shares that a client of ours may send."""
+GROUPS: Final = (
+    *("X25519", "secp256r1", "secp384r1"),
+    *("X25519MLKEM768", "SecP256r1MLKEM768", "MLKEM768"),
+)
+"""The groups of the key shares that our clients can send."""
 
 _CIPHERS: Final = ("aes-128-gcm", "aes-256-gcm", "chacha20-poly1305")
 _WITHOUT_SIZE: Final = frozenset(
     {
         *("rsa-2048-sign", "rsa-2048-verify", "ecdsa-p256-sign", "ecdsa-p256-verify"),
         *("x25519-generate", "x25519-agree"),
+        *(f"ml-dsa-{size}-{step}" for size in (44, 65, 87) for step in ("sign", "verify")),
         *("ml-kem-768-generate", "ml-kem-768-encapsulate", "ml-kem-768-decapsulate"),
     }
 )
@@ -35,14 +39,14 @@ _SET_UPS: Final = frozenset(
 _LARGEST: Final = (1 << 32) - 1
 
 SetUp = Literal["clients", "servers", "names", "processes", "slopes"]
-"""What set-ups are grouped by."""
+"""The groups of set-ups; each has a table."""
 
 _SET_UP_TABLES: Final[Mapping[str, SetUp]] = {
     **dict.fromkeys(("server", "private"), "servers"),
     **dict.fromkeys(("names", "reload"), "names"),
     "process": "processes",
 }
-"""By the first word of a variant; the others are of clients."""
+"""The group of a variant by its first word; all others belong to clients."""
 
 _NUMBER: Final = "[1-9][0-9]*"
 _GROUP: Final = f"({'|'.join(GROUPS)})"
@@ -53,16 +57,16 @@ _UP_TO_10000: Final = "([1-9][0-9]{0,3}|10000)"
 _SIZED: Final = f"({'|'.join(_CIPHERS)})-(seal|open)"
 
 PATTERN: Final = (
-    # Numbers have no sign and no leading zero; what a tool prints twice is numbered.
+    # Numbers have no sign and no leading zero; repeated output of a tool has a number.
     rf"^(?!sessions-(?!{_NUMBER}(-repeat-{_NUMBER})?$))"
     rf"(?!{_SIZED}-0[0-9]*$)"
     rf"(?!{_ANCHORS}-(?!{_UP_TO_1000}$)[0-9]*$)"
     rf"(?!(names|reload)-(?!{_UP_TO_10000}$)([0-9]*|mozilla)$)"
-    # A known group is part of a whole list of them.
+    # A known group occurs only in a list of known groups.
     rf"(?!(?!{_SHARES}(-shared|-separate)?$)([^\n]*\+)?\s*{_GROUP}\s*(\+[^\n]*)?$)"
     r"[^\n]+$"
 )
-"""Of all variants, but for numbers that are too large and groups that are named twice."""
+"""Matches every variant. It also accepts numbers that are too large, and a group twice."""
 
 _VALID: Final = re.compile(PATTERN)
 _SESSIONS: Final = re.compile(f"sessions-({_NUMBER})")
@@ -74,21 +78,22 @@ _PRIMITIVE: Final = re.compile(f"{_SIZED}-({_NUMBER})")
 
 @dataclass(frozen=True, slots=True)
 class Variant:
-    """A variant. Its text is what records and suites have."""
+    """A parsed variant; `text` is its form in records and suites."""
 
     text: str
     kind: Kind
     number: int | None = None
-    """Of sessions, of bytes that a primitive takes at once, or of what is set up."""
+    """Number of sessions, bytes for each call of a primitive, or number of things that are set up.
+    """
 
     @property
     def label(self) -> str:
-        """As readers see it beside other words: `hello retry`."""
+        """The text that pages show beside other words: `hello retry`."""
         return self.text.replace("-", " ")
 
     @property
     def set_up(self) -> SetUp:
-        """The set-ups that it is compared with: each of them has a table."""
+        """The group of set-ups that it is compared with; each group has a table."""
         if self.text.endswith("-slope"):
             return "slopes"
         what = self.text.split("-")[0]
@@ -97,7 +102,7 @@ class Variant:
 
 @lru_cache(maxsize=1024)
 def parse_variant(text: str) -> Variant:
-    """The variant that a text names; ValueError if it is like one of ours and malformed."""
+    """The variant of a text. Raises ValueError if it resembles one of ours but is malformed."""
     if _VALID.fullmatch(text) is None:
         raise ValueError("sessions-NUMBER, key shares joined by +, a primitive or another name")
     if text == "hello-retry":
@@ -124,7 +129,7 @@ def parse_variant(text: str) -> Variant:
 
 
 def sized_primitive(cipher: str, step: Literal["seal", "open"], size: int) -> str:
-    """The text of the variant of a cipher: `aes-256-gcm-seal-16384`."""
+    """The variant of a cipher as text: `aes-256-gcm-seal-16384`. `size` is in bytes."""
     return f"{cipher}-{step}-{size}"
 
 
@@ -142,4 +147,4 @@ def _text(text: str) -> str:
 VariantText = Annotated[
     str, AfterValidator(_text), WithJsonSchema({"type": "string", "pattern": PATTERN})
 ]
-"""The text of a variant, checked; the schema has its pattern."""
+"""The text of a variant, checked by the parser; the schema has only its pattern."""

@@ -1,4 +1,4 @@
-"""The codes of warnings, which `data/schema/warnings.json` explains."""
+"""The codes of warnings; `data/schema/warnings.json` explains them."""
 
 from __future__ import annotations
 
@@ -33,8 +33,9 @@ WarningCode = Literal[
 ]
 
 Weight = Literal["figures", "host"]
-"""Whether a reader must know it before the figures, at the top of a report; or whether it is a fact
-of the host, which stands with the others under System configuration."""
+"""Where a report shows a warning: at its top, before the figures, or under System configuration
+with the other facts of the host.
+"""
 
 WEIGHTS: Final[Mapping[WarningCode, Weight]] = {
     "changed-host": "figures",

@@ -1,1 +1,1 @@
-"""Reads everything that is on disk: raw formats, runs, archives."""
+"""Reads all files: raw formats, runs, archives."""

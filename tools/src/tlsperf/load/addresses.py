@@ -1,4 +1,4 @@
-"""Reads `data/addresses.toml`: the addresses that charts had before others replaced them."""
+"""Reads `data/addresses.toml`: earlier file names of charts, which must keep working."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from tlsperf.load.run import read_toml
 Drawing = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9-]*\.svg$", max_length=200)]
 
 EarlierNames = Mapping[Identifier, Mapping[Drawing, list[Drawing]]]
-"""By report and by the file of a chart: the names that the chart is also written under."""
+"""By report and file of a chart: the names under which the chart is also written."""
 
 _ADAPTER: Final = TypeAdapter(dict[Identifier, dict[Drawing, list[Drawing]]])
 
 
 def read_addresses(path: Path, reports: Collection[Identifier]) -> EarlierNames:
-    """The checked content of the file; empty if there is none.
+    """The checked content of the file; empty if the file does not exist.
 
-    Raises FormatError, also at a report that is not one of `reports`.
+    Raises FormatError, also for a report that is not in `reports`.
     """
     if not path.exists():
         return {}
@@ -40,7 +40,10 @@ def read_addresses(path: Path, reports: Collection[Identifier]) -> EarlierNames:
 def with_earlier_names(
     drawn: Mapping[str, str], earlier: Mapping[Drawing, list[Drawing]], path: Path
 ) -> dict[str, str]:
-    """Charts by the names of their files, and again by their earlier names, which `path` lists."""
+    """Charts by file name, repeated under the earlier names in the file `path`.
+
+    Raises FormatError if a chart does not exist or a name occurs twice.
+    """
     files = dict(drawn)
     for file, names in earlier.items():
         if file not in drawn:

@@ -1,7 +1,7 @@
-"""Archives of `tlsbench pack`: a run as one file, carried from the host that measured.
+"""Archives of `tlsbench pack`: a run in one file, to copy it from the host that measured it.
 
-A gzip-compressed tar with, below one folder named after the run: `SHA256SUMS` in the form of
-sha256sum(1), `run.toml`, and the raw files. Anything else is rejected.
+The format is a gzip-compressed tar with one folder, named after the run: `SHA256SUMS` in the format
+of sha256sum(1), `run.toml`, and the raw files. Anything else is rejected.
 """
 
 from __future__ import annotations
@@ -24,16 +24,16 @@ from tlsperf.load.run import check_raw, loaded_run, parse_run
 SUFFIX: Final = ".tar.gz"
 SUMS: Final = "SHA256SUMS"
 MOST_BYTES: Final = 256 * 1024 * 1024
-"""Of an archive when it is unpacked; the largest run so far has 6 MiB."""
+"""Limit of an unpacked archive in bytes; the largest run so far has 6 MiB."""
 MOST_FILES: Final = 10_000
 _SUM: Final = re.compile(r"([0-9a-f]{64})  (\S+)")
 
 
 def read_archive(archive: Path) -> tuple[Run, dict[str, bytes]]:
-    """The run of an archive, and its files by their paths in the run's folder, run.toml included.
+    """The run in an archive, and its files by their path in the run's folder, with run.toml.
 
-    Everything is checked: the checksum beside the archive if there is one, those in it, those of
-    run.toml, and every record.
+    It checks the checksum file beside the archive if there is one, the checksums in the archive and
+    in run.toml, and every record. Raises UserError.
     """
     name = str(archive)
     members = _members(_verified(archive), name)
@@ -51,10 +51,10 @@ def read_archive(archive: Path) -> tuple[Run, dict[str, bytes]]:
 
 
 def _verified(archive: Path) -> bytes:
-    """The archive's bytes, which must be those that the file beside it lists."""
+    """The archive's bytes, checked against the checksum file beside it."""
     try:
         with archive.open("rb") as file:
-            data = file.read(MOST_BYTES + 1)  # what is longer cannot be unpacked below
+            data = file.read(MOST_BYTES + 1)  # a longer archive is rejected below
     except FileNotFoundError:
         raise UserError(f"{archive}: there is no such file") from None
     beside = archive.with_name(f"{archive.name}.sha256")
@@ -69,11 +69,11 @@ def _verified(archive: Path) -> bytes:
 
 
 def _members(data: bytes, name: str) -> dict[str, bytes]:
-    """The files of the archive by their names; anything else in it is an error."""
+    """The files in the archive by name; any other member is an error."""
     members: dict[str, bytes] = {}
     left = MOST_BYTES
     try:
-        # All of it, for the checksum at its end: tar would stop before.
+        # Unpacked completely, to check the checksum at its end: tar stops before it.
         with tarfile.open(fileobj=io.BytesIO(_unpacked(data, name))) as tar:
             for member in tar:
                 file = tar.extractfile(member) if member.isreg() else None
@@ -81,7 +81,7 @@ def _members(data: bytes, name: str) -> dict[str, bytes]:
                 if file is None or path.is_absolute() or {"..", "."} & set(path.parts):
                     raise FormatError(name, None, f"the member {member.name}", "files of one run")
                 if member.issparse() or member.size > left:
-                    # A sparse file has as many bytes as it says, and almost none in the archive.
+                    # A sparse file can have many bytes and take almost no space in the archive.
                     found = f"{member.size} bytes of {member.name}"
                     raise FormatError(name, None, found, f"at most {MOST_BYTES} in all")
                 left -= member.size
@@ -96,7 +96,7 @@ def _members(data: bytes, name: str) -> dict[str, bytes]:
 
 
 def _unpacked(data: bytes, name: str) -> bytes:
-    """The uncompressed bytes; memory never holds more than the bound."""
+    """The uncompressed bytes, at most MOST_BYTES of them in memory."""
     with gzip.open(io.BytesIO(data)) as file:
         unpacked = file.read(MOST_BYTES + 1)
     if len(unpacked) > MOST_BYTES:
@@ -121,7 +121,7 @@ def _check_sums(members: Mapping[str, bytes], name: str) -> str:
     there = members.keys() - {sums}
     if there != expected.keys():
         odd = ", ".join(sorted(there ^ expected.keys()))
-        raise FormatError(name, None, f"{odd} in one alone", f"the files that {SUMS} lists")
+        raise FormatError(name, None, f"{odd} in only one of both", f"the files that {SUMS} lists")
     for member, digest in expected.items():
         found_digest = hashlib.sha256(members[member]).hexdigest()
         if found_digest != digest:
@@ -132,7 +132,7 @@ def _check_sums(members: Mapping[str, bytes], name: str) -> str:
 
 
 def _run(members: Mapping[str, bytes], folder: str, name: str) -> Run:
-    """The run of the archive, whose folder and files must be those that run.toml lists."""
+    """The parsed run.toml of the archive; its folder and file list must match the archive."""
     manifest = f"{folder}/run.toml"
     place = f"{name}: {manifest}"
     if manifest not in members:
@@ -148,5 +148,7 @@ def _run(members: Mapping[str, bytes], folder: str, name: str) -> Run:
     there = members.keys() - {manifest, f"{folder}/{SUMS}"}
     if listed != there:
         odd = ", ".join(sorted(listed ^ there))
-        raise FormatError(place, None, f"{odd} in one alone", "the files that run.toml lists")
+        raise FormatError(
+            place, None, f"{odd} in only one of both", "the files that run.toml lists"
+        )
     return run

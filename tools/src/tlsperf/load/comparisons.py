@@ -1,4 +1,4 @@
-"""Reads `data/comparisons`: definitions of published tables, and the CSV of what was printed."""
+"""Reads `data/comparisons`: definitions of published tables, and the CSV of the printed figures."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tlsperf.load.run import read_toml
 
 
 def read_definition(path: Path) -> Definition:
-    """The checked definition of a file."""
+    """The checked definition in a file. Raises FormatError."""
     try:
         return Definition.model_validate(read_toml(path))
     except ValidationError as error:
@@ -23,12 +23,12 @@ def read_definition(path: Path) -> Definition:
 
 
 def read_definitions(folder: Path) -> list[Definition]:
-    """All definitions of a folder, in the order of their names."""
+    """All definitions of a folder, sorted by file name."""
     return [read_definition(path) for path in sorted(folder.glob("*.toml"))]
 
 
 def read_printed(path: Path, definition: Definition) -> list[list[str]]:
-    """The lines of the CSV that the definition in `path` names, its header first."""
+    """The lines of the CSV that the definition in `path` names, header first. Raises UserError."""
     place = path.parent / definition.published
     try:
         with place.open(encoding="utf-8", newline="") as file:

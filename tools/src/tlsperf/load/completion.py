@@ -1,4 +1,4 @@
-"""What a shell completes: runs, reports and implementations of the project that one is in."""
+"""Shell completion: runs, reports and implementations of the project in the working directory."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ def runs_and_reports(incomplete: str) -> list[str]:
 
 
 def implementations(incomplete: str) -> list[str]:
-    """`RUN/IMPLEMENTATION` of the runs that begin alike, and the bare ids."""
+    """Bare ids and `RUN/IMPLEMENTATION` of all runs that start with `incomplete`."""
     found = []
     for run in _below("data/runs", "run.toml"):
         text = (_root() / "data" / "runs" / run / "run.toml").read_text(encoding="utf-8")
         try:
             ids = [i["id"] for i in tomllib.loads(text)["implementations"]]
-        except (ValueError, KeyError):  # a run that `tlsperf validate` refuses
+        except (ValueError, KeyError):  # a run that `tlsperf validate` rejects
             continue
         found += [*ids, *(f"{run}/{identifier}" for identifier in ids)]
     return sorted({name for name in found if name.startswith(incomplete)})
@@ -41,5 +41,5 @@ def _below(folder: str, file: str) -> list[str]:
 def _root() -> Path:
     try:
         return find_root()
-    except UserError:  # nothing to complete where there is no project
+    except UserError:  # without a project, nothing completes
         return Path("/nonexistent")

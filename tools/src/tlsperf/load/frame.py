@@ -1,6 +1,6 @@
-"""The tidy frame: what every raw format becomes, one row an observation.
+"""The tidy frame: every raw format becomes one row for each observation.
 
-The columns are those of the table in docs/design.md, in this order:
+Its columns are described in docs/design.md and have this order:
 
     implementation                                text
     operation … side, variant                     text   } together a scenario
@@ -10,8 +10,8 @@ The columns are those of the table in docs/design.md, in this order:
     value                                         float64, finite, >= 0
     valid                                         bool
 
-Text columns are categories, which keeps 300,000 rows below 20 MB. What a source does not report is
-missing (NaN in text, <NA> in integers), so group with `observed=True, dropna=False`.
+Text columns are categorical, which keeps 300,000 rows below 20 MB. A value that the source does not
+report is missing (NaN in text, <NA> in integers), so group with `observed=True, dropna=False`.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ from tlsperf.contract.errors import FormatError
 from tlsperf.contract.metrics import METRICS, STATISTICS, UNITS
 from tlsperf.contract.operations import Operation
 from tlsperf.contract.record import (
+    CERTIFICATES,
     PHASE,
     SCENARIO_FIELDS,
     Authentication,
@@ -52,7 +53,7 @@ COLUMNS: Final = (
 INTEGER_COLUMNS: Final = ("threads", "size", "in_flight", "record_size", "session", "round")
 _NO_IDENTITY: Final = {"session", "value", "unit", "valid", "note"}
 IDENTITY_COLUMNS: Final = tuple(c for c in COLUMNS if c not in _NO_IDENTITY)
-"""Columns that distinguish observations: no two valid rows may agree in all of them."""
+"""Columns that identify an observation: no two valid rows agree in all of them."""
 
 REQUIRED_COLUMNS: Final = ("implementation", "operation", "metric", "value", "unit")
 DEFAULTS: Final[Mapping[str, object]] = {"phase": "total", "statistic": "value", "valid": True}
@@ -71,13 +72,12 @@ KEY_EXCHANGES: Final = (
     "SecP256r1MLKEM768",
     "SecP384r1MLKEM1024",
 )
-CERTIFICATES: Final = ("rsa-2048", "rsa-4096", "ecdsa-p256", "ecdsa-p384", "ed25519")
 
 _KNOWN: Final[Mapping[str, tuple[str, ...]]] = {
     "operation": get_args(Operation),
     "protocol": get_args(Protocol),
     "key_exchange": KEY_EXCHANGES,
-    "certificate": CERTIFICATES,
+    "certificate": tuple(CERTIFICATES),
     "authentication": get_args(Authentication),
     "resumption": get_args(Resumption),
     "side": get_args(Side),
@@ -98,17 +98,15 @@ _PATTERNS: Final[Mapping[str, tuple[re.Pattern[str], str]]] = {
 
 
 def tidy_frame(columns: Mapping[str, Sequence[Any]]) -> pd.DataFrame:
-    """The checked tidy frame of lists of equal length, one a column, gathered from any files.
+    """The checked tidy frame, made from lists of equal length, one for each column.
 
-    `file` and `line` say where each row was read and must be there; they name the place of an
-    error and are not kept. Of COLUMNS, those in REQUIRED_COLUMNS must be there too; None in a list,
-    or a column left out, means that the source does not report it (DEFAULTS apply to a column that
-    is left out as a whole). Make one frame of many files rather than one a file: the cost of a
-    frame is in its columns.
+    `file` and `line` are required: they locate errors and are not part of the frame. The columns in
+    REQUIRED_COLUMNS are required too. A missing column, or None in a list, means that the source
+    does not report the value; DEFAULTS apply to a column that is missing as a whole. The cost of a
+    frame depends on its number of columns, so make one frame of many files.
 
-    Raises FormatError at the first row with an unknown value or unit, a value that is negative or
-    not finite, a rate that nothing can have, an invalid row without a note, or the identity of an
-    earlier valid row.
+    Raises FormatError at the first row with an unknown value or unit, a negative or infinite value,
+    an impossible rate, an invalid row without a note, or the identity of an earlier valid row.
     """
     files, lines = columns["file"], columns["line"]
     unknown = set(columns) - {*COLUMNS, "file", "line"}
@@ -136,7 +134,7 @@ def tidy_frame(columns: Mapping[str, Sequence[Any]]) -> pd.DataFrame:
 
 
 def scenarios_of(frame: pd.DataFrame) -> tuple[list[int], list[Scenario]]:
-    """The number of each row's scenario, and the scenarios, in the order of their first rows."""
+    """The scenario number of each row, and the scenarios in the order of their first rows."""
     keys = list(SCENARIO_FIELDS)
     numbers = frame.groupby(keys, observed=True, dropna=False, sort=False).ngroup()
     first = frame.loc[~numbers.duplicated(), keys]
@@ -149,7 +147,7 @@ def scenarios_of(frame: pd.DataFrame) -> tuple[list[int], list[Scenario]]:
 
 
 def concatenate(frames: Sequence[pd.DataFrame]) -> pd.DataFrame:
-    """One tidy frame of several; its categories are those of all of them."""
+    """One tidy frame of several; its text columns have the categories of all of them."""
     if len(frames) == 1:
         return frames[0]
     joined = pd.concat(
@@ -181,13 +179,13 @@ def _integers(values: Sequence[int | None] | None, count: int) -> Any:
 
 LEAST_RATE: Final = 0.01
 MOST_RATE: Final = 1e12
-"""What is outside cannot have been measured, whatever the unit."""
+"""A rate outside these bounds cannot have been measured, in any unit."""
 
 _Fail = Callable[[int, str, str], FormatError]
 
 
 def _check(frame: pd.DataFrame, fail: _Fail) -> None:
-    """Raises what `fail(row, found, expected)` makes for the first column that is wrong."""
+    """Raises the error that `fail(row, found, expected)` makes for the first wrong column."""
     for name in REQUIRED_COLUMNS:
         absent = frame[name].isna().to_numpy() & (name != "value")
         if absent.any():
@@ -201,7 +199,7 @@ def _check(frame: pd.DataFrame, fail: _Fail) -> None:
         if wrong.any():
             row = int(wrong.argmax())
             raise fail(row, f"{name} {frame[name].iloc[row]}", "an integer of at least 1")
-    # a mixed-up unit is one of the reasons for which an observation is invalid
+    # invalid observations may have a wrong unit
     combinations = frame.loc[frame["valid"], ["operation", "metric", "unit"]].drop_duplicates()
     for row, (operation, metric, unit) in zip(
         combinations.index, combinations.itertuples(index=False, name=None), strict=True

@@ -21,8 +21,11 @@ _LAST_BYTE: Final = 8
 
 
 def decode(text: str) -> list[tuple[int, int, int]]:
-    """Ascending (lowest value, one above the highest, count) of the counts above 0, in the unit of
-    the histogram. Raises ValueError, which says what is wrong."""
+    """Pairs of bounds with their counts above 0: (lowest value, highest value + 1, count),
+    ascending.
+
+    Values are in the unit of the histogram. Raises ValueError, which says what is wrong.
+    """
     try:
         data = base64.b64decode(text, validate=True)
     except binascii.Error as error:
@@ -37,7 +40,7 @@ def decode(text: str) -> list[tuple[int, int, int]]:
     counts = data[_HEADER.size :]
     if len(counts) != length:
         raise ValueError(f"{len(counts)} bytes of counts, not {length}")
-    # Values below `half` << 1 have a bin each; above, each doubling has `half` bins.
+    # Values below 2 * `half` have a bin each; above, each doubling has `half` bins.
     half_bits = (2 * 10**digits - 1).bit_length() - 1
     half = 1 << half_bits
     unit = lowest.bit_length() - 1

@@ -1,4 +1,4 @@
-"""Latency histograms: kept out of the tidy frame, read from the raw files again."""
+"""Latency histograms. They are not in the tidy frame; charts read them from the raw files."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ HEADER: Final = "figure,implementation,version,bin_low_ms,bin_high_ms,count"
 
 @dataclass(frozen=True, order=True)
 class Bin:
-    """`count` handshakes that took between `low` and `high`, in µs."""
+    """`count` handshakes that took from `low` to `high` µs."""
 
     low: float
     high: float
@@ -30,16 +30,21 @@ class Bin:
 
 
 Histograms = Mapping[tuple[Scenario, Identifier], list[Bin]]
-"""Ascending bins of an implementation in a scenario, without threads where a file reports none."""
+"""Bins by scenario and implementation, ascending. `threads` is absent if the file does not report
+it.
+"""
 
 BINS_A_DECADE: Final = 60
-"""A bin of a chart is 3.9% wide, where our records distinguish 0.1%."""
+"""Resolution of charts: a bin is 3.9% wide. Our records have a resolution of 0.1%."""
 
 
 def read_histograms(
     folder: Path, loaded: LoadedRun
 ) -> dict[tuple[Scenario, Identifier], list[Bin]]:
-    """The histograms of the run in `folder`: of our own records, and among published files."""
+    """The histograms of the run in `folder`, from our own records and from published files.
+
+    Raises FormatError.
+    """
     run = loaded.run
     found: dict[tuple[Scenario, Identifier], list[Bin]] = {}
     for name, encoded in loaded.histograms.items():
@@ -66,7 +71,7 @@ def read_histograms(
 def _recorded(
     histograms: Iterable[tlsbench.EncodedHistogram], file: str
 ) -> dict[tuple[Scenario, Identifier], list[Bin]]:
-    """The histograms of our own records, all rounds that count together."""
+    """The histograms of our own records, summed over all rounds that count."""
     found: defaultdict[tuple[Scenario, Identifier], defaultdict[int, int]]
     found = defaultdict(lambda: defaultdict(int))
     for encoded in histograms:
@@ -84,10 +89,10 @@ def _recorded(
 
 
 def _number(microseconds: float) -> int:
-    """The logarithmic bin that a time is in."""
+    """The logarithmic bin of a time."""
     return math.floor(math.log10(microseconds) * BINS_A_DECADE)
 
 
 def _edge(number: int) -> float:
-    """Where a bin begins, in µs."""
+    """The lower bound of a bin, in µs."""
     return float(10 ** (number / BINS_A_DECADE))

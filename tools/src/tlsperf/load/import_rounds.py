@@ -1,4 +1,4 @@
-"""Which files of an implementation are rounds of each other: those that measured the same."""
+"""Finds the files of an implementation that are rounds of the same measurement."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from tlsperf.contract.run import RawFile
 from tlsperf.load.formats import FOREIGN
 
 Kind = tuple[str | None, str]
-"""Implementation and format."""
+"""Implementation and format of a file."""
 
 
 def groups(
     files: Sequence[RawFile], scenarios: Mapping[str, set[Scenario]]
 ) -> list[tuple[Kind, list[RawFile]]]:
-    """Files of one implementation and format that share scenarios, by their paths' scenarios.
+    """Files of one implementation and format that share scenarios; `scenarios` are by file path.
 
-    One without any (its tool stopped at once) is with the others of its kind.
+    A file without scenarios (its tool stopped at once) joins the first group of its kind.
     """
     found: list[tuple[Kind, set[Scenario], list[RawFile]]] = []
     for file in sorted(files, key=lambda file: not scenarios.get(file.path)):
@@ -37,9 +37,9 @@ def groups(
 def with_rounds(
     old: Sequence[RawFile], new: Sequence[RawFile], scenarios: Mapping[str, set[Scenario]]
 ) -> dict[str, RawFile]:
-    """The files by path, with their rounds: those that they have, then the new ones in order.
+    """The files by path, with a round: old files keep theirs, new files continue in order.
 
-    A file that shares no scenario with another has no round.
+    A file that shares no scenario with another file has no round.
     """
     order = {file.path: at for at, file in enumerate([*old, *new])}
     has = [file for file in (*old, *new) if _has_rounds(file)]

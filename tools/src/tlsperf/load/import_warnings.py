@@ -13,17 +13,17 @@ from tlsperf.load.import_rounds import groups
 from tlsperf.load.rows import Parsed
 
 _CODES: Final = ("missing-figure", "method", "invalid", "missing-scenario")
-"""Of the warnings that an import writes."""
+"""Codes of the warnings that an import writes."""
 
 
 def is_about(warning: RunWarning, files: Sequence[RawFile], implementation: str | None) -> bool:
-    """Whether an earlier import wrote it about these files, which are looked at again."""
+    """Whether an earlier import wrote the warning about these files, which are checked again."""
     subjects = [f"{implementation}:", *(f"{file.path}:" for file in files)]
     return warning.code in _CODES and warning.message.startswith(tuple(subjects))
 
 
 def warnings_of(run: Run, parsed: Parsed) -> list[RunWarning]:
-    """The warnings about the files."""
+    """The warnings about imported files: remarks, invalid figures, missing scenarios."""
     missing = [
         RunWarning(
             code=remark.code,
@@ -35,7 +35,7 @@ def warnings_of(run: Run, parsed: Parsed) -> list[RunWarning]:
 
 
 def _invalid(parsed: Parsed) -> list[RunWarning]:
-    """One warning for each implementation and reason, with the scenarios it concerns."""
+    """One warning for each implementation and reason, with the affected scenarios."""
     grouped: dict[tuple[str, str], list[str]] = {}
     counts: dict[tuple[str, str], int] = {}
     for row in parsed.rows:
@@ -58,7 +58,7 @@ def _do_not_count(figures: int) -> str:
 
 
 def _missing_scenarios(run: Run, parsed: Parsed) -> list[RunWarning]:
-    """Scenarios that some rounds of an implementation have and others lack, by those rounds."""
+    """One warning for each set of rounds that lack scenarios which other rounds have."""
     in_file: dict[str, set[Scenario]] = {}
     for row in parsed.rows:
         in_file.setdefault(row.file[1:], set()).add(row.scenario)

@@ -1,6 +1,6 @@
-"""Raw files of other tools become a run: everything is read and checked, nothing is written.
+"""Imports raw files of other tools into a run. It reads and checks the files; it writes nothing.
 
-What they hold is read again from the run's copies whenever it is needed.
+Later commands read the figures again from the copies in the run's folder.
 """
 
 from __future__ import annotations
@@ -33,28 +33,28 @@ from tlsperf.load.rows import Format, Parsed, ParsedRow, frame_of
 from tlsperf.load.run import foreign_rows, raw_bytes, read_run
 
 UNKNOWN_HOST: Final = "unknown"
-"""The host of files whose host is not given."""
+"""The host of files for which no host is given."""
 
 _PACKAGES: Final = [x.releases.package for x in LIBRARIES if x.releases and x.releases.own_numbers]
 _VERSION: Final = re.compile(
     rf"(?:({'|'.join(map(re.escape, _PACKAGES))})-)?"
     r"([^-]+(?:-(?:dev|alpha|beta|pre|rc)[.0-9]*)?)(?=-|$)"
 )
-"""Of an id: the package that the number is of, where it is not the library's own; the number."""
+"""In an id: the package, if the version is not the library's own, and the version number."""
 
 _DATED: Final = re.compile(r"([0-9]{4}-[0-9]{2}-[0-9]{2})-[a-z0-9._-]+")
 
 
 class Import(NamedTuple):
-    """A run with the files that were added to it."""
+    """A run, and the files that were added to it."""
 
     run: Run
     files: dict[str, bytes]
-    """The bytes of the new files by their paths in the run."""
+    """The bytes of the new files, by their path in the run."""
     rows: list[ParsedRow]
-    """What the new files hold."""
+    """The rows of the new files."""
     warnings: list[RunWarning]
-    """About the new files."""
+    """The warnings about the new files."""
 
 
 def read_files(
@@ -64,11 +64,11 @@ def read_files(
     format_name: str | None = None,
     host: str = UNKNOWN_HOST,
 ) -> Import:
-    """The run `folder` with these raw files, new or added to those it has.
+    """The run `folder` with these raw files, new or added to its existing files.
 
-    Several files of one implementation and format that measured the same scenarios are its
-    rounds, in the order of the numbers in their names. Published tables name their
-    implementations themselves.
+    Files of one implementation and format with the same scenarios become its rounds, in the order
+    of the numbers in their names. Published tables name their implementations themselves. Raises
+    UserError.
     """
     old = read_run(folder) if folder.exists() else None
     contents = [(path, _read(path)) for path in natsorted(paths, key=lambda path: path.name)]
@@ -77,7 +77,7 @@ def read_files(
     files = _raw_files(contents, formats, implementation, old)
     run = _run(folder, files, implementations, host, old)
     new = {file.path: data for file, (_, data) in zip(files, contents, strict=True)}
-    # Files of other implementations cannot contradict the new ones, and were checked before.
+    # Files of other implementations were checked earlier and do not depend on the new ones.
     beside = [f for f in run.files if f.implementation == implementation and f.path not in new]
     known = {file.path: raw_bytes(folder, file) for file in beside}
     originals = {f"/{f.path}": str(path) for f, (path, _) in zip(files, contents, strict=True)}
@@ -104,7 +104,7 @@ def read_files(
 def _numbered(
     run: Run, beside: Sequence[RawFile], files: Sequence[RawFile], data: Mapping[str, bytes]
 ) -> Run:
-    """The run with the rounds of an implementation's files, by the scenarios in them."""
+    """The run with round numbers for an implementation's files, by the scenarios in them."""
     together = run.model_copy(update={"files": [*beside, *files]})
     scenarios: dict[str, set[Scenario]] = {}
     for row in foreign_rows(together, data, "").rows:
@@ -116,7 +116,10 @@ def _numbered(
 
 
 def implementation_of(identifier: str) -> Implementation:
-    """What an id `<library>-<version>[-<provider>][-<build>]` says."""
+    """The implementation that an id `<library>-<version>[-<provider>][-<build>]` describes.
+
+    Raises UserError.
+    """
     library = next((name for name in NAMES if identifier.startswith(f"{name}-")), None)
     after = _VERSION.match(identifier[len(library or "") + 1 :])
     if library is None or not after or not re.fullmatch(r"[a-z0-9._-]+", identifier):
@@ -134,13 +137,13 @@ def implementation_of(identifier: str) -> Implementation:
     )
 
 
-# --- what is read ------------------------------------------------------------------------------
+# --- reading of files ---------------------------------------------------------------------------
 
 
 def _read(path: Path) -> bytes:
     try:
         if path.resolve().parent != path.parent.resolve():
-            # The target of a link in a folder would be published with the rest.
+            # The import would publish the target of a link with the other files.
             raise FormatError(str(path), None, "a link out of its folder", "the file itself")
         if path.exists() and not (path.is_file() or path.is_dir()):
             raise FormatError(str(path), None, "a pipe or device", "a file")
@@ -173,7 +176,9 @@ def _implementations(
         if given is None:
             raise UserError("--implementation is missing: the files do not say what was measured")
         if tables:
-            raise UserError(f"{tables[0][0]}: a published table among raw output; import it apart")
+            raise UserError(
+                f"{tables[0][0]}: a published table among raw output; import it separately"
+            )
         return [implementation_of(given)]
     if given is not None:
         raise UserError("--implementation: published tables name their implementations themselves")
@@ -182,7 +187,7 @@ def _implementations(
 
 
 def _check_copies(parsed: Parsed) -> None:
-    """Raises FormatError at a file whose times are all those of another: no two rounds agree so."""
+    """Raises FormatError if all times of a file equal those of another: no two rounds do so."""
     times: dict[str, list[tuple[object, ...]]] = {}
     for row in parsed.rows:
         if row.metric in ("rate", "duration"):
@@ -202,7 +207,7 @@ def _raw_files(
     implementation: str | None,
     old: Run | None,
 ) -> list[RawFile]:
-    """The files as run.toml lists them, without their rounds."""
+    """The files as run.toml lists them, without round numbers. Raises UserError for duplicates."""
     taken = {file.path for file in old.files} if old else set()
     known = {file.sha256: file.path for file in old.files} if old else {}
     files = []
@@ -270,7 +275,7 @@ def _run(
 
 
 def _day(folder: Path) -> datetime.date:
-    """The day that the folder's name begins with."""
+    """The date at the start of the folder's name."""
     dated = _DATED.fullmatch(folder.name)
     try:
         return datetime.date.fromisoformat(dated[1] if dated else "")

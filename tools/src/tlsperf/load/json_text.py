@@ -1,4 +1,4 @@
-"""JSON of other tools: its content, with the lines that errors name."""
+"""JSON files of other tools: their content, and the line numbers for errors."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from tlsperf.contract.errors import FormatError
 
 
 def parse_json(text: str, file: str, first_line: int = 1) -> Any:
-    """The content of a JSON text that begins at a line of a file.
+    """The content of a JSON text that starts at line `first_line` of a file.
 
-    Raises FormatError for text that is cut or no JSON, for a key that an object has twice, and for
-    NaN, Infinity and numbers of thousands of digits, which JSON does not have.
+    Raises FormatError for text that is cut off or not JSON, for a repeated key in an object, and
+    for NaN, Infinity and numbers with thousands of digits, which JSON does not allow.
     """
     try:
         return json.loads(text, object_pairs_hook=_object, parse_constant=_no_constant)
@@ -28,7 +28,7 @@ def parse_json(text: str, file: str, first_line: int = 1) -> Any:
 
 
 def line_of(text: str, name: str) -> int:
-    """The line that first has a string of the text; 1 where it is written in another way."""
+    """The line with the first occurrence of a string; 1 if it is written with other escapes."""
     at = text.find(json.dumps(name))
     if at < 0:
         at = text.find(json.dumps(name, ensure_ascii=False))

@@ -1,4 +1,4 @@
-"""Reads `data/notes.toml`: what to know about published numbers."""
+"""Reads `data/notes.toml`: caveats about published figures."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ _FIELDS = (*SCENARIO_FIELDS, "metric")
 
 
 def read_caveats(path: Path) -> list[Caveat]:
-    """The checked notes of a file, in its order.
+    """The checked caveats of a file, in its order.
 
-    Raises FormatError at a note with a wrong field, or an id that an earlier one has.
+    Raises FormatError for a wrong field or a repeated id.
     """
     table = read_toml(path)
     if set(table) != {"note"}:

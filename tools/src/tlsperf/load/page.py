@@ -22,7 +22,7 @@ _NAME: Final = re.compile(r"\A[a-z0-9][a-z0-9._-]*\Z")
 
 @dataclass(frozen=True)
 class Page:
-    """The `index.md` of a report, in the three parts of its text."""
+    """The `index.md` of a report, with its text in three parts."""
 
     path: Path
     opening: str
@@ -34,13 +34,13 @@ class Page:
 
     @property
     def calls(self) -> list[Call]:
-        """The shortcodes of its prose."""
+        """The shortcodes in the report's prose."""
         first_line = 1 + (self.opening + self.front_matter).count("\n")
         return shortcodes(self.rest, str(self.path), first_line)
 
 
 def read_page(path: Path) -> Page:
-    """Reads a report's page; FormatError where its front matter is not that of a report."""
+    """Reads a report's page. Raises FormatError if its front matter does not describe a report."""
     name = str(path)
     try:
         text = path.read_bytes().decode("utf-8")
@@ -70,7 +70,7 @@ def read_page(path: Path) -> Page:
 
 
 def _moment(table: Mapping[str, Any], file: str) -> dict[str, Any]:
-    """Day and time of a page whose date has both."""
+    """Day and time of a page whose date contains both; empty otherwise."""
     given = table.get("date")
     if not isinstance(given, datetime):
         return {}
@@ -81,7 +81,7 @@ def _moment(table: Mapping[str, Any], file: str) -> dict[str, Any]:
 
 
 def _generated(extra: Mapping[str, Any], file: str) -> Mapping[str, Any]:
-    """What an earlier rendering wrote: files of the report's own folder, which may be removed."""
+    """What an earlier rendering wrote: names of files in the report's folder that it may remove."""
     generated = extra.get("generated", {})
     if not isinstance(generated, dict):
         raise FormatError(file, None, f"extra.generated {generated!r}", "a table")
@@ -93,16 +93,16 @@ def _generated(extra: Mapping[str, Any], file: str) -> Mapping[str, Any]:
 
 
 def front_matter_table(text: str, file: str) -> dict[str, Any]:
-    """The table of a page's front matter; FormatError with the line of the page."""
+    """The table in a page's front matter. Raises FormatError with the line in the page."""
     try:
         return tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         found = re.search(r"at line (\d+)", str(error))
-        # The front matter begins in the second line of the file.
+        # The front matter starts in line 2 of the file.
         line = int(found.group(1)) + 1 if found else None
         raise TomlError(error, file, line) from None
 
 
 def read_pages(root: Path) -> list[Page]:
-    """The pages of all reports, by date."""
+    """The pages of all reports, sorted by date."""
     return [read_page(path) for path in sorted((root / "content" / "perf").glob("*/index.md"))]

@@ -11,7 +11,7 @@ from tlsperf.contract.results import Results
 
 
 def read_results(path: Path) -> Results:
-    """The checked results of a file that `tlsperf render` wrote."""
+    """The checked results in a file that `tlsperf render` wrote. Raises UserError."""
     try:
         return Results.model_validate_json(path.read_bytes())
     except FileNotFoundError:
@@ -21,7 +21,7 @@ def read_results(path: Path) -> Results:
 
 
 def parse_results(text: str | bytes) -> Results | None:
-    """The results of a results.json; None where it is of another schema."""
+    """The results in the text of a results.json; None if it has another schema."""
     try:
         return Results.model_validate_json(text)
     except ValidationError:
@@ -29,5 +29,5 @@ def parse_results(text: str | bytes) -> Results | None:
 
 
 def known_results(path: Path) -> Results | None:
-    """The results of a file; None where it is missing or of another schema."""
+    """The results in a file; None if it is missing or has another schema."""
     return parse_results(path.read_bytes()) if path.exists() else None

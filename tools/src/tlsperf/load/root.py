@@ -1,4 +1,4 @@
-"""Where the project is, and which run or report a person means by a name or a path."""
+"""Finds the project's folder, and the run or report that a name or path refers to."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ if TYPE_CHECKING:
 
 
 def find_root() -> Path:
-    """The folder of the project that the working directory is in, relative to it.
+    """The project's folder that contains the working directory, as a relative path.
 
-    Raises UserError in a folder that is in no project.
+    Raises UserError outside a project.
     """
     here = Path.cwd()
     for folder in (here, *here.parents):
@@ -27,12 +27,12 @@ def find_root() -> Path:
 
 
 def run_id(given: str) -> Identifier:
-    """The id of a run that is named by its id, its folder or its run.toml."""
+    """The id of a run, given as an id, a folder or the path of a run.toml."""
     return _name_below(given, "data/runs", "run.toml")
 
 
 def report_id(given: str) -> Identifier:
-    """The id of a report that is named by its id, its folder or its index.md."""
+    """The id of a report, given as an id, a folder or the path of an index.md."""
     return _name_below(given, "content/perf", "index.md")
 
 
@@ -48,7 +48,7 @@ def _name_below(given: str, folder: str, file: str) -> str:
 
 
 def new_run_folder(root: Path, given: str) -> Path:
-    """The folder of a run to be made, below data/runs wherever the command is run."""
+    """The folder below data/runs for a new run, from any working directory. Raises UserError."""
     runs = root / "data" / "runs"
     path = Path(given)
     if path.parent.resolve() == runs.resolve() or path.parts[:-1] in ((), ("data", "runs")):

@@ -1,4 +1,4 @@
-"""What a format module gives back: rows for the tidy frame, and what it noticed beside them."""
+"""The result of a format module: rows for the tidy frame, and remarks."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ from tlsperf.load.frame import tidy_frame
 
 
 class RawInput(NamedTuple):
-    """A raw file to be read, with what its run knows about it."""
+    """A raw file to read, with the facts that its run records about it."""
 
     data: bytes
     name: str
-    """As errors name it; its last part is the file's name."""
+    """The path in error messages; its last part is the file's name."""
     run: Run
-    """The run it belongs to, whose implementations a file with several of them names."""
+    """The run of the file; a file with several implementations names those of the run."""
     implementation: str | None = None
     round: int | None = None
 
 
 class ParsedRow(NamedTuple):
-    """One observation; `file` and `line` say where it was read."""
+    """One observation, with the file and line it comes from."""
 
     file: str
     line: int
@@ -47,7 +47,7 @@ class ParsedRow(NamedTuple):
 
 
 class Remark(NamedTuple):
-    """What a reader of the run must know and no row contains, such as a missing figure."""
+    """A fact for readers of the run that no row contains, such as a missing figure."""
 
     file: str
     line: int
@@ -67,31 +67,32 @@ class Parsed:
 class Format:
     """One raw format.
 
-    `detects` looks at the first 64 KiB of a file and its name. `parse` reads files that belong
-    together (all of the format in a run); most formats know nothing beyond a single file.
+    `detects` gets the first 64 KiB of a file and its name. `parse` gets all files of the format in
+    a run; most formats read each file alone.
     """
 
     name: str
     tool: str
-    """What writes it, as readers see it."""
+    """The readable name of the tool that writes it."""
     detects: Callable[[str, str], bool]
     parse: Callable[[Sequence[RawInput]], Parsed]
     has_rounds: bool = True
-    """Several files of one implementation are its rounds; else they are parts of one measurement.
+    """True: several files of one implementation are rounds. False: they are parts of one
+    measurement.
     """
     implementations: Callable[[bytes, str], list[Implementation]] | None = None
-    """Given bytes and name of a file: what was measured, where the file itself names it."""
+    """Finds the implementations that a file itself names, from its bytes and name."""
     libraries: Callable[[str], frozenset[str]] | None = None
-    """Given the first 64 KiB of a file: the libraries that its tool can measure. None: any."""
+    """Finds the libraries that the tool can measure, from the first 64 KiB of a file. None: any."""
 
 
 def only(*libraries: str) -> Callable[[str], frozenset[str]]:
-    """`libraries` of a tool that measures these, whatever is in the file."""
+    """The field `libraries` for a tool that always measures these libraries."""
     return lambda text: frozenset(libraries)
 
 
 def file_by_file(parse: Callable[[RawInput], Parsed]) -> Callable[[Sequence[RawInput]], Parsed]:
-    """The parser of several files from the parser of one."""
+    """Makes a parser of several files from a parser of one file."""
 
     def parse_all(sources: Sequence[RawInput]) -> Parsed:
         together = Parsed()
@@ -109,8 +110,8 @@ def each_line(
 ) -> None:
     """Calls `read` with number and text of each line that is not blank, and whether it is the last.
 
-    What `read` rejects (a FormatError) is an error, but for the last line: that one may be cut off
-    where the run was interrupted, which becomes a remark.
+    A FormatError of `read` is raised, except for the last line: an interrupted run may have cut it
+    off, so the error becomes a remark.
     """
     lines = text_of(source).split("\n")
     for number, line in enumerate(lines, start=1):
@@ -128,7 +129,7 @@ def each_line(
 
 @contextmanager
 def scenario_errors(file: str, line: int) -> Iterator[None]:
-    """Adds the place to an error of a scenario that is made in the block."""
+    """Adds file and line to an error of a scenario that is made in the block."""
     try:
         yield
     except ValidationError as error:
@@ -138,7 +139,7 @@ def scenario_errors(file: str, line: int) -> Iterator[None]:
 def primitive_row(
     source: RawInput, line: int, name: str, rate: float, unit: str, note: str | None
 ) -> ParsedRow:
-    """The rate of a primitive called `name`; a note makes it invalid."""
+    """The rate of the primitive `name`. A note makes the row invalid."""
     with scenario_errors(source.name, line):
         scenario = Scenario(operation="primitive", variant=name)
     return row_of(source, line, scenario, "rate", rate, unit, note=note)
@@ -155,7 +156,7 @@ def row_of(
     statistic: str = "value",
     note: str | None = None,
 ) -> ParsedRow:
-    """One observation of the file; a note makes it invalid."""
+    """One observation of the file. A note makes it invalid."""
     return ParsedRow(
         file=source.name,
         line=line,
@@ -172,10 +173,10 @@ def row_of(
 
 
 def foreign_primitive(source: RawInput, line: int, printed: str) -> Scenario:
-    """The scenario of a benchmark that somebody else named: a primitive with that name.
+    """The scenario of a benchmark from another project: a primitive with its name.
 
-    What a variant cannot have becomes a hyphen: `client/X25519` is client-X25519. A plus, which
-    joins the key shares of a client, becomes `and`.
+    Characters that a variant cannot have become a hyphen: `client/X25519` becomes client-X25519. A
+    plus, which joins key shares, becomes `and`.
     """
     name = re.sub(r"[^A-Za-z0-9._]+", "-", printed.replace("+", "-and-")).strip("-._")
     if not name or len(name) > MOST_IN_NAME:
@@ -186,11 +187,11 @@ def foreign_primitive(source: RawInput, line: int, printed: str) -> Scenario:
 
 
 MOST_IN_NAME: Final = 100
-"""Characters of a variant."""
+"""Limit of a variant's length in characters."""
 
 
 def frame_of(rows: Iterable[ParsedRow]) -> pd.DataFrame:
-    """The checked tidy frame of rows; FormatError names the file and line of a wrong one."""
+    """The checked tidy frame of rows. Raises FormatError with the file and line of a wrong row."""
     rows = list(rows)
     columns: dict[str, list[object]] = {
         "file": [r.file for r in rows],
@@ -210,14 +211,14 @@ def frame_of(rows: Iterable[ParsedRow]) -> pd.DataFrame:
 
 
 def text_of(source: RawInput) -> str:
-    """The text of a file; see `decode`."""
+    """The text of a file, as `decode` returns it."""
     return decode(source.data, source.name)
 
 
 def decode(data: bytes, name: str) -> str:
-    """The text of bytes: UTF-8, with or without a byte-order mark, line ends made \\n.
+    """The text of UTF-8 bytes, without a byte-order mark and with \n as line end.
 
-    Raises FormatError for anything but UTF-8 (a file saved as UTF-16 by an editor, say).
+    Raises FormatError for other encodings, such as UTF-16 from an editor, and for long lines.
     """
     refuse_utf16(data, name)
     refuse_long_lines(data, name)
@@ -231,17 +232,17 @@ def decode(data: bytes, name: str) -> str:
 
 
 def refuse_utf16(data: bytes, name: str) -> None:
-    """Raises FormatError for the byte-order marks that editors on Windows begin UTF-16 with."""
+    """Raises FormatError for a UTF-16 byte-order mark, which editors on Windows write."""
     if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
         raise FormatError(name, 1, "UTF-16 text", _AS_WRITTEN)
 
 
 MOST_IN_LINE: Final = 1 << 14
-"""Bytes of a line: a thousand threads have theirs in one."""
+"""Limit of a line's length in bytes; the rates of a thousand threads fit into one line."""
 
 
 def refuse_long_lines(data: bytes, name: str) -> None:
-    """Raises FormatError at a line that no tool prints, before an expression is matched with it."""
+    """Raises FormatError for a line longer than any tool prints, before patterns are applied."""
     start = 0
     while len(data) - start > MOST_IN_LINE:
         end = data.rfind(b"\n", start, start + MOST_IN_LINE + 1)

@@ -1,6 +1,6 @@
 """A run in `data/runs/<run>`: its description and its figures.
 
-Raw files are checked against their checksums before anything is read from them.
+Raw files are compared with their checksums before they are parsed.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from tlsperf.load.rows import Format, Parsed, RawInput, frame_of
 
 @dataclass(frozen=True, eq=False)
 class LoadedRun:
-    """A run with its tidy frame, what is missing in it and why, and what was found in the files."""
+    """A run with its tidy frame, its gaps with their reasons, and other facts from its files."""
 
     run: Run
     frame: pd.DataFrame
@@ -36,22 +36,24 @@ class LoadedRun:
     warnings: list[RunWarning] = field(default_factory=list)
     overheads: list[Overhead] = field(default_factory=list)
     histograms: dict[str, list[tlsbench.EncodedHistogram]] = field(default_factory=dict)
-    """Of single handshakes, by the file that errors name."""
+    """Histograms of single handshakes, by the file name in errors."""
 
     @property
     def rounds_are_pairs(self) -> bool:
-        """Whether a round measured all implementations side by side, as only `tlsbench` does."""
+        """Whether each round measured all implementations, as only `tlsbench` does."""
         return all(file.format == tlsbench.FORMAT for file in _files_of_figures(self.run))
 
 
 def is_first_look(suites: Iterable[Identifier | None]) -> bool:
-    """True for the runs of the quick suite alone, as `make report` makes them. They are no part of
-    the history, so that measuring a host for oneself changes no page but its own."""
+    """True if all runs are of the quick suite, as `make report` makes them.
+
+    They are not part of the history, so measuring one's own host changes no other page.
+    """
     return set(suites) == {"quick"}
 
 
 def read_toml(path: Path) -> dict[str, Any]:
-    """The table of a TOML file; FormatError with its line where it is none."""
+    """The table in a TOML file. Raises FormatError with the line of a syntax error."""
     try:
         return tomllib.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
@@ -65,7 +67,7 @@ def read_toml(path: Path) -> dict[str, Any]:
 
 
 def read_run(folder: Path) -> Run:
-    """The checked `run.toml` of a run's folder, whose name is the run's id."""
+    """The checked `run.toml` of a run's folder. The folder's name must be the run's id."""
     path = folder / "run.toml"
     if path.is_symlink():
         raise FormatError(str(path), None, "a link", "a file of the run")
@@ -82,7 +84,7 @@ def read_run(folder: Path) -> Run:
 
 
 def parse_run(table: Mapping[str, Any], file: str) -> Run:
-    """A run of the table of a `run.toml`; `file` is what errors call it."""
+    """The run in the table of a `run.toml`; `file` is its name in errors."""
     try:
         return Run.model_validate(table)
     except ValidationError as error:
@@ -90,13 +92,13 @@ def parse_run(table: Mapping[str, Any], file: str) -> Run:
 
 
 def raw_bytes(folder: Path, file: RawFile) -> bytes:
-    """The bytes of a raw file, which must be those that the run was written with."""
+    """The bytes of a raw file, checked against size and checksum in run.toml."""
     path = folder / file.path
     if path.resolve() != folder.resolve() / file.path:
         raise FormatError(str(path), None, "a link", "a file of the run")
     try:
         size = path.stat().st_size
-        if size != file.bytes:  # before memory goes
+        if size != file.bytes:  # before a large file is read
             raise FormatError(str(path), None, f"{size} bytes", f"{file.bytes}, as run.toml has it")
         data = path.read_bytes()
     except FileNotFoundError:
@@ -106,9 +108,11 @@ def raw_bytes(folder: Path, file: RawFile) -> bytes:
 
 
 def check_raw(file: RawFile, data: bytes, name: str) -> None:
-    """Raises FormatError unless a raw file, called `name`, is as its run was written with it."""
+    """Raises FormatError if a raw file is HTML or does not match its checksum; `name` is for
+    errors.
+    """
     if data.lstrip().startswith(b"<"):
-        # A browser that does not know the type of a file takes such a one for HTML and runs it.
+        # Browsers may treat a file of unknown type that starts like this as HTML and run it.
         raise FormatError(name, 1, "<", "the output of a benchmark, not a page")
     digest = hashlib.sha256(data).hexdigest()
     if digest != file.sha256:
@@ -116,7 +120,7 @@ def check_raw(file: RawFile, data: bytes, name: str) -> None:
 
 
 def read_hosts(folder: Path) -> dict[str, Host]:
-    """The known hosts in `data/hosts`, by id."""
+    """The known hosts in `data/hosts`, by id. Raises FormatError."""
     hosts = {}
     for path in sorted(folder.glob("*.toml")):
         try:
@@ -135,14 +139,14 @@ def read_runs(folder: Path) -> dict[str, Run]:
 
 
 def load_run(folder: Path) -> LoadedRun:
-    """Reads a run with all its raw files."""
+    """Reads a run with all its raw files. Raises UserError."""
     run = read_run(folder)
     data = {file.path: raw_bytes(folder, file) for file in run.files}
     return loaded_run(run, data, str(folder))
 
 
 def loaded_run(run: Run, data: Mapping[str, bytes], folder: str) -> LoadedRun:
-    """A run of the bytes of its files by their paths; `folder` is what errors call its folder."""
+    """The run with the content of its files, given by path; `folder` names the run in errors."""
     frames, gaps, warnings, overheads, histograms = [], [], [], [], {}
     for file in run.files:
         if file.format == tlsbench.FORMAT:
@@ -164,7 +168,7 @@ def loaded_run(run: Run, data: Mapping[str, bytes], folder: str) -> LoadedRun:
 
 
 def loader(folder: Path) -> Callable[[Identifier], LoadedRun]:
-    """A function that reads runs in `folder` by id, each once."""
+    """A function that loads runs of `folder` by id and caches them."""
     return cache(lambda run_id: load_run(folder / run_id))
 
 
@@ -173,9 +177,9 @@ def _files_of_figures(run: Run) -> list[RawFile]:
 
 
 def foreign_rows(run: Run, data: Mapping[str, bytes], folder: str) -> Parsed:
-    """What the raw files of other tools hold, all files of a format read together.
+    """The rows and remarks in raw files of other tools; files of one format are read together.
 
-    `data` is the bytes of each file by its path in the run, `folder` what errors call the run's.
+    `data` has the bytes of each file by its path in the run; `folder` names the run in errors.
     """
     sources: dict[str, list[RawInput]] = {}
     for file in _files_of_figures(run):
@@ -199,7 +203,7 @@ def foreign_rows(run: Run, data: Mapping[str, bytes], folder: str) -> Parsed:
 def check_library(
     format_: Format, run: Run, implementation: Identifier | None, data: bytes, name: str
 ) -> None:
-    """Raises FormatError for the file of a tool that cannot measure the implementation named."""
+    """Raises FormatError if the tool of a file cannot measure the file's implementation."""
     if format_.libraries is None:
         return
     libraries = format_.libraries(data[:HEAD].decode("utf-8-sig", errors="replace"))

@@ -13,7 +13,7 @@ _ARGUMENT: Final = re.compile(r"""\s*(\w+)\s*=\s*("[^"]*"|'[^']*'|`[^`]*`|[^\s,"
 
 @dataclass(frozen=True)
 class Call:
-    """A shortcode with its arguments, as a person wrote it."""
+    """A shortcode with its arguments, as the author wrote it."""
 
     name: str
     arguments: Mapping[str, str]
@@ -22,7 +22,7 @@ class Call:
 
 
 def shortcodes(text: str, file: str, first_line: int = 1) -> list[Call]:
-    """The calls in a text, in their order; `first_line` is the line of `file` that it begins in."""
+    """The shortcodes in a text, in order. The text starts at line `first_line` of `file`."""
     return [
         Call(
             found["name"],

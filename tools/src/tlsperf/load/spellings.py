@@ -1,6 +1,4 @@
-"""Cipher suites, certificates, groups and scenarios as the tools spell them, and their names in the
-frame.
-"""
+"""Names that tools use for cipher suites, certificates, groups and scenarios, and ours for them."""
 
 from __future__ import annotations
 
@@ -10,7 +8,7 @@ from tlsperf.contract.record import Scenario
 
 
 class Suite(NamedTuple):
-    """A cipher suite: its IANA name, its protocol, and the signature that TLS 1.2 ties it to."""
+    """A cipher suite: its IANA name, its protocol, and the signature that it implies in TLS 1.2."""
 
     iana: str
     protocol: str
@@ -29,13 +27,13 @@ OPENSSL_SUITES: Final[dict[str, Suite]] = {
     for signature in ("RSA", "ECDSA")
     for short, cipher in _CIPHERS.items()
 }
-"""By the names of OpenSSL and BoringSSL."""
+"""Cipher suites by the names of OpenSSL and BoringSSL."""
 
 RUSTLS_SUITES: Final[dict[str, Suite]] = {
     suite.iana.replace("TLS_", "TLS13_") if suite.protocol == "1.3" else suite.iana: suite
     for suite in OPENSSL_SUITES.values()
 }
-"""By the names of rustls."""
+"""Cipher suites by the names of rustls."""
 
 OPENSSL_API: Final = ("openssl", "boringssl", "aws-lc", "libressl")
 """Libraries that openssl-bench can be linked with."""
@@ -48,8 +46,10 @@ GROUPS: Final = {
     "secp384r1": "secp384r1",
     "p-384": "secp384r1",
     "x25519mlkem768": "X25519MLKEM768",
+    "secp256r1mlkem768": "SecP256r1MLKEM768",
+    "mlkem768": "MLKEM768",
 }
-"""Key exchange groups, by their names in lower case."""
+"""Key exchange groups by their names in lower case."""
 
 KEY_TYPES: Final = {
     "rsa": "rsa-2048",
@@ -59,8 +59,9 @@ KEY_TYPES: Final = {
     "ecdsap384": "ecdsa-p384",
     "ed25519": "ed25519",
 }
-"""Certificates by rustls' key types in lower case. Before the size became part of the name there
-was one key a type: 2048 bits and P-256 (test-ca/build-a-pki.sh of rustls)."""
+"""Certificates by rustls' key types in lower case. Before the size became part of the name, each
+type had one key: 2048 bits and P-256 (test-ca/build-a-pki.sh of rustls).
+"""
 
 MAKEFILE_SCENARIOS: Final = {
     "latency-fullhs-tls12": Scenario(
@@ -92,4 +93,6 @@ MAKEFILE_SCENARIOS: Final = {
         resumption="ticket",
     ),
 }
-"""The target thread-latency of rustls' admin/bench-measure.mk, without side and threads."""
+"""The scenarios of the target thread-latency of rustls' admin/bench-measure.mk, without side and
+threads.
+"""

@@ -1,4 +1,4 @@
-"""Reads a suite of bench/suites, as far as a run names it."""
+"""Reads the name and checksum of a suite of bench/suites."""
 
 from __future__ import annotations
 
@@ -10,15 +10,16 @@ from tlsperf.load.run import read_toml
 
 
 class SuiteFile(NamedTuple):
-    """What distinguishes a suite, and a version of it."""
+    """A suite's name, and the checksum that identifies its version."""
 
     name: str
     sha256: str
 
 
 def read_suite(path: Path) -> SuiteFile:
-    """Name and checksum of a suite: the one that `tlsbench` records, over the file and then the
-    files that it includes."""
+    """Name and checksum of a suite. `tlsbench` records the same checksum: over the file, followed
+    by the files that it includes.
+    """
     content = read_toml(path)
     digest = hashlib.sha256(path.read_bytes())
     for include in content.get("include", []):

@@ -1,7 +1,7 @@
 """Our own raw format `tlsbench/1`: JSON Lines as `tlsbench` appends them.
 
-The grammar is data/schema/record.schema.json, one record a line. Records of one block come before
-its mark (`kind: block`), and the state of a round (`kind: round`) after its blocks.
+data/schema/record.schema.json is the grammar of a line. The records of a block come before its mark
+(`kind: block`), and the state of a round (`kind: round`) after its blocks.
 """
 
 from __future__ import annotations
@@ -36,7 +36,9 @@ _FIELDS: Final = ("phase", "metric", "statistic", "value", "unit")
 
 @dataclass(frozen=True)
 class Gap:
-    """A scenario (both its sides where it has two) without an implementation's figures."""
+    """A scenario (with both sides if it has two) without figures of an implementation, and the
+    reason.
+    """
 
     implementation: str
     scenario: Scenario
@@ -45,7 +47,7 @@ class Gap:
 
 @dataclass(frozen=True)
 class EncodedHistogram:
-    """The times of single handshakes in one round, as the record in `line` has them."""
+    """The times of single handshakes in one round, encoded as in the record in `line`."""
 
     line: int
     implementation: str
@@ -55,8 +57,9 @@ class EncodedHistogram:
 
 @dataclass(frozen=True)
 class Records:
-    """What a file holds. Rows of failed blocks and disturbed rounds are in `frame`, invalid;
-    `histograms` are only those that count."""
+    """The content of a file. `frame` has rows of failed blocks and disturbed rounds as invalid
+    rows; `histograms` has only those that count.
+    """
 
     frame: pd.DataFrame
     gaps: list[Gap]
@@ -66,10 +69,10 @@ class Records:
 
 
 def parse(data: bytes, file: str) -> Records:
-    """Reads the bytes of a `records.jsonl`; `file` is what errors call it.
+    """Reads the bytes of a `records.jsonl`; `file` is its name in errors.
 
     Raises FormatError at the first line that is not a whole record of schema 1, repeats a
-    measurement, is in a block that is not its own, or was in flight when the run stopped.
+    measurement, belongs to another block, or was cut off when the run stopped.
     """
     if not data:
         raise FormatError(file, None, "an empty file", "one record a line")
@@ -150,7 +153,7 @@ def parse(data: bytes, file: str) -> Records:
 def _note(
     line: int, measurement: Measurement, failures: dict[int, str], rounds: dict[int, RoundState]
 ) -> str | None:
-    """Why a measurement must not count, if it must not."""
+    """Why a measurement does not count; None if it counts."""
     if line in failures:
         return failures[line]
     if not measurement.valid:
@@ -223,7 +226,7 @@ def _frame(
 
 
 def _per_thread(measurement: Measurement) -> list[Observation]:
-    """What the median thread did by the wall clock, of a measurement of both sides together."""
+    """The rate of the median thread by wall time, for a measurement of both sides together."""
     if measurement.scenario.operation != "handshake" or measurement.scenario.side is not None:
         return []
     rates = measurement.per_thread or [o.value for o in measurement.observations]
@@ -236,7 +239,7 @@ def _gaps(
     scenarios: dict[int, dict[Scenario, None]],
     measurements: list[tuple[int, Measurement]],
 ) -> list[Gap]:
-    """Scenarios that others have measured in a block which one could not do, or never did."""
+    """Scenarios that an implementation never measured in a block in which others measured them."""
     done = {(m.implementation, m.scenario) for _, m in measurements}
     gaps: dict[tuple[str, Scenario], Gap] = {}
     for _, block in blocks:

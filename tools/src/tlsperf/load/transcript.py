@@ -1,11 +1,11 @@
-"""The parts that the outputs of openssl-bench and rustls' bench have in common.
+"""The common parts of the output of openssl-bench and rustls' bench.
 
-Both are run by make, which echoes each command before the tool's own lines; both print their
-figures in pairs (sender and receiver, client and server), several threads and memory alike. A
-grammar (`openssl_bench`, `rustls_bench`) adds the lines of its tool.
+make runs both tools and echoes each command before the tool's lines. Both print figures in pairs
+(sender and receiver, client and server), and have the same form for several threads and for memory.
+A grammar (`openssl_bench`, `rustls_bench`) adds the lines of its tool.
 
-Fields are separated by tabs, or by the spaces that a copy from a terminal makes of them. The last
-line may be cut off where the run was interrupted.
+Fields are separated by tabs, or by spaces if the output was copied from a terminal. The last line
+may be cut off if the run was interrupted.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ RESUMPTIONS: Final = {
 SIDES: Final = {"transfer": ("sender", "receiver"), "handshake": ("client", "server")}
 TRANSFER_SIDES: Final = {"send": "sender", "recv": "receiver"}
 DEFAULT_SIZE: Final = 1 << 20
-"""Bytes per write in a transfer, unless the command says otherwise."""
+"""Bytes per write of a transfer, unless the command states another size."""
 
 MODES: Final = ("bulk", *RESUMPTIONS, "memory")
 _PROGRAM: Final = re.compile(r"(?:\S*/)?(?:rustls-)?bench(?:-[a-z-]+)?")
@@ -71,10 +71,10 @@ _NOISE: Final = re.compile(
     r")"
 )
 _LOOP: Final = re.compile(r"\s*(?:for \w+ in .*do ?\\?|.*; ?\\|done)\s*")
-"""A loop over numbers of threads: make echoes it whole, once, before all its output."""
+"""A loop over numbers of threads: make echoes all of it once, before its output."""
 _FAILED_MAKE: Final = re.compile(r"make(?:\[[0-9]+\])?: \*\*\* .*")
 _INTEGER: Final = re.compile(r"[1-9][0-9]{0,17}")
-"""A count above zero that fits into 64 bits."""
+"""A number above zero that fits into 64 bits."""
 
 
 class Measured(NamedTuple):
@@ -94,8 +94,6 @@ class Measured(NamedTuple):
 
 
 class Figure(NamedTuple):
-    """One printed figure."""
-
     line: int
     command: int
     measured: Measured
@@ -112,19 +110,19 @@ class Command:
     mode: str
     suite: str
     numbers: tuple[int, ...]
-    """After the suite: bytes per write, sessions."""
+    """The numbers after the cipher suite: bytes per write, or sessions."""
     options: Mapping[str, str]
 
     def option(self, name: str) -> int | None:
-        """An option's number."""
+        """The number of an option; None if the command does not have it."""
         value = self.options.get(name)
         return int(value) if value is not None else None
 
 
 class Grammar:
-    """The lines of one tool in one file; made anew for each.
+    """Reads the lines of one tool in one file; each file has its own instance.
 
-    `words` maps the first word of a line to what reads it: (line number, all words of the line).
+    `words` maps the first word of a line to the method that reads it: (line number, all words).
     """
 
     words: Mapping[str, Callable[[int, list[str]], None]]
@@ -136,23 +134,23 @@ class Grammar:
         self.remarks: list[Remark] = []
         self.command: Command | None = None
         self.commands: list[int] = []
-        """Line of each command."""
+        """The line number of each command."""
         self.excused = False
-        """The tool printed that this command measures nothing."""
+        """True if the tool printed that this command measures nothing."""
         self.repeats_expected: set[int] = set()
-        """Commands that run once for each of up to four key types, and do not say which."""
+        """Commands that run once for each of up to four key types and do not print the type."""
 
     @property
     def library(self) -> str | None:
-        """What was measured, by run.toml."""
+        """The library that run.toml names for the file."""
         known = {i.id: i.library for i in self.source.run.implementations}
         return known.get(self.source.implementation or "")
 
     def begin(self) -> None:
-        """A command was echoed; its lines follow."""
+        """Called after each command, before the lines of its output."""
 
     def explain(self, number: int, line: str) -> bool:
-        """True if the line is one that the tool prints and that carries no figure."""
+        """Whether the line is one that the tool prints without a figure."""
         return False
 
     # --- for the tools' grammars -----------------------------------------------------------
@@ -161,7 +159,7 @@ class Grammar:
         return FormatError(self.source.name, line, found, expected)
 
     def suite(self, line: int, name: str) -> Suite:
-        """The suite that the tool calls `name`."""
+        """The cipher suite that the tool calls `name`. Raises FormatError."""
         found = self.suites.get(name)
         if found is None:
             raise self.fail(line, f"cipher suite {name!r}", "one of " + ", ".join(self.suites))
@@ -170,7 +168,7 @@ class Grammar:
     def add(
         self, line: int, measured: Measured, side: str, value: float, unit: str, note: str | None
     ) -> None:
-        """Keeps a figure; a unit that does not belong to it makes it invalid."""
+        """Adds a figure. A unit of another operation makes it invalid."""
         iana = UNITS.get(unit)
         if iana is None:
             raise self.fail(line, f"unit {unit!r}", " or ".join(UNITS))
@@ -182,10 +180,10 @@ class Grammar:
     def rate(
         self, line: int, words: Sequence[str], number: re.Pattern[str]
     ) -> tuple[float, int, str]:
-        """Rate, threads and unit from the end of a line.
+        """Rate, number of threads and unit from the end of a line.
 
-        `RATE UNIT`, or `threads N RATE … RATE total SUM per-thread MEAN UNIT`, whose total is
-        the rate.
+        The line ends with `RATE UNIT`, or `threads N RATE … RATE total SUM per-thread MEAN UNIT`;
+        then the rate is the total.
         """
         if len(words) == 2:
             return self.number(line, words[0], number), 1, words[1]
@@ -203,29 +201,29 @@ class Grammar:
             ("total", total, sum(each)),
             ("mean", mean, total / threads),
         ):
-            # %g prints six digits, %.2f two decimals, of each summand
+            # for each rate, %g prints six digits and %.2f two decimals
             if abs(printed - computed) > 2e-5 * computed + 0.01 * threads:
                 raise self.fail(line, f"{name} {printed:g}", f"{computed:g}, as the rates give it")
         return total, threads, rest[4]
 
     def number(self, line: int, word: str, pattern: re.Pattern[str]) -> float:
-        """A number exactly as the tool prints it."""
+        """A number in exactly the form that the tool prints. Raises FormatError."""
         if not pattern.fullmatch(word):
             raise self.fail(line, f"{word!r}", f"a number like {_EXAMPLES[pattern.pattern]}")
         return float(word)
 
 
 FIXED: Final = re.compile(r"[0-9]+\.[0-9]{2}")
-"""A number as Rust's {:.2} prints it."""
+"""A number in the form of Rust's {:.2}."""
 GENERAL: Final = re.compile(r"[0-9]+(?:\.[0-9]+)?(?:e[+-][0-9]{2,3})?")
-"""A number as C's %g prints it."""
+"""A number in the form of C's %g."""
 _EXAMPLES: Final = {FIXED.pattern: "6496.10", GENERAL.pattern: "6368.22 or 2.1e+06"}
 
 
 def transcript(
     name: str, tool: str, line: str, grammar: type[Grammar], libraries: Sequence[str]
 ) -> Format:
-    """The format that a file has if some line begins as the regular expression `line` says."""
+    """The format of files in which a line matches the regular expression `line` at its start."""
     begins = re.compile(f"^(?:{line})", re.MULTILINE)
     return Format(
         name,
@@ -237,7 +235,7 @@ def transcript(
 
 
 def parse(source: RawInput, grammar: type[Grammar]) -> Parsed:
-    """Rows of one file of `grammar`'s tool; see Parsed. Raises FormatError."""
+    """The rows and remarks of one file. Raises FormatError."""
     tool = grammar(source)
     each_line(source, tool.remarks, partial(_read_line, tool))
     _end_command(tool)
@@ -268,7 +266,7 @@ def _read_line(tool: Grammar, number: int, line: str, last: bool) -> None:
 
 
 def _command(tool: Grammar, line: int, words: list[str]) -> Command | None:
-    """The command that make echoed, or None if the line is none."""
+    """The command that make echoed; None if the line is not a command."""
     at = next((i for i, word in enumerate(words) if _PROGRAM.fullmatch(word)), None)
     if at is None or not all(_BEFORE_PROGRAM.fullmatch(w) for w in words[:at]):
         return None
@@ -304,7 +302,7 @@ def _begin_command(tool: Grammar, line: int, command: Command | None) -> None:
 
 
 def _end_command(tool: Grammar) -> None:
-    """Adds a remark if the command did not print everything that it should have."""
+    """Adds a remark if the command printed fewer figures than it should."""
     if tool.command is None or tool.excused:
         return
     current = len(tool.commands)
@@ -343,7 +341,7 @@ def _add_memory(tool: Grammar, line: int, kibibytes: int, last: bool) -> None:
 
 
 def _rows(tool: Grammar) -> Iterator[ParsedRow]:
-    """Figures as rows: repeats numbered, and what lacks its other side marked."""
+    """The figures as rows: repeats get a number, and a figure without its other side is invalid."""
     source = tool.source
     seen: dict[tuple[Measured, str | None], list[Figure]] = {}
     sides: dict[tuple[int, Measured, int], set[str | None]] = {}

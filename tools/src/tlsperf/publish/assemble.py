@@ -1,4 +1,4 @@
-"""Assembles everything that a report shows, from the files below data/."""
+"""Assembles everything that a report shows from the files below data/."""
 
 from __future__ import annotations
 
@@ -30,17 +30,17 @@ from tlsperf.report.statements import statements
 
 
 class Assembled(NamedTuple):
-    """A report's results, and what is written beside them."""
+    """A report's results, and the data of the files beside them."""
 
     results: Results
     histograms: Histograms
     drawings: list[Drawing]
-    """Of `results.charts`, in their order."""
+    """The drawings of `results.charts`, in their order."""
     comparisons: Comparisons
 
 
 def known_notes(root: Path) -> list[Caveat]:
-    """The notes about published numbers, if there are any."""
+    """The caveats about published figures; empty without data/notes.toml."""
     path = root / "data" / "notes.toml"
     return read_caveats(path) if path.exists() else []
 
@@ -48,8 +48,11 @@ def known_notes(root: Path) -> list[Caveat]:
 def assembler(
     root: Path, reports: Sequence[Report], calls: Mapping[Identifier, Sequence[Call]]
 ) -> Callable[[Report], Assembled]:
-    """A function that assembles a report. `reports` are all there are, since one is compared with
-    an earlier one; `calls` are the shortcodes of their prose."""
+    """A function that assembles a report.
+
+    `reports` are all that exist, because a report is compared with an earlier one. `calls` are the
+    shortcodes of their prose.
+    """
     folder = root / "data" / "runs"
     load, runs = loader(folder), read_runs(folder)
     notes = known_notes(root)

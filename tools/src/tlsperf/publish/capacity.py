@@ -1,4 +1,6 @@
-"""How many cores a server's traffic takes, of the rates of one report. Pure functions."""
+"""Computes how many cores a server's traffic takes, from the rates of one report. Pure
+functions.
+"""
 
 from __future__ import annotations
 
@@ -11,9 +13,9 @@ from tlsperf.publish.reports import reference
 from tlsperf.publish.sheets import NOTHING, Source, with_most_libraries
 
 CONNECTIONS: Final = 10_000
-"""A second, of the examples."""
+"""Connections per second in the examples."""
 SHARES: Final = (0.0, 0.5, 0.9)
-"""Of connections that resume a session."""
+"""Shares of connections that resume a session."""
 GIGABITS: Final = 10
 MIB_PER_GIGABIT: Final = 1e9 / 8 / 2**20
 
@@ -38,13 +40,16 @@ class Cores(NamedTuple):
 
 
 def cores_text(cores: float) -> str:
-    return f"{cores:.2f}" if cores >= 0.1 else f"{cores:.3f}"
+    """Three significant digits of a number up to ten, so that intervals of small ones differ."""
+    return f"{cores:.{2 if cores >= 1 else 3 if cores >= 0.1 else 4}f}"
 
 
 def cores(
     source: Source, implementation: Identifier, demand: Sequence[tuple[float, Identifier]]
 ) -> Cores | None:
-    """The sum of each demand a second divided by the rate of its row; None if a rate is missing."""
+    """The sum of each demand per second divided by the rate of its row; None if a rate is
+    missing.
+    """
     parts = []
     for amount, row in demand:
         cell = source.cell(row, implementation)
@@ -56,7 +61,7 @@ def cores(
 
 
 def capacity(sources: Sequence[Source]) -> Question | None:
-    """The page; None where no report has the rates."""
+    """The page about cores; None if no report has the rates."""
     full = {key: f"full-handshake-1-3-{key}-x25519-server" for key in _KEYS}
     source = with_most_libraries(sources, [*full.values(), _RESUMED, _SENDING])
     if source is None:
@@ -68,6 +73,7 @@ def capacity(sources: Sequence[Source]) -> Question | None:
             caption="Cores for a thousand handshakes a second, and for each Gbit/s that is sent.",
             corner="Library",
             columns=[*(f"Full, {name}" for name in _KEYS.values()), "Resumed", "1 Gbit/s sent"],
+            intervals=True,
             rows=_rows(
                 source,
                 [
@@ -91,6 +97,7 @@ def capacity(sources: Sequence[Source]) -> Question | None:
                 f"{GIGABITS} Gbit/s sent.",
                 corner="Library",
                 columns=[f"{share:.0%} resumed" for share in SHARES],
+                intervals=True,
                 rows=_rows(source, demands),
             )
         )

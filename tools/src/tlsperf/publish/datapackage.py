@@ -1,4 +1,4 @@
-"""`datapackage.json`: the Frictionless data package of an `index.csv`, of all reports or of one.
+"""`datapackage.json`: the Frictionless data package of an `index.csv`, of all reports or one.
 
 Format: https://datapackage.org/standard/data-package/, with the types of Table Schema. The columns
 are the fields of `IndexedResult`, so the package cannot differ from the file.
@@ -20,7 +20,7 @@ LICENCES: Final = (
     ("ISC", "https://www.isc.org/licenses/"),
     ("MIT", "https://opensource.org/license/mit"),
 )
-"""Name and address; a reader takes whichever they like."""
+"""Name and address of each licence; a reader may choose any."""
 
 
 def datapackage_json(name: str, title: str) -> str:
@@ -56,7 +56,7 @@ def _field(name: str) -> dict[str, object]:
 
 
 def _type(annotation: object) -> str:
-    """The type of a column; lists stand in one as text, separated by spaces."""
+    """The type of a column; a list is text, separated by spaces."""
     if get_origin(annotation) in (Union, types.UnionType):
         annotation = next(a for a in get_args(annotation) if a is not type(None))
     if get_origin(annotation) is Literal or not isinstance(annotation, type):

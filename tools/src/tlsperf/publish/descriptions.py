@@ -1,4 +1,4 @@
-"""What a scenario is, in words: what is done, who does it, and each of its fields."""
+"""Describes a scenario in words: what is done, who does it, and each of its fields."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Final
 from tlsperf.contract.index import ScenarioFact
 from tlsperf.contract.names import size_name
 from tlsperf.contract.operations import OPERATIONS
-from tlsperf.contract.record import Scenario
+from tlsperf.contract.record import CERTIFICATES, Scenario
 
 _FULL: Final = "with certificates and a key exchange, as with an unknown peer"
 _RESUMED: Final = "with the state of an earlier connection instead of certificates"
@@ -57,18 +57,12 @@ _VALUES: Final = {
         "ticket": "by ticket",
     },
     "authentication": {"server": "of the server", "mutual": "of both sides"},
-    "certificate": {
-        "rsa-2048": "RSA-2048",
-        "rsa-4096": "RSA-4096",
-        "ecdsa-p256": "ECDSA P-256",
-        "ecdsa-p384": "ECDSA P-384",
-        "ed25519": "Ed25519",
-    },
+    "certificate": CERTIFICATES,
 }
 
 
 def done(scenario: Scenario) -> str:
-    """What is done, in a sentence."""
+    """A sentence about what is done."""
     s = scenario
     protocol = f"TLS {s.protocol}" if s.protocol else "TLS"
     if s.operation == "transfer":
@@ -89,7 +83,7 @@ def done(scenario: Scenario) -> str:
 
 
 def _set_up(variant: str) -> str:
-    """What is set up, in a sentence."""
+    """A sentence about what is set up."""
     what, _, many = variant.rpartition("-")
     if many == "slope":
         things = "names of a server" if what == "names" else "trust anchors"
@@ -119,7 +113,7 @@ def _set_up(variant: str) -> str:
 
 
 def why(scenario: Scenario) -> str:
-    """Who does it, and what it limits; empty for what no program does by itself."""
+    """Who does it, and what it limits; empty for work that no program does by itself."""
     s = scenario
     kind: str = s.operation
     if kind == "handshake":
@@ -132,8 +126,10 @@ def _is_full(scenario: Scenario) -> bool:
 
 
 def facts(scenarios: Iterable[Scenario]) -> list[ScenarioFact]:
-    """The fields that reports record of one scenario. Where they record different ones, or some of
-    them none, the fact says so."""
+    """The fields that reports record for one scenario.
+
+    A fact says so if reports record different values, or if some record none.
+    """
     known = list(scenarios)
     found = []
     for field, name in _FACTS:

@@ -1,9 +1,8 @@
 """`tlsperf draft`: imports the archive of a bench host as a run, and drafts its report.
 
-It checks what a person would check before publishing, and stops with a message that leaves the
-checkout as it was: an archive that was changed, a run of another suite than the given one, an
-incomplete run, a host that was not fit to measure, invalid data, a run or a report that exists
-already.
+It checks what a person would check before publishing. It stops with a message, and leaves the
+checkout unchanged, if the archive was changed, the run is of another suite or incomplete, the host
+was not fit to measure, data is invalid, or the run or report exists already.
 """
 
 from __future__ import annotations
@@ -27,12 +26,14 @@ from tlsperf.publish.summary import introduction
 from tlsperf.publish.validate import problems
 
 OUTPUT: Final = Path("build") / "draft"
-"""Where the text of the pull request goes: `report` (its id), `title`, `body.md`."""
+"""The folder for the text of the pull request: `report` (its id), `title`, `body.md`."""
 
 
 def draft_report(root: Path, archive: Path, suite: Path) -> Path:
-    """Imports the run in `archive`, which must be of the suite in the file `suite`, and drafts its
-    report; the path of its `index.md`. Raises UserError, and has then written nothing."""
+    """Imports the run in `archive` and drafts its report; returns the path of its `index.md`.
+
+    The run must be of the suite in the file `suite`. Raises UserError, and then writes nothing.
+    """
     build = root / OUTPUT.parent
     build.mkdir(exist_ok=True)
     with tempfile.TemporaryDirectory(dir=build) as scratch:
@@ -40,7 +41,7 @@ def draft_report(root: Path, archive: Path, suite: Path) -> Path:
         check_run(run, suite, str(archive))
         target = root / "data" / "runs" / run.id
         if target.exists():
-            raise UserError(f"{archive}: the run {run.id} is there already: {target}")
+            raise UserError(f"{archive}: the run {run.id} exists already: {target}")
         target.parent.mkdir(parents=True, exist_ok=True)
         (Path(scratch) / run.id).rename(target)
     with _removed_on_failure(target):
@@ -54,7 +55,9 @@ def draft_report(root: Path, archive: Path, suite: Path) -> Path:
 
 
 def check_run(run: Run, suite: Path, archive: str) -> None:
-    """Raises UserError unless the run is a complete one of this suite on a host fit to measure."""
+    """Raises UserError unless the run is complete, of this suite, and from a host fit to
+    measure.
+    """
     name, digest = read_suite(suite)
     if run.suite is None or run.suite.name != name:
         found = run.suite.name if run.suite else "none"

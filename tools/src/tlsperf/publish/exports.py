@@ -1,10 +1,11 @@
-"""A report's results as files: results.json, results.csv, latency-histogram.csv."""
+"""A report's results as files: results.json, results.csv, layouts.csv, latency-histogram.csv."""
 
 from __future__ import annotations
 
 import csv
 import io
 import json
+from statistics import median
 from typing import TYPE_CHECKING
 
 from tlsperf.contract.names import scenario_name
@@ -16,23 +17,23 @@ if TYPE_CHECKING:
 
 
 def results_json(results: Results) -> str:
-    """The text of results.json: fields that are absent are left out."""
+    """The text of results.json, without absent fields."""
     table = results.model_dump(mode="json", by_alias=True, exclude_none=True)
     return json.dumps(table, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
 
 
 def comparisons_json(comparisons: Comparisons) -> str:
-    """The text of comparisons.json: a line for each row and baseline."""
+    """The text of comparisons.json, with a line for each row and baseline."""
     text = comparisons.model_dump_json(by_alias=True)
     return text.replace(':{"', ':\n{"') + "\n"
 
 
 def results_csv(results: Results) -> str:
-    """The text of results.csv: a line for each cell of each table."""
+    """The text of results.csv, with a line for each cell of each table."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     rows = [row for table in results.tables for row in table.rows]
-    # Reports from before `in_flight` keep their columns.
+    # Reports without `in_flight` keep their columns.
     old = all(row.scenario.in_flight is None for row in rows)
     scenario_fields = [field for field in SCENARIO_FIELDS if not (old and field == "in_flight")]
     cell_fields = ("value", "low", "high", "count", "spread_percent", "valid", "note")
@@ -61,12 +62,28 @@ def results_csv(results: Results) -> str:
     return text.getvalue()
 
 
+def layouts_csv(results: Results) -> str:
+    """The text of layouts.csv: a line for each program, row and kind; empty without layouts."""
+    effects = [effect for table in results.tables for effect in table.layouts or ()]
+    if not effects:
+        return ""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    fields = ("anchor", "name", "implementation", "kind", "same_percent", "beyond")
+    writer.writerow([*fields, "layouts", "lowest_percent", "median_percent", "highest_percent"])
+    for effect in effects:
+        percents = effect.percents
+        span = (min(percents), f"{median(percents):.6g}", max(percents))
+        writer.writerow([*(getattr(effect, field) for field in fields), len(percents), *span])
+    return text.getvalue()
+
+
 def _csv(value: object) -> object:
     return str(value).lower() if isinstance(value, bool) else value
 
 
 def histograms_csv(histograms: Histograms) -> str:
-    """The text of latency-histogram.csv: a line for each bin."""
+    """The text of latency-histogram.csv, with a line for each bin."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(["name", "implementation", "low_us", "high_us", "count"])

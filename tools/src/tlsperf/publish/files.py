@@ -1,4 +1,4 @@
-"""Writes a file so that it holds the old bytes or the new ones, never a part of them."""
+"""Writes files atomically: a file has either the old bytes or the new ones."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from pathlib import Path
 
 
 def replace_file(path: Path, data: bytes) -> None:
-    """Writes beside the file, whose folder is made if need be, and renames."""
+    """Writes a temporary file beside `path` and renames it; creates the folder if necessary."""
     path.parent.mkdir(parents=True, exist_ok=True)
     beside = path.with_name(f".{path.name}.new")
     try:

@@ -1,8 +1,8 @@
-"""The index of all results for machines, and what the pages over all reports are built from.
+"""The index of all results for machines, and the lists that pages about all reports load.
 
 Pure functions of the reports' results.json. The index is published as `/data/index.json` and
-`/data/index.csv`, with a data package of its columns. The list of reports is apart, since no
-template can load all results of all reports in the time that a site may take.
+`/data/index.csv`, with a data package for its columns. The list of reports is a separate file,
+because no template can load all results of all reports fast enough.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from tlsperf.publish.scenarios import scenario_list
 def index_files(
     reports: Sequence[Results], scenarios: Sequence[ScenarioOverview]
 ) -> dict[str, str]:
-    """The text of each file below data/, by its name there; newest report first."""
+    """The text of each file below data/, by its name; the newest report is first."""
     ordered = by_time(reports)
     results = [result for report in ordered for result in indexed(report)]
     return {
@@ -53,7 +53,7 @@ def _values(report: Results) -> Iterator[tuple[Table, Row, Cell, ShownImplementa
 
 
 def indexed(report: Results) -> Iterator[IndexedResult]:
-    """A result for each value of each table of a report, in the order of its page."""
+    """A result for each value of a report's tables, in the order of its page."""
     hosts = [host.id for host in report.hosts]
     for table, row, cell, implementation in _values(report):
         assert cell.value is not None
@@ -81,7 +81,7 @@ def indexed(report: Results) -> Iterator[IndexedResult]:
 
 
 def _index_json(results: Sequence[IndexedResult]) -> str:
-    """A result a line: small, and a difference shows what changed."""
+    """One result for each line, which is small and makes differences readable."""
     lines = ",\n".join(
         json.dumps(r.model_dump(mode="json", exclude_none=True), ensure_ascii=False)
         for r in results
@@ -91,7 +91,7 @@ def _index_json(results: Sequence[IndexedResult]) -> str:
 
 
 def index_csv(results: Iterable[IndexedResult]) -> str:
-    """A line for each value, in the columns that the data package describes."""
+    """A line for each value, with the columns that the data package describes."""
     text = io.StringIO()
     writer = csv.DictWriter(text, list(IndexedResult.model_fields), lineterminator="\n")
     writer.writeheader()

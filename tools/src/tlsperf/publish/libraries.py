@@ -14,8 +14,11 @@ from tlsperf.publish.reports import host_of, newest_first, reference
 
 
 def libraries(results: Sequence[Results]) -> list[LibraryOverview]:
-    """Each library of a report: its versions, newest first, and the verdicts on it in the newest
-    report of a suite on each host that compares it with another one."""
+    """Each library of a report: its versions, newest first, and the verdicts on it.
+
+    The verdicts come from the newest report of a suite on each host that compares the library with
+    another one.
+    """
     ordered = newest_first(results)
     names = sorted({i.library for r in ordered for i in r.implementations})
     return [
@@ -47,7 +50,9 @@ def _standings(library: str, ordered: Sequence[Results]) -> list[LibraryStanding
 
 
 def _standing(library: str, results: Results) -> LibraryStandings | None:
-    """Its rows by verdict: those of the tables, `Cell.best` and `Cell.tied`, and no others."""
+    """The library's rows by verdict, as `Cell.best` and `Cell.tied` have them; None
+    without rows.
+    """
     shown = {i.id: i for i in results.implementations}
     best, tied, behind, untested = [], [], 0, 0
     for table in results.tables:

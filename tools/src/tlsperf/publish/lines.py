@@ -1,4 +1,4 @@
-"""What `tlsperf show` prints of results, for a terminal and as Markdown: the same texts in both."""
+"""The output of `tlsperf show`, with the same texts for a terminal and as Markdown."""
 
 from __future__ import annotations
 
@@ -12,8 +12,6 @@ INTERVAL: Final = "95% interval"
 
 
 class Line(NamedTuple):
-    """One figure."""
-
     row: str
     label: str
     cell: Cell
@@ -21,7 +19,7 @@ class Line(NamedTuple):
 
 
 def heading(results: Results) -> list[str]:
-    """Which runs and hosts the figures are of, a line each."""
+    """The runs and hosts of the figures, one line each."""
     lines = []
     for run in results.runs:
         rounds = f", {counted(run.rounds, 'round')}" if run.rounds else ""
@@ -30,7 +28,7 @@ def heading(results: Results) -> list[str]:
 
 
 def shown_tables(results: Results) -> Iterator[tuple[Table, str | None, list[Line]]]:
-    """Each table but those of phases, with the label of its baseline and its figures."""
+    """Each table except those by phase, with the label of its baseline and its figures."""
     labels = _labels(results.implementations)
     for table in results.tables:
         if not table.by_phase:
@@ -66,7 +64,7 @@ def _remark(cell: Cell, baseline: str | None) -> str:
 
 
 def results_markdown(results: Results) -> str:
-    """The figures as tables that GitHub shows in a pull request, an issue or a comment."""
+    """The figures as tables that GitHub renders in a pull request, an issue or a comment."""
     parts = [f"### {markdown(results.title)}\n"]
     parts.append("".join(f"- {markdown(line)}\n" for line in heading(results)))
     for table, baseline, lines in shown_tables(results):

@@ -40,7 +40,7 @@ def hosts(results: Sequence[Results], trend_list: Sequence[Trend]) -> list[HostO
 def overview_files(
     trends: Sequence[Trend], scenarios: Sequence[ScenarioOverview], reports: Sequence[Results]
 ) -> dict[str, str]:
-    """The text of each file below content/ but the charts, by its path there."""
+    """The text of each file below content/ except the charts, by its path there."""
     files: dict[str, str] = {}
     for trend in trends:
         folder = trend_folder(trend)
@@ -105,7 +105,7 @@ def question_files(
 
 
 def _scenarios_of(question: Question, scenarios: Sequence[ScenarioOverview]) -> list[RowReference]:
-    """The scenarios that have a page, of the rows that a question's figures lead to."""
+    """The rows of a question's figures whose scenarios have a page."""
     cells = (cell for sheet in question.sheets for row in sheet.rows for cell in row.cells)
     anchors = dict.fromkeys(cell.href.partition("#")[2] for cell in cells if cell.href)
     names = {scenario.id: scenario.name for scenario in scenarios}
@@ -113,12 +113,12 @@ def _scenarios_of(question: Question, scenarios: Sequence[ScenarioOverview]) -> 
 
 
 def scenario_folder(scenario: ScenarioOverview) -> str:
-    """Where the files of a scenario are below content/."""
+    """The folder of a scenario, below content/."""
     return f"scenarios/{scenario.id}"
 
 
 def trend_folder(trend: Trend) -> str:
-    """Where the files of a trend are below content/."""
+    """The folder of a trend, below content/."""
     return f"trends/{trend.id}"
 
 
@@ -132,7 +132,7 @@ def _page(title: str, description: str, template: str, weight: int | None = None
 
 
 def _page_json(scenario: ScenarioOverview) -> str:
-    """The text of page.json: of a figure what the page shows."""
+    """The text of page.json: only the fields of a figure that the page shows."""
     unseen = {"implementation", "library", "version", "value", "low", "high"}
     figures = {"__all__": {"figures": {"__all__": unseen}}}
     table = shortened(scenario).model_dump(

@@ -1,7 +1,7 @@
-"""The one table of a report's `index.md` that the tools write.
+"""Writes `[extra.generated]`, the only part of a report's `index.md` that the tools write.
 
-`[extra.report]` is a person's; `[extra.generated]` is the tools', stands last, and is replaced as
-text, so that every other byte stays as it is.
+A person writes `[extra.report]`. `[extra.generated]` is the last table and is replaced as text, so
+that all other bytes stay the same.
 """
 
 from __future__ import annotations
@@ -22,7 +22,9 @@ _REMARK: Final = "written by `tlsperf render`: changes to this table are lost"
 
 
 def with_generated(page: Page, generated: Mapping[str, Any]) -> str:
-    """The text of the page with `[extra.generated]` replaced; nothing else changes."""
+    """The text of the page with `[extra.generated]` replaced. Raises UserError if anything else
+    would change.
+    """
     inner = tomlkit.table()
     inner.comment(_REMARK)
     for key, value in generated.items():

@@ -1,7 +1,7 @@
-"""Checks what a person wrote in a report, before anything is rendered or built.
+"""Checks the hand-written parts of a report before rendering.
 
-`front_matter_problems` and `text_problems` need the page alone, `reference_problems` the results
-that it shows. A further check of the text is a function in TEXT_CHECKS.
+`page_problems` needs only the page, `reference_problems` the results that it shows. To add a check
+of the text, add a function to TEXT_CHECKS.
 """
 
 from __future__ import annotations
@@ -36,16 +36,17 @@ TYPED: Final = re.compile(rf"(?<![\w.-])\d[\d,.]*\s*(?:{_UNITS})")
 
 @dataclass(frozen=True)
 class Text:
-    """What a person wrote below the front matter of a page."""
+    """The hand-written text below the front matter of a page."""
 
     path: Path
     whole: str
-    """The file's text, so that positions are those of the file."""
+    """The text of the whole file, so that positions are those of the file."""
     prose: str
-    """The same with front matter, shortcodes, code and link targets blanked, character by
-    character."""
+    """The same, with front matter, shortcodes, code and link targets replaced by spaces, character
+    by character.
+    """
     body: int
-    """Where the text begins after the front matter."""
+    """Position of the text after the front matter."""
 
     def line(self, position: int) -> int:
         return self.whole.count("\n", 0, position) + 1
@@ -55,7 +56,7 @@ class Text:
 
 
 def text_of(page: Page) -> Text:
-    """The text of a page, with everything blanked that is not prose."""
+    """The text of a page, with everything except prose replaced by spaces."""
     head = page.opening + page.front_matter
     closing = page.rest.index("\n") + 1 if "\n" in page.rest else len(page.rest)
     body = page.rest[closing:]
@@ -72,22 +73,22 @@ def typed_numbers(text: Text) -> Iterator[FormatError]:
 
 
 TEXT_CHECKS: Final[tuple[Callable[[Text], Iterator[FormatError]], ...]] = (typed_numbers,)
-"""Each takes the text of a report and returns what is wrong with it."""
+"""Functions from the text of a report to the problems in it."""
 
 
 def refuse(problems: Sequence[FormatError]) -> None:
-    """Raises UserError with all problems, a line each; nothing where there is none."""
+    """Raises UserError with all problems, one line each, if there are any."""
     if problems:
         raise UserError("\n".join(map(str, problems)))
 
 
-# --- before anything is read but the pages -------------------------------------------------------
+# --- checks of the page alone --------------------------------------------------------------------
 
 
 def page_problems(
     pages: Sequence[Page], every: Sequence[Page], runs: Mapping[Identifier, object], root: Path
 ) -> list[FormatError]:
-    """What is wrong with `pages`, of `every` page, as far as it shows without their figures."""
+    """The problems in `pages` that can be found without their figures; `every` has all pages."""
     shortcodes = sorted(path.stem for path in (root / SHORTCODES).glob("*.*"))
     reports = [page.report.id for page in every]
     doubled = same_time(page.report for page in every)
@@ -131,7 +132,7 @@ def _front_matter(
 
 
 def _line_of(page: Page, what: str) -> int | None:
-    """The line of the front matter that has a key or a value first."""
+    """The first line of the front matter that contains a key or value."""
     lines = f"{page.opening}{page.front_matter}".splitlines()
     return next((n for n, line in enumerate(lines, start=1) if what in line), None)
 
@@ -148,7 +149,7 @@ def _calls(text: Text) -> Iterator[re.Match[str]]:
     return _SHORTCODE.finditer(text.whole, text.body)
 
 
-# --- against the figures -------------------------------------------------------------------------
+# --- checks against the figures ------------------------------------------------------------------
 
 _SECTIONS: Final = {
     "changes": "a `previous` report in [extra.report]",
@@ -157,11 +158,11 @@ _SECTIONS: Final = {
     "noise": "a run whose noise is measured",
     "published": "a table of data/comparisons of its runs",
 }
-"""Shortcodes that show a part of results.json, and what a report needs to have it."""
+"""Shortcodes that show a part of results.json, and what a report needs to have that part."""
 
 
 def reference_problems(page: Page, results: Results, root: Path) -> list[FormatError]:
-    """What the text of a page shows and its results do not have."""
+    """References in a page's text to figures, tables or charts that its results do not have."""
     text = text_of(page)
     return [problem for call in _calls(text) for problem in _references(text, call, results, root)]
 
@@ -185,7 +186,7 @@ def _references(
 def _known_names(
     shortcode: str, results: Results, root: Path, row: str
 ) -> Mapping[str, Sequence[str]]:
-    """The names that each argument of a shortcode may have; `row` is that of the call."""
+    """The valid names for each argument of a shortcode; `row` is the call's argument."""
     match shortcode:
         case "table":
             return {"id": [table.anchor for table in results.tables]}

@@ -1,16 +1,19 @@
-"""page.json: what the templates of a report read, arranged as they show it. It is not published.
+"""page.json: the data that a report's templates read, in the arrangement of the page.
 
 Zola copies a file for each shortcode that loads it, and a part of it for each mention of the part.
-So page.json has no more than pages show, with labels, colours and groups looked up here.
+So page.json has only what pages show, with labels, colours and groups resolved. It is not
+published.
 """
 
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from tlsperf.contract.layouts import LAYOUT_KINDS
+from tlsperf.contract.layouts import LAYOUT_KINDS, LayoutKind, span_text
+from tlsperf.contract.libraries import NAMES
 from tlsperf.contract.record import Identifier
 from tlsperf.contract.results import (
     Caveat,
@@ -25,31 +28,50 @@ from tlsperf.contract.text import counted, listed
 from tlsperf.contract.warnings import WEIGHTS
 from tlsperf.load.shortcodes import Call
 from tlsperf.report.charts.panels import short_names
-from tlsperf.report.pivot import Group, pivot
+from tlsperf.report.pivot import Group, pivot, working_sets
 
 MOST_FILES: Final = 12
-"""Raw files of a run that a report's page lists."""
+"""Limit of the raw files of a run that a report's page lists."""
 
-MOST_NOISE: Final = 170
-"""Rows of a noise floor that a page shows."""
+MOST_NOISE: Final = 48
+"""Limit of the figures of noise floors on a page: three libraries in sixteen scenarios."""
+
+_PAIRED: Final = ("another layout", "other sessions")
+"""Noise floors of pairs of sessions, whose rows are only those farthest apart."""
+
+MOST_SHARES: Final = 12
+"""Limit of the shares of harness and transport on a page: three libraries."""
 
 _FEW: Final = 5
-"""Implementations of a table whose cells stand below each other on a phone, each with its label."""
+"""Up to this number of implementations, a phone shows a row's cells below each other, each with its
+label.
+"""
+
+_OFTEN: Final = 3
+"""A note of this number of cells or more is printed once, below the title of the table."""
+
+_MARKS: Final = "*†‡§"
+"""Marks of cells with such a note."""
 
 _DENSE: Final = 4
-"""Columns of a group beyond which its cells are narrow."""
+"""A group with more columns than this has narrow cells."""
 
 _COLUMNS: Final = 8
-"""Columns of figures that a page of 1050 pixels has room for, beside the names of the rows."""
+"""Limit of the columns of figures on a page of 1050 pixels, beside the names of the rows."""
 
+
+_FACTS: Final = (
+    *("rust_compiler", "c_compiler", "flags", "allocator", "cpu_mask", "linkage", "source", "note"),
+)
+"""Facts of a build that several builds may share."""
 
 _Shown = Mapping[Identifier, ShownImplementation]
 
 
 def page_json(results: Results, notes: Sequence[Caveat] = (), calls: Sequence[Call] = ()) -> str:
-    """The text of page.json. `notes` are all known; `calls` are the shortcodes of the page.
+    """The text of page.json. `notes` are all caveats; `calls` are the shortcodes of the page.
 
-    It has the tables that shortcodes name; where they name none, all but those by phase.
+    It has the tables that shortcodes name; if they name none, all tables except those by phase.
     """
     shown = {i.id: i for i in results.implementations}
     named = {call.arguments.get("id") for call in calls if call.name == "table"}
@@ -59,19 +81,23 @@ def page_json(results: Results, notes: Sequence[Caveat] = (), calls: Sequence[Ca
     page["circumstances"] = _circumstances(results)
     page["said"] = _said(results)
     page["headlines"] = _headlines(results, shown)
-    page["tables"] = {table.anchor: _table(table, shown) for table in tables}
+    exact = any(run.source for run in results.runs)
+    page["tables"] = {table.anchor: _table(table, shown, exact=exact) for table in tables}
     _say_once(page["tables"], calls)
-    page["noise"] = [_noise(noise, results) for noise in results.noise]
+    rows = sum(len(noise.rows) for noise in results.noise if noise.source not in _PAIRED)
+    page["noise"] = [_noise(noise, results, few=rows <= MOST_NOISE) for noise in results.noise]
     by_id = {note.id: note for note in notes}
     for note in page["notes"]:
         known = by_id[note["id"]]
         note |= {"title": known.title, "text": known.text}
         note["sources"] = [source.model_dump(mode="json") for source in known.sources]
+    files = sum(len(run["files"]) for run in page["runs"])
     for run in page["runs"]:
         del run["warnings"]
         run["count"] = len(run["files"])
-        if run["count"] > MOST_FILES:
+        if files > MOST_FILES:
             run["files"] = []
+    page["shared"] = _shared(page["implementations"], results.implementations)
     for line in page["efficiency"]:
         if line["primitive_of"] != line["implementation"]:
             line["primitive"] += f" of {line['primitive_of']}"
@@ -85,7 +111,7 @@ def page_json(results: Results, notes: Sequence[Caveat] = (), calls: Sequence[Ca
 
 
 def _circumstances(results: Results) -> str:
-    """Where the figures were measured, and in how many rounds where all runs have as many."""
+    """Where the figures were measured, and the number of rounds if it is the same for all runs."""
     hosts = (f"{h.cpu}{' (virtual machine)' if h.virtual else ''}" for h in results.hosts)
     rounds = {run.rounds for run in results.runs}
     of_all = rounds.pop() if len(rounds) == 1 else None
@@ -93,7 +119,7 @@ def _circumstances(results: Results) -> str:
 
 
 def _said(results: Results) -> dict[str, list[str]]:
-    """The messages of warnings, each once, by their weight."""
+    """The messages of warnings by weight, each once."""
     warnings = [*results.warnings, *(w for run in results.runs for w in run.warnings)]
     return {
         weight: list(dict.fromkeys(w.message for w in warnings if WEIGHTS[w.code] == weight))
@@ -117,11 +143,40 @@ def _headlines(results: Results, shown: _Shown) -> list[dict[str, Any]]:
     ]
 
 
+def _shared(
+    facts: Sequence[dict[str, Any]], implementations: Sequence[ShownImplementation]
+) -> list[dict[str, Any]]:
+    """Facts that all builds share, or all of a library; they are removed from `facts`."""
+    ids = [i.id for i in implementations]
+    groups = {"All builds": ids}
+    for library in dict.fromkeys(i.library for i in implementations):
+        builds = [i.id for i in implementations if i.library == library]
+        groups[f"All of {NAMES[library]}"] = builds
+    found = []
+    for title, members in groups.items():
+        own = [of for of in facts if of["id"] in members]
+        alike = {
+            field: value
+            for field in _FACTS
+            if (value := own[0].get(field)) and all(of.get(field) == value for of in own)
+        }
+        if len(own) < 2 or not alike:
+            continue
+        for build in own:
+            for field in alike:
+                del build[field]
+        found.append({"title": title, "facts": alike})
+    return found
+
+
 # --- tables --------------------------------------------------------------------------------------
 
 
-def _table(table: Table, shown: _Shown) -> dict[str, Any]:
-    """A table with its heads; each has a line where they are more than the scenarios."""
+def _table(table: Table, shown: _Shown, *, exact: bool) -> dict[str, Any]:
+    """A table with its heads; it is turned if it has more implementations than scenarios.
+
+    `exact`: its figures were published elsewhere, and the page has their exact text.
+    """
     ratios = [cell.ratio for row in table.rows for cell in row.cells if cell.ratio]
     notes = {ratio.note for ratio in ratios}
     shared = notes.pop() if len(notes) == 1 else None
@@ -136,8 +191,10 @@ def _table(table: Table, shown: _Shown) -> dict[str, Any]:
         _head(shown[implementation], baseline=implementation == table.baseline)
         for implementation in table.implementations
     ]
-    cells = [[_cell(cell, alike=shared is not None) for cell in row.cells] for row in table.rows]
+    alike = shared is not None
+    cells = [[_cell(cell, alike=alike, exact=exact) for cell in row.cells] for row in table.rows]
     made["of_columns"] = _of_columns(cells, [shown[i].label for i in table.implementations])
+    made["warnings"] += _footnotes(cells)
     groups = pivot(table)
     if not many and not groups:
         for row in cells:
@@ -147,6 +204,8 @@ def _table(table: Table, shown: _Shown) -> dict[str, Any]:
         {"anchor": row.anchor, "name": row.name, "short": short}
         for row, short in zip(table.rows, short_names(table), strict=True)
     ]
+    if made["wide"] and not groups:
+        _say_common_words(made, rows)
     if groups:
         made["dense"] = len(groups[0].rows) > _DENSE
         made["groups"] = [_group(group, made["heads"], cells, table) for group in groups]
@@ -155,20 +214,33 @@ def _table(table: Table, shown: _Shown) -> dict[str, Any]:
         if not table.harness:
             del made["heads"]
     else:
-        made["rows"] = [row | {"cells": line} for row, line in zip(rows, cells, strict=True)]
+        lines = [row | {"cells": line} for row, line in zip(rows, cells, strict=True)]
+        made["sets"] = _sets(table, lines)
     if table.harness:
         made["harness"] = table.harness_statement
-        made["shares"] = [_shares(row, table) for row in table.rows]
+        if len(table.harness) <= MOST_SHARES:
+            made["shares"] = [_shares(row, table) for row in table.rows]
     if table.layouts:
         made["layouts"] = _layouts(table, shown)
     return made
 
 
+def _say_common_words(made: dict[str, Any], rows: Sequence[dict[str, Any]]) -> None:
+    """Moves the words that all heads of columns begin with into the caption."""
+    names = [row["short"].split(", ") for row in rows]
+    most = min(map(len, names)) - 1
+    count = max(n for n in range(most + 1) if all(name[:n] == names[0][:n] for name in names))
+    if count and len(names) > 1:
+        made["caption"] += f" Every column is of {', '.join(names[0][:count])}."
+        for row, name in zip(rows, names, strict=True):
+            row["short"] = ", ".join(name[count:])
+
+
 def _of_columns(cells: Sequence[Sequence[dict[str, Any]]], labels: Sequence[str]) -> list[str]:
-    """The warnings that all figures of an implementation have, taken out of its cells."""
+    """Warnings that all figures of an implementation share; they are removed from its cells."""
     found: dict[str, list[str]] = {}
     for label, column in zip(labels, zip(*cells, strict=True), strict=True):
-        figures = [cell for cell in column if "value" in cell]
+        figures = [cell for cell in column if "figure" in cell]
         texts = {"; ".join(cell.get("warnings", ())) for cell in figures}
         if len(figures) < 2 or len(texts) > 1 or not any(texts):
             continue
@@ -178,8 +250,27 @@ def _of_columns(cells: Sequence[Sequence[dict[str, Any]]], labels: Sequence[str]
     return [f"{listed(of)}: {text}." for text, of in found.items()]
 
 
+def _footnotes(cells: Sequence[Sequence[dict[str, Any]]]) -> list[str]:
+    """Notes of several cells: each cell gets a mark; returns the lines that explain the marks."""
+    noted = [c for row in cells for c in row if "invalid" not in c]
+    count = Counter(note for cell in noted for note in _notes_of(cell))
+    often = [note for note, of in count.items() if of >= _OFTEN]
+    marks = dict(zip(often, _MARKS, strict=False))
+    for cell in noted:
+        if "note" in cell:
+            cell["note"] = marks.get(cell["note"], cell["note"])
+        if "warnings" in cell:
+            cell["warnings"] = [marks.get(text, text) for text in cell["warnings"]]
+    return [f"{mark} {note}." for note, mark in marks.items()]
+
+
+def _notes_of(cell: dict[str, Any]) -> list[str]:
+    own = [cell["note"]] if "note" in cell else []
+    return [*own, *cell.get("warnings", [])]
+
+
 def _say_once(tables: dict[str, dict[str, Any]], calls: Sequence[Call]) -> None:
-    """Leaves a sentence that several tables have only in the one that the page shows first."""
+    """Keeps a sentence that several tables have only in the table that the page shows first."""
     called = [call.arguments.get("id", "") for call in calls if call.name == "table"]
     order = [anchor for anchor in dict.fromkeys([*called, *tables]) if anchor in tables]
     first: dict[str, dict[str, Any]] = {}
@@ -195,14 +286,14 @@ def _say_once(tables: dict[str, dict[str, Any]], calls: Sequence[Call]) -> None:
         table["warnings"] += [text for text in of_columns if text not in said]
         said.update(of_columns)
         if "layouts" in table and "layouts" not in said:
-            table["layouts"][0]["first"] = True
+            table["layouts"]["first"] = True
             said.add("layouts")
 
 
 def _blocks(
     rows: Sequence[dict[str, Any]], heads: Sequence[dict[str, Any]], cells: Sequence[Sequence[Any]]
 ) -> Iterator[dict[str, Any]]:
-    """A table that is turned, with a line for each head: as many tables as a page has room for."""
+    """A turned table, with a line for each head, divided into tables that fit on a page."""
     count = -(-len(rows) // _COLUMNS)
     size = -(-len(rows) // count)
     for first in range(0, len(rows), size):
@@ -211,6 +302,23 @@ def _blocks(
             for n, head in enumerate(heads)
         ]
         yield {"rows": rows[first : first + size], "lines": lines}
+
+
+def _sets(table: Table, lines: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The rows of a table as a page shows them: all, or those of working sets by scenario."""
+    groups = working_sets(table)
+    if groups is None:
+        return [{"rows": lines}]
+    return [
+        {
+            "name": group.name,
+            "rows": [
+                lines[at] | {"short": head}
+                for at, head in zip(group.rows, group.heads, strict=True)
+            ],
+        }
+        for group in groups
+    ]
 
 
 def _group(
@@ -238,10 +346,14 @@ def _head(implementation: ShownImplementation, *, baseline: bool) -> dict[str, A
     return head | ({"baseline": True} if baseline else {})
 
 
-def _cell(cell: Cell, *, alike: bool) -> dict[str, Any]:
-    """What readers see of a cell; `alike`: the note of its ratio is said once, of all."""
-    kept = {"value", "text", "note"}
+def _cell(cell: Cell, *, alike: bool, exact: bool) -> dict[str, Any]:
+    """The visible part of a cell. `alike`: the table shows the note of its ratio once.
+
+    A figure has its text as `figure`; a single one that was published elsewhere also has its value.
+    """
+    kept = {"note", "value"} if exact and cell.low is None else {"note"}
     made = cell.model_dump(mode="json", exclude_none=True, include=kept)
+    made["text" if cell.value is None else "figure"] = cell.text
     if not cell.valid:
         made["invalid"] = True
         made["note"] = f"not counted: {cell.note or 'no reason given'}"
@@ -265,36 +377,47 @@ def _cell(cell: Cell, *, alike: bool) -> dict[str, Any]:
 
 
 def _shares(row: Row, table: Table) -> dict[str, Any]:
-    """What of a transfer is the harness, by implementation."""
+    """The harness' share of a transfer, by implementation."""
     of_row = {s.implementation: s.text for s in table.harness or () if s.anchor == row.anchor}
     texts = [of_row.get(implementation, "") for implementation in table.implementations]
     return {"anchor": row.anchor, "name": row.name, "texts": texts}
 
 
-def _layouts(table: Table, shown: _Shown) -> list[dict[str, Any]]:
-    """The layouts of each kind, by scenario."""
-    texts = {"beyond", "text", "median_text", "same_text"}
-    found: list[dict[str, Any]] = []
-    for kind in LAYOUT_KINDS:
-        rows: dict[Identifier, dict[str, Any]] = {}
-        for effect in table.layouts or ():
-            if effect.kind == kind:
-                empty = {"anchor": effect.anchor, "name": effect.name, "effects": []}
-                rows.setdefault(effect.anchor, empty)["effects"].append(
-                    effect.model_dump(mode="json", include=texts)
-                    | {"label": shown[effect.implementation].label, "count": len(effect.percents)}
-                )
-        if rows:
-            found.append({"kind": kind, "rows": list(rows.values())})
-    return found
+def _layouts(table: Table, shown: _Shown) -> dict[str, Any]:
+    """The layouts of each kind over all rows: a line for each implementation."""
+    effects = table.layouts or ()
+    kinds = [kind for kind in LAYOUT_KINDS if any(effect.kind == kind for effect in effects)]
+    lines = [
+        {
+            "label": shown[implementation].label,
+            "colour": shown[implementation].colour,
+            "cells": [_over_rows(table, implementation, kind) for kind in kinds],
+        }
+        for implementation in table.implementations
+        if any(effect.implementation == implementation for effect in effects)
+    ]
+    return {"kinds": kinds, "lines": lines}
 
 
-def _noise(noise: Noise, results: Results) -> dict[str, Any]:
-    """A noise floor; of many rows, and of pairs of sessions, without them."""
+def _over_rows(table: Table, implementation: Identifier, kind: LayoutKind) -> dict[str, Any]:
+    """The lowest and highest effect of one program's layouts, and how many are beyond A/A."""
+    effects = [
+        effect
+        for effect in table.layouts or ()
+        if effect.implementation == implementation and effect.kind == kind
+    ]
+    percents = [percent for effect in effects for percent in effect.percents]
+    if not percents:
+        return {}
+    beyond = sum(effect.beyond for effect in effects)
+    return {"text": span_text(percents), "beyond": beyond, "count": len(percents)}
+
+
+def _noise(noise: Noise, results: Results, *, few: bool) -> dict[str, Any]:
+    """A noise floor; without rows if they are many, or if they are pairs of sessions."""
     kept = {"source", "run", "statement"}
     made = noise.model_dump(mode="json", include=kept)
-    paired = noise.source in ("another layout", "other sessions")
-    if noise.rows and (paired or len(noise.rows) > MOST_NOISE):
+    if noise.rows and (noise.source in _PAIRED or not few):
         return made | {"left_out": True}
     rows: dict[Identifier, dict[str, Any]] = {}
     order = [implementation.id for implementation in results.implementations]

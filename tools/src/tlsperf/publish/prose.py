@@ -1,8 +1,8 @@
-"""Finds typed comparisons: words that compare are computed, not typed.
+"""Finds typed comparisons: words that compare must be computed, not typed.
 
 If a figure changes, the words about it must change. So the prose of a page says what was compared,
-and shortcodes (`ratio`, `verdict`, `rank`, `extreme`, `change`, `unchanged`, `agree`,
-`standing`) say how it came out. Not looked at are shortcodes, code, link targets and quotations.
+and shortcodes (`ratio`, `verdict`, `rank`, `extreme`, `change`, `unchanged`, `agree`, `standing`)
+print the result. Shortcodes, code, link targets and quotations are ignored.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ ALLOWED: Final[Mapping[str, str]] = {
     r"\bthe same (?:in-memory|full TLS|builds|cryptography|certificates|compilers|host|row|server|"
     r"versions|work)\b": "what is held equal by construction",
 }
-"""What is allowed: a pattern, and why it does not compare results."""
+"""Allowed patterns, and why each does not compare results."""
 
 _ALLOWED: Final = re.compile("|".join(f"(?:{pattern})" for pattern in ALLOWED), re.IGNORECASE)
 _FRONT_MATTER: Final = re.compile(r"\A\+\+\+\r?\n.*?^\+\+\+\r?$", re.DOTALL | re.MULTILINE)
@@ -98,7 +98,7 @@ def typed_comparisons(text: str, file: str) -> list[Typed]:
 
 
 def _head(front_matter: str) -> str:
-    """The title and description alone, each in its line."""
+    """Only the title and description, each on its line."""
     lines = front_matter.splitlines()
     return "\n".join(found.group(1) if (found := _HEAD.match(line)) else "" for line in lines)
 
@@ -111,11 +111,13 @@ PAGES: Final = (
     "libraries/**/*.md",
     "trends/**/*.md",
 )
-"""Below content/: what reports results. The methodology compares methods, and tests hold it."""
+"""Pages below content/ that report results. The methodology compares methods, and tests
+check it.
+"""
 
 
 def typed_in_pages(content: Path) -> Iterator[Typed]:
-    """Those of all pages that report results."""
+    """The typed comparisons of all pages that report results."""
     for pattern in PAGES:
         for path in sorted(content.glob(pattern)):
             shown = path.relative_to(content.parent).as_posix()

@@ -1,6 +1,6 @@
 """Pages by question: tables over the newest reports, with the answer in a few sentences.
 
-Pure functions of results.json. A question whose rows no report has, has no page.
+Pure functions of results.json. A question without a report that has its rows has no page.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _MEDIANS: Final = "Figures are medians. A value that is computed from two rows i
 
 
 def questions(ordered: Sequence[Results]) -> list[Question]:
-    """The pages that can be answered, in the order in which readers meet them."""
+    """The pages that can be answered, in the order in which the site lists them."""
     sources = own_sources(ordered)
     every = [Source(results) for results in ordered]
     found = [
@@ -47,7 +47,7 @@ def _sheet(
     columns: Sequence[str],
     cells: Callable[[Identifier], list[SheetCell]],
 ) -> Sheet:
-    """A line a library of the report, but those without any figure."""
+    """A table with a line for each library of the report that has a figure in it."""
     made = [
         SheetRow(label=shown.label, colour=shown.colour, cells=cells(shown.id))
         for shown in source.shown.values()
@@ -56,7 +56,7 @@ def _sheet(
     return Sheet(id=name, caption=caption, corner="Library", columns=list(columns), rows=rows)
 
 
-# --- one function a question ---------------------------------------------------------------------
+# --- one function for each question ------------------------------------------------------------
 
 
 def _server(sources: Sequence[Source]) -> Question | None:
@@ -157,7 +157,7 @@ def _post_quantum(sources: Sequence[Source]) -> Question | None:
 
 
 def _lost(source: Source, rows: tuple[str, str], i: Identifier) -> tuple[float, float] | None:
-    """Per cent of handshakes lost, and microseconds added to one."""
+    """Per cent of handshakes lost, and microseconds added to one; None without both figures."""
     before, after = (source.value(row, i) for row in rows)
     if before is None or after is None:
         return None

@@ -1,8 +1,8 @@
-"""`tlsperf render`: writes into each report what is drawn from data.
+"""`tlsperf render`: writes the generated files of each report.
 
-Beside `index.md` stand results.json, results.csv, comparisons.json, page.json (what templates
-read), an SVG file a chart and the picture that link previews show; in it the table
-`[extra.generated]`. The same data give the same bytes.
+It writes these files beside `index.md`: results.json, results.csv, comparisons.json, page.json
+(which templates read), an SVG file for each chart, and the picture for link previews. In `index.md`
+it writes the table `[extra.generated]`. The same data give the same bytes.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from tlsperf.contract.results import Caveat, Comparisons, Results
 from tlsperf.contract.run import Report
 from tlsperf.contract.text import counted, host_label
 from tlsperf.load.addresses import EarlierNames, read_addresses, with_earlier_names
+from tlsperf.load.nights import night_folders, read_nights
 from tlsperf.load.page import Page, read_pages
 from tlsperf.load.results import parse_results, read_results
 from tlsperf.load.run import is_first_look, read_runs, read_toml
@@ -30,11 +31,13 @@ from tlsperf.publish.assemble import Assembled, assembler, known_notes
 from tlsperf.publish.exports import (
     comparisons_json,
     histograms_csv,
+    layouts_csv,
     results_csv,
     results_json,
 )
 from tlsperf.publish.files import replace_file
 from tlsperf.publish.index import index_files
+from tlsperf.publish.nightly import nightly, nightly_files, nightly_folder
 from tlsperf.publish.overviews import overview_files, question_files, scenario_folder, trend_folder
 from tlsperf.publish.page import with_generated
 from tlsperf.publish.page_check import page_problems, reference_problems, refuse
@@ -50,7 +53,11 @@ from tlsperf.report.preview import FILE as PREVIEW
 from tlsperf.report.preview import report_preview, scoreboard_preview, site_preview
 
 HISTOGRAM: Final = "latency-histogram.csv"
-_OVER_ALL: Final = ("trends", "hosts", "libraries", "scenarios", "questions", "upgrades")
+LAYOUTS: Final = "layouts.csv"
+_OVER_ALL: Final = (
+    *("trends", "hosts", "libraries", "scenarios", "questions", "upgrades"),
+    "nightly",
+)
 _INDEX: Final = (
     *("index.json", "index.csv", "datapackage.json"),
     *("reports.json", "scenarios.json", "questions.json", "scoreboard.json"),
@@ -60,10 +67,10 @@ _CONFIG: Final = "config.toml"
 _PREVIEW: Final = "static/preview.png"
 _SCOREBOARD: Final = "static/scoreboard.png"
 _MANY: Final = 4
-"""Reports from which charts are drawn in another process."""
+"""With at least this many reports, another process draws the charts."""
 
 Outputs = dict[Path, bytes | None]
-"""What files must hold: bytes, or None for a file of ours that has no place now."""
+"""The bytes that each file must have, or None for a generated file to remove."""
 
 Drawn = Iterable[tuple[str, str]]
 """Name and text of each SVG file."""
@@ -74,9 +81,9 @@ Drawer = Callable[[Sequence[Drawing]], Drawn]
 def render_reports(root: Path, names: Sequence[Identifier] = (), *, check: bool) -> int:
     """Renders the reports `names` below `root`, or all, with the pages over all reports.
 
-    Prints what was written; the exit code. With `check` nothing is written, and the exit code is 1
-    if a file would change or a person typed a comparison into prose. Everything is made before
-    anything is written, so that an error leaves all as it was.
+    It prints the written files and returns the exit code. With `check` it writes nothing, and the
+    exit code is 1 if a file would change or prose contains a typed comparison. Everything is
+    computed before anything is written, so an error leaves all files unchanged.
     """
     pages = read_pages(root)
     chosen = _chosen(pages, names)
@@ -106,22 +113,22 @@ def render_reports(root: Path, names: Sequence[Identifier] = (), *, check: bool)
 
 
 def _chosen(pages: Sequence[Page], names: Sequence[Identifier]) -> list[Page]:
-    """The pages of the reports `names`; all where none is named."""
+    """The pages of the reports `names`, or all pages without names."""
     by_id = {page.report.id: page for page in pages}
     for name in names:
         if name not in by_id:
             near = [known for known in by_id if name in known] or get_close_matches(name, by_id)
-            listed = ", ".join(near) or "none is like it; they are the folders of content/perf"
-            raise UserError(f"there is no report {name!r}; near to it: {listed}")
+            listed = ", ".join(near) or "none; reports are the folders of content/perf"
+            raise UserError(f"there is no report {name!r}; similar: {listed}")
     return [by_id[name] for name in dict.fromkeys(names)] if names else list(pages)
 
 
 @contextmanager
 def _drawer(reports: int) -> Iterator[Drawer]:
-    """What draws the charts of so many reports: beside this process where they are many.
+    """The function that draws charts; for many reports it uses another process.
 
-    A chart takes 40 ms, a process that draws a second to start; two would wait for what is
-    computed here.
+    A chart takes 40 ms, and a process that draws takes a second to start. A second one would wait
+    for the computation here.
     """
 
     def drawn(
@@ -136,7 +143,7 @@ def _drawer(reports: int) -> Iterator[Drawer]:
         return
     with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as process:
         with _interrupts_held_back():
-            process.submit(int)  # starts it
+            process.submit(int)  # starts the process
         try:
             yield lambda drawings: drawn(process.map, drawings)
         except BaseException:
@@ -146,10 +153,10 @@ def _drawer(reports: int) -> Iterator[Drawer]:
 
 @contextmanager
 def _interrupts_held_back() -> Iterator[None]:
-    """Ctrl-C meanwhile counts afterwards, and a process that starts meanwhile never gets it.
+    """Delays Ctrl-C until the end of the block; a process started in the block never gets it.
 
-    The mask is for that process. It is not enough here: where a thread of numpy takes the
-    signal, Python runs the handler in the main thread all the same.
+    The mask is for that process. It is not enough here: if a thread of numpy gets the signal,
+    Python still runs the handler in the main thread.
     """
     held: list[int] = []
     handler = signal.signal(signal.SIGINT, lambda number, _: held.append(number))
@@ -170,7 +177,7 @@ def _render(root: Path, pages: Sequence[Page], chosen: Sequence[Page]) -> Output
         root, [page.report for page in pages], {page.report.id: page.calls for page in pages}
     )
     earlier = read_addresses(root / _ADDRESSES, [page.report.id for page in pages])
-    for page in _suspects(chosen, root):  # a mistake is reported before all else is computed
+    for page in _suspects(chosen, root):  # reports mistakes before the long computation
         refuse(reference_problems(page, assemble(page.report).results, root))
     with _drawer(len(chosen)) as drawer:
         made: list[tuple[Page, Assembled, Drawn]] = []
@@ -200,13 +207,13 @@ def _render(root: Path, pages: Sequence[Page], chosen: Sequence[Page]) -> Output
 
 
 def _at_all_addresses(root: Path, page: Page, charts: Drawn, earlier: EarlierNames) -> Drawn:
-    """The charts of a report under their own names, and under those that they replaced."""
+    """The charts of a report under their own names and under the earlier names."""
     names = earlier.get(page.report.id, {})
     return with_earlier_names(dict(charts), names, root / _ADDRESSES).items()
 
 
 def _suspects(pages: Sequence[Page], root: Path) -> list[Page]:
-    """The pages that show something that the results beside them, which may be old, do not have."""
+    """Pages with references that the existing results, which may be old, do not have."""
     found = []
     for page in pages:
         path = page.path.parent / "results.json"
@@ -217,7 +224,7 @@ def _suspects(pages: Sequence[Page], root: Path) -> list[Page]:
 
 
 def _of_site(config: Path) -> tuple[str, str]:
-    """Title and description of the site, which previews show."""
+    """Title and description of the site, for previews. Raises FormatError."""
     table = read_toml(config)
     found = []
     for key in ("title", "description"):
@@ -231,7 +238,7 @@ def _of_site(config: Path) -> tuple[str, str]:
 def _outputs(
     page: Page, assembled: Assembled, charts: Drawn, notes: Sequence[Caveat], site: str
 ) -> Outputs:
-    """What the folder of a report must hold."""
+    """The files that the folder of a report must have."""
     results = assembled.results
     files = {
         "results.json": results_json(results),
@@ -241,6 +248,8 @@ def _outputs(
     }
     if assembled.histograms:
         files[HISTOGRAM] = histograms_csv(assembled.histograms)
+    if layouts := layouts_csv(results):
+        files[LAYOUTS] = layouts
     files.update(charts)
     made = {name: text.encode() for name, text in files.items()}
     generated = _generated(results)
@@ -258,7 +267,7 @@ def _outputs(
 
 
 def _generated(results: Results) -> dict[str, Any]:
-    """What lists of reports, feeds and previews show without opening results.json."""
+    """The data that lists of reports, feeds and previews show without opening results.json."""
     return {
         "headlines": [f"{h.title}: {h.statement}" for h in results.headlines],
         "versions": [i.label for i in results.implementations],
@@ -286,8 +295,12 @@ def _overviews(
     through, shared = trends(history, notes), scenarios(history, notes)
     drawn = [(trend_folder(trend), drawer(drawings)) for trend, drawings in through]
     drawn += [(scenario_folder(scenario), drawer(drawings)) for scenario, drawings in shared]
+    by_night = [page for folder in night_folders(root) for page in nightly(read_nights(folder))]
+    drawn += [(nightly_folder(page), drawer(drawings)) for page, drawings in by_night]
     shown, overviews = [results for _, results in history], [scenario for scenario, _ in shared]
     pages = overview_files([trend for trend, _ in through], overviews, shown)
+    for page, _ in by_night:
+        pages |= nightly_files(page)
     files = {f"content/{name}": text for name, text in pages.items()}
     files |= {f"data/{name}": text for name, text in index_files(shown, overviews).items()}
     files |= question_files(shown, lambda report: _comparisons(root, compared, report), overviews)
@@ -299,7 +312,7 @@ def _overviews(
 def _comparisons(
     root: Path, compared: Mapping[Identifier, Comparisons], report: Identifier
 ) -> Comparisons:
-    """Those of a report that is made now, or those beside its page."""
+    """The comparisons of a report, from this rendering or from the file beside its page."""
     if report in compared:
         return compared[report]
     path = root / "content" / "perf" / report / "comparisons.json"
@@ -307,7 +320,7 @@ def _comparisons(
 
 
 def _overview_paths(root: Path) -> list[Path]:
-    """The files that are there over all reports; `_index.md` is a person's."""
+    """The existing generated files over all reports; a person writes `_index.md`."""
     pages = (path for name in _OVER_ALL for path in (root / "content" / name).glob("*/*"))
     index = (root / "data" / name for name in _INDEX)
     return sorted(

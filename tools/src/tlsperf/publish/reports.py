@@ -1,4 +1,4 @@
-"""The order of reports, where each was measured, and how one refers to another."""
+"""The order of reports, the hosts they were measured on, and references to reports."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ from tlsperf.contract.run import HostFacts, Report
 
 
 def moment(day: date, at: datetime | None) -> datetime:
-    """When a report appeared: midnight where its page has no time."""
+    """When a report appeared; midnight if its page has no time."""
     return at or datetime.combine(day, time(), UTC)
 
 
 def by_time(reports: Iterable[Results]) -> list[Results]:
-    """The newest report first, as Zola orders lists, feeds and neighbours by the date of a page."""
+    """The newest report first. Zola has the same order in lists, feeds and neighbours."""
     by_id = sorted(reports, key=lambda report: report.id)
     return sorted(by_id, key=lambda report: moment(report.date, report.time), reverse=True)
 
 
 def newest_first(reports: Iterable[Results]) -> list[Results]:
-    """The newest day first; of one day the report of the main series, then the others by time.
+    """The newest day first; within a day, the report of the main series, then the others by time.
 
-    In this order a page finds the report to show where it shows one.
+    A page that shows one report takes the first of this order.
     """
 
     def place(report: Results) -> tuple[int, bool]:
@@ -35,7 +35,7 @@ def newest_first(reports: Iterable[Results]) -> list[Results]:
 
 
 def same_time(reports: Iterable[Report]) -> dict[str, str]:
-    """The reports that appeared at the same time as another one, with that one."""
+    """The reports with the same time as another one, each with that other report."""
     first: dict[datetime, str] = {}
     found: dict[str, str] = {}
     for report in reports:
@@ -50,7 +50,7 @@ def reference(results: Results) -> ReportReference:
 
 
 def host_of(results: Results, implementation: ShownImplementation) -> HostFacts:
-    """The host of a report that an implementation of it was measured on."""
+    """The host on which an implementation of a report was measured. Raises UserError."""
     if implementation.host is None and len(results.hosts) > 1:
         raise UserError(
             f"content/perf/{results.id}/results.json: the host of {implementation.id} is missing: "

@@ -1,6 +1,6 @@
-"""`tlsperf import`: writes runs below data/runs, of raw files of other tools or of archives.
+"""`tlsperf import`: writes runs below data/runs, from raw files of other tools or from archives.
 
-Raw files are copied as they are. Everything is read and checked before anything is written.
+Raw files are copied unchanged. Everything is read and checked before anything is written.
 """
 
 from __future__ import annotations
@@ -25,12 +25,15 @@ from tlsperf.publish.files import replace_file
 
 
 def import_archive(archive: Path, runs: Path) -> Run:
-    """Writes the run of an archive to `runs`/<its id>, which must not exist, and returns it."""
+    """Writes the run in an archive to `runs`/<its id> and returns it.
+
+    Raises UserError if the run exists.
+    """
     run, files = read_archive(archive)
     target = runs / run.id
     if target.exists():
         raise UserError(
-            f"{archive}: the run {run.id} is there already: {target}; remove it to import it again"
+            f"{archive}: the run {run.id} exists already: {target}; remove it to import it again"
         )
     runs.mkdir(exist_ok=True)
     with tempfile.TemporaryDirectory(dir=runs, prefix=".import-") as scratch:
@@ -48,7 +51,7 @@ def import_files(
     format_name: str | None = None,
     host: str = UNKNOWN_HOST,
 ) -> Run:
-    """Makes the run `folder` of raw files, or adds them to it; returns it as it is then."""
+    """Makes the run `folder` from raw files, or adds them to it; returns the new run."""
     found = read_files(paths, implementation, folder, format_name, host)
     write_run(folder, found.run, found.files)
     return found.run
@@ -61,13 +64,13 @@ def import_report(
     format_name: str | None = None,
     host: str = UNKNOWN_HOST,
 ) -> str:
-    """Imports as `import_files`, and returns what was taken and how to undo it."""
+    """Imports like `import_files`; returns a summary with the command that undoes the import."""
     found = read_files(paths, implementation, folder, format_name, host)
     undo = _undo(folder, list(found.files))
     write_run(folder, found.run, found.files)
     of = implementation or counted(len({row.implementation for row in found.rows}), "build")
     lines = [
-        f"{folder}: took {counted(len(found.rows), 'figure')} of {of} from "
+        f"{folder}: imported {counted(len(found.rows), 'figure')} of {of} from "
         f"{counted(len(found.files), 'file')}",
         *_by_operation(found),
         *(f"warning: {warning.message}" for warning in found.warnings),
@@ -77,7 +80,7 @@ def import_report(
 
 
 MOST_SCENARIOS: Final = 4
-"""Of a kind that are named; of more, the number is given."""
+"""The summary names at most this many scenarios of a kind."""
 
 
 def _by_operation(found: Import) -> Iterator[str]:
@@ -97,7 +100,7 @@ def _by_operation(found: Import) -> Iterator[str]:
 
 
 def _undo(folder: Path, files: Sequence[str]) -> str:
-    """The command that undoes an import; made before the import is written."""
+    """The command that undoes an import; it must be computed before the import is written."""
     if not folder.exists():
         return f"rm -r {folder}"
     command = ["git", "-C", str(folder), "status", "--porcelain", "--", "."]
@@ -114,8 +117,8 @@ def _undo(folder: Path, files: Sequence[str]) -> str:
 def write_run(folder: Path, run: Run, new_files: Mapping[str, bytes]) -> None:
     """Writes raw files and run.toml so that an interruption leaves the old run or the new one.
 
-    A new run is made beside its place and renamed; in an existing one the raw files come first,
-    since nothing refers to them before run.toml is replaced.
+    A new run is written beside its final place and renamed. In an existing run the raw files come
+    first, because nothing refers to them before run.toml is replaced.
     """
     exists = folder.exists()
     place = folder if exists else folder.with_name(f".{folder.name}.partial")
@@ -132,7 +135,7 @@ def write_run(folder: Path, run: Run, new_files: Mapping[str, bytes]) -> None:
 
 
 def run_toml(run: Run) -> str:
-    """The text of a run.toml: only what is known, plain values before tables."""
+    """The text of a run.toml: only known fields, plain values before tables."""
     table = run.model_dump(by_alias=True, exclude_none=True)
     table = {key: _without_empty(value) for key, value in table.items() if value not in ([], {})}
     files = table.pop("files")
@@ -142,9 +145,9 @@ def run_toml(run: Run) -> str:
 
 
 def _file_toml(file: Mapping[str, str | int]) -> str:
-    """One [[files]]. Not by tomlkit, which takes longer over thousands than all else together.
+    """One [[files]]. tomlkit takes longer for thousands of them than all other work together.
 
-    A JSON string is a TOML string as well.
+    A JSON string is a valid TOML string.
     """
     lines = (f"{key} = {json.dumps(value, ensure_ascii=False)}\n" for key, value in file.items())
     return "\n[[files]]\n" + "".join(lines)

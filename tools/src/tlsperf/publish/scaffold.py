@@ -1,4 +1,4 @@
-"""`tlsperf new`: the folder of a report, with prose for a person to complete."""
+"""`tlsperf new`: makes the folder of a report, with prose for a person to complete."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ def new_report(
 ) -> Path:
     """Writes `index.md` of a new report on runs and returns its path.
 
-    The report is named after its first run and has its last run's date unless given another.
-    Raises UserError where a run cannot be read or there is such a report already.
+    By default, its name comes from the first run and its date is that of the last run. Raises
+    UserError if a run cannot be read or the report exists.
     """
     runs = [read_run(root / "data" / "runs" / run_id) for run_id in run_ids]
     when = on or max(run.date for run in runs)
@@ -70,7 +70,9 @@ def new_report(
 
 
 def _time(day: date, runs: Sequence[Run], others: Sequence[Report]) -> datetime | None:
-    """When the last run finished, if on that day; a second later for each report of that time."""
+    """When the last run finished, if on that day; one second later for each report with
+    that time.
+    """
     finished = [run.finished.astimezone(UTC) for run in runs if run.finished]
     last = max(finished).replace(microsecond=0) if finished else None
     at = moment(day, last if last and last.date() == day else None)
@@ -81,7 +83,7 @@ def _time(day: date, runs: Sequence[Run], others: Sequence[Report]) -> datetime 
 
 
 def _title(implementations: Sequence[Implementation], runs: Sequence[Run]) -> str:
-    """In the manner of rustls.dev: rustls 0.23.40 vs OpenSSL 3.6.3, standard suite."""
+    """The title in the style of rustls.dev: rustls 0.23.40 vs OpenSSL 3.6.3, standard suite."""
     names = [f"{NAMES[i.library]} {i.version}" for i in sorted(implementations, key=_order)]
     distinct = list(dict.fromkeys(names))
     if len(distinct) > MOST_IN_TITLE:
@@ -97,7 +99,7 @@ def _order(implementation: Implementation) -> int:
 
 
 def baseline_of(implementations: Sequence[Implementation]) -> Identifier | None:
-    """OpenSSL where it was measured, as most readers run it; else the first of several."""
+    """OpenSSL if it was measured, because most readers use it; else the first of several."""
     if len(implementations) < 2:
         return None
     openssl = [i.id for i in implementations if i.library == "openssl"]
@@ -118,7 +120,7 @@ def _description(results: Results) -> str:
 
 
 def report_page(report: Report, results: Results) -> str:
-    """The text of `index.md` of a report that nobody has written to yet."""
+    """The text of `index.md` of a new report."""
     document = tomlkit.document()
     document.add("title", tomlkit.item(report.title))
     document.add("date", tomlkit.item(report.time or report.date))
@@ -166,7 +168,7 @@ def _body(results: Results) -> list[str]:
 
 
 def _in_short(results: Results) -> list[str]:
-    """How each of a few implementations stands against the baseline: a sentence each."""
+    """A sentence for each of a few implementations that compares it with the baseline."""
     rows = [row for table in results.tables if not table.by_phase for row in table.rows]
     metrics = {row.metric for row in rows}
     if len(metrics) > 1:
@@ -185,7 +187,7 @@ _OBSERVATIONS: Final = (
     "Each row compares the implementations in one scenario. Its ratio has an interval; the verdict "
     "follows from that interval and the noise floor."
 )
-# Tables of phases would weigh as much as all the others; a person can show one where it matters.
+# Tables of phases would be half of the page; an author can add one.
 _PHASES: Final = (
     "A handshake's cost is the sum of the phases of its side: construction of the connection, each "
     "flight that the side reads or writes, and the tickets. `results.csv` has the phases of every "
@@ -194,7 +196,9 @@ _PHASES: Final = (
 
 
 def _within(title: str) -> str:
-    """A title within a sentence; the rest of it may hold a unit."""
+    """A title for use within a sentence; only the first letter changes, because the rest may be a
+    unit.
+    """
     return title[0].lower() + title[1:]
 
 

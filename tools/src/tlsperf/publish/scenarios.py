@@ -1,6 +1,6 @@
-"""Scenarios over all reports: each that two reports or more share, with every figure of it.
+"""Scenarios over all reports: each one that at least two reports share, with all its figures.
 
-Pure functions of results.json and notes. A row by phase is a part of a scenario and has no page.
+Pure functions of results.json and caveats. A row by phase is a part of a scenario and has no page.
 """
 
 from __future__ import annotations
@@ -41,12 +41,12 @@ from tlsperf.report.charts.kind import Drawing, headed
 from tlsperf.report.charts.trend import trend as trend_picture
 
 MOST_FIGURES: Final = 400
-"""On a page, which has whole reports, the newest first; files beside it have all."""
+"""Limit of figures on a page. It has whole reports, the newest first; files beside it have all."""
 
 
 @dataclass(frozen=True)
 class Place:
-    """A scenario in one report, whose results are cut to it."""
+    """A scenario in one report, with the results reduced to its row."""
 
     report: Report
     results: Results
@@ -69,9 +69,9 @@ def scenarios(
 
 
 def _places(reports: Sequence[tuple[Report, Results]]) -> dict[Identifier, list[Place]]:
-    """Each scenario's places by its anchor, newest first.
+    """The places of each scenario by its anchor, newest first.
 
-    An anchor may stand in tables of two units: the page is about the first that reports share.
+    An anchor may occur in tables of two units: the page is about the first unit that reports share.
     """
     found: dict[tuple[Identifier, Unit], list[Place]] = {}
     decided = {results.id: report for report, results in reports}
@@ -129,12 +129,14 @@ def _libraries(place: Place) -> set[Identifier]:
 
 
 def _comparing(places: Sequence[Place]) -> Sequence[Place]:
-    """Those that compare libraries, or all if none does."""
+    """The places that compare libraries, or all if none does."""
     return [place for place in places if len(_libraries(place)) > 1] or places
 
 
 def _widest(places: Sequence[Place]) -> Place:
-    """Of the newest day the report that compares most libraries, the main series' before others."""
+    """The report of the newest day that compares the most libraries; the main series is
+    preferred.
+    """
     day = places[0].results.date
     of_day = [place for place in places if place.results.date == day]
 
@@ -157,7 +159,7 @@ def _bars(place: Place) -> Drawing:
 
 
 def _by_host(places: Sequence[Place]) -> list[list[Place]]:
-    """The places of one host each, a report a day, in the order of time."""
+    """The places of each host, one report a day, in the order of time."""
     found: dict[Identifier, list[Place]] = {}
     for place in places:
         for host in place.results.hosts:
@@ -170,7 +172,7 @@ def _by_host(places: Sequence[Place]) -> list[list[Place]]:
 
 
 def _on(place: Place, host: HostFacts) -> Place:
-    """What of a place was measured on one of its report's hosts."""
+    """The part of a place that was measured on one of its report's hosts."""
     results = place.results
     if len(results.hosts) == 1:
         return place
@@ -186,7 +188,7 @@ def _on(place: Place, host: HostFacts) -> Place:
 def _lines(
     places: Sequence[Place], notes: Sequence[Caveat]
 ) -> tuple[ScenarioLines, Drawing] | None:
-    """The lines of a host; None where it has no two reports of different days."""
+    """The lines of a host; None without two reports of different days."""
     members: list[Member] = [represented(place.report, place.results) for place in places]
     newest = places[-1]
     lines = lines_of(newest.row, members)
@@ -248,7 +250,7 @@ def _report(place: Place) -> ScenarioReport:
 
 
 def shortened(scenario: ScenarioOverview, most: int = MOST_FIGURES) -> ScenarioOverview:
-    """A scenario with as many whole reports as a page can show."""
+    """A scenario with only as many reports as a page can show."""
     kept: list[ScenarioReport] = []
     count = 0
     for report in scenario.reports:
@@ -280,7 +282,7 @@ def scenario_list(found: Sequence[ScenarioOverview]) -> ScenarioList:
 
 
 def scenario_csv(scenario: ScenarioOverview) -> str:
-    """The text of scenario.csv: a line for each figure."""
+    """The text of scenario.csv, with a line for each figure."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     fields = (

@@ -1,6 +1,6 @@
 """Writes the contract as JSON Schema: `python -m tlsperf.publish.schema [--check]`.
 
-The schemas are made from `contract/`, so that the vocabulary is in one place.
+The schemas are generated from `contract/`, so that the vocabulary is defined once.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ SCHEMAS: Final[dict[str, TypeAdapter[Any]]] = {
 
 
 def schema_text(name: str) -> str:
-    """The JSON Schema (draft 2020-12) of one part of the contract, as the file holds it."""
+    """The JSON Schema (draft 2020-12) of one part of the contract, as its file has it."""
     schema = SCHEMAS[name].json_schema(by_alias=True)
     body = {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema}
     return json.dumps(body, indent=2, ensure_ascii=False) + "\n"
 
 
 def main(arguments: list[str]) -> int:
-    """Writes every schema below data/schema; with --check says which ones are out of step."""
+    """Writes every schema below data/schema; with --check prints the files that would change."""
     folder = Path("data/schema")
     stale = []
     for name in SCHEMAS:

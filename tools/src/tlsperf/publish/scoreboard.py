@@ -20,7 +20,7 @@ from tlsperf.publish.sheets import NOTHING, Source, mark_of, own_sources, with_m
 
 
 class Task(NamedTuple):
-    """A column: its head and the row that it shows."""
+    """A column of the scoreboard: its head and the row that it shows."""
 
     title: str
     row: Identifier
@@ -33,36 +33,49 @@ TASKS: Final = (
     Task("ECDSA server", "full-handshake-1-3-ecdsa-p256-x25519-server"),
     Task("Client", "full-handshake-1-3-ecdsa-p256-x25519-client"),
     Task("Resumption", "resumed-handshake-1-3-ticket-x25519-server"),
-)
-"""Of one report."""
-ELSEWHERE: Final = (
     Task("Memory per idle connection", "memory-1-3-x25519-server-data-allocated"),
     Task("ClientHello", "client-hello-1-3-x25519-client"),
 )
-"""Of the newest report on the same host that has the same baseline."""
+_CONNECTIONS: Final = 6
+"""Number of the first tasks that one run must have. Without a run of all tasks, the others come
+from the newest run on the same host with the same baseline.
+"""
 
 
 def scoreboard(ordered: Sequence[Results]) -> Scoreboard | None:
-    """Of the report with the most libraries; None where no report has all tasks of one."""
+    """The scoreboard of the run that has all tasks, or else the first ones, for the most libraries;
+    None without one.
+    """
     sources = [s for s in own_sources(ordered) if s.results.baseline]
-    main = with_most_libraries(sources, [task.row for task in TASKS])
+    rows = [task.row for task in TASKS]
+    in_one_run = [source for source in sources if len(source.results.runs) == 1]
+    main = with_most_libraries(in_one_run, rows) or with_most_libraries(
+        sources, rows[:_CONNECTIONS]
+    )
     if main is None or main.results.baseline is None:
         return None
     baseline = main.results.baseline
-    columns = [(task, main) for task in TASKS]
-    for task in ELSEWHERE:
-        columns += [
-            (task, source)
-            for source in sources
-            if source.results.hosts[0].id == main.results.hosts[0].id
-            and source.results.baseline == baseline
-            and source.cell(task.row, baseline)
-            and len(source.libraries([task.row])) > 1
-        ][:1]
+    columns = []
+    for task in TASKS:
+        of_task = (s for s in (main, *sources) if _completes(s, main) and _compares(s, task.row))
+        if source := next(of_task, None):
+            columns.append((task, source))
+    titles_of: dict[Identifier, tuple[Source, list[str]]] = {}
+    for task, source in columns:
+        titles_of.setdefault(source.results.id, (source, []))[1].append(task.title)
+    parts = [
+        ScoreboardSource(
+            report=reference(source.results),
+            run=listed([run.id for run in source.results.runs]),
+            host_id=source.results.hosts[0].id,
+            columns=listed(titles),
+        )
+        for source, titles in titles_of.values()
+    ]
     board = Sheet(
         id="scoreboard",
-        caption=f"Factors to {main.label(baseline)}, one thread, TLS 1.3 with X25519. "
-        "Each leads to its row.",
+        caption=f"Factors to {main.label(baseline)}, one thread, TLS 1.3 with X25519, "
+        f"on one host, {main.host}{_runs(parts)}. Each leads to its row.",
         corner="Library",
         columns=[task.title for task, _ in columns],
         rows=[
@@ -74,23 +87,37 @@ def scoreboard(ordered: Sequence[Results]) -> Scoreboard | None:
             for shown in main.shown.values()
         ],
     )
-    by_source: dict[Identifier, tuple[Source, list[str]]] = {}
-    for task, source in columns:
-        by_source.setdefault(source.results.id, (source, []))[1].append(task.title)
     return Scoreboard(
         baseline=main.label(baseline),
         host=main.host,
         host_id=main.results.hosts[0].id,
         board=board,
         means=_means(main),
-        sources=[
-            ScoreboardSource(
-                report=reference(source.results),
-                run=listed([run.id for run in source.results.runs]),
-                columns=listed(titles),
-            )
-            for source, titles in by_source.values()
-        ],
+        sources=parts,
+    )
+
+
+def _runs(sources: Sequence[ScoreboardSource]) -> str:
+    if len(sources) == 1:
+        return f", all in one run, {sources[0].run}"
+    return f", in {len(sources)} runs: " + "; ".join(f"{s.columns} in {s.run}" for s in sources)
+
+
+def _completes(source: Source, main: Source) -> bool:
+    """Whether a report was measured on the host of another, against the same baseline."""
+    ours, theirs = source.results.hosts[0], main.results.hosts[0]
+    machines = {host.machine for host in (ours, theirs) if host.machine}
+    same_host = ours.id == theirs.id and len(machines) < 2
+    return same_host and source.results.baseline == main.results.baseline
+
+
+def _compares(source: Source, row: Identifier) -> bool:
+    """Whether a report has a row for several libraries, its baseline among them."""
+    baseline = source.results.baseline
+    return (
+        baseline is not None
+        and source.cell(row, baseline) is not None
+        and len(source.libraries([row])) > 1
     )
 
 
@@ -107,7 +134,7 @@ def _cell(source: Source, row: Identifier, implementation: Identifier) -> SheetC
 
 
 def _means(source: Source) -> Sheet:
-    """The geometric mean of the ratios of each table."""
+    """The geometric means of the ratios of each table."""
     means = source.results.means
     tables = list(dict.fromkeys((mean.table, mean.title) for mean in means))
     rows = []

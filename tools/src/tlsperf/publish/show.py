@@ -1,4 +1,4 @@
-"""`tlsperf show`: the figures of a run or a report, as its page has them."""
+"""`tlsperf show`: the figures of a run or a report, as on its page."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from tlsperf.publish.scaffold import baseline_of
 
 
 def results_to_show(root: Path, given: str) -> Results:
-    """What a run or a report shows, computed of its data as they are now.
+    """The results of a run or a report, computed from its data.
 
-    A name that both have is the run's; `content/perf/<name>` is the report. Of a run, ratios are to
-    the baseline that a new report on it has.
+    A name that both have is that of the run; `content/perf/<name>` is the report. Ratios of a run
+    are to the baseline of a new report on it. Raises UserError for an unknown name.
     """
     pages = read_pages(root)
     reports = [page.report for page in pages]

@@ -1,7 +1,8 @@
-"""Writes the colours of the libraries into static/style.css, and the style sheet of a report inside
-another site, static/embed.css: `python -m tlsperf.publish.style`.
+"""Writes the library colours into static/style.css, and static/embed.css: `python -m
+tlsperf.publish.style`.
 
-With --check it reports whether a style sheet is out of step instead.
+static/embed.css is the style sheet of a report inside another site. With --check it reports whether
+a style sheet is out of date.
 """
 
 from __future__ import annotations
@@ -15,19 +16,15 @@ from tlsperf.contract.libraries import COLOURS
 
 STYLE: Final = Path("static/style.css")
 EMBED: Final = Path("static/embed.css")
-BEGIN: Final = "/* --- colours of libraries, written by `make generate` from library.toml --- */\n"
-END: Final = "/* --- end of what is written --- */\n"
+BEGIN: Final = "/* from library.toml */\n"
+END: Final = "/* end */\n"
 
 
 def colours_css() -> str:
-    """A variable for each colour, with another value on a dark page, and a class that takes it."""
-    light = "".join(f"  --{name}: {colour.light};\n" for name, colour in COLOURS.items())
-    dark = "".join(f"    --{name}: {colour.dark};\n" for name, colour in COLOURS.items())
-    classes = "".join(f".library-{name} {{ --library: var(--{name}); }}\n" for name in COLOURS)
-    return (
-        f"\n:root {{\n{light}}}\n\n"
-        f"@media (prefers-color-scheme: dark) {{\n  :root {{\n{dark}  }}\n}}\n\n{classes}\n"
-    )
+    """A class for each colour, with another value for a dark page."""
+    light = "".join(f".library-{name} {{ --library: {c.light}; }}\n" for name, c in COLOURS.items())
+    dark = "".join(f"  .library-{name} {{ --library: {c.dark}; }}\n" for name, c in COLOURS.items())
+    return f"\n{light}\n@media (prefers-color-scheme: dark) {{\n{dark}}}\n\n"
 
 
 def with_colours(style: str) -> str:
@@ -54,11 +51,11 @@ _PAGES_OWN: Final = re.compile(
     r"\{(?:[^{}]|\{(?:[^{}]|\{[^{}]*\})*\})*\}\n",
     re.M,
 )
-"""Rules of a whole page: its typeface, its paper, its frame."""
+"""Rules that apply to a whole page: its typeface, its paper, its frame."""
 
 
 def embedded(style: str) -> str:
-    """The style sheet below the class `tls-performance`, without what is about a whole page."""
+    """The style sheet below the class `tls-performance`, without the rules for a whole page."""
     rules = _PAGES_OWN.sub("", re.sub(r"/\*.*?\*/\n*", "", style, flags=re.S))
     rules = re.sub(r"^( *)(?::root|html) \{", r"\1& {", rules, flags=re.M)
     lines = [line for line in rules.splitlines() if line]
@@ -71,7 +68,7 @@ def main(arguments: list[str]) -> int:
     stale = [p for p, text in wanted.items() if not p.exists() or p.read_text("utf-8") != text]
     for path in stale:
         if "--check" in arguments:
-            print(f"{path}: out of step; run `make generate`", file=sys.stderr)
+            print(f"{path}: out of date; run `make generate`", file=sys.stderr)
         else:
             path.write_text(wanted[path], encoding="utf-8")
             print(f"wrote {path}")

@@ -1,6 +1,6 @@
-"""`tlsperf summary`: what a reviewer reads of reports, as Markdown for a pull request.
+"""`tlsperf summary`: changes of reports for a reviewer, as Markdown for a pull request.
 
-The text of figures is that of results.json; nothing is calculated here.
+The texts of figures come from results.json; nothing is calculated here.
 """
 
 from __future__ import annotations
@@ -16,12 +16,10 @@ from tlsperf.contract.text import host_label, markdown
 from tlsperf.load.results import known_results, parse_results
 
 MOST_ROWS: Final = 200
-"""Rows shown of one report: the text must stay below what GitHub shows of one, 64 KiB."""
+"""Limit of rows of one report: the text must stay below GitHub's limit of 64 KiB."""
 
 
 class _Place(NamedTuple):
-    """The place of a figure in a report."""
-
     table: str
     anchor: str
     phase: str
@@ -31,8 +29,6 @@ class _Place(NamedTuple):
 
 
 class _Figure(NamedTuple):
-    """A figure with what it is called."""
-
     row: str
     label: str
     unit: str
@@ -40,7 +36,7 @@ class _Figure(NamedTuple):
 
 
 def summary_since(root: Path, reference: str) -> str:
-    """The changes of the reports since the commit that `reference` and HEAD share."""
+    """The changes of the reports since the common ancestor of `reference` and HEAD."""
     try:
         base = _git(root, "merge-base", reference, "HEAD").strip()
     except UserError as error:
@@ -97,7 +93,7 @@ def _changes(results: Results) -> Iterator[str]:
     yield markdown(changes.rule)
     yield ""
     for caveat in changes.caveats:
-        yield f"- Beware: {markdown(caveat.message)}"
+        yield f"- Caveat: {markdown(caveat.message)}"
     for library in changes.libraries:
         yield f"- {markdown(library.statement)}"
         for group in library.groups:
@@ -108,7 +104,7 @@ def _changes(results: Results) -> Iterator[str]:
 
 
 def comparison(before: Results, now: Results) -> str:
-    """A report that existed before: one line for each figure that changed."""
+    """An existing report: one line for each figure that changed."""
     old, new = _figures(before), _figures(now)
     rows = []
     for place in [*new, *(place for place in old if place not in new)]:
@@ -125,7 +121,7 @@ def comparison(before: Results, now: Results) -> str:
     for row in rows[:MOST_ROWS]:
         lines += _row(*row)
     if len(rows) > MOST_ROWS:
-        lines += ["", f"… and {len(rows) - MOST_ROWS} more; all are in the files' difference."]
+        lines += ["", f"… and {len(rows) - MOST_ROWS} more; the diff of the files has all."]
     return "\n".join(lines) + "\n"
 
 
@@ -158,7 +154,7 @@ def _verdict(cell: Cell | None) -> str:
 
 
 def _row(*cells: str) -> list[str]:
-    """One line of a table, in a list for `+=`."""
+    """One line of a table, as a list for `+=`."""
     return [f"| {' | '.join(markdown(cell) for cell in cells)} |"]
 
 

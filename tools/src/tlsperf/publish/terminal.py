@@ -1,4 +1,6 @@
-"""Aligned tables on a terminal, in color unless NO_COLOR is set or the output is no terminal."""
+"""Aligned tables on a terminal, in colour unless NO_COLOR is set or the output is not a
+terminal.
+"""
 
 from __future__ import annotations
 
@@ -24,17 +26,17 @@ from tlsperf.publish.lines import INTERVAL, Line, has_intervals, heading, shown_
 
 _STYLES: Final = {"faster": "green", "slower": "red", "no difference shown": "dim"}
 _WIDE: Final = 10_000
-"""Columns where the output is no terminal: lines are not broken."""
+"""Width in columns if the output is not a terminal, so that lines are not broken."""
 
 
 def terminal() -> Console:
-    """What prints to a terminal, or to a file or pipe without breaking lines."""
+    """A console that does not break lines if the output is a file or pipe."""
     width = None if sys.stdout.isatty() else _WIDE
     return Console(highlight=False, markup=False, emoji=False, width=width)
 
 
 def print_results(results: Results, console: Console) -> None:
-    """The figures of a report or a run: each with its interval, its ratio and its verdict."""
+    """Prints the figures of a report or run, each with its interval, its ratio and its verdict."""
     console.print(Text(results.title, style="bold"))
     for line in heading(results):
         console.print(line)
@@ -86,7 +88,7 @@ def print_comparison(
     without: Sequence[LeftOut],
     console: Console,
 ) -> None:
-    """Two implementations side by side: figures, factor and verdict."""
+    """Prints two implementations side by side: figures, factor and verdict."""
     names = ["scenario", "unit", left.label, right.label, "factor", "verdict", "note"]
     if not any(row.note for row in rows):
         names.pop()

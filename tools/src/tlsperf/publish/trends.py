@@ -1,7 +1,7 @@
-"""Trends: every scenario of a suite through the reports of one host.
+"""Trends: every scenario of a suite over the reports of one host.
 
-A report on several hosts, or without a suite, is in none; one that compares builds of a library is
-in a trend with the builds that its `[extra.report.trend]` names.
+A report on several hosts or without a suite belongs to no trend. A report that compares builds of a
+library contributes the builds that its `[extra.report.trend]` names.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ from tlsperf.report.charts.trend import trend as trend_picture
 from tlsperf.report.notes import touches
 
 FEWEST: Final = 2
-"""Reports from which there is a trend."""
+"""A trend needs at least this many reports."""
 
 
 @dataclass(frozen=True)
 class Member:
-    """A report in a trend, with the one implementation of each library that represents it."""
+    """A report in a trend, with the implementation that represents each library."""
 
     results: Results
     implementations: Mapping[str, ShownImplementation]
@@ -53,7 +53,9 @@ def trends(
 
 
 def same_machine(one: Results, other: Results) -> bool:
-    """Whether two reports of one host id are of one machine; one not recorded is another."""
+    """Whether two reports of one host id are of one machine; an unrecorded machine is
+    another one.
+    """
     return one.hosts[0].machine == other.hosts[0].machine
 
 
@@ -67,12 +69,12 @@ def _place(report: Report, results: Results) -> tuple[Identifier, Member] | None
     member = represented(report, results)
     shown = [i for i in results.implementations if _is_wanted(report, i)]
     if {i.library for i in shown} != set(member.implementations):
-        return None  # no one of its builds was chosen to represent the library
+        return None  # no single build represents the library
     return suite, member
 
 
 def represented(report: Report, results: Results) -> Member:
-    """A report with each library of which one build stands for it: its only one, or the chosen."""
+    """A report with one build for each library: the only one, or the one that the report names."""
     builds: dict[str, list[ShownImplementation]] = {}
     for implementation in results.implementations:
         if _is_wanted(report, implementation):

@@ -1,4 +1,4 @@
-"""What one version of a library does against another: a page for each pair of a report.
+"""Compares versions of a library: a page for each pair of versions in a report.
 
 Pure functions of results.json and comparisons.json.
 """
@@ -17,13 +17,14 @@ from tlsperf.publish.sheets import NOTHING, Source, own_sources
 
 _TASKS = "full-handshakes"
 FEWEST = 3
-"""Versions of one library from which a report is one about versions."""
+"""A report is about versions if it has at least this many of one library."""
 
 
 def report_of_versions(ordered: Sequence[Results]) -> Source | None:
-    """The newest report by our harness with connections of several versions of a library.
+    """The newest report with our harness that compares connections of several versions of a
+    library.
 
-    A report of set-ups alone is none: an upgrade page is about what a connection costs.
+    A report with only set-ups does not count: an upgrade page is about the cost of a connection.
     """
     for source in own_sources(ordered):
         of_connections = any(table.anchor == _TASKS for table in source.results.tables)
@@ -33,12 +34,14 @@ def report_of_versions(ordered: Sequence[Results]) -> Source | None:
 
 
 def _versions(source: Source) -> dict[str, list[ShownImplementation]]:
-    """The implementations of each library, oldest first as the report has them, one a version."""
+    """The implementations of each library, oldest first as in the report; empty if two are builds
+    of one version.
+    """
     found: dict[str, list[ShownImplementation]] = {}
     for shown in source.results.implementations:
         of_library = found.setdefault(shown.library, [])
         if shown.version in {other.version for other in of_library}:
-            return {}  # builds of one version: not a report about versions
+            return {}  # two builds of one version: not a report about versions
         of_library.append(shown)
     return found
 
@@ -102,7 +105,7 @@ def _ratio(
 def _verdicts(
     source: Source, compared: Comparisons, before: Identifier, after: Identifier
 ) -> list[tuple[str, Verdict, str]]:
-    """The name of each row, with verdict and text of its ratio."""
+    """The name of each row, with the verdict and the text of its ratio."""
     found = []
     for anchor, (table, row) in source.rows.items():
         ratio = _ratio(compared, f"{table.anchor} {anchor}", before, after)
@@ -129,7 +132,9 @@ def _counts(
 
 
 def upgrade_question(source: Source, compared: Comparisons) -> Question:
-    """A table a library: from the version of a line to that of a column."""
+    """The page about upgrades, with a table for each library: from a line's version to a
+    column's.
+    """
     sheets, answer = [], []
     for versions in _versions(source).values():
         if len(versions) < 2:

@@ -1,10 +1,10 @@
-"""`tlsperf validate`: everything below data/ is valid.
+"""`tlsperf validate`: checks everything below data/.
 
-Each check returns what is wrong, in words with the file in them; nothing stops at the first find.
-Checked are: that a browser runs none of the files, all of which are published; hosts and runs
-against the schema; checksums and stray or missing files; every raw file against its format; units,
-duplicates and unknown values (the tidy frame's own checks); references to hosts and
-implementations; plausibility; comparison tables against what was published.
+Each check returns its errors, with the file in each; no error stops the others. The checks cover:
+files that a browser could run, because all files are published; hosts and runs against the schema;
+checksums and stray or missing files; every raw file against its format; units, duplicates and
+unknown values (checks of the tidy frame); references to hosts and implementations; plausibility;
+comparison tables against the published ones.
 """
 
 from __future__ import annotations
@@ -21,19 +21,23 @@ from tlsperf.contract.names import scenario_name
 from tlsperf.contract.record import SCENARIO_FIELDS
 from tlsperf.contract.run import Host
 from tlsperf.load.comparisons import read_definition, read_printed
+from tlsperf.load.nights import night_folders, run_folders
 from tlsperf.load.run import LoadedRun, load_run, read_hosts
 from tlsperf.published.published_tables import differences
 
 IMPLAUSIBLE: Final = 8.0
-"""A figure so many times its neighbours, or as little, is a mistake until someone explains it:
-a misplaced decimal point, less what neighbours differ by."""
+"""A figure this many times larger or smaller than its neighbours is an error until someone explains
+it: the factor of a misplaced decimal point, minus what neighbours usually differ by.
+"""
 
 EXTREMES: Final = frozenset({"p99.9", "max"})
-"""Statistics that one pause of a thread decides."""
+"""Statistics that depend on a single pause of a thread."""
 
 
 SUFFIXES: Final = frozenset({".csv", ".json", ".jsonl", ".toml"})
-"""Of files below data/ that are no raw files; for those, see `contract.run.RawPath`."""
+"""Suffixes of files below data/ that are not raw files; for raw files, see
+`contract.run.RawPath`.
+"""
 
 
 def problems(data: Path) -> list[str]:
@@ -46,28 +50,40 @@ def problems(data: Path) -> list[str]:
         found.append(str(error))
     runs: dict[str, MeasuredRun] = {}
     for folder in sorted((data / "runs").iterdir()) if (data / "runs").is_dir() else []:
-        if not folder.is_dir():
+        if folder.is_dir():
+            found += _run_problems(folder, hosts, runs)
+        else:
             found.append(f"{folder}: found a file, expected the folder of a run")
-            continue
-        try:
-            run = load_run(folder)
-        except UserError as error:
-            found.append(str(error))
-            continue
-        runs[folder.name] = measured(run)
-        found += _stray_files(folder, run)
-        found += _references(folder, run, hosts)
-        found += _implausible(folder, runs[folder.name])
+    for nights in night_folders(data.parent):
+        for folder in run_folders(nights):
+            found += _run_problems(folder, hosts, {})
     for path in sorted((data / "comparisons").glob("*.toml")):
         found += _comparison(path, runs)
     return found
 
 
+def _run_problems(
+    folder: Path, hosts: Mapping[str, Host], runs: dict[str, MeasuredRun]
+) -> Iterator[str]:
+    """What is wrong with a run, which is added to `runs` if it can be read."""
+    try:
+        run = load_run(folder)
+    except UserError as error:
+        yield str(error)
+        return
+    runs[folder.name] = measured(run)
+    yield from _stray_files(folder, run)
+    yield from _references(folder, run, hosts)
+    yield from _implausible(folder, runs[folder.name])
+
+
 def _unsafe_files(data: Path) -> Iterator[str]:
-    """Links, and files of a type that a browser may run: data/ is published as it is."""
+    """Links, and files of a type that a browser may run: data/ is published unchanged."""
     for path in sorted(data.rglob("*")):
         parts = path.relative_to(data).parts
-        is_raw = parts[0] == "runs" and parts[2:3] == ("raw",)
+        is_raw = (parts[0], *parts[2:3]) == ("runs", "raw") or (
+            (parts[0], *parts[3:4]) == ("nightly", "raw")
+        )
         if path.is_symlink():
             yield f"{path}: found a link, expected a file"
         elif path.is_file() and not is_raw and path.suffix not in SUFFIXES:
@@ -106,12 +122,12 @@ def _references(folder: Path, run: LoadedRun, hosts: Mapping[str, Host]) -> Iter
 
 
 def _implausible(folder: Path, run: MeasuredRun) -> Iterator[str]:
-    """Figures that are far from their neighbours (IMPLAUSIBLE) and are not marked invalid.
+    """Figures that are far from their neighbours (IMPLAUSIBLE) and not marked invalid.
 
-    Neighbours are the other rounds of the same implementation; where there are none, the same
-    implementation with one more or one less of what the scenarios count (threads, sessions). Not
-    looked at are EXTREMES and phases: a pause of milliseconds is many times what most of them
-    take, and is no error.
+    Neighbours are the other rounds of the same implementation; without rounds, the same
+    implementation with the next higher and lower number of threads. EXTREMES and phases are
+    ignored: a pause of milliseconds is many times the usual value of most of them, and is not an
+    error.
     """
     for row in run.series:
         if row.is_part or row.statistic in EXTREMES:
@@ -134,7 +150,7 @@ def _off_in_rounds(folder: Path, row: Series, identifier: str, sample: Sample) -
 
 
 def _off_in_sequences(folder: Path, frame: pd.DataFrame) -> Iterator[str]:
-    """Single figures in a sequence of thread counts: each against those beside it."""
+    """Single figures in a sequence of thread counts, each compared with the two beside it."""
     single = frame[frame["valid"] & frame["round"].isna() & frame["threads"].notna()]
     keys = ["implementation", "phase", "metric", "statistic", "unit"]
     keys += [name for name in SCENARIO_FIELDS if name != "threads"]

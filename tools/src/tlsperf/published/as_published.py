@@ -1,4 +1,4 @@
-"""The comparison tables of a source, for the report that shows its data again."""
+"""The comparison tables of a source, for the report that shows its data."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tlsperf.published.published_tables import lines_of
 def as_published(
     definitions: Sequence[Definition], runs: Sequence[MeasuredRun]
 ) -> list[PublishedTable]:
-    """The tables that were published of these runs, as the data give them."""
+    """The tables that were published of these runs, computed from the data."""
     by_id = {run.id: run for run in runs}
     shown = []
     for definition in definitions:

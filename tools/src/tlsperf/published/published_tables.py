@@ -1,9 +1,9 @@
-"""Comparison tables as they were published, made again from the raw data to the last digit.
+"""Published comparison tables, computed again from the raw data to the last digit.
 
-A file `data/comparisons/<name>.toml` says which two implementations, which scenarios and which
-estimator a published table has (contract/comparisons.py); the CSV beside it holds the table as
-printed. Errors of the source are listed with what is right, so that what is computed and what was
-printed differ exactly there.
+A file `data/comparisons/<name>.toml` defines the two implementations, the scenarios and the
+estimator of a published table (contract/comparisons.py). The CSV beside it has the table as it was
+printed. The definition lists the errors of the source with the correct values, so the computed
+table differs from the printed one in exactly these cells.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _HANDSHAKES: Final = {"none": "full", "session-id": "session-id", "ticket": "tic
 
 
 def scenario_label(scenario: Scenario) -> str | None:
-    """The name that a scenario has in the tables of December 2023; None if it is not in them."""
+    """The name of a scenario in the tables of December 2023; None if they do not have it."""
     s = scenario
     cipher = next((c for part, c in _CIPHERS.items() if f"_{part}" in (s.cipher_suite or "")), None)
     if cipher is None or s.variant is not None:
@@ -76,7 +76,7 @@ def rows_of(
 
 
 def lines_of(definition: Definition, run: MeasuredRun) -> list[list[str]]:
-    """The published CSV as the data give it, its header first."""
+    """The lines of the published CSV, computed from the data, header first."""
     lines: list[list[str]] = []
     for table in definition.table:
         rows = rows_of(definition, table, run)
@@ -122,9 +122,10 @@ def _memory_lines(rows: Sequence[tuple[str, Scenario, Comparison]]) -> Iterator[
 def differences(
     definition: Definition, printed: Sequence[Sequence[str]], run: MeasuredRun, path: Path
 ) -> list[str]:
-    """What the computed table and the printed one disagree in, but for the errata.
+    """Differences between the computed table and the printed one, except for the errata.
 
-    `path` is the definition's file. An erratum that is none is a difference as well.
+    `path` is the definition's file. An erratum whose printed value is wrong is a difference too.
+    Raises UserError if an erratum's cell does not exist.
     """
     place = path.parent / definition.published
     computed = lines_of(definition, run)
@@ -156,7 +157,7 @@ def differences(
 def tables_text(
     definition: Definition, run: MeasuredRun, format_: Literal["markdown", "csv"]
 ) -> str:
-    """All tables of a definition, as its CSV or as Markdown with the errata below."""
+    """All tables of a definition, as CSV, or as Markdown followed by the errata."""
     lines = lines_of(definition, run)
     if format_ == "csv":
         return csv_text(lines)

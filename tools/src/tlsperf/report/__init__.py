@@ -1,1 +1,1 @@
-"""What one report shows: results, sections, charts, previews."""
+"""The content of one report: results, sections, charts, previews."""

@@ -1,6 +1,6 @@
-"""Comparisons that a report's prose asks for and no table has: neither side is the baseline.
+"""Comparisons of a report's prose in which neither side is the baseline.
 
-They are tested like those of the tables and counted with them.
+No table has them. They are tested like those of the tables, and counted with them.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class Pair(NamedTuple):
 
 
 def matching(patterns: str, anchors: Iterable[Identifier]) -> list[Identifier]:
-    """The anchors that one of the patterns matches; those after ! are left out."""
+    """The anchors that match one of the patterns; patterns after ! exclude anchors."""
     wanted = [p for p in patterns.split() if not p.startswith("!")]
     unwanted = [p[1:] for p in patterns.split() if p.startswith("!")]
     return [
@@ -41,7 +41,7 @@ def matching(patterns: str, anchors: Iterable[Identifier]) -> list[Identifier]:
 def asked_pairs(
     calls: Sequence[Call], anchors: Sequence[Identifier], baseline: Identifier | None
 ) -> list[Pair]:
-    """What the calls compare, without what the tables compare; each pair once."""
+    """The comparisons of the calls that no table has; each pair once."""
     found = [
         pair
         for call in calls
@@ -74,11 +74,11 @@ class Asked:
     pairs: Sequence[Pair]
     rows: Mapping[Identifier, Series]
     tables: Mapping[Identifier, Sequence[Series]]
-    """By row: all rows of its table."""
+    """All rows of the table that a row belongs to, by the row's anchor."""
 
     @property
     def tested(self) -> int:
-        """How many pairs have rounds to test: they count as comparisons of the page."""
+        """Number of pairs with rounds to test: they count as comparisons of the page."""
         return sum(
             {pair.implementation, pair.over} <= set(tested_in(self.rows[pair.row]))
             for pair in self.pairs
@@ -103,7 +103,7 @@ class Asked:
 def asked_for(
     calls: Sequence[Call], tables: Iterable[Sequence[Series]], baseline: Identifier | None
 ) -> Asked:
-    """What the calls compare in the tables of a report."""
+    """The comparisons of the calls in the tables of a report."""
     placed = [(row, table) for table in tables for row in table]
     names = row_names([row for row, _ in placed])
     rows = {names[row.key][1]: row for row, _ in placed}

@@ -1,4 +1,4 @@
-"""Each implementation of a report against each other: what Explore shows to a reader's baseline."""
+"""Ratios between all implementations of a report: Explore shows those to the reader's baseline."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from tlsperf.report.tables import comparisons, grouped, prior_to, ratios_to
 
 
 def all_comparisons(report: MeasuredReport) -> Comparisons:
-    """For each baseline what results.json would have if it were the report's own.
+    """For each baseline, the ratios that results.json would have with that baseline.
 
-    So an interval is corrected for the comparisons with one baseline, not for those with all.
+    So intervals are corrected for the comparisons with one baseline, not with all.
     """
     groups = grouped(report.series.rows)
     series = {row.key: row for row in report.series.rows}

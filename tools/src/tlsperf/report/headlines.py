@@ -1,4 +1,4 @@
-"""The headlines of a report: the few figures that matter, as bars and in words. Pure functions."""
+"""The headlines of a report: a few important figures, as bars and as text. Pure functions."""
 
 from __future__ import annotations
 
@@ -17,15 +17,18 @@ MOST_BARS: Final = 6
 def headlines(
     tables: Sequence[Table], shown: Sequence[ShownImplementation], report: Report
 ) -> list[Headline]:
-    """The rows that the report names, or one of each of the first tables: TLS 1.3, sending or
-    serving, with the most to compare."""
+    """The rows that the report names, or one row of each of the first tables.
+
+    That row is the one with the most figures; among equals TLS 1.3, sending or serving. Raises
+    UserError if a named row does not exist.
+    """
     labels = {i.id: i.label for i in shown}
     found = _headlines(tables, labels, report)
     return [_folded(headline, {i.id: i.library for i in shown}) for headline in found]
 
 
 def _folded(headline: Headline, libraries: Mapping[str, str]) -> Headline:
-    """Marks the bars that a page with many leaves to the table."""
+    """The headline with those bars marked that only the table shows."""
     kept = {bar.implementation for bar in shown_bars(headline.bars, libraries)}
     bars = [
         bar.model_copy(update={"folded": bar.implementation not in kept}) for bar in headline.bars
@@ -34,7 +37,7 @@ def _folded(headline: Headline, libraries: Mapping[str, str]) -> Headline:
 
 
 def shown_bars(bars: Sequence[Bar], libraries: Mapping[str, str]) -> list[Bar]:
-    """All bars of a headline; of too many, the first and the last of each library."""
+    """The bars that a page shows: all, or of too many the first and last of each library."""
     if len(bars) <= MOST_BARS:
         return list(bars)
     found = [libraries[bar.implementation] for bar in bars]
@@ -103,7 +106,7 @@ _BEST: Final = {"higher": "highest", "lower": "lowest"}
 
 
 def _statement(table: Table, row: Row, labels: Mapping[str, str]) -> str:
-    """What the bars say in words: all ratios if they are few, else the largest."""
+    """The bars as text: all ratios if they are few, else the largest."""
     ratios = [(c, c.ratio) for c in row.cells if c.ratio]
     if len(ratios) > HEADLINES:
         ratios = [max(ratios, key=lambda pair: pair[1].value)]

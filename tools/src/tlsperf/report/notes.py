@@ -1,4 +1,4 @@
-"""Which notes about published numbers a report must show."""
+"""Selects the caveats about published figures that a report must show."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from tlsperf.contract.results import Caveat, Results, Row, RowReference, ShownCa
 from tlsperf.contract.run import RunWarning
 
 FEW: Final = 8
-"""Rows up to which a note names them."""
+"""A caveat names its rows up to this number."""
 
 
 def caveats_for(results: Results, notes: Sequence[Caveat]) -> list[ShownCaveat]:
-    """The notes that touch a report, those of errors of the source first."""
+    """The caveats that affect a report, errors of the source first."""
     shown = [s for note in notes if (s := _shown(results, note)) is not None]
     return sorted(shown, key=lambda note: ("page", "setup", "tool", "reading").index(note.kind))
 
 
 def warnings_for(shown: Sequence[ShownCaveat], notes: Sequence[Caveat]) -> list[RunWarning]:
-    """What the notes shown say of figures that cannot be compared."""
+    """The warnings of the caveats that state that figures cannot be compared."""
     by_id = {note.id: note.warning for note in notes}
     warnings = [by_id[note.id] for note in shown]
     return [RunWarning(code="incomparable", message=message) for message in warnings if message]

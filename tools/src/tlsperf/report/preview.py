@@ -1,8 +1,9 @@
-"""The picture of a report that link previews show: its title and its first headline, as a PNG.
+"""The picture for link previews of a report, as a PNG: its title and its first headline.
 
-The same bytes on every machine: the typeface is the site's own file, laid out without the host's
-libraries; the palette holds only the colours that the picture draws; the compressor comes with its
-package (zlib's output would depend on the zlib of the host, and zlib-ng's on the processor).
+The bytes are the same on every machine: the typeface is the site's own file, laid out without
+libraries of the host. The palette has only the colours that the picture uses. The compressor is
+part of its package (zlib's output would depend on the zlib of the host, and zlib-ng's on the
+processor).
 """
 
 from __future__ import annotations
@@ -25,14 +26,14 @@ from tlsperf.report.headlines import shown_bars
 FILE: Final = "preview.png"
 WIDTH: Final = 1200
 HEIGHT: Final = 630
-"""Pixels, as every reader of Open Graph takes them."""
+"""Size of the picture in pixels that readers of Open Graph expect."""
 
-MOST_ROWS: Final = 6
-"""Of the scoreboard."""
+MOST_ROWS: Final = 8
+"""Limit of the scoreboard's rows."""
 MOST_LABEL: Final = 540
-"""Pixels for the labels of bars, whose letters are smaller where they need more."""
+"""Limit in pixels for the labels of bars; longer labels get a smaller font."""
 LEAST_SIZE: Final = 16
-"""Of those letters; what is still too long is cut."""
+"""Smallest font size of those labels; longer text is cut off."""
 
 MARGIN: Final = 56
 FOOT: Final = HEIGHT - 46
@@ -42,7 +43,7 @@ _INK: Final = "#1b1c1e"
 _SOFT: Final = "#5b5d61"
 _RULE: Final = "#dedcd4"
 _SHADES: Final = 16
-"""Steps between paper and a colour of text, for smooth edges."""
+"""Number of steps between the background and a text colour, for smooth edges."""
 
 _TYPEFACE: Final = Path(__file__).parents[4] / "static" / "fonts" / "public-sans.woff2"
 _TITLE_SIZES: Final = (52, 48, 44, 40)
@@ -51,14 +52,12 @@ _BOLD: Final = 700
 
 
 class Preview(NamedTuple):
-    """A picture (PNG) and what it shows, in words."""
-
     png: bytes
     alt: str
 
 
 def report_preview(results: Results, site: str) -> Preview | None:
-    """The picture of a report's first headline, with the site's name; None where it has none."""
+    """The picture of a report's first headline, with the site's name; None without a headline."""
     if not results.headlines:
         return None
     headline = results.headlines[0]
@@ -87,7 +86,7 @@ def report_preview(results: Results, site: str) -> Preview | None:
 
 
 def site_preview(title: str, description: str) -> bytes:
-    """The picture of every page that is not a report's."""
+    """The picture for all pages that are not reports."""
     canvas = _Canvas()
     canvas.text((MARGIN, 250), title, 80, _BOLD)
     for number, line in enumerate(_wrapped(description, _font(40, _NORMAL), 3)):
@@ -97,33 +96,40 @@ def site_preview(title: str, description: str) -> bytes:
 
 
 def scoreboard_preview(score: Scoreboard, site: str) -> bytes:
-    """The scoreboard as a picture: each cell a factor, and a word that says which way."""
+    """The scoreboard as a picture: each cell has a factor and its verdict."""
     canvas = _Canvas()
     canvas.text((MARGIN, 84), f"Scoreboard: factors to {score.baseline}", 44, _BOLD)
-    canvas.text((MARGIN, 122), score.host, 26, colour=_SOFT)
-    first, top, step = 346, 216, 53
+    runs = (
+        f"run {score.sources[0].run}" if len(score.sources) == 1 else (f"{len(score.sources)} runs")
+    )
+    canvas.text((MARGIN, 122), f"{score.host} · {runs}", 26, colour=_SOFT)
+    rows = score.board.rows[:MOST_ROWS]
+    first, top = 346, 216
+    step = min(53, 322 // len(rows))
     width = (WIDTH - MARGIN - first) / len(score.board.columns)
     for number, column in enumerate(score.board.columns):
         for line, words in enumerate(_wrapped(column, _font(16, _BOLD), 3, width - 8)):
             canvas.text((first + number * width, 160 + 19 * line), words, 16, _BOLD)
-    for place, row in enumerate(score.board.rows[:MOST_ROWS]):
+    for place, row in enumerate(rows):
         y = top + place * step
-        canvas.text((MARGIN, y + 32), row.label, 18, width=first - MARGIN - 12)
+        canvas.text((MARGIN, y + 0.6 * step), row.label, 18, width=first - MARGIN - 12)
         for number, cell in enumerate(row.cells):
             x = first + number * width
             if cell.mark:
                 canvas.box(round(x - 5), y + 2, round(width - 6), step - 6, _RULE)
             head, _, word = cell.text.partition(" ")
             weight = _BOLD if cell.mark == "best" else _NORMAL
-            canvas.text((x, y + 25), head, 22 if word else 17, weight, width=width - 8)
-            canvas.text((x, y + 43), word.removesuffix(" shown"), 15, colour=_SOFT, width=width - 8)
+            canvas.text((x, y + 0.47 * step), head, 22 if word else 17, weight, width=width - 8)
+            canvas.text(
+                (x, y + 0.81 * step), word.removesuffix(" shown"), 15, colour=_SOFT, width=width - 8
+            )
     canvas.text((MARGIN, FOOT), "shaded: best or tied; – not measured", 26, colour=_SOFT, width=650)
     canvas.signed(site)
     return canvas.png()
 
 
 class _Canvas:
-    """An empty picture and how text and boxes look on it; sizes in pixels."""
+    """An empty picture with methods to draw text and boxes; sizes in pixels."""
 
     def __init__(self) -> None:
         self._image = Image.new("RGB", (WIDTH, HEIGHT), _PAPER)
@@ -140,7 +146,7 @@ class _Canvas:
         colour: str = _INK,
         width: float = WIDTH - 2 * MARGIN,
     ) -> None:
-        """One line with its left end on the base line at `at`, cut to `width`."""
+        """One line whose baseline starts at `at`, cut to `width`."""
         font = _font(size, weight)
         _check_glyphs(text, font)
         self._draw.text(at, _cut(text, font, width), colour, font, anchor="ls")
@@ -152,7 +158,9 @@ class _Canvas:
         self.box(MARGIN, y, WIDTH - 2 * MARGIN, 2, _RULE)
 
     def title(self, text: str, top: float) -> float:
-        """Two lines, as large as they fit; where they end."""
+        """Draws the title in at most two lines, in the largest size that fits; returns its lower
+        end.
+        """
         for size in _TITLE_SIZES:
             font = _font(size, _BOLD)
             lines = _wrapped(text, font, 2)
@@ -163,7 +171,7 @@ class _Canvas:
         return top + 1.14 * size * len(lines)
 
     def icon(self, x: float, bottom: float, height: float) -> None:
-        """The site's icon, as static/icon.svg has it."""
+        """Draws the site's icon as static/icon.svg defines it."""
         top, unit = bottom - height, height / 16
         corners = (x, top, x + height - 1, bottom - 1)
         self._draw.rounded_rectangle(corners, 3 * unit, _INK)
@@ -172,13 +180,13 @@ class _Canvas:
             self.box(x + 3 * unit, top + y * unit - thick / 2, width * unit, thick, _PAPER)
 
     def signed(self, site: str) -> None:
-        """The site's name at the foot, on the right."""
+        """Draws the site's name and icon at the lower right."""
         left = WIDTH - MARGIN - _font(30, _BOLD).getlength(site)
         self.text((left, FOOT), site, 30, _BOLD)
         self.icon(left - 44, FOOT + 4, 32)
 
     def bars(self, bars: Sequence[Bar], colours: Sequence[str], top: float, bottom: float) -> None:
-        """Bars in their colours, each with its label before and its value behind."""
+        """Draws bars in their colours, each with its label before it and its value after it."""
         self._bar_colours = list(dict.fromkeys(colours))
         step = min(84.0, (bottom - top) / len(bars))
         size = round(min(32.0, step * 0.62))
@@ -208,9 +216,8 @@ class _Canvas:
         flat = self._image.quantize(palette=colours, dither=Image.Dither.NONE)
         kind = oxipng.ColorType.indexed([(*colour, 255) for colour in palette])
         image = oxipng.RawImage(flat.tobytes(), WIDTH, HEIGHT, color_type=kind, bit_depth=8)
-        # One way to write it, not the best of several: oxipng tries them in threads, and which of
-        # two of one size it takes is chance. More effort saves 2 KB of 24 and takes four times as
-        # long.
+        # A single filter: oxipng tries several in threads, and its choice between equal sizes is
+        # random. More effort saves 2 KB of 24 and takes four times as long.
         return bytes(
             image.create_optimized_png(
                 level=0,
@@ -225,7 +232,7 @@ class _Canvas:
 
 
 def _palette(bars: Sequence[str]) -> list[tuple[int, int, int]]:
-    """The colours that one picture draws: another library changes no older picture."""
+    """The colours of one picture only, so that another library does not change older pictures."""
     flat = [_PAPER, _RULE, *bars]
     paper = _rgb(_PAPER)
     shades = [
@@ -248,7 +255,7 @@ def _font(size: int, weight: int) -> ImageFont.FreeTypeFont:
 
 
 def _check_glyphs(text: str, font: ImageFont.FreeTypeFont) -> None:
-    """Raises UserError at a character that the typeface does not have: it would be left out."""
+    """Raises UserError for a character that the typeface lacks: it would not be drawn."""
     for character in dict.fromkeys(text):
         if not character.isspace() and not font.getmask(character).getbbox():
             raise UserError(
@@ -259,7 +266,7 @@ def _check_glyphs(text: str, font: ImageFont.FreeTypeFont) -> None:
 
 
 def _cut(text: str, font: ImageFont.FreeTypeFont, width: float) -> str:
-    """The text, or as much of it as fits before an ellipsis."""
+    """The text, or as much of it as fits with an ellipsis."""
     if font.getlength(text) <= width:
         return text
     while text and font.getlength(f"{text}…") > width:
@@ -273,7 +280,7 @@ def _wrapped(
     most: int,
     width: float = WIDTH - 2 * MARGIN,
 ) -> list[str]:
-    """The text in at most `most` lines; the last may be too long and is cut when it is drawn."""
+    """The text in at most `most` lines; the last one may be too long and is cut when drawn."""
     lines: list[str] = []
     for word in text.split():
         longer = f"{lines[-1]} {word}" if lines else word

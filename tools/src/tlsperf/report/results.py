@@ -1,4 +1,4 @@
-"""From measured runs to `Results`: everything that the page of a report shows. Pure functions.
+"""Makes `Results` of measured runs: everything that the page of a report shows. Pure functions.
 
 All floats are rounded, so that another machine's mathematics library yields the same file.
 """
@@ -67,7 +67,7 @@ def _warnings(
 
 
 def _about_hosts(report: Report, runs: Sequence[MeasuredRun]) -> list[RunWarning]:
-    """States whether ratios compare hosts, if the runs are of several."""
+    """A warning if the runs are of several hosts: whether ratios compare them."""
     hosts = list(dict.fromkeys(hosts_of(run.loaded.run for run in runs).values()))
     if len(hosts) < 2:
         return []
@@ -81,7 +81,7 @@ def _about_hosts(report: Report, runs: Sequence[MeasuredRun]) -> list[RunWarning
 
 
 def _incomparable(run: Run) -> list[RunWarning]:
-    """Why figures of other tools cannot be compared, as far as run.toml records it."""
+    """Warnings about figures of other tools that cannot be compared, from the facts in run.toml."""
     if not any(file.format in FOREIGN for file in run.files):
         return []
     found = []
@@ -122,7 +122,7 @@ def _implementations(report: Report, runs: Sequence[MeasuredRun]) -> list[Implem
                 )
         for implementation in run.loaded.run.implementations:
             if run.loaded.run.layouts:
-                # It is several programs; the run lists them, by layout.
+                # With layouts it is several programs; the run lists their checksums.
                 implementation = implementation.model_copy(update={"binary_sha256": None})
             earlier = found.setdefault(implementation.id, implementation)
             if earlier != implementation:
@@ -134,7 +134,10 @@ def _implementations(report: Report, runs: Sequence[MeasuredRun]) -> list[Implem
 
 
 def _hosts(runs: Sequence[MeasuredRun], known: Mapping[str, HostFacts]) -> list[HostFacts]:
-    """Each host once: as captured by its first run, completed by what is known of it."""
+    """Each host once: the facts that its first run recorded, completed from data/hosts.
+
+    Raises UserError for an unknown host.
+    """
     found: dict[str, HostFacts] = {}
     for run in (r.loaded.run for r in runs):
         described = known.get(run.host_id)
@@ -158,7 +161,7 @@ def _shown(
     runs: Sequence[MeasuredRun],
     hosts: Sequence[HostFacts],
 ) -> list[ShownImplementation]:
-    """As readers see them; with their hosts where the report has several."""
+    """The implementations with label and colour; with their host if the report has several."""
     found = [shown(implementation) for implementation in implementations]
     if len(hosts) == 1:
         return found
@@ -181,7 +184,7 @@ def _reference(measured: MeasuredRun) -> RunReference:
         tool=run.tool,
         source=run.source,
         files=run.files,
-        # A report says this of itself, by `virtual`.
+        # The report itself has this fact, in `virtual`.
         warnings=[w for w in run.warnings if w.code != "virtual-machine"],
         overhead=overhead_text(measured),
         took=_took(run),
@@ -189,7 +192,7 @@ def _reference(measured: MeasuredRun) -> RunReference:
 
 
 def _took(run: Run) -> str | None:
-    """From the start of a run to its end, with the time between sessions."""
+    """The time from the start of a run to its end, with the pauses between sessions."""
     if run.started is None or run.finished is None:
         return None
     minutes = max(1, round((run.finished - run.started).total_seconds() / 60))
@@ -203,12 +206,12 @@ def measured_report(
     floor: float = 1.0,
     calls: Sequence[Call] = (),
 ) -> MeasuredReport:
-    """The tables of a report and all around them but sections and charts, with its series.
+    """The series of a report, and its results without sections and charts.
 
-    `floor` is the noise floor that the report prints: nothing below it is called faster. `calls`
-    are the shortcodes of its prose, whose comparisons count with those of the tables.
+    `floor` is the noise floor that the report prints: no smaller difference is called faster.
+    `calls` are the shortcodes of its prose; their comparisons count with those of the tables.
 
-    Raises UserError if the baseline is in no run, a host is not known, or one id names two builds.
+    Raises UserError if no run has the baseline, a host is unknown, or one id names two builds.
     """
     implementations = _implementations(report, runs)
     ids = [i.id for i in implementations]

@@ -1,4 +1,4 @@
-"""The sections of a report beside its tables: means, noise, efficiency, changes."""
+"""The sections of a report besides its tables: means, noise, efficiency, changes."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ def sections(
 ) -> dict[str, Any]:
     """The fields means, noise, efficiency and changes of a report's `Results`.
 
-    `reports` are all there are, and `runs` all runs there are; `noise` is that of the report's
-    runs, and `report_of` gives the tables of a report by id.
+    `reports` and `runs` are all that exist; `noise` is that of the report's runs; `report_of`
+    returns the tables of a report by id.
     """
     own = report_of(report.id)
     before = predecessor(report, reports, runs)
@@ -44,7 +44,7 @@ def report_noise(
     runs: Mapping[Identifier, Run],
     run_of: Callable[[Identifier], MeasuredRun],
 ) -> list[Noise]:
-    """The noise of each run of a report; `run_of` gives the series of a run by id."""
+    """The noise of each run of a report; `run_of` returns the series of a run by id."""
     return [
         found
         for run in map(run_of, report.runs)
@@ -53,6 +53,6 @@ def report_noise(
 
 
 def _between_runs(noise: Sequence[Noise]) -> Noise | None:
-    """The largest noise between runs on the host, if any is known."""
+    """The largest noise between runs on the host; None if it is not known."""
     known = [n for n in noise if n.source == "other sessions" and n.floor_percent is not None]
     return max(known, key=lambda n: n.floor_percent or 0, default=None)

@@ -1,7 +1,7 @@
-"""What the shortcodes of a report's prose print: sentences whose words follow results.json.
+"""The text that shortcodes print in a report's prose, computed from results.json.
 
-Each kind of shortcode is one function of the results, so that a figure that moves changes the
-text. A call that the results cannot answer is an error with its line.
+Each shortcode is one function of the results, so the text changes with the figures. A call that the
+results cannot answer is an error that names its line.
 """
 
 from __future__ import annotations
@@ -10,9 +10,10 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
+from itertools import combinations
 from typing import Final, NoReturn
 
-from tlsperf.analysis.ratios import against_text, clause, difference_bound, inverted
+from tlsperf.analysis.ratios import against_text, clause, difference_bound, factor_text, inverted
 from tlsperf.contract.errors import FormatError
 from tlsperf.contract.metrics import METRICS
 from tlsperf.contract.record import Identifier
@@ -22,7 +23,7 @@ from tlsperf.load.shortcodes import Call
 from tlsperf.report.asked import matching
 
 NAMED: Final = 4
-"""Rows or implementations that a sentence names; of more it gives the number."""
+"""A sentence names at most this many rows or implementations, else it states their number."""
 
 
 @dataclass(frozen=True)
@@ -34,7 +35,7 @@ class Compared:
 
 
 class Facts:
-    """The rows, labels and ratios of a report, looked up for one call."""
+    """The rows, labels and ratios of a report, for one call. Its methods raise FormatError."""
 
     def __init__(self, results: Results, call: Call) -> None:
         self.call = call
@@ -53,14 +54,14 @@ class Facts:
     def argument(self, name: str) -> str:
         return self.call.arguments.get(name, "")
 
-    def row(self) -> tuple[Table, Row]:
-        anchor = self.argument("row")
+    def row(self, name: str = "row") -> tuple[Table, Row]:
+        anchor = self.argument(name)
         if anchor not in self.rows:
             self.fail(f"row {anchor!r}", f"a row of results.json, {_near(anchor, self.rows)}")
         return self.rows[anchor]
 
     def matching_rows(self) -> list[Row]:
-        """Those that the patterns of `rows` match, of tables that pages show."""
+        """The rows that match the patterns of `rows`, in tables that pages show."""
         patterns = self.argument("rows")
         shown = [anchor for anchor, (table, _) in self.rows.items() if not table.by_phase]
         found = [self.rows[anchor][1] for anchor in matching(patterns, shown)]
@@ -78,14 +79,18 @@ class Facts:
         return self.labels[self.implementation(name)]
 
     def cell(self, row: Row, implementation: Identifier) -> Cell:
-        """Its valid figure."""
-        found = [c for c in row.cells if c.implementation == implementation and c.valid and c.value]
+        """The implementation's valid figure in the row."""
+        found = [
+            c
+            for c in row.cells
+            if c.implementation == implementation and c.valid and c.value is not None
+        ]
         if not found:
             self.fail(f"{implementation} in row {row.anchor!r}", "one with a figure there")
         return found[0]
 
     def known_ratio(self, row: Row, implementation: Identifier, over: Identifier) -> Ratio | None:
-        """Of a table, or of `comparisons`."""
+        """The ratio in a table or in `comparisons`; None if there is none."""
         of_table = {cell.implementation: cell.ratio for cell in row.cells}
         if over == self.baseline:
             return of_table.get(implementation)
@@ -118,11 +123,11 @@ class Facts:
         return found
 
 
-# --- one function a shortcode --------------------------------------------------------------------
+# --- one function for each shortcode -----------------------------------------------------------
 
 
 def _figure(facts: Facts) -> str:
-    """`7,565 MiB/s`; a cell without a figure is an error."""
+    """The figure and its unit: `7,565 MiB/s`."""
     table, row = facts.row()
     implementation = facts.implementation()
     found = [cell for cell in row.cells if cell.implementation == implementation]
@@ -132,7 +137,7 @@ def _figure(facts: Facts) -> str:
 
 
 def _layout(facts: Facts) -> str:
-    """`−9.6 to +0.4% (A/A within 1.1%)`."""
+    """The effect of a kind of layout: `−9.6 to +0.4% (A/A within 1.1%)`."""
     table, row = facts.row()
     implementation, kind = facts.implementation(), facts.argument("kind")
     of_row = [e for e in table.layouts or () if e.anchor == row.anchor and e.kind == kind]
@@ -143,21 +148,21 @@ def _layout(facts: Facts) -> str:
 
 
 def _ratio(facts: Facts) -> str:
-    """`1.30x faster than OpenSSL 3.6.3 (1.28 to 1.31)`, against the baseline."""
+    """The ratio to the baseline: `1.30x faster than OpenSSL 3.6.3 (1.28 to 1.31)`."""
     _, row = facts.row()
     ratio = facts.ratio(row, facts.implementation(), facts.implementation("over"))
     return against_text(ratio, row.metric, facts.label("over"))
 
 
 def _verdict(facts: Facts) -> str:
-    """The same as a sentence, against the baseline or `over`."""
+    """The ratio to the baseline or to `over`, as a sentence."""
     _, row = facts.row()
     ratio = facts.ratio(row, facts.implementation(), facts.implementation("over"))
     return clause(facts.label(), ratio, row.metric, facts.label("over"))
 
 
 def _unchanged(facts: Facts) -> str:
-    """No difference with its bound, or the difference."""
+    """That there is no difference, with the bound of the interval; or the difference."""
     _, row = facts.row()
     ratio = facts.ratio(row, facts.implementation(), facts.implementation("over"))
     bound = difference_bound(ratio)
@@ -170,7 +175,7 @@ def _unchanged(facts: Facts) -> str:
 
 
 def _change(facts: Facts) -> str:
-    """The change from one version to another, and the share that a third one undoes."""
+    """The change from one version to another, and the share of it that a third one undoes."""
     table, row = facts.row()
     names = ["before", "after", *(["later"] if facts.argument("later") else [])]
     ids = [facts.implementation(name) for name in names]
@@ -186,7 +191,7 @@ def _change(facts: Facts) -> str:
 
 
 def _share(first: Ratio, second: Ratio, values: Sequence[float]) -> str:
-    """The share of a shown loss or gain that the next step undoes."""
+    """The share of a verified loss or gain that the next step undoes; empty without verdicts."""
     before, after, later = values
     if {first.verdict, second.verdict} != {"faster", "slower"}:
         return ""
@@ -198,7 +203,7 @@ def _rank(facts: Facts) -> str:
     """All implementations of a row, with its verdict about the leaders."""
     table, row = facts.row()
     cells = sorted(
-        (c for c in row.cells if c.valid and c.value),
+        (c for c in row.cells if c.valid and c.value is not None),
         key=lambda c: c.value or 0.0,
         reverse=table.better == "higher",
     )
@@ -221,7 +226,7 @@ def _figures(cells: Sequence[Cell], facts: Facts, table: Table) -> str:
 
 
 def _extreme(facts: Facts) -> str:
-    """The row in which an implementation does best or worst against another."""
+    """The row with the largest or smallest ratio of one implementation to another."""
     which = facts.argument("which")
     if which not in ("largest", "smallest"):
         facts.fail(f"which {which!r}", "largest or smallest")
@@ -233,7 +238,7 @@ def _extreme(facts: Facts) -> str:
 
 
 def _agree(facts: Facts) -> str:
-    """In how many rows a verdict holds, and in which not."""
+    """The number of rows in which a verdict holds, and the rows with other verdicts."""
     compared = facts.compared()
     metric = METRICS[compared[0].row.metric]
     words = dict(zip(("faster", "slower"), metric.words, strict=True))
@@ -268,7 +273,9 @@ def _agree(facts: Facts) -> str:
 
 
 def _standing(facts: Facts) -> str:
-    """In how many rows an implementation is better and worse than another, and by how much."""
+    """The numbers of rows in which an implementation is better and worse, with the
+    largest ratios.
+    """
     compared = facts.compared()
     metric = METRICS[compared[0].row.metric]
     ours, theirs = facts.label(), facts.label("over")
@@ -301,6 +308,44 @@ def _standing(facts: Facts) -> str:
     return f"Against {theirs}, {ours} {metric.verb} {listed(shown)}{tail}"
 
 
+def _predicts(facts: Facts) -> str:
+    """Whether few of a count go with a rate that falls little from one row to another.
+
+    `builds` pairs the builds of the count with those of the rates, `COUNTED=RATED` each: they may
+    be other versions, on another host.
+    """
+    table, row = facts.row()
+    after, before = (facts.row(name)[1] for name in ("later", "earlier"))
+    builds = [part.split("=") for part in facts.argument("builds").split()]
+    if len(builds) < 2 or any(len(pair) != 2 for pair in builds):
+        facts.fail(f"builds {facts.argument('builds')!r}", "two pairs COUNTED=RATED and more")
+    counts = {pair[0]: facts.cell(row, pair[0]) for pair in builds}
+    kept = {
+        counted: (facts.cell(after, rated).value or 0) / (facts.cell(before, rated).value or 1)
+        for counted, rated in builds
+    }
+    rated = dict(builds)
+    amount = {i: cell.value or 0.0 for i, cell in counts.items()}
+    fewest = [
+        f"{facts.labels[i]} ({counts[i].text})" for i in sorted(amount, key=lambda i: amount[i])
+    ]
+    most = [
+        f"{facts.labels[rated[i]]} ({factor_text(kept[i])})"
+        for i in sorted(kept, key=lambda i: -kept[i])
+    ]
+    pairs = list(combinations(amount, 2))
+    others = [
+        f"{facts.labels[a]} and {facts.labels[b]}"
+        for a, b in pairs
+        if (amount[a] - amount[b]) * (kept[b] - kept[a]) <= 0
+    ]
+    noun = METRICS[row.metric].noun
+    order = f"{noun} from the fewest: {listed(fewest)} {table.unit}"
+    share = f"what is kept of the rate, from the most: {listed(most)}"
+    text = f"{_all_of(len(pairs) - len(others), len(pairs), 'pairs')} have the same order"
+    return f"{order}; {share}; {text}{f', not {listed(others)}' if others else ''}"
+
+
 def _all_of(count: int, total: int, noun: str) -> str:
     return f"all {total} {noun}" if count == total else f"{count} of {total} {noun}"
 
@@ -321,7 +366,7 @@ def _near(given: str, known: Iterable[str]) -> str:
     return f"such as {near[0]!r}" if near else "by its id"
 
 
-# --- all of a page -------------------------------------------------------------------------------
+# --- all calls of a page -------------------------------------------------------------------------
 
 _KINDS: Final[dict[str, tuple[Callable[[Facts], str], tuple[str, ...]]]] = {
     "figure": (_figure, ("row", "implementation")),
@@ -334,12 +379,13 @@ _KINDS: Final[dict[str, tuple[Callable[[Facts], str], tuple[str, ...]]]] = {
     "extreme": (_extreme, ("rows", "implementation", "over", "which")),
     "agree": (_agree, ("rows", "implementation", "over")),
     "standing": (_standing, ("rows", "implementation", "over")),
+    "predicts": (_predicts, ("row", "later", "earlier", "builds")),
 }
-"""Each shortcode with its arguments, in the order of its key."""
+"""The function of each shortcode, and its arguments in the order of its key."""
 
 
 def statements(results: Results, calls: Sequence[Call]) -> list[Statement]:
-    """What each shortcode prints, once for all calls alike; FormatError at one that cannot."""
+    """The text of each shortcode, once for equal calls. Raises FormatError."""
     found: dict[str, Statement] = {}
     for call in calls:
         if call.name not in _KINDS:
@@ -355,10 +401,10 @@ def statements(results: Results, calls: Sequence[Call]) -> list[Statement]:
 
 
 def _place(facts: Facts) -> str:
-    """Where the figures of a call are: its row, or the table of its rows."""
+    """Where the figures of a call are: its row, or the table with most of its rows."""
     if facts.argument("row"):
         table, row = facts.row()
-        # Pages do not show the tables of phases: their figures are in the file.
+        # Pages do not show tables by phase: their figures are in the file.
         return "results.csv" if table.by_phase else f"#{row.anchor}"
     tables = Counter(facts.rows[row.anchor][0].anchor for row in facts.matching_rows())
     return f"#{tables.most_common(1)[0][0]}"

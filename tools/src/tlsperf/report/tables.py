@@ -1,7 +1,7 @@
 """The tables of a report: series become rows, samples become cells. Pure functions.
 
-A cell is the median over the rounds of one implementation in one scenario; what must not count is
-shown with its reason and left out of ratios.
+A cell is the median over the rounds of one implementation in one scenario. A figure that does not
+count is shown with the reason, and has no ratio.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from tlsperf.analysis.statistics import Summary, stability_warnings, summary
 from tlsperf.contract.metrics import STATISTICS, MetricDefinition, Unit
 from tlsperf.contract.names import cipher_name
 from tlsperf.contract.operations import OPERATIONS
-from tlsperf.contract.record import Identifier, Scenario
+from tlsperf.contract.record import CERTIFICATES, Identifier, Scenario
 from tlsperf.contract.results import Cell, Ratio, Row, Table
 from tlsperf.contract.run import Implementation, Run
 from tlsperf.contract.text import (
@@ -32,12 +32,12 @@ from tlsperf.contract.text import (
 )
 from tlsperf.contract.variant import SetUp, parse_variant
 
-# --- which table a row belongs to ----------------------------------------------------------------
+# --- the table of a row --------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, order=True)
 class TableKey:
-    """Which table a row belongs to, in the order to be shown."""
+    """The table of a row; keys are ordered as pages show the tables."""
 
     order: int
     anchor: str
@@ -47,14 +47,14 @@ class TableKey:
 
 
 def _table_key(row: Series, scaled: bool) -> TableKey:
-    """The table of a row; `scaled` if its scenario was measured at several thread counts."""
+    """The table of a row; `scaled` if its scenario was measured with several numbers of threads."""
     of = _table_of_kind(row, scaled) if row.definition.tables == "kind" else _table_of_metric(row)
     order, anchor, title = of
     return TableKey(row.definition.order + order, anchor, title, row.unit, row.is_part)
 
 
 def _table_of_kind(row: Series, scaled: bool) -> tuple[int, str, str]:
-    """Of a rate or a duration: a table for each kind of scenario."""
+    """Order, anchor and title for a rate or a duration: a table for each kind of scenario."""
     s = row.scenario
     operation = OPERATIONS[s.operation]
     order, anchor, title = operation.order, operation.anchor, operation.title
@@ -99,11 +99,11 @@ _SET_UPS: Final[Mapping[SetUp, str]] = {
     "processes": "First handshake of a process",
     "slopes": "One of a thing, and each of many",
 }
-"""Titles of the tables of set-ups, in their order."""
+"""The titles of the tables of set-ups, in their order."""
 
 
 def _table_of_set_up(row: Series) -> tuple[int, str, str]:
-    """Of the time that a set-up takes: a table for each group of them."""
+    """Order, anchor and title for a set-up: a table for each group of set-ups."""
     group = parse_variant(row.scenario.variant or "").set_up
     order = OPERATIONS["set-up"].order + list(_SET_UPS).index(group)
     anchor, title = f"set-up-{group}", _SET_UPS[group]
@@ -113,7 +113,7 @@ def _table_of_set_up(row: Series) -> tuple[int, str, str]:
 
 
 def _table_of_metric(row: Series) -> tuple[int, str, str]:
-    """Of another metric: a table for each operation and unit."""
+    """Order, anchor and title for another metric: a table for each operation and unit."""
     operation = row.scenario.operation
     definition = OPERATIONS[operation]
     anchor, title = row.metric, row.definition.noun
@@ -123,6 +123,8 @@ def _table_of_metric(row: Series) -> tuple[int, str, str]:
         title += f" per {definition.noun.partition(' ')[2] if per == 'operation' else per}"
     elif operation != "memory":
         anchor, title = f"{operation}-{anchor}", f"{title}, {operation}"
+    if row.is_part:
+        anchor, title = f"{anchor}-phases", f"{title} by phase"
     return definition.order, anchor, title[0].upper() + title[1:]
 
 
@@ -131,20 +133,19 @@ def _without_threads(scenario: Scenario) -> Scenario:
 
 
 _LIFE: Final = ("construction", "handshake", "data")
-"""The phases in which a connection holds memory, in the order of its life."""
+"""The phases in which a connection holds memory, in the order of time."""
 _PROTOCOL_SIDES: Final = ("client", "server", "sender", "receiver")
-_CERTIFICATE_ORDER: Final = ("rsa-2048", "rsa-4096", "ecdsa-p256", "ecdsa-p384", "ed25519")
 _RESUMPTION_ORDER: Final = ("none", "session-id", "ticket", "resumed")
 
 
 def _row_order(row: Series) -> tuple[object, ...]:
-    """Rows are in one order whatever the order of the measurements."""
+    """The sort key of a row, which does not depend on the order of the measurements."""
     s = row.scenario
     return (
         s.protocol or "",
         _position(_RESUMPTION_ORDER, s.resumption),
         _natural(cipher_name(s.cipher_suite or "")),
-        _position(_CERTIFICATE_ORDER, s.certificate),
+        _position(tuple(CERTIFICATES), s.certificate),
         _natural(s.key_exchange),
         s.authentication or "",
         _natural(s.variant),
@@ -164,7 +165,7 @@ def _position(order: Sequence[str], value: str | None) -> int:
 
 
 def _natural(text: str | None) -> tuple[tuple[int, str], ...]:
-    """AES-128 before AES-256, sessions-500 before sessions-1000."""
+    """A sort key that orders AES-128 before AES-256, and sessions-500 before sessions-1000."""
     return tuple(
         (int(part), "") if part.isdigit() else (0, part)
         for part in re.split(r"(\d+)", text or "")
@@ -189,7 +190,7 @@ def _cell(
             implementation=implementation, text=ABSENT, note=reason or "not part of the source"
         )
     if not sample.valid:
-        value = figure(sample.invalid, sample.is_maximum)
+        value = figure(sample.invalid, sample.statistic)
         return Cell(
             implementation=implementation,
             value=_kept(value),
@@ -216,7 +217,9 @@ def _cell(
 
 
 def _kept(value: float) -> float:
-    """A value to seven digits, or as many as stand before its decimal point."""
+    """A value rounded to seven digits, or to its digits before the decimal point if they
+    are more.
+    """
     return rounded(value, max(7, len(f"{value:.0f}")))
 
 
@@ -244,7 +247,7 @@ def tables(
     implementations: Sequence[Implementation],
     baseline: Identifier | None,
 ) -> list[Table]:
-    """The tables of a report in the order to be shown; ratios are to `baseline`."""
+    """The tables of a report in the order in which pages show them; ratios are to `baseline`."""
     gaps = {(g.implementation, g.scenario): g.reason for run in runs for g in run.loaded.gaps}
     names = row_names([row for members in groups.values() for row in members])
     sources = [run.loaded.run for run in runs]
@@ -305,7 +308,7 @@ def tables(
 
 
 def grouped(rows: Sequence[Series]) -> dict[TableKey, list[Series]]:
-    """The rows of each table; tables and rows in the order to be shown."""
+    """The rows of each table; tables and rows in the order in which pages show them."""
     thread_counts: dict[Scenario, set[int | None]] = {}
     for s in rows:
         thread_counts.setdefault(_without_threads(s.scenario), set()).add(s.scenario.threads)
@@ -319,11 +322,11 @@ def grouped(rows: Sequence[Series]) -> dict[TableKey, list[Series]]:
 def comparisons(
     groups: Iterable[Sequence[Series]], baseline: Identifier | None, rules: Rules
 ) -> int:
-    """How many ratios of a page are tested: of rows and of the means of tables, in one family.
+    """The number of tested ratios on a page: of rows and of the means of tables, as one family.
 
-    The leader of a row is compared with the next only if its ratio to the baseline is a verdict,
-    whose share of the error passes on (Bretz et al. 2009, doi 10.1002/sim.3495); so it counts
-    only where there is no baseline.
+    The leader of a row is compared with the next one only if its ratio to the baseline has a
+    verdict; then that ratio's share of the error passes on (Bretz et al. 2009, doi
+    10.1002/sim.3495). So this comparison counts only in rows without a baseline.
     """
     count = 0
     for members in groups:
@@ -343,21 +346,21 @@ def comparisons(
 
 
 def _have_mean(rows: Sequence[Series], implementation: Identifier | None) -> bool:
-    """Whether there are several rows, and rounds that all of them have."""
+    """Whether there are several rows with common rounds."""
     if implementation is None or len(rows) < 2:
         return False
     return bool(set.intersection(*(set(row.samples[implementation].valid) for row in rows)))
 
 
 def tested_in(row: Series) -> list[Identifier]:
-    """The implementations of which a row has rounds to test."""
+    """The implementations with rounds that a test of this row can use."""
     if row.is_part or row.definition.is_count or row.statistic == "max":
         return []
     return [i for i, sample in row.samples.items() if sample.counts and sample.has_rounds]
 
 
 def _by_value(row: Series, implementations: Iterable[Identifier]) -> list[Identifier]:
-    """Best first."""
+    """The implementations of a row, best first."""
     return sorted(
         implementations,
         key=lambda i: row.samples[i].figure,
@@ -366,7 +369,7 @@ def _by_value(row: Series, implementations: Iterable[Identifier]) -> list[Identi
 
 
 def prior_to(rows: Sequence[Series], baseline: Identifier | None, rules: Rules) -> Prior:
-    """What the ratios of a table have in common between sessions."""
+    """The prior for the ratios of a table to the baseline, from its sessions."""
     return prior_of_ratios(
         session_logs(row.samples[i], row.samples[baseline], rules.pairs)
         for row in rows
@@ -379,7 +382,7 @@ def prior_to(rows: Sequence[Series], baseline: Identifier | None, rules: Rules) 
 def ratios_to(
     row: Series, baseline: Identifier | None, rules: Rules, prior: Prior
 ) -> dict[Identifier, Ratio]:
-    """The ratio of each other implementation of a row to its baseline."""
+    """The ratio of each other implementation of a row to the baseline."""
     if baseline is None or baseline not in row.samples:
         return {}
     found = {
@@ -388,7 +391,7 @@ def ratios_to(
         if i != baseline
     }
     ratios = {i: as_ratio(e, row.metric) for i, e in found.items() if e is not None}
-    if row.statistic == "max":  # the caption says so once
+    if row.statistic == "max":  # the table's caption has this note
         return {i: ratio.model_copy(update={"note": None}) for i, ratio in ratios.items()}
     return ratios
 
@@ -396,11 +399,17 @@ def ratios_to(
 def _with_leaders(
     row: Series, cells: list[Cell], baseline: Identifier | None, rules: Rules, prior: Prior
 ) -> list[Cell]:
-    """The cells with the best of them, if it is shown to be better than the next, or the tied.
+    """The cells, with the best one or the tied ones marked.
 
-    It must be shown to be better than the baseline first. Where nothing is tested, none is either,
-    nor in a row of several hosts that have no ratio.
+    The best one must be shown to be better than the baseline and than the next one. A row without
+    tests has no mark, nor a row of several hosts without ratios between them.
     """
+    valid = {i: sample.rounds for i, sample in row.samples.items() if sample.valid}
+    none = [i for i, rounds in valid.items() if max(rounds) == 0]
+    if (
+        row.definition.is_count and none and len(valid) > 1
+    ):  # no ratio to zero, but fewer is not possible
+        return _led_by(none, cells)
     ranked = _by_value(row, [i for i, sample in row.samples.items() if sample.counts])
     if len(ranked) < 2 or not rules.are_comparable(*(row.samples[i] for i in ranked)):
         return cells
@@ -415,19 +424,21 @@ def _with_leaders(
     level = [i for i, verdict in verdicts.items() if verdict == "no difference shown"]
     is_tied = any(i in level for i in rivals)
     tied = ranked[: 1 + max(map(ranked.index, level))] if is_tied else []
+    return _led_by(ranked[:1] if is_best else tied, cells)
+
+
+def _led_by(leaders: Sequence[Identifier], cells: list[Cell]) -> list[Cell]:
+    """The cells with the best of them, or the tied if there are several."""
+    best = leaders if len(leaders) == 1 else []
+    tied = leaders if len(leaders) > 1 else []
     return [
-        c.model_copy(
-            update={
-                "best": is_best and c.implementation == ranked[0],
-                "tied": c.implementation in tied,
-            }
-        )
+        c.model_copy(update={"best": c.implementation in best, "tied": c.implementation in tied})
         for c in cells
     ]
 
 
 def _warnings(rows: Sequence[Series]) -> list[str]:
-    """Of the figures of a table; those of a whole are not repeated for its phases."""
+    """Warnings about the figures of a table; tables by phase do not repeat those of the whole."""
     return stability_warnings(
         [
             summary(sample.rounds)

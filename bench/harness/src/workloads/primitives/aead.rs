@@ -1,4 +1,4 @@
-//! Authenticated ciphers: records are sealed and then opened.
+//! AEAD ciphers: records are sealed and then opened.
 
 use std::time::Duration;
 
@@ -10,16 +10,15 @@ use crate::clock::Laps;
 /// Bytes of additional data, as in TLS 1.2 (RFC 5246, 6.2.3.3).
 const ADDITIONAL: usize = 13;
 
-/// Bytes of plaintext that one batch seals and then opens: few enough to stay in the second cache,
-/// enough to make the clock's cost small.
+/// Plaintext bytes of a batch: few enough for the second-level cache, enough to make the clock's
+/// cost negligible.
 const BATCH_BYTES: usize = 1 << 16;
 
-/// Number of records of a batch.
 pub fn records(size: u32) -> usize {
     (BATCH_BYTES / size as usize).max(1)
 }
 
-/// Records of `size` bytes, of which the sealing or the opening is timed.
+/// Makes a batch of records of `size` bytes; either sealing or opening is timed.
 pub fn batch(
     library: &dyn Cryptography,
     cipher: Cipher,
@@ -29,13 +28,13 @@ pub fn batch(
     Ok(Box::new(Records::new(library, cipher, size, seals)?))
 }
 
-/// The cipher is the one that its name says, and refuses bytes that it has not sealed.
+/// Proves that the cipher is the named one, and that it rejects modified records.
 pub fn prove(library: &dyn Cryptography, cipher: Cipher, size: u32) -> Result<()> {
     prove_known_answer(library, cipher)?;
     prove_authentication(library, cipher, size as usize)
 }
 
-/// The key that is measured with.
+/// The key of the measurements.
 fn key(cipher: Cipher) -> &'static [u8] {
     match cipher {
         Cipher::Aes128Gcm => &[0x5a; 16],
@@ -48,9 +47,8 @@ struct Records {
     aead: Box<dyn Aead>,
     seals: bool,
     plaintext: Vec<u8>,
-    /// Each with room for a tag.
+    /// Each record has room for a tag.
     records: Vec<Vec<u8>>,
-    /// Records sealed so far.
     count: u64,
 }
 
@@ -69,7 +67,7 @@ impl Records {
     }
 }
 
-/// The nonce of one record: its number.
+/// The nonce of a record is its number.
 fn nonce(number: u64) -> [u8; NONCE] {
     let mut nonce = [0; NONCE];
     nonce[NONCE - 8..].copy_from_slice(&number.to_be_bytes());
@@ -102,7 +100,7 @@ impl Batch for Records {
     }
 }
 
-/// The cipher is the one that its name says: by a published test vector.
+/// Proves with a published test vector that the cipher is the named one.
 fn prove_known_answer(library: &dyn Cryptography, cipher: Cipher) -> Result<()> {
     let vector = vectors::vector(cipher);
     let (plaintext, sealed) = (
@@ -131,7 +129,7 @@ fn prove_known_answer(library: &dyn Cryptography, cipher: Cipher) -> Result<()> 
     Ok(())
 }
 
-/// The cipher refuses sealed bytes that were changed.
+/// Proves that the cipher rejects modified records.
 fn prove_authentication(library: &dyn Cryptography, cipher: Cipher, size: usize) -> Result<()> {
     let mut aead = library.aead(cipher, key(cipher))?;
     let mut sealed = vec![0x11; size + TAG];

@@ -7,7 +7,7 @@ use anyhow::{Result, ensure};
 use super::{BATCH, Batch, Cryptography, Group, KeyExchange, PrivateKey, Secret, Step};
 use crate::clock::Laps;
 
-/// Bytes of what the first role sends.
+/// Bytes of the first role's message.
 fn share(group: Group) -> usize {
     match group {
         Group::X25519 => 32,
@@ -15,7 +15,7 @@ fn share(group: Group) -> usize {
     }
 }
 
-/// Bytes of what the second role answers.
+/// Bytes of the second role's answer.
 fn answer(group: Group) -> usize {
     match group {
         Group::X25519 => 32,
@@ -23,12 +23,12 @@ fn answer(group: Group) -> usize {
     }
 }
 
-/// Exchanges of which one step is timed.
+/// Makes a batch of key exchanges, of which one step is timed.
 pub fn batch(library: &dyn Cryptography, group: Group, step: Step) -> Result<Box<dyn Batch>> {
     Ok(Box::new(Exchanges::new(library, group, step)?))
 }
 
-/// Key exchanges between two roles, each of three steps; one step is measured.
+/// Key exchanges between two roles in three steps, of which one is timed.
 struct Exchanges {
     key_exchange: Box<dyn KeyExchange>,
     step: Step,
@@ -36,7 +36,7 @@ struct Exchanges {
     messages: Vec<Messages>,
 }
 
-/// What is sent, and the secret of either role.
+/// The messages, and each role's secret.
 #[derive(Clone)]
 struct Messages {
     share: Vec<u8>,
@@ -96,14 +96,15 @@ impl Batch for Exchanges {
         } in &mut self.messages
         {
             ensure!(one == other, "the two roles did not agree on a secret");
-            // So that what the next batch does not write is noticed.
+            // The next batch must overwrite these different values.
             (*one, *other) = ([0; 32], [1; 32]);
         }
         Ok(())
     }
 }
 
-/// Both roles agree on a new secret each time, and on none with the answer to another role.
+/// Proves that both roles agree on a new secret each time, and that a key does not agree with the
+/// answer to another key.
 pub fn prove(library: &dyn Cryptography, group: Group) -> Result<()> {
     let mut exchanges = Exchanges::new(library, group, Step::Agree)?;
     exchanges.run()?;
@@ -124,7 +125,7 @@ pub fn prove(library: &dyn Cryptography, group: Group) -> Result<()> {
     let mut secret = [0; 32];
     let mut share = vec![0; share(group)];
     let mut key = exchanges.key_exchange.generate(&mut share)?;
-    // X25519 makes something of every key, and ML-KEM of every ciphertext (FIPS 203, 6.3).
+    // X25519 accepts every key, and ML-KEM decapsulates every ciphertext (FIPS 203, 6.3).
     key.agree(&other.messages[0].answer, &mut secret)?;
     ensure!(
         secret != other.messages[0].secrets[0],

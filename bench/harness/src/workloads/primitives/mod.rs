@@ -1,9 +1,8 @@
-//! Primitives: the library's own cryptography, which is the ceiling of its handshakes and
-//! transfers. The variant of a scenario names one: `aes-256-gcm-seal-16384`.
+//! Primitives: the cryptography of a library, which limits its handshake and transfer rates. The
+//! variant of a scenario names one: `aes-256-gcm-seal-16384`.
 //!
-//! An adapter implements `Cryptography`. The operations, and the proof that they are right, are the
-//! same for every library. What a key needs only once is set up before the time that is measured,
-//! and what is freed is freed after it.
+//! An adapter implements `Cryptography`. Operations and checks are the same for every library.
+//! One-time set-up of keys and freeing of memory are not timed.
 
 mod aead;
 mod key_exchange;
@@ -26,108 +25,119 @@ use crate::{
 
 pub use crate::scenario::primitive::{Cipher, Group, Primitive, Step};
 
-/// Bytes of a nonce, and of the tag behind what was sealed.
+/// Bytes of a nonce.
 pub const NONCE: usize = 12;
+
+/// Bytes of the tag, which follows the ciphertext.
 pub const TAG: usize = 16;
 
-/// Operations of one batch, but for records.
+/// Operations of one batch, except for AEAD ciphers.
 const BATCH: usize = 16;
 
-/// What a key exchange agrees on.
+/// The secret of a key exchange.
 pub type Secret = [u8; 32];
 
-/// A library's own cryptography.
 pub trait Cryptography: Sync {
     /// Sets up a key.
     ///
     /// # Errors
-    /// The library refuses.
+    ///
+    /// The library rejects it.
     fn aead(&self, cipher: Cipher, key: &[u8]) -> Result<Box<dyn Aead>>;
 
-    /// Parses a key, PEM; the public half of it verifies.
+    /// Parses a PEM private key; its public half verifies.
     ///
     /// # Errors
-    /// The library refuses.
+    ///
+    /// The library rejects it.
     fn signature(&self, certificate: Certificate, key: &str) -> Result<Box<dyn Signature>>;
 
     /// # Errors
-    /// The library refuses.
+    ///
+    /// The library does not support the group.
     fn key_exchange(&self, group: Group) -> Result<Box<dyn KeyExchange>>;
 }
 
-/// A cipher with its key.
+/// An AEAD cipher with its key.
 pub trait Aead {
-    /// Encrypts in place all of `record` but its last `TAG` bytes, and writes the tag there.
+    /// Encrypts all but the last `TAG` bytes of `record` in place, and writes the tag there.
     ///
     /// # Errors
-    /// The library fails.
+    ///
+    /// The library reports an error.
     fn seal(&mut self, nonce: &[u8; NONCE], additional: &[u8], record: &mut [u8]) -> Result<()>;
 
-    /// Decrypts in place what `seal` has made.
+    /// Decrypts in place what `seal` encrypted.
     ///
     /// # Errors
-    /// It is not what was sealed.
+    ///
+    /// The tag does not match.
     fn open(&mut self, nonce: &[u8; NONCE], additional: &[u8], record: &mut [u8]) -> Result<()>;
 }
 
-/// A key that signs and verifies: RSA-PSS (salt as long as the hash) or ECDSA, with SHA-256.
+/// A key pair that signs and verifies: RSA-PSS (salt as long as the hash) or ECDSA, with SHA-256.
 pub trait Signature {
-    /// Hashes and signs; returns the length of the signature (ECDSA: as DER).
+    /// Hashes and signs; returns the length of the signature (for ECDSA: in DER).
     ///
     /// # Errors
-    /// The library fails.
+    ///
+    /// The library reports an error.
     fn sign(&mut self, message: &[u8], signature: &mut [u8]) -> Result<usize>;
 
     /// Hashes and verifies.
     ///
     /// # Errors
-    /// The signature is not one of the message.
+    ///
+    /// The signature does not match the message.
     fn verify(&mut self, message: &[u8], signature: &[u8]) -> Result<()>;
 }
 
-/// A key exchange, as TLS uses it: keys are used once, and what the peer sent is bytes.
+/// A key exchange as TLS uses it: each key is used once, and the peer's messages are bytes.
 pub trait KeyExchange {
-    /// Makes a key pair, and writes its public half.
+    /// Makes a key pair and writes its public key to `share`.
     ///
     /// # Errors
-    /// The library fails.
+    ///
+    /// The library reports an error.
     fn generate(&self, share: &mut [u8]) -> Result<Box<dyn PrivateKey>>;
 
-    /// Answers a peer's public key; writes the answer and the secret. With a Diffie-Hellman group,
-    /// that is a key pair and an agreement.
+    /// Answers a peer's public key: writes the answer and the secret. With a Diffie-Hellman group
+    /// this makes a key pair and agrees with it.
     ///
     /// # Errors
-    /// The library fails, or refuses the peer's key.
+    ///
+    /// The library reports an error, or rejects the peer's key.
     fn encapsulate(&self, share: &[u8], answer: &mut [u8], secret: &mut Secret) -> Result<()> {
         self.generate(answer)?.agree(share, secret)
     }
 }
 
-/// The private half of a key pair.
 pub trait PrivateKey {
-    /// Writes the secret that follows from the peer's answer: decapsulates. Called once.
+    /// Writes the secret that the peer's answer yields (ML-KEM: decapsulates). Called once.
     ///
     /// # Errors
-    /// The library fails, or refuses the answer.
+    ///
+    /// The library reports an error, or rejects the answer.
     fn agree(&mut self, answer: &[u8], secret: &mut Secret) -> Result<()>;
 }
 
-/// One family of primitives, ready to be measured: belongs to one thread.
+/// A batch of one primitive, ready to be measured; belongs to one thread.
 trait Batch {
-    /// Does all operations of a batch; returns their time.
+    /// Runs all operations of a batch and returns their time.
     ///
     /// # Errors
-    /// The library fails.
+    ///
+    /// The library reports an error.
     fn run(&mut self) -> Result<Duration>;
 
     /// Checks the result of the last batch.
     ///
     /// # Errors
-    /// It is wrong.
+    ///
+    /// The result is wrong.
     fn check(&mut self) -> Result<()>;
 }
 
-/// Gets a primitive ready.
 fn batch(primitive: Primitive, library: &dyn Cryptography) -> Result<Box<dyn Batch>> {
     match primitive {
         Primitive::Seal(cipher, size) => aead::batch(library, cipher, size, true),
@@ -138,12 +148,11 @@ fn batch(primitive: Primitive, library: &dyn Cryptography) -> Result<Box<dyn Bat
     }
 }
 
-/// Operations of one batch.
 fn operations(primitive: Primitive) -> usize {
     primitive.bytes().map_or(BATCH, aead::records)
 }
 
-/// Proves that the library does what the primitive's name says, and refuses what it must.
+/// Proves that the library computes the named primitive, and rejects invalid input.
 fn prove(primitive: Primitive, library: &dyn Cryptography) -> Result<()> {
     match primitive {
         Primitive::Seal(cipher, size) | Primitive::Open(cipher, size) => {
@@ -156,7 +165,6 @@ fn prove(primitive: Primitive, library: &dyn Cryptography) -> Result<()> {
     }
 }
 
-/// See the module.
 pub struct Primitives;
 
 impl Timed for Primitives {

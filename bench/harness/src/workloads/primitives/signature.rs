@@ -1,4 +1,4 @@
-//! Signatures with the key of a server's certificate.
+//! Signatures with the private key of a server's certificate.
 
 use std::time::Duration;
 
@@ -11,15 +11,15 @@ use crate::{
     scenario::Certificate,
 };
 
-/// Room for a signature: that of RSA-4096.
-const MAX_SIGNATURE: usize = 512;
+/// Bytes of the longest signature, ML-DSA-87.
+const MAX_SIGNATURE: usize = 4627;
 
-/// A batch of which the signing is timed.
+/// Makes a batch whose signing is timed.
 pub fn signing(library: &dyn Cryptography, certificate: Certificate) -> Result<Box<dyn Batch>> {
     Ok(Box::new(Signing(Signatures::new(library, certificate)?)))
 }
 
-/// A batch of which the verifying is timed.
+/// Makes a batch whose verification is timed.
 pub fn verifying(library: &dyn Cryptography, certificate: Certificate) -> Result<Box<dyn Batch>> {
     let mut signatures = Signatures::new(library, certificate)?;
     signatures.sign()?;
@@ -41,7 +41,7 @@ impl Signatures {
         })
     }
 
-    /// Returns the time of the signing alone.
+    /// Signs a batch and returns its time.
     fn sign(&mut self) -> Result<Duration> {
         let mut lengths = [0; BATCH];
         for signature in &mut self.signatures {
@@ -66,7 +66,7 @@ impl Batch for Signing {
         self.0.sign()
     }
 
-    /// One of each batch: to verify all would take longer than to sign them.
+    /// Verifies one signature per batch: verifying all would take longer than signing them.
     fn check(&mut self) -> Result<()> {
         let Signatures { key, signatures } = &mut self.0;
         let last = signatures.last().map_or(&[][..], Vec::as_slice);
@@ -87,14 +87,14 @@ impl Batch for Verifying {
         Ok(laps.lap())
     }
 
-    /// A signature that does not verify has failed the batch.
+    /// Nothing to do: `run` fails if a signature does not verify.
     fn check(&mut self) -> Result<()> {
         Ok(())
     }
 }
 
-/// The library verifies another library's signature and its own, and refuses changed ones: so it
-/// signs the same message in the same way.
+/// Proves that the library verifies a signature of another library and its own, and rejects
+/// modified ones. So both libraries sign the same message in the same scheme.
 pub fn prove(library: &dyn Cryptography, certificate: Certificate) -> Result<()> {
     let known = certificates::signature(certificate)
         .with_context(|| format!("there is no known signature of {certificate}"))?;

@@ -4,18 +4,18 @@ use anyhow::Result;
 
 use super::Cipher;
 
-/// One test vector of a cipher, as hexadecimal digits.
+/// A test vector, as hexadecimal digits.
 pub struct Vector {
     pub key: &'static str,
     pub nonce: &'static str,
     pub additional: &'static str,
     pub plaintext: &'static str,
-    /// With its tag.
+    /// The ciphertext, followed by the tag.
     pub sealed: &'static str,
 }
 
-/// Test cases 4 and 16 of the specification of GCM (McGrew and Viega 2005, appendix B), and that
-/// of RFC 8439, 2.8.2.
+/// Test cases 4 and 16 of the GCM specification (McGrew and Viega 2005, appendix B), and the test
+/// vector of RFC 8439, 2.8.2.
 pub fn vector(cipher: Cipher) -> Vector {
     const GCM: Vector = Vector {
         key: "feffe9928665731c6d6a8f9467308308",
@@ -53,7 +53,7 @@ pub fn vector(cipher: Cipher) -> Vector {
     }
 }
 
-/// The bytes of hexadecimal digits, of which there is an even number.
+/// Decodes an even number of hexadecimal digits.
 pub fn bytes(digits: &str) -> Result<Vec<u8>> {
     let pair = |i| Ok(u8::from_str_radix(&digits[i..i + 2], 16)?);
     (0..digits.len()).step_by(2).map(pair).collect()

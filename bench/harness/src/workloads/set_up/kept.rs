@@ -1,8 +1,9 @@
-//! Memory of a set-up: what stays after its first handshake, and what it allocated until then.
+//! Memory of a set-up: the bytes that remain after its first handshake, and the bytes allocated
+//! until then.
 //!
-//! Two fresh processes make it beside another one: what a library allocates once is not the cost of a
-//! set-up. The first makes several, since the kernel counts whole pages. In the second, glibc writes
-//! down each allocation of one (mtrace(3)).
+//! Two fresh processes first make another set-up, so that one-time allocations of the library do
+//! not count. The first process makes several, since the kernel counts whole pages. In the second,
+//! glibc's mtrace(3) logs each allocation of one set-up.
 
 use std::{
     collections::HashMap,
@@ -23,16 +24,17 @@ use crate::{
     scenario::{Scenario, SetUp},
 };
 
-/// Names that a server may have where allocations are written down: a line each.
+/// The largest number of names whose allocations are logged: the log has a line for each
+/// allocation.
 const MOST_TRACED: u32 = 100;
 
-/// Set-ups that are kept; of servers with so many names as are traced at the most, one.
+/// Number of set-ups that are kept; one for a server with `MOST_TRACED` names or more.
 const KEPT: u64 = 8;
 
-/// What writes them down since glibc 2.34.
+/// The library that contains mtrace since glibc 2.34.
 const TRACER: &str = "libc_malloc_debug.so.0";
 
-/// What a fresh process is to make and keep.
+/// The set-up that a fresh process must make and keep.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Keeping {
@@ -48,7 +50,7 @@ pub struct Growth {
     resident: u64,
 }
 
-/// Bytes in use by this process, as allocator and kernel count them.
+/// Bytes in use by this process, by the allocator's and the kernel's count.
 fn usage() -> Result<Growth> {
     let statm = fs::read_to_string("/proc/self/statm").context("/proc/self/statm")?;
     let pages = statm.split(' ').nth(1);
@@ -67,21 +69,22 @@ unsafe extern "C" {
     fn muntrace();
 }
 
-/// Begins to write down allocations where the environment says, or ends it.
+/// Starts or stops the log of allocations, if the environment names its file.
 #[cfg(target_env = "gnu")]
 fn trace(on: bool) {
-    // SAFETY: glibc allows both at any time.
+    // SAFETY: glibc allows both calls at any time.
     unsafe { if on { mtrace() } else { muntrace() } }
 }
 
-/// Only glibc writes them down.
+/// Only glibc has mtrace.
 #[cfg(not(target_env = "gnu"))]
 fn trace(_: bool) {}
 
-/// Makes and keeps what a scenario sets up, in this process, which should be fresh.
+/// Makes and keeps the set-up of a scenario in this process, which should be fresh.
 ///
 /// # Errors
-/// The library refuses it, or a handshake failed.
+///
+/// The library rejects it, or a handshake failed.
 pub fn keep<L: TlsLibrary>(library: &L, keeping: &Keeping) -> Result<Growth> {
     let scenario = &keeping.scenario;
     let bench = Bench::new(library, scenario, true)?;
@@ -123,7 +126,7 @@ pub fn keep<L: TlsLibrary>(library: &L, keeping: &Keeping) -> Result<Growth> {
     })
 }
 
-/// While allocations are written down, the allocator's own count is not there.
+/// The allocator's own count is not available while allocations are logged.
 fn usage_unless(traced: bool) -> Result<Growth> {
     match traced {
         false => usage(),
@@ -131,7 +134,7 @@ fn usage_unless(traced: bool) -> Result<Growth> {
     }
 }
 
-/// Keeps so many of what `make` makes, beside one more; what the process grew by.
+/// Makes one value, then keeps `number` more; returns the growth of the process by these.
 fn kept<T>(number: u64, traced: bool, mut make: impl FnMut() -> Result<T>) -> Result<Growth> {
     let once = make()?;
     let mut all = Vec::with_capacity(usize::try_from(number)?);
@@ -151,7 +154,7 @@ fn kept<T>(number: u64, traced: bool, mut make: impl FnMut() -> Result<T>) -> Re
     })
 }
 
-/// Allocations that were written down.
+/// The allocations in a log of mtrace.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct Trace {
     number: u64,
@@ -160,8 +163,8 @@ struct Trace {
 }
 
 impl Trace {
-    /// Reads what mtrace wrote: `@ WHERE + ADDRESS SIZE` for an allocation, `-` and an address for one
-    /// that is freed, `<` and `>` for one that is moved.
+    /// Parses mtrace's log: `@ WHERE + ADDRESS SIZE` for an allocation, `-` and an address for a
+    /// free, `<` and `>` for a reallocation.
     fn read(text: &str) -> Result<Self> {
         let mut found = Self::default();
         let mut living = HashMap::new();
@@ -173,7 +176,7 @@ impl Trace {
                 continue; // "= Start"
             };
             if matches!(sign, "-" | "<") {
-                // What was there before is not counted.
+                // An address allocated before the log started is not counted.
                 in_use -= living.remove(address).unwrap_or(0);
                 continue;
             }
@@ -199,17 +202,17 @@ fn is_sign(word: &str) -> bool {
     matches!(word, "+" | "-" | "<" | ">")
 }
 
-/// A file that is removed when nobody needs it.
+/// A file that is removed on drop.
 struct Temporary(PathBuf);
 
 impl Drop for Temporary {
     fn drop(&mut self) {
-        // What cannot be removed stays in the folder for temporary files.
+        // If it cannot be removed, it stays in the temporary folder.
         let _ = fs::remove_file(&self.0);
     }
 }
 
-/// Runs this program again as `keep`.
+/// Runs this program again with the argument `keep`.
 fn in_fresh_process(scenario: &Scenario, trace: Option<&Path>) -> Result<Growth> {
     let mut command = Command::new(env::current_exe()?);
     command.arg("keep");
@@ -223,9 +226,10 @@ fn in_fresh_process(scenario: &Scenario, trace: Option<&Path>) -> Result<Growth>
     Ok(serde_json::from_slice(&answer(command, &keeping)?)?)
 }
 
-/// Figures beside the time: none where nothing is kept.
+/// The figures other than time; empty if nothing is kept.
 ///
 /// # Errors
+///
 /// A process failed.
 pub fn observe(scenario: &Scenario) -> Result<Vec<Observation>> {
     let traced = match what(scenario)? {
@@ -235,7 +239,7 @@ pub fn observe(scenario: &Scenario) -> Result<Vec<Observation>> {
     };
     let grown = in_fresh_process(scenario, None)?;
     let mut figures = vec![(Metric::ALLOCATED, grown.allocated, Unit::BYTES)];
-    // Less than a page in all is no figure.
+    // Growth of less than a page is not recorded.
     if grown.resident > 0 {
         figures.push((Metric::RESIDENT, grown.resident, Unit::BYTES));
     }
@@ -244,7 +248,7 @@ pub fn observe(scenario: &Scenario) -> Result<Vec<Observation>> {
         let file = Temporary(env::temp_dir().join(name));
         in_fresh_process(scenario, Some(&file.0))?;
         let text = fs::read_to_string(&file.0).with_context(|| {
-            format!("no allocations were written down: is {TRACER} of glibc there?")
+            format!("no allocations were recorded: found no {TRACER} of glibc, or it does not run")
         })?;
         let trace = Trace::read(&text)?;
         figures.extend([
@@ -282,7 +286,7 @@ mod tests {
         = End\n";
 
     #[test]
-    fn allocations_are_counted_with_their_bytes_and_the_most_at_once() {
+    fn the_trace_gives_number_bytes_and_peak_of_allocations() {
         let expected = Trace {
             number: 4,
             bytes: 0x20 + 0x8 + 0x10 + 0x11,
@@ -293,15 +297,15 @@ mod tests {
     }
 
     #[test]
-    fn an_allocation_without_a_size_is_named_by_its_line() {
+    fn an_error_names_the_line_of_an_allocation_without_a_size() {
         let text = "= Start\n@ ./tls:[0x3] + 0x100\n";
         let error = Trace::read(text).unwrap_err().to_string();
         assert!(error.starts_with("mtrace, line 2: found "), "{error}");
     }
 
     #[test]
-    fn what_stays_is_what_was_made_last() {
-        // Other tests allocate and free meanwhile, but not all the time.
+    fn the_growth_excludes_the_first_set_up() {
+        // Other tests allocate and free at the same time, but not during each of the 50 tries.
         let expected = 2 << 20..(2 << 20) + 16384;
         let once = |_| {
             kept(2, false, || Ok(vec![1_u8; 1 << 20]))

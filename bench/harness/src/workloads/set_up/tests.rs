@@ -1,4 +1,4 @@
-//! Each moment of a set-up counts in its own phase, and those of the peer in none.
+//! Each step of a set-up is timed in its own phase, and the peer's work in none.
 
 use std::{thread::sleep, time::Duration};
 
@@ -12,10 +12,10 @@ use crate::{
     transport::Endpoint,
 };
 
-/// Longer than anything that the library that does nothing needs.
+/// Longer than anything in the no-op library takes.
 const PAUSE: Duration = Duration::from_millis(20);
 
-/// Does nothing, with a pause in one phase of one role.
+/// A no-op library with a pause in one phase of one role.
 struct Slow(Side, Phase);
 
 struct Config {
@@ -54,7 +54,7 @@ impl TlsLibrary for Slow {
     type Server<'a> = NoopConnection<'a>;
 
     fn implementation(&self) -> Result<Implementation> {
-        bail!("it is no implementation")
+        bail!("it is not an implementation")
     }
 
     fn unsupported(&self, _: &Scenario) -> Option<String> {
@@ -109,7 +109,7 @@ fn slow_phases(library: &Slow, set_up: SetUp) -> Vec<Phase> {
 const PHASES: [Phase; 3] = [Phase::Construction, Phase::Handshake, Phase::Destruction];
 
 #[test]
-fn what_is_postponed_counts_where_it_is_done() {
+fn postponed_work_counts_in_the_phase_in_which_it_is_done() {
     let anchors = Anchors::Own(2);
     for phase in PHASES {
         for (side, set_up) in [
@@ -152,7 +152,7 @@ fn a_shared_context_is_neither_made_nor_freed() {
 }
 
 #[test]
-fn what_nobody_loads_alone_is_an_error() {
+fn loading_an_object_that_the_library_lacks_is_an_error() {
     let (library, scenario) = (Slow(Side::Client, Phase::Data), scenario());
     let target = Target {
         library: &library,
@@ -169,7 +169,7 @@ fn what_nobody_loads_alone_is_an_error() {
 }
 
 #[test]
-fn a_process_spends_its_time_on_the_processor_or_waits() {
+fn the_time_of_a_process_is_processor_time_and_waiting() {
     let reached = Reached {
         wall_nanoseconds: 900,
         processor_nanoseconds: 700,
@@ -177,7 +177,7 @@ fn a_process_spends_its_time_on_the_processor_or_waits() {
     let nanoseconds = |it: (Phase, Duration)| (it.0, it.1.as_nanos());
     let expected = [(Phase::Processor, 700), (Phase::Waiting, 200)];
     assert_eq!(reached.phases().map(nanoseconds), expected);
-    // The clocks are read one after the other.
+    // The two clocks are read one after the other.
     let reached = Reached {
         wall_nanoseconds: 690,
         ..reached
@@ -186,7 +186,7 @@ fn a_process_spends_its_time_on_the_processor_or_waits() {
 }
 
 #[test]
-fn a_peer_that_waits_takes_no_processor_from_the_role_that_counts() {
+fn a_waiting_peer_takes_no_processor_time_from_the_measured_role() {
     let scenario = Scenario {
         variant: Some(Variant::SetUp(SetUp::ProcessClient(Anchors::Own(1)))),
         ..scenario()
@@ -201,7 +201,7 @@ fn a_peer_that_waits_takes_no_processor_from_the_role_that_counts() {
 }
 
 #[test]
-fn only_a_fresh_process_is_waited_for() {
+fn only_fresh_processes_make_a_step_wait() {
     for (set_up, waits) in [
         (SetUp::ProcessClient(Anchors::Mozilla), true),
         (SetUp::ProcessServer, true),

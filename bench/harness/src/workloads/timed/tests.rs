@@ -39,9 +39,9 @@ fn handshake(threads: u32) -> Request {
     )
 }
 
-/// The library that does nothing, with a note of who drives it.
+/// The library that does nothing, with a note of who drives it. It takes so long to accept.
 #[derive(Default)]
-struct Watched(Mutex<HashSet<ThreadId>>);
+struct Watched(Mutex<HashSet<ThreadId>>, Duration);
 
 impl TlsLibrary for Watched {
     type ClientConfig = <NoopLibrary as TlsLibrary>::ClientConfig;
@@ -79,6 +79,8 @@ impl TlsLibrary for Watched {
         config: &'a Self::ServerConfig,
         endpoint: &'a Endpoint,
     ) -> Result<NoopConnection<'a>> {
+        let start = Instant::now();
+        while start.elapsed() < self.1 {}
         NoopLibrary.accept(config, endpoint)
     }
 }
@@ -93,6 +95,52 @@ fn the_harness_own_cost_is_that_of_as_many_threads_as_the_scenario_has() {
         assert_eq!(seen.len(), threads as usize);
         assert!(!seen.contains(&thread::current().id()));
     }
+}
+
+#[test]
+fn a_delay_in_one_call_is_a_stall_of_that_length_on_its_side_alone() {
+    let delayed = Watched(Mutex::default(), millis(3));
+    let request = handshake(1);
+    let target = Target {
+        library: &delayed,
+        scenario: &request.scenario,
+        checked: false,
+    };
+    let shared = Handshake::prepare(&target).unwrap();
+    let medians = || {
+        let mut tally = Tally::new(2, true).unwrap();
+        <Handshake as Timed>::run(&target, &shared, |step| {
+            (0..9).try_for_each(|_| step(&mut tally))
+        })
+        .unwrap();
+        let stalls = |side: usize| {
+            let measured = role(&request, None, WORK, &[(9, &tally.roles[side])]).unwrap();
+            let stalls = measured.observations.into_iter();
+            stalls
+                .filter(|it| it.metric == Metric::new("stall"))
+                .map(|it| (it.statistic, it.value))
+                .collect::<Vec<_>>()
+        };
+        let [client, server] = [0, 1].map(stalls);
+        let statistics = [Statistic::P50, Statistic::P99, Statistic::Max];
+        assert_eq!(server.iter().map(|it| it.0).collect::<Vec<_>>(), statistics);
+        [client[0].1, server[0].1]
+    };
+    // On a busy host calls may take longer, but not each time.
+    let found: Vec<_> = (0..9).map(|_| medians()).collect();
+    let least = |side: usize| found.iter().map(|it| it[side]).fold(f64::MAX, f64::min);
+    assert!((2990.0..4000.0).contains(&least(1)), "{found:?} µs");
+    assert!(least(0) < 1000.0, "{found:?} µs");
+}
+
+#[test]
+fn a_stall_is_the_longest_phase_and_not_their_sum() {
+    let role = &tally(5, true).roles[0];
+    let stalls: Vec<_> = role.stalls.iter().flat_map(Latencies::stalls).collect();
+    for stall in stalls {
+        assert!((stall.value / 5e3 - 1.0).abs() < 1e-2, "{stall:?}");
+    }
+    assert!(tally(5, false).roles[0].stalls.is_none());
 }
 
 /// A library whose writes take a tenth of a millisecond each.
@@ -278,7 +326,7 @@ fn latencies_are_the_sums_of_the_phases_of_each_step() {
     let percentiles: Vec<_> = client
         .observations
         .iter()
-        .filter(|it| it.statistic != Statistic::Value)
+        .filter(|it| it.statistic != Statistic::Value && it.metric == Metric::DURATION)
         .collect();
     assert_eq!(percentiles.len(), 6);
     for found in percentiles {

@@ -1,4 +1,4 @@
-//! Transfers by rustls' connections, without the harness.
+//! Transfers by rustls' connections without the harness.
 
 use std::{
     io::{BufRead, ErrorKind, Read, Write},
@@ -17,18 +17,18 @@ use tls_rustls::Rustls;
 
 use crate::{Times, data};
 
-/// How a transfer is made.
+/// The differences between two kinds of transfer.
 #[derive(Clone, Copy)]
 pub struct Shape {
-    /// The sender's copies to the wire are timed.
+    /// Whether the sender's copies to the wire are timed.
     wire_is_timed: bool,
-    /// Bytes of ciphertext that are moved at once.
+    /// Bytes of ciphertext per copy.
     wire: usize,
-    /// Plaintext is copied into a zeroed buffer of 16 KiB; otherwise it is looked at in place.
+    /// Whether plaintext is copied into a zeroed buffer of 16 KiB or read in place.
     copied: bool,
-    /// What is sent was written before.
+    /// Whether the sent memory was written before.
     source_is_written: bool,
-    /// The clock is read around each piece that is received.
+    /// Whether the clock is read around each received piece.
     clock: bool,
 }
 
@@ -125,7 +125,7 @@ impl ByHand {
         })
     }
 
-    /// Times of one write.
+    /// Transfers one write, and returns the times of both roles.
     pub fn transfer(&mut self) -> Result<Times> {
         let start = Instant::now();
         self.server.writer().write_all(self.data)?;
@@ -169,7 +169,7 @@ impl ByHand {
     }
 }
 
-/// Takes all plaintext that is there; returns its length.
+/// Reads all available plaintext, and returns its length.
 fn take(client: &mut ClientConnection, copied: bool) -> Result<usize> {
     let mut received = 0;
     loop {

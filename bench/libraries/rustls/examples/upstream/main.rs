@@ -1,9 +1,9 @@
-//! What each difference to the transfers of rustls' own bench costs, one by one.
+//! Measures what each difference from the transfers of rustls' own bench costs.
 //!
-//! The first two steps of each API are the harness. Each further step changes one thing, and the
+//! The first two steps of each API use the harness. Each further step changes one thing, and the
 //! last one does what rustls' bench does. The output has a line for each step and round; with
-//! `--features tls-harness/jemalloc` the same steps run on the allocator of rustls' bench.
-//! `tools/benchmarks/upstream.py` runs both builds beside rustls' bench, and
+//! `--features tls-harness/jemalloc` the steps run on the allocator of rustls' bench.
+//! `tools/benchmarks/upstream.py` runs both builds and rustls' bench, and
 //! `tools/benchmarks/upstream.md` has the results.
 
 mod buffered;
@@ -27,25 +27,29 @@ use tls_harness::{
 };
 use tls_rustls::{Rustls, unbuffered::Unbuffered};
 
-/// Bytes in flight: those of our main report, and those of rustls' bench.
+/// Bytes in flight in our main report.
 const OURS: usize = 64 << 10;
+
+/// Bytes in flight in rustls' bench.
 const THEIRS: usize = 1 << 20;
 
-/// Rounds of all steps, and the time of a step in each.
+/// Number of measured rounds.
 const ROUNDS: usize = 4;
+
+/// Time of each step in a round.
 const WINDOW: Duration = Duration::from_millis(15);
 
-/// Time of the sender and of the receiver.
+/// Times of sender and receiver.
 type Times = [Duration; 2];
 
-/// A write that is repeated: what it moves, and its times.
+/// A repeated write: its bytes, and a function that returns its times.
 struct Write<'a> {
     bytes: usize,
     make: &'a mut dyn FnMut() -> Result<Times>,
 }
 
 impl Write<'_> {
-    /// MiB/s of both roles over one window, after a shorter one that is not counted.
+    /// MiB/s of both roles over one window, after a shorter window that does not count.
     fn rates(self) -> Result<[f64; 2]> {
         let start = Instant::now();
         let mut times = 0;
@@ -63,10 +67,10 @@ impl Write<'_> {
     }
 }
 
-/// So much is mapped anew by every allocator.
+/// Every allocator maps an allocation of this size separately.
 const MAPPED: usize = 64 << 20;
 
-/// What is sent, and whether it was ever written: zeroes that were not are one page of memory.
+/// The data to send. Zeroes that were never written are a single page of memory.
 fn data(is_written: bool) -> &'static [u8] {
     static WRITTEN: OnceLock<Vec<u8>> = OnceLock::new();
     static ZEROES: OnceLock<Vec<u8>> = OnceLock::new();
@@ -96,7 +100,6 @@ fn scenario(protocol: Protocol, in_flight: usize) -> Result<Scenario> {
     })
 }
 
-/// Rates of the harness.
 fn harness<L: TlsLibrary>(library: &L, protocol: Protocol, in_flight: usize) -> Result<[f64; 2]> {
     let scenario = scenario(protocol, in_flight)?;
     let server = library.server_config(&Setup::server(&scenario)?)?;
@@ -115,10 +118,10 @@ fn harness<L: TlsLibrary>(library: &L, protocol: Protocol, in_flight: usize) -> 
     .rates()
 }
 
-/// Rates of all steps of one API, in their order.
+/// Rates of all steps of one API, in order.
 type Steps = Vec<(&'static str, [f64; 2])>;
 
-/// The steps of the harness, then one for each shape of a transfer that is made by hand.
+/// Measures the steps of the harness, then one step for each shape.
 fn steps<L: TlsLibrary, S: Copy>(
     library: &L,
     protocol: Protocol,
@@ -142,7 +145,7 @@ fn steps<L: TlsLibrary, S: Copy>(
     Ok(steps)
 }
 
-/// Rates of a write of the size of rustls' bench.
+/// Rates of a write with the size that rustls' bench uses.
 fn rates(make: &mut dyn FnMut() -> Result<Times>) -> Result<[f64; 2]> {
     let bytes = THEIRS;
     Write { bytes, make }.rates()
@@ -165,7 +168,7 @@ fn unbuffered(library: &Unbuffered, protocol: Protocol) -> Result<Steps> {
 fn main() -> Result<()> {
     let (library, other) = (Rustls::aws_lc_rs(), Unbuffered(Rustls::aws_lc_rs()));
     let allocator = allocator::found()?;
-    // The first round warms up.
+    // The first round is a warm-up.
     for round in 0..=ROUNDS {
         for protocol in [Protocol::Tls12, Protocol::Tls13] {
             let apis = [

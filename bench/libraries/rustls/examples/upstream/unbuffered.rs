@@ -1,6 +1,6 @@
-//! Transfers by rustls' unbuffered connections, without the harness. Plaintext is looked at where it
-//! was decrypted, and the clock is read around the whole write and around all that is received: in
-//! the harness, here and in rustls' bench alike.
+//! Transfers by rustls' unbuffered connections without the harness. Plaintext is read where it was
+//! decrypted. The clock is read around the whole write and around all that is received, as in the
+//! harness and in rustls' bench.
 
 use std::{mem, sync::Arc, time::Instant};
 
@@ -19,22 +19,22 @@ use tls_rustls::{Rustls, unbuffered::Process};
 
 use crate::{THEIRS, Times, data};
 
-/// More than the ciphertext of a write.
+/// More bytes than the ciphertext of a write.
 const CIPHERTEXT: usize = THEIRS + (16 << 10);
 
-/// Header of a record, with the length of what follows in its last two bytes.
+/// Bytes of a record's header; the last two contain the length of the record.
 const HEADER: usize = 5;
 
-/// How a transfer is made.
+/// The differences between two kinds of transfer.
 #[derive(Clone, Copy)]
 pub struct Shape {
-    /// The sender copies ciphertext to the wire.
+    /// Whether the sender copies ciphertext to the wire.
     sent_by_copy: bool,
-    /// The receiver copies each record from the wire; otherwise it decrypts it there.
+    /// Whether the receiver copies each record from the wire or decrypts it there.
     received_by_copy: bool,
-    /// What is sent was written before.
+    /// Whether the sent memory was written before.
     source_is_written: bool,
-    /// The sender encrypts into two buffers in turn.
+    /// Whether the sender alternates between two buffers of ciphertext.
     two_buffers: bool,
 }
 
@@ -116,7 +116,7 @@ impl ByHand {
         })
     }
 
-    /// Times of one write.
+    /// Transfers one write, and returns the times of both roles.
     pub fn transfer(&mut self) -> Result<Times> {
         let start = Instant::now();
         let status = self.server.process_tls_records(&mut []);
@@ -159,7 +159,7 @@ impl ByHand {
     }
 }
 
-/// Decrypts whole records where they are; returns the length of their plaintext.
+/// Decrypts whole records in place, and returns the length of their plaintext.
 fn receive(client: &mut UnbufferedClientConnection, incoming: &mut [u8]) -> Result<usize> {
     let (mut used, mut received) = (0, 0);
     while used < incoming.len() {
@@ -175,7 +175,7 @@ fn receive(client: &mut UnbufferedClientConnection, incoming: &mut [u8]) -> Resu
     Ok(received)
 }
 
-/// Processes what has arrived, and appends what follows from it to `outgoing`.
+/// Processes the received bytes, and appends the response to `outgoing`.
 fn advance<C>(connection: &mut C, incoming: &mut Vec<u8>, outgoing: &mut Vec<u8>) -> Result<()>
 where
     C: Process + std::ops::DerefMut<Target = Common<C>>,
@@ -194,7 +194,7 @@ where
                 false
             }
             ConnectionState::BlockedHandshake | ConnectionState::WriteTraffic(_) => true,
-            other => bail!("{other:?} is no state of a handshake"),
+            other => bail!("{other:?} is not a state of a handshake"),
         };
         incoming.drain(..discard);
         if waits && (discard == 0 || incoming.is_empty()) {
@@ -203,5 +203,5 @@ where
     }
 }
 
-/// What connections of a role share.
+/// The state that connections of both roles have in common.
 type Common<C> = rustls::unbuffered::UnbufferedConnectionCommon<<C as Process>::Data>;

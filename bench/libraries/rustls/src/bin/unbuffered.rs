@@ -1,4 +1,4 @@
-//! Measures rustls with aws-lc-rs by its unbuffered API.
+//! Measures rustls with aws-lc-rs through its unbuffered API.
 
 use std::process::ExitCode;
 

@@ -1,4 +1,4 @@
-//! A connection with its buffers, and what it reports after its handshake.
+//! A connection with its buffers, and its report after the handshake.
 
 use anyhow::{Context, Result, bail, ensure};
 use rustls::{
@@ -11,20 +11,20 @@ use tls_harness::{
     transport::Endpoint,
 };
 
-/// Plaintext that is encrypted at once: as much as the buffers of older versions take.
+/// Plaintext bytes per encryption: the size of the buffers in older versions.
 const MOST_PLAINTEXT: usize = 64 * 1024;
 
-/// A connection of either role with its end of the transport.
+/// A connection of either role with its endpoint of the transport.
 pub struct RustlsConnection<'a, S: SideData> {
     connection: Inner<S, Tcp>,
-    /// What has arrived and is not yet processed: the buffer that rustls provides.
+    /// Received bytes that are not yet processed, in the buffer type of rustls.
     incoming: VecInput,
     outgoing: Vec<u8>,
     endpoint: &'a Endpoint,
 }
 
 impl<'a, S: SideData> RustlsConnection<'a, S> {
-    /// A connection that `make` makes; it writes what is to be sent first.
+    /// Wraps the connection that `make` returns after writing its first messages.
     pub fn new(
         endpoint: &'a Endpoint,
         make: impl FnOnce(&mut Vec<u8>) -> Result<Inner<S, Tcp>, Error>,
@@ -38,7 +38,7 @@ impl<'a, S: SideData> RustlsConnection<'a, S> {
         })
     }
 
-    /// Takes in one piece of what has arrived; false if nothing has.
+    /// Reads one piece of the received bytes; returns false if there are none.
     fn fill(&mut self) -> Result<bool> {
         if !self.endpoint.has_arrived() {
             return Ok(false);
@@ -47,7 +47,7 @@ impl<'a, S: SideData> RustlsConnection<'a, S> {
         Ok(true)
     }
 
-    /// Processes all that has arrived, which is no data.
+    /// Processes all received bytes, none of which may be application data.
     fn process(&mut self) -> Result<()> {
         while self.fill()? {
             let mut messages = self
@@ -71,7 +71,7 @@ impl<'a, S: SideData> RustlsConnection<'a, S> {
     }
 }
 
-/// What only a client reports.
+/// The part of the report that differs between the roles.
 pub trait Role {
     fn tickets(&self) -> u32;
 }
@@ -142,7 +142,7 @@ where
             cipher_suite: CipherSuite::from_number(suite.suite().0)?,
             key_exchange: group.transpose()?,
             resumed: Some(connection.handshake_kind() == Some(HandshakeKind::Resumed)),
-            // A verifier is always in place, and refuses what it can't verify.
+            // A verifier is always configured, and rejects any chain that it cannot verify.
             peer_verified: connection.peer_identity().is_some(),
             tickets: connection.tickets(),
         })
@@ -150,7 +150,8 @@ where
 }
 
 impl<S: SideData> RustlsConnection<'_, S> {
-    /// Passes on the plaintext of one record, of at most `room` bytes, where it was decrypted.
+    /// Passes on the plaintext of one record, of at most `room` bytes, in the buffer where it was
+    /// decrypted.
     fn lend(&mut self, room: usize, take: &mut dyn FnMut(&[u8])) -> Result<()> {
         loop {
             let mut messages = self

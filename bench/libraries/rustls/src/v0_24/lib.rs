@@ -1,7 +1,7 @@
-//! rustls 0.24 and later, with whichever provider does its cryptography: each is a package of its
-//! own, and a connection reads from and writes to buffers of its user.
+//! Adapter for rustls 0.24 and later with any of its cryptography providers. Each provider is a
+//! package, and a connection reads from and writes to the caller's buffers.
 //!
-//! Builds of these versions have this crate in place of `src/lib.rs`, by `from` in Cargo.toml.
+//! Builds of these versions use this file instead of `src/lib.rs` (`from` in Cargo.toml).
 
 #[cfg(feature = "aws-lc-rs")]
 #[path = "../aws_lc_rs.rs"]
@@ -44,7 +44,8 @@ use tls_harness::{
     implementation::{self, Implementation, Linkage},
     library::{Setup, TlsLibrary},
     scenario::{
-        Authentication, CipherSuite, KeyExchange, Operation, Protocol, Resumption, Scenario,
+        Authentication, Certificate, CipherSuite, KeyExchange, Operation, Protocol, Resumption,
+        Scenario,
     },
     transport::Endpoint,
     workloads::primitives::{Cryptography, Primitive},
@@ -56,12 +57,11 @@ use crate::{
     vocabulary::{is_suite, named_group, signature_scheme},
 };
 
-/// rustls with one provider.
 pub struct Rustls {
     name: &'static str,
     provider: CryptoProvider,
     cryptography: &'static dyn Cryptography,
-    /// Whether features of the processor can be hidden from it.
+    /// Whether it honours a mask of processor features.
     honors_mask: bool,
 }
 
@@ -70,7 +70,11 @@ impl Rustls {
     pub fn aws_lc_rs() -> Self {
         Self {
             name: "aws-lc-rs",
-            provider: rustls_aws_lc_rs::DEFAULT_PROVIDER,
+            // The default groups are fewer: a scenario names the group that it needs.
+            provider: CryptoProvider {
+                kx_groups: Cow::Borrowed(rustls_aws_lc_rs::ALL_KX_GROUPS),
+                ..rustls_aws_lc_rs::DEFAULT_PROVIDER
+            },
             cryptography: &aws_lc_rs::AwsLcRs,
             honors_mask: true,
         }
@@ -93,7 +97,14 @@ impl Rustls {
             .any(|found| found.name() == named_group(group))
     }
 
-    /// Whether the cipher suite goes with the certificate: those of TLS 1.2 name their signatures.
+    /// Whether the provider can verify signatures of this type.
+    fn verifies(&self, certificate: Certificate) -> bool {
+        let algorithms = &self.provider.signature_verification_algorithms;
+        let scheme = signature_scheme(certificate);
+        algorithms.mapping().iter().any(|it| it.0 == scheme)
+    }
+
+    /// Whether the cipher suite fits the certificate: TLS 1.2 cipher suites name the signature.
     fn signs(&self, setup: &Setup) -> bool {
         let scheme = signature_scheme(setup.certificate);
         let mut suites = self.provider.tls12_cipher_suites.iter();
@@ -105,8 +116,8 @@ impl Rustls {
         format!("{} has no {what}", self.name)
     }
 
-    /// The provider with nothing in it but what the set-up names. rustls supports a version of the
-    /// protocol if the provider has a cipher suite for it.
+    /// The provider, reduced to the algorithms of the configuration. rustls supports a version of
+    /// TLS if the provider has a cipher suite for it.
     fn pinned(&self, setup: &Setup) -> Result<Arc<CryptoProvider>> {
         let mut provider = self.provider.clone();
         let wanted = setup.cipher_suite;
@@ -136,14 +147,14 @@ impl Rustls {
     }
 }
 
-/// What a provider verifies signatures with, by their scheme.
+/// The algorithms with which a provider verifies signatures, by scheme.
 type Mapping = &'static [(
     SignatureScheme,
     &'static [&'static dyn SignatureVerificationAlgorithm],
 )];
 
-/// What a provider verifies signatures of one scheme with: made once, since rustls requires it to live
-/// for ever.
+/// The entries of one scheme in a provider's mapping. They are made once, since rustls requires
+/// `'static`.
 fn only(
     scheme: SignatureScheme,
     supported: WebPkiSupportedAlgorithms,
@@ -175,7 +186,7 @@ fn roots(pem: &str) -> Result<Arc<RootCertStore>> {
     Ok(Arc::new(roots))
 }
 
-/// Certificates by the names that clients ask for.
+/// Certificates by the names that clients send.
 fn by_name(setup: &Setup, provider: &CryptoProvider) -> Result<ServerNameResolver> {
     let mut resolver = ServerNameResolver::new();
     for named in setup.named {
@@ -195,11 +206,11 @@ fn chain_and_key(identity: &Identity) -> Result<(Arc<Chain<'static>>, PrivateKey
     ))
 }
 
-/// Plaintext in the largest record of the protocol.
+/// Plaintext bytes in the largest record of TLS.
 const MOST_IN_RECORD: usize = 1 << 14;
 
-/// What encryption adds to a record's plaintext. These versions of rustls count it as part of the
-/// largest fragment, which is 16 KiB at the most.
+/// Bytes that encryption adds to a record's plaintext. These versions of rustls include them in the
+/// maximum fragment size, which is at most 16 KiB.
 fn added(protocol: Protocol, suite: CipherSuite) -> usize {
     const TAG: usize = 16;
     const EXPLICIT_NONCE: usize = 8;
@@ -214,7 +225,7 @@ fn added(protocol: Protocol, suite: CipherSuite) -> usize {
     }
 }
 
-/// What rustls counts as the largest fragment includes a record's header too.
+/// rustls also includes the record header in the maximum fragment size.
 fn max_fragment_size(setup: &Setup) -> Option<usize> {
     const HEADER: usize = 5;
     let added = added(setup.protocol, setup.cipher_suite);
@@ -223,7 +234,7 @@ fn max_fragment_size(setup: &Setup) -> Option<usize> {
         .map(|size| (size as usize + added).min(MOST_IN_RECORD) + HEADER)
 }
 
-/// A client's configuration and the name that it expects.
+/// A client's configuration, and the server name that it expects.
 pub struct Client {
     config: Arc<ClientConfig>,
     host_name: &'static str,
@@ -253,10 +264,13 @@ impl TlsLibrary for Rustls {
     }
 
     fn unsupported(&self, scenario: &Scenario) -> Option<String> {
-        // A scenario that can't be set up is an error, which the set-up will report.
+        // An invalid configuration is an error, which creating it reports.
         if let Ok(setup) = Setup::client(scenario) {
             if let Some(group) = setup.groups.iter().find(|group| !self.has_group(**group)) {
                 return Some(self.lacks(&group.to_string()));
+            }
+            if setup.certificate.is_ml_dsa() && !self.verifies(setup.certificate) {
+                return Some(self.lacks(&setup.certificate.to_string()));
             }
             if !self.signs(&setup) {
                 return Some(self.lacks(&format!("{} in TLS 1.2", setup.certificate)));
@@ -271,8 +285,17 @@ impl TlsLibrary for Rustls {
                 ));
             }
         }
-        let ml_kem = Primitive::of(scenario).is_ok_and(Primitive::is_ml_kem);
+        let primitive = Primitive::of(scenario).ok()?;
+        if primitive.is_ml_dsa() && !self.verifies(Certificate::MlDsa44) {
+            return Some(self.lacks("ML-DSA"));
+        }
+        let ml_kem = primitive.is_ml_kem();
         (ml_kem && !self.has_group(KeyExchange::X25519MlKem768)).then(|| self.lacks("ML-KEM"))
+    }
+
+    /// The locks of Rust's standard library are instructions in the program.
+    fn locks_by_calls(&self) -> bool {
+        false
     }
 
     fn cryptography(&self) -> Result<&dyn Cryptography> {
@@ -345,7 +368,7 @@ impl TlsLibrary for Rustls {
                 config.session_storage =
                     ServerSessionMemoryCache::new(setup.session_cache as usize);
             }
-            Resumption::Resumed => bail!("\"resumed\" is no way to resume"),
+            Resumption::Resumed => bail!("\"resumed\" is not a way to resume"),
         }
         Ok(Arc::new(config))
     }

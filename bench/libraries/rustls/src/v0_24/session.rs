@@ -1,4 +1,4 @@
-//! Where a client keeps the session that its next connection resumes.
+//! The store of the session that a client's next connection resumes.
 
 use std::{
     fmt,
@@ -10,7 +10,7 @@ use rustls::{
     crypto::kx::NamedGroup,
 };
 
-/// Keeps one session, and gives it away once: the same as the adapters of the C libraries do.
+/// Stores one session and returns it once, like the adapters of the C libraries.
 #[derive(Default)]
 pub struct SessionSlot {
     tls12: Mutex<Option<Tls12Session>>,
@@ -33,7 +33,7 @@ impl fmt::Debug for SessionSlot {
 impl ClientSessionStore for SessionSlot {
     fn set_kx_hint(&self, _: ClientSessionKey<'static>, _: NamedGroup) {}
 
-    /// None: a hint would avoid the HelloRetryRequest that a scenario asks for.
+    /// Always `None`: a hint would avoid the HelloRetryRequest that a scenario requires.
     fn kx_hint(&self, _: &ClientSessionKey<'_>) -> Option<NamedGroup> {
         None
     }

@@ -1,4 +1,4 @@
-//! Names of the harness as rustls has them.
+//! Maps names of the harness to names of rustls.
 
 use rustls::crypto::{CipherSuiteCommon, SignatureScheme, kx::NamedGroup};
 use tls_harness::scenario::{Certificate, CipherSuite, KeyExchange};
@@ -12,10 +12,5 @@ pub fn named_group(group: KeyExchange) -> NamedGroup {
 }
 
 pub fn signature_scheme(certificate: Certificate) -> SignatureScheme {
-    match certificate {
-        Certificate::Rsa2048 | Certificate::Rsa4096 => SignatureScheme::RSA_PSS_SHA256,
-        Certificate::EcdsaP256 => SignatureScheme::ECDSA_NISTP256_SHA256,
-        Certificate::EcdsaP384 => SignatureScheme::ECDSA_NISTP384_SHA384,
-        Certificate::Ed25519 => SignatureScheme::ED25519,
-    }
+    SignatureScheme(certificate.signature_scheme())
 }

@@ -1,4 +1,4 @@
-//! Primitives that are wrong on purpose: no figure of them is taken.
+//! Primitives that are wrong on purpose: the driver measures none of them.
 
 use std::{
     sync::{Arc, Mutex},
@@ -20,32 +20,31 @@ use tls_rustls::Rustls;
 
 use super::noticed;
 
-/// What a primitive does wrong.
 #[derive(Clone, Copy, PartialEq)]
 pub enum Fault {
     None,
-    /// Seals with a shorter key than it is given.
+    /// Seals with a shorter key than it received.
     OtherCipher,
-    /// Leaves the data as it is.
+    /// Leaves the data unencrypted.
     Plaintext,
-    /// Opens whatever it is given.
+    /// Opens any record, whether its tag matches or not.
     Unauthenticated,
-    /// Signs something else.
+    /// Signs another message.
     OtherMessage,
-    /// Signs and verifies something else.
+    /// Signs and verifies another message.
     OtherMessages,
-    /// Takes every signature for a right one.
+    /// Accepts every signature.
     Unverified,
-    /// Agrees on the same secret with everybody.
+    /// Agrees on the same secret with every peer.
     SameSecret,
-    /// Agrees on a secret that is not the peer's.
+    /// Agrees on a secret that differs from the peer's.
     OtherSecret,
 }
 
 pub struct FaultyAdapter {
     library: Rustls,
     fault: Fault,
-    /// When a record was sealed.
+    /// Time of each sealed record.
     sealed: Arc<Mutex<Vec<Instant>>>,
 }
 
@@ -59,17 +58,17 @@ impl FaultyAdapter {
     }
 }
 
-/// Something of a library, with a fault.
-struct Lying<T: ?Sized> {
-    truth: Box<T>,
+/// Wraps an object of a library and adds a fault.
+struct Faulty<T: ?Sized> {
+    correct: Box<T>,
     fault: Fault,
     sealed: Arc<Mutex<Vec<Instant>>>,
 }
 
 impl FaultyAdapter {
-    fn lying<T: ?Sized>(&self, truth: Box<T>) -> Lying<T> {
-        Lying {
-            truth,
+    fn with_fault<T: ?Sized>(&self, correct: Box<T>) -> Faulty<T> {
+        Faulty {
+            correct,
             fault: self.fault,
             sealed: Arc::clone(&self.sealed),
         }
@@ -79,69 +78,71 @@ impl FaultyAdapter {
 impl Cryptography for FaultyAdapter {
     fn aead(&self, cipher: Cipher, key: &[u8]) -> Result<Box<dyn Aead>> {
         let library = self.library.cryptography()?;
-        let truth = match self.fault {
+        let correct = match self.fault {
             Fault::OtherCipher => library.aead(Cipher::Aes128Gcm, &key[..16])?,
             _ => library.aead(cipher, key)?,
         };
-        Ok(Box::new(self.lying(truth)))
+        Ok(Box::new(self.with_fault(correct)))
     }
 
     fn signature(&self, certificate: Certificate, key: &str) -> Result<Box<dyn Signature>> {
-        let truth = self.library.cryptography()?.signature(certificate, key)?;
-        Ok(Box::new(self.lying(truth)))
+        let correct = self.library.cryptography()?.signature(certificate, key)?;
+        Ok(Box::new(self.with_fault(correct)))
     }
 
     fn key_exchange(&self, group: Group) -> Result<Box<dyn KeyExchange>> {
-        let truth = self.library.cryptography()?.key_exchange(group)?;
-        Ok(Box::new(self.lying(truth)))
+        let correct = self.library.cryptography()?.key_exchange(group)?;
+        Ok(Box::new(self.with_fault(correct)))
     }
 }
 
-impl Aead for Lying<dyn Aead> {
+impl Aead for Faulty<dyn Aead> {
     fn seal(&mut self, nonce: &[u8; NONCE], additional: &[u8], record: &mut [u8]) -> Result<()> {
         self.sealed.lock().unwrap().push(Instant::now());
         match self.fault {
             Fault::Plaintext => Ok(()),
-            _ => self.truth.seal(nonce, additional, record),
+            _ => self.correct.seal(nonce, additional, record),
         }
     }
 
     fn open(&mut self, nonce: &[u8; NONCE], additional: &[u8], record: &mut [u8]) -> Result<()> {
-        match (self.fault, self.truth.open(nonce, additional, record)) {
+        match (self.fault, self.correct.open(nonce, additional, record)) {
             (Fault::Plaintext | Fault::Unauthenticated, _) => Ok(()),
             (_, result) => result,
         }
     }
 }
 
-impl Signature for Lying<dyn Signature> {
+impl Signature for Faulty<dyn Signature> {
     fn sign(&mut self, message: &[u8], signature: &mut [u8]) -> Result<usize> {
         match self.fault {
-            Fault::OtherMessage | Fault::OtherMessages => self.truth.sign(&message[1..], signature),
-            _ => self.truth.sign(message, signature),
+            Fault::OtherMessage | Fault::OtherMessages => {
+                self.correct.sign(&message[1..], signature)
+            }
+            _ => self.correct.sign(message, signature),
         }
     }
 
     fn verify(&mut self, message: &[u8], signature: &[u8]) -> Result<()> {
         match self.fault {
-            Fault::OtherMessages => self.truth.verify(&message[1..], signature),
+            Fault::OtherMessages => self.correct.verify(&message[1..], signature),
             Fault::Unverified => Ok(()),
-            _ => self.truth.verify(message, signature),
+            _ => self.correct.verify(message, signature),
         }
     }
 }
 
-impl KeyExchange for Lying<dyn KeyExchange> {
+impl KeyExchange for Faulty<dyn KeyExchange> {
     fn generate(&self, share: &mut [u8]) -> Result<Box<dyn PrivateKey>> {
-        Ok(Box::new(Lying {
-            truth: self.truth.generate(share)?,
+        Ok(Box::new(Faulty {
+            correct: self.correct.generate(share)?,
             fault: self.fault,
             sealed: Arc::clone(&self.sealed),
         }))
     }
 
     fn encapsulate(&self, share: &[u8], answer: &mut [u8], secret: &mut Secret) -> Result<()> {
-        self.truth.encapsulate(share, answer, secret)?;
+        self.correct.encapsulate(share, answer, secret)?;
         if self.fault == Fault::SameSecret {
             *secret = [7; 32];
         }
@@ -149,9 +150,9 @@ impl KeyExchange for Lying<dyn KeyExchange> {
     }
 }
 
-impl PrivateKey for Lying<dyn PrivateKey> {
+impl PrivateKey for Faulty<dyn PrivateKey> {
     fn agree(&mut self, answer: &[u8], secret: &mut Secret) -> Result<()> {
-        self.truth.agree(answer, secret)?;
+        self.correct.agree(answer, secret)?;
         match self.fault {
             Fault::SameSecret => *secret = [7; 32],
             Fault::OtherSecret => secret[0] ^= 1,
@@ -165,7 +166,7 @@ fn measured(fault: Fault, variant: &str) -> Result<Vec<Record>> {
     watched(fault, variant, 0.0).0
 }
 
-/// What a block says, and when records were sealed in it.
+/// The result of a block, and the times at which it sealed records.
 fn watched(fault: Fault, variant: &str, warmup: f64) -> (Result<Vec<Record>>, Vec<Instant>) {
     let faulty = super::FaultyAdapter {
         cryptography: FaultyAdapter::new(fault),
@@ -195,11 +196,11 @@ fn watched(fault: Fault, variant: &str, warmup: f64) -> (Result<Vec<Record>>, Ve
 }
 
 #[test]
-fn the_warm_up_of_primitives_is_thrown_away() {
+fn the_warm_up_of_primitives_is_discarded() {
     for warmup in [0.0, 0.1] {
         let (records, sealed) = watched(Fault::None, "aes-256-gcm-seal-16384", warmup);
         let operations = super::operations(&records.unwrap());
-        // Four batches of four records, after those of the proof.
+        // Four batches of four records, after the records of the proof.
         assert!(sealed.len() >= operations as usize + 4 * 4);
         let lasted = super::warm_up(&sealed, operations);
         assert!(lasted.as_secs_f64() >= warmup, "{lasted:?} of {warmup} s");
@@ -207,7 +208,7 @@ fn the_warm_up_of_primitives_is_thrown_away() {
 }
 
 #[test]
-fn an_honest_primitive_passes() {
+fn a_correct_primitive_passes() {
     for variant in ["aes-256-gcm-open-1350", "rsa-2048-verify", "x25519-agree"] {
         assert_eq!(measured(Fault::None, variant).unwrap().len(), 3);
     }

@@ -1,7 +1,7 @@
-"""Raw formats of other tools: every module of this package is one, and is found by being here.
+"""Raw formats of other tools: every module of this package is one, and is found automatically.
 
-A module has `FORMATS`, one for each version of its grammar. Our own format, `tlsbench/1`, is read
-by `load/tlsbench.py`, since it has more than rows.
+A module has `FORMATS`, one entry for each version of its grammar. `load/tlsbench.py` reads our own
+format, `tlsbench/1`, because it contains more than rows.
 """
 
 from __future__ import annotations
@@ -18,14 +18,17 @@ FOREIGN: Final[dict[str, Format]] = {
     for module in pkgutil.iter_modules(__path__)
     for format in import_module(f"{__name__}.{module.name}").FORMATS
 }
-"""By the name that run.toml has."""
+"""The formats by their name in run.toml."""
 
 HEAD: Final = 1 << 16
-"""Bytes of a file that are enough to know its format by."""
+"""Number of bytes at the start of a file that are enough to detect its format."""
 
 
 def detect(data: bytes, name: str, shown: str) -> Format:
-    """The one format of a file, by its bytes and its name; `shown` is what errors call it."""
+    """The only format that matches a file's bytes and name; `shown` names the file in errors.
+
+    Raises UserError if no format matches, or more than one.
+    """
     refuse_utf16(data, shown)
     refuse_long_lines(data, shown)
     head = data[:HEAD].decode("utf-8-sig", errors="replace").replace("\r\n", "\n")

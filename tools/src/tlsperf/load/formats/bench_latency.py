@@ -35,7 +35,7 @@ def _detects(text: str, name: str) -> bool:
 
 
 def parse(sources: Sequence[RawInput]) -> Parsed:
-    """Percentiles of each implementation, prefix and side over all its files."""
+    """Percentiles over all files of each implementation, prefix and side."""
     parsed = Parsed()
     groups: dict[tuple[str | None, int | None, str, str], list[RawInput]] = {}
     for source in sources:
@@ -72,7 +72,7 @@ def parse(sources: Sequence[RawInput]) -> Parsed:
 
 
 def _latencies(source: RawInput, parsed: Parsed) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
-    """The latencies of one file, µs."""
+    """The latencies of one file in µs, in the order of the file."""
     lines = text_of(source).split("\n")
     last = lines.pop()
     if last.strip():

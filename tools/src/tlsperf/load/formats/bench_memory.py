@@ -29,7 +29,7 @@ _FIGURES: Final = re.compile(r"^(?:bulk|handshake|send:|recv:)", re.M)
 
 
 def _libraries(text: str) -> frozenset[str]:
-    """Those of the tool whose names of cipher suites the commands have."""
+    """The libraries whose names of cipher suites the commands use."""
     return frozenset(["rustls"] if _OF_RUSTLS.search(text) else OPENSSL_API)
 
 

@@ -52,7 +52,7 @@ _BENCHMARKS: Final = TypeAdapter(dict[str, dict[str, _Metric]])
 
 
 def parse(source: RawInput) -> Parsed:
-    """One row a measure."""
+    """One row for each measure of a benchmark."""
     text = text_of(source)
     content = parse_json(text, source.name)
     try:

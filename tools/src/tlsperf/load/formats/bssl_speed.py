@@ -36,7 +36,9 @@ MEGABYTE_IN_MIB: Final = 1e6 / (1 << 20)
 
 
 def primitive_name(printed: str) -> str:
-    """`EVP-AES-256-GCM encrypt (16384 bytes)` as a variant: aes-256-gcm-seal-16384."""
+    """The variant of a printed name: aes-256-gcm-seal-16384 for `EVP-AES-256-GCM encrypt (16384
+    bytes)`.
+    """
     size = _SIZE.search(printed)
     words = _SIZE.sub("", printed).lower().split()
     words[0] = re.sub(r"^(?:evp|aead)-(?=aes|chacha)", "", words[0])
@@ -47,7 +49,7 @@ def primitive_name(printed: str) -> str:
 
 
 def parse(source: RawInput) -> Parsed:
-    """One row a line: bytes per second where the tool gives them, else operations."""
+    """One row for each line: bytes per second if the tool prints them, else operations."""
     parsed = Parsed()
     names: dict[str, tuple[str, int]] = {}
 
@@ -79,7 +81,7 @@ def parse(source: RawInput) -> Parsed:
 
 
 def _contradiction(source: RawInput, line: int, found: re.Match[str]) -> str | None:
-    """What is wrong with a line whose numbers do not agree, beyond the rounding of its print."""
+    """Why a line's numbers disagree by more than rounding explains; None if they agree."""
     count, printed, microseconds, operations, megabytes = found.groups()
     if int(microseconds) == 0:
         raise FormatError(source.name, line, "0us", "a time above zero")

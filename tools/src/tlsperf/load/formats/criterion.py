@@ -47,11 +47,11 @@ from tlsperf.load.rows import (
 )
 
 _UNITS: Final = {"ps": 1e-6, "ns": 1e-3, "µs": 1.0, "us": 1.0, "ms": 1e3, "s": 1e6}
-"""In microseconds."""
+"""The length of each unit in microseconds."""
 _NUMBER: Final = r"([0-9]+(?:\.[0-9]+)?) (ps|ns|µs|us|ms|s)"
 _TIME: Final = re.compile(rf"(.*?) ?time: \[{_NUMBER} {_NUMBER} {_NUMBER}\]")
 _LEAST_NAME: Final = 19
-"""Characters of a name that criterion prints on a line of its own."""
+"""Criterion prints a name on its own line if it has at least this many characters."""
 _PERCENT: Final = r"[+\u2212-]?[0-9.]+%"
 _NOISE: Final = re.compile(
     r"thrpt: \[[^]]*\]"
@@ -69,7 +69,7 @@ _NOISE: Final = re.compile(
 
 
 def parse_text(source: RawInput) -> Parsed:
-    """One row a benchmark."""
+    """One row for each benchmark."""
     parsed = Parsed()
     seen: set[Scenario] = set()
     alone: list[str] = []
@@ -115,7 +115,7 @@ _ESTIMATES_NAME: Final = re.compile(r"(?:.*/)?(.+?)[._-]estimates(?:[._-]?[0-9]+
 
 
 def parse_estimates(source: RawInput) -> Parsed:
-    """The row of the benchmark that the file's name says, and its median."""
+    """The typical value and the median of the benchmark that the file's name states."""
     content = parse_json(text_of(source), source.name)
     try:
         estimates = _Estimates.model_validate(content)
@@ -124,7 +124,7 @@ def parse_estimates(source: RawInput) -> Parsed:
     named = _ESTIMATES_NAME.fullmatch(source.name)
     if not named:
         found = f"the file name {source.name.rpartition('/')[2]}"
-        raise FormatError(source.name, None, found, "<benchmark>-estimates.json: no other name")
+        raise FormatError(source.name, None, found, "<benchmark>-estimates.json")
     scenario = _scenario(source, 1, named[1], set())
     typical = (estimates.slope or estimates.mean).point_estimate
     median = estimates.median.point_estimate
@@ -147,7 +147,7 @@ class _Message(BaseModel):
 
 
 def parse_messages(source: RawInput) -> Parsed:
-    """Two rows a benchmark: what is typical, and the median."""
+    """Two rows for each benchmark: the typical value and the median."""
     parsed = Parsed()
     seen: set[Scenario] = set()
 
@@ -182,7 +182,7 @@ def _message(source: RawInput, number: int, content: Any) -> _Message:
 def _durations(
     source: RawInput, line: int, scenario: Scenario, values: tuple[float, float], unit: str
 ) -> list[Any]:
-    """The rows of a typical value and of a median."""
+    """The rows of a typical value and of a median, in µs."""
     return [
         row_of(
             *(source, line, scenario, "duration", value * _UNITS[unit], "µs"), statistic=statistic
@@ -192,11 +192,11 @@ def _durations(
 
 
 def _scenario(source: RawInput, line: int, name: str, seen: set[Scenario]) -> Scenario:
-    """The scenario of a benchmark, which no earlier one has and which is of no other library."""
+    """The scenario of a benchmark. It must be new in the file and not belong to another library."""
     mine = (source.implementation or "").partition("-")[0]
     for part in re.split(r"[/ ]", name):
         if part.lower() in NAMES and not (source.implementation or "").startswith(part.lower()):
-            expected = f"benchmarks of {mine} alone: the others are of another --implementation"
+            expected = f"only benchmarks of {mine}: the others belong to another --implementation"
             raise FormatError(source.name, line, f"the benchmark {name[:100]!r}", expected)
     scenario = foreign_primitive(source, line, name)
     if scenario in seen:

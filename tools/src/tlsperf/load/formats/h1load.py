@@ -46,7 +46,7 @@ _UNITS: Final = {
     **{"f": -5, "p": -4, "n": -3, "u": -2, "m": -1, ".": 0},
     **{"k": 1, "M": 2, "G": 3, "T": 4, "P": 5, "E": 6},
 }
-"""Powers of 1000."""
+"""The power of 1000 of each suffix."""
 _VALUE: Final = r"(?:-|[0-9]\S*)"
 _PERCENTILES: Final = re.compile(rf"{_VALUE}(?: {_VALUE}){{6}}")
 _METHOD: Final = (
@@ -56,7 +56,7 @@ _VERSIONS: Final = {"TLS1.2": "1.2", "TLS1.3": "1.3"}
 
 
 def parse(source: RawInput) -> Parsed:
-    """The rate of one run."""
+    """The median rate of one run."""
     lines = [
         (number, " ".join(line.split()))
         for number, line in enumerate(text_of(source).split("\n"), start=1)
@@ -105,7 +105,7 @@ def parse(source: RawInput) -> Parsed:
 
 
 def _scenario(source: RawInput, number: int, line: str) -> Scenario:
-    """What the command says of the connections."""
+    """The scenario that the command's options describe."""
     command = _COMMAND.fullmatch(line)
     words = command[1].split() if command else []
     options = dict(pairwise(words))
@@ -133,7 +133,7 @@ def _scenario(source: RawInput, number: int, line: str) -> Scenario:
 
 
 def _number(source: RawInput, line: int, printed: str) -> float:
-    """A rate: `8k12` is 8120, with -ll as a decimal number."""
+    """A rate from its printed form: `8k12` is 8120; with -ll it is a decimal number."""
     if _RAW.fullmatch(printed):
         return float(printed)
     if found := _HUMAN.fullmatch(printed):

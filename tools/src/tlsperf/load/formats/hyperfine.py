@@ -49,7 +49,7 @@ class _Results(BaseModel):
 
 
 def parse(source: RawInput) -> Parsed:
-    """Three rows a command."""
+    """Three rows for each command: mean, median and maximum."""
     text = text_of(source)
     content = parse_json(text, source.name)
     try:

@@ -40,7 +40,9 @@ _CONNECTS: Final = re.compile(
 _SESSIONS: Final = re.compile(r"sessions: [0-9]+, hits: ([0-9]{1,18}), misses: ([0-9]{1,18})\s*")
 _UNSUPPORTED: Final = "!!! BoringSSL does not support stateful resumption for TLS1.3"
 _VERSIONS: Final = {"TLSv1.2": "1.2", "TLSv1.3": "1.3", "TLSv1/SSLv3": None}
-"""A current BoringSSL prints TLSv1/SSLv3 for every version; the cipher suite implies it."""
+"""The protocol of each printed version. A current BoringSSL prints TLSv1/SSLv3 for every version;
+the cipher suite implies the version then.
+"""
 
 
 class _OpensslBench(Grammar):
@@ -67,7 +69,9 @@ class _OpensslBench(Grammar):
         return True
 
     def certificate(self, suite: Suite) -> str | None:
-        """RSA unless the command or the suite says ECDSA; one key of each (bench.cc)."""
+        """RSA unless the command or the cipher suite says ECDSA. The tool has one key of each
+        (bench.cc).
+        """
         if suite.signature == "ECDSA":
             return "ecdsa-p256"
         if suite.signature == "RSA":
@@ -87,7 +91,7 @@ class _OpensslBench(Grammar):
         if not found:
             raise self.fail(line, " ".join(words), "sessions: N, hits: N, misses: N")
         hits, misses = int(found[1]), int(found[2])
-        resumptions = self.accepts - 1  # before them one full handshake, which made the session
+        resumptions = self.accepts - 1  # the first handshake is full: it makes the session
         if misses:
             self.note = f"{misses:,} of {hits + misses:,} handshakes were full ones"
         elif hits < resumptions:
@@ -96,7 +100,7 @@ class _OpensslBench(Grammar):
             self.note = "OpenSSL counted no handshake that resumed"
 
     def negotiated(self, line: int, words: list[str]) -> None:
-        """negotiated VERSION with SUITE [kx NAME]"""
+        """Parses `negotiated VERSION with SUITE [kx NAME]`."""
         command = self.need_command(line)
         if len(words) not in (4, 6) or words[2] != "with" or words[4:5] not in ([], ["kx"]):
             raise self.fail(line, " ".join(words), "negotiated VERSION with SUITE")
@@ -113,7 +117,9 @@ class _OpensslBench(Grammar):
         return self.command
 
     def check_suite(self, line: int, version: str, name: str, command: Command | None) -> Suite:
-        """The suite that was negotiated; another than requested spoils the command's figures."""
+        """The negotiated cipher suite. If another one was requested, the figures are marked
+        invalid.
+        """
         suite = self.suite(line, name)
         if version not in _VERSIONS:
             raise self.fail(line, f"version {version!r}", " or ".join(_VERSIONS))
@@ -126,7 +132,7 @@ class _OpensslBench(Grammar):
     def keep(
         self, line: int, mode: str, suite: Suite, side: str, rate: float, threads: int, unit: str
     ) -> None:
-        """Keeps the figure of a transfer or handshake."""
+        """Adds the figure of a transfer or handshake."""
         size = None
         if mode == "bulk" and self.command and self.command.numbers:
             size = self.command.numbers[0]
@@ -157,7 +163,7 @@ class _OpensslBench2023(_OpensslBench):
         }
 
     def transfer(self, line: int, words: list[str]) -> None:
-        """send: RATE MB/s"""
+        """Parses `send: RATE MB/s`."""
         command = self.need_command(line)
         if command.mode != "bulk":
             raise self.fail(line, " ".join(words), f"the figures of {command.mode}")
@@ -166,7 +172,7 @@ class _OpensslBench2023(_OpensslBench):
         self.keep(line, "bulk", self.suite(line, command.suite), side, rate, threads, unit)
 
     def handshakes(self, line: int, words: list[str]) -> None:
-        """handshakes (client|server) RATE handshakes/s"""
+        """Parses `handshakes (client|server) RATE handshakes/s`."""
         command = self.need_command(line)
         if command.mode not in RESUMPTIONS:
             raise self.fail(line, " ".join(words), f"the figures of {command.mode}")
@@ -184,7 +190,7 @@ class _OpensslBench2024(_OpensslBench):
         self.words = {**self.words, **dict.fromkeys(figures, self.figure)}
 
     def figure(self, line: int, words: list[str]) -> None:
-        """(bulk|handshakes|…) SIDE VERSION SUITE RATE UNIT"""
+        """Parses `(bulk|handshakes|…) SIDE VERSION SUITE RATE UNIT`."""
         mode = "handshake" if words[0] == "handshakes" else words[0]
         sides = TRANSFER_SIDES if mode == "bulk" else {"client": "client", "server": "server"}
         if len(words) < 6 or words[1] not in sides:

@@ -60,16 +60,16 @@ _WORK: Final = (
     (r"(\w+) evp_set_peer call", "evp_setpeer", r"\1-set-peer"),
     (r"(write|read)_lock/unlock call pair", "rwlocks", r"rwlock-\1"),
 )
-"""What a line says was done, the program that says so, and the name of the primitive."""
+"""For each line: a pattern of the work it names, the program that prints it, and the primitive."""
 
 
 class _Command(NamedTuple):
-    """A line with a command, before the output of its program."""
+    """A command line that precedes the output of its program."""
 
     program: str
     threads: int | None
     options: str
-    """As part of a variant: `-s-P-o-4`."""
+    """The options as part of a variant: `-s-P-o-4`."""
 
 
 class _Reader:
@@ -94,7 +94,7 @@ class _Reader:
             raise FormatError(self.source.name, number, repr(line[:200]), expected)
 
     def _command(self, number: int, program: str, words: list[str]) -> _Command:
-        """What the words after a program's name say."""
+        """The number of threads and the options of a command."""
         if program == "writeread" and "-d" in words:
             raise FormatError(self.source.name, number, "DTLS (-d)", "TLS")
         threads = words.pop() if words and program != "pkeyread" else None
@@ -144,7 +144,7 @@ class _Reader:
 
 
 def parse(source: RawInput) -> Parsed:
-    """One row a line with a figure."""
+    """One row for each line with a figure."""
     parsed = Parsed()
     each_line(source, parsed.remarks, _Reader(source, parsed).read)
     return parsed

@@ -48,7 +48,7 @@ _AEADS: Final = ("aes-128-gcm", "aes-256-gcm", "chacha20-poly1305")
 _WHOLE: Final = re.compile(
     r"^\+F:.*\.[0-9]{2}$|^\+F[2-6]:.*\.[0-9]{6}$|^[^+].* [0-9]+\.[0-9]{2}k$|^[^+].*s .*\.[0-9]$"
 )
-"""The end of a line of figures that was not cut, by the decimals that `openssl speed` prints."""
+"""Matches the end of a complete line of figures, by the decimals that `openssl speed` prints."""
 
 _KEY_HEADER: Final = re.compile(r"(?:[a-z]+ )+((?:[a-z]+\.?/s ?)+)")
 _KEY_ROW: Final = re.compile(r"(.*?)((?: [0-9]+\.[0-9]+s)+)((?: [0-9]+\.[0-9]+)+)")
@@ -65,7 +65,9 @@ _LABELS: Final = (
     (re.compile(r"([0-9]+) bits? ffdh"), r"ffdh-\1"),
 )
 _CURVES: Final = {("3", "256"): "256", ("4", "384"): "384", ("5", "521"): "521"}
-"""Of -mr, which prints the place in the tool's list and the bits: the size of the NIST curve."""
+"""The size of a NIST curve by the two numbers that -mr prints: its place in the tool's list, and
+its bits.
+"""
 _MONTGOMERY: Final = {"253": "x25519", "448": "x448"}
 
 
@@ -76,7 +78,7 @@ _SIGNING: Final = (
 
 
 class _Rate(NamedTuple):
-    """A figure, by the variant that it is of."""
+    """A figure and the variant it belongs to."""
 
     variant: str
     value: float
@@ -84,15 +86,13 @@ class _Rate(NamedTuple):
 
 
 class _Reader:
-    """The lines of one file."""
-
     def __init__(self, source: RawInput, parsed: Parsed) -> None:
         self.source = source
         self.parsed = parsed
         self.sizes: list[int] = []
         self.steps: list[str] = []
         self.options: list[str] | None = None
-        """Of the command, where the file has it."""
+        """The options of the command; None if the file has no command."""
         self.seen: dict[str, int] = {}
 
     def read(self, number: int, line: str, last: bool) -> None:
@@ -156,7 +156,7 @@ class _Reader:
         raise self._fail(number, repr(line[:200]), expected)
 
     def _cipher(self, number: int, printed: str, rates: list[float]) -> Iterator[_Rate]:
-        """Bytes per second of a cipher, or another function of bytes, at each size."""
+        """The rates of a cipher or hash at each size; `rates` are in bytes per second."""
         name = re.sub(r"[^a-z0-9]+", "-", printed.lower()).strip("-")
         decrypts = "-decrypt" in (self.options or [])
         if name in _AEADS:
@@ -175,7 +175,7 @@ class _Reader:
         return None
 
     def _remark(self, number: int, message: str | None) -> None:
-        """Says once how the work differs from ours, or what the file does not say."""
+        """Adds a remark once: how the work differs from ours, or what the file does not state."""
         if message and all(remark.message != message for remark in self.parsed.remarks):
             self.parsed.remarks.append(Remark(self.source.name, number, message, "method"))
 
@@ -203,7 +203,7 @@ def _key_name(label: str) -> str:
 
 
 def _machine_name(kind: str, fields: list[str]) -> tuple[str, list[str], list[str]] | None:
-    """The name, the steps and their figures of a line +F2 to +F6; None of another line."""
+    """The name, steps and figures of a line +F2 to +F6; None for any other line."""
     place, bits, *values = fields
     curve = _CURVES.get((place, bits))
     match kind:
@@ -223,7 +223,7 @@ def _machine_name(kind: str, fields: list[str]) -> tuple[str, list[str], list[st
 
 
 def _per_second(value: float) -> float:
-    """A rate: before 3.0, -mr printed the seconds of an operation in its place."""
+    """A rate. Before 3.0, -mr printed the seconds of one operation instead."""
     return value if value >= 1 else 1 / value
 
 

@@ -37,7 +37,7 @@ _SIDES: Final = {
 }
 _CIPHERS: Final = {"aes-128-gcm": "AES_128_GCM_SHA256", "aes-256-gcm": "AES_256_GCM_SHA384"}
 _LIBRARIES: Final = ("openssl", "rustls")
-"""Of the side-by-side tables, as their columns begin."""
+"""The libraries of the side-by-side tables, as their column names start."""
 _ARCHITECTURES: Final = {"amd64": "x86_64", "arm64": "aarch64"}
 _KEY_SHARES: Final = {
     "X25519": "X25519",
@@ -65,7 +65,7 @@ class _Figure(NamedTuple):
 
 
 class _Cells:
-    """One line of a table; every access checks, and errors name the line."""
+    """One line of a table; every access checks its cell, and errors name the line."""
 
     def __init__(self, source: RawInput, line: int, cells: Mapping[str, str]) -> None:
         self.source = source
@@ -112,7 +112,7 @@ class _Cells:
 
 
 def _report(cells: _Cells) -> Iterator[_Figure]:
-    """The sixteen scenarios of a report of 2024 to 2026."""
+    """The sixteen scenarios of a report from 2024 to 2026."""
     protocol = cells.protocol()
     cipher = cells.one_of("cipher_suite", _CIPHERS)
     certificate = cells.choice("certificate", "rsa-2048", "ecdsa-p256")
@@ -137,7 +137,7 @@ def _report(cells: _Cells) -> Iterator[_Figure]:
 
 
 def _side_by_side(cells: _Cells) -> Iterator[_Figure]:
-    """A table of 2018 or 2019: a column `library_commit` for each implementation."""
+    """A table from 2018 or 2019, with a column `library_commit` for each implementation."""
     suites = OPENSSL_SUITES | {suite.iana: suite for suite in OPENSSL_SUITES.values()}
     suite = cells.one_of("cipher_suite", suites)
     if cells.protocol() != suite.protocol:
@@ -157,7 +157,7 @@ def _side_by_side(cells: _Cells) -> Iterator[_Figure]:
 
 
 def _threads(cells: _Cells) -> Iterator[_Figure]:
-    """Rate of one thread while so many run (`make threads`: RSA-2048, AES-256-GCM)."""
+    """Rate per thread with several threads (`make threads`: RSA-2048, AES-256-GCM)."""
     protocol = cells.protocol()
     makefile = MAKEFILE_SCENARIOS[f"latency-fullhs-tls{protocol.replace('.', '')}"]
     yield _Figure(
@@ -178,7 +178,7 @@ def _threads(cells: _Cells) -> Iterator[_Figure]:
 
 
 def _percentiles(cells: _Cells) -> Iterator[_Figure]:
-    """Latency of handshakes (`make thread-latency`), printed in ms."""
+    """Handshake latencies (`make thread-latency`), printed in ms."""
     figure = cells["figure"].removesuffix(f"-{cells['side']}")
     if figure not in MAKEFILE_SCENARIOS:
         raise cells.fail("figure", " or ".join(MAKEFILE_SCENARIOS))
@@ -198,7 +198,7 @@ def _percentiles(cells: _Cells) -> Iterator[_Figure]:
 
 
 def _histogram(cells: _Cells) -> Iterator[_Figure]:
-    """Bins of a chart: checked, but not observations; they are drawn from the raw file."""
+    """Checks the bins of a chart. They are not observations; charts read them from the raw file."""
     if cells.number("bin_low_ms") >= cells.number("bin_high_ms"):
         raise cells.fail("bin_high_ms", f"more than {cells['bin_low_ms']}")
     cells.number("count")
@@ -285,7 +285,7 @@ _READERS: Final[tuple[tuple[re.Pattern[str], _Reader], ...]] = tuple(
 
 
 def parse(source: RawInput) -> Parsed:
-    """One row a figure. A point that two charts of a page show is one, and must agree."""
+    """One row for each figure. A point that two charts show becomes one row; both must agree."""
     text = text_of(source)
     header, _, _ = text.partition("\n")
     reader = _reader(header)
@@ -340,7 +340,7 @@ def _row(source: RawInput, number: int, figure: _Figure) -> ParsedRow:
 
 
 def _implementation(source: RawInput, line: int, library: str, version: str) -> str:
-    """The id of the run's implementation with that library and version."""
+    """The id of the run's implementation with this library and version."""
     library = library.lower()
     found = [
         i.id for i in source.run.implementations if (i.library, i.version) == (library, version)
@@ -352,7 +352,7 @@ def _implementation(source: RawInput, line: int, library: str, version: str) -> 
 
 
 def implementations(data: bytes, name: str) -> list[Implementation]:
-    """The implementations that a table names, with what it says of them: library and version."""
+    """The implementations that a table names, with their library and version."""
     rows = list(csv.DictReader(decode(data, name).split("\n")))
     if not rows:
         raise FormatError(name, 1, "a table without lines", "a line for each figure")

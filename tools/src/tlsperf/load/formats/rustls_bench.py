@@ -35,7 +35,9 @@ _VERSIONS: Final = {"TLSv1_2": "1.2", "TLSv1_3": "1.3"}
 _RESUMPTIONS: Final = {"no-resume": "none", "sessionid": "session-id", "tickets": "ticket"}
 _AUTHENTICATIONS: Final = {"server-auth": "server", "mutual": "mutual"}
 _KEYS_OF: Final = {"RSA": ("rsa",), "ECDSA": ("ecdsa", "ed25519")}
-"""Keys that sign under a TLS 1.2 suite: RFC 8422, section 5.2, gives Ed25519 those of ECDSA."""
+"""The keys that can sign for a TLS 1.2 cipher suite: RFC 8422, section 5.2, lets Ed25519 use those
+of ECDSA.
+"""
 _FRAGMENT: Final = re.compile(r"max_fragment_size:(default|[1-9][0-9]{0,17})")
 
 
@@ -70,7 +72,7 @@ class _RustlsBench(Grammar):
         return suite
 
     def note(self, name: str) -> str | None:
-        """What spoils the present command's figures."""
+        """Why the current command's figures are invalid; None if they are valid."""
         if self.command and self.command.suite.lower() != name.lower():
             return f"measured {name}, not {self.command.suite} as asked for"
         return None
@@ -78,7 +80,7 @@ class _RustlsBench(Grammar):
     def keep_bulk(
         self, line: int, words: list[str], suite: Suite, rest: int, record_size: int | None
     ) -> None:
-        """Keeps a transfer whose side, rate and unit begin at word `rest`."""
+        """Adds a transfer whose side, rate and unit start at word `rest`."""
         self.check_mode(line, words, ("bulk",))
         if words[rest] not in TRANSFER_SIDES:
             raise self.fail(line, " ".join(words), "… (send|recv) RATE MB/s")
@@ -101,7 +103,7 @@ class _RustlsBench(Grammar):
         self.add(line, measured, TRANSFER_SIDES[words[rest]], rate, unit, self.note(words[2]))
 
     def bulk_certificate(self, suite: Suite) -> str | None:
-        """Of the first pair: --key-type, or RSA where it fits."""
+        """The certificate of the first pair: --key-type, or RSA if the cipher suite allows it."""
         if self.command and "--key-type" in self.command.options:
             return KEY_TYPES.get(self.command.options["--key-type"].replace("-", "").lower())
         return None if suite.signature == "ECDSA" else "rsa-2048"
@@ -109,7 +111,7 @@ class _RustlsBench(Grammar):
     def keep_handshake(
         self, line: int, words: list[str], suite: Suite, certificate: str | None, rest: int
     ) -> None:
-        """Keeps a handshake whose side, authentication, … begin at word `rest`."""
+        """Adds a handshake whose side, authentication, … start at word `rest`."""
         self.check_mode(line, words, ("handshake", "handshake-resume", "handshake-ticket"))
         if (
             words[rest] not in ("client", "server")

@@ -43,21 +43,21 @@ _CERTIFICATES: Final = {
 _CIPHERS: Final = {"aes": "AES_128_GCM_SHA256", "chacha": "CHACHA20_POLY1305_SHA256"}
 _TRANSFER_SIDES: Final = {"server": "sender", "client": "receiver"}
 _RESUMED: Final = 30
-"""Handshakes that one count of resumed handshakes is of."""
+"""Number of handshakes in one count of resumed handshakes."""
 _MEBIBYTES: Final = 10
-"""Of one transfer."""
+"""Size of one transfer."""
 _OLD_TRANSFER: Final = "a transfer of 1 or of 10 MiB, which names without a provider do not say"
 
 
 def parse(source: RawInput) -> Parsed:
-    """One row a line."""
+    """One row for each line."""
     parsed = Parsed()
     seen: dict[Scenario, int] = {}
 
     def read(number: int, line: str, last: bool) -> None:
         found = _LINE.fullmatch(line.strip())
         if last or not found:
-            # The digits of a line that does not end may go on.
+            # The last line may have lost digits if it has no line end.
             expected = "NAME,COUNT of rustls' ci-bench"
             raise FormatError(source.name, number, repr(line[:200]), expected)
         operation, resumption, provider, protocol, key, cipher, side, count = found.groups()

@@ -75,7 +75,7 @@ class _Reader:
 
     def read(self, number: int, line: str, last: bool) -> None:
         if last:
-            # Nothing else shows whether the last number is whole.
+            # Only the line end shows that the last number is whole.
             raise self._fail(number, line, "a line that ends")
         line = " ".join(line.split())
         if setting := _SETTING.fullmatch(line):
@@ -121,7 +121,7 @@ class _Reader:
             raise self._fail(number, line, expected)
         suite = OPENSSL_SUITES.get(self.settings.get("Cipher", ""))
         if suite and suite.protocol != _VERSIONS[version]:
-            suite = None  # OpenSSL ignores suites of the other version
+            suite = None  # OpenSSL ignores cipher suites of the other version
         with scenario_errors(self.source.name, number):
             return Scenario.model_validate(
                 {

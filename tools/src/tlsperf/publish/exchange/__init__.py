@@ -1,7 +1,7 @@
 """A report in the formats of other tools: `tlsperf export FORM REPORT`.
 
-`FORMS` lists them. To add one, write a module with a function from a `Publication` to its files,
-and add its line here.
+`FORMS` lists them. To add a format, write a module with a function from a `Publication` to its
+files, and add a line here.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ __all__ = ["FORMS", "Form", "exported"]
 
 
 class Form(NamedTuple):
-    """A format, and what makes the files of it."""
+    """A format, and the function that makes its files."""
 
     summary: str
     files: Callable[[Publication], Mapping[str, str]]
-    """Text by file name."""
+    """Returns the text of each file by its name."""
 
 
 def _csv(publication: Publication) -> dict[str, str]:
@@ -53,11 +53,14 @@ FORMS: Final[Mapping[str, Form]] = {
     "github-action": Form("github-action-benchmark, a JSON file a direction", github_action),
     "rustls-website": Form("a page of rustls.dev with its pictures", rustls_website),
 }
-"""By the name that the command line takes."""
+"""The formats by their name on the command line."""
 
 
 def exported(root: Path, form: str, report: str, out: Path | None) -> str:
-    """What the command prints: the text of a single file, or the paths of those it wrote."""
+    """The output of the command: the text of a single file, or the paths of the written files.
+
+    Raises UserError.
+    """
     if form not in FORMS:
         near = get_close_matches(form, FORMS, n=1)
         meant = f"did you mean {near[0]}? " if near else ""

@@ -1,8 +1,8 @@
-"""Go's benchmark format, a line a round: `benchstat -col implementation FILE` compares.
+"""Go's benchmark format, one line for each round: `benchstat -col implementation FILE` compares.
 
 Format: https://go.dev/design/14313-benchmark-format, with the `Unit` lines of
-golang.org/x/perf/benchfmt. benchstat takes every line as an independent sample: its interval is
-that of the rounds, not about another run, and it pairs nothing.
+golang.org/x/perf/benchfmt. benchstat treats every line as an independent sample: its interval is
+that of the rounds, not about another run, and it does not pair rounds.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from tlsperf.publish.exchange.publication import Publication
 
 
 def benchfmt(publication: Publication) -> dict[str, str]:
-    """The rounds that count of all rows but phases, an implementation after the other."""
+    """The valid rounds of all rows except phases, one implementation after the other."""
     return {"rounds.bench": "\n".join(_lines(publication)) + "\n"}
 
 
@@ -36,5 +36,5 @@ def _lines(publication: Publication) -> Iterator[str]:
 
 
 def benchmark_name(anchor: str) -> str:
-    """The anchor without hyphens: benchstat reads a last `-2` as a number of processors."""
+    """The anchor without hyphens: benchstat reads a `-2` at the end as a number of processors."""
     return "Benchmark" + anchor[0].upper() + anchor[1:].replace("-", "_")

@@ -1,4 +1,4 @@
-"""Bencher Metric Format: a benchmark for each implementation and row, a measure for its unit.
+"""Bencher Metric Format: a benchmark for each implementation and row, and a measure for its unit.
 
 Format: https://bencher.dev/docs/reference/bencher-metric-format/
 """
@@ -12,7 +12,9 @@ from tlsperf.publish.exchange.publication import Publication
 
 
 def bmf(publication: Publication) -> dict[str, str]:
-    """`lower_value` and `upper_value` are the interval about another run, where there is one."""
+    """The file bmf.json. `lower_value` and `upper_value` are the interval about another run, if
+    any.
+    """
     benchmarks: dict[str, dict[str, dict[str, float]]] = {}
     for table, row, cell, value in publication.figures:
         metric = {"value": value}
@@ -24,7 +26,7 @@ def bmf(publication: Publication) -> dict[str, str]:
 
 
 def measure(unit: str) -> str:
-    """The slug of a measure: MiB/s is mib-per-second, handshakes/s is handshakes-per-second."""
+    """The slug of a measure: mib-per-second for MiB/s, handshakes-per-second for handshakes/s."""
     words = unit.lower().replace("µs", "microseconds")
     words = re.sub(r"/s\b", " per second", words).replace("/", " per ")
     return re.sub(r"[^a-z0-9]+", "-", words).strip("-")

@@ -15,7 +15,9 @@ _FILES: Final = {"higher": "bigger-is-better.json", "lower": "smaller-is-better.
 
 
 def github_action(publication: Publication) -> dict[str, str]:
-    """`range` is half the width of the interval; `extra` names the report and the row."""
+    """The files, one for each direction. `range` is half the width of the interval; `extra` names
+    the report and the row.
+    """
     entries: dict[str, list[dict[str, object]]] = {}
     for table, row, cell, value in publication.figures:
         entry: dict[str, object] = {

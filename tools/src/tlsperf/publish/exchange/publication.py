@@ -1,4 +1,4 @@
-"""What every form is made of: the results of a report and the rounds behind them."""
+"""The input of every export: the results of a report and their rounds."""
 
 from __future__ import annotations
 
@@ -20,8 +20,6 @@ RUNS = Path("data", "runs")
 
 
 class Figure(NamedTuple):
-    """A cell that counts, with the row and the table that it is in."""
-
     table: Table
     row: Row
     cell: Cell
@@ -30,14 +28,14 @@ class Figure(NamedTuple):
 
 @dataclass(frozen=True)
 class Publication:
-    """A report as it is published; the rounds are read when a form needs them."""
+    """A published report; the rounds are read when a format needs them."""
 
     root: Path
     results: Results
 
     @property
     def figures(self) -> Iterator[Figure]:
-        """All values that count, in the order of the page; phases are left out."""
+        """All valid values, in the order of the page, without phases."""
         for table in self.results.tables:
             if table.by_phase:
                 continue
@@ -59,7 +57,7 @@ class Publication:
 
 
 def read_publication(root: Path, report: str) -> Publication:
-    """The report with an id; UserError with near matches where there is none."""
+    """The report with an id. Raises UserError, with similar names, if there is none."""
     folder = root / REPORTS
     if not (folder / report / "results.json").is_file():
         known = sorted(path.parent.name for path in folder.glob("*/results.json"))

@@ -1,8 +1,8 @@
 """A report as a page of rustls.dev, whose source is the folder `website` of rustls/rustls.
 
-docs/export.md describes the front matter that its templates read. Figures keep two decimals, as
-there. The page keeps the order of the reports there: system configuration, versions, measurements,
-results, and a chart each for transfers, full and resumed handshakes.
+docs/export.md describes the front matter that its templates read. Figures have two decimals, as on
+that site. The page has the order of the reports there: system configuration, versions,
+measurements, results, and one chart each for transfers, full and resumed handshakes.
 """
 
 from __future__ import annotations
@@ -21,33 +21,34 @@ from tlsperf.contract.text import listed, markdown
 from tlsperf.publish.exchange.publication import REPORTS, Publication
 
 LIBRARIES: Final = ("rustls", "openssl", "boringssl")
-"""Of the dials, in their order in the front matter."""
+"""The libraries of the dials, in the order of the front matter."""
 
 _DIALS: Final = {
     "transfer": {"recv": "receiver", "send": "sender"},
     "handshake": {"full": "none", "resume": "ticket"},
 }
-"""By section of the front matter: what distinguishes its dials, side or resumption."""
+"""The dials of each section of the front matter, with their side or resumption."""
 
 _GROUPS: Final = ("X25519MLKEM768", None)
-"""Of the handshakes of the dials, whose title on the page names the group; reports of before there
-were hybrid groups in ours do not have one."""
+"""The group of the handshakes on the dials; the page's title names it. Older reports of ours have
+no hybrid group.
+"""
 
 _CHARTS: Final = {
     "transfer": ("transfer", "graph of transfer speeds"),
     "full-handshakes": ("full-handshake", "graph of full handshakes"),
     "resumed-handshakes": ("resumed-handshake", "graph of resumed handshakes"),
 }
-"""By table: the end of the picture's name, and its text."""
+"""By table: the end of the picture's file name, and its text alternative."""
 
 _HEADINGS: Final = {"rustls": "Rustls"}
 
 _MARGIN: Final = 16
-"""Pixels of white around a chart."""
+"""White margin around a chart, in pixels."""
 
 
 def rustls_website(publication: Publication) -> dict[str, str]:
-    """The page and its three pictures, in the folders where the site has them."""
+    """The page and its three pictures, by their paths in the site. Raises UserError."""
     results = publication.results
     shown = _shown(results)
     tables = {table.anchor: table for table in results.tables if not table.by_phase}
@@ -71,7 +72,7 @@ def rustls_website(publication: Publication) -> dict[str, str]:
 
 
 def on_white(svg: str) -> str:
-    """A chart on a white ground with a margin: the site shows it on one that is dark."""
+    """A chart on a white background with a margin, because the site's background is dark."""
 
     def opened(found: re.Match[str]) -> str:
         width, height = int(found[1]) + 2 * _MARGIN, int(found[2]) + 2 * _MARGIN
@@ -87,7 +88,7 @@ def on_white(svg: str) -> str:
 
 
 def _shown(results: Results) -> dict[str, ShownImplementation]:
-    """The one implementation of each library that the dials have."""
+    """The only implementation of each library on the dials. Raises UserError."""
     found = {}
     for library in LIBRARIES:
         of_it = [i for i in results.implementations if i.library == library]
@@ -239,7 +240,7 @@ def _version(implementation: ShownImplementation) -> Iterator[str]:
 
 
 def _table(table: Table, shown: dict[str, ShownImplementation]) -> Iterator[str]:
-    """A table with a column for each library, in the order of the site's."""
+    """A table with a column for each library, in the site's order."""
     order = [shown[library] for library in sorted(LIBRARIES)]
     heads = [markdown(f"{NAMES[i.library]} {i.version}") for i in order]
     yield f"| {markdown(table.unit)} | {' | '.join(heads)} |"
@@ -258,16 +259,16 @@ def _table(table: Table, shown: dict[str, ShownImplementation]) -> Iterator[str]
 
 
 def _linked(text: str, url: str | None) -> str:
-    """The text, as a link where there is an address and not the name of a package."""
+    """The text, as a link if `url` is an address and not the name of a package."""
     is_address = url is not None and re.fullmatch(r"https?://[^\s\"'<>\\^`{|}()]+", url)
     return f"[{markdown(text)}]({url})" if is_address else markdown(text)
 
 
 def _is_code(text: str) -> bool:
-    """Whether it can stand as code: Zola looks for shortcodes in code too."""
+    """Whether the text can be code in Markdown: Zola searches for shortcodes in code too."""
     return "{" not in text and "`" not in text and "\n" not in text
 
 
 def _toml(text: str) -> str:
-    """A basic string of TOML, whose escapes are those of JSON."""
+    """A basic string of TOML, which has the same escapes as JSON."""
     return json.dumps(text, ensure_ascii=False)

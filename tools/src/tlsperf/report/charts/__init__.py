@@ -1,4 +1,4 @@
-"""The charts of a report: a module a kind, listed here."""
+"""The charts of a report: one module for each kind, listed here."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ KINDS: Final[tuple[Kind, ...]] = (
     heatmap,
     bars,
 )
-"""A table is drawn by the first that serves it."""
+"""The first kind that applies to a table draws it."""
 
 
 def charts_of(results: Results) -> list[Drawing]:
-    """The charts of a report's tables, in their order. `svg.draw` makes the text of each."""
+    """The charts of a report's tables, in the order of the tables. `svg.draw` makes each file."""
     cores = {host.cores for host in results.hosts}
     around = Around(
         implementations={i.id: i for i in results.implementations},

@@ -1,7 +1,7 @@
-"""Bars: a panel for each row of a table, a bar for each implementation, its name above it.
+"""Bar charts: a panel for each row of a table, and a bar for each implementation.
 
-The lengths rank; the figures are in the table. A rule across the end of a bar is its 95% interval;
-a pale bar must not count.
+Each bar has its name above it. The figures are in the table. A line across the end of a bar is its
+95% interval; a pale bar does not count.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from tlsperf.report.charts.panels import (
 from tlsperf.report.charts.theme import colour_channel, text_width
 
 MOST_BARS: Final = 48
-"""A table with more cells has no chart of this kind: nobody could read it."""
+"""A table with more cells has no chart of this kind: it would not be readable."""
 
 BAR: Final = 9
 AFTER: Final = 7
@@ -39,7 +39,7 @@ NOT_COUNTED: Final = " (not counted)"
 
 
 def applies(table: Table) -> bool:
-    """Whether the bars of a table are few enough."""
+    """Whether a table has few enough bars."""
     return sum(len(row.cells) for row in table.rows) <= MOST_BARS
 
 
@@ -49,7 +49,9 @@ def draw(table: Table, around: Around) -> Iterator[Drawing]:
 
 
 def bars_of(table: Table, implementations: Mapping[str, ShownImplementation]) -> Drawing:
-    """The chart of a table: a panel a row. Resumptions of a protocol share a scale."""
+    """The chart of a table, with a panel for each row. Resumptions of one protocol share
+    a scale.
+    """
     groups: dict[str, list[Row]] = {}
     for row in table.rows:
         resumed = row.scenario.resumption not in (None, "none")
@@ -82,7 +84,7 @@ def _panel(
     implementations: Mapping[str, ShownImplementation],
     size: tuple[float, int],
 ) -> Panel:
-    """The bars of one row, on a scale that ends at the first of `size`; the other is the width."""
+    """The bars of one row; `size` is the end of the scale and the width in pixels."""
     top, width = size
     names: list[dict[str, Any]] = []
     values: list[dict[str, Any]] = []
@@ -145,9 +147,9 @@ def _panel(
 
 
 def _flush(top: float) -> float:
-    """The pixels from the end of an axis within which a number is aligned to its right.
+    """Within this many pixels of an axis's end, a number is right-aligned.
 
-    A number in the middle of its tick would leave the panel there.
+    Centred on its tick, the number would leave the panel.
     """
     widest = f"{top:,.0f}" if top < MILLION else ""
     return max(1, text_width(len(widest)) / 2 - RIGHT)
@@ -158,7 +160,7 @@ def _text(cell: Cell) -> str:
 
 
 def _figures(table: Table, implementations: Mapping[str, ShownImplementation]) -> str:
-    """The text alternative of a table: every figure that its chart shows."""
+    """The text alternative of a table: every figure in its chart."""
     rows = [
         f"{row.name}: "
         + ", ".join(f"{implementations[c.implementation].label} {_text(c)}" for c in row.cells)

@@ -1,6 +1,6 @@
-"""What stands above a chart in its file: title, how to read it, and the legend of its lines.
+"""The head of a chart's file: its title, how to read it, and the legend of its lines.
 
-The page of a report has the same as HTML, where it wraps.
+On the page of a report, the same head is HTML, which wraps.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from tlsperf.report.charts.theme import CLASSES, TEXT, text_width
 SAMPLE: Final = 26
 BELOW: Final = 14
 MARGIN: Final = 12
-"""Around everything in a file: its background ends there."""
+"""Margin of a chart's file in pixels, on all sides."""
 
 
 class Head(NamedTuple):
@@ -27,7 +27,7 @@ class Head(NamedTuple):
 
 
 def head_of(chart: Chart) -> Head:
-    """The head of a chart's file, within its margins."""
+    """The head of a chart's file, inside its margins."""
     width = chart.width - 2 * MARGIN
     words = [(line, ' font-weight="600"') for line in wrapped(chart.title, width)]
     words += [(line, "") for line in wrapped(chart.note, width)] if chart.note else []
@@ -44,7 +44,7 @@ def head_of(chart: Chart) -> Head:
 
 
 def _rows(chart: Chart, width: int) -> list[list[tuple[Key, int]]]:
-    """The keys with their places across, in rows that are not wider than the chart."""
+    """The keys with their x positions, in rows that fit into the chart's width."""
     rows: list[list[tuple[Key, int]]] = []
     x = width
     for key in chart.keys:

@@ -1,7 +1,7 @@
-"""A matrix of factors: rows of a table by implementations, coloured by how far from the baseline.
+"""A matrix of factors: rows of a table by implementations, coloured by distance to the baseline.
 
-The colour repeats what each cell says in figures; it is never the only sign. A cell has the number
-that the table has: how many times better or worse, with a triangle up or down.
+Each cell has the same number as the table, how many times better or worse, with a triangle up or
+down. So the colour is never the only sign.
 """
 
 from __future__ import annotations
@@ -26,19 +26,21 @@ from tlsperf.report.charts.panels import (
 from tlsperf.report.charts.theme import HEAT, TEXT, text_width
 
 MOST_COLUMNS: Final = 5
-"""A table with ratios and more implementations is drawn as a matrix, not as bars."""
+"""A table with ratios and more implementations than this is drawn as a matrix, not as bars."""
 
 COLUMNS: Final = 6
-"""Of a panel."""
+"""Limit of the columns in a panel."""
 
-ROWS: Final = 6
-"""Of a panel."""
+ROWS: Final = 12
+"""Limit of the rows in a panel."""
 
 STEPS: Final = (0.625, 0.8, 0.9, 1.1, 1.25, 1.6)
-"""Factors at which the colour changes: symmetrical, as 0.8 and 1.25 are one difference."""
+"""Factors at which the colour changes; they are symmetrical, because 0.8 and 1.25 are one
+difference.
+"""
 
 SHORT: Final = 15
-"""Characters of a column's head."""
+"""A label with more characters than this is split in the head of a column."""
 
 CELL: Final = 20
 AFTER: Final = 5
@@ -53,7 +55,7 @@ def applies(table: Table) -> bool:
 
 
 def draw(table: Table, around: Around) -> Iterator[Drawing]:
-    """One chart of the whole table: the factors of all but the baseline."""
+    """One chart of the whole table: the factors of all implementations except the baseline."""
     shown = [around.implementations[i] for i in table.implementations if i != table.baseline]
     names = short_names(table)
     cells = [{c.implementation: c for c in row.cells} for row in table.rows]
@@ -65,14 +67,14 @@ def draw(table: Table, around: Around) -> Iterator[Drawing]:
     ]
     baseline = around.implementations[table.baseline].label if table.baseline else ""
     note = (
-        f"Times better ({UP}, green) or worse ({DOWN}, violet) than {baseline}; =: no difference "
-        "shown; grey: within 10%; the colour deepens at 1.1, 1.25 and 1.6."
+        f"Times better ({UP}, green) or worse ({DOWN}, violet) than {baseline}; empty: no "
+        "difference shown; grey: within 10%; the colour deepens at 1.1, 1.25 and 1.6."
     )
     yield drawing(table, grid(panels), _factors(table, shown, baseline), note)
 
 
 def heat(factor: float) -> str:
-    """The name of the colour of a factor, `worse-3` to `better-3`, `same` near 1."""
+    """The colour class of a factor, from `worse-3` to `better-3`; `same` near 1."""
     return tuple(HEAT)[sum(factor >= step for step in STEPS)]
 
 
@@ -80,7 +82,7 @@ def _panel(
     rows: Sequence[tuple[str, dict[str, Cell]]], shown: Sequence[ShownImplementation]
 ) -> Panel:
     """Some rows, each with its name above its cells, and some implementations as columns."""
-    step = PANEL / COLUMNS
+    step = PANEL // COLUMNS
     names: list[dict[str, Any]] = []
     boxes: list[dict[str, Any]] = []
     y = 0
@@ -123,7 +125,7 @@ def _panel(
             },
         },
         {
-            "data": {"values": [{**b, "y": b["y"] + CELL / 2 + 1} for b in boxes]},
+            "data": {"values": [{**b, "y": b["y"] + CELL / 2 + 1} for b in boxes if b["text"]]},
             "mark": {"type": "text", "align": "center", "baseline": "middle", "color": TEXT},
             "encoding": {"x": pixel("middle"), "y": pixel("y"), "text": {"field": "text"}},
         },
@@ -134,14 +136,14 @@ def _panel(
 
 
 def _head(shown: ShownImplementation) -> list[str]:
-    """Name and version, then provider and build, in few lines that are short."""
+    """Name and version, then provider and build, in a few short lines."""
     label, _, details = shown.label.partition(" (")
     names = [label] if len(label) <= SHORT else label.split(" ", 1)
     return [*names, *([details.removesuffix(")")] if details else [])]
 
 
 def _shown(cell: Cell | None) -> tuple[str, str]:
-    """The text of a cell, and the name of its colour."""
+    """The text of a cell, and its colour class."""
     if cell is None or cell.value is None:
         return "–", "same"
     if not cell.valid:
@@ -150,9 +152,9 @@ def _shown(cell: Cell | None) -> tuple[str, str]:
 
 
 def sign(ratio: Ratio) -> str:
-    """How many times better or worse, as the table says it."""
+    """How many times better or worse, with the number of the table; empty without a difference."""
     if ratio.verdict == "no difference shown":
-        return "="
+        return ""
     up = ratio.value >= 1
     return f"{UP}{ratio.value:.2f}" if up else f"{DOWN}{1 / ratio.value:.2f}"
 
@@ -160,7 +162,7 @@ def sign(ratio: Ratio) -> str:
 def _factors(table: Table, shown: Sequence[ShownImplementation], baseline: str) -> str:
     """The text alternative of a matrix: the lowest and highest factor of each implementation.
 
-    Every figure would be minutes of listening; the table has them all.
+    A screen reader would read all figures for minutes; the table has them.
     """
     ranges = []
     for i in shown:

@@ -1,4 +1,4 @@
-"""Key exchanges beside each other: a group of bars for each handshake, a bar for each exchange."""
+"""Key exchanges: a panel for each handshake, and a bar for each key exchange."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from tlsperf.report.charts.kind import Around, Drawing, groups_of
 
 
 def applies(table: Table) -> bool:
-    """Whether a table compares key exchanges in some handshake, of few implementations."""
+    """Whether a table compares key exchanges of a handshake, for few implementations."""
     groups = groups_of(table, "key_exchange", "variant").values()
     few = len(table.implementations) <= heatmap.MOST_COLUMNS
     return few and any(len({row.scenario.key_exchange for row in rows}) > 1 for rows in groups)
 
 
 def draw(table: Table, around: Around) -> Iterator[Drawing]:
-    """One chart: a panel for each handshake, a bar for each exchange of each implementation."""
+    """One chart: a panel for each handshake, a bar for each key exchange of each implementation."""
     turned, columns = by_key_exchange(table, around.implementations)
     yield bars.bars_of(turned, columns)
 
@@ -28,8 +28,10 @@ def draw(table: Table, around: Around) -> Iterator[Drawing]:
 def by_key_exchange(
     table: Table, implementations: Mapping[str, ShownImplementation]
 ) -> tuple[Table, dict[str, ShownImplementation]]:
-    """The table turned: rows that differ in key exchange alone become one row, in which each
-    implementation is once for each exchange. It is drawn by `bars.bars`."""
+    """The table with rows that differ only in key exchange merged into one row.
+
+    In that row, each implementation occurs once for each key exchange. `bars.bars_of` draws it.
+    """
     turned: dict[Scenario, dict[str, Cell]] = {}
     columns: dict[str, ShownImplementation] = {}
     order = {i: n for n, i in enumerate(implementations)}

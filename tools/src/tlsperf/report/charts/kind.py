@@ -1,4 +1,4 @@
-"""What a kind of chart is: which tables it serves, and what it draws of one."""
+"""The interface of a kind of chart: which tables it applies to, and what it draws."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from tlsperf.report.charts.picture import Picture
 
 
 class Around(NamedTuple):
-    """What a report has besides the table that a chart is drawn of."""
+    """Facts about the report that a chart's table does not contain."""
 
     implementations: Mapping[str, ShownImplementation]
     cores: int | None
-    """Of the host; None where there are several hosts."""
+    """Number of cores of the host; None if there are several hosts."""
 
     def shown(self, table: Table) -> list[ShownImplementation]:
         """The implementations of a table, in the order of the report."""
@@ -24,7 +24,7 @@ class Around(NamedTuple):
 
 
 class Drawing(NamedTuple):
-    """A chart as results.json lists it, and what is drawn."""
+    """A chart as results.json lists it, and the picture to draw."""
 
     chart: Chart
     picture: Picture
@@ -34,14 +34,14 @@ class Kind(Protocol):
     """A module of this package that draws charts of a report's tables."""
 
     def applies(self, table: Table) -> bool:
-        """Whether it serves a table."""
+        """Whether this kind draws the table."""
 
     def draw(self, table: Table, around: Around) -> Iterator[Drawing]:
-        """The charts of a table that it serves."""
+        """The charts of a table to which this kind applies."""
 
 
 def draw_first(kinds: Iterable[Kind], table: Table, around: Around) -> Iterator[Drawing]:
-    """The charts of a table by the first kind that serves it; none where no kind does."""
+    """The charts of a table by the first kind that applies to it; none if no kind does."""
     for kind in kinds:
         if kind.applies(table):
             yield from kind.draw(table, around)
@@ -51,7 +51,7 @@ def draw_first(kinds: Iterable[Kind], table: Table, around: Around) -> Iterator[
 def drawing(
     table: Table, picture: Picture, description: str, note: str = "", legend: Sequence[Key] = ()
 ) -> Drawing:
-    """The chart of a table. `note` says how to read it, and `legend` what its lines are."""
+    """The chart of a table. `note` explains how to read it; `legend` names its lines."""
     chart = Chart(
         anchor=f"chart-{table.anchor}",
         file=f"{table.anchor}.svg",
@@ -67,14 +67,14 @@ def drawing(
 
 
 def headed(chart: Chart, picture: Picture) -> Drawing:
-    """A chart as large as its picture with title, note and legend above it, and its margins."""
+    """The chart with its final size: picture, margins, and the head above it."""
     chart = chart.model_copy(update={"width": picture.width + 2 * MARGIN})
     height = head_of(chart).height + picture.height + MARGIN
     return Drawing(chart.model_copy(update={"height": height}), picture)
 
 
 def groups_of(table: Table, *without: str) -> dict[Scenario, list[Row]]:
-    """Rows of a table by scenario but for some fields, in their order."""
+    """The rows of a table by their scenario with the fields `without` removed."""
     groups: dict[Scenario, list[Row]] = {}
     for row in table.rows:
         rest = row.scenario.model_copy(update=dict.fromkeys(without))

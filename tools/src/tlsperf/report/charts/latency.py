@@ -1,5 +1,7 @@
-"""Latency: a panel a scenario, percentiles as columns and the true maximum, on one logarithmic
-scale for all panels of a chart."""
+"""Latency: a panel for each scenario, with percentiles and the true maximum as columns.
+
+All panels of a chart share one logarithmic scale.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,7 @@ from tlsperf.report.charts.panels import PANEL, grid, keys, titles, without_titl
 
 PERCENTILES: Final = ("p5", "p50", "p90", "p99", "p99.9", "max")
 MARGIN: Final = 0.4
-"""Columns before the first and after the last."""
+"""Space before the first column and after the last, in columns."""
 
 
 def applies(table: Table) -> bool:
@@ -23,7 +25,7 @@ def applies(table: Table) -> bool:
 
 
 def draw(table: Table, around: Around) -> Iterator[Drawing]:
-    """One chart with a panel for each scenario."""
+    """One chart with a panel for each scenario, and percentiles as columns."""
     shown = around.shown(table)
     groups = groups_of(table)
     every = [c.value for row in table.rows for c in row.cells if c.value]
@@ -73,7 +75,7 @@ def draw(table: Table, around: Around) -> Iterator[Drawing]:
 
 
 def ticks(low: float, high: float) -> list[float]:
-    """1, 2 and 5 of each decade within the ends; 1 and 3, or 1 alone, where those are too many."""
+    """1, 2 and 5 of each decade between the ends; if those are too many, 1 and 3, or only 1."""
     decades = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
     for steps in ((1, 2, 5), (1, 3), (1,)):
         found = [s * 10.0**d for d in decades for s in steps if low <= s * 10.0**d <= high]

@@ -1,6 +1,6 @@
-"""Layouts: a dot for each layout of a program, by how far it lies from the linker's own order.
+"""Layouts: a dot for each layout of a program, by its difference from the linker's own order.
 
-The grey bar behind the dots is A/A: 95% of equal layouts would be within.
+The grey bar behind the dots is A/A: 95% of equal layouts would be within it.
 """
 
 from __future__ import annotations
@@ -59,10 +59,11 @@ def draw(table: Table, around: Around) -> Iterator[Drawing]:
 def _panel(
     title: list[str], effects: list[LayoutEffect], around: Around, ends: tuple[float, float]
 ) -> Panel:
-    """The dots of one row: a line for each program and kind, its name above it."""
+    """The dots of one row: the name of each kind, then a line for each program below its name."""
     bars: list[dict[str, Any]] = []
     dots: list[dict[str, Any]] = []
     labels: list[dict[str, Any]] = []
+    heads: list[dict[str, Any]] = []
     y = 0.0
     for effect in sorted(
         effects,
@@ -72,7 +73,10 @@ def _panel(
         ),
     ):
         shown = around.implementations[effect.implementation]
-        for text in wrapped(f"{shown.label}, {effect.kind}", PANEL - EDGE):
+        if effect.kind not in {head["kind"] for head in heads}:
+            y += LINE
+            heads.append({"y": y - 3, "text": effect.kind.capitalize(), "kind": effect.kind})
+        for text in wrapped(shown.label, PANEL - EDGE):
             y += LINE
             labels.append({"y": y - 3, "text": text})
         middle = y + STEP / 2 - 1
@@ -90,7 +94,7 @@ def _panel(
             "encoding": {"x": {**x, "field": "low"}, "x2": {"field": "high"}, "y": pixel("y")},
         },
         {
-            # Those of a colour after each other: the file has one path of them.
+            # Dots of one colour are adjacent, so that the file draws them as one path.
             "data": {"values": sorted(dots, key=lambda dot: dot["colour"])},
             "mark": {"type": "point", "filled": True, "size": 30, "opacity": 1},
             "encoding": {
@@ -99,6 +103,7 @@ def _panel(
                 "color": colour_channel(sorted({dot["colour"] for dot in dots})),
             },
         },
+        text_at(heads, -EDGE, fontWeight=600),
         text_at(labels, 0),
     ]
     return panel(title, layers, (PANEL - 2 * EDGE, round(y)), left=EDGE, right=EDGE, bottom=AXIS)

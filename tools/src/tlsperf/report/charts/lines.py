@@ -1,4 +1,4 @@
-"""Lines over a numeric axis, in a panel, with rules where something changes on the way."""
+"""A panel with lines over a numeric axis, and vertical rules at changes."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ LEFT: Final = 56
 RIGHT: Final = 16
 AXIS: Final = 20
 MILLION: Final = 1e6
-"""From which an axis says 2M: its numbers have room for seven characters."""
-MOST_DOTS: Final = 17
-"""Points of a line up to which each has a dot."""
+"""From this value on, an axis prints 2M: its numbers have room for seven characters."""
+MOST_DOTS: Final = 10
+"""A line with up to this number of points has a dot for each; others show corners and intervals."""
 
 
 @dataclass(frozen=True)
 class Point:
-    """One measured point, with its interval where one is known."""
+    """One measured point, with its interval if it has one."""
 
     x: float
     y: float
@@ -32,7 +32,7 @@ class Point:
 
 @dataclass(frozen=True)
 class Line:
-    """Points in the order of x; `colour` is the name of a library's colour."""
+    """Points in the order of x; `colour` is a library's colour class."""
 
     colour: str
     points: Sequence[Point]
@@ -44,7 +44,7 @@ def lines_of(
 ) -> list[Line]:
     """A line for each implementation that has figures.
 
-    `cells` are by the id of an implementation, each with its place on the axis.
+    `cells` has the cells of an implementation by its id, each with its position on the axis.
     """
     dash = dashes_of(shown)
     return [
@@ -72,10 +72,10 @@ def lines(
     height: int = HEIGHT,
     below: Sequence[Mapping[str, Any]] = (),
 ) -> Panel:
-    """A panel of lines, from zero upwards unless `y_scale` says else.
+    """A panel of lines; the y axis starts at zero unless `y_scale` is given.
 
-    `words` stand below the title. `below` are texts under the axis, each with its `x` and `y` in
-    pixels of the plot.
+    `words` are lines of text below the title. `below` are texts under the axis, each with its `x`
+    and `y` in pixels of the plot.
     """
     points = [p for line in drawn for p in line.points]
     top = max(max(p.y, p.high or 0) for p in points) * 1.04
@@ -123,7 +123,7 @@ def lines(
 
 
 def figures_axis(top: float) -> dict[str, Any]:
-    """The axis of figures up to `top`: few numbers, without a title."""
+    """The axis for figures up to `top`: few numbers, without a title."""
     form = "~s" if top >= MILLION else ",~f"
     return {"title": None, "format": form, "tickCount": 3, "grid": True}
 

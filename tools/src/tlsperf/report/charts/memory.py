@@ -1,4 +1,4 @@
-"""Memory by the number of sessions held: the slope is what one session more costs."""
+"""Memory by number of sessions: the slope is the cost of one more session."""
 
 from __future__ import annotations
 
@@ -21,7 +21,9 @@ def applies(table: Table) -> bool:
 
 
 def sessions_of(row: Row) -> int:
-    """The number of sessions that a row's variant names (`sessions-1000`)."""
+    """The number of sessions in a row's variant (`sessions-1000`). Raises ValueError
+    without one.
+    """
     variant = parse_variant(row.scenario.variant) if row.scenario.variant else None
     if variant is None or variant.kind != "sessions" or variant.number is None:
         raise ValueError(f"{row.anchor}: variant {row.scenario.variant!r}, not sessions-<number>")
@@ -29,14 +31,14 @@ def sessions_of(row: Row) -> int:
 
 
 def slope(points: Sequence[Point]) -> float | None:
-    """Least-squares slope: unit of y for one more of x; None below two points."""
+    """Least-squares slope: units of y for one more of x; None for fewer than two points."""
     if len({p.x for p in points}) < 2:
         return None
     return linear_regression([p.x for p in points], [p.y for p in points]).slope
 
 
 def draw(table: Table, around: Around) -> Iterator[Drawing]:
-    """One chart of rows in KiB: a panel for each scenario, with the slope of each line in words."""
+    """One chart of rows in KiB: a panel for each scenario, with the slope of each line as text."""
     groups = groups_of(table, "variant")
     names = without_title([scenario_name(s) for s in groups], table.title)
     shown = around.shown(table)

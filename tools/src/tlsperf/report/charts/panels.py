@@ -1,7 +1,7 @@
-"""Small multiples: panels as wide as a phone, side by side where there is room.
+"""Small multiples: panels as wide as a phone, in several columns on a wide screen.
 
-The page of a report lays the panels out by the width of the screen, so that no text is scaled down;
-the file has them in a grid.
+The page of a report arranges the panels by the width of the screen, so that no text is scaled down.
+The file has them in a grid.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from tlsperf.report.charts.picture import Box, Picture
 from tlsperf.report.charts.theme import TEXT, text_width
 
 PANEL: Final = 256
-"""Width of a panel in pixels. A phone of 320 has room for 288."""
+"""Width of a panel in pixels. A phone of 320 pixels has room for 288."""
 
 BOLD: Final = 215
-"""Room of a panel for bold text, in the width of normal text."""
+"""Width for bold text in a panel, in pixels of normal text."""
 
 SINGLE: Final = 312
-"""Width of a panel that stands alone: at 288 its text of 12 pixels still has 11."""
+"""Width of a single panel: scaled to 288, its text of 12 pixels is still 11 pixels high."""
 
 LINE: Final = 15
 COLUMNS: Final = 3
@@ -30,11 +30,11 @@ DASHES: Final[tuple[tuple[int, ...], ...]] = (
     *((), (7, 3), (2, 3), (9, 3, 2, 3)),
     *((12, 4), (4, 2, 1, 2), (1, 2), (14, 3, 3, 3)),
 )
-"""Lines of one colour are distinguished by these, in the order of their versions."""
+"""Dash patterns that distinguish lines of one colour, in the order of their versions."""
 
 
 class Panel(NamedTuple):
-    """A Vega-Lite view with what stands around its plot, in pixels."""
+    """A Vega-Lite view, the panel's size and the position of its plot, in pixels."""
 
     view: dict[str, Any]
     width: int
@@ -53,7 +53,7 @@ def panel(
     right: int = 0,
     bottom: int = 0,
 ) -> Panel:
-    """A panel: its title and more words, a text a line, above a plot of a width and a height."""
+    """A panel with title and `words`, one text for each line, above a plot (width, height)."""
     width, height = plot
     top = LINE * (len(title) + len(words)) + 6
     texts = [
@@ -66,7 +66,7 @@ def panel(
 
 
 def text_at(values: Sequence[Mapping[str, Any]], x: float, **mark: Any) -> dict[str, Any]:
-    """Texts at heights in pixels, all at one place across."""
+    """Texts at heights in pixels, all at one x position."""
     return {
         "data": {"values": list(values)},
         "mark": {"type": "text", "align": "left", "baseline": "alphabetic", "color": TEXT, **mark},
@@ -80,7 +80,7 @@ def pixel(field: str) -> dict[str, Any]:
 
 
 def grid(panels: Sequence[Panel]) -> Picture:
-    """The picture of panels, in the order given."""
+    """The picture of panels in a grid, in the given order."""
     columns = 2 if len(panels) == 4 else min(COLUMNS, len(panels))
     width = max(p.width for p in panels)
     boxes, y = [], 0
@@ -97,7 +97,7 @@ def grid(panels: Sequence[Panel]) -> Picture:
 
 
 def wrapped(text: str, width: int = PANEL) -> list[str]:
-    """A text in lines that a panel has room for, cut at spaces."""
+    """The lines of a text in a width in pixels, broken at spaces."""
     lines = [""]
     for word in text.split(" "):
         longer = f"{lines[-1]} {word}".strip()
@@ -109,7 +109,7 @@ def wrapped(text: str, width: int = PANEL) -> list[str]:
 
 
 def titles(names: Sequence[str]) -> list[list[str]]:
-    """The titles of panels, all in as many lines as the longest takes. They are bold, so wider."""
+    """The titles of panels, all with as many lines as the longest. Bold text is wider."""
     found = [wrapped(name[:1].upper() + name[1:], BOLD) for name in names]
     most = max(map(len, found))
     return [[*lines, *[""] * (most - len(lines))] for lines in found]
@@ -119,14 +119,14 @@ _PROTOCOL: Final = re.compile(r"^TLS 1\.[0-9] ")
 
 
 def short_names(table: Table) -> list[str]:
-    """The names of rows without the words that all of them begin with and the title says."""
+    """The names of rows without their common first words if the title has them."""
     return without_title([row.name for row in table.rows], table.title)
 
 
 def without_title(names: Sequence[str], title: str) -> list[str]:
-    """Names without the words that all of them have and the title says.
+    """Names without their common words if the title has them.
 
-    "TLS 1.3, RSA-2048" of "TLS 1.3 full handshake, RSA-2048"; "X25519" of "key agreement X25519".
+    "TLS 1.3, RSA-2048" for "TLS 1.3 full handshake, RSA-2048"; "X25519" for "key agreement X25519".
     """
     kinds = {_PROTOCOL.sub("", name).split(", ")[0] for name in names}
     if len(kinds) == 1 and all(map(_PROTOCOL.match, names)):
@@ -144,7 +144,7 @@ def without_title(names: Sequence[str], title: str) -> list[str]:
 
 
 def dashes(colours: Sequence[str]) -> list[tuple[int, ...]]:
-    """A dash for each line, so that no two of one colour look alike."""
+    """A dash for each line, so that lines of one colour differ."""
     return [DASHES[list(colours[:i]).count(c) % len(DASHES)] for i, c in enumerate(colours)]
 
 
@@ -159,7 +159,7 @@ def keys(shown: Sequence[ShownImplementation]) -> list[Key]:
 
 
 def legend(named: Sequence[tuple[str, str]]) -> list[Key]:
-    """The legend of lines by their names and colours."""
+    """The legend of lines from pairs of name and colour class."""
     of = zip(named, dashes([colour for _, colour in named]), strict=True)
     return [
         Key(label=name, colour=colour, dash=" ".join(map(str, dash)) or None)

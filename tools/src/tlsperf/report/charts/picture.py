@@ -1,4 +1,4 @@
-"""What every chart module returns."""
+"""The result of every chart module."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from tlsperf.report.charts.theme import WIDTH
 
 
 class Box(NamedTuple):
-    """A panel: where it stands in the file, its size, and how far in its plot begins."""
+    """A panel's position in the file, its size, and the position of its plot, in pixels."""
 
     x: int
     y: int
@@ -21,7 +21,7 @@ class Box(NamedTuple):
 class Picture(NamedTuple):
     """A Vega-Lite specification, and the size in pixels of what it draws.
 
-    One of panels draws them below each other (`vconcat`), and `boxes` say where each goes.
+    A picture of panels stacks them (`vconcat`); `boxes` has the position of each.
     """
 
     specification: dict[str, Any]

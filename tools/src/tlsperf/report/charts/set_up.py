@@ -1,5 +1,6 @@
-"""Set-ups: bars of time, also of many implementations, since a factor hides whether it is of a
-microsecond or of a second.
+"""Set-ups: bars of time, for many implementations too.
+
+A matrix of factors would not show whether a set-up takes a microsecond or a second.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from tlsperf.report.charts.kind import Around, Drawing
 
 
 def applies(table: Table) -> bool:
-    """Whether a table has the times of set-ups, and few enough."""
+    """Whether a table has times of set-ups, and few enough bars."""
     is_set_up = all(row.scenario.operation == "set-up" for row in table.rows)
     return is_set_up and table.unit == "µs" and bars.applies(table)
 

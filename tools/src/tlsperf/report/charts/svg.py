@@ -1,8 +1,8 @@
-"""Draws a Vega-Lite specification as a small SVG that stands alone and can be recoloured.
+"""Draws a Vega-Lite specification as a small, self-contained SVG that can be recoloured.
 
-vl-convert writes nested groups with accessibility notes for each mark. Here only what can be seen
-is kept: text stays text, transforms become coordinates with one decimal, neighbours that are
-painted alike share a group, each colour stays an attribute (light) and gets its class. No style
+vl-convert writes nested groups with accessibility notes for each mark. This module keeps only what
+is visible: text stays text, transforms become coordinates with one decimal, adjacent marks with the
+same paint share a group, and each colour is an attribute (light) with its class. There is no style
 element and no style attribute: a strict content security policy blocks both.
 """
 
@@ -11,7 +11,7 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Final
 from xml.etree import ElementTree
 from xml.sax.saxutils import escape, quoteattr
@@ -27,6 +27,8 @@ VEGA_LITE: Final = "6.4"
 _TRANSLATE: Final = re.compile(r"translate\((-?[\d.e-]+),\s*(-?[\d.e-]+)\)")
 _NUMBER: Final = re.compile(r"-?\d*\.?\d+(?:e-?\d+)?")
 _VIEW: Final = re.compile(r"\bconcat_(\d+)_group\b")
+_TURNED: Final = re.compile(r"rotate\(270\)\s*translate\((-?[\d.e-]+),\s*(-?[\d.e-]+)\)")
+_TURN: Final = "rotate(270)"
 _SVG: Final = "{http://www.w3.org/2000/svg}"
 _STEP: Final = re.compile(r"([A-Za-z])([^A-Za-z]*)")
 _CIRCLE: Final = re.compile(
@@ -42,6 +44,7 @@ _PAINT: Final = (
     "text-anchor",
 )
 _DEFAULTS: Final = {
+    ("fill", "none"),  # of a panel
     ("stroke", "none"),
     ("stroke-width", "1"),
     ("text-anchor", "start"),
@@ -52,7 +55,7 @@ _DEFAULTS: Final = {
 
 @dataclass
 class _Mark:
-    """An element to be written: where it is, and how it is painted (`class` included)."""
+    """An element of the SVG: its position, and its paint (including `class`)."""
 
     tag: str
     place: dict[str, str]
@@ -61,10 +64,10 @@ class _Mark:
 
 
 def draw(picture: Picture, chart: Chart) -> str:
-    """The SVG of a chart; its ids begin with the chart's anchor.
+    """The SVG of a chart; its ids start with the chart's anchor.
 
-    Each panel is an SVG within it, which a page can lay out by itself. Raises ValueError at a
-    colour that is not the theme's: it could not be recoloured.
+    Each panel is an SVG within it, which a page can arrange. Raises ValueError for a colour that is
+    not in the theme, because it could not be recoloured.
     """
     drawn = vl_convert.vegalite_to_svg(
         {**picture.specification, "config": CONFIG},
@@ -81,7 +84,7 @@ def draw(picture: Picture, chart: Chart) -> str:
         marks: list[_Mark] = []
         _flatten(view, 0.0, 0.0, {"fill": "none"}, marks)
         panels.append(
-            f'<svg class="panel" x="{MARGIN + box.x}" y="{box.y + head.height}" '
+            f'<svg class="panel" fill="none" x="{MARGIN + box.x}" y="{box.y + head.height}" '
             f'width="{box.width}" height="{box.height}" '
             f'viewBox="{-box.left} {-box.top} {box.width} {box.height}">'
             + "\n".join(_written(marks))
@@ -103,14 +106,14 @@ FEWEST_DOTS: Final = 3
 
 PANELS: Final = '<g class="panels">'
 END: Final = "</g>"
-"""Around the panels: a page takes what is between them."""
+"""PANELS and END enclose the panels: a page takes the text between them."""
 
 
-# --- what can be seen ----------------------------------------------------------------------------
+# --- reading of Vega's SVG ---------------------------------------------------------------------
 
 
 def _panels(root: ElementTree.Element) -> list[ElementTree.Element]:
-    """The group of each view of a concatenation, which its own transform does not move."""
+    """The group of each view of a concatenation, without its own transform."""
     groups = {
         int(found.group(1)): group
         for group in root.iter(f"{_SVG}g")
@@ -128,7 +131,7 @@ def _flatten(
     inherited: Mapping[str, str],
     marks: list[_Mark],
 ) -> None:
-    """Appends what is visible below an element, moved to where its ancestors' transforms put it."""
+    """Appends the visible elements below an element, moved by the transforms of its ancestors."""
     attributes = {**inherited, **element.attrib}
     if attributes.get("display") == "none" or attributes.get("opacity") == "0":
         return
@@ -136,6 +139,8 @@ def _flatten(
     if move := _TRANSLATE.match(transform):
         x, y = x + float(move.group(1)), y + float(move.group(2))
     rest = _TRANSLATE.sub("", transform, count=1).strip()
+    if turned := _TURNED.fullmatch(rest):
+        x, y, rest = x + float(turned.group(2)), y - float(turned.group(1)), _TURN
     tag = element.tag.rpartition("}")[2]
     if tag in {"svg", "g"}:
         below = {k: v for k, v in attributes.items() if k in _INHERITED}
@@ -157,7 +162,7 @@ def _flatten(
 def _mark(tag: str, attributes: Mapping[str, str], x: float, y: float, rest: str) -> _Mark:
     paint = {k: attributes[k] for k in _PAINT if k in attributes}
     paint = {k: v for k, v in paint.items() if (k, v) not in _DEFAULTS}
-    colours = {v for k, v in paint.items() if k in {"fill", "stroke"} and v != "none"}
+    colours = {v for k, v in paint.items() if k in {"fill", "stroke"}}
     if unknown := colours - set(CLASSES):
         raise ValueError(f"colours that are not the theme's: {', '.join(sorted(unknown))}")
     paint = {"class": " ".join(sorted(CLASSES[c] for c in colours)), **paint}
@@ -174,17 +179,19 @@ def _mark(tag: str, attributes: Mapping[str, str], x: float, y: float, rest: str
             return _Mark("path", {"d": moved}, paint)
     place = {k: attributes[k] for k in ("d", "font-weight") if k in attributes}
     place = {k: _short(v) for k, v in place.items() if (k, v) not in _DEFAULTS}
-    if tag == "text" and not rest:
-        place |= {"x": _number(x), "y": _number(y)}
+    if tag == "text" and rest in ("", _TURN):
+        if rest:  # of all texts of a group
+            x, y, paint = -y, x, paint | {"transform": rest}
+        place |= {k: _number(v) for k, v in (("x", x), ("y", y)) if _number(v) != "0"}
     elif x or y or rest:
         place["transform"] = f"translate({_number(x)},{_number(y)}){_short(rest)}"
     return _Mark(tag, place, paint)
 
 
 def moved_path(shape: str, x: float, y: float) -> str | None:
-    """A path of straight lines, moved, in steps along it; None if there are curves in it.
+    """A path of straight lines in relative steps, moved by (x, y); None if it has curves.
 
-    Every corner is rounded by itself, so that no error adds up.
+    Every corner is rounded by itself, so errors do not add up.
     """
     steps: list[str] = []
     at = start = (x, y)
@@ -229,7 +236,7 @@ def _tenths(point: tuple[float, float]) -> tuple[int, int]:
 
 
 def _decimal(tenths: int) -> str:
-    """A number of tenths as SVG writes it shortest: 12, 12.5, .5, -.5."""
+    """A number of tenths in the shortest form of SVG: 12, 12.5, .5, -.5."""
     whole, rest = divmod(abs(tenths), 10)
     text = f"{whole or ''}.{rest}" if rest else f"{whole}"
     return f"-{text}" if tenths < 0 else text
@@ -240,18 +247,16 @@ def _number(value: float) -> str:
 
 
 def _short(text: str) -> str:
-    """Its numbers with one decimal at most."""
+    """The text with each of its numbers rounded to one decimal."""
     return _NUMBER.sub(lambda n: _number(float(n.group())), text)
 
 
-# --- how it is written ---------------------------------------------------------------------------
+# --- writing -------------------------------------------------------------------------------------
 
 
 def _written(marks: Iterable[_Mark]) -> Iterable[str]:
-    for _, alike in itertools.groupby(marks, key=_painted):
-        same = list(alike)
-        paint = max((mark.paint for mark in same), key=len)
-        group = _joined(_dotted([replace(mark, paint=paint) for mark in same]))
+    for _, alike in itertools.groupby(marks, key=lambda mark: mark.paint):
+        group = _joined(_dotted(list(alike)))
         if len(group) == 1:
             yield _element(group[0], group[0].paint)
         else:
@@ -259,14 +264,8 @@ def _written(marks: Iterable[_Mark]) -> Iterable[str]:
             yield f"<g{shared}>" + "".join(_element(mark, {}) for mark in group) + "</g>"
 
 
-def _painted(mark: _Mark) -> dict[str, str]:
-    """How a mark is painted. A straight line has no area, so it is filled like a bent one: not."""
-    straight = mark.tag == "path" and "fill" not in mark.paint
-    return mark.paint | ({"fill": "none"} if straight else {})
-
-
 def _dotted(alike: list[_Mark]) -> list[_Mark]:
-    """Dots of one size as one path, a third as long: the round ends of lines without a length."""
+    """Dots of one size as one path, a third as long: round ends of lines of length zero."""
     radii = {mark.place.get("r") for mark in alike}
     fill = alike[0].paint.get("fill")
     if len(alike) < FEWEST_DOTS or len(radii) > 1 or {m.tag for m in alike} != {"circle"}:
@@ -274,20 +273,32 @@ def _dotted(alike: list[_Mark]) -> list[_Mark]:
     if fill is None or set(alike[0].paint) != {"class", "fill"}:
         return alike
     width = _number(2 * float(radii.pop() or 0))
-    stroke = {"fill": "none", "stroke": fill, "stroke-width": width, "stroke-linecap": "round"}
-    path = "".join(f"M{mark.place['cx']},{mark.place['cy']}h0" for mark in alike)
-    return [_Mark("path", {"d": path}, alike[0].paint | stroke)]
+    paint = {"class": alike[0].paint["class"], "stroke": fill, "stroke-width": width}
+    path = "".join(_dots([(float(m.place["cx"]), float(m.place["cy"])) for m in alike]))
+    return [_Mark("path", {"d": path}, paint | {"stroke-linecap": "round"})]
+
+
+def _dots(places: Sequence[tuple[float, float]]) -> Iterable[str]:
+    """The steps from dot to dot."""
+    x, y = 0, 0
+    for command, place in zip(itertools.chain("M", itertools.repeat("m")), places, strict=False):
+        across, down = _tenths(place)
+        yield f"{command}{_decimal(across - x)},{_decimal(down - y)}Z".replace(",-", "-")
+        x, y = across, down
 
 
 def _joined(alike: Sequence[_Mark]) -> list[_Mark]:
-    """Strokes without an area in one path."""
+    """Merges adjacent strokes, and adjacent opaque areas, into one path."""
     joined: list[_Mark] = []
     for mark in alike:
-        stroke = mark.tag == "path" and mark.paint.get("fill", "none") == "none"
-        if stroke and joined and joined[-1].tag == "path" and "transform" not in mark.place:
+        path = mark.tag == "path" and "fill-opacity" not in mark.paint
+        if path and joined and joined[-1].tag == "path" and "transform" not in mark.place:
             joined[-1].place["d"] += mark.place["d"]
         else:
             joined.append(mark)
+    for mark in joined:
+        if "stroke" not in mark.paint and "d" in mark.place:  # what is filled is closed
+            mark.place["d"] = mark.place["d"].replace("Z", "")
     return joined
 
 

@@ -1,7 +1,7 @@
-"""How every chart looks: one fixed colour per library, and the colours of all else.
+"""The colours and fonts of all charts; each library has one fixed colour.
 
-These are the colours for a light page, safe for colour-blind readers. Each has a class, so that
-the site's style sheet can give it another value where the page is dark.
+These are the colours for a light page, safe for colour-blind readers. Each has a class, so that the
+site's style sheet can replace it on a dark page.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ HEAT: Final[Mapping[str, str]] = {
     "better-2": "#bfe2b9",
     "better-3": "#93cf90",
 }
-"""Steps from much worse to much better, safe for colour-blind readers, with dark text on each."""
+"""Colours from much worse to much better, safe for colour-blind readers, with dark text on each."""
 
 PAPER: Final = "#ffffff"
-"""Behind a chart that stands alone, so that it reads in a dark feed reader too."""
+"""The background of a chart's file, which makes it readable in a dark feed reader."""
 
 TEXT: Final = "#1f2328"
 GRID: Final = "#d0d7de"
@@ -35,7 +35,7 @@ CLASSES: Final[Mapping[str, str]] = {
     GRID: "chart-grid",
     PAPER: "chart-background",
 }
-"""Class of each colour; a chart has no others."""
+"""The class of each colour; a chart has no other colours."""
 
 FONT: Final = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, sans-serif"
 FONT_SIZE: Final = 12
@@ -64,12 +64,12 @@ CONFIG: Final[Mapping[str, Any]] = {
 
 
 def text_width(characters: int) -> int:
-    """Room for a text in pixels, wide enough for the widest common sans-serif (Verdana)."""
+    """The width of a text in pixels, enough for the widest common sans-serif (Verdana)."""
     return round(characters * FONT_SIZE * 0.6)
 
 
 def colour_channel(colours: Sequence[str]) -> dict[str, Any]:
-    """The Vega-Lite channel that gives each of these colour classes its fixed colour."""
+    """The Vega-Lite channel that maps these colour classes to their colours."""
     return {
         "field": "colour",
         "type": "nominal",

@@ -1,4 +1,4 @@
-"""Rate over the number of threads, a panel a scenario, with the number of cores marked."""
+"""Rate over the number of threads, with a panel for each scenario and the cores marked."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tlsperf.report.charts.lines import lines, lines_of
 from tlsperf.report.charts.panels import grid, keys, titles, without_title
 
 _FEW: Final = 8
-"""Threads up to which each number has its tick: fewer ticks than six would fall between them."""
+"""Up to this number of threads, each number has a tick, because fewer ticks would be fractions."""
 
 
 def applies(table: Table) -> bool:
@@ -21,7 +21,7 @@ def applies(table: Table) -> bool:
 
 
 def doubled(table: Table, tables: Sequence[Table]) -> bool:
-    """Whether a table is of the median thread, and another has all threads together."""
+    """Whether a table is of the median thread, and another one has all threads together."""
     whole = table.anchor.replace("-per-thread", "-both-sides-threads")
     return whole != table.anchor and any(other.anchor == whole for other in tables)
 

@@ -1,4 +1,6 @@
-"""One scenario through the reports of a host: a line a library, broken where not comparable."""
+"""One scenario over the reports of a host: a line for each library, broken at
+incomparable reports.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,7 @@ HEIGHT = 170
 
 
 class Trend(NamedTuple):
-    """The picture of a trend, how to read it, and what its lines are."""
+    """The picture of a trend, how to read it, and its legend."""
 
     picture: Picture
     note: str
@@ -31,8 +33,11 @@ def trend(
     unit: Unit,
     better: str,
 ) -> Trend:
-    """The chart of lines whose cells are at `dates`; a mark lies between its report and the one
-    before it, since the day of the change is unknown."""
+    """The chart of lines with cells at `dates`.
+
+    A mark is drawn between its report and the one before it, because the day of the change is
+    unknown.
+    """
     days = [day.toordinal() for day in dates]
     order = [cell.report for cell in drawn[0].cells]
     at = {report: (days[i - 1] + days[i]) / 2 for i, report in enumerate(order) if i}

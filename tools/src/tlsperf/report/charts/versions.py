@@ -1,4 +1,4 @@
-"""History: a panel a task, a line a library over its versions."""
+"""History: a panel for each task, and a line for each library over its versions."""
 
 from __future__ import annotations
 
@@ -23,22 +23,22 @@ from tlsperf.report.charts.panels import (
 from tlsperf.report.charts.theme import text_width
 
 FEWEST: Final = 4
-"""Versions of a library from which a line says more than a matrix."""
+"""With at least this many versions of a library, a line is clearer than a matrix."""
 
 MOST_LIBRARIES: Final = 3
-"""Beside each other in a panel: each needs room for two versions' names."""
+"""Limit of libraries side by side in a panel: each needs room for the names of two versions."""
 
 INSET: Final = 8
 
 
 def line_of(shown: ShownImplementation) -> str:
-    """What its versions have in common."""
+    """The common part of a line's labels: library, provider and build."""
     details = ", ".join(d for d in (shown.provider, shown.build) if d)
     return NAMES[shown.library] + (f" ({details})" if details else "")
 
 
 def applies(table: Table) -> bool:
-    """Whether a library has several versions. Ids begin with the library and end with the build."""
+    """Whether a library has several versions. Ids start with the library and end with the build."""
     libraries = Counter(i.split("-")[0] for i in table.implementations)
     return (
         max(libraries.values()) >= FEWEST
@@ -68,7 +68,7 @@ def draw(table: Table, around: Around) -> Iterator[Drawing]:
 
 
 def number_of(shown: ShownImplementation) -> str:
-    """The number of a version: 5.4.0 of "boring-sys 5.4.0, API 44"."""
+    """The number in a version: 5.4.0 for "boring-sys 5.4.0, API 44"."""
     return shown.version.split(",")[0].split(" ")[-1]
 
 
@@ -99,7 +99,7 @@ def _panel(title: list[str], row: Row, groups: dict[str, list[ShownImplementatio
             {"x": round(start + room / 2), "y": HEIGHT + LINE * (k + 1), "text": text}
             for k, text in enumerate(ends)
         ]
-    # Where they have no room beside each other, the note below the title has all versions.
+    # If there is no room for the names, only the note below the title has them.
     shown = below if widest < slot else []
     return lines(title, drawn, x_domain=(0, PANEL - LEFT - RIGHT), below=shown)
 

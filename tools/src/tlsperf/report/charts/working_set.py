@@ -13,13 +13,13 @@ from tlsperf.report.charts.lines import lines, lines_of
 from tlsperf.report.charts.panels import grid, keys, titles, without_title
 
 FEWEST: Final = 4
-"""Working sets of a scenario from which a line says more than bars."""
+"""With at least this many working sets of a scenario, a line is clearer than bars."""
 
 _LABEL: Final = (
     "datum.value < 20 ? format(pow(2, datum.value - 10), 'd') + ' KiB' : "
     "format(pow(2, datum.value - 20), 'd') + ' MiB'"
 )
-"""Of a tick, whose value is the binary logarithm of the bytes."""
+"""Vega expression for a tick's label; its value is the binary logarithm of the bytes."""
 
 
 def applies(table: Table) -> bool:

@@ -1,0 +1,135 @@
+//! Calls into the kernel, as strace writes them down (<https://strace.io>): natively, since Valgrind
+//! makes calls of some that the kernel answers without one, such as reading the clock.
+
+use std::{
+    env, fs,
+    path::{Path, PathBuf},
+    process::{self, Command},
+};
+
+use anyhow::{Context, Result, bail, ensure};
+
+/// What a mark writes to no file: a call that fails.
+const MARK: &[u8] = b"tls-calls-mark";
+
+/// Marks where the count begins or ends, for strace.
+pub fn mark() {
+    // SAFETY: no file has this number; the call fails and changes nothing.
+    unsafe { libc::write(-1, MARK.as_ptr().cast(), MARK.len()) };
+}
+
+/// What strace writes down of one thread, in a file that is removed when nobody needs it.
+pub struct Trace(PathBuf);
+
+impl Trace {
+    pub fn of_this_process() -> Self {
+        Self(env::temp_dir().join(format!("tls-kernel-{}", process::id())))
+    }
+
+    /// A program with an argument, whose first thread is watched.
+    pub fn program(&self, path: &Path, argument: &str) -> Command {
+        let mut command = Command::new("strace");
+        command
+            .args(["--quiet=all", "--signal=none", "--output"])
+            .arg(&self.0)
+            .arg("--")
+            .arg(path)
+            .arg(argument);
+        command
+    }
+
+    /// Calls between the marks.
+    ///
+    /// # Errors
+    /// strace wrote nothing, or a mark is missing.
+    pub fn calls(&self) -> Result<u64> {
+        let text = fs::read(&self.0).with_context(|| format!("strace: {}", self.0.display()))?;
+        calls(&String::from_utf8_lossy(&text))
+    }
+}
+
+impl Drop for Trace {
+    fn drop(&mut self) {
+        // What cannot be removed stays in the folder for temporary files.
+        let _ = fs::remove_file(&self.0);
+    }
+}
+
+/// Calls between the marks of a trace: lines such as `getrandom("\x1f", 1, 0) = 1`.
+fn calls(text: &str) -> Result<u64> {
+    let mark = format!("write(-1, {:?},", String::from_utf8_lossy(MARK));
+    let (mut calls, mut marks) = (0, 0_u64);
+    for line in text.lines() {
+        if line.starts_with(&mark) {
+            marks += 1;
+        } else if marks % 2 == 1 {
+            let name = line.split('(').next().unwrap_or_default();
+            let letter = |it: char| it.is_ascii_alphanumeric() || it == '_';
+            ensure!(
+                line.contains('(') && !name.is_empty() && name.chars().all(letter),
+                "strace: found {line:?}, expected a call"
+            );
+            calls += 1;
+        }
+    }
+    ensure!(
+        marks > 0 && marks % 2 == 0,
+        "strace: found {marks} marks, expected an even number"
+    );
+    Ok(calls)
+}
+
+/// The version of strace on this host, such as `6.1`.
+///
+/// # Errors
+/// There is none; the error names what installs it.
+pub fn version() -> Result<String> {
+    let output = Command::new("strace").arg("--version").output().context(
+        "strace, which counts calls into the kernel, is not installed: apt-get install strace",
+    )?;
+    let text = String::from_utf8_lossy(&output.stdout);
+    let first = text.lines().next().unwrap_or_default();
+    match first.rsplit_once("version ") {
+        Some((_, version)) if output.status.success() => Ok(version.to_owned()),
+        _ => bail!("strace --version: found {first:?}, expected a version"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TRACE: &str = "\
+execve(\"./tls-openssl\", [\"./tls-openssl\", \"count\"], 0x7ffd /* 20 vars */) = 0
+write(-1, \"tls-calls-mark\", 14)         = -1 EBADF (Bad file descriptor)
+getrandom(\"\\x1f\\x8b\", 2, 0)            = 2
+write(-1, \"tls-calls-mark\", 14)         = -1 EBADF (Bad file descriptor)
+brk(NULL)                               = 0x55
+write(-1, \"tls-calls-mark\", 14)         = -1 EBADF (Bad file descriptor)
+mlock(0x7f, 16384)                      = 0
+write(1, \"tls-calls-mark\", 14)          = 14
+write(-1, \"tls-calls-mark\", 14)         = -1 EBADF (Bad file descriptor)
+exit_group(0)                           = ?
+";
+
+    #[test]
+    fn calls_between_the_marks_are_counted() {
+        assert_eq!(calls(TRACE).unwrap(), 3);
+    }
+
+    #[test]
+    fn a_trace_that_lacks_a_mark_is_refused() {
+        let lines: Vec<_> = TRACE.lines().collect();
+        for end in [0, 1, 2, 6, 8] {
+            assert!(calls(&lines[..end].join("\n")).is_err(), "{end}");
+        }
+    }
+
+    #[test]
+    fn a_line_that_is_no_call_is_refused() {
+        for line in ["resumed>) = 2", "strace: detached", ""] {
+            let trace = TRACE.replace("getrandom(\"\\x1f\\x8b\", 2, 0)            = 2", line);
+            assert!(calls(&trace).is_err(), "{line}");
+        }
+    }
+}

@@ -1,0 +1,288 @@
+//! What is read from records made by hand.
+
+use super::*;
+
+fn with_length(bytes: usize, content: &[u8]) -> Vec<u8> {
+    let length = content.len().to_be_bytes();
+    [&length[length.len() - bytes..], content].concat()
+}
+
+fn message(kind: u8, body: &[u8]) -> Vec<u8> {
+    [&[kind][..], &with_length(3, body)].concat()
+}
+
+fn record(content: u8, fragment: &[u8]) -> Vec<u8> {
+    [&[content, 3, 3][..], &with_length(2, fragment)].concat()
+}
+
+fn hello(random: [u8; 32], suite: u16, extensions: &[u8]) -> Vec<u8> {
+    let body = [
+        &[3, 3][..],
+        &random,
+        &[0],
+        &suite.to_be_bytes(),
+        &[0],
+        &with_length(2, extensions),
+    ]
+    .concat();
+    message(SERVER_HELLO, &body)
+}
+
+const TLS13_VERSION: [u8; 6] = [0, 43, 0, 2, 3, 4];
+const X25519_SHARE: [u8; 9] = [0, 51, 0, 5, 0, 0x1d, 0, 1, 9];
+
+#[test]
+fn a_full_tls12_handshake_names_its_group() {
+    let flight = [
+        hello([1; 32], 0xc030, &[]),
+        message(CERTIFICATE, &[0; 10]),
+        message(SERVER_KEY_EXCHANGE, &[3, 0, 0x1d, 0]),
+    ]
+    .concat();
+    // Messages may be split over records.
+    let sent = [
+        record(HANDSHAKE, &flight[..50]),
+        record(HANDSHAKE, &flight[50..]),
+    ]
+    .concat();
+    assert_eq!(
+        parse(&sent).unwrap(),
+        WireHandshake {
+            protocol: Protocol::Tls12,
+            cipher_suite: CipherSuite::EcdheRsaAes256Gcm,
+            key_exchange: Some(KeyExchange::X25519),
+            resumed: false,
+            hello_retry: false,
+            tickets: 0,
+        }
+    );
+}
+
+#[test]
+fn a_resumed_tls12_handshake_shows_its_ticket() {
+    let flight = [
+        hello([1; 32], 0xc030, &[]),
+        message(NEW_SESSION_TICKET, &[0; 10]),
+    ]
+    .concat();
+    let sent = [
+        record(HANDSHAKE, &flight),
+        record(CHANGE_CIPHER_SPEC, &[1]),
+        record(HANDSHAKE, &[0xaa; 40]), // encrypted
+    ]
+    .concat();
+    let seen = parse(&sent).unwrap();
+    assert!(seen.resumed);
+    assert_eq!((seen.tickets, seen.key_exchange), (1, None));
+}
+
+#[test]
+fn a_tls13_handshake_shows_group_retry_and_resumption() {
+    let retry = [&TLS13_VERSION[..], &[0, 51, 0, 2, 0, 0x1d]].concat();
+    let psk = [&TLS13_VERSION[..], &X25519_SHARE, &[0, 41, 0, 2, 0, 0]].concat();
+    let sent = [
+        record(HANDSHAKE, &hello(HELLO_RETRY_RANDOM, 0x1302, &retry)),
+        record(CHANGE_CIPHER_SPEC, &[1]),
+        record(HANDSHAKE, &hello([1; 32], 0x1302, &psk)),
+        record(APPLICATION_DATA, &[0xaa; 40]),
+    ]
+    .concat();
+    assert_eq!(
+        parse(&sent).unwrap(),
+        WireHandshake {
+            protocol: Protocol::Tls13,
+            cipher_suite: CipherSuite::Aes256Gcm,
+            key_exchange: Some(KeyExchange::X25519),
+            resumed: true,
+            hello_retry: true,
+            tickets: 0,
+        }
+    );
+    assert_eq!(application_records(&sent).unwrap(), 1);
+}
+
+#[test]
+fn records_of_application_data_alone_are_counted() {
+    let data = record(APPLICATION_DATA, &[0xaa; 40]);
+    let other = record(HANDSHAKE, &[1, 0, 0, 0]);
+    for (sent, count) in [
+        (vec![], 0),
+        (other.clone(), 0),
+        ([&data[..], &other, &data, &data].concat(), 3),
+    ] {
+        assert_eq!(application_records(&sent).unwrap(), count);
+    }
+}
+
+/// The body of a ClientHello.
+fn client_hello(extensions: &[u8]) -> Vec<u8> {
+    [
+        &[3, 3][..],
+        &[1; 32],
+        &[0],
+        &with_length(2, &[0x13, 0x02]),
+        &[1, 0],
+        &with_length(2, extensions),
+    ]
+    .concat()
+}
+
+#[test]
+fn a_client_hello_shows_its_signature_schemes() {
+    let schemes = with_length(2, &[9, 4, 8, 4]);
+    let extensions = [&[0, 43, 0, 0, 0, 13][..], &with_length(2, &schemes)].concat();
+    let hello = message(CLIENT_HELLO, &client_hello(&extensions));
+    let encrypted = record(APPLICATION_DATA, &[7; 30]);
+    let sent = [record(HANDSHAKE, &hello), encrypted.clone()].concat();
+    assert_eq!(signature_schemes(&sent).unwrap(), [0x0904, 0x0804]);
+    // Two records, the first of which has a part of the length.
+    let split = [
+        record(HANDSHAKE, &hello[..2]),
+        record(HANDSHAKE, &hello[2..]),
+        encrypted.clone(),
+    ]
+    .concat();
+    assert_eq!(signature_schemes(&split).unwrap(), [0x0904, 0x0804]);
+    let none = message(CLIENT_HELLO, &client_hello(&[0, 43, 0, 0]));
+    assert_eq!(
+        signature_schemes(&record(HANDSHAKE, &none)).unwrap(),
+        Vec::<u16>::new()
+    );
+
+    let fault = |sent: &[u8]| signature_schemes(sent).unwrap_err().to_string();
+    let half = record(HANDSHAKE, &hello[..40]);
+    assert_eq!(fault(&half), "the client sent no whole ClientHello");
+    let half = [half, encrypted].concat();
+    assert_eq!(fault(&half), "the first message is encrypted");
+    let server = record(
+        HANDSHAKE,
+        &message(SERVER_HELLO, &client_hello(&extensions)),
+    );
+    assert_eq!(fault(&server), "the first message is of type 2");
+}
+
+#[test]
+fn a_client_hello_shows_its_key_shares() {
+    let shares = with_length(2, &[0x11, 0xec, 0, 1, 7, 0, 0x1d, 0, 1, 8]);
+    let extensions = [&[0, 43, 0, 0, 0, 51][..], &with_length(2, &shares)].concat();
+    let body = client_hello(&extensions);
+    let sent = record(HANDSHAKE, &message(CLIENT_HELLO, &body));
+    assert_eq!(
+        key_shares(&sent).unwrap(),
+        [KeyExchange::X25519MlKem768, KeyExchange::X25519]
+    );
+    assert!(key_shares(&sent[..sent.len() - 1]).is_err());
+    assert!(key_shares(&record(HANDSHAKE, &message(SERVER_HELLO, &body))).is_err());
+}
+
+/// A ClientHello with one key share for X25519.
+fn hello_with_share(share: &[u8]) -> Vec<u8> {
+    let shares = with_length(2, &[&[0, 0x1d][..], &with_length(2, share)].concat());
+    let extensions = [&[0, 51][..], &with_length(2, &shares)].concat();
+    message(CLIENT_HELLO, &client_hello(&extensions))
+}
+
+#[test]
+fn flights_of_tls13_have_messages_until_they_are_encrypted_and_key_shares() {
+    let share = [&TLS13_VERSION[..], &X25519_SHARE].concat();
+    let server = [
+        record(HANDSHAKE, &hello([1; 32], 0x1302, &share)),
+        record(CHANGE_CIPHER_SPEC, &[1]),
+        record(APPLICATION_DATA, &[0xaa; 40]),
+        record(APPLICATION_DATA, &[0xaa; 60]),
+    ]
+    .concat();
+    let flight = |bytes, records, messages, key_shares| Flight {
+        bytes,
+        records,
+        messages,
+        key_shares,
+    };
+    let expected = [flight(server.len(), 4, 1, 1)];
+    assert_eq!(flights(Protocol::Tls13, &[&server]).unwrap(), expected);
+
+    // After a retry, a client repeats its hello behind a record without meaning.
+    let first = record(HANDSHAKE, &hello_with_share(&[0; 32]));
+    let second = [
+        record(CHANGE_CIPHER_SPEC, &[1]),
+        record(HANDSHAKE, &hello_with_share(&[0; 65])),
+    ]
+    .concat();
+    let expected = [
+        flight(first.len(), 1, 1, 32),
+        flight(second.len(), 2, 1, 65),
+    ];
+    let found = flights(Protocol::Tls13, &[&first, &second]).unwrap();
+    assert_eq!(found, expected);
+    let retry = [&TLS13_VERSION[..], &[0, 51, 0, 2, 0, 0x1d]].concat();
+    let retry = record(HANDSHAKE, &hello(HELLO_RETRY_RANDOM, 0x1302, &retry));
+    let found = flights(Protocol::Tls13, &[&retry]).unwrap();
+    assert_eq!(found, [flight(retry.len(), 1, 1, 0)]);
+}
+
+#[test]
+fn flights_of_tls12_are_encrypted_behind_a_change_of_cipher() {
+    let first = record(HANDSHAKE, &hello_with_share(&[0; 32]));
+    let second = [
+        record(HANDSHAKE, &message(16, &[0; 33])),
+        record(CHANGE_CIPHER_SPEC, &[1]),
+        record(HANDSHAKE, &[0xaa; 40]),
+    ]
+    .concat();
+    let third = record(HANDSHAKE, &[0xaa; 40]);
+    let found = flights(Protocol::Tls12, &[&first, &second, &third]).unwrap();
+    let counts: Vec<_> = found.iter().map(|it| (it.records, it.messages)).collect();
+    assert_eq!(counts, [(1, 1), (3, 1), (1, 0)]);
+    assert!(flights(Protocol::Tls12, &[&first[..20]]).is_err());
+}
+
+#[test]
+fn a_retry_without_a_change_of_cipher_is_seen() {
+    let retry = [&TLS13_VERSION[..], &[0, 51, 0, 2, 0, 0x1d]].concat();
+    let answer = [&TLS13_VERSION[..], &[0, 51, 0, 5, 0, 0x17, 0, 1, 9]].concat();
+    let sent = [
+        record(HANDSHAKE, &hello(HELLO_RETRY_RANDOM, 0x1302, &retry)),
+        record(HANDSHAKE, &hello([1; 32], 0x1302, &answer)),
+        record(APPLICATION_DATA, &[0xaa; 40]),
+    ]
+    .concat();
+    let seen = parse(&sent).unwrap();
+    assert!(seen.hello_retry && !seen.resumed);
+    assert_eq!(seen.key_exchange, Some(KeyExchange::Secp256r1));
+}
+
+#[test]
+fn what_is_outside_of_the_vocabulary_is_named() {
+    let first = |flight: &[u8]| parse(&record(HANDSHAKE, flight)).unwrap_err().to_string();
+    let old = [0, 43, 0, 2, 3, 2];
+    let group = [&TLS13_VERSION[..], &[0, 51, 0, 2, 0, 0x1e]].concat();
+    let explicit = [
+        hello([1; 32], 0xc030, &[]),
+        message(SERVER_KEY_EXCHANGE, &[1, 0, 0x1d, 0]),
+    ]
+    .concat();
+    for (flight, expected) in [
+        (hello([1; 32], 0x1304, &[]), "cipher suite 0x1304 is not"),
+        (hello([1; 32], 0x1302, &old), "version 0x0302 is neither"),
+        (hello([1; 32], 0x1302, &group), "group 0x001e is not"),
+        (explicit, "key exchange without a named group"),
+        (
+            message(CERTIFICATE, &[0; 4]),
+            "the first message is of type 11",
+        ),
+        (
+            hello(HELLO_RETRY_RANDOM, 0x1302, &TLS13_VERSION),
+            "no ServerHello follows",
+        ),
+    ] {
+        let error = first(&flight);
+        assert!(error.contains(expected), "{error}");
+    }
+}
+
+#[test]
+fn what_is_not_tls_is_an_error() {
+    for sent in [&b""[..], b"GET / HTTP/1.1", &record(HANDSHAKE, &[9; 3])] {
+        assert!(parse(sent).is_err());
+    }
+}

@@ -1,0 +1,105 @@
+"""What is counted night by night: what the pages of `content/nightly/` read."""
+
+from __future__ import annotations
+
+from datetime import date, datetime
+
+from pydantic import Field, model_validator
+
+from tlsperf.contract.metrics import Unit
+from tlsperf.contract.record import Identifier, Model, Url
+from tlsperf.contract.results import Chart
+from tlsperf.contract.run import HostFacts, LibraryId
+
+
+class Explanation(Model):
+    """What is known of a step: a sentence, and where it can be read."""
+
+    night: str = Field(description="the first night at the new level, as its label")
+    text: str
+    url: Url
+
+
+class Explanations(Model):
+    """`data/nightly/<folder>/steps.toml`: what a person found out about steps."""
+
+    steps: list[Explanation]
+
+    @model_validator(mode="after")
+    def _once(self) -> Explanations:
+        nights = [step.night for step in self.steps]
+        if len(set(nights)) < len(nights):
+            raise ValueError("found a night twice, expected each once")
+        return self
+
+
+class Absence(Model):
+    """`data/nightly/<folder>/<night>/absent.toml`: a library that could not be counted."""
+
+    library: LibraryId
+    reason: str = Field(description="what the build or the count printed last")
+
+
+class Night(Model):
+    """One state of a library that was counted."""
+
+    run: Identifier
+    implementation: Identifier
+    label: str = Field(description="its version, or the first digits of its commit")
+    date: date
+
+
+class NightFigure(Model):
+    """The count of one night; `text` is – if it has none."""
+
+    text: str
+    value: float | None = None
+
+
+class NightScenario(Model):
+    """One scenario through all nights."""
+
+    anchor: Identifier
+    name: str
+    unit: Unit
+    chart: Chart
+    figures: list[NightFigure] = Field(description="one for each night")
+
+
+class FoundStep(Model):
+    """A step in one scenario, as readers see it."""
+
+    anchor: Identifier
+    name: str
+    unit: Unit
+    before: str
+    after: str
+    change: str = Field(description="in per cent of the level before, such as +1.4%")
+
+
+class NightSteps(Model):
+    """The steps of all scenarios that begin with one night."""
+
+    id: Identifier = Field(description="of its page, below content/nightly")
+    night: str
+    before: str = Field(description="the night before it")
+    time: datetime = Field(description="when the night's run was finished")
+    answer: str
+    steps: list[FoundStep]
+    explanation: Explanation | None = None
+    issue: str = Field(description="Markdown to paste into an issue; its first line is the title")
+
+
+class Nightly(Model):
+    """`content/nightly/<folder>-<implementation>/nightly.json`: one implementation by night."""
+
+    id: Identifier
+    title: str
+    answer: str
+    host: HostFacts
+    counter: str = Field(description="the program that counted, with its version")
+    nights: list[Night]
+    absent: list[str] = Field([], description="nights without it, with the reason")
+    scenarios: list[NightScenario]
+    changes: list[NightSteps] = Field(description="the newest first")
+    rate: str = Field(description="share of nights with a false alarm, at most")

@@ -1,0 +1,277 @@
+"""Each question is answered by figures of results.json, computed here by the published formulas.
+
+The pages are read in Chromium, as a reader has them; nothing of the tools computes a figure here.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any, NamedTuple
+
+import pytest
+
+from pages.conftest import Built
+from pages.fixture import ROOT
+from pages.pictures import node
+
+pytestmark = [pytest.mark.browser, pytest.mark.zola]
+
+QUESTIONS = ("server", "post-quantum", "upgrade", "memory", "scaling", "tail", "cores")
+UPGRADES = 39
+"""Pairs of versions: 15 of rustls, 21 of OpenSSL and 3 of BoringSSL."""
+MEBIBYTES_OF_A_GIGABIT = 1e9 / 8 / (1 << 20)
+
+
+class Line(NamedTuple):
+    """A line of a table of a question: its name, the texts of its cells, and where they lead."""
+
+    table: str
+    label: str
+    texts: list[str]
+    links: list[str | None]
+
+
+class Rows:
+    """The rows of a report's results.json, by anchor and label."""
+
+    def __init__(self, site: Built, report: str) -> None:
+        results = json.loads(site.text(f"perf/{report}/results.json"))
+        labels = {i["id"]: i["label"] for i in results["implementations"]}
+        self.cells = {
+            (row["anchor"], labels[cell["implementation"]]): cell
+            for table in results["tables"]
+            for row in table["rows"]
+            for cell in row["cells"]
+        }
+
+    def has(self, anchor: str) -> bool:
+        return any(anchor == of for of, _ in self.cells)
+
+    def value(self, anchor: str, label: str, bound: str = "value") -> float:
+        return float(self.cells[anchor, label][bound])
+
+
+@pytest.fixture(scope="module")
+def answers(
+    committed_served: str, tmp_path_factory: pytest.TempPathFactory
+) -> dict[str, dict[str, Any]]:
+    """What Chromium shows of each question."""
+    request = {
+        "base": committed_served,
+        "pages": [f"questions/{question}/" for question in QUESTIONS],
+        "views": [[1280, "light"]],
+    }
+    seen = node("browser.mjs", request, tmp_path_factory.mktemp("answers"))
+    return dict(zip(QUESTIONS, seen, strict=True))
+
+
+@pytest.fixture(scope="module")
+def phones(
+    committed_served: str, committed_build: Built, tmp_path_factory: pytest.TempPathFactory
+) -> list[dict[str, Any]]:
+    """What a phone shows of each question and of each upgrade."""
+    pages = [
+        page.removesuffix("index.html")
+        for page in committed_build.pages()
+        if re.fullmatch(r"(questions|upgrades)/[^/]+/index\.html", page)
+    ]
+    request = {"base": committed_served, "pages": pages, "views": [[320, "light"]]}
+    seen: list[dict[str, Any]] = node("browser.mjs", request, tmp_path_factory.mktemp("phones"))
+    return seen
+
+
+def lines_of(seen: dict[str, Any]) -> list[Line]:
+    return [Line(**line) for line in seen["sheets"]]
+
+
+def place(link: str | None) -> tuple[str, str]:
+    """Report and anchor of a figure's row."""
+    found = re.fullmatch(r"\.\./\.\./perf/([^/]+)/#(.+)", link or "")
+    assert found is not None, link
+    return found[1], found[2]
+
+
+def numbers(answer: list[str], pattern: str) -> set[str]:
+    return {number for sentence in answer for number in re.findall(pattern, sentence)}
+
+
+def test_each_question_shows_an_answer_on_the_first_screen(answers: dict[str, Any]) -> None:
+    for question, seen in answers.items():
+        assert seen["depth"]["answer"] < 0.9 * 800, question
+        assert seen["depth"]["answered"] < 800, question
+        assert all(len(sentence) > 40 for sentence in seen["answers"]), question
+
+
+def test_the_first_screen_of_a_phone_has_the_whole_first_answer(
+    phones: list[dict[str, Any]],
+) -> None:
+    assert len(phones) == len(QUESTIONS) + UPGRADES
+    found = {seen["page"]: seen["depth"]["answered"] for seen in phones}
+    assert {page: bottom for page, bottom in found.items() if not 0 < bottom <= 640} == {}
+
+
+@pytest.mark.parametrize("question", ["server", "memory", "tail", "post-quantum", "scaling"])
+def test_every_figure_that_leads_to_a_row_is_that_of_the_row(
+    question: str, answers: dict[str, Any], committed_build: Built
+) -> None:
+    found = 0
+    for line in lines_of(answers[question]):
+        for text, link in zip(line.texts, line.links, strict=True):
+            if link is None:
+                continue
+            report, anchor = place(link)
+            cell = Rows(committed_build, report).cells[anchor, line.label]
+            assert text.split(" ")[0] == cell["text"], line
+            found += 1
+    assert found > 10
+
+
+def test_the_price_of_post_quantum_follows_from_the_rates(
+    answers: dict[str, Any], committed_build: Built
+) -> None:
+    seen = answers["post-quantum"]
+    lost, added = set(), set()
+    for line in lines_of(seen):
+        (report, classical), (_, hybrid) = place(line.links[0]), place(line.links[1])
+        rows = Rows(committed_build, report)
+        before, after = rows.value(classical, line.label), rows.value(hybrid, line.label)
+        assert line.texts[2] == f"{100 * (1 - after / before):.1f}%", line
+        assert line.texts[3] == f"{1e6 / after - 1e6 / before:.1f} µs", line
+        lost.add(line.texts[2])
+        added.add(line.texts[3])
+    assert len(lost) > 5
+    assert numbers(seen["answers"], r"[\d.]+%") <= lost
+    assert numbers(seen["answers"], r"[\d.]+ µs") <= added
+
+
+def test_scaling_is_the_rate_of_two_threads_over_that_of_one(
+    answers: dict[str, Any], committed_build: Built
+) -> None:
+    seen = answers["scaling"]
+    factors = set()
+    for line in lines_of(seen):
+        (report, one), (_, two) = place(line.links[0]), place(line.links[1])
+        rows = Rows(committed_build, report)
+        factor = rows.value(two, line.label) / rows.value(one, line.label)
+        assert line.texts[-1] == f"{factor:.2f}x", line
+        factors.add(line.texts[-1])
+    assert len(factors) > 5
+    assert numbers(seen["answers"], r"\d\.\d\dx") <= factors
+
+
+def cores_of(table: str, rate: dict[str, float]) -> list[float]:
+    """A line of the tables about cores, from the rates of one core."""
+    gigabit = MEBIBYTES_OF_A_GIGABIT / rate["sending"]
+    if table == "costs":
+        return [*(1000 / rate[kind] for kind in ("ecdsa-p256", "rsa-2048", "resumed")), gigabit]
+    full = rate[table.removeprefix("example-")]
+    return [
+        10_000 * ((1 - share) / full + share / rate["resumed"]) + 10 * gigabit
+        for share in (0, 0.5, 0.9)
+    ]
+
+
+def test_cores_follow_the_formula_that_the_page_shows(
+    answers: dict[str, Any], committed_build: Built
+) -> None:
+    seen = answers["cores"]
+    (report,) = set(re.findall(r"perf/([^/]+)/", seen["source"]))
+    rows = Rows(committed_build, report)
+    sending = "transfer-1-3-aes-256-gcm{}-sending"
+    in_flight = sending.format("-64-kib-in-flight")
+    anchors = {
+        "ecdsa-p256": "full-handshake-1-3-ecdsa-p256-x25519-server",
+        "rsa-2048": "full-handshake-1-3-rsa-2048-x25519-server",
+        "resumed": "resumed-handshake-1-3-ticket-x25519-server",
+        "sending": in_flight if rows.has(in_flight) else sending.format(""),
+    }
+    shown = 0
+    half = {}
+    for line in lines_of(seen):
+        rates = [
+            {name: rows.value(anchor, line.label, bound) for name, anchor in anchors.items()}
+            for bound in ("value", "high", "low")
+        ]
+        expected = zip(*(cores_of(line.table, rate) for rate in rates), strict=True)
+        for text, cores in zip(line.texts, expected, strict=True):
+            found = re.fullmatch(r"([\d.]+) ([\d.]+) to ([\d.]+)", text)
+            assert found is not None, line
+            for number, exact in zip(found.groups(), cores, strict=True):
+                digits = len(number.partition(".")[2])
+                assert float(number) == pytest.approx(exact, abs=0.51 * 10**-digits), line
+            shown += 1
+        if line.table == "example-ecdsa-p256":
+            half[line.label] = line.texts[1].split()[0]
+    assert shown > 40
+    said = re.findall(r"from ([\d.]+) cores \([^)]*\) with (.+?) to ([\d.]+) ", seen["answers"][0])
+    assert said == [
+        (
+            min(half.values(), key=float),
+            min(half, key=lambda n: float(half[n])),
+            max(half.values(), key=float),
+        )
+    ]
+
+
+def test_an_upgrade_counts_the_verdicts_of_the_report(
+    answers: dict[str, Any], committed_build: Built
+) -> None:
+    seen = answers["upgrade"]
+    (report,) = set(re.findall(r"perf/([^/]+)/", seen["source"]))
+    folder = f"perf/{report}"
+    compared = json.loads(committed_build.text(f"{folder}/comparisons.json"))["rows"]
+    of_all = re.compile(
+        r"(\S+) (.+?) to (.+?): of (\d+) tasks?, (?:faster in (\d+))?.*?(?:slower in (\d+))?"
+        r"[^,]*?, no difference shown in (\d+)\."
+    )
+    checked = 0
+    for sentence in seen["answers"]:
+        found = of_all.search(sentence)
+        assert found is not None, sentence
+        library, before, after, count, *_, same = found.groups()
+        stem = f"{library.lower()}-{{}}" + ("-aws-lc-rs" if library == "rustls" else "")
+        old, new = (stem.format(v.replace(" ", "-")) for v in (before, after))
+        verdicts = [of[old][new][1] for of in compared.values() if new in of.get(old, {})]
+        assert len(verdicts) == int(count), sentence
+        assert verdicts.count("no difference shown") == int(same), sentence
+        for verdict in ("faster", "slower"):
+            said = re.search(rf"{verdict} in (\d+)", sentence)
+            assert verdicts.count(verdict) == (int(said[1]) if said else 0), sentence
+        checked += 1
+    assert checked == 3
+
+
+def test_each_upgrade_has_the_figures_and_verdicts_of_its_report(
+    phones: list[dict[str, Any]], committed_build: Built
+) -> None:
+    checked = 0
+    for seen in phones:
+        if not seen["page"].startswith("upgrades/"):
+            continue
+        pairs = json.loads((ROOT / "content" / seen["page"] / "upgrade.json").read_text("utf-8"))
+        results = json.loads(committed_build.text(f"perf/{pairs['report']['id']}/results.json"))
+        compared = json.loads(
+            committed_build.text(f"perf/{pairs['report']['id']}/comparisons.json")
+        )["rows"]
+        ids = {i["label"]: i["id"] for i in results["implementations"]}
+        tables = {row["anchor"]: t["anchor"] for t in results["tables"] for row in t["rows"]}
+        rows = Rows(committed_build, results["id"])
+        found = re.fullmatch(r"From (.+) to (.+): of (\d+) tasks?, (.+)\.", seen["lead"])
+        assert found is not None, seen["lead"]
+        before, after, count, verdicts = found.groups()
+        lines = lines_of(seen)
+        assert len(lines) == int(count)
+        shown = []
+        for line in lines:
+            anchor = (line.links[2] or "").partition("#")[2]
+            cells = [rows.cells[anchor, label]["text"] for label in (before, after)]
+            _, verdict, text = compared[f"{tables[anchor]} {anchor}"][ids[before]][ids[after]]
+            assert line.texts == [*cells, text], line
+            shown.append(verdict)
+        for verdict in ("faster", "slower"):
+            said = re.search(rf"{verdict} in (\d+)", verdicts)
+            assert shown.count(verdict) == (int(said[1]) if said else 0), seen["lead"]
+        assert verdicts.endswith(f"no difference shown in {shown.count('no difference shown')}")
+        checked += 1
+    assert checked == UPGRADES

@@ -1,0 +1,276 @@
+"""The scripts that count main branches and keep their nights, with stand-ins for what builds."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from test_scripts import ROOT, SCRIPTS, Desk, git, write
+
+PUSHES = ("git", "cat", "dirname", "bash", "env")
+"""All that the job which may push can find, besides gh."""
+
+
+@pytest.fixture
+def desk(tmp_path: Path) -> Desk:
+    return Desk(tmp_path)
+
+
+# --- count-main ----------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def counting(tmp_path: Path) -> Path:
+    """A checkout whose tlsbench writes down what it is called with, and two trees as mains."""
+    checkout = tmp_path / "checkout"
+    write(checkout, "scripts/count-main", (SCRIPTS / "count-main").read_text())
+    (checkout / "scripts/count-main").chmod(0o755)
+    for library in ("rustls", "openssl", "gnutls"):
+        name = f"bench/libraries/{library}/library.toml"
+        write(checkout, name, (ROOT / name).read_text())
+    write(
+        checkout,
+        "bench/target/release/tlsbench",
+        f'#!/bin/bash\necho "tlsbench $*" >> {tmp_path}/calls\n'
+        'if [ "$1" = run ]; then\n'
+        "  if [ -e build/mains/rustls/broken ]; then\n"
+        '    echo "error: no method named x" >&2; exit 1; fi\n'
+        '  mkdir -p "${@: -1}"; echo counted > "${@: -1}/run.toml"\nfi\n',
+    )
+    (checkout / "bench/target/release/tlsbench").chmod(0o755)
+    for library in ("rustls", "openssl"):
+        tree = tmp_path / "mains" / library
+        write(tree, "Configure", '#!/bin/sh\nmkdir -p prefix; echo "$*" > prefix/options\n')
+        (tree / "Configure").chmod(0o755)
+        write(tree, "Makefile", "all install_sw:\n\t@echo made >> prefix/options\n")
+        git(tree, "init", "--quiet")
+    return checkout
+
+
+def count(desk: Desk, checkout: Path, library: str) -> subprocess.CompletedProcess[str]:
+    return desk.run(
+        checkout / "scripts/count-main", library, env={"MAINS": str(desk.folder / "mains")}
+    )
+
+
+def nights(checkout: Path) -> list[Path]:
+    return sorted((checkout / "build/night").iterdir())
+
+
+def test_a_main_branch_is_locked_then_counted(desk: Desk, counting: Path) -> None:
+    assert count(desk, counting, "rustls").returncode == 0
+    [night] = nights(counting)
+    assert (night / "run.toml").read_text() == "counted\n"
+    assert night.name.endswith("-rustls")
+    assert desk.calls == [
+        "tlsbench lock --suite nightly --library rustls",
+        f"tlsbench run --suite nightly --library rustls --counter callgrind "
+        f"--out build/night/{night.name}",
+    ]
+
+
+def test_openssl_is_installed_into_a_prefix_that_git_ignores(desk: Desk, counting: Path) -> None:
+    assert count(desk, counting, "openssl").returncode == 0
+    tree = counting / "build/mains/openssl"
+    configured, *made = (tree / "prefix/options").read_text().splitlines()
+    assert f"--prefix={tree}/prefix" in configured.split()
+    assert made == ["made", "made"]
+    assert "prefix" not in git(tree, "status", "--short")
+
+
+def test_a_branch_that_does_not_build_is_absent_with_its_reason(desk: Desk, counting: Path) -> None:
+    write(desk.folder / "mains/rustls", "broken", "")
+    assert count(desk, counting, "rustls").returncode == 0
+    [night] = nights(counting)
+    assert [path.name for path in night.iterdir()] == ["absent.toml"]
+    absent = tomllib.loads((night / "absent.toml").read_text())
+    assert absent == {"library": "rustls", "reason": "error: no method named x"}
+    assert count(desk, counting, "openssl").returncode == 0
+    assert len(nights(counting)) == 2
+
+
+def test_a_branch_that_cannot_be_fetched_is_absent(desk: Desk, counting: Path) -> None:
+    desk.program("git", 'echo "fatal: could not resolve host" >&2; exit 128')
+    done = desk.run(counting / "scripts/count-main", "rustls")
+    assert done.returncode == 0
+    [night] = nights(counting)
+    reason = tomllib.loads((night / "absent.toml").read_text())["reason"]
+    assert reason == "fatal: could not resolve host"
+    assert (
+        "--depth 1 --branch main -- https://github.com/rustls/rustls build/mains" in desk.calls[0]
+    )
+
+
+@pytest.mark.parametrize(
+    ("library", "expected"), [("nothing", "a folder of bench/libraries"), ("gnutls", "no [main]")]
+)
+def test_a_library_without_a_main_branch_is_refused(
+    desk: Desk, counting: Path, library: str, expected: str
+) -> None:
+    done = count(desk, counting, library)
+    assert done.returncode == 1
+    assert expected in done.stderr
+
+
+# --- add-nights, commit-nights, store-nights -----------------------------------------------------
+
+TLSPERF = """#!/bin/bash
+[ "$1" = render ] || exit 0
+ls data/nightly/main-branch/*/run.toml > /dev/null || exit 0
+mkdir -p content/nightly/main-branch-rustls
+ls data/nightly/main-branch > content/nightly/main-branch-rustls/index.md
+if [ -e data/nightly/main-branch/2026-11-25-rustls ]; then
+  mkdir -p content/nightly/main-branch-rustls-abc
+  echo "# Slower" > content/nightly/main-branch-rustls-abc/issue.txt
+fi
+"""
+
+
+@pytest.fixture
+def origin(tmp_path: Path) -> Path:
+    """A repository with the scripts, and without a branch counts."""
+    source = tmp_path / "source"
+    for name in ("add-nights", "commit-nights", "store-nights"):
+        write(source, f"scripts/{name}", (SCRIPTS / name).read_text())
+        (source / "scripts" / name).chmod(0o755)
+    write(source, "content/nightly/_index.md", "a person's")
+    write(source, ".gitignore", "/build/\n/.venv/\n")
+    git(source, "init", "--quiet", "--initial-branch=main")
+    git(source, "add", "--all")
+    git(source, "commit", "--quiet", "--message", "First")
+    git(tmp_path, "clone", "--quiet", "--bare", str(source), "origin.git")
+    return tmp_path / "origin.git"
+
+
+def checkout(origin: Path, name: str) -> Path:
+    """A shallow checkout, as on GitHub."""
+    git(origin.parent, "clone", "--quiet", "--depth=1", f"file://{origin}", name)
+    return origin.parent / name
+
+
+def commit(desk: Desk, origin: Path, night: str, file: str = "run.toml") -> Path:
+    """The checkout of the job that has added a night."""
+    found = checkout(origin, f"find-{night}")
+    write(found, ".venv/bin/tlsperf", TLSPERF)
+    (found / ".venv/bin/tlsperf").chmod(0o755)
+    write(found, f"build/night/{night}/{file}", night)
+    done = desk.run(found / "scripts/commit-nights")
+    assert done.returncode == 0, done.stderr
+    return found
+
+
+def store(desk: Desk, origin: Path, found: Path) -> subprocess.CompletedProcess[str]:
+    """Pushes from a checkout of its own, in which nothing else can be found."""
+    fresh = checkout(origin, f"store-{found.name}")
+    shutil.copytree(found / "build/nights", fresh / "build/nights")
+    desk.program("gh")
+    for name in PUSHES:
+        path = shutil.which(name)
+        assert path
+        (desk.folder / "bin" / name).unlink(missing_ok=True)
+        (desk.folder / "bin" / name).symlink_to(path)
+    return desk.run(fresh / "scripts/store-nights", env={"PATH": str(desk.folder / "bin")})
+
+
+def test_nights_gather_on_a_branch_of_their_own(desk: Desk, origin: Path) -> None:
+    for night in ("2026-11-24-rustls", "2026-11-25-rustls"):
+        found = commit(desk, origin, night)
+        done = store(desk, origin, found)
+        assert done.returncode == 0, done.stderr
+    names = git(origin, "ls-tree", "-r", "--name-only", "counts").split()
+    assert names == [
+        "content/nightly/main-branch-rustls-abc/issue.txt",
+        "content/nightly/main-branch-rustls/index.md",
+        "data/nightly/main-branch/2026-11-24-rustls/run.toml",
+        "data/nightly/main-branch/2026-11-25-rustls/run.toml",
+    ]
+    assert git(origin, "rev-list", "--count", "counts").strip() == "2"
+    assert set(desk.calls) == {"gh auth setup-git"}
+
+
+def test_a_first_night_in_which_nothing_was_counted_is_kept(desk: Desk, origin: Path) -> None:
+    found = commit(desk, origin, "2026-11-24-rustls", "absent.toml")
+    assert store(desk, origin, found).returncode == 0
+    found = commit(desk, origin, "2026-11-25-rustls")
+    assert store(desk, origin, found).returncode == 0
+    assert git(origin, "ls-tree", "-r", "--name-only", "counts", "data").split() == [
+        "data/nightly/main-branch/2026-11-24-rustls/absent.toml",
+        "data/nightly/main-branch/2026-11-25-rustls/run.toml",
+    ]
+
+
+def test_without_a_night_nothing_is_committed(desk: Desk, origin: Path) -> None:
+    done = desk.run(checkout(origin, "empty") / "scripts/commit-nights")
+    assert done.returncode == 1
+    assert "found no build/night" in done.stderr
+
+
+def test_the_text_of_an_issue_is_handed_over_once(desk: Desk, origin: Path) -> None:
+    issues = []
+    for night in ("2026-11-24-rustls", "2026-11-25-rustls", "2026-11-26-rustls"):
+        found = commit(desk, origin, night)
+        assert store(desk, origin, found).returncode == 0
+        issues.append([path.name for path in (found / "build/nights/issues").iterdir()])
+    assert issues == [[], ["main-branch-rustls-abc.md"], []]
+
+
+def test_the_site_takes_the_nights_and_nothing_else_of_the_branch(desk: Desk, origin: Path) -> None:
+    site = checkout(origin, "without")
+    assert "no branch counts yet" in desk.run(site / "scripts/add-nights").stdout
+    assert store(desk, origin, commit(desk, origin, "2026-11-24-rustls")).returncode == 0
+    site = checkout(origin, "site")
+    assert desk.run(site / "scripts/add-nights").returncode == 0
+    assert (site / "content/nightly/_index.md").read_text() == "a person's"
+    assert (site / "data/nightly/main-branch/2026-11-24-rustls/run.toml").exists()
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        ".github/workflows/ci.yml",
+        "scripts/store-nights",
+        "content/nightly/_index.md",
+        "data/nightly/main-branch/2026-11-24-rustls/run.toml",
+        "content/nightly/main-branch-rustls/link",
+    ],
+)
+def test_a_commit_that_changes_more_than_new_nights_is_not_pushed(
+    desk: Desk, origin: Path, path: str
+) -> None:
+    assert store(desk, origin, commit(desk, origin, "2026-11-24-rustls")).returncode == 0
+    before = git(origin, "rev-parse", "counts")
+    found = commit(desk, origin, "2026-11-25-rustls")
+    git(found, "switch", "--quiet", "--force", "counts")
+    (found / path).parent.mkdir(parents=True, exist_ok=True)
+    if path.endswith("link"):
+        (found / path).symlink_to("/etc/passwd")
+    else:
+        (found / path).write_text("changed")
+    git(found, "add", "--force", path)
+    git(found, "commit", "--quiet", "--amend", "--no-edit")
+    git(
+        found,
+        "bundle",
+        "create",
+        "--quiet",
+        "build/nights/counts.bundle",
+        "counts",
+        f"^{before.strip()}",
+    )
+    done = store(desk, origin, found)
+    assert done.returncode == 1
+    assert "store-nights: refused: found " in done.stderr
+    assert path in done.stderr
+    assert git(origin, "rev-parse", "counts") == before
+
+
+def test_a_commit_on_another_state_of_the_branch_is_not_pushed(desk: Desk, origin: Path) -> None:
+    late = commit(desk, origin, "2026-11-24-rustls")
+    assert store(desk, origin, commit(desk, origin, "2026-11-25-rustls")).returncode == 0
+    done = store(desk, origin, late)
+    assert done.returncode == 1
+    assert "refused: found a commit on" in done.stderr

@@ -1,0 +1,257 @@
+"""Nights as pages: what changed with which night, the text of an issue, what was absent."""
+
+from __future__ import annotations
+
+import shutil
+import tomllib
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from fixture_run import write_run
+from synthetic import HANDSHAKES, TRANSFERS, implementation
+from test_counts import counted_run
+from tlsperf.contract.errors import FormatError, UserError
+from tlsperf.contract.nightly import Absence, Explanation, Nightly
+from tlsperf.contract.run import HostFacts
+from tlsperf.load.nights import Nights, read_nights, run_folders
+from tlsperf.load.run import LoadedRun
+from tlsperf.publish.nightly import nightly, nightly_files, percentage
+from tlsperf.publish.validate import problems
+from tlsperf.report.charts.svg import draw
+
+HOST = HostFacts(id="a-host", cpu="A CPU", architecture="x86_64")
+SCENARIOS = [TRANSFERS[2], TRANSFERS[3], *HANDSHAKES[:6]]
+COMMIT = "0123456789abcdef0123456789abcdef0123456"
+
+
+def night(day: int, factors: dict[int, float] | None = None) -> LoadedRun:
+    """A night of November; `factors` by the place of a scenario, of a million instructions."""
+    parts = [
+        counted_run(
+            f"2026-11-{day:02}-rustls",
+            {"rustls-0.24.0": 1e6 * (factors or {}).get(place, 1.0)},
+            [scenario],
+            rounds=3,
+        )
+        for place, scenario in enumerate(SCENARIOS)
+    ]
+    commit = f"{day:02}{COMMIT}"[:40]
+    fields = {
+        "host": HOST,
+        "finished": datetime(2026, 11, day, 4, tzinfo=UTC),
+        "implementations": [implementation("rustls-0.24.0", commit=commit)],
+    }
+    frame = pd.concat([part.frame for part in parts], ignore_index=True)
+    return replace(parts[0], run=parts[0].run.model_copy(update=fields), frame=frame)
+
+
+def nights(
+    *runs: LoadedRun,
+    absences: dict[str, Absence] | None = None,
+    explanations: list[Explanation] | None = None,
+) -> Nights:
+    return Nights("main-branch", list(runs), absences or {}, explanations or [])
+
+
+def page_of(within: Nights) -> Nightly:
+    [(page, _)] = nightly(within)
+    return page
+
+
+def history(factor: float = 1.02) -> list[LoadedRun]:
+    """Nine nights; from the seventh on the first scenario takes `factor` of before."""
+    return [night(day, {0: factor} if day >= 7 else None) for day in range(1, 10)]
+
+
+def test_a_slower_night_is_named_with_its_scenario_and_by_how_much() -> None:
+    page = page_of(nights(*history()))
+    [change] = page.changes
+    assert (change.night, change.before) == ("0701234567", "0601234567")
+    [step] = change.steps
+    assert step.name == "TLS 1.3 transfer, AES-256-GCM, sending"
+    assert (step.before, step.after, step.change) == ("1,000,002", "1,020,002", "+2.00%")
+    assert page.answer == (
+        "9 nights of rustls, 0101234567 to 0901234567: steps begin with 0701234567."
+    )
+
+
+def test_too_few_nights_have_no_verdict() -> None:
+    assert page_of(nights(*history()[:2])).answer == (
+        "2 nights of rustls, 0101234567 to 0201234567: too few for a verdict."
+    )
+
+
+def test_nights_that_are_alike_have_no_step() -> None:
+    page = page_of(nights(*history(1.0)))
+    assert page.changes == []
+    assert page.answer.endswith(": no step was found.")
+    names = {"index.md", "nightly.json"}
+    assert set(nightly_files(page)) == {f"nightly/main-branch-rustls/{name}" for name in names}
+
+
+def test_a_night_with_a_step_is_an_entry_of_the_feed_with_the_text_of_an_issue() -> None:
+    page = page_of(nights(*history()))
+    files = nightly_files(page)
+    text = files["nightly/main-branch-rustls-2026-11-07-rustls/index.md"]
+    head = tomllib.loads(text.split("+++\n")[1])
+    assert head["taxonomies"] == {"feeds": ["nightly"]}
+    assert head["date"] == datetime(2026, 11, 7, 4, tzinfo=UTC)
+    issue = files["nightly/main-branch-rustls-2026-11-07-rustls/issue.txt"]
+    assert issue in text.replace("````\n", "")
+    assert issue.startswith("# Instructions of rustls changed with 0701234567\n")
+    row = "| TLS 1.3 transfer, AES-256-GCM, sending | instructions/MiB | 1,000,002 | 1,020,002 |"
+    assert f"{row} +2.00% |\n" in issue
+    assert (
+        "tlsbench compare --a rustls=../rustls-0601234567 --b rustls=../rustls-0701234567" in issue
+    )
+    assert "This step is not explained." in text
+
+
+def test_releases_are_compared_again_by_the_versions_of_their_packages() -> None:
+    runs = history()
+    for place, run in enumerate(runs):
+        source = f"cargo package openssl-src 300.5.{place}+3.5.{place}"
+        fields = {"source": source, "provider": "a", "version": f"3.5.{place}"}
+        build = implementation("rustls-0.24.0", **fields)
+        runs[place] = replace(run, run=run.run.model_copy(update={"implementations": [build]}))
+    [change] = page_of(nights(*runs)).changes
+    sides = "--a rustls@300.5.5+3.5.5 --b rustls@300.5.6+3.5.6"
+    assert f"tlsbench compare --provider a {sides}\n" in change.issue
+    assert (change.night, change.before) == ("3.5.6", "3.5.5")
+
+
+def test_an_explanation_stands_on_the_page_of_its_night() -> None:
+    known = Explanation(
+        night="0701234567", text="A loop of 250 steps.", url="https://example.org/1"
+    )
+    page = page_of(nights(*history(), explanations=[known]))
+    text = nightly_files(page)["nightly/main-branch-rustls-2026-11-07-rustls/index.md"]
+    assert "A loop of 250 steps. [Source](https://example.org/1)." in text
+    assert "not explained" not in text
+    assert text.count("A loop of 250 steps.") == 2, "on the page and in the text of the issue"
+
+
+def test_an_explanation_of_a_night_without_a_step_is_refused() -> None:
+    known = Explanation(night="0801234567", text="Nothing.", url="https://example.org/1")
+    with pytest.raises(UserError, match=r"steps.toml: found .*0801234567.*: 0701234567$"):
+        nightly(nights(*history(), explanations=[known]))
+
+
+def test_a_changed_compiler_and_processor_are_named_beside_a_step() -> None:
+    runs = history()
+    for place, run in enumerate(runs):
+        new = place >= 6
+        build = run.run.implementations[0]
+        build = build.model_copy(update={"rust_compiler": f"rustc {'1.96' if new else '1.95'}"})
+        host = HOST.model_copy(update={"cpu": "Another"}) if new else HOST
+        update = {"implementations": [build], "host": host}
+        runs[place] = replace(run, run=run.run.model_copy(update=update))
+    [change] = page_of(nights(*runs)).changes
+    for sentence in (
+        "Something else changed too: rust compiler: rustc 1.95 before, rustc 1.96 now.",
+        "Something else changed too: processor: A CPU before, Another now.",
+    ):
+        assert sentence in change.answer
+        assert sentence in change.issue.replace("\\", "")
+
+
+def test_a_library_that_does_not_build_is_absent_with_its_reason() -> None:
+    absences = {
+        "2026-11-05-rustls": Absence(library="rustls", reason="error: it does not compile"),
+        "2026-11-06-openssl": Absence(library="openssl", reason="fatal: no network"),
+    }
+    runs = [run for run in history() if run.run.date.day != 5]
+    page = page_of(nights(*runs, absences=absences))
+    assert page.absent == ["2026-11-05-rustls: error: it does not compile"]
+    assert [change.night for change in page.changes] == ["0701234567"]
+
+
+def test_the_chart_marks_the_night_of_a_step() -> None:
+    [(page, drawings)] = nightly(nights(*history()))
+    assert len(drawings) == len(page.scenarios) == 8
+    assert "Dashed: a step begins with 0701234567." in (drawings[0].chart.note or "")
+    assert all("Dashed" not in (drawing.chart.note or "") for drawing in drawings[1:])
+    marked, flat = (draw(drawing.picture, drawing.chart) for drawing in drawings[:2])
+    assert marked.count("stroke-dasharray") == flat.count("stroke-dasharray") + 1
+
+
+def test_two_nights_of_one_commit_have_pages_of_their_own() -> None:
+    runs = history()
+    for place in (7, 8):
+        build = runs[6].run.implementations
+        fields = {"implementations": build}
+        runs[place] = replace(runs[place], run=runs[place].run.model_copy(update=fields))
+    runs[8] = replace(night(9), run=runs[8].run)
+    page = page_of(nights(*runs))
+    assert [change.night for change in page.changes] == ["0701234567"] * 2
+    files = nightly_files(page)
+    for day in ("07", "09"):
+        assert f"nightly/main-branch-rustls-2026-11-{day}-rustls/index.md" in files
+
+
+def test_the_same_nights_give_the_same_bytes() -> None:
+    assert nightly_files(page_of(nights(*history()))) == nightly_files(page_of(nights(*history())))
+
+
+@pytest.mark.parametrize(
+    ("ratio", "text"), [(1.0137, "+1.37%"), (0.876, "−12.4%"), (0.999, "−0.10%"), (2.5, "+150.0%")]
+)
+def test_a_change_is_in_per_cent(ratio: float, text: str) -> None:
+    assert percentage(ratio) == text
+
+
+# --- from files ----------------------------------------------------------------------------------
+
+
+def folder_with(root: Path, *names: str) -> Path:
+    """`data/nightly/releases` with the run of the fixture under these names."""
+    folder = root / "data" / "nightly" / "releases"
+    folder.mkdir(parents=True)
+    write_run(root)
+    [run] = (root / "data" / "runs").iterdir()
+    for name in names:
+        shutil.copytree(run, folder / name)
+        text = (run / "run.toml").read_text(encoding="utf-8")
+        text = text.replace(f'id = "{run.name}"', f'id = "{name}"')
+        (folder / name / "run.toml").write_text(text, encoding="utf-8")
+    shutil.rmtree(root / "data" / "runs")
+    return folder
+
+
+def test_nights_are_in_the_order_of_their_names_with_numbers_as_numbers(tmp_path: Path) -> None:
+    folder = folder_with(tmp_path, "a-0.23.10", "a-0.22.4", "a-0.23.9")
+    assert [path.name for path in run_folders(folder)] == ["a-0.22.4", "a-0.23.9", "a-0.23.10"]
+
+
+def test_a_run_that_counts_nothing_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(FormatError, match=r"found no \[counter\], expected a run that counts"):
+        read_nights(folder_with(tmp_path, "a-0.23.10"))
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "expected"),
+    [
+        ("steps.toml", "[[steps]]\nnight = 'a'\ntext = 'b'\n", "url"),
+        ("a-1/absent.toml", "library = 'nobody'\nreason = 'b'\n", "library"),
+    ],
+)
+def test_a_wrong_file_is_reported(tmp_path: Path, name: str, text: str, expected: str) -> None:
+    path = tmp_path / "data" / "nightly" / "main-branch" / name
+    path.parent.mkdir(parents=True)
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(FormatError, match=expected) as caught:
+        read_nights(tmp_path / "data" / "nightly" / "main-branch")
+    assert caught.value.file == str(path)
+
+
+def test_nights_are_validated_like_every_run(tmp_path: Path) -> None:
+    folder = folder_with(tmp_path, "a-0.23.10")
+    assert problems(tmp_path / "data") == []
+    raw = next((folder / "a-0.23.10" / "raw").glob("*.jsonl"))
+    raw.write_text(raw.read_text(encoding="utf-8").replace("1", "2", 1), encoding="utf-8")
+    [problem] = problems(tmp_path / "data")
+    assert "sha256" in problem
