@@ -37,8 +37,10 @@ TOOLS: Final = ROOT / "tools"
 SCORE: Final = TOOLS / "mutants.toml"
 SCRATCH: Final = ROOT / "build" / "mutants"
 MUTMUT: Final = Path(sys.executable).with_name("mutmut")
-NOTICED: Final = frozenset({1, 3, 24, 36, 152, 255, -9, -11, -24})
-"""Exit codes of mutmut's tests: they failed, crashed, or took many times as long as usual."""
+LATE: Final = frozenset({24, 36, 152, 255, -24})
+"""Exit codes of mutmut's tests that took many times as long as usual."""
+NOTICED: Final = frozenset({1, 3, -9, -11, *LATE})
+"""Exit codes of mutmut's tests that failed, crashed, or were late in both of two attempts."""
 
 SETTINGS: Final = """
 [tool.mutmut]
@@ -114,20 +116,31 @@ def prepare(folder: Path, module: str, tests: Sequence[str], slow: Sequence[str]
 
 
 def mutate(module: str, tests: Sequence[str], slow: Sequence[str]) -> Found:
-    """Runs mutmut over a module, with one process."""
+    """Runs mutmut over a module, with one process.
+
+    A mutant whose tests were late is tried once more: other work on the machine delays tests too.
+    """
     folder = SCRATCH / module.removesuffix(".py").replace("/", "-")
     prepare(folder, module, tests, slow)
-    command = [str(MUTMUT), "run", "--max-children", "1"]
+    codes = run_mutmut(folder, module)
+    if late := [name for name, code in codes.items() if code in LATE]:
+        codes = run_mutmut(folder, module, late)
+    survived = [name for name, code in codes.items() if code not in NOTICED]
+    with contextlib.chdir(folder):
+        survivors = tuple(sorted(survivor(name, f"src/tlsperf/{module}") for name in survived))
+    return Found(len(codes), survivors)
+
+
+def run_mutmut(folder: Path, module: str, mutants: Sequence[str] = ()) -> dict[str, int | None]:
+    """Tries mutants of a module, by default all. The exit code of each mutant's tests."""
+    command = [str(MUTMUT), "run", "--max-children", "1", *mutants]
     environment = {**os.environ, "PYTHONPATH": ""}
     done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True)
     if done.returncode != 0:
         raise MutantsError(f"{module}: mutmut failed\n{done.stdout[-4000:]}{done.stderr[-4000:]}")
     meta = folder / "mutants" / "src" / "tlsperf" / f"{module}.meta"
     codes: dict[str, int | None] = json.loads(meta.read_text("utf-8"))["exit_code_by_key"]
-    survived = [name for name, code in codes.items() if code not in NOTICED]
-    with contextlib.chdir(folder):
-        survivors = tuple(sorted(survivor(name, f"src/tlsperf/{module}") for name in survived))
-    return Found(len(codes), survivors)
+    return codes
 
 
 def survivor(mutant: str, path: str) -> Survivor:

@@ -109,6 +109,26 @@ def test_cached_functions_and_properties_become_functions_that_are_mutated() -> 
         compile(mutants.mutable(path.read_text(encoding="utf-8")), module, "exec")
 
 
+def test_a_mutant_whose_tests_were_late_is_tried_once_more(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    attempts = iter(
+        [{"killed": 1, "late": 36, "endless": 24}, {"killed": 1, "late": 0, "endless": 24}]
+    )
+    tried: list[list[str]] = []
+
+    def run_mutmut(folder: Path, module: str, names: Any = ()) -> dict[str, int | None]:
+        tried.append(list(names))
+        return dict(next(attempts))
+
+    monkeypatch.setattr(mutants, "SCRATCH", tmp_path)
+    monkeypatch.setattr(mutants, "prepare", lambda folder, *_: folder.mkdir())
+    monkeypatch.setattr(mutants, "run_mutmut", run_mutmut)
+    monkeypatch.setattr(mutants, "survivor", lambda name, _: Survivor(name, "", ""))
+    assert mutants.mutate("m.py", [], []) == Found(3, (Survivor("late", "", ""),))
+    assert tried == [[], ["late", "endless"]]
+
+
 def test_a_module_that_is_not_in_the_score_is_named() -> None:
     with pytest.raises(MutantsError, match="found no/such, expected of analysis/ratios"):
         mutants.main(["no/such"])
