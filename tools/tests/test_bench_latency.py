@@ -97,7 +97,7 @@ def test_what_is_no_latency_is_refused_with_its_line() -> None:
         f"raw/{name}:1",
         1,
         "no latency",
-        "one handshake a line",
+        "one handshake on each line",
     )
     assert refused(line(1), "latency.tsv") == (
         "raw/latency.tsv",

@@ -506,7 +506,7 @@ def test_two_implementations_are_found_by_their_ids(runs: Path) -> None:
     with pytest.raises(UserError) as caught:
         find_side("openssl-3.6.1", runs)
     assert str(caught.value) == (
-        f"openssl-3.6.1 is in several runs; say which: {EXAMPLE_RUN}/openssl-3.6.1, "
+        f"openssl-3.6.1 is in several runs: give one of {EXAMPLE_RUN}/openssl-3.6.1, "
         f"{other.name}/openssl-3.6.1"
     )
 

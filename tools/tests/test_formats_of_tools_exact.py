@@ -408,14 +408,14 @@ def test_a_run_of_h1load_with_errors_has_a_note() -> None:
 
 
 ANOTHER_COMMAND = COMMAND_OF_H1LOAD.replace("-r 1", "-r 2")
-COLUMNS_OF_H1LOAD = "the header of h1load, then a value a column"
+COLUMNS_OF_H1LOAD = "the header of h1load, then a value per column"
 END_OF_H1LOAD = "the table of percentiles to its end (-P), without which a file may be cut"
 
 
 @pytest.mark.parametrize(
     ("lines", "line", "found", "expected"),
     [
-        ([*h1load("1k"), 250 * "x"], 7, repr(200 * "x"), "one run of h1load a file"),
+        ([*h1load("1k"), 250 * "x"], 7, repr(200 * "x"), "one run of h1load in a file"),
         (
             [*h1load("1k")[:-1], "100 0"],
             *(6, "'100 0'", "seven numbers of the table of percentiles"),

@@ -196,7 +196,7 @@ MISTAKES = {
     ),
     "published tables are filtered": Mistake(
         "compare --tables none.toml --scenario handshake",
-        "--tables prints what was published: only --format goes with it",
+        "--tables prints published tables: it takes only --format",
     ),
     "a least difference is no percentage": Mistake(
         "compare openssl-3.6.1 rustls-0.23.37-aws-lc-rs --min-difference 5",

@@ -75,7 +75,7 @@ def test_a_slower_night_is_named_with_its_scenario_and_by_how_much() -> None:
     assert step.name == "TLS 1.3 transfer, AES-256-GCM, sending"
     assert (step.before, step.after, step.change) == ("1,000,002", "1,020,002", "+2.00%")
     assert page.answer == (
-        "9 nights of rustls, 0101234567 to 0901234567: steps begin with 0701234567."
+        "9 nights of rustls, 0101234567 to 0901234567: steps were found at 0701234567."
     )
 
 
@@ -173,7 +173,7 @@ def test_a_library_that_does_not_build_is_absent_with_its_reason() -> None:
 def test_the_chart_marks_the_night_of_a_step() -> None:
     [(page, drawings)] = nightly(nights(*history()))
     assert len(drawings) == len(page.scenarios) == 8
-    assert "Dashed: a step begins with 0701234567." in (drawings[0].chart.note or "")
+    assert "Dashed: a step at 0701234567." in (drawings[0].chart.note or "")
     assert all("Dashed" not in (drawing.chart.note or "") for drawing in drawings[1:])
     marked, flat = (draw(drawing.picture, drawing.chart) for drawing in drawings[:2])
     assert marked.count("stroke-dasharray") == flat.count("stroke-dasharray") + 1

@@ -183,7 +183,7 @@ def test_more_comparisons_widen_the_interval_and_take_more_rounds() -> None:
     assert many.low < one.low
     few = paired_ratio(left[:9], right[:9] / 2, 16)
     assert few.verdict == "too few rounds"
-    assert few.note == "9 rounds; a verdict over 16 comparisons takes 10"
+    assert few.note == "9 rounds; a verdict over 16 comparisons needs 10"
     assert paired_ratio(left[:10], right[:10] / 2, 16).verdict == "faster"
 
 
@@ -361,10 +361,10 @@ def test_too_few_rounds_say_how_many_it_takes(
     few = ratio([1.0, 2, 3], [4.0, 5, 6])
     assert (few.verdict, few.rounds, few.low, few.high) == ("too few rounds", 3, None, None)
     assert few.paired is (ratio is paired_ratio)
-    assert few.note == f"3 rounds; a verdict takes {needed}"
-    assert ratio([1.0], [4.0]).note == f"1 round; a verdict takes {needed}"
+    assert few.note == f"3 rounds; a verdict needs {needed}"
+    assert ratio([1.0], [4.0]).note == f"1 round; a verdict needs {needed}"
     assert ratio([1.0, 2, 3], [4.0, 5, 6], 3).note == (
-        f"3 rounds; a verdict over 3 comparisons takes {needed_of_three}"
+        f"3 rounds; a verdict over 3 comparisons needs {needed_of_three}"
     )
     assert ratio([1.0, 2, 3], [4.0, 5, 6], 2).note != few.note
     rounds = list(np.linspace(1, 2, 10))

@@ -167,7 +167,7 @@ def test_several_numbers_of_threads_have_a_table(
         ("server", 28, "servers", "Servers and private keys"),
         ("names-100", 29, "names", "Servers with many names"),
         ("process-server", 30, "processes", "First handshake of a process"),
-        ("client-slope", 31, "slopes", "One of a thing, and each of many"),
+        ("client-slope", 31, "slopes", "Fixed time, and time of each item"),
     ],
 )
 def test_set_ups_have_a_table_for_each_group(
@@ -391,7 +391,7 @@ def test_a_table_has_what_its_rows_are_of() -> None:
         "higher",
     )
     assert (made.by_phase, made.interval_source, made.baseline) == (False, "default", THEIRS)
-    assert (made.interval_note or "").startswith("Intervals are about another run. No spread")
+    assert (made.interval_note or "").startswith("An interval predicts another run. No spread")
     assert made.implementations == [OURS, THEIRS]
     [row] = made.rows
     assert (row.anchor, row.name) == ("transfer-1-3-sending", "TLS 1.3 transfer, sending")

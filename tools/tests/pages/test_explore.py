@@ -294,7 +294,7 @@ def test_facets_leave_what_they_name(play: Any) -> None:
 
 def test_a_logarithmic_axis_says_so_and_moves_the_ends(play: Any) -> None:
     plain, log = play({"choose": ["scale", "log"]})
-    assert log["notices"] == ["The axis is logarithmic: the length of a bar is no amount."]
+    assert log["notices"] == ["The axis is logarithmic: the length of a bar does not show an amount."]
     assert len(log["chart"]["ends"]) == len(plain["chart"]["ends"])
     assert min(log["chart"]["ends"]) < min(plain["chart"]["ends"])
 

@@ -65,7 +65,7 @@ def test_a_report_says_how_to_make_it_again_and_where_errors_go(
         commit = recorded["tool"].get("commit", "does not record a commit of the harness")
         assert commit in part
         assert f"<code>{run}</code>" in part
-        assert "of measuring here" in part
+        assert ", measured here in " in part
         assert 'id="what-changed"' in page or 'id="changes' in page
 
 
