@@ -297,7 +297,7 @@ def test_output_that_is_not_of_one_run_of_tls_perf_is_rejected(
     assert refused("tls-perf", text) == (f"{FILE}:{line}", repr(found), expected)
 
 
-def test_a_run_of_tls_perf_with_tickets_says_so_and_not_which_were_used() -> None:
+def test_a_run_of_tls_perf_with_tickets_states_them_but_no_resumption() -> None:
     (row,) = parsed("tls-perf", TLS_PERF.replace("advertise", "on") + RATE).rows
     assert (row.scenario.resumption, row.scenario.variant) == (None, "tcp-tickets")
 
@@ -617,7 +617,7 @@ def test_a_time_of_criterion_names_its_file_and_the_line_of_its_figure() -> None
     ("unit", "microseconds"),
     [("ps", 2e-6), ("ns", 2e-3), ("µs", 2), ("us", 2), ("ms", 2e3), ("s", 2e6)],
 )
-def test_a_time_of_criterion_is_its_middle_figure_in_its_own_unit(
+def test_a_time_of_criterion_is_the_middle_figure_in_its_unit(
     unit: str, microseconds: float
 ) -> None:
     (row,) = of_criterion("text", f"a time: [1 ns 2 {unit} 3 s]\n").rows

@@ -257,7 +257,7 @@ def run(command: str, folder: Path) -> tuple[subprocess.CompletedProcess[str], f
 
 
 @pytest.mark.parametrize("name", MISTAKES)
-def test_a_mistake_is_refused_at_once_with_the_next_step(rendered: Path, name: str) -> None:
+def test_a_mistake_is_rejected_at_once_with_the_next_step(rendered: Path, name: str) -> None:
     mistake = MISTAKES[name]
     page = rendered / PAGE
     right = page.read_text(encoding="utf-8")

@@ -223,7 +223,7 @@ def test_texts() -> None:
     )
 
 
-def test_a_difference_below_two_decimals_shows_the_decimals_it_takes() -> None:
+def test_a_difference_below_two_decimals_shows_as_many_decimals_as_it_needs() -> None:
     rounds = np.linspace(100, 110, 30)
     assert ratio_text(paired_ratio(rounds * 1.0012, rounds)) == "1.001x faster (1.001 to 1.001)"
 
@@ -355,7 +355,7 @@ def test_a_ratio_of_durations_is_that_of_the_rates_inverted_with_its_interval(ra
 @pytest.mark.parametrize(
     ("ratio", "needed", "needed_of_three"), [(paired_ratio, 6, 7), (unpaired_ratio, 4, 5)]
 )
-def test_too_few_rounds_say_how_many_it_takes(
+def test_too_few_rounds_state_how_many_are_needed(
     ratio: Ratio, needed: int, needed_of_three: int
 ) -> None:
     few = ratio([1.0, 2, 3], [4.0, 5, 6])

@@ -109,7 +109,7 @@ def problems(seen: list[Seen], key: str) -> list[str]:
     return [f"{s['page']} {s['width']} {s['scheme']}: {p}" for s in seen for p in s[key]]
 
 
-def test_axe_finds_nothing(seen: list[Seen], committed: list[Seen], kinds: list[Seen]) -> None:
+def test_axe_reports_no_problem(seen: list[Seen], committed: list[Seen], kinds: list[Seen]) -> None:
     """Among it links and buttons that are too small to tap."""
     assert problems(seen + committed + kinds, "violations") == []
 
@@ -171,7 +171,7 @@ HEIGHTS = {1280: 800, 320: 640}
 """Of a screen, by its width."""
 
 
-def test_observations_stand_within_one_and_a_half_screens_or_three_of_a_phone(
+def test_observations_are_within_one_and_a_half_screens_or_three_of_a_phone(
     committed: list[Seen],
 ) -> None:
     screens = {
@@ -297,7 +297,7 @@ PAPER = 680
 """Pixels of a line of A4 upright, without its margins."""
 
 
-def test_paper_holds_every_column(
+def test_a_printed_page_shows_every_column(
     committed_served: str, committed_build: Built, tmp_path: Path
 ) -> None:
     pages = [p for p in committed_build.pages() if p.startswith(("perf/", "questions/"))]
