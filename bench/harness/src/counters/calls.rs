@@ -1,9 +1,9 @@
-//! What one role asks of others: the allocator, locks, the bus and the kernel.
+//! Counts the allocations, locks, locked instructions and system calls of one role.
 //!
-//! Three fresh processes repeat the same operations: one has its calls counted by the functions of
-//! `interposed`, one runs under callgrind, which counts instructions that lock, and one is watched
-//! by strace. In each lives a second thread that does nothing: glibc leaves out instructions that lock
-//! in a process with a single thread.
+//! Three fresh processes repeat the same operations: the functions of `interposed` count the calls
+//! of one, callgrind counts the locked instructions of another, and strace the system calls of the
+//! third. Each has a second thread that does nothing, because glibc skips locked instructions in a
+//! process with a single thread.
 
 use std::env;
 

@@ -1,4 +1,4 @@
-"""What can be measured: one entry a metric, with all that the tools decide by it.
+"""What can be measured: one entry for each metric, which determines how the tools show it.
 
 To add a metric, add its entry here and record it where it is measured. The schemas, tables, ratios,
 verdicts, charts and texts follow.

@@ -311,7 +311,7 @@ def _standing(facts: Facts) -> str:
 
 
 def _predicts(facts: Facts) -> str:
-    """Whether few of a count go with a rate that falls little from one row to another.
+    """Whether a lower count goes with a higher factor between the rates of two rows.
 
     `builds` pairs the builds of the count with those of the rates, `COUNTED=RATED` each: they may
     be other versions, on another host.
