@@ -1,4 +1,4 @@
-"""Latencies of other tools: what a file must hold, and what a row says of where it is from."""
+"""Latencies of other tools: what a file must contain, and how a row states its source."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ def desk(tmp_path: Path) -> Desk:
 
 @pytest.fixture
 def counting(tmp_path: Path) -> Path:
-    """A checkout whose tlsbench writes down what it is called with, and two trees as mains."""
+    """A checkout whose tlsbench records its arguments, and two trees as main branches."""
     checkout = tmp_path / "checkout"
     write(checkout, "scripts/count-main", (SCRIPTS / "count-main").read_text())
     (checkout / "scripts/count-main").chmod(0o755)

@@ -1,4 +1,4 @@
-"""Nights as pages: what changed with which night, the text of an issue, what was absent."""
+"""Pages of nights: the changes of each night, the text of an issue, absent libraries."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a report says of its runs: tables, verdicts, what is missing, what a reader must know."""
+"""The results of a report: tables, verdicts, absent figures and warnings."""
 
 from __future__ import annotations
 

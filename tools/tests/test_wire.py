@@ -1,4 +1,4 @@
-"""What is sent, counted: flights have a table of their own, and a range is its extremes."""
+"""Counts of the wire: flights have their own table, and a range is from minimum to maximum."""
 
 from __future__ import annotations
 

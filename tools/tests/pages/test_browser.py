@@ -115,7 +115,7 @@ def test_axe_reports_no_problem(seen: list[Seen], committed: list[Seen], kinds: 
 
 
 def test_a_link_that_is_too_small_to_tap_is_found(tmp_path: Path) -> None:
-    """WCAG 2.2, 2.5.8: 24 by 24 pixels, or as much space. axe looks for it only when asked."""
+    """WCAG 2.2, 2.5.8: 24 by 24 pixels, or as much space. axe checks it only on request."""
     link = "<a href='#{0}' style='display: block; width: 40px; height: {1}px'>{0}</a>"
     page = "<html lang=en><title>t</title><a href='#main'>skip</a><main id=main><h1>t</h1>{}</main>"
     for name, height in (("small", 14), ("large", 24)):

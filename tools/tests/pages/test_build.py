@@ -1,4 +1,4 @@
-"""The site builds with both Zolas, shows the figures of results.json, and says what is wrong."""
+"""The site builds with both Zolas, shows the figures of results.json, and reports what is wrong."""
 
 from __future__ import annotations
 

@@ -37,7 +37,7 @@ Seen = dict[str, Any]
 
 @pytest.fixture
 def play(served: str, tmp_path: Path) -> Any:
-    """Plays steps on the page; what it showed after each. It must have said nothing meanwhile."""
+    """Plays steps on the page, and returns what it showed after each. The console stays empty."""
 
     def played(*steps: Seen, silent: bool = True) -> list[Seen]:
         request = {"base": served, "plays": [[{"open": "explore/"}, *steps]]}
@@ -499,7 +499,7 @@ def test_the_first_chart_is_light(
     tmp_path: Path,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    """All that is loaded until it stands, compressed; the typeface is of all pages."""
+    """The compressed bytes loaded until the chart is drawn, without the typeface of all pages."""
     request = {"base": committed_served, "plays": [[{"open": "explore/"}]]}
     loaded = node("explore.mjs", request, tmp_path)[0]["requests"]
     sizes = {}

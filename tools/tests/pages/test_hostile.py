@@ -1,4 +1,4 @@
-"""An archive whose every text is an attack becomes pages and feeds that hold it as text alone."""
+"""An archive whose every text is an attack becomes pages and feeds that contain it only as text."""
 
 from __future__ import annotations
 

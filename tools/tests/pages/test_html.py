@@ -1,4 +1,4 @@
-"""Every page is valid, every link and anchor resolves, every feed is what its format asks for."""
+"""Every page is valid, every link and anchor resolves, every feed follows its format."""
 
 from __future__ import annotations
 
