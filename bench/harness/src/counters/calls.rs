@@ -24,7 +24,7 @@ use crate::{
     workloads::Quantity,
 };
 
-/// The allocator that the functions stand before.
+/// The allocator whose functions are replaced.
 const ALLOCATOR: &str = "system";
 
 /// What was counted.
@@ -34,7 +34,7 @@ struct Counted {
     kernel: u64,
 }
 
-/// What a figure is given per.
+/// The work that a figure is divided by.
 #[derive(Clone, Copy, PartialEq)]
 enum Per {
     /// Handshake or MiB: the units of both.
@@ -48,7 +48,7 @@ struct Figure {
     metric: Metric,
     per: Per,
     of: fn(&Counted) -> u64,
-    /// Absent where locks are no calls.
+    /// Absent if the library's locks are not calls of pthread.
     is_lock: bool,
 }
 
