@@ -158,14 +158,14 @@ async function show(unknown, chosen) {
   else if (all.length && !shown.length)
     notices.push(
       compare && view.only
-        ? "In none of the picked scenarios is a difference to the baseline shown."
+        ? "None of the picked scenarios shows a difference from the baseline."
         : "None of the picked libraries has a figure in the picked scenarios.",
     );
   const places = hosts(shown);
   if (places.length > 1)
     notices.push(`These are figures of ${places.length} hosts: compare only those of one host.`);
   if (view.scale === "log")
-    notices.push("The axis is logarithmic: the length of a bar is no amount.");
+    notices.push("The axis is logarithmic: the length of a bar does not show an amount.");
   one(".explore-notices", output).replaceChildren(...notices.map((text) => make("li", {}, text)));
   one(".warnings", output).hidden = !notices.length;
   const from = counted(new Set(shown.map((one) => one.report)).size, "report");
@@ -211,10 +211,10 @@ async function comparing(table, came, notices) {
     } catch {
       notices.push(`The ratios to ${of.label} could not be loaded.`);
     }
-  } else if (!own) notices.push("Phases have ratios to the baseline of their report alone.");
+  } else if (!own) notices.push("Phases have ratios only to the baseline of their report.");
   if (new Set(table.figures.map((one) => one.report)).size > 1)
     notices.push(
-      "Ratios between reports of one machine are of their values, and are not tested; figures of different machines have no ratio.",
+      "A ratio between two reports of one machine is computed from their values and is not tested; figures of different machines have no ratio.",
     );
   const baseline = { report: of.report, library: of.library, own, comparisons };
   return (figure) => against(figure, table.figures, baseline, table.better);

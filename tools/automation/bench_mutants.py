@@ -54,7 +54,7 @@ class Found:
 
 
 def read(outcomes: str) -> Found:
-    """What `outcomes.json` of cargo-mutants says. A survivor is named without its line."""
+    """The results in `outcomes.json` of cargo-mutants. A survivor is named without its line."""
     noticed, survivors = 0, []
     for outcome in json.loads(outcomes)["outcomes"]:
         if outcome["scenario"] == "Baseline":

@@ -1,4 +1,4 @@
-"""Plays bench.yml on this machine: measure, pack, import, draft, site, pull request.
+"""Rehearses bench.yml on this machine: measure, pack, import, draft, site, pull request.
 
 `python tools/automation/rehearse.py` runs the very steps of the workflow file, job by job, each job
 in a fresh clone of HEAD as on GitHub, with stand-ins for what is GitHub's or a bench host's alone:
@@ -52,7 +52,7 @@ COMPILED: Final = Path("build") / "matrix" / "target"
 SET_UPS: Final = {"actions/setup-python"}
 STAT: Final = "/proc/stat"
 STILL: Final = "TLSPERF_REHEARSAL_STILL"
-"""Set in the name space whose mounts are ours: a copy of /proc/stat that stands still."""
+"""Set in the name space whose mounts are ours: a copy of /proc/stat that does not change."""
 
 GH: Final = """\
 #!/bin/sh
@@ -97,7 +97,7 @@ def filled(text: object, values: Mapping[str, str]) -> str:
 
 @dataclass
 class Stage:
-    """Where the play is: the folder with GitHub's stand-ins, and the values of expressions."""
+    """The folder with GitHub's stand-ins, and the values of expressions."""
 
     folder: Path
     workflow: Workflow
@@ -193,7 +193,7 @@ def play(stage: Stage, job: Job, name: str | None = None, busy_from: str | None 
 
 
 def act(stage: Stage, step: Step, clone: Path) -> None:
-    """What stands for an action."""
+    """The stand-in for an action."""
     artifacts = stage.folder / "artifacts"
     match step.action:
         case "actions/checkout":
@@ -434,7 +434,7 @@ def status(clone: Path) -> str:
 
 
 def at_rest() -> int:
-    """Starts this program again where /proc/stat stands still."""
+    """Starts this program again with a /proc/stat that does not change."""
     name_space = ["unshare", "--mount"]
     if os.getuid() != 0:
         name_space.append("--map-root-user")

@@ -60,7 +60,7 @@ exec '{shutil.which("cargo")}' "$@"
 
 @dataclass(frozen=True)
 class Played:
-    """A job of the workflow, played: what it printed, whether it failed, and its summary."""
+    """A rehearsed job: what it printed, whether it failed, and its summary."""
 
     printed: str
     failed: bool

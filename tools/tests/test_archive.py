@@ -222,7 +222,7 @@ def test_a_sparse_file_is_rejected_before_it_is_expanded(tmp_path: Path, runs: P
     refused(archive, runs, f"found 8589934592 bytes of {info.name}, expected at most 268435456")
 
 
-def test_an_archive_of_very_many_files_is_refused(
+def test_an_archive_of_very_many_files_is_rejected(
     tmp_path: Path, runs: Path, members: Members, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(module, "MOST_FILES", len(members))
@@ -247,7 +247,7 @@ def test_a_file_is_written_below_raw_with_a_name_that_no_browser_runs(
     assert not [path for path in tmp_path.rglob("x.*") if path.is_file()]
 
 
-def test_records_that_cannot_be_read_are_refused(
+def test_records_that_cannot_be_read_are_rejected(
     tmp_path: Path, runs: Path, members: Members
 ) -> None:
     name = f"{RUN}/raw/records.jsonl"

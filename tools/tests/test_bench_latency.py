@@ -1,4 +1,4 @@
-"""Latencies of other tools: what a file must hold, and what a row says of where it is from."""
+"""Latencies of other tools: what a file must contain, and how a row states its source."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def test_a_row_names_its_file_its_implementation_and_its_round() -> None:
     assert [row.statistic for row in rows] == ["p5", "p50", "p90", "p99", "p99.9", "max"]
 
 
-def test_a_prefix_of_the_makefile_says_what_was_measured() -> None:
+def test_a_prefix_of_the_makefile_states_what_was_measured() -> None:
     scenario = (
         parsed(line(1), "latency-fullhs-tls12-server-ThreadId(2)-latency.tsv").rows[0].scenario
     )
@@ -63,7 +63,7 @@ def test_a_prefix_of_the_makefile_says_what_was_measured() -> None:
     )
 
 
-def test_a_prefix_that_names_no_variant_is_refused_with_the_file() -> None:
+def test_a_prefix_that_names_no_variant_is_rejected_with_the_file() -> None:
     place, number, found, _ = refused(line(1), "sessions-0-client-0-latency.tsv")
     assert (place, number) == ("raw/sessions-0-client-0-latency.tsv:1", 1)
     assert found.startswith("variant 'sessions-0'")
@@ -84,7 +84,7 @@ def test_an_interrupted_last_line_is_remarked_with_its_number() -> None:
     assert [row.value for row in found.rows] == [1, 1, 2, 2, 2, 2]
 
 
-def test_what_is_no_latency_is_refused_with_its_line() -> None:
+def test_a_file_without_latencies_is_rejected_with_its_line() -> None:
     name = "hello-retry-client-0-latency.tsv"
     wrong = "x" * 150
     assert refused(f"{line(1)}{wrong}\n", name) == (
@@ -97,7 +97,7 @@ def test_what_is_no_latency_is_refused_with_its_line() -> None:
         f"raw/{name}:1",
         1,
         "no latency",
-        "one handshake a line",
+        "one handshake on each line",
     )
     assert refused(line(1), "latency.tsv") == (
         "raw/latency.tsv",

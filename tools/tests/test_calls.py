@@ -126,7 +126,7 @@ def test_counts_predict_where_fewer_go_with_more_that_is_kept() -> None:
     counts = {OPENSSL: (9.0, 100.0, 20.0), RUSTLS: (2.0, 400.0, 360.0), BORINGSSL: (3.0, 4.0, 2.0)}
     assert predicted(counts, SAME) == (
         "mutex locks from the fewest: rustls 0.23.41 (2.000), BoringSSL 1 (3.000) and "
-        "OpenSSL 3.6.3 (9.000) locks/handshake; what is kept of the rate, from the most: "
+        "OpenSSL 3.6.3 (9.000) locks/handshake; the factor of the rate, from the highest: "
         "rustls 0.23.41 (0.90x), BoringSSL 1 (0.50x) and OpenSSL 3.6.3 (0.20x); "
         "all 3 pairs have the same order"
     )

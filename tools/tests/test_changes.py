@@ -80,7 +80,7 @@ def test_changes_are_grouped_by_what_they_share_biggest_first() -> None:
     assert sizes == sorted(sizes, reverse=True)
 
 
-def test_a_change_without_company_is_a_group_of_its_own() -> None:
+def test_a_single_change_is_one_group() -> None:
     only = HANDSHAKES[3]
     [library] = compared(
         rates(["openssl-1"]), rates(["openssl-2"], lambda s: 1.2 if s == only else 1.0, seed=2)
@@ -91,7 +91,7 @@ def test_a_change_without_company_is_a_group_of_its_own() -> None:
     assert group.changes[0].before.startswith("1,0") or group.changes[0].before.startswith("99")
 
 
-def test_what_all_libraries_share_is_named_as_such() -> None:
+def test_a_change_in_all_libraries_is_stated() -> None:
     found = compared(
         rates(["openssl-1", "rustls-1"]), rates(["openssl-2", "rustls-2"], tls13, seed=2)
     )

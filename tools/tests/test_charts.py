@@ -175,7 +175,7 @@ def test_no_corner_of_a_path_is_off_by_more_than_its_rounding(
     )
 
 
-def test_a_colour_that_is_not_the_themes_is_refused(results: Results) -> None:
+def test_a_colour_that_is_not_the_themes_is_rejected(results: Results) -> None:
     specification = {
         "data": {"values": [{"x": 1}]},
         "mark": {"type": "bar", "color": "#ff0000"},

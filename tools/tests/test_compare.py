@@ -34,14 +34,16 @@ def printed(name: str) -> list[list[str]]:
     return list(csv.reader(text.splitlines()))
 
 
-def test_all_75_published_rows_come_out_identically(december: MeasuredRun) -> None:
+def test_all_75_published_rows_are_reproduced(december: MeasuredRun) -> None:
     published = printed("2023-12-13-published-tables.csv")
     assert len(published) == 76
     assert len({line[0] for line in published[1:]}) == 6
     assert lines_of(read_definition(TABLES), december) == published
 
 
-def test_the_memory_table_comes_out_but_for_the_error_of_the_source(december: MeasuredRun) -> None:
+def test_the_memory_table_is_reproduced_except_for_the_error_of_the_source(
+    december: MeasuredRun,
+) -> None:
     definition = read_definition(MEMORY)
     published = printed("2023-12-13-published-memory.csv")
     computed = lines_of(definition, december)
@@ -211,7 +213,7 @@ def test_the_command_prints_markdown_csv_and_json(monkeypatch: pytest.MonkeyPatc
     assert "prints -0.26, which is -26%" in output("compare", "--tables", str(MEMORY))
 
 
-def test_the_exit_code_says_whether_a_figure_is_slower(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_exit_code_states_whether_a_figure_is_slower(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(DATA.parent)
     row = ("--scenario", "chacha*sending")
     for sides, code in (

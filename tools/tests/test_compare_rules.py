@@ -207,7 +207,7 @@ def test_rounds_of_one_run_are_pairs_and_those_of_two_are_not() -> None:
     assert not row.estimate.paired
 
 
-def test_figures_of_two_hosts_have_a_footnote_and_factors_only_where_someone_asks() -> None:
+def test_figures_of_two_hosts_have_a_footnote_and_factors_only_if_requested() -> None:
     other = loaded_run("2026-11-20-b", {RIGHT: {TRANSFERS[0]: FAST}}, host_id="b-host")
     left, right = sides_of(one_row())[0], side_of(measured(other), RIGHT)
     pairs = pairs_of(left, right)
@@ -506,7 +506,7 @@ def test_two_implementations_are_found_by_their_ids(runs: Path) -> None:
     with pytest.raises(UserError) as caught:
         find_side("openssl-3.6.1", runs)
     assert str(caught.value) == (
-        f"openssl-3.6.1 is in several runs; say which: {EXAMPLE_RUN}/openssl-3.6.1, "
+        f"openssl-3.6.1 is in several runs: give one of {EXAMPLE_RUN}/openssl-3.6.1, "
         f"{other.name}/openssl-3.6.1"
     )
 

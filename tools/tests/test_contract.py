@@ -61,7 +61,7 @@ def refused_by_schema(name: str, document: Any) -> bool:
         at(lambda results: cell(results)["ratio"], low=-1.0),
     ],
 )
-def test_both_schemas_refuse_results_that_cannot_be(change: Change) -> None:
+def test_both_schemas_reject_impossible_results(change: Change) -> None:
     document = json.loads(json.dumps(RESULTS))
     assert not refused_by_schema("results", document)
     Results.model_validate(document)
@@ -89,7 +89,7 @@ def test_both_schemas_refuse_results_that_cannot_be(change: Change) -> None:
         (at(lambda r: r["headlines"][0]["bars"][0], implementation="another"), "not another"),
     ],
 )
-def test_results_that_contradict_themselves_are_refused(change: Change, message: str) -> None:
+def test_results_that_contradict_themselves_are_rejected(change: Change, message: str) -> None:
     document = json.loads(json.dumps(RESULTS))
     change(document)
     with pytest.raises(ValidationError) as error:
@@ -97,7 +97,7 @@ def test_results_that_contradict_themselves_are_refused(change: Change, message:
     assert message in str(error.value)
 
 
-def test_two_figures_that_changed_places_are_noticed() -> None:
+def test_two_swapped_figures_are_rejected() -> None:
     document = json.loads(json.dumps(RESULTS))
     cells = document["tables"][0]["rows"][0]["cells"]
     cells[0]["value"], cells[1]["value"] = cells[1]["value"], cells[0]["value"]
@@ -114,7 +114,7 @@ def test_two_figures_that_changed_places_are_noticed() -> None:
         at(lambda record: record, round=0),
     ],
 )
-def test_both_schemas_refuse_records_that_cannot_be(change: Change) -> None:
+def test_both_schemas_reject_impossible_records(change: Change) -> None:
     document = json.loads(json.dumps(MEASUREMENT))
     assert not refused_by_schema("record", document)
     change(document)

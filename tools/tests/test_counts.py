@@ -76,7 +76,7 @@ counts_of_rounds = st.lists(st.integers(1, 10**12), min_size=1, max_size=8)
 
 
 @given(counts_of_rounds, counts_of_rounds)
-def test_fewer_is_more_than_1_and_the_range_holds_the_ratio(
+def test_fewer_requires_more_than_1_percent_and_the_range_contains_the_ratio(
     ours: list[int], theirs: list[int]
 ) -> None:
     ratio = counted_ratio(ours, theirs, 1.01)
@@ -224,7 +224,7 @@ def test_a_record_of_counts_has_no_time() -> None:
 
 
 @pytest.mark.parametrize("unit", ["instructions", "instructions/handshake", "MiB/s"])
-def test_counts_of_another_unit_are_refused(unit: str) -> None:
+def test_counts_of_another_unit_are_rejected(unit: str) -> None:
     record = measurement()
     record["observations"] = [{"metric": "instructions", "value": 1.0, "unit": unit}]
     with pytest.raises(FormatError):

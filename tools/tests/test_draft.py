@@ -108,7 +108,7 @@ def refused(
     assert not [path for path in (checkout / "build").iterdir() if path.is_dir()]
 
 
-def test_a_run_of_another_suite_is_refused(
+def test_a_run_of_another_suite_is_rejected(
     tmp_path: Path, checkout: Path, members: Members
 ) -> None:
     expected = "found a run of the suite standard, expected quick"
@@ -116,7 +116,7 @@ def test_a_run_of_another_suite_is_refused(
 
 
 @pytest.mark.parametrize("name", ["standard", "_main", "_other"])
-def test_a_suite_that_was_changed_since_is_refused(
+def test_a_suite_that_was_changed_since_is_rejected(
     tmp_path: Path, checkout: Path, members: Members, name: str
 ) -> None:
     with suite(checkout, name).open("a") as file:
@@ -135,7 +135,7 @@ def test_a_suite_that_was_changed_since_is_refused(
         (replaced("boringssl-30cd935", "boringssl-0"), "found figures of 'boringssl-30cd935'"),
     ],
 )
-def test_a_run_that_is_not_to_be_published_is_refused(
+def test_a_run_that_is_not_to_be_published_is_rejected(
     tmp_path: Path,
     checkout: Path,
     members: Members,
@@ -145,7 +145,7 @@ def test_a_run_that_is_not_to_be_published_is_refused(
     refused(tmp_path, checkout, edit(members), expected)
 
 
-def test_a_changed_archive_is_refused(tmp_path: Path, checkout: Path, members: Members) -> None:
+def test_a_changed_archive_is_rejected(tmp_path: Path, checkout: Path, members: Members) -> None:
     archive = archive_of(tmp_path, members)
     content = bytearray(archive.read_bytes())
     content[len(content) // 2] ^= 1

@@ -37,7 +37,7 @@ def name(path: Path) -> str:
 
 
 @pytest.mark.parametrize("path", DRAWINGS, ids=name)
-def test_a_drawing_stands_alone_can_be_recoloured_and_is_small(path: Path) -> None:
+def test_a_drawing_needs_no_other_file_can_be_recoloured_and_is_small(path: Path) -> None:
     text = path.read_text(encoding="utf-8")
     root = ElementTree.fromstring(text)
     panels = len(list(root.iter(f"{SVG}svg"))) - 1

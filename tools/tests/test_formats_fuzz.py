@@ -75,7 +75,7 @@ def test_interrupted_anywhere(grammar: st.SearchStrategy[Document], data: st.Dat
 
 @every_format
 @given(data=st.data())
-def test_damage_is_refused_or_harmless(
+def test_damage_is_rejected_or_harmless(
     grammar: st.SearchStrategy[Document], data: st.DataObject
 ) -> None:
     """For any bytes: rows, or an error of the format that names the file."""
@@ -93,7 +93,7 @@ def test_damage_is_refused_or_harmless(
 
 @every_format
 @given(data=st.data())
-def test_hostile_numbers_are_refused_or_marked(
+def test_hostile_numbers_are_rejected_or_marked(
     grammar: st.SearchStrategy[Document], data: st.DataObject
 ) -> None:
     document = data.draw(grammar)

@@ -297,7 +297,7 @@ def test_output_that_is_not_of_one_run_of_tls_perf_is_rejected(
     assert refused("tls-perf", text) == (f"{FILE}:{line}", repr(found), expected)
 
 
-def test_a_run_of_tls_perf_with_tickets_says_so_and_not_which_were_used() -> None:
+def test_a_run_of_tls_perf_with_tickets_states_them_but_no_resumption() -> None:
     (row,) = parsed("tls-perf", TLS_PERF.replace("advertise", "on") + RATE).rows
     assert (row.scenario.resumption, row.scenario.variant) == (None, "tcp-tickets")
 
@@ -408,14 +408,14 @@ def test_a_run_of_h1load_with_errors_has_a_note() -> None:
 
 
 ANOTHER_COMMAND = COMMAND_OF_H1LOAD.replace("-r 1", "-r 2")
-COLUMNS_OF_H1LOAD = "the header of h1load, then a value a column"
+COLUMNS_OF_H1LOAD = "the header of h1load, then a value per column"
 END_OF_H1LOAD = "the table of percentiles to its end (-P), without which a file may be cut"
 
 
 @pytest.mark.parametrize(
     ("lines", "line", "found", "expected"),
     [
-        ([*h1load("1k"), 250 * "x"], 7, repr(200 * "x"), "one run of h1load a file"),
+        ([*h1load("1k"), 250 * "x"], 7, repr(200 * "x"), "one run of h1load in a file"),
         (
             [*h1load("1k")[:-1], "100 0"],
             *(6, "'100 0'", "seven numbers of the table of percentiles"),
@@ -617,7 +617,7 @@ def test_a_time_of_criterion_names_its_file_and_the_line_of_its_figure() -> None
     ("unit", "microseconds"),
     [("ps", 2e-6), ("ns", 2e-3), ("µs", 2), ("us", 2), ("ms", 2e3), ("s", 2e6)],
 )
-def test_a_time_of_criterion_is_its_middle_figure_in_its_own_unit(
+def test_a_time_of_criterion_is_the_middle_figure_in_its_unit(
     unit: str, microseconds: float
 ) -> None:
     (row,) = of_criterion("text", f"a time: [1 ns 2 {unit} 3 s]\n").rows

@@ -89,7 +89,7 @@ def test_there_is_no_ratio_across_hosts(tmp_path: Path) -> None:
     ]
 
 
-def test_a_report_that_asks_for_ratios_across_hosts_says_so(tmp_path: Path) -> None:
+def test_a_report_with_ratios_across_hosts_states_that(tmp_path: Path) -> None:
     write_report(tmp_path)
     add_run(tmp_path, "elsewhere")
     results = rendered(tmp_path, "across_hosts = true")
@@ -110,14 +110,14 @@ def test_runs_of_one_host_have_ratios_between_them(tmp_path: Path) -> None:
     assert about_hosts(results) == []
 
 
-def test_one_build_of_two_hosts_is_refused(tmp_path: Path) -> None:
+def test_one_build_of_two_hosts_is_rejected(tmp_path: Path) -> None:
     write_report(tmp_path)
     add_run(tmp_path, "elsewhere", rename=False)
     with pytest.raises(UserError, match=r"boringssl-30cd935 was measured on two hosts, example-h"):
         rendered(tmp_path, "across_hosts = true")
 
 
-def test_a_factor_across_hosts_is_refused_unless_asked_for(tmp_path: Path) -> None:
+def test_a_factor_across_hosts_is_rejected_unless_requested(tmp_path: Path) -> None:
     write_report(tmp_path)
     add_run(tmp_path, "elsewhere")
     factor = [

@@ -53,7 +53,7 @@ def test_every_value_of_every_report_is_there(
     }
 
 
-def test_an_invalid_value_says_so_and_why(reports: list[Results]) -> None:
+def test_an_invalid_value_states_the_reason(reports: list[Results]) -> None:
     table = json.loads(reports[-1].model_dump_json(by_alias=True))
     cells = [c for t in table["tables"] for r in t["rows"] for c in r["cells"]]
     reason = "a reason, with a comma"

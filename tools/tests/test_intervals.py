@@ -140,11 +140,13 @@ def test_the_note_names_the_sessions_or_the_spreads() -> None:
     )
     rows = [row(five, scenario=s) for s in SIXTEEN]
     assert note_of(rows, "host", OF_HOST) == (
-        f"{means} It is widened by a spread between sessions of 1.00% or 2.00%, known of this host."
+        f"{means} It is widened by a spread between sessions of 1.00% or 2.00%, which earlier runs "
+        "on this host measured."
     )
     assert note_of(rows[:1], "default", SPREADS) == (
-        "Intervals are about another run. No spread between sessions is known of this host, so "
-        "they are widened by a default of 2.00%. If the host varies by more, they are too narrow."
+        "An interval predicts another run. No spread between sessions was measured on this host, "
+        "so intervals are widened by a default of 2.00%. If the spread on this host is larger, "
+        "they are too narrow."
     )
 
 

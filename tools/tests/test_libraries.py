@@ -140,7 +140,7 @@ def without_message(rust: str) -> list[str]:
     return found
 
 
-def test_a_conformance_test_that_fails_says_what_was_measured() -> None:
+def test_a_conformance_test_that_fails_states_what_was_measured() -> None:
     folder = BENCH / "libraries" / "shared" / "conformance"
     bare = {path.name: without_message(path.read_text()) for path in folder.glob("*.rs")}
     assert {name for name, found in bare.items() if found} == set(), bare

@@ -196,7 +196,7 @@ MISTAKES = {
     ),
     "published tables are filtered": Mistake(
         "compare --tables none.toml --scenario handshake",
-        "--tables prints what was published: only --format goes with it",
+        "--tables prints published tables: it takes only --format",
     ),
     "a least difference is no percentage": Mistake(
         "compare openssl-3.6.1 rustls-0.23.37-aws-lc-rs --min-difference 5",
@@ -257,7 +257,7 @@ def run(command: str, folder: Path) -> tuple[subprocess.CompletedProcess[str], f
 
 
 @pytest.mark.parametrize("name", MISTAKES)
-def test_a_mistake_is_refused_at_once_with_the_next_step(rendered: Path, name: str) -> None:
+def test_a_mistake_is_rejected_at_once_with_the_next_step(rendered: Path, name: str) -> None:
     mistake = MISTAKES[name]
     page = rendered / PAGE
     right = page.read_text(encoding="utf-8")

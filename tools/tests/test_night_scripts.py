@@ -25,7 +25,7 @@ def desk(tmp_path: Path) -> Desk:
 
 @pytest.fixture
 def counting(tmp_path: Path) -> Path:
-    """A checkout whose tlsbench writes down what it is called with, and two trees as mains."""
+    """A checkout whose tlsbench records its arguments, and two trees as main branches."""
     checkout = tmp_path / "checkout"
     write(checkout, "scripts/count-main", (SCRIPTS / "count-main").read_text())
     (checkout / "scripts/count-main").chmod(0o755)
@@ -108,7 +108,7 @@ def test_a_branch_that_cannot_be_fetched_is_absent(desk: Desk, counting: Path) -
 @pytest.mark.parametrize(
     ("library", "expected"), [("nothing", "a folder of bench/libraries"), ("gnutls", "no [main]")]
 )
-def test_a_library_without_a_main_branch_is_refused(
+def test_a_library_without_a_main_branch_is_rejected(
     desk: Desk, counting: Path, library: str, expected: str
 ) -> None:
     done = count(desk, counting, library)
@@ -176,7 +176,7 @@ def store(desk: Desk, origin: Path, found: Path) -> subprocess.CompletedProcess[
     return desk.run(fresh / "scripts/store-nights", env={"PATH": str(desk.folder / "bin")})
 
 
-def test_nights_gather_on_a_branch_of_their_own(desk: Desk, origin: Path) -> None:
+def test_nights_are_collected_on_their_own_branch(desk: Desk, origin: Path) -> None:
     for night in ("2026-11-24-rustls", "2026-11-25-rustls"):
         found = commit(desk, origin, night)
         done = store(desk, origin, found)

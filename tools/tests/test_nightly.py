@@ -1,4 +1,4 @@
-"""Nights as pages: what changed with which night, the text of an issue, what was absent."""
+"""Pages of nights: the changes of each night, the text of an issue, absent libraries."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def test_a_slower_night_is_named_with_its_scenario_and_by_how_much() -> None:
     assert step.name == "TLS 1.3 transfer, AES-256-GCM, sending"
     assert (step.before, step.after, step.change) == ("1,000,002", "1,020,002", "+2.00%")
     assert page.answer == (
-        "9 nights of rustls, 0101234567 to 0901234567: steps begin with 0701234567."
+        "9 nights of rustls, 0101234567 to 0901234567: steps were found at 0701234567."
     )
 
 
@@ -124,7 +124,7 @@ def test_releases_are_compared_again_by_the_versions_of_their_packages() -> None
     assert (change.night, change.before) == ("3.5.6", "3.5.5")
 
 
-def test_an_explanation_stands_on_the_page_of_its_night() -> None:
+def test_an_explanation_is_on_the_page_of_its_night() -> None:
     known = Explanation(
         night="0701234567", text="A loop of 250 steps.", url="https://example.org/1"
     )
@@ -135,7 +135,7 @@ def test_an_explanation_stands_on_the_page_of_its_night() -> None:
     assert text.count("A loop of 250 steps.") == 2, "on the page and in the text of the issue"
 
 
-def test_an_explanation_of_a_night_without_a_step_is_refused() -> None:
+def test_an_explanation_of_a_night_without_a_step_is_rejected() -> None:
     known = Explanation(night="0801234567", text="Nothing.", url="https://example.org/1")
     with pytest.raises(UserError, match=r"steps.toml: found .*0801234567.*: 0701234567$"):
         nightly(nights(*history(), explanations=[known]))
@@ -173,7 +173,7 @@ def test_a_library_that_does_not_build_is_absent_with_its_reason() -> None:
 def test_the_chart_marks_the_night_of_a_step() -> None:
     [(page, drawings)] = nightly(nights(*history()))
     assert len(drawings) == len(page.scenarios) == 8
-    assert "Dashed: a step begins with 0701234567." in (drawings[0].chart.note or "")
+    assert "Dashed: a step at 0701234567." in (drawings[0].chart.note or "")
     assert all("Dashed" not in (drawing.chart.note or "") for drawing in drawings[1:])
     marked, flat = (draw(drawing.picture, drawing.chart) for drawing in drawings[:2])
     assert marked.count("stroke-dasharray") == flat.count("stroke-dasharray") + 1
@@ -227,7 +227,7 @@ def test_nights_are_in_the_order_of_their_names_with_numbers_as_numbers(tmp_path
     assert [path.name for path in run_folders(folder)] == ["a-0.22.4", "a-0.23.9", "a-0.23.10"]
 
 
-def test_a_run_that_counts_nothing_is_refused(tmp_path: Path) -> None:
+def test_a_run_that_counts_nothing_is_rejected(tmp_path: Path) -> None:
     with pytest.raises(FormatError, match=r"found no \[counter\], expected a run that counts"):
         read_nights(folder_with(tmp_path, "a-0.23.10"))
 

@@ -1,4 +1,4 @@
-"""Noise is found where it was put, and nothing is said where nothing can be."""
+"""Known noise is found, and no noise is reported where none can be measured."""
 
 from __future__ import annotations
 

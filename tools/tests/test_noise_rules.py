@@ -205,7 +205,7 @@ def test_unpaired_rounds_have_no_ratios_between_sessions() -> None:
     assert (noise.comparisons, noise.ratio_percent) == (2, None)
 
 
-def test_an_earlier_run_adds_pairs_with_this_one_alone() -> None:
+def test_an_earlier_run_adds_only_pairs_with_this_run() -> None:
     now = sessions_of({ONE: [1.0, 1.0]})
     rates: Rates = {ONE: {SENDING: list(1000 * np.repeat([1.04, 1.2], 6))}}
     known = [implementation(ONE, binary_sha256="a" * 64)]
@@ -250,7 +250,7 @@ def test_sessions_are_compared_by_the_medians_and_ratios_of_the_rows_that_both_h
     assert noise.statement.endswith(f"ratios of two implementations are within {expected:.1f}%.")
 
 
-def test_a_program_without_a_checksum_is_the_same_in_one_run_alone() -> None:
+def test_a_program_without_a_checksum_is_the_same_only_within_one_run() -> None:
     run, other = (run_of({ONE: {SENDING: [1.0]}}, None, id_=id_) for id_ in (RUN, "2026-11-20-b"))
     first, second, third = _Session(run, 1), _Session(run, 2), _Session(other, 1)
     assert _same_program(first, second, ONE) is True

@@ -1,4 +1,4 @@
-"""openssl-bench, both versions of its grammar: whole rows, and what is no output of it."""
+"""openssl-bench, both versions of its grammar: complete rows, and text of other tools."""
 
 from __future__ import annotations
 
@@ -170,7 +170,7 @@ def test_handshakes_that_did_not_resume_are_counted(
     ]
 
 
-def test_what_was_said_of_a_command_is_forgotten_at_the_next() -> None:
+def test_the_lines_of_a_command_do_not_apply_to_the_next() -> None:
     full = old("handshake", TLS13, f"negotiated TLSv1.3 with {TLS13} kx X25519\n")
     spoiled = old("handshake-ticket", TLS13, STATISTICS.format(9, 1, 0))
     resumed = old("handshake-resume", TLS13, "sessions: 1, hits: 0, misses: 0\n")

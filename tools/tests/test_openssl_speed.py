@@ -80,13 +80,13 @@ def test_lines_for_machines_are_the_same_ciphers() -> None:
         ),
     ],
 )
-def test_what_is_not_known_of_sealing_is_remarked_once(command: str, message: str) -> None:
+def test_the_warning_about_sealing_is_given_once(command: str, message: str) -> None:
     text = f"{command}type   2 bytes\nmd5 1.00k\nChaCha20-Poly1305 1.00k\nAES-128-GCM 1.00k\n"
     line = 4 if command else 3
     assert remarks(text) == [Remark(FILE, line, message, "method")]
 
 
-def test_what_is_not_known_of_a_line_for_machines_is_remarked_with_its_number() -> None:
+def test_the_warning_about_a_machine_readable_line_has_its_number() -> None:
     [remark] = remarks("+H:2\n+F:25:AES-256-GCM:5.00\n")
     assert (remark.line, remark.code) == (2, "method")
 
@@ -149,7 +149,7 @@ def test_a_key_has_a_row_for_each_step(header: str, steps: list[str]) -> None:
     assert remarks(text) == ([Remark(FILE, 2, SIGNING, "method")] if signs else [])
 
 
-def test_verifying_alone_has_the_remark_of_signatures() -> None:
+def test_verifying_also_has_the_warning_about_signatures() -> None:
     assert remarks("  verify verify/s\nrsa 2048 bits 1.5s 2.0\n") == [
         Remark(FILE, 2, SIGNING, "method")
     ]

@@ -67,7 +67,7 @@ def test_tables_after_the_generated_one_are_kept(tmp_path: Path) -> None:
     assert "old" not in written
 
 
-def test_a_generated_table_that_is_not_its_own_is_refused(tmp_path: Path) -> None:
+def test_a_generated_table_that_is_not_its_own_is_rejected(tmp_path: Path) -> None:
     front = (
         'title = "t"\ndate = 2026-11-21\n'
         'extra = { report = { runs = ["r"] }, generated = { versions = ["old"] } }\n'

@@ -252,7 +252,7 @@ def test_a_figure_has_its_exact_value_only_where_others_published_it(results: Re
         assert made.get("value") == (cell.value if published and low is None else None)
 
 
-def test_a_note_of_several_cells_is_said_once_and_marked_in_each(results: Results) -> None:
+def test_a_note_of_several_cells_is_printed_once_and_marked_in_each(results: Results) -> None:
     table = results.tables[0]
     cells = [cell for row in table.rows for cell in row.cells if cell.valid]
 
@@ -279,7 +279,7 @@ def test_a_note_of_several_cells_is_said_once_and_marked_in_each(results: Result
     assert many["warnings"][-1] == "* why."
 
 
-def test_what_builds_have_alike_is_said_once(results: Results) -> None:
+def test_facts_that_all_builds_share_are_printed_once(results: Results) -> None:
     first = results.implementations[0]
     builds = [
         first.model_copy(
@@ -299,7 +299,7 @@ def test_what_builds_have_alike_is_said_once(results: Results) -> None:
     assert own == [(None, None), (None, None), (None, "-O3")]
 
 
-def test_working_sets_of_a_scenario_stand_below_its_name() -> None:
+def test_working_sets_of_a_scenario_are_below_its_name() -> None:
     path = ROOT / "content" / "perf" / "2026-11-22-working-set-vm" / "results.json"
     results = Results.model_validate_json(path.read_text(encoding="utf-8"))
     table = page(results)["tables"]["transfer"]

@@ -69,7 +69,7 @@ def test_another_process_draws_the_same_bytes() -> None:
 
 
 @pytest.mark.parametrize("path", COMMITTED, ids=lambda path: path.parent.name)
-def test_a_picture_says_what_was_compared_where_and_when(path: Path, written: list[str]) -> None:
+def test_a_picture_states_what_was_compared_where_and_when(path: Path, written: list[str]) -> None:
     report = results(path)
     made = report_preview(report, SITE)
     assert made is not None

@@ -125,7 +125,7 @@ def test_two_libraries_that_change_places_change_the_text(path: Path) -> None:
 
 
 @every_report
-def test_an_interval_across_1_takes_the_verdict_out_of_each_sentence(path: Path) -> None:
+def test_an_interval_that_includes_1_removes_the_verdict_from_each_sentence(path: Path) -> None:
     page, results = committed(path)
     made = raw(path)
     for ratio in ratios(made):

@@ -349,7 +349,7 @@ def test_an_implementation_is_one_of_the_run(library: str, version: str) -> None
     assert refusal("published", text) == expected
 
 
-def test_an_implementation_that_two_builds_of_a_run_may_be_is_refused() -> None:
+def test_an_implementation_that_two_builds_of_a_run_may_be_is_rejected() -> None:
     other = Implementation(id="openssl-3.6.1-tuned", library="openssl", version="3.6.1")
     run = RUN.model_copy(update={"implementations": [*RUN.implementations, other]})
     source = RawInput(table(REPORT, LINES[REPORT]).encode(), FILE, run)
@@ -390,7 +390,7 @@ def test_an_incomplete_table_is_rejected(text: str, said: str) -> None:
     assert refusal("published", text) == said
 
 
-def test_an_unknown_header_is_refused_with_the_known_ones() -> None:
+def test_an_unknown_header_is_rejected_with_the_known_ones() -> None:
     said = refusal("published", f"{'x' * 300}\n1,2\n")
     start = f":1: found {'x' * 200!r}, expected the header of a known table: {REPORT} | operation,"
     assert said.startswith(start)
@@ -435,7 +435,7 @@ def test_a_table_names_what_was_measured() -> None:
         (b"a,\xff", f"{FILE}:1: found byte 0xff, expected UTF-8 text as the tool wrote it"),
     ],
 )
-def test_a_table_that_names_no_implementation_is_refused(data: bytes, said: str) -> None:
+def test_a_table_that_names_no_implementation_is_rejected(data: bytes, said: str) -> None:
     with pytest.raises(FormatError) as caught:
         implementations(data, FILE)
     assert str(caught.value) == said

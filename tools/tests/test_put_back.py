@@ -53,7 +53,7 @@ def test_the_command_of_a_test(test: str, expected: list[str]) -> None:
     assert put_back.command(test) == ["cargo", "test", "--locked", "--package", *expected]
 
 
-def test_changes_are_taken_back_whatever_happens(tmp_path: Path) -> None:
+def test_changes_are_always_reverted(tmp_path: Path) -> None:
     (tmp_path / "one.rs").write_text("let a = 1;\nlet b = 1;\n")
     one, other = Change("one.rs", "a = 1", "a = 2"), Change("one.rs", "b = 1", "b = 2")
     with put_back.made([one, other], tmp_path):

@@ -127,7 +127,7 @@ def test_a_run_of_all_tasks_serves_the_whole_scoreboard(reports: dict[str, Resul
     (source,) = board.sources
     assert source.report.id == one.id
     assert len(board.board.columns) == 8
-    assert board.board.caption.endswith(f"all in one run, {source.run}. Each leads to its row.")
+    assert board.board.caption.endswith(f"all in one run, {source.run}. Each links to its row.")
     found = [cell for cell in cells(board.board) if cell.href]
     assert len(found) > 40
     assert [c for c in found if c.text not in ("baseline", *short_linked(c, one))] == []

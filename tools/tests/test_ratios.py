@@ -293,7 +293,7 @@ def test_ratio_texts_of_every_verdict() -> None:
     assert ratio_text(nearest) == "1.0002x faster (1.000000000000000 to 1.50)"
 
 
-def test_transfers_and_handshakes_take_the_spread_of_their_own_kind() -> None:
+def test_transfers_and_handshakes_use_the_spread_of_their_kind() -> None:
     spreads = Spreads(medians={}, ratios={"full-handshake": 0.0, "transfer": 5.0}, of_host=True)
     rules = replace(PAIRS, spreads=spreads)
     transfer = replace(row(), scenario=TRANSFERS[0], unit="MiB/s")
@@ -337,7 +337,9 @@ def test_a_ratio_in_a_sentence_names_the_other_side_whatever_its_verdict() -> No
         ("not tested", "allocated", "A is 1.20x as good as B (1.10 to 1.30)"),
     ],
 )
-def test_a_sentence_says_what_the_verdict_allows(verdict: str, metric: Metric, text: str) -> None:
+def test_a_sentence_states_only_what_the_verdict_allows(
+    verdict: str, metric: Metric, text: str
+) -> None:
     of = estimate(verdict)
     if verdict == "slower":
         of = replace(of, value=0.8, low=0.5, high=0.9)

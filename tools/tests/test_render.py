@@ -242,7 +242,7 @@ def test_reports_of_one_run_get_times_of_their_own(tmp_path: Path) -> None:
     ]
 
 
-def test_two_reports_of_one_time_are_refused(tmp_path: Path) -> None:
+def test_two_reports_of_one_time_are_rejected(tmp_path: Path) -> None:
     write_report(tmp_path)
     other = new_report(tmp_path, [RUN], slug="other")
     text = other.read_text(encoding="utf-8")

@@ -1,4 +1,4 @@
-"""What a report says of its runs: tables, verdicts, what is missing, what a reader must know."""
+"""The results of a report: tables, verdicts, absent figures and warnings."""
 
 from __future__ import annotations
 
@@ -154,7 +154,7 @@ def test_single_figures_have_a_ratio_without_a_verdict() -> None:
         ("openssl-bench", None, None, ["The figures have no interval, and their number of "]),
     ],
 )
-def test_what_keeps_imported_figures_from_being_compared_is_said(
+def test_the_reasons_why_imported_figures_cannot_be_compared_are_stated(
     tool: str, rounds: int | None, estimator: str | None, expected: list[str]
 ) -> None:
     source = (
@@ -175,7 +175,7 @@ def test_a_figure_keeps_every_digit_that_is_printed() -> None:
     assert (fast.value, fast.text) == (48_322_557.0, "48,322,557")
 
 
-def test_too_few_rounds_are_said() -> None:
+def test_too_few_rounds_are_reported() -> None:
     results = results_of(loaded_run(RUN, rates(rounds=3)))
     fast = cell(results, SENDING, "rustls-0.23")
     assert fast.interval is None
@@ -187,7 +187,7 @@ def test_too_few_rounds_are_said() -> None:
     assert wrong.warnings[0].message.startswith("47 of 47 figures"), "what is invalid has none"
 
 
-def test_unstable_figures_are_said() -> None:
+def test_unstable_figures_are_reported() -> None:
     results = results_of(loaded_run(RUN, rates(spread=0.2)))
     [warning] = results.warnings
     assert warning.message.startswith("48 of 48 figures are unstable")
@@ -362,12 +362,12 @@ def test_headlines_are_served_by_tls13_and_say_what_the_bars_show() -> None:
     assert results.headlines[0].statement.endswith(f"rustls 0.23 {ratio.text}")
 
 
-def test_a_baseline_that_was_not_measured_is_refused() -> None:
+def test_a_baseline_that_was_not_measured_is_rejected() -> None:
     with pytest.raises(UserError, match="found the baseline 'openssl-4', expected openssl-3"):
         results_of(loaded_run(RUN, rates()), baseline="openssl-4")
 
 
-def test_one_id_for_two_builds_is_refused() -> None:
+def test_one_id_for_two_builds_is_rejected() -> None:
     other = implementation("openssl-3", linkage="shared")
     one = loaded_run(RUN, {"openssl-3": {TRANSFERS[0]: [1.0] * 6}})
     two = loaded_run("2026-11-22-run", {"openssl-3": {TRANSFERS[1]: [1.0] * 6}}, [other])
@@ -447,7 +447,7 @@ def of_two_hosts(across_hosts: bool, **more: Any) -> MeasuredReport:
         (False, "figures of different hosts have no ratio and no verdict"),
     ],
 )
-def test_a_report_of_two_hosts_says_whether_ratios_compare_them(
+def test_a_report_of_two_hosts_states_whether_ratios_compare_them(
     across_hosts: bool, rule: str
 ) -> None:
     results = of_two_hosts(across_hosts).results
@@ -460,7 +460,7 @@ def test_a_report_of_two_hosts_says_whether_ratios_compare_them(
     assert results_of(loaded_run(RUN, rates())).warnings == [], "one host says nothing"
 
 
-def test_a_build_has_the_figures_of_one_host_alone() -> None:
+def test_a_build_has_the_figures_of_only_one_host() -> None:
     one = loaded_run(RUN, {IDS[1]: {TRANSFERS[0]: 1.0}})
     two = loaded_run("2026-11-22-run", {IDS[1]: {TRANSFERS[1]: 1.0}}, host_id="b-host")
     with pytest.raises(UserError) as caught:

@@ -135,7 +135,7 @@ def test_a_raw_file_is_not_a_link(tmp_path: Path, linked: str) -> None:
 
 
 @pytest.mark.parametrize("start", ["<script>", " \n\t<!DOCTYPE html>"])
-def test_a_raw_file_that_begins_as_a_page_is_refused(tmp_path: Path, start: str) -> None:
+def test_a_raw_file_that_begins_as_a_page_is_rejected(tmp_path: Path, start: str) -> None:
     folder = write_run(tmp_path)
     lock = folder / "raw" / "builds" / "Cargo.lock"
     lock.parent.mkdir()
@@ -161,7 +161,7 @@ def test_an_id_can_name_a_file(tmp_path: Path, length: int) -> None:
         load_run(folder)
 
 
-def test_a_run_of_more_implementations_than_a_page_can_show_is_refused_at_once(
+def test_a_run_of_more_implementations_than_a_page_can_show_is_rejected_at_once(
     tmp_path: Path,
 ) -> None:
     folder = write_run(tmp_path)
@@ -177,7 +177,7 @@ def test_a_run_of_more_implementations_than_a_page_can_show_is_refused_at_once(
 
 
 @pytest.mark.parametrize("version", ["<b>", "{{ x }}", "{% x %}", "[x](y)", "1\n2", "1" * 101, ""])
-def test_a_label_holds_no_markup(version: str) -> None:
+def test_a_label_has_no_markup(version: str) -> None:
     with pytest.raises(ValidationError):
         Implementation(id="go-1", library="go", version=version)
 

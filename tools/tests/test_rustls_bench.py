@@ -1,4 +1,4 @@
-"""rustls' own bench, both versions of its grammar: whole rows, and what is no output of it."""
+"""rustls' own bench, both versions of its grammar: complete rows, and text of other tools."""
 
 from __future__ import annotations
 

@@ -75,7 +75,7 @@ def test_a_library_has_the_host_of_each_version() -> None:
     assert versions == {"rustls 2": "CPU a", "OpenSSL 2": "CPU b"}
 
 
-def test_the_committed_report_on_two_hosts_says_which_figure_is_of_which() -> None:
+def test_the_committed_report_on_two_hosts_states_the_host_of_each_figure() -> None:
     [(_, results)] = [pair for pair in committed() if len(pair[1].hosts) > 1]
     cpus = {host.id: host.cpu for host in results.hosts}
     runs = read_runs(ROOT / "data" / "runs")
@@ -130,7 +130,7 @@ def test_the_chart_is_of_the_report_of_the_newest_day_that_compares_most() -> No
     assert "BoringSSL" in found.newest.description
 
 
-def test_a_newer_report_of_one_library_takes_neither_the_chart_nor_the_lines() -> None:
+def test_a_newer_report_of_one_library_replaces_neither_the_chart_nor_the_lines() -> None:
     alone = report("2026-02-01", {"rustls-2": 120, "rustls-3": 130})
     found, without = overview(OLD, NEW, alone), overview(OLD, NEW)
     assert (found.newest, found.lines) == (without.newest, without.lines)
@@ -199,7 +199,7 @@ def test_every_committed_scenario_is_described() -> None:
         assert found.why or found.table.startswith("primitives"), found.id
 
 
-def test_descriptions_say_what_is_done() -> None:
+def test_descriptions_state_what_is_done() -> None:
     full = Scenario(operation="handshake", protocol="1.3", resumption="none", side="server")
     assert done(full).startswith("A server makes a full handshake in TLS 1.3, with certificates")
     both = full.model_copy(update={"side": None})
@@ -210,7 +210,7 @@ def test_descriptions_say_what_is_done() -> None:
     assert done(SCENARIO) == "One side sends data over TLS 1.3."
 
 
-def test_facts_say_where_reports_differ() -> None:
+def test_facts_state_where_reports_differ() -> None:
     one = Scenario(operation="handshake", protocol="1.3", key_exchange="X25519")
     other = one.model_copy(update={"key_exchange": "secp256r1", "threads": 1})
     values = {fact.name: fact.value for fact in facts([one, other])}

@@ -138,7 +138,7 @@ def test_versions_are_pinned_one_by_one(desk: Desk) -> None:
     assert desk.calls == [f"{update} 0.23.40 rustls", f"{update} 300.6.0+3.6.3 openssl-src"]
 
 
-def test_no_versions_leave_the_lock_alone(desk: Desk) -> None:
+def test_without_versions_the_lock_is_unchanged(desk: Desk) -> None:
     desk.program("cargo")
     assert desk.run(SCRIPTS / "pin-versions", env={"VERSIONS": ""}).returncode == 0
     assert desk.calls == []
@@ -232,7 +232,7 @@ def test_without_a_fork_nothing_is_fetched(desk: Desk, fetch: Path) -> None:
         ({"SOURCE": "rustls=https://x --upload-pack=y"}, "expected LIBRARY=ADDRESS"),
     ],
 )
-def test_any_other_fork_is_refused_before_anything_is_fetched(
+def test_any_other_fork_is_rejected_before_anything_is_fetched(
     desk: Desk, fetch: Path, change: dict[str, str], expected: str
 ) -> None:
     desk.program("git")
@@ -276,7 +276,7 @@ def test_the_gate_lets_in_bench_of_main(desk: Desk, gate: Path, event: str) -> N
         ("GITHUB_WORKFLOW_REF", "stranger/name/.github/workflows/bench.yml@refs/heads/main"),
     ],
 )
-def test_the_gate_refuses_everything_else(
+def test_the_gate_rejects_everything_else(
     desk: Desk, gate: Path, variable: str, value: str
 ) -> None:
     result = desk.run(gate, env={**LET_IN, variable: value})
@@ -293,7 +293,7 @@ def test_the_gate_rejects_jobs_that_do_not_identify_themselves(
     assert result.returncode != 0
 
 
-def test_the_gate_refuses_all_without_its_repository(desk: Desk, gate: Path) -> None:
+def test_the_gate_rejects_all_without_its_repository(desk: Desk, gate: Path) -> None:
     (gate.parent / "repository").unlink()
     assert desk.run(gate, env=LET_IN).returncode != 0
 
@@ -458,7 +458,7 @@ def test_only_root_may_set_up_a_bench_host(desk: Desk, host: Path) -> None:
     assert not (desk.folder / "root").exists()
 
 
-def test_a_checkout_of_the_runners_own_is_refused(desk: Desk, host: Path) -> None:
+def test_a_checkout_of_the_runners_own_is_rejected(desk: Desk, host: Path) -> None:
     desk.program("stat", "echo bench")
     result = set_up(desk, host, "owner/name")
     assert result.returncode == 1

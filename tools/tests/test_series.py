@@ -242,7 +242,7 @@ def test_numbers_are_rounded_to_significant_digits() -> None:
     assert isinstance(rounded(float(np.float64(1.5))), float)
 
 
-def test_names_of_rows_are_unique_and_say_what_they_measure() -> None:
+def test_names_of_rows_are_unique_and_state_what_they_measure() -> None:
     rows = [
         of(),
         of(phase="flight-1", metric="duration", unit="µs"),

@@ -171,7 +171,7 @@ def test_a_table_states_once_how_its_intervals_were_made() -> None:
     host = Host.model_validate(known)
     table = report_of(loaded_run(RUN, rates), [host], baseline=IDS[0]).results.tables[0]
     assert table.interval_source == "host"
-    assert "0.10%, known of this host" in (table.interval_note or "")
+    assert "0.10%, which earlier runs on this host" in (table.interval_note or "")
     assert spreads_of(host).medians["threads"] == DEFAULT_SPREADS.medians["threads"]
 
 

@@ -73,7 +73,7 @@ def test_a_zola_that_does_not_run_is_skipped(
     assert find_zola(tmp_path) == Zola(old, (0, 17, 2))
 
 
-def test_without_a_zola_the_message_says_how_to_install_one(
+def test_without_a_zola_the_message_states_how_to_install_one(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))

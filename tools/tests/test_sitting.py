@@ -59,7 +59,7 @@ def test_a_sitting_that_failed_resumes_with_the_session_that_failed(folder: Path
     assert calls(folder) == ["short", "long", "short", "long", "long", "long"]
 
 
-def test_an_unknown_suite_is_refused_before_anything_is_measured(folder: Path) -> None:
+def test_an_unknown_suite_is_rejected_before_anything_is_measured(folder: Path) -> None:
     found = sit(folder, "short", "lnog")
     assert (found.returncode, found.stderr) == (
         2,

@@ -96,7 +96,7 @@ def test_an_interval_that_contains_1_shows_no_difference(call: str) -> None:
 def test_unchanged_has_a_bound_that_holds() -> None:
     call = f'{{{{ unchanged(row="{SENDING}", implementation="{B}", over="{A}") }}}}'
     text = said(call, {A: 1.0, B: 1.0})
-    assert text.startswith("rustls 2 shows no difference from OpenSSL 1; one above ")
+    assert text.startswith("rustls 2 shows no difference from OpenSSL 1; a difference above ")
     assert 0.2 < float(text.split("above ")[1].split("%")[0]) < 5
 
 
@@ -109,14 +109,14 @@ def test_a_bound_is_rounded_up() -> None:
 @pytest.mark.parametrize(
     ("steps", "share"),
     [
-        ((1.0, 0.5, 0.8), ", 60% of the loss is back"),
-        ((0.5, 1.0, 0.9), ", 20% of the gain is lost"),
+        ((1.0, 0.5, 0.8), ", which recovers 60% of the loss"),
+        ((0.5, 1.0, 0.9), ", which loses 20% of the gain"),
         ((1.0, 0.5, 0.5), ""),
         ((1.0, 1.0, 0.5), ""),
         ((1.0, 0.9, 0.8), ""),
     ],
 )
-def test_a_change_states_the_share_that_came_back(steps: Sequence[float], share: str) -> None:
+def test_a_change_states_the_share_that_is_recovered(steps: Sequence[float], share: str) -> None:
     factors = dict(zip((A, B, C), steps, strict=True))
     text = said(CALLS[4], factors)
     assert text.endswith(share or ")")

@@ -183,7 +183,7 @@ def test_more_comparisons_widen_the_interval_and_take_more_rounds() -> None:
     assert many.low < one.low
     few = paired_ratio(left[:9], right[:9] / 2, 16)
     assert few.verdict == "too few rounds"
-    assert few.note == "9 rounds; a verdict over 16 comparisons takes 10"
+    assert few.note == "9 rounds; a verdict over 16 comparisons needs 10"
     assert paired_ratio(left[:10], right[:10] / 2, 16).verdict == "faster"
 
 
@@ -223,7 +223,7 @@ def test_texts() -> None:
     )
 
 
-def test_a_difference_below_two_decimals_shows_the_decimals_it_takes() -> None:
+def test_a_difference_below_two_decimals_shows_as_many_decimals_as_it_needs() -> None:
     rounds = np.linspace(100, 110, 30)
     assert ratio_text(paired_ratio(rounds * 1.0012, rounds)) == "1.001x faster (1.001 to 1.001)"
 
@@ -355,16 +355,16 @@ def test_a_ratio_of_durations_is_that_of_the_rates_inverted_with_its_interval(ra
 @pytest.mark.parametrize(
     ("ratio", "needed", "needed_of_three"), [(paired_ratio, 6, 7), (unpaired_ratio, 4, 5)]
 )
-def test_too_few_rounds_say_how_many_it_takes(
+def test_too_few_rounds_state_how_many_are_needed(
     ratio: Ratio, needed: int, needed_of_three: int
 ) -> None:
     few = ratio([1.0, 2, 3], [4.0, 5, 6])
     assert (few.verdict, few.rounds, few.low, few.high) == ("too few rounds", 3, None, None)
     assert few.paired is (ratio is paired_ratio)
-    assert few.note == f"3 rounds; a verdict takes {needed}"
-    assert ratio([1.0], [4.0]).note == f"1 round; a verdict takes {needed}"
+    assert few.note == f"3 rounds; a verdict needs {needed}"
+    assert ratio([1.0], [4.0]).note == f"1 round; a verdict needs {needed}"
     assert ratio([1.0, 2, 3], [4.0, 5, 6], 3).note == (
-        f"3 rounds; a verdict over 3 comparisons takes {needed_of_three}"
+        f"3 rounds; a verdict over 3 comparisons needs {needed_of_three}"
     )
     assert ratio([1.0, 2, 3], [4.0, 5, 6], 2).note != few.note
     rounds = list(np.linspace(1, 2, 10))

@@ -94,7 +94,7 @@ def test_too_few_nights_give_no_verdict() -> None:
 
 
 def test_rounds_of_one_build_differ_by_no_step() -> None:
-    """Even where all nights before are alike: otherwise the last digit would be a step."""
+    """Also if all nights before are equal: otherwise a change of the last digit would be a step."""
     assert usual_difference(np.zeros(50)) == FLOOR
     values = flat()
     values[0][10:] = [LEVEL * 1.0007] * 10

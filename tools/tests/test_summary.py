@@ -111,7 +111,7 @@ def test_equal_figures_are_reported_as_equal(results: Results) -> None:
     assert "Its figures did not change." in comparison(results, results)
 
 
-def test_a_long_comparison_is_cut_and_says_so(results: Results) -> None:
+def test_a_long_comparison_is_cut_and_states_that(results: Results) -> None:
     def edit(table: dict[str, Any]) -> None:
         for t in table["tables"]:
             t["rows"] = [{**r, "anchor": f"{r['anchor']}-{n}"} for r in t["rows"] for n in range(9)]

@@ -167,7 +167,7 @@ def test_several_numbers_of_threads_have_a_table(
         ("server", 28, "servers", "Servers and private keys"),
         ("names-100", 29, "names", "Servers with many names"),
         ("process-server", 30, "processes", "First handshake of a process"),
-        ("client-slope", 31, "slopes", "One of a thing, and each of many"),
+        ("client-slope", 31, "slopes", "Fixed time, and time of each item"),
     ],
 )
 def test_set_ups_have_a_table_for_each_group(
@@ -391,7 +391,7 @@ def test_a_table_has_what_its_rows_are_of() -> None:
         "higher",
     )
     assert (made.by_phase, made.interval_source, made.baseline) == (False, "default", THEIRS)
-    assert (made.interval_note or "").startswith("Intervals are about another run. No spread")
+    assert (made.interval_note or "").startswith("An interval predicts another run. No spread")
     assert made.implementations == [OURS, THEIRS]
     [row] = made.rows
     assert (row.anchor, row.name) == ("transfer-1-3-sending", "TLS 1.3 transfer, sending")
@@ -466,7 +466,7 @@ def test_an_invalid_maximum_is_the_largest_of_its_rounds() -> None:
     assert cells(most)[OURS].value == 9
 
 
-def test_a_cell_with_fewer_rounds_than_others_says_so() -> None:
+def test_a_cell_with_fewer_rounds_than_others_states_that() -> None:
     some = Sample(dict(list(SLOW.valid.items())[:11]), [1.0], ["disturbed", "cold"])
     found = cells(row_of(ours=FAST, theirs=some, third=sample(5.0)))
     assert found[OURS].warnings == []
@@ -576,7 +576,7 @@ def test_parts_have_no_ratio_no_leader_and_no_warning() -> None:
     assert made.rows[0].phase == "flight-1"
 
 
-def test_figures_that_are_unstable_are_said_once_for_the_table() -> None:
+def test_unstable_figures_are_reported_once_for_the_table() -> None:
     wild = sample(*(100.0 + 30 * (n % 2) for n in range(12)))
     [warning, *_] = table(row_of(ours=wild, theirs=SLOW, third=single(1))).warnings
     assert warning.startswith("1 of 2 figures are unstable")
@@ -609,7 +609,7 @@ def test_single_figures_name_their_estimators() -> None:
     assert table(nothing).caption == "Single figures."
 
 
-def test_a_caption_says_that_maxima_are_not_tested() -> None:
+def test_a_caption_states_that_maxima_are_not_tested() -> None:
     most = {i: Sample(s.valid, statistic="max") for i, s in ((OURS, FAST), (THEIRS, SLOW))}
     row = series(SCENARIO, "µs", "duration", "max", samples=most)
     made = table(row, rules=replace(PAIRS, comparisons=9))

@@ -264,7 +264,7 @@ VALID = lines(measurement(), block(), measurement(round=2), block(round=2))
 
 
 @given(st.integers(0, len(VALID) - 1), st.binary(max_size=4), st.integers(0, 4))
-def test_a_damaged_file_is_read_or_refused_but_never_crashes(
+def test_a_damaged_file_is_read_or_rejected_but_never_crashes(
     place: int, replacement: bytes, cut: int
 ) -> None:
     damaged = VALID[:place] + replacement + VALID[place + cut :]
@@ -273,6 +273,6 @@ def test_a_damaged_file_is_read_or_refused_but_never_crashes(
 
 
 @given(st.binary(max_size=200))
-def test_any_bytes_are_refused(data: bytes) -> None:
+def test_any_bytes_are_rejected(data: bytes) -> None:
     with pytest.raises(FormatError):
         parse(data, "records.jsonl")

@@ -28,7 +28,9 @@ def test_the_weights_are_those_of_the_file() -> None:
 
 
 @pytest.mark.parametrize("path", sorted((ROOT / "content/perf").glob("*/results.json")), ids=str)
-def test_a_report_with_imported_figures_says_first_why_they_cannot_be_compared(path: Path) -> None:
+def test_a_report_with_imported_figures_states_first_why_they_cannot_be_compared(
+    path: Path,
+) -> None:
     results = Results.model_validate_json(path.read_bytes())
     imported = any(file.format in FOREIGN for run in results.runs for file in run.files)
     messages = [w.message for w in results.warnings if w.code == "incomparable"]
@@ -41,7 +43,7 @@ def test_a_report_with_imported_figures_says_first_why_they_cannot_be_compared(p
     assert "\n{{ host() }}\n" in text
 
 
-def test_the_series_on_the_server_says_what_makes_it_incomparable() -> None:
+def test_the_series_on_the_server_states_why_it_is_not_comparable() -> None:
     path = ROOT / "content/perf/2026-03-07-x86-64/results.json"
     warnings = Results.model_validate_json(path.read_bytes()).warnings
     assert [w.message.partition(",")[0].partition(":")[0] for w in warnings] == [

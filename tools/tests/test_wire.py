@@ -1,4 +1,4 @@
-"""What is sent, counted: flights have a table of their own, and a range is its extremes."""
+"""Counts of the wire: flights have their own table, and a range is from minimum to maximum."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def test_flights_have_a_table_of_their_own() -> None:
     assert "vary in length; median of 2 rounds. The harness' own transport" in flights.caption
 
 
-def test_the_wire_is_of_connections_alone() -> None:
+def test_only_connections_have_counts_of_the_wire() -> None:
     for metric in ("wire-bytes", "wire-records", "transport-reads", "read-size", "round-trips"):
         assert METRICS[metric].is_count
         assert METRICS[metric].units_of("handshake")

@@ -76,7 +76,7 @@ impl Endpoint {
         }
     }
 
-    /// Writes down all further calls. An endpoint has one recording.
+    /// Records all further calls. An endpoint has one recording.
     pub fn record(&self, side: Side, recording: &Arc<Recording>) {
         self.recording.get_or_init(|| (side, Arc::clone(recording)));
     }

@@ -1,4 +1,4 @@
-//! What the unencrypted part of a handshake says about it: a second opinion, independent of what
+//! The facts in the unencrypted part of a handshake: a check that is independent of what
 //! a library reports about itself. Message formats: RFC 5246, RFC 5077, RFC 8422, RFC 8446.
 
 use anyhow::{Context, Result, bail, ensure};
@@ -248,7 +248,7 @@ pub struct WireHandshake {
     /// Absent in a TLS 1.2 resumption.
     pub key_exchange: Option<KeyExchange>,
     pub resumed: bool,
-    /// Asked for another key share first.
+    /// Whether the server first requested another key share.
     pub hello_retry: bool,
     /// TLS 1.2 only: in TLS 1.3 tickets are encrypted.
     pub tickets: u32,

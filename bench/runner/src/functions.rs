@@ -1,4 +1,4 @@
-//! Which functions account for a difference: what `callgrind_annotate` says of two profiles.
+//! Which functions account for a difference: the output of `callgrind_annotate` for two profiles.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -26,7 +26,7 @@ impl Function {
 /// Instructions of each function itself, without those that it calls, per unit of work.
 pub type Costs = BTreeMap<String, f64>;
 
-/// What a profile of so much work says.
+/// The functions of a profile, with the amount of work that it covers.
 ///
 /// # Errors
 /// `callgrind_annotate`, which comes with valgrind, failed, or its output is not as expected.

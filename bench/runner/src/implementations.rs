@@ -179,7 +179,7 @@ pub fn prepare(suite: &mut Suite, places: &Places, kind: LayoutKind) -> Result<R
                 let differences = differences(build, &built.compilers, found);
                 ensure!(
                     differences.is_empty(),
-                    "{subject} is not what the suite names: {}",
+                    "{subject} differs from its entry in the suite: {}",
                     differences.join("; ")
                 );
                 (labelled(program, build, &built), Some(built))

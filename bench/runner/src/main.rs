@@ -74,8 +74,8 @@ enum Command {
         #[command(flatten)]
         selection: Selection,
     },
-    /// Compare two builds of a library by the instructions that they take. Fails with exit code 1 if
-    /// the second takes more, and with 2 if it could not be found out
+    /// Compare two builds of a library by the instructions that they execute. The exit code is 1 if
+    /// the second takes more, and 2 if the builds could not be compared
     Compare(Box<CompareArguments>),
     /// Put a complete run into one archive, with its checksum beside it
     Pack {
@@ -133,8 +133,8 @@ struct RunArguments {
     /// Time from the end of a session to the start of the next, such as 30m
     #[arg(long, value_name = "TIME", value_parser = apart)]
     apart: Option<Duration>,
-    /// Measure one session and end: the same command measures the next. So sessions of several
-    /// suites can take turns
+    /// Measure one session and end: the same command measures the next. So the sessions of several
+    /// suites can alternate
     #[arg(long, conflicts_with = "apart")]
     one_session: bool,
     #[command(flatten)]

@@ -32,10 +32,10 @@ pub fn expected(suite: &Suite) -> String {
             suite.sessions
         ),
         (false, true) => {
-            format!("a verdict on {compared} takes {needed} rounds: this run has {rounds}")
+            format!("a verdict on {compared} needs {needed} rounds: this run has {rounds}")
         }
         (false, false) => format!(
-            "a verdict on {compared} takes {needed} rounds: this run has {rounds}, so no \
+            "a verdict on {compared} needs {needed} rounds: this run has {rounds}, so no \
              difference can be shown; use --rounds {needed}, or compare less"
         ),
     }

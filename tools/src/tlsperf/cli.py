@@ -207,7 +207,7 @@ def import_(
         for file in files:
             run = import_archive(file, root / "data" / "runs")
             folder = root / "data" / "runs" / run.id
-            print(f"{folder}: as {file} has it\nto undo: rm -r {folder}")
+            print(f"{folder}: imported {file}\nto undo: rm -r {folder}")
         return
     if out is None:
         raise UserError("raw files need --out, the run to make of them: data/runs/<date>-<name>")
@@ -284,7 +284,7 @@ def compare(
         or across_hosts
         or min_difference is not None
     ):
-        raise UserError("compare: --tables prints what was published: only --format goes with it")
+        raise UserError("compare: --tables prints published tables: it takes only --format")
     if tables is not None and left is None and output != "json":
         definition = read_definition(tables)
         run = measured(load_run(folder / definition.run))

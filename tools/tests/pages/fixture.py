@@ -1,6 +1,6 @@
 """A copy of the site with reports made from the contract's example, for tests alone.
 
-Two reports share their slug on different dates and hold every shortcode; one of them was measured
+Two reports share their slug on different dates and have every shortcode; one of them was measured
 in a virtual machine, carries a warning and was published elsewhere. A third compares more builds
 than a page is wide, and has no picture for previews. A post stands in the blog.
 """

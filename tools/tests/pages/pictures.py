@@ -65,7 +65,7 @@ TOLERANCE = 0.02
 
 
 class NoBrowserError(Exception):
-    """What is missing to look at pages; says how to get it."""
+    """A program that is missing to check pages, with how to install it."""
 
 
 def chromium() -> str:

@@ -109,13 +109,13 @@ def problems(seen: list[Seen], key: str) -> list[str]:
     return [f"{s['page']} {s['width']} {s['scheme']}: {p}" for s in seen for p in s[key]]
 
 
-def test_axe_finds_nothing(seen: list[Seen], committed: list[Seen], kinds: list[Seen]) -> None:
+def test_axe_reports_no_problem(seen: list[Seen], committed: list[Seen], kinds: list[Seen]) -> None:
     """Among it links and buttons that are too small to tap."""
     assert problems(seen + committed + kinds, "violations") == []
 
 
 def test_a_link_that_is_too_small_to_tap_is_found(tmp_path: Path) -> None:
-    """WCAG 2.2, 2.5.8: 24 by 24 pixels, or as much space. axe looks for it only when asked."""
+    """WCAG 2.2, 2.5.8: 24 by 24 pixels, or as much space. axe checks it only on request."""
     link = "<a href='#{0}' style='display: block; width: 40px; height: {1}px'>{0}</a>"
     page = "<html lang=en><title>t</title><a href='#main'>skip</a><main id=main><h1>t</h1>{}</main>"
     for name, height in (("small", 14), ("large", 24)):
@@ -171,7 +171,7 @@ HEIGHTS = {1280: 800, 320: 640}
 """Of a screen, by its width."""
 
 
-def test_observations_stand_within_one_and_a_half_screens_or_three_of_a_phone(
+def test_observations_are_within_one_and_a_half_screens_or_three_of_a_phone(
     committed: list[Seen],
 ) -> None:
     screens = {
@@ -297,7 +297,7 @@ PAPER = 680
 """Pixels of a line of A4 upright, without its margins."""
 
 
-def test_paper_holds_every_column(
+def test_a_printed_page_shows_every_column(
     committed_served: str, committed_build: Built, tmp_path: Path
 ) -> None:
     pages = [p for p in committed_build.pages() if p.startswith(("perf/", "questions/"))]

@@ -54,7 +54,7 @@ MOST_SHOWN = 130_000
 
 
 def counted(pattern: str) -> dict[str, int]:
-    """How often a pattern stands in each template that has it."""
+    """How often a pattern occurs in each template that has it."""
     texts = {
         str(path.relative_to(TEMPLATES)): path.read_text(encoding="utf-8")
         for path in sorted(TEMPLATES.rglob("*.*"))

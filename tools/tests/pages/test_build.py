@@ -1,4 +1,4 @@
-"""The site builds with both Zolas, shows the figures of results.json, and says what is wrong."""
+"""The site builds with both Zolas, shows the figures of results.json, and reports what is wrong."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def test_a_report_shows_every_figure_of_its_results(build: Built) -> None:
     assert [figure for figure in shown_texts() if figure not in text] == []
 
 
-def test_intervals_stand_where_the_pointer_rests_and_below_details(build: Built) -> None:
+def test_intervals_are_shown_at_the_pointer_and_below_details(build: Built) -> None:
     cells = [c for t in example()["tables"] for row in t["rows"] for c in row["cells"]]
     expected = []
     for cell in cells:
@@ -86,7 +86,7 @@ def test_set_up_is_folded_and_results_are_not(build: Built) -> None:
     assert html.count("<details") == html.count("</details>")
 
 
-def test_each_sentence_of_the_prose_stands_on_the_page_and_leads_to_its_figures(
+def test_each_sentence_of_the_prose_is_on_the_page_and_links_to_its_figures(
     build: Built, example_site: Path
 ) -> None:
     folder = example_site / "content" / "perf" / NEWER
@@ -164,7 +164,7 @@ MOST_COLUMNS = 8
 """Of a table, beside the names of its rows."""
 
 
-def test_more_builds_than_scenarios_or_columns_stand_below_each_other(build: Built) -> None:
+def test_more_builds_than_scenarios_or_columns_have_a_line_each(build: Built) -> None:
     page = build.text(f"perf/{WIDE}/index.html")
     results = json.loads((build.public / "perf" / WIDE / "results.json").read_text("utf-8"))
     boxes = re.findall(
@@ -208,7 +208,7 @@ def test_every_host_is_named_with_family_and_model_or_that_they_are_not_recorded
     assert [of for of in found if not known.fullmatch(of[1])] == []
 
 
-def test_what_must_not_count_says_why(build: Built) -> None:
+def test_a_figure_that_does_not_count_states_the_reason(build: Built) -> None:
     cells = [c for t in example()["tables"] for row in t["rows"] for c in row["cells"]]
     invalid = [c for c in cells if not c["valid"]]
     page = build.text(REPORT)

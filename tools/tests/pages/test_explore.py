@@ -37,7 +37,7 @@ Seen = dict[str, Any]
 
 @pytest.fixture
 def play(served: str, tmp_path: Path) -> Any:
-    """Plays steps on the page; what it showed after each. It must have said nothing meanwhile."""
+    """Plays steps on the page, and returns what it showed after each. The console stays empty."""
 
     def played(*steps: Seen, silent: bool = True) -> list[Seen]:
         request = {"base": served, "plays": [[{"open": "explore/"}, *steps]]}
@@ -138,7 +138,7 @@ def test_several_reports_stand_side_by_side_with_their_dates(play: Any) -> None:
     assert seen["notices"] == ["These are figures of 2 hosts: compare only those of one host."]
 
 
-def test_an_empty_choice_says_what_to_do(play: Any) -> None:
+def test_an_empty_choice_states_what_to_do(play: Any) -> None:
     none = "[data-list={}] button[data-all=false]"
     for name, noun in (("libraries", "library"), ("scenarios", "scenario"), ("reports", "report")):
         seen = play({"click": none.format(name)})[1]
@@ -185,7 +185,7 @@ def test_the_chart_follows_the_width_and_the_colours_of_the_reader(play: Any) ->
     assert set(dark["chart"]["bars"]).isdisjoint(small["chart"]["bars"])
 
 
-def test_figures_that_do_not_come_are_reported(play: Any) -> None:
+def test_figures_that_cannot_be_loaded_are_reported(play: Any) -> None:
     seen = play({"fail": r"results\.json"}, {"open": "explore/"}, silent=False)[-1]
     assert seen["notices"] == [
         f"The figures of the report {NEWER} could not be loaded; its page has them."
@@ -223,7 +223,7 @@ def test_another_baseline_gives_the_tested_ratios_of_the_file(
     assert seen["notices"] == []
 
 
-def test_a_ratio_between_reports_says_that_it_is_not_tested(play: Any) -> None:
+def test_a_ratio_between_reports_states_that_it_is_not_tested(play: Any) -> None:
     both = {"click": f"[name=reports][value='{OLDER}']"}
     seen = play(both, TO_OPENSSL)[-1]
     assert any("are not tested" in notice for notice in seen["notices"])
@@ -292,9 +292,11 @@ def test_facets_leave_what_they_name(play: Any) -> None:
     }
 
 
-def test_a_logarithmic_axis_says_so_and_moves_the_ends(play: Any) -> None:
+def test_a_logarithmic_axis_is_stated_and_moves_the_ends(play: Any) -> None:
     plain, log = play({"choose": ["scale", "log"]})
-    assert log["notices"] == ["The axis is logarithmic: the length of a bar is no amount."]
+    assert log["notices"] == [
+        "The axis is logarithmic: the length of a bar does not show an amount."
+    ]
     assert len(log["chart"]["ends"]) == len(plain["chart"]["ends"])
     assert min(log["chart"]["ends"]) < min(plain["chart"]["ends"])
 
@@ -412,7 +414,7 @@ def test_a_facet_that_the_other_table_has_is_kept_and_its_scenarios_are_not(play
     assert "scenarios=" not in other["search"]
 
 
-def test_an_address_with_a_facet_that_is_not_there_keeps_it_and_says_so(play: Any) -> None:
+def test_an_address_keeps_an_unknown_facet_and_reports_it(play: Any) -> None:
     search = f"?reports={NEWER}&table=transfer&side=client"
     seen = play({"open": f"explore/{search}"})[-1]
     assert seen["search"] == search
@@ -484,7 +486,7 @@ def test_no_request_is_made_before_it_is_needed(served: str, tmp_path: Path) -> 
     assert files == [["results.json"], ["results.json"], ["comparisons.json", "results.json"]]
 
 
-def test_the_policy_allows_own_scripts_alone(committed_build: Built) -> None:
+def test_the_policy_allows_only_own_scripts(committed_build: Built) -> None:
     for page in committed_build.pages():
         text = committed_build.text(page)
         assert ("script-src 'self'" in text) == (page == "explore/index.html"), page
@@ -497,7 +499,7 @@ def test_the_first_chart_is_light(
     tmp_path: Path,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    """All that is loaded until it stands, compressed; the typeface is of all pages."""
+    """The compressed bytes loaded until the chart is drawn, without the typeface of all pages."""
     request = {"base": committed_served, "plays": [[{"open": "explore/"}]]}
     loaded = node("explore.mjs", request, tmp_path)[0]["requests"]
     sizes = {}

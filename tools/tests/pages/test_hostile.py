@@ -1,4 +1,4 @@
-"""An archive whose every text is an attack becomes pages and feeds that hold it as text alone."""
+"""An archive whose every text is an attack becomes pages and feeds that contain it only as text."""
 
 from __future__ import annotations
 
@@ -153,7 +153,7 @@ def one_line(text: str) -> str:
     return " ".join(text.split())
 
 
-def test_no_page_holds_an_element_of_the_archive(hostile_public: Path) -> None:
+def test_no_page_has_an_element_of_the_archive(hostile_public: Path) -> None:
     pages = {path: Elements(path.read_text("utf-8")) for path in hostile_public.rglob("*.html")}
     assert len(pages) > 15
     assert {str(path): page.dangers for path, page in pages.items() if page.dangers} == {}
@@ -177,14 +177,14 @@ def contents(public: Path) -> Iterator[str]:
             yield item["content_html"]
 
 
-def test_no_feed_holds_an_element_of_the_archive(hostile_public: Path) -> None:
+def test_no_feed_has_an_element_of_the_archive(hostile_public: Path) -> None:
     entries = [Elements(content) for content in contents(hostile_public)]
     assert len(entries) >= 2
     assert [danger for entry in entries for danger in entry.dangers] == []
     assert all(one_line(ATTACK)[:150] in one_line(entry.text) for entry in entries)
 
 
-def test_no_drawing_holds_an_element_of_the_archive(hostile_public: Path) -> None:
+def test_no_drawing_has_an_element_of_the_archive(hostile_public: Path) -> None:
     drawings = [*hostile_public.glob("perf/*/*.svg"), *hostile_public.glob("trends/*/*.svg")]
     assert len(drawings) > 2
     for path in drawings:

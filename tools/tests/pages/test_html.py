@@ -1,4 +1,4 @@
-"""Every page is valid, every link and anchor resolves, every feed is what its format asks for."""
+"""Every page is valid, every link and anchor resolves, every feed follows its format."""
 
 from __future__ import annotations
 
@@ -168,7 +168,7 @@ def test_every_page_states_its_address(site: Built) -> None:
         assert links.canonical == ([] if page == "404.html" else [expected])
 
 
-def test_every_page_has_a_strict_policy_and_nothing_it_refuses(site: Built) -> None:
+def test_every_page_has_a_strict_policy_and_nothing_it_rejects(site: Built) -> None:
     for page in site.pages():
         links = links_of(site.text(page))
         assert "default-src 'none'" in links.policy, page
@@ -407,7 +407,7 @@ def test_the_feed_of_a_tag_has_the_pages_with_that_tag(site: Built) -> None:
         assert set(expected) <= {entry.link for entry in entries}, folder
 
 
-def test_the_feed_of_reports_holds_reports_alone(current_build: Built) -> None:
+def test_the_feed_of_reports_has_only_reports(current_build: Built) -> None:
     for name in ("rss.xml", "atom.xml"):
         everything = current_build.text(name)
         reports = current_build.text(f"feeds/performance/{name}")

@@ -27,7 +27,7 @@ def results_of(report: str) -> dict[str, object]:
 
 
 @pytest.mark.parametrize("report", REPORTS)
-def test_a_report_answers_first_and_says_how_it_was_measured_last(
+def test_a_report_begins_with_the_answer_and_ends_with_the_method(
     report: str, committed_build: Built
 ) -> None:
     page = committed_build.text(f"perf/{report}/index.html")
@@ -46,7 +46,7 @@ def test_a_report_answers_first_and_says_how_it_was_measured_last(
 
 
 @pytest.mark.parametrize("report", REPORTS)
-def test_a_report_says_how_to_make_it_again_and_where_errors_go(
+def test_a_report_states_how_to_reproduce_it_and_where_to_report_errors(
     report: str, committed_build: Built
 ) -> None:
     page = committed_build.text(f"perf/{report}/index.html")
@@ -65,7 +65,7 @@ def test_a_report_says_how_to_make_it_again_and_where_errors_go(
         commit = recorded["tool"].get("commit", "does not record a commit of the harness")
         assert commit in part
         assert f"<code>{run}</code>" in part
-        assert "of measuring here" in part
+        assert ", measured here in " in part
         assert 'id="what-changed"' in page or 'id="changes' in page
 
 

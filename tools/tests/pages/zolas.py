@@ -20,7 +20,7 @@ KEYRING = "/usr/share/keyrings/debian-archive-keyring.gpg"
 
 
 class NoZolaError(Exception):
-    """A Zola that the tests need is not there; says what to do."""
+    """A Zola that the tests need is missing; the message states how to install it."""
 
 
 @functools.cache

@@ -1,4 +1,4 @@
-//! Valgrind's tool callgrind: what a program asks of it from inside, and the profile it writes.
+//! Valgrind's tool callgrind: the requests of the program that it runs, and its profile.
 //!
 //! The requests are those of `valgrind.h` and `callgrind.h`
 //! (<https://valgrind.org/docs/manual/cl-manual.html#cl-manual.clientrequests>): a sequence of
@@ -24,7 +24,7 @@ const START_INSTRUMENTATION: usize = CALLGRIND + 4;
 
 /// glibc's malloc keeps this many freed blocks of each size at hand, instead of 7. The rest
 /// goes back to the heap, whose state follows from random numbers and stays for as long as the
-/// process lives: the counts of one program then fall into classes some tenths of a per cent apart
+/// process lives: the counts of one program then form groups some tenths of a per cent apart
 /// (<https://sourceware.org/glibc/manual/latest/html_node/Memory-Allocation-Tunables.html>).
 const MALLOC: &str = "glibc.malloc.tcache_count=127";
 

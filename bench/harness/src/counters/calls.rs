@@ -1,9 +1,9 @@
-//! What one role asks of others: the allocator, locks, the bus and the kernel.
+//! Counts the allocations, locks, locked instructions and system calls of one role.
 //!
-//! Three fresh processes repeat the same operations: one has its calls counted by the functions of
-//! `interposed`, one runs under callgrind, which counts instructions that lock, and one is watched
-//! by strace. In each lives a second thread that does nothing: glibc leaves out instructions that lock
-//! in a process with a single thread.
+//! Three fresh processes repeat the same operations: the functions of `interposed` count the calls
+//! of one, callgrind counts the locked instructions of another, and strace the system calls of the
+//! third. Each has a second thread that does nothing, because glibc skips locked instructions in a
+//! process with a single thread.
 
 use std::env;
 
@@ -24,7 +24,7 @@ use crate::{
     workloads::Quantity,
 };
 
-/// The allocator that the functions stand before.
+/// The allocator whose functions are replaced.
 const ALLOCATOR: &str = "system";
 
 /// What was counted.
@@ -34,7 +34,7 @@ struct Counted {
     kernel: u64,
 }
 
-/// What a figure is given per.
+/// The work that a figure is divided by.
 #[derive(Clone, Copy, PartialEq)]
 enum Per {
     /// Handshake or MiB: the units of both.
@@ -48,7 +48,7 @@ struct Figure {
     metric: Metric,
     per: Per,
     of: fn(&Counted) -> u64,
-    /// Absent where locks are no calls.
+    /// Absent if the library's locks are not calls of pthread.
     is_lock: bool,
 }
 

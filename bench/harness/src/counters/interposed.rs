@@ -1,5 +1,5 @@
-//! Calls of the allocator and of locks, which functions count that a process finds before those of
-//! glibc: `interposer/lib.rs`.
+//! Calls of the allocator and of locks, counted by functions that replace those of glibc
+//! (`interposer/lib.rs`).
 
 use std::{
     env,

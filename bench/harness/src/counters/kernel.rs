@@ -1,5 +1,5 @@
-//! Calls into the kernel, as strace writes them down (<https://strace.io>): natively, since Valgrind
-//! makes calls of some that the kernel answers without one, such as reading the clock.
+//! System calls, as strace records them (<https://strace.io>). They are not counted under Valgrind,
+//! which makes a system call of each reading of the clock.
 
 use std::{
     env, fs,
@@ -9,7 +9,7 @@ use std::{
 
 use anyhow::{Context, Result, bail, ensure};
 
-/// What a mark writes to no file: a call that fails.
+/// The bytes of a mark: a write to a file that does not exist, so the call fails.
 const MARK: &[u8] = b"tls-calls-mark";
 
 /// Marks where the count begins or ends, for strace.
@@ -18,7 +18,7 @@ pub fn mark() {
     unsafe { libc::write(-1, MARK.as_ptr().cast(), MARK.len()) };
 }
 
-/// What strace writes down of one thread, in a file that is removed when nobody needs it.
+/// The file in which strace records the calls of one thread; it is removed when it is dropped.
 pub struct Trace(PathBuf);
 
 impl Trace {

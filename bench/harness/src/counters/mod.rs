@@ -1,9 +1,9 @@
-//! What one role takes, counted instead of timed.
+//! Counts the work of one role instead of timing it.
 //!
-//! Fresh processes repeat the operations of a kind a fixed number of times. What counts is on around
-//! one role's calls into the library: the calls that are timed otherwise, with the same checks after
-//! each. Instructions are counted by callgrind; `calls` counts what libraries ask of others. `wire`
-//! needs no fresh process: it reads what the transport wrote down.
+//! Fresh processes repeat the operations of a kind a fixed number of times. The counter is on during
+//! one role's calls into the library: those that are timed in other runs, with the same checks after
+//! each. callgrind counts instructions; `calls` counts allocations, locks and system calls. `wire`
+//! needs no fresh process: it reads the recording of the transport.
 
 pub mod callgrind;
 pub mod calls;
@@ -65,7 +65,7 @@ pub struct Counting {
     steps: u64,
     warm_up: u32,
     marks: Marks,
-    /// Whether a second thread lives meanwhile, and does nothing.
+    /// Whether the process has a second thread, which does nothing.
     beside_idle_thread: bool,
 }
 
@@ -240,7 +240,7 @@ fn not_counted(operation: Operation) -> String {
 /// counted, if it did.
 ///
 /// # Errors
-/// Nobody counts, or an operation failed or had another result than the scenario says.
+/// No counter is running, or an operation failed or had another result than the scenario says.
 pub fn count<L: TlsLibrary>(
     library: &L,
     counting: &Counting,

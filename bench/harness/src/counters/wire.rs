@@ -1,6 +1,6 @@
 //! What each side sends, and the calls of the transport by which the library reads and sends it.
 //!
-//! The transport is the harness' own and writes down each call, so the counts are exact. They come
+//! The transport is the harness' own and records each call, so the counts are exact. They come
 //! from several handshakes, since the length of signatures varies.
 
 use std::{any::Any, sync::Arc};
@@ -76,7 +76,7 @@ pub fn unsupported(request: &Request) -> Option<String> {
         .then(|| "counts of the wire have no latency".into())
 }
 
-/// A library, of which the transport writes down the calls.
+/// A library whose calls the transport records.
 struct Recorded<'l, L> {
     library: &'l L,
     recording: Arc<Recording>,

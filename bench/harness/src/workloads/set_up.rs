@@ -3,7 +3,6 @@
 //! A step makes what the variant names, uses it for one handshake, and frees it; each of these is a
 //! phase. So the total includes work that a library postpones until first use. For `process-…` a
 //! step is a whole process.
-//! own.
 
 mod kept;
 

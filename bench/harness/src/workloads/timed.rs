@@ -96,10 +96,10 @@ pub trait Timed {
         false
     }
 
-    /// Figures of the first role that are no time, and not of the steps that are timed.
+    /// Figures of the first role that are not times and do not come from the timed steps.
     ///
     /// # Errors
-    /// They can't be had.
+    /// They cannot be measured.
     fn beside(_: &Scenario) -> Result<Vec<Observation>> {
         Ok(Vec::new())
     }
@@ -367,7 +367,7 @@ fn mean(time: Duration, operations: u64) -> f64 {
     time.as_nanos() as f64 / operations as f64
 }
 
-/// What stands for all phases: work by time, or the mean time of one operation.
+/// The figure for all phases together: work by time, or the mean time of one operation.
 fn whole(rate: f64, quantity: Quantity) -> Observation {
     match quantity.per_second() {
         Some(unit) => Observation {

@@ -89,7 +89,7 @@ impl Recorded {
         ensure!(
             first.is_none(),
             "{} is not in bench/{LOCK} or bench/{RECORD}, {} in all: run tlsbench lock --suite FILE, \
-             with the same --source if there is one, and look at what it adds",
+             with the same --source if there is one, and review what it adds",
             first.unwrap_or_default(),
             counted(unknown.len(), "package")
         );

@@ -528,7 +528,7 @@ fn the_error_for_a_wrong_argument_states_the_expected_value() {
 fn the_rounds_that_a_verdict_needs_are_printed_before_the_run() {
     let bench = Bench::new();
     bench.suite(1, NO_TIME, &["one", "two"]);
-    let expected = "a verdict on 4 comparisons takes 8 rounds: this run has 1, so no difference can \
+    let expected = "a verdict on 4 comparisons needs 8 rounds: this run has 1, so no difference can \
                     be shown; use --rounds 8";
     let output = tlsbench(&bench, "", &["list", "--suite", "suite.toml"]);
     expect(&String::from_utf8_lossy(&output.stdout), &[expected]);

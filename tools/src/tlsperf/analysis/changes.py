@@ -54,7 +54,7 @@ def predecessor(
     of: Report, reports: Sequence[Report], runs: Mapping[Identifier, Run]
 ) -> Report | None:
     """The report that `of` names, else the latest earlier one with a host and suite family and
-    a library in common; None if there is none. A first look comes before none but another.
+    a library in common; None if there is none. A quick run is compared with quick runs only.
     `runs` are those of all reports, by id.
 
     Raises UserError if the one it names does not exist.
@@ -346,9 +346,9 @@ def _groups(found: Sequence[_Found]) -> list[ChangeGroup]:
     """Changes that probably share a cause, biggest first.
 
     A group is what a few features have in common (an operation, a protocol, a role) if all rows
-    of the library that have them changed in one direction. The largest such group is taken, of
-    equal ones that with the fewest features, and so on with what remains; a change without
-    company is a group of its own.
+    of the library that have them changed in one direction. The largest such group comes first
+    (among equal ones, that with the fewest features), then the largest of the remaining rows. A
+    row that fits no group is a group by itself.
     """
     candidates = list(_candidates(found))
     open_ = {i for i, f in enumerate(found) if f.direction}

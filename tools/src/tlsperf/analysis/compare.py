@@ -118,7 +118,7 @@ def find_side(reference: str, runs: Path) -> ComparedSide:
         )
     if len(found) > 1:
         choices = ", ".join(f"{folder.name}/{identifier}" for folder in found)
-        raise UserError(f"{identifier} is in several runs; say which: {choices}")
+        raise UserError(f"{identifier} is in several runs: give one of {choices}")
     return side_of(measured(load_run(found[0])), identifier)
 
 

@@ -82,12 +82,13 @@ def note_of(rows: Sequence[Series], source: IntervalSource, spreads: Spreads) ->
     percent = " or ".join(f"{value:.2f}%" for value in known)
     if source == "host":
         return (
-            f"{means} It is widened by a spread between sessions of {percent}, known of this host."
+            f"{means} It is widened by a spread between sessions of {percent}, which earlier runs "
+            "on this host measured."
         )
     return (
-        "Intervals are about another run. No spread between sessions is known of this host, so "
-        f"they are widened by a default of {percent}. If the host varies by more, they are too "
-        "narrow."
+        "An interval predicts another run. No spread between sessions was measured on this host, "
+        f"so intervals are widened by a default of {percent}. If the spread on this host is "
+        "larger, they are too narrow."
     )
 
 

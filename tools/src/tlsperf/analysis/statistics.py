@@ -359,7 +359,7 @@ def _estimate(
             verdict="too few rounds",
             paired=paired,
             rounds=rounds,
-            note=f"{counted(rounds, 'round')}; a verdict{over} takes {needed()}",
+            note=f"{counted(rounds, 'round')}; a verdict{over} needs {needed()}",
         )
     between = normal_quantile(comparisons) * spread
     low = math.exp(middle - math.hypot(middle - float(shifts[rank - 1]), between)) / drift

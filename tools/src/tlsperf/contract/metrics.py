@@ -1,4 +1,4 @@
-"""What can be measured: one entry a metric, with all that the tools decide by it.
+"""What can be measured: one entry for each metric, which determines how the tools show it.
 
 To add a metric, add its entry here and record it where it is measured. The schemas, tables, ratios,
 verdicts, charts and texts follow.
@@ -80,7 +80,7 @@ _COUNTED_WITHIN: Final = 1.005
 _ALLOCATOR: Final = "{} in an operation; for a set-up, with its first handshake (glibc's mtrace)"
 
 _LOCKS: Final = (
-    "A count without other threads at work is no contention. rustls has no such figure: the locks "
+    "A count on one thread does not show contention. rustls has no such figure: the locks "
     "of Rust's standard library are locked instructions"
 )
 
@@ -94,13 +94,13 @@ _CALL_SIZE: Final[Mapping[str, tuple[str, ...]]] = {
     ANY: (),
 }
 
-_WIRE: Final = "The harness' own transport writes down what is sent"
+_WIRE: Final = "The harness' own transport records what is sent"
 
 _ENCRYPTED: Final = "Encrypted: messages of TLS 1.3 after the hellos, and a Finished of TLS 1.2"
 
 _CALLS: Final = (
-    "The transport is memory: a read finds a whole flight, and a write takes everything. A byte in "
-    "both directions follows the handshake (data)"
+    "The transport is memory: a read finds a whole flight, and a write accepts all bytes. After "
+    "the handshake, one byte is sent in each direction (data)"
 )
 
 METRICS: Final[Mapping[str, MetricDefinition]] = {
@@ -304,7 +304,7 @@ METRICS: Final[Mapping[str, MetricDefinition]] = {
         amount="calls into the kernel",
         order=69,
         same_within=_COUNTED_WITHIN,
-        caption="System calls on one thread beside an idle one, written down by strace ({counter})",
+        caption="System calls on one thread beside an idle one, recorded by strace ({counter})",
         caution="The transport is memory: no call sends or receives",
     ),
     "wire-bytes": MetricDefinition(
@@ -410,7 +410,7 @@ METRICS: Final[Mapping[str, MetricDefinition]] = {
         order=77,
         whole=True,
         same_within=_COUNTED_WITHIN,
-        caption="Reads that a library asks of its transport, also those that find nothing",
+        caption="Reads that a library makes on its transport, also those that find nothing",
         caution=_CALLS,
     ),
     "transport-writes": MetricDefinition(
@@ -423,7 +423,7 @@ METRICS: Final[Mapping[str, MetricDefinition]] = {
         order=78,
         whole=True,
         same_within=_COUNTED_WITHIN,
-        caption="Writes that a library asks of its transport",
+        caption="Writes that a library makes on its transport",
         caution=_CALLS,
     ),
     "read-size": MetricDefinition(

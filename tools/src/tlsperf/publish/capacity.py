@@ -103,8 +103,8 @@ def capacity(sources: Sequence[Source]) -> Question | None:
         )
     return Question(
         id="cores",
-        title="How many cores for my traffic?",
-        description="Cores of a server that TLS takes, computed from connections a second, the "
+        title="How many cores does my traffic need?",
+        description="Cores that TLS needs on a server, computed from connections a second, the "
         "share that resumes, the key of the certificate and the traffic.",
         answer=[
             f"With {CONNECTIONS:,} connections a second, half of them resumed, ECDSA P-256 and "
@@ -122,9 +122,10 @@ def capacity(sources: Sequence[Source]) -> Question | None:
         ],
         limits=[
             "These are the cores for TLS alone. The kernel, the network card and the application "
-            "take more.",
+            "need more.",
             "The calculation assumes threads that do not wait for each other, TLS 1.3 with X25519, "
-            "and writes of the measured size. Another page shows how libraries scale.",
+            "and writes of the measured size. The page about scaling shows rates on several "
+            "threads.",
             "A server that is always busy has queues, so plan for more cores.",
         ],
         host=source.host,

@@ -16,13 +16,13 @@ _RESUMED: Final = "with the state of an earlier connection instead of certificat
 _WHY: Final = {
     ("transfer", "sender"): "Servers that send files and clients that upload do this. It limits "
     "how much one processor can send.",
-    ("transfer", "receiver"): "Clients that download and servers that take uploads do this. It "
+    ("transfer", "receiver"): "Clients that download and servers that receive uploads do this. It "
     "limits how much one processor can receive.",
-    ("full", "client"): "A client does this for each server of which it has no session. Proxies, "
+    ("full", "client"): "A client does this for each server with which it has no session. Proxies, "
     "crawlers and clients of many services do it often.",
     ("full", "server"): "A server does this for each client that does not resume. It limits how "
     "many new connections a processor accepts in a second.",
-    ("resumed", "client"): "A client does this when it returns to a server of which it has a "
+    ("resumed", "client"): "A client does this when it returns to a server with which it has a "
     "session.",
     ("resumed", "server"): "A server does this for each client that returns with a session. It "
     "limits how many returning connections a processor accepts in a second.",
@@ -75,7 +75,7 @@ def done(scenario: Scenario) -> str:
             return f"{who} make{ending} a full handshake in {protocol}, {_FULL}."
         return f"{who} resume{ending} a session in {protocol}, {_RESUMED}."
     if s.operation == "primitive":
-        return f"The cryptography below the library does {s.variant}, without TLS."
+        return f"The library's cryptography performs {s.variant} by itself, without TLS."
     if s.operation == "set-up" and s.variant:
         return _set_up(s.variant)
     variant = f": {s.variant}" if s.variant else ""
@@ -87,7 +87,7 @@ def _set_up(variant: str) -> str:
     what, _, many = variant.rpartition("-")
     if many == "slope":
         things = "names of a server" if what == "names" else "trust anchors"
-        return f"What is fixed in the cost of {things}, and what each of them adds."
+        return f"The fixed part of the time for {things}, and the time that each of them adds."
     anchors = "Mozilla's trust anchors" if many == "mozilla" else f"{many} trust anchors"
     match what or variant:
         case "anchors":

@@ -266,7 +266,7 @@ def _answer(line: _Line, nights: Sequence[Night], found: Found) -> str:
         return f"{begin}: no step was found."
     firsts = sorted({step.night for step in found.steps})
     labels = listed([nights[first].label for first in firsts])
-    return f"{begin}: steps begin with {labels}."
+    return f"{begin}: steps were found at {labels}."
 
 
 def _changes(
@@ -356,7 +356,7 @@ def _issue(
         "",
         f"    tlsbench compare{provider} --a {_side(line, before)} --b {_side(line, night)}",
         "",
-        f"Where nothing changes, at most {RATE:.0%} of nights are reported.",
+        f"If nothing changes, at most {RATE:.0%} of nights are reported by chance.",
     ]
     return "\n".join(text) + "\n"
 
@@ -387,7 +387,7 @@ def _head(**keys: str) -> str:
 
 def _change_page(page: Nightly, change: NightSteps) -> str:
     """The page of a night with steps, whose text is its entry in the feed."""
-    title = f"{page.title}: steps with {change.night}"
+    title = f"{page.title}: steps at {change.night}"
     head = (
         "+++\n# written by `tlsperf render`: changes are lost\n"
         f"title = {json.dumps(title, ensure_ascii=False)}\n"
@@ -412,8 +412,8 @@ def _change_page(page: Nightly, change: NightSteps) -> str:
         "",
         "## Text of an issue",
         "",
-        "Nothing is posted by itself. To report the change, paste this; "
-        "[the text as a file](issue.txt).",
+        "This site posts nothing. To report the change, paste this text, which is also in "
+        "[a file](issue.txt).",
         "",
         "````markdown",
         change.issue.rstrip("\n"),

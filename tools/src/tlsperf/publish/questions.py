@@ -21,7 +21,7 @@ _FULL: Final = "full-handshake-1-3"
 _SIDES: Final = ("server", "client")
 _KEYS: Final = {"ecdsa-p256": "ECDSA P-256", "rsa-2048": "RSA-2048"}
 _RESUMED: Final = "resumed-handshake-1-3-ticket-x25519"
-_ONE_HOST: Final = "These are figures of one host. Other processors have other instructions."
+_ONE_HOST: Final = "The figures are of one host. Other processors support other instructions."
 _MEDIANS: Final = "Figures are medians. A value that is computed from two rows is not tested."
 
 
@@ -85,7 +85,7 @@ def _server(sources: Sequence[Source]) -> Question | None:
             _sheet(
                 source,
                 "tasks",
-                "TLS 1.3, X25519, AES-256-GCM, one thread. Each figure leads to its row, which has "
+                "TLS 1.3, X25519, AES-256-GCM, one thread. Each figure links to its row, which has "
                 "the ratios and intervals.",
                 list(rows.values()),
                 lambda i: [source.figure(row, i) for row in rows],
@@ -201,7 +201,7 @@ def _memory(sources: Sequence[Source]) -> Question | None:
         return f"memory-1-3-x25519-{side}-{moment}-allocated"
 
     moments = {
-        "construction": "Made",
+        "construction": "After construction",
         "handshake": "After the handshake",
         "data": "Idle after data",
     }
@@ -312,7 +312,7 @@ def _scaling(sources: Sequence[Source], every: Sequence[Source]) -> Question | N
     ]
     return Question(
         id="scaling",
-        title="How do they scale?",
+        title="How do the libraries scale with threads?",
         description="Handshakes on several threads that share configuration, session cache and "
         "ticket keys.",
         answer=answer,
@@ -323,8 +323,8 @@ def _scaling(sources: Sequence[Source], every: Sequence[Source]) -> Question | N
             "processor."
         ],
         limits=[
-            f"On {source.host}, three and four threads share two cores. A second thread may run "
-            "on the other half of one physical core.",
+            f"On {source.host}, three and four threads share two cores. These two cores may be "
+            "two hardware threads of one physical core.",
             _MEDIANS,
         ],
         host=source.host,
@@ -340,7 +340,8 @@ def _factor(source: Source, i: Identifier, before: str, after: str) -> SheetCell
 def _tail(sources: Sequence[Source]) -> Question | None:
     tasks = {
         f"{_FULL}-ecdsa-p256-x25519-server": "Full TLS 1.3 handshake of a server, ECDSA P-256",
-        f"{_FULL}-ecdsa-p256-x25519-2-threads-server": "The same with two threads on two cores",
+        f"{_FULL}-ecdsa-p256-x25519-2-threads-server": "Full TLS 1.3 handshake of a server, "
+        "ECDSA P-256, two threads on two cores",
         f"{_RESUMED}-server": "TLS 1.3 resumption by ticket of a server",
     }
     parts = {"p50": "Median", "p90": "90%", "p99": "99%", "p99-9": "99.9%", "max": "Maximum"}
@@ -357,7 +358,7 @@ def _tail(sources: Sequence[Source]) -> Question | None:
 
     return Question(
         id="tail",
-        title="How long is the tail?",
+        title="How long is the tail of handshake latency?",
         description="Latency of a server's handshakes by percentile, on one and on two threads.",
         answer=[
             f"{title}, 99th percentile: {source.leaders(f'{task}-p99')}."
@@ -378,7 +379,7 @@ def _tail(sources: Sequence[Source]) -> Question | None:
             "all rounds. A latency is the time of the library's calls on one side."
         ],
         limits=[
-            "It does not include waiting for a core, which a server under load adds.",
+            "A latency does not include waiting for a core, which a server under load adds.",
             "On a virtual machine a pause of the host may be part of any library's maximum, so "
             "maxima are not compared.",
         ],

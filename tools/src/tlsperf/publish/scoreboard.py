@@ -75,7 +75,7 @@ def scoreboard(ordered: Sequence[Results]) -> Scoreboard | None:
     board = Sheet(
         id="scoreboard",
         caption=f"Factors to {main.label(baseline)}, one thread, TLS 1.3 with X25519, "
-        f"on one host, {main.host}{_runs(parts)}. Each leads to its row.",
+        f"on one host, {main.host}{_runs(parts)}. Each links to its row.",
         corner="Library",
         columns=[task.title for task, _ in columns],
         rows=[

@@ -151,8 +151,8 @@ def upgrade_question(source: Source, compared: Comparisons) -> Question:
         sheets.append(
             Sheet(
                 id=versions[0].library,
-                caption=f"{name}: tasks that are faster and slower, of all that both versions do. "
-                "Each leads to its page.",
+                caption=f"{name}: the number of tasks in which the later version is faster or "
+                "slower, of all tasks that both versions support. Each cell links to its page.",
                 corner="Version",
                 columns=[f"to {short_version(after)}" for after in versions[1:]],
                 rows=rows,
@@ -165,8 +165,8 @@ def upgrade_question(source: Source, compared: Comparisons) -> Question:
         )
     return Question(
         id="upgrade",
-        title="What will an upgrade cost?",
-        description="Any version to any later one that was measured, with a verdict for each task.",
+        title="What does an upgrade change?",
+        description="Each version compared with each later one, with a verdict for each task.",
         answer=answer,
         sheets=sheets,
         meaning=[

@@ -170,7 +170,7 @@ def _unchanged(facts: Facts) -> str:
         return clause(facts.label(), ratio, row.metric, facts.label("over"))
     return (
         f"{facts.label()} shows no difference from {facts.label('over')}; "
-        f"one above {bound} is excluded"
+        f"a difference above {bound} is excluded"
     )
 
 
@@ -196,7 +196,9 @@ def _share(first: Ratio, second: Ratio, values: Sequence[float]) -> str:
     if {first.verdict, second.verdict} != {"faster", "slower"}:
         return ""
     share = round(100 * (later - after) / (before - after))
-    return f", {share}% of the {'loss is back' if first.verdict == 'slower' else 'gain is lost'}"
+    if first.verdict == "slower":
+        return f", which recovers {share}% of the loss"
+    return f", which loses {share}% of the gain"
 
 
 def _rank(facts: Facts) -> str:
@@ -309,7 +311,7 @@ def _standing(facts: Facts) -> str:
 
 
 def _predicts(facts: Facts) -> str:
-    """Whether few of a count go with a rate that falls little from one row to another.
+    """Whether a lower count goes with a higher factor between the rates of two rows.
 
     `builds` pairs the builds of the count with those of the rates, `COUNTED=RATED` each: they may
     be other versions, on another host.
@@ -341,7 +343,7 @@ def _predicts(facts: Facts) -> str:
     ]
     noun = METRICS[row.metric].noun
     order = f"{noun} from the fewest: {listed(fewest)} {table.unit}"
-    share = f"what is kept of the rate, from the most: {listed(most)}"
+    share = f"the factor of the rate, from the highest: {listed(most)}"
     text = f"{_all_of(len(pairs) - len(others), len(pairs), 'pairs')} have the same order"
     return f"{order}; {share}; {text}{f', not {listed(others)}' if others else ''}"
 

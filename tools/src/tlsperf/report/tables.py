@@ -97,7 +97,7 @@ _SET_UPS: Final[Mapping[SetUp, str]] = {
     "servers": "Servers and private keys",
     "names": "Servers with many names",
     "processes": "First handshake of a process",
-    "slopes": "One of a thing, and each of many",
+    "slopes": "Fixed time, and time of each item",
 }
 """The titles of the tables of set-ups, in their order."""
 

@@ -86,7 +86,7 @@ def _latencies(source: RawInput, parsed: Parsed) -> np.ndarray[tuple[int], np.dt
             raise FormatError(source.name, number, repr(line[:100]), expected)
         values.append(float(found[1]))
     if not values:
-        raise FormatError(source.name, 1, "no latency", "one handshake a line")
+        raise FormatError(source.name, 1, "no latency", "one handshake on each line")
     return np.asarray(values, dtype=np.float64)
 
 

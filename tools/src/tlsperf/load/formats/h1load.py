@@ -74,7 +74,7 @@ def parse(source: RawInput) -> Parsed:
     place = first
     for number, line in lines[1:]:
         if ended:
-            raise _fail(source, number, line, "one run of h1load a file")
+            raise _fail(source, number, line, "one run of h1load in a file")
         if _HEADER.fullmatch(line) and not columns:
             columns = line.lstrip("#_").split()
             place = number
@@ -87,7 +87,7 @@ def parse(source: RawInput) -> Parsed:
         else:
             values = line.split()
             if not columns or len(values) != len(columns):
-                raise _fail(source, number, line, "the header of h1load, then a value a column")
+                raise _fail(source, number, line, "the header of h1load, then a value per column")
             row = dict(zip(columns, values, strict=True))
             rates.append(_number(source, number, row["cps"]))
             if not re.fullmatch(r"[0-9]{1,18}", row["err"]):

@@ -52,7 +52,7 @@ def draw(table: Table, around: Around) -> Iterator[Drawing]:
         _panel(title, [e for e in effects if e.name == name], around, (min(ends), max(ends)))
         for title, name in zip(titles(without_title(names, table.title)), names, strict=True)
     ]
-    note = "A dot a layout, in % against the linker's own order; grey: A/A. One scale for all."
+    note = "One dot for each layout, in % against the linker's own order; grey: A/A. One scale."
     yield drawing(table, grid(panels), description, note)
 
 

@@ -64,5 +64,5 @@ def nights(
     note = f"{unit} by night, lower is better; the scale does not begin at zero."
     if firsts:
         marked = ", ".join(labels[night] for night in sorted(firsts))
-        note += f" Dashed: a step begins with {marked}."
+        note += f" Dashed: a step at {marked}."
     return Nights(grid([plot]), note)

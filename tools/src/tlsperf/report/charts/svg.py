@@ -297,7 +297,7 @@ def _joined(alike: Sequence[_Mark]) -> list[_Mark]:
         else:
             joined.append(mark)
     for mark in joined:
-        if "stroke" not in mark.paint and "d" in mark.place:  # what is filled is closed
+        if "stroke" not in mark.paint and "d" in mark.place:  # a filled path is closed
             mark.place["d"] = mark.place["d"].replace("Z", "")
     return joined
 
