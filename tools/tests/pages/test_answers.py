@@ -6,6 +6,7 @@ The pages are read in Chromium, as a reader has them; nothing of the tools compu
 from __future__ import annotations
 
 import json
+import math
 import re
 from typing import Any, NamedTuple
 
@@ -49,7 +50,8 @@ class Rows:
         return any(anchor == of for of, _ in self.cells)
 
     def value(self, anchor: str, label: str, bound: str = "value") -> float:
-        return float(self.cells[anchor, label][bound])
+        """NaN where a library does not support what the row measures."""
+        return float(self.cells[anchor, label].get(bound, math.nan))
 
 
 @pytest.fixture(scope="module")
@@ -195,6 +197,9 @@ def test_cores_follow_the_formula_that_the_page_shows(
         ]
         expected = zip(*(cores_of(line.table, rate) for rate in rates), strict=True)
         for text, cores in zip(line.texts, expected, strict=True):
+            if math.isnan(cores[0]):
+                assert text == "–", line
+                continue
             found = re.fullmatch(r"([\d.]+) ([\d.]+) to ([\d.]+)", text)
             assert found is not None, line
             for number, exact in zip(found.groups(), cores, strict=True):
