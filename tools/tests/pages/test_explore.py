@@ -226,7 +226,7 @@ def test_another_baseline_gives_the_tested_ratios_of_the_file(
 def test_a_ratio_between_reports_states_that_it_is_not_tested(play: Any) -> None:
     both = {"click": f"[name=reports][value='{OLDER}']"}
     seen = play(both, TO_OPENSSL)[-1]
-    assert any("are not tested" in notice for notice in seen["notices"])
+    assert any("is not tested" in notice for notice in seen["notices"])
     untested = [text for text in seen["ratios"] if text.endswith("x, not tested")]
     assert len(untested) == len(CELLS)
     assert untested.count("1.00x, not tested") >= len(TRANSFER["rows"])
