@@ -451,7 +451,7 @@ def test_invalid_output_is_rejected_with_its_line(data: bytes, line: int, found:
 def test_formats_are_distinguished() -> None:
     with pytest.raises(UserError, match="no line of a known format"):
         detect(b"hello\n", "a.txt", "a.txt")
-    with pytest.raises(UserError, match="could be openssl-bench/2023, rustls-bench/2023; say"):
+    with pytest.raises(UserError, match="could be openssl-bench/2023, rustls-bench/2023; choose"):
         detect((BULK + RUSTLS).encode(), "output_1", "output_1")
 
 
