@@ -208,6 +208,12 @@ def test_descriptions_state_what_is_done() -> None:
     assert done(ticket).startswith("A client resumes a session in TLS 1.3, with the state")
     assert why(full) != why(ticket) != ""
     assert done(SCENARIO) == "One side sends data over TLS 1.3."
+    hello = Scenario(operation="client-hello", protocol="1.3", side="client", variant="X25519")
+    assert done(hello) == (
+        "A client starts a connection and makes its ClientHello in TLS 1.3, with key shares of "
+        "X25519."
+    )
+    assert why(hello) == "A client does this first for each connection, with a session or without."
 
 
 def test_facts_state_where_reports_differ() -> None:

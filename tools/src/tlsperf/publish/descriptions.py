@@ -26,6 +26,8 @@ _WHY: Final = {
     "session.",
     ("resumed", "server"): "A server does this for each client that returns with a session. It "
     "limits how many returning connections a processor accepts in a second.",
+    ("client-hello", "client"): "A client does this first for each connection, with a session or "
+    "without.",
     ("memory", "client"): "A client holds this for each connection that it keeps open. It limits "
     "how many connections fit into its memory.",
     ("memory", "server"): "A server holds this for each client that stays connected. It limits how "
@@ -74,6 +76,9 @@ def done(scenario: Scenario) -> str:
         if _is_full(s):
             return f"{who} make{ending} a full handshake in {protocol}, {_FULL}."
         return f"{who} resume{ending} a session in {protocol}, {_RESUMED}."
+    if s.operation == "client-hello":
+        shares = f", with key shares of {s.variant.replace('+', ' and ')}" if s.variant else ""
+        return f"A client starts a connection and makes its ClientHello in {protocol}{shares}."
     if s.operation == "primitive":
         return f"The library's cryptography performs {s.variant} by itself, without TLS."
     if s.operation == "set-up" and s.variant:
