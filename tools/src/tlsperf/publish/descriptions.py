@@ -76,6 +76,13 @@ def done(scenario: Scenario) -> str:
         return f"{who} resume{ending} a session in {protocol}, {_RESUMED}."
     if s.operation == "primitive":
         return f"The cryptography below the library does {s.variant}, without TLS."
+    if s.operation == "connection":
+        kind = "full" if _is_full(s) else "resumed"
+        nagle = ", without TCP_NODELAY" if s.variant == "nagle" else ""
+        return (
+            f"Two processes make connections over loopback TCP{nagle}: a {kind} {protocol} "
+            "handshake, a byte in each direction, and a close."
+        )
     if s.operation == "set-up" and s.variant:
         return _set_up(s.variant)
     variant = f": {s.variant}" if s.variant else ""
