@@ -56,6 +56,9 @@ static const struct s2n_signature_scheme *find_signature(uint16_t number)
         &s2n_rsa_pss_rsae_sha256,
         &s2n_ecdsa_sha256,
         &s2n_ecdsa_sha384,
+        &s2n_mldsa44,
+        &s2n_mldsa65,
+        &s2n_mldsa87,
     };
     for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
         if (all[i]->iana_value == number) {

@@ -5,7 +5,7 @@ use std::{fmt, str::FromStr};
 use anyhow::{Context, Error, Result, bail, ensure};
 use serde::{Deserialize, Serialize};
 
-use super::{KeyExchange, Operation, Primitive, SetUp};
+use super::{Chain, KeyExchange, Operation, Primitive, SetUp};
 
 /// A variant. Its text in records and suites is what `Display` writes.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -19,6 +19,8 @@ pub enum Variant {
     Sessions(u32),
     /// A transfer whose source and destination do not fit into a cache: `cold`.
     Cold,
+    /// Certificates in a chain other than the usual one: `chain-3`.
+    Chain(Chain),
     /// `aes-256-gcm-seal-16384`, `rsa-2048-sign`.
     Primitive(Primitive),
     /// `client-mozilla`, `names-100`.
@@ -34,6 +36,7 @@ pub enum VariantKind {
     HelloRetry,
     Sessions,
     Cold,
+    Chain,
     Primitive,
     SetUp,
 }
@@ -49,6 +52,10 @@ impl VariantKind {
             Self::HelloRetry => "hello-retry".into(),
             Self::Sessions => "sessions-NUMBER".into(),
             Self::Cold => "cold".into(),
+            Self::Chain => {
+                let chains: Vec<_> = Chain::ALL.iter().map(|it| it.as_str()).collect();
+                chains.join(", ")
+            }
             Self::Primitive => Primitive::names(),
             Self::SetUp => SetUp::names(),
         }
@@ -84,6 +91,9 @@ impl Variant {
         }
         if text == "cold" {
             return Ok(Self::Cold);
+        }
+        if let Some(chain) = Chain::parse(text) {
+            return Ok(Self::Chain(chain));
         }
         if let Some(rest) = text.strip_prefix("sessions-") {
             // What one tool prints twice is numbered by its importer.
@@ -123,10 +133,19 @@ impl Variant {
             Self::HelloRetry => VariantKind::HelloRetry,
             Self::Sessions(_) => VariantKind::Sessions,
             Self::Cold => VariantKind::Cold,
+            Self::Chain(_) => VariantKind::Chain,
             Self::Primitive(_) => VariantKind::Primitive,
             Self::SetUp(_) => VariantKind::SetUp,
             Self::Foreign(_) => return None,
         })
+    }
+
+    /// What the name of a scenario says of it.
+    pub(super) fn readable(&self) -> String {
+        match self {
+            Self::Chain(chain) => chain.readable().into(),
+            other => other.to_string(),
+        }
     }
 
     /// Checks that an operation has variants of this kind: only those of `kinds`.
@@ -179,6 +198,7 @@ impl fmt::Display for Variant {
             }
             Self::HelloRetry => f.write_str("hello-retry"),
             Self::Cold => f.write_str("cold"),
+            Self::Chain(chain) => f.write_str(chain.as_str()),
             Self::Sessions(sessions) => write!(f, "sessions-{sessions}"),
             Self::Primitive(primitive) => primitive.fmt(f),
             Self::SetUp(set_up) => set_up.fmt(f),
@@ -216,6 +236,7 @@ mod tests {
                 Some(VariantKind::HelloRetry) => "hello-retry",
                 Some(VariantKind::Sessions) => "sessions",
                 Some(VariantKind::Cold) => "cold",
+                Some(VariantKind::Chain) => "chain",
                 Some(VariantKind::Primitive) => "primitive",
                 Some(VariantKind::SetUp) => "set-up",
                 None => "foreign",
@@ -249,6 +270,12 @@ mod tests {
             let expected = "expected hello-retry or sessions-NUMBER for a handshake";
             assert_eq!(error, format!("variant \"{text}\", {expected}"));
         }
+        let error = check("chain-2", &[VariantKind::Chain]).unwrap_err();
+        let expected = "expected chain-1, chain-3, issuer-ecdsa-p256 for a handshake";
+        assert_eq!(
+            error.to_string(),
+            format!("variant \"chain-2\", {expected}")
+        );
         let error = check("hello-retry", &[]).unwrap_err().to_string();
         assert!(error.ends_with("expected none for a handshake"), "{error}");
     }
