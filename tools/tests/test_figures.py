@@ -17,6 +17,7 @@ from tlsperf.contract.text import (
     implementation_label,
     interval_text,
     value_text,
+    with_unit,
 )
 
 
@@ -32,10 +33,26 @@ from tlsperf.contract.text import (
         (999.99, "µs", "1,000"),
         (13412.4, "bytes", "13,412"),
         (37.5, "bytes/connection", "38"),
+        (1.5, "round trips", "1.5"),
+        (2.0, "round trips", "2.0"),
     ],
 )
 def test_values_have_four_significant_digits(value: float, unit: Unit, text: str) -> None:
     assert value_text(value, unit) == text
+
+
+@pytest.mark.parametrize(
+    ("text", "unit", "expected"),
+    [
+        ("7,565", "MiB/s", "7,565 MiB/s"),
+        ("1", "reads/handshake", "1 read/handshake"),
+        ("13", "reads/handshake", "13 reads/handshake"),
+        ("1", "bytes", "1 byte"),
+        ("1.000", "µs", "1.000 µs"),
+    ],
+)
+def test_one_of_a_count_has_a_singular_unit(text: str, unit: Unit, expected: str) -> None:
+    assert with_unit(text, unit) == expected
 
 
 def test_an_interval_has_the_decimals_of_its_value() -> None:

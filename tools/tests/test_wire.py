@@ -37,19 +37,25 @@ def report(phases: tuple[str, ...] = ("total", "flight-1")) -> Results:
 
 
 def test_a_range_has_the_least_and_the_largest_of_all_rounds() -> None:
-    (table,) = report(("total",)).tables
-    found = {row.statistic: row.cells[0].text for row in table.rows}
-    assert found == {"value": "1,301", "min": "1,299", "max": "1,302"}
-    assert [row.statistic for row in table.rows] == ["value", "min", "max"]
+    table, limits = report(("total",)).tables
+    assert [row.cells[0].text for row in table.rows] == ["1,301"]
+    assert limits.anchor == "wire-bytes-per-handshake-range"
+    assert limits.by_phase, "no page shows it unless the report names it"
+    assert limits.title == "Bytes on the wire per handshake, smallest and largest"
+    assert [(r.statistic, r.cells[0].text) for r in limits.rows] == [("min", "1,299"), ("max", "1,302")]
 
 
 def test_flights_have_a_table_of_their_own() -> None:
     tables = {table.anchor: table for table in report().tables}
-    assert list(tables) == ["wire-bytes-per-handshake", "wire-bytes-per-handshake-phases"]
+    assert set(tables) == {
+        "wire-bytes-per-handshake",
+        "wire-bytes-per-handshake-phases",
+        "wire-bytes-per-handshake-range",
+    }
     flights = tables["wire-bytes-per-handshake-phases"]
     assert flights.title == "Bytes on the wire per handshake by phase"
     assert [(row.phase, row.cells[0].text) for row in flights.rows] == [("flight-1", "1,301")]
-    assert "vary in length; median of 2 rounds. The harness' own transport" in flights.caption
+    assert "varies in length; median of 2 rounds. The harness' own transport" in flights.caption
 
 
 def test_only_connections_have_counts_of_the_wire() -> None:

@@ -317,8 +317,7 @@ METRICS: Final[Mapping[str, MetricDefinition]] = {
         order=70,
         whole=True,
         same_within=_COUNTED_WITHIN,
-        caption="Bytes that a side sends; of a whole handshake also the smallest and the "
-        "largest number, since signatures vary in length",
+        caption="Bytes that a side sends; an ECDSA signature varies in length",
         caution=_WIRE,
     ),
     "wire-records": MetricDefinition(

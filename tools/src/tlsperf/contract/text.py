@@ -19,12 +19,22 @@ ABSENT: Final = "–"
 def value_text(value: float, unit: Unit, like: float | None = None) -> str:
     """A value without its unit, to four significant digits: 8,134, 812.3, 78.70, 6.500.
 
-    Counts (bytes, instructions) are whole numbers. With `like`, the text has the decimals of that
-    value: a median and its interval have the same.
+    Counts (bytes, instructions) are whole numbers; round trips have one decimal, because the last one
+    may be half. With `like`, the text has the decimals of that value: a median and its interval have
+    the same.
     """
+    if unit == "round trips":
+        return f"{value:,.1f}"
     scale = float(f"{value if like is None else like:.4g}")
     decimals = next((d for d, least in enumerate((1000, 100, 10)) if scale >= least), 3)
     return f"{value:,.{0 if unit in WHOLE_UNITS else decimals}f}"
+
+
+def with_unit(text: str, unit: Unit) -> str:
+    """The text of a value and its unit: 7,565 MiB/s, 1 read/handshake, 2 reads/handshake."""
+    noun, slash, per = unit.partition("/")
+    one = text == "1" and unit in WHOLE_UNITS
+    return f"{text} {noun.removesuffix('s') if one else noun}{slash}{per}"
 
 
 def interval_text(low: float, high: float, value: float, unit: Unit) -> str:

@@ -173,7 +173,13 @@ def _in_short(results: Results) -> list[str]:
     metrics = {row.metric for row in rows}
     if len(metrics) > 1:
         rows = [row for row in rows if row.metric == rows[0].metric]
-    patterns = "*" if len(metrics) == 1 else " ".join(row.anchor for row in rows)
+    suffix = f"-{rows[0].metric}" if rows else ""
+    if len(metrics) == 1:
+        patterns = "*"
+    elif all(row.anchor.endswith(suffix) for row in rows):
+        patterns = f"*{suffix}"
+    else:
+        patterns = " ".join(row.anchor for row in rows)
     compared = dict.fromkeys(c.implementation for row in rows for c in row.cells if c.ratio)
     if len(rows) < 2:
         return []
@@ -196,10 +202,10 @@ _PHASES: Final = (
 
 
 def _within(title: str) -> str:
-    """A title for use within a sentence; only the first letter changes, because the rest may be a
-    unit.
+    """A title for use within a sentence. Only the first letter changes, because the rest may be a
+    unit; an abbreviation such as TLS stays.
     """
-    return title[0].lower() + title[1:]
+    return title if title[1:2].isupper() else title[0].lower() + title[1:]
 
 
 def _measured(results: Results) -> str:

@@ -7,7 +7,7 @@ results cannot answer is an error that names its line.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from itertools import combinations
@@ -18,7 +18,7 @@ from tlsperf.contract.errors import FormatError
 from tlsperf.contract.metrics import METRICS
 from tlsperf.contract.record import Identifier
 from tlsperf.contract.results import Cell, Ratio, Results, Row, Statement, Table
-from tlsperf.contract.text import listed
+from tlsperf.contract.text import counted, listed, with_unit
 from tlsperf.load.shortcodes import Call
 from tlsperf.report.asked import matching
 
@@ -133,7 +133,7 @@ def _figure(facts: Facts) -> str:
     found = [cell for cell in row.cells if cell.implementation == implementation]
     if not found or found[0].value is None:
         facts.fail(f"{implementation} in row {row.anchor!r}", "a cell with a figure")
-    return f"{found[0].text} {table.unit}"
+    return with_unit(found[0].text, table.unit)
 
 
 def _layout(facts: Facts) -> str:
@@ -181,8 +181,9 @@ def _change(facts: Facts) -> str:
     ids = [facts.implementation(name) for name in names]
     cells = [facts.cell(row, identifier) for identifier in ids]
     shown = [f"{c.text} ({facts.labels[i]})" for i, c in zip(ids, cells, strict=True)]
+    shown[0] = f"{with_unit(cells[0].text, table.unit)} ({facts.labels[ids[0]]})"
     first = facts.ratio(row, ids[1], ids[0])
-    text = f"from {shown[0].replace(' ', f' {table.unit} ', 1)} to {shown[1]}: {first.text}"
+    text = f"from {shown[0]} to {shown[1]}: {first.text}"
     if len(ids) == 2:
         return text
     second = facts.ratio(row, ids[2], ids[1])
@@ -222,8 +223,8 @@ def _rank(facts: Facts) -> str:
 
 
 def _figures(cells: Sequence[Cell], facts: Facts, table: Table) -> str:
-    named = [f"{facts.labels[c.implementation]} ({c.text} {table.unit})" for c in cells[:NAMED]]
-    more = [f"{len(cells) - NAMED} others"] if len(cells) > NAMED else []
+    named = [f"{facts.labels[c.implementation]} ({with_unit(c.text, table.unit)})" for c in cells[:NAMED]]
+    more = [counted(len(cells) - NAMED, "other")] if len(cells) > NAMED else []
     return listed([*named, *more])
 
 
@@ -389,6 +390,7 @@ _KINDS: Final[dict[str, tuple[Callable[[Facts], str], tuple[str, ...]]]] = {
 def statements(results: Results, calls: Sequence[Call]) -> list[Statement]:
     """The text of each shortcode, once for equal calls. Raises FormatError."""
     found: dict[str, Statement] = {}
+    named = {call.arguments.get("id", "") for call in calls if call.name == "table"}
     for call in calls:
         if call.name not in _KINDS:
             continue
@@ -398,15 +400,19 @@ def statements(results: Results, calls: Sequence[Call]) -> list[Statement]:
             facts.fail(f"argument {unknown[0]!r}", f"only {listed(names)}")
         key = f"{call.name}({', '.join(facts.argument(name) for name in names)})"
         if key not in found:
-            found[key] = Statement(key=key, text=make(facts), place=_place(facts))
+            found[key] = Statement(key=key, text=make(facts), place=_place(facts, named))
     return list(found.values())
 
 
-def _place(facts: Facts) -> str:
-    """Where the figures of a call are: its row, or the table with most of its rows."""
+def _place(facts: Facts, named: Collection[str]) -> str:
+    """Where the figures of a call are: its row, or the table with most of its rows.
+
+    A page shows the tables that it names, or all but those by phase. The figures of the others are in
+    the file.
+    """
     if facts.argument("row"):
         table, row = facts.row()
-        # Pages do not show tables by phase: their figures are in the file.
-        return "results.csv" if table.by_phase else f"#{row.anchor}"
+        is_shown = table.anchor in named if named else not table.by_phase
+        return f"#{row.anchor}" if is_shown else "results.csv"
     tables = Counter(facts.rows[row.anchor][0].anchor for row in facts.matching_rows())
     return f"#{tables.most_common(1)[0][0]}"

@@ -50,7 +50,8 @@ def _table_key(row: Series, scaled: bool) -> TableKey:
     """The table of a row; `scaled` if its scenario was measured with several numbers of threads."""
     of = _table_of_kind(row, scaled) if row.definition.tables == "kind" else _table_of_metric(row)
     order, anchor, title = of
-    return TableKey(row.definition.order + order, anchor, title, row.unit, row.is_part)
+    is_detail = row.is_part or (row.definition.is_count and row.statistic != "value")
+    return TableKey(row.definition.order + order, anchor, title, row.unit, is_detail)
 
 
 def _table_of_kind(row: Series, scaled: bool) -> tuple[int, str, str]:
@@ -123,6 +124,8 @@ def _table_of_metric(row: Series) -> tuple[int, str, str]:
         title += f" per {definition.noun.partition(' ')[2] if per == 'operation' else per}"
     elif operation != "memory":
         anchor, title = f"{operation}-{anchor}", f"{title}, {operation}"
+    if row.statistic != "value":
+        anchor, title = f"{anchor}-range", f"{title}, smallest and largest"
     if row.is_part:
         anchor, title = f"{anchor}-phases", f"{title} by phase"
     return definition.order, anchor, title[0].upper() + title[1:]
