@@ -99,8 +99,8 @@ def test_zero_has_its_place_in_a_rank() -> None:
     counts = {name: {HANDSHAKES[0]: value} for name, value in ((OPENSSL, 9.0), (RUSTLS, 0.0))}
     (found,) = statements(report(counts), shortcodes(prose, "index.md"))
     assert found.text == (
-        "best is rustls 0.23.41 (0.000 locks/handshake); then, in the order of their figures, "
-        "OpenSSL 3.6.3 (9.000 locks/handshake)"
+        "best is rustls 0.23.41 (0 locks/handshake); then, in the order of their figures, "
+        "OpenSSL 3.6.3 (9 locks/handshake)"
     )
 
 
@@ -111,11 +111,14 @@ def predicted(counts: dict[str, tuple[float, float, float]], builds: str) -> str
     """Of builds with a count, and their rates before and after."""
     rows = {name: dict(zip((COUNT, EARLIER, LATER), v, strict=True)) for name, v in counts.items()}
     prose = (
-        '{{ predicts(row="full-handshake-1-2-ecdsa-p256-client-mutex-locks", '
+        '{{ predicts(row="full-handshake-1-2-ecdsa-p256-client-mutex-locks", report="rates", '
         'later="full-handshake-1-2-rsa-2048-server-mutex-locks", '
         f'earlier="full-handshake-1-2-rsa-2048-client-mutex-locks", builds="{builds}") }}}}'
     )
-    (found,) = statements(report(rows), shortcodes(prose, "index.md"))
+    results = report(rows)
+    (found,) = statements(
+        results, shortcodes(prose, "index.md"), lambda name: results if name == "rates" else None
+    )
     return found.text
 
 
@@ -125,8 +128,8 @@ SAME = f"{OPENSSL}={OPENSSL} {RUSTLS}={RUSTLS} {BORINGSSL}={BORINGSSL}"
 def test_counts_predict_where_fewer_go_with_more_that_is_kept() -> None:
     counts = {OPENSSL: (9.0, 100.0, 20.0), RUSTLS: (2.0, 400.0, 360.0), BORINGSSL: (3.0, 4.0, 2.0)}
     assert predicted(counts, SAME) == (
-        "mutex locks from the fewest: rustls 0.23.41 (2.000), BoringSSL 1 (3.000) and "
-        "OpenSSL 3.6.3 (9.000) locks/handshake; the factor of the rate, from the highest: "
+        "mutex locks from the fewest: rustls 0.23.41 (2), BoringSSL 1 (3) and "
+        "OpenSSL 3.6.3 (9) locks/handshake; the factor of the rate, from the highest: "
         "rustls 0.23.41 (0.90x), BoringSSL 1 (0.50x) and OpenSSL 3.6.3 (0.20x); "
         "all 3 pairs have the same order"
     )
@@ -148,3 +151,13 @@ def test_builds_are_pairs(builds: str) -> None:
     counts = {OPENSSL: (9.0, 100.0, 20.0), RUSTLS: (4.0, 4.0, 4.0)}
     with pytest.raises(FormatError, match="two pairs COUNTED=RATED and more"):
         predicted(counts, builds)
+
+
+def test_rates_of_a_report_that_does_not_exist_are_an_error() -> None:
+    prose = (
+        '{{ predicts(row="full-handshake-1-2-ecdsa-p256-client-mutex-locks", '
+        'report="2020-01-01-x", later="a", earlier="b", builds="a=b c=d") }}'
+    )
+    rows = {OPENSSL: dict.fromkeys((COUNT, EARLIER, LATER), 1.0)}
+    with pytest.raises(FormatError, match="report '2020-01-01-x'"):
+        statements(report(rows), shortcodes(prose, "index.md"))

@@ -33,8 +33,10 @@ from tlsperf.contract.text import (
         (999.99, "µs", "1,000"),
         (13412.4, "bytes", "13,412"),
         (37.5, "bytes/connection", "38"),
-        (1.5, "round trips", "1.5"),
-        (2.0, "round trips", "2.0"),
+        (1.5, "round trips", "1.500"),
+        (2.0, "round trips", "2"),
+        (0.0, "allocations/MiB", "0"),
+        (137.25, "allocations/handshake", "137.2"),
     ],
 )
 def test_values_have_four_significant_digits(value: float, unit: Unit, text: str) -> None:
@@ -48,6 +50,7 @@ def test_values_have_four_significant_digits(value: float, unit: Unit, text: str
         ("1", "reads/handshake", "1 read/handshake"),
         ("13", "reads/handshake", "13 reads/handshake"),
         ("1", "bytes", "1 byte"),
+        ("1", "round trips", "1 round trip"),
         ("1.000", "µs", "1.000 µs"),
     ],
 )

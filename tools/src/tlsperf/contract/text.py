@@ -9,31 +9,35 @@ from collections.abc import Sequence
 from typing import Final
 
 from tlsperf.contract.libraries import COLOURS, NAMES, OTHER
-from tlsperf.contract.metrics import WHOLE_UNITS, Unit
+from tlsperf.contract.metrics import METRICS, WHOLE_UNITS, Unit
 from tlsperf.contract.results import ShownImplementation
 from tlsperf.contract.run import HostFacts, Implementation
 
 ABSENT: Final = "–"
 
+_COUNTED: Final = frozenset(
+    unit for m in METRICS.values() if m.is_count for units in m.units.values() for unit in units
+)
+
 
 def value_text(value: float, unit: Unit, like: float | None = None) -> str:
     """A value without its unit, to four significant digits: 8,134, 812.3, 78.70, 6.500.
 
-    Counts (bytes, instructions) are whole numbers; round trips have one decimal, because the last one
-    may be half. With `like`, the text has the decimals of that value: a median and its interval have
-    the same.
+    Bytes and instructions are whole numbers; another count has decimals only if it is not whole,
+    because it may be a mean. With `like`, the text has the decimals of that value: a median and its
+    interval have the same.
     """
-    if unit == "round trips":
-        return f"{value:,.1f}"
-    scale = float(f"{value if like is None else like:.4g}")
+    like = value if like is None else like
+    scale = float(f"{like:.4g}")
     decimals = next((d for d, least in enumerate((1000, 100, 10)) if scale >= least), 3)
-    return f"{value:,.{0 if unit in WHOLE_UNITS else decimals}f}"
+    is_whole = unit in WHOLE_UNITS or (unit in _COUNTED and value % 1 == like % 1 == 0)
+    return f"{value:,.{0 if is_whole else decimals}f}"
 
 
 def with_unit(text: str, unit: Unit) -> str:
     """The text of a value and its unit: 7,565 MiB/s, 1 read/handshake, 2 reads/handshake."""
     noun, slash, per = unit.partition("/")
-    one = text == "1" and unit in WHOLE_UNITS
+    one = text == "1" and unit in _COUNTED
     return f"{text} {noun.removesuffix('s') if one else noun}{slash}{per}"
 
 

@@ -76,6 +76,9 @@ def assembler(
         known = hosts_of(measured_runs[0].loaded.run, hosts, runs)
         return measured_report(report, measured_runs, known, floor, calls.get(report_id, ()))
 
+    def other(report_id: str) -> Results | None:
+        return report_of(report_id).results if report_id in by_id else None
+
     def assemble(report: Report) -> Assembled:
         results = report_of(report.id).results
         histograms = {
@@ -89,7 +92,7 @@ def assembler(
             "notes": shown,
             "warnings": [*warnings_for(shown, notes), *results.warnings],
             "factors": quoted_factors(report, results, [run_of(r).loaded.run for r in report.runs]),
-            "statements": statements(results, calls.get(report.id, ())),
+            "statements": statements(results, calls.get(report.id, ()), other),
             "published": as_published(definitions, [run_of(run) for run in report.runs]),
             "charts": [drawing.chart for drawing in drawings],
         }

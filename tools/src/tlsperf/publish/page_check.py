@@ -202,6 +202,6 @@ def _known_names(
             rows = {row.anchor: row.cells for table in results.tables for row in table.rows}
             if row not in rows:
                 return {"row": list(rows)}
-            cells = [c for c in rows[row] if c.value]
+            cells = [c for c in rows[row] if c.value is not None]
             return {"row": list(rows), "implementation": [c.implementation for c in cells]}
     return {}

@@ -26,6 +26,16 @@ NAMED: Final = 4
 """A sentence names at most this many rows or implementations, else it states their number."""
 
 
+Others = Callable[[str], Results | None]
+"""The results of another report, by the name of its folder; None if there is none."""
+
+
+def no_others(name: str) -> Results | None:
+    """For prose that names no other report."""
+    del name
+    return None
+
+
 @dataclass(frozen=True)
 class Compared:
     """A row with the ratio of two implementations in it."""
@@ -37,8 +47,9 @@ class Compared:
 class Facts:
     """The rows, labels and ratios of a report, for one call. Its methods raise FormatError."""
 
-    def __init__(self, results: Results, call: Call) -> None:
+    def __init__(self, results: Results, call: Call, others: Others) -> None:
         self.call = call
+        self.others = others
         self.baseline = results.baseline
         self.rows: dict[Identifier, tuple[Table, Row]] = {
             row.anchor: (table, row) for table in results.tables for row in table.rows
@@ -53,6 +64,14 @@ class Facts:
 
     def argument(self, name: str) -> str:
         return self.call.arguments.get(name, "")
+
+    def of_report(self) -> Facts:
+        """The facts of the report that `report` names."""
+        name = self.argument("report")
+        other = self.others(name)
+        if other is None:
+            self.fail(f"report {name!r}", "the folder of another report")
+        return Facts(other, self.call, self.others)
 
     def row(self, name: str = "row") -> tuple[Table, Row]:
         anchor = self.argument(name)
@@ -223,7 +242,9 @@ def _rank(facts: Facts) -> str:
 
 
 def _figures(cells: Sequence[Cell], facts: Facts, table: Table) -> str:
-    named = [f"{facts.labels[c.implementation]} ({with_unit(c.text, table.unit)})" for c in cells[:NAMED]]
+    named = [
+        f"{facts.labels[c.implementation]} ({with_unit(c.text, table.unit)})" for c in cells[:NAMED]
+    ]
     more = [counted(len(cells) - NAMED, "other")] if len(cells) > NAMED else []
     return listed([*named, *more])
 
@@ -314,17 +335,18 @@ def _standing(facts: Facts) -> str:
 def _predicts(facts: Facts) -> str:
     """Whether a lower count goes with a higher factor between the rates of two rows.
 
-    `builds` pairs the builds of the count with those of the rates, `COUNTED=RATED` each: they may
-    be other versions, on another host.
+    The rates are those of another report, `report`. `builds` pairs the builds of the count with
+    those of the rates, `COUNTED=RATED` each: they may be other versions, on another host.
     """
     table, row = facts.row()
-    after, before = (facts.row(name)[1] for name in ("later", "earlier"))
+    rates = facts.of_report()
+    after, before = (rates.row(name)[1] for name in ("later", "earlier"))
     builds = [part.split("=") for part in facts.argument("builds").split()]
     if len(builds) < 2 or any(len(pair) != 2 for pair in builds):
         facts.fail(f"builds {facts.argument('builds')!r}", "two pairs COUNTED=RATED and more")
     counts = {pair[0]: facts.cell(row, pair[0]) for pair in builds}
     kept = {
-        counted: (facts.cell(after, rated).value or 0) / (facts.cell(before, rated).value or 1)
+        counted: (rates.cell(after, rated).value or 0) / (rates.cell(before, rated).value or 1)
         for counted, rated in builds
     }
     rated = dict(builds)
@@ -333,7 +355,7 @@ def _predicts(facts: Facts) -> str:
         f"{facts.labels[i]} ({counts[i].text})" for i in sorted(amount, key=lambda i: amount[i])
     ]
     most = [
-        f"{facts.labels[rated[i]]} ({factor_text(kept[i])})"
+        f"{rates.labels[rated[i]]} ({factor_text(kept[i])})"
         for i in sorted(kept, key=lambda i: -kept[i])
     ]
     pairs = list(combinations(amount, 2))
@@ -382,12 +404,14 @@ _KINDS: Final[dict[str, tuple[Callable[[Facts], str], tuple[str, ...]]]] = {
     "extreme": (_extreme, ("rows", "implementation", "over", "which")),
     "agree": (_agree, ("rows", "implementation", "over")),
     "standing": (_standing, ("rows", "implementation", "over")),
-    "predicts": (_predicts, ("row", "later", "earlier", "builds")),
+    "predicts": (_predicts, ("row", "report", "later", "earlier", "builds")),
 }
 """The function of each shortcode, and its arguments in the order of its key."""
 
 
-def statements(results: Results, calls: Sequence[Call]) -> list[Statement]:
+def statements(
+    results: Results, calls: Sequence[Call], others: Others = no_others
+) -> list[Statement]:
     """The text of each shortcode, once for equal calls. Raises FormatError."""
     found: dict[str, Statement] = {}
     named = {call.arguments.get("id", "") for call in calls if call.name == "table"}
@@ -395,7 +419,7 @@ def statements(results: Results, calls: Sequence[Call]) -> list[Statement]:
         if call.name not in _KINDS:
             continue
         make, names = _KINDS[call.name]
-        facts = Facts(results, call)
+        facts = Facts(results, call, others)
         if unknown := [name for name in call.arguments if name not in names]:
             facts.fail(f"argument {unknown[0]!r}", f"only {listed(names)}")
         key = f"{call.name}({', '.join(facts.argument(name) for name in names)})"
@@ -407,8 +431,8 @@ def statements(results: Results, calls: Sequence[Call]) -> list[Statement]:
 def _place(facts: Facts, named: Collection[str]) -> str:
     """Where the figures of a call are: its row, or the table with most of its rows.
 
-    A page shows the tables that it names, or all but those by phase. The figures of the others are in
-    the file.
+    A page shows the tables that it names, or all but those by phase. The figures of the others are
+    in the file.
     """
     if facts.argument("row"):
         table, row = facts.row()
