@@ -60,6 +60,22 @@ class Place:
         return self.table.rows[0]
 
 
+SUPPORTING: Final = frozenset(
+    {
+        "allocated-in-all",
+        "peak-allocated",
+        "frees",
+        "mutex-locks",
+        "read-locks",
+        "write-locks",
+        "kernel-calls",
+    }
+)
+"""Counts without a page of their own: reports and Explore show them beside the allocations and the
+locked instructions.
+"""
+
+
 def scenarios(
     reports: Sequence[tuple[Report, Results]], notes: Sequence[Caveat]
 ) -> list[tuple[ScenarioOverview, list[Drawing]]]:
@@ -77,7 +93,7 @@ def _places(reports: Sequence[tuple[Report, Results]]) -> dict[Identifier, list[
     decided = {results.id: report for report, results in reports}
     for results in newest_first(results for _, results in reports):
         for table in results.tables:
-            if table.by_phase:
+            if table.by_phase or table.rows[0].metric in SUPPORTING:
                 continue
             for row in table.rows:
                 if any(cell.value is not None for cell in row.cells):

@@ -332,6 +332,11 @@ def _standing(facts: Facts) -> str:
     return f"Against {theirs}, {ours} {metric.verb} {listed(shown)}{tail}"
 
 
+def _equal(one: float, other: float, metric: str) -> bool:
+    """Whether two counts show no difference, so that they predict no order."""
+    return max(one, other) <= min(one, other) * (METRICS[metric].same_within or 1.0)
+
+
 def _predicts(facts: Facts) -> str:
     """Whether a lower count goes with a higher factor between the rates of two rows.
 
@@ -362,7 +367,8 @@ def _predicts(facts: Facts) -> str:
     others = [
         f"{facts.labels[a]} and {facts.labels[b]}"
         for a, b in pairs
-        if (amount[a] - amount[b]) * (kept[b] - kept[a]) <= 0
+        if _equal(amount[a], amount[b], row.metric)
+        or (amount[a] - amount[b]) * (kept[b] - kept[a]) <= 0
     ]
     noun = METRICS[row.metric].noun
     order = f"{noun} from the fewest: {listed(fewest)} {table.unit}"
