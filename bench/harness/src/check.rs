@@ -86,6 +86,11 @@ impl Scenario {
         if self.operation == Operation::Transfer {
             self.check_transfer()?;
         }
+        if self.operation == Operation::Connection && self.threads != Some(1) {
+            let message =
+                "found several threads in a connection, expected 1: each side is a process";
+            return Err(fault("threads", message));
+        }
         Ok(())
     }
 
@@ -204,9 +209,10 @@ impl Scenario {
             return Err(fault("resumption", message));
         }
         let resumes = self.resumption != Some(Resumption::None);
-        if resumes && self.operation != Operation::Handshake {
+        let resumable = [Operation::Handshake, Operation::Connection];
+        if resumes && !resumable.contains(&self.operation) {
             let message = format!(
-                "found in a {}, expected \"none\": only handshakes are resumed",
+                "found in a {}, expected \"none\": only handshakes and connections are resumed",
                 self.operation
             );
             return Err(fault("resumption", message));

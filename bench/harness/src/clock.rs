@@ -52,6 +52,46 @@ pub fn process_times() -> Result<ProcessTimes> {
     })
 }
 
+/// Processor time of a process: in its own code, and in the kernel's.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ProcessorTime {
+    pub user: Duration,
+    pub system: Duration,
+}
+
+impl ProcessorTime {
+    /// That of this process since its start. The kernel divides the sum, which is exact, by where
+    /// its timer found the process: 250 times a second with the usual configuration.
+    ///
+    /// # Errors
+    ///
+    /// The system does not report it.
+    pub fn of_this_process() -> Result<Self> {
+        // SAFETY: rusage consists of numbers; all-zero bytes are a valid value.
+        let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
+        // SAFETY: getrusage only writes into `usage`.
+        let result = unsafe { libc::getrusage(libc::RUSAGE_SELF, &raw mut usage) };
+        ensure!(result == 0, "getrusage failed");
+        let time = |it: libc::timeval| -> Result<Duration> {
+            let (seconds, micros) = (it.tv_sec.try_into()?, it.tv_usec.try_into()?);
+            Ok(Duration::from_secs(seconds) + Duration::from_micros(micros))
+        };
+        Ok(Self {
+            user: time(usage.ru_utime)?,
+            system: time(usage.ru_stime)?,
+        })
+    }
+
+    /// What passed since an earlier moment.
+    #[must_use]
+    pub fn since(self, before: Self) -> Self {
+        Self {
+            user: self.user.saturating_sub(before.user),
+            system: self.system.saturating_sub(before.system),
+        }
+    }
+}
+
 /// Cost of one clock read in nanoseconds: the minimum of several means, since other work on the
 /// host can only add time.
 pub fn cost() -> f64 {

@@ -275,7 +275,7 @@ impl Scenario {
             parts.push(suite.cipher().into());
         }
         if let Some(certificate) = self.certificate
-            && (handshake || self.operation == Operation::SetUp)
+            && (handshake || matches!(self.operation, Operation::SetUp | Operation::Connection))
             && matches!(self.resumption, None | Some(Resumption::None))
         {
             parts.push(certificate.readable().into());

@@ -19,6 +19,8 @@ pub enum Variant {
     Sessions(u32),
     /// A transfer whose source and destination do not fit into a cache: `cold`.
     Cold,
+    /// Sockets without TCP_NODELAY, so that TCP may delay small segments: `nagle`.
+    Nagle,
     /// `aes-256-gcm-seal-16384`, `rsa-2048-sign`.
     Primitive(Primitive),
     /// `client-mozilla`, `names-100`.
@@ -34,6 +36,7 @@ pub enum VariantKind {
     HelloRetry,
     Sessions,
     Cold,
+    Nagle,
     Primitive,
     SetUp,
 }
@@ -49,6 +52,7 @@ impl VariantKind {
             Self::HelloRetry => "hello-retry".into(),
             Self::Sessions => "sessions-NUMBER".into(),
             Self::Cold => "cold".into(),
+            Self::Nagle => "nagle".into(),
             Self::Primitive => Primitive::names(),
             Self::SetUp => SetUp::names(),
         }
@@ -84,6 +88,9 @@ impl Variant {
         }
         if text == "cold" {
             return Ok(Self::Cold);
+        }
+        if text == "nagle" {
+            return Ok(Self::Nagle);
         }
         if let Some(rest) = text.strip_prefix("sessions-") {
             // What one tool prints twice is numbered by its importer.
@@ -123,6 +130,7 @@ impl Variant {
             Self::HelloRetry => VariantKind::HelloRetry,
             Self::Sessions(_) => VariantKind::Sessions,
             Self::Cold => VariantKind::Cold,
+            Self::Nagle => VariantKind::Nagle,
             Self::Primitive(_) => VariantKind::Primitive,
             Self::SetUp(_) => VariantKind::SetUp,
             Self::Foreign(_) => return None,
@@ -179,6 +187,7 @@ impl fmt::Display for Variant {
             }
             Self::HelloRetry => f.write_str("hello-retry"),
             Self::Cold => f.write_str("cold"),
+            Self::Nagle => f.write_str("nagle"),
             Self::Sessions(sessions) => write!(f, "sessions-{sessions}"),
             Self::Primitive(primitive) => primitive.fmt(f),
             Self::SetUp(set_up) => set_up.fmt(f),
@@ -216,6 +225,7 @@ mod tests {
                 Some(VariantKind::HelloRetry) => "hello-retry",
                 Some(VariantKind::Sessions) => "sessions",
                 Some(VariantKind::Cold) => "cold",
+                Some(VariantKind::Nagle) => "nagle",
                 Some(VariantKind::Primitive) => "primitive",
                 Some(VariantKind::SetUp) => "set-up",
                 None => "foreign",

@@ -4,6 +4,7 @@
 //! depends on another kind or on a counter: `tests/arrows.rs` checks this.
 
 pub mod client_hello;
+pub mod connection;
 pub mod handshake;
 pub mod memory;
 pub mod primitives;
@@ -46,6 +47,7 @@ kinds! {
     Memory = "memory" => memory::Memory,
     Primitive = "primitive" => primitives::Primitives,
     SetUp = "set-up" => set_up::SetUps,
+    Connection = "connection" => connection::Connections,
 }
 
 impl Operation {

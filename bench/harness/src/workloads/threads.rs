@@ -52,7 +52,7 @@ pub fn on_threads<R: Send>(
 }
 
 /// Binds this thread to one of the logical processors that the process may use, round-robin.
-fn pin(index: usize) -> Result<()> {
+pub fn pin(index: usize) -> Result<()> {
     let allowed = sched_getaffinity(None)?;
     let processors: Vec<usize> = (0..CpuSet::MAX_CPU)
         .filter(|processor| allowed.is_set(*processor))

@@ -167,8 +167,10 @@ impl Incoming {
         }
         // Reading one record at a time keeps it in the first-level cache until it is decrypted.
         let most = self.bytes.len().min(self.end + LARGEST_RECORD);
-        self.end += endpoint.receive(&mut self.bytes[self.end..most]);
-        Ok(true)
+        let received = endpoint.receive(&mut self.bytes[self.end..most]);
+        self.end += received;
+        // A socket that was readable may be empty.
+        Ok(received > 0)
     }
 }
 
@@ -236,6 +238,7 @@ pub struct UnbufferedConnection<'a, C> {
     endpoint: &'a Endpoint,
     incoming: Incoming,
     outgoing: Outgoing,
+    is_closing: bool,
 }
 
 impl<'a, C> UnbufferedConnection<'a, C>
@@ -248,6 +251,7 @@ where
             endpoint,
             incoming: Incoming::default(),
             outgoing: Outgoing::default(),
+            is_closing: false,
         }
     }
 
@@ -273,6 +277,28 @@ where
             self.incoming.start += discard;
             if waits && !self.incoming.fill(self.endpoint)? {
                 return Ok(());
+            }
+        }
+    }
+
+    /// Sends `close_notify`.
+    fn send_close(&mut self) -> Result<()> {
+        loop {
+            let UnbufferedStatus { discard, state } =
+                C::process(&mut self.connection, self.incoming.arrived());
+            let is_queued = match state? {
+                ConnectionState::WriteTraffic(mut traffic) => {
+                    self.outgoing
+                        .append(|room| traffic.queue_close_notify(room), room_to_encrypt)?;
+                    true
+                }
+                // Reported once, before the traffic.
+                ConnectionState::PeerClosed => false,
+                other => bail!("{other:?} is not a state in which to close"),
+            };
+            self.incoming.start += discard;
+            if is_queued {
+                return self.outgoing.flush(self.endpoint);
             }
         }
     }
@@ -352,6 +378,29 @@ where
 
     fn receive_with(&mut self, buffer: &mut [u8], take: &mut dyn FnMut(&[u8])) -> Result<()> {
         self.lend(buffer.len(), take)
+    }
+
+    fn close(&mut self) -> Result<Progress> {
+        if !self.is_closing {
+            self.is_closing = true;
+            self.send_close()?;
+        }
+        loop {
+            let UnbufferedStatus { discard, state } =
+                C::process(&mut self.connection, self.incoming.arrived());
+            let is_closed = match state? {
+                ConnectionState::PeerClosed | ConnectionState::Closed => true,
+                ConnectionState::WriteTraffic(_) => false,
+                other => bail!("{other:?} is not a state of a connection that closes"),
+            };
+            self.incoming.start += discard;
+            if is_closed {
+                return Ok(Progress::Done);
+            }
+            if !self.incoming.fill(self.endpoint)? {
+                return Ok(Progress::Waiting);
+            }
+        }
     }
 
     fn negotiated(&self) -> Result<Negotiated> {

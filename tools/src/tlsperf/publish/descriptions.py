@@ -81,6 +81,13 @@ def done(scenario: Scenario) -> str:
         return f"A client starts a connection and makes its ClientHello in {protocol}{shares}."
     if s.operation == "primitive":
         return f"The library's cryptography performs {s.variant} by itself, without TLS."
+    if s.operation == "connection":
+        kind = "full" if _is_full(s) else "resumed"
+        nagle = ", without TCP_NODELAY" if s.variant == "nagle" else ""
+        return (
+            f"Two processes make connections over loopback TCP{nagle}: a {kind} {protocol} "
+            "handshake, a byte in each direction, and a close."
+        )
     if s.operation == "set-up" and s.variant:
         return _set_up(s.variant)
     variant = f": {s.variant}" if s.variant else ""

@@ -102,6 +102,8 @@ def page_json(results: Results, notes: Sequence[Caveat] = (), calls: Sequence[Ca
         if line["primitive_of"] != line["implementation"]:
             line["primitive"] += f" of {line['primitive_of']}"
         line["label"] = shown[line["implementation"]].label
+    for line in page.get("sockets", ()):
+        line["label"] = shown[line["implementation"]].label
     for mean in page["means"]:
         mean["label"] = shown[mean["implementation"]].label
         mean["against"] = shown[mean["baseline"]].label
