@@ -13,7 +13,7 @@ use anyhow::{Context, Result, bail, ensure};
 
 use crate::{
     allocator, block,
-    counters::{self, Counting},
+    counters::{self, Counting, kernel},
     implementation::{self, TUNED_VARIABLE},
     library::TlsLibrary,
     request::Request,
@@ -79,7 +79,7 @@ fn run<L: TlsLibrary>(library: &L) -> Result<()> {
         ["peer"] => {
             let peer: Peer = serde_json::from_reader(io::stdin().lock())
                 .context("what to be, on standard input, is not valid")?;
-            let spent = connection::be(library, &peer, &mut output)?;
+            let spent = connection::be(library, &peer, &mut output, kernel::mark)?;
             writeln!(output, "{}", serde_json::to_string(&spent)?)?;
         }
         ["count"] => {

@@ -132,21 +132,52 @@ impl Spent {
     }
 }
 
-/// Runs the server and the client of `peer` in fresh processes, and returns what each spent.
-fn run(peer: &Peer) -> Result<[Spent; 2]> {
-    let program = || -> Result<Command> {
-        let mut command = Command::new(env::current_exe()?);
-        command.arg("peer");
-        Ok(command)
+/// The command of a fresh process: this program, for a side, with an argument.
+type Program<'a> = dyn Fn(Side, &str) -> Result<Command> + 'a;
+
+/// The argument of a process that is one side.
+const ARGUMENT: &str = "peer";
+
+fn this_program(_: Side, argument: &str) -> Result<Command> {
+    let mut command = Command::new(env::current_exe()?);
+    command.arg(argument);
+    Ok(command)
+}
+
+/// Makes connections one after another, in processes that `program` starts, and returns their
+/// number. The connections of each process lie between its two calls of `be`'s `mark`.
+///
+/// # Errors
+///
+/// A process failed.
+pub fn count(scenario: &Scenario, connections: u64, program: &Program<'_>) -> Result<u64> {
+    let extent = |least| Extent {
+        seconds: 0.0,
+        least,
     };
-    let mut server = process::start(program()?, peer).context("server")?;
+    let peer = Peer {
+        scenario: scenario.clone(),
+        empty: false,
+        at_once: 1,
+        port: None,
+        warm_up: extent(LEAST_WARM_UP),
+        measured: extent(connections - 1),
+    };
+    let [client, _] = run(&peer, program)?;
+    Ok(client.connections)
+}
+
+/// Runs the server and the client of `peer` in fresh processes, and returns what each spent.
+fn run(peer: &Peer, program: &Program<'_>) -> Result<[Spent; 2]> {
+    let start = |side| program(side, ARGUMENT);
+    let mut server = process::start(start(Side::Server)?, peer).context("server")?;
     let line = server.line().context("server")?;
     let Listening { port } = serde_json::from_str(&line).context("the server's first line")?;
     let client = Peer {
         port: Some(port),
         ..peer.clone()
     };
-    let client = process::answer(program()?, &client).context("client")?;
+    let client = process::answer(start(Side::Client)?, &client).context("client")?;
     let server = server.finish().context("server")?;
     let client: Spent = serde_json::from_slice(&client).context("the client's answer")?;
     let server: Spent = serde_json::from_slice(&server).context("the server's answer")?;
@@ -181,7 +212,7 @@ impl<L: TlsLibrary> Workload<L> for Connections {
     /// Processor time of each side, and connections per second as the client sees them.
     fn measure(&self, library: &L, request: &Request) -> Result<Vec<Record>> {
         session::prove_verification(library, &request.scenario)?;
-        let spent = run(&Peer {
+        let peer = Peer {
             scenario: request.scenario.clone(),
             empty: false,
             at_once: AT_ONCE,
@@ -194,7 +225,8 @@ impl<L: TlsLibrary> Workload<L> for Connections {
                 seconds: request.measure_seconds,
                 least: 1,
             },
-        })?;
+        };
+        let spent = run(&peer, &this_program)?;
         let of_side = |(side, spent): (Side, Spent)| {
             let Spent {
                 connections,
@@ -226,7 +258,7 @@ impl<L: TlsLibrary> Workload<L> for Connections {
 
     /// Processor time of the same connections without TLS: of the kernel and of the harness.
     fn own_cost(&self, request: &Request) -> Result<Vec<Record>> {
-        let spent = run(&Peer {
+        let peer = Peer {
             scenario: request.scenario.clone(),
             empty: true,
             at_once: AT_ONCE,
@@ -239,7 +271,8 @@ impl<L: TlsLibrary> Workload<L> for Connections {
                 seconds: OVERHEAD_SECONDS,
                 least: 1,
             },
-        })?;
+        };
+        let spent = run(&peer, &this_program)?;
         let record = |(side, spent): (Side, Spent)| {
             Record::Overhead(Overhead {
                 nanoseconds: Some(

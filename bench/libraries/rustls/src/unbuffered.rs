@@ -238,6 +238,8 @@ pub struct UnbufferedConnection<'a, C> {
     endpoint: &'a Endpoint,
     incoming: Incoming,
     outgoing: Outgoing,
+    /// Data that arrived with the end of the handshake.
+    early: Vec<u8>,
     is_closing: bool,
 }
 
@@ -251,6 +253,7 @@ where
             endpoint,
             incoming: Incoming::default(),
             outgoing: Outgoing::default(),
+            early: Vec::new(),
             is_closing: false,
         }
     }
@@ -258,7 +261,7 @@ where
     /// Processes handshake messages and sends the responses, until no received bytes are left.
     fn advance(&mut self) -> Result<()> {
         loop {
-            let UnbufferedStatus { discard, state } =
+            let UnbufferedStatus { mut discard, state } =
                 C::process(&mut self.connection, self.incoming.arrived());
             let mut waits = false;
             match state? {
@@ -271,6 +274,12 @@ where
                 }
                 ConnectionState::BlockedHandshake | ConnectionState::WriteTraffic(_) => {
                     waits = true;
+                }
+                // Over a socket, data may arrive together with the last flight.
+                ConnectionState::ReadTraffic(mut traffic) => {
+                    let record = traffic.next_record().context("no record of data")??;
+                    self.early.extend_from_slice(record.payload);
+                    discard += record.discard;
                 }
                 other => bail!("{other:?} is not a state of a handshake"),
             }
@@ -306,6 +315,13 @@ where
     /// Passes on the plaintext of one record, of at most `room` bytes, in the buffer where it was
     /// decrypted.
     fn lend(&mut self, room: usize, mut take: impl FnMut(&[u8])) -> Result<()> {
+        if !self.early.is_empty() {
+            let length = self.early.len();
+            ensure!(length <= room, "{length} bytes, expected at most {room}");
+            take(&self.early);
+            self.early.clear();
+            return Ok(());
+        }
         loop {
             let UnbufferedStatus { discard, state } =
                 C::process(&mut self.connection, self.incoming.arrived());

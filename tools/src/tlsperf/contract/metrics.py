@@ -48,6 +48,13 @@ _CALLS: Final = (
     "the handshake, one byte is sent in each direction (data)"
 )
 
+_OF_CONNECTION_CALLS: Final[Mapping[str, tuple[str, ...]]] = {
+    "connection": ("calls/connection",),
+    ANY: (),
+}
+
+_TIMING: Final = "How many reads find nothing depends on when bytes arrive"
+
 METRICS: Final[Mapping[str, MetricDefinition]] = {
     "rate": MetricDefinition(
         noun="rate",
@@ -265,6 +272,32 @@ METRICS: Final[Mapping[str, MetricDefinition]] = {
         same_within=_COUNTED_WITHIN,
         caption="System calls on one thread beside an idle one, recorded by strace ({counter})",
         caution="The transport is memory: no call sends or receives",
+    ),
+    "system-calls": MetricDefinition(
+        noun="system calls",
+        units=_OF_CONNECTION_CALLS,
+        better="lower",
+        words=("fewer", "more"),
+        verb="makes",
+        amount="system calls",
+        order=85,
+        same_within=_COUNTED_WITHIN,
+        caption="System calls of a process for each connection over a socket, recorded by strace "
+        "({counter}), with those of the harness, such as epoll_wait and accept",
+        caution=_TIMING,
+    ),
+    "socket-calls": MetricDefinition(
+        noun="reads and writes of a socket",
+        units=_OF_CONNECTION_CALLS,
+        better="lower",
+        words=("fewer", "more"),
+        verb="makes",
+        amount="reads and writes",
+        order=86,
+        same_within=_COUNTED_WITHIN,
+        caption="Reads and writes of the socket by a library for each connection, recorded by "
+        "strace ({counter}), with reads that find nothing",
+        caution=_TIMING,
     ),
     "wire-bytes": MetricDefinition(
         noun="bytes on the wire",

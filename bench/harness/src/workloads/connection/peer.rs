@@ -29,17 +29,22 @@ use crate::{
 const PATIENCE: Duration = Duration::from_millis(if cfg!(test) { 300 } else { 10_000 });
 
 /// Is one side of the connections, in this process, which should be fresh. The server's first line
-/// of `output` has its port.
+/// of `output` has its port. `mark` is called where the connections that are measured begin and end.
 ///
 /// # Errors
 ///
 /// A connection failed, its result differs from the scenario, or the peer does not answer.
-pub fn be<L: TlsLibrary>(library: &L, peer: &Peer, output: &mut impl Write) -> Result<Spent> {
+pub fn be<L: TlsLibrary>(
+    library: &L,
+    peer: &Peer,
+    output: &mut impl Write,
+    mark: fn(),
+) -> Result<Spent> {
     match peer.empty {
-        true => side(&NoopLibrary, peer, output, None),
+        true => side(&NoopLibrary, peer, output, None, mark),
         false => {
             let expected = Expected::new(&peer.scenario)?;
-            side(library, peer, output, Some(&expected))
+            side(library, peer, output, Some(&expected), mark)
         }
     }
 }
@@ -49,6 +54,7 @@ fn side<L: TlsLibrary>(
     peer: &Peer,
     output: &mut impl Write,
     expected: Option<&Expected>,
+    mark: fn(),
 ) -> Result<Spent> {
     let terms = Terms {
         side: match peer.port {
@@ -61,11 +67,11 @@ fn side<L: TlsLibrary>(
     match peer.port {
         Some(port) => {
             pin(0)?;
-            connect(library, peer, &terms, port).context("client")
+            connect(library, peer, &terms, port, mark).context("client")
         }
         None => {
             pin(1)?;
-            serve(library, peer, &terms, output).context("server")
+            serve(library, peer, &terms, output, mark).context("server")
         }
     }
 }
@@ -130,6 +136,7 @@ fn serve<L: TlsLibrary>(
     peer: &Peer,
     terms: &Terms<'_>,
     output: &mut impl Write,
+    mark_extent: fn(),
 ) -> Result<Spent> {
     let config = library.server_config(&Setup::server(&peer.scenario)?)?;
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
@@ -173,8 +180,12 @@ fn serve<L: TlsLibrary>(
                 (Mark::Start, _) => {
                     start = Some(Moment::now()?);
                     connections = 0;
+                    mark_extent();
                 }
-                (Mark::Stop, Some(start)) => return start.until(Moment::now()?, connections),
+                (Mark::Stop, Some(start)) => {
+                    mark_extent();
+                    return start.until(Moment::now()?, connections);
+                }
                 (Mark::Stop, None) => bail!("the client stopped before it started"),
             }
         }
@@ -195,7 +206,13 @@ struct Client<'a, L: TlsLibrary + 'a> {
     sockets: Sockets,
 }
 
-fn connect<L: TlsLibrary>(library: &L, peer: &Peer, terms: &Terms<'_>, port: u16) -> Result<Spent> {
+fn connect<L: TlsLibrary>(
+    library: &L,
+    peer: &Peer,
+    terms: &Terms<'_>,
+    port: u16,
+    mark_extent: fn(),
+) -> Result<Spent> {
     let setup = Setup::client(&peer.scenario)?;
     let configs = (0..peer.at_once).map(|_| library.client_config(&setup));
     let configs = configs.collect::<Result<Vec<_>>>()?;
@@ -218,7 +235,9 @@ fn connect<L: TlsLibrary>(library: &L, peer: &Peer, terms: &Terms<'_>, port: u16
     client.make(Mark::Plain, peer.warm_up)?;
     client.make(Mark::Start, once)?;
     let start = Moment::now()?;
+    mark_extent();
     let connections = client.make(Mark::Plain, peer.measured)? + client.make(Mark::Stop, once)?;
+    mark_extent();
     start.until(Moment::now()?, connections)
 }
 

@@ -44,7 +44,7 @@ fn with_server<R>(
 ) -> (Result<Spent>, R) {
     let (output, mut written) = io::pipe().unwrap();
     let server = peer(scenario.clone(), None);
-    let server = thread::spawn(move || be(&NoopLibrary, &server, &mut written));
+    let server = thread::spawn(move || be(&NoopLibrary, &server, &mut written, || ()));
     let mut line = String::new();
     BufReader::new(output).read_line(&mut line).unwrap();
     let listening: Listening = serde_json::from_str(&line).unwrap();
@@ -71,7 +71,7 @@ fn both_sides_count_the_connections_that_are_measured() {
     ] {
         let (server, client) = with_server(&scenario, |port| {
             let client = peer(scenario.clone(), Some(port));
-            be(&NoopLibrary, &client, &mut io::sink()).unwrap()
+            be(&NoopLibrary, &client, &mut io::sink(), || ()).unwrap()
         });
         let server = server.unwrap();
         // The last connection stops the count and is one of it.
@@ -94,7 +94,12 @@ fn a_client_whose_server_closes_too_early_fails() {
             stream.unwrap().read_exact(&mut [0]).unwrap();
         }
     });
-    let found = be(&NoopLibrary, &peer(json!({}), Some(port)), &mut io::sink());
+    let found = be(
+        &NoopLibrary,
+        &peer(json!({}), Some(port)),
+        &mut io::sink(),
+        || (),
+    );
     assert_eq!(message(found), "client: the peer closed its socket");
     server.join().unwrap();
 }
@@ -104,7 +109,12 @@ fn a_client_whose_server_does_not_answer_fails_in_time() {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
     let port = listener.local_addr().unwrap().port();
     let start = Instant::now();
-    let found = be(&NoopLibrary, &peer(json!({}), Some(port)), &mut io::sink());
+    let found = be(
+        &NoopLibrary,
+        &peer(json!({}), Some(port)),
+        &mut io::sink(),
+        || (),
+    );
     assert_eq!(
         message(found),
         "client: the peer did not answer within 300ms"
@@ -117,7 +127,12 @@ fn a_client_without_a_server_fails_with_its_address() {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
     let port = listener.local_addr().unwrap().port();
     drop(listener);
-    let found = be(&NoopLibrary, &peer(json!({}), Some(port)), &mut io::sink());
+    let found = be(
+        &NoopLibrary,
+        &peer(json!({}), Some(port)),
+        &mut io::sink(),
+        || (),
+    );
     let found = message(found);
     let expected = format!("client: 127.0.0.1:{port} cannot be reached: ");
     assert!(found.starts_with(&expected), "{found}");
