@@ -91,6 +91,16 @@ impl Scenario {
                 "found several threads in a connection, expected 1: each side is a process";
             return Err(fault("threads", message));
         }
+        if let Some(Variant::Server(server)) = self.variant {
+            if self.resumption != Some(Resumption::None) {
+                let message = format!("found in a connection to {server}, expected \"none\"");
+                return Err(fault("resumption", message));
+            }
+            if self.authentication != Some(Authentication::Server) {
+                let message = format!("found in a connection to {server}, expected \"server\"");
+                return Err(fault("authentication", message));
+            }
+        }
         Ok(())
     }
 

@@ -91,7 +91,10 @@ impl Setup {
     pub fn client(scenario: &Scenario) -> Result<Self> {
         let group = configured_group(scenario);
         let (groups, key_shares) = match &scenario.variant {
-            None | Some(Variant::Sessions(_) | Variant::Cold | Variant::Nagle) => (vec![group], 1),
+            None
+            | Some(Variant::Sessions(_) | Variant::Cold | Variant::Nagle | Variant::Server(_)) => {
+                (vec![group], 1)
+            }
             Some(Variant::HelloRetry) => (vec![unwanted_group(group), group], 1),
             Some(Variant::KeyShares(groups)) => (groups.clone(), groups.len()),
             Some(Variant::SetUp(_)) => (vec![group], 1),

@@ -17,6 +17,15 @@ pub struct Running {
     output: BufReader<ChildStdout>,
 }
 
+/// Has the kernel kill the command's process when the thread that started it ends.
+pub fn end_with_this_thread(command: &mut Command) {
+    // SAFETY: between fork and exec this makes only one system call, prctl(2), which is
+    // async-signal-safe.
+    unsafe {
+        command.pre_exec(|| Ok(set_parent_process_death_signal(Some(Signal::KILL))?));
+    }
+}
+
 /// Starts a command with `input` as JSON on its standard input. It inherits standard error, and is
 /// killed when the thread that started it ends, so that an interrupted run leaves no process.
 ///
@@ -26,11 +35,7 @@ pub struct Running {
 pub fn start(mut command: Command, input: &impl Serialize) -> Result<Running> {
     let name = command.get_program().to_string_lossy().into_owned();
     let name = name.rsplit('/').next().unwrap_or_default().to_owned();
-    // SAFETY: between fork and exec this makes only one system call, prctl(2), which is
-    // async-signal-safe.
-    unsafe {
-        command.pre_exec(|| Ok(set_parent_process_death_signal(Some(Signal::KILL))?));
-    }
+    end_with_this_thread(&mut command);
     let mut child = command
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())

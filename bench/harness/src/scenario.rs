@@ -45,6 +45,11 @@ pub use variant::{Variant, VariantKind};
 pub use crate::workloads::Operation;
 
 vocabulary!(
+    /// A server of the system's packages.
+    Server { Nginx = "nginx", Haproxy = "haproxy", }
+);
+
+vocabulary!(
     /// A version of TLS.
     Protocol {
         Tls12 = "1.2",

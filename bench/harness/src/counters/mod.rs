@@ -294,6 +294,9 @@ pub fn unsupported<L: TlsLibrary>(library: &L, request: &Request) -> Option<Stri
     }
     let is_counted_in_sockets =
         scenario.operation == Operation::Connection && request.counter == Some(Counter::Calls);
+    if let Some(Variant::Server(server)) = scenario.variant {
+        return Some(format!("the calls of {server} are not counted"));
+    }
     if !is_counted_in_sockets && countable::<L>(scenario.operation).is_err() {
         return Some(not_counted(scenario.operation));
     }

@@ -5,7 +5,7 @@ use std::{fmt, str::FromStr};
 use anyhow::{Context, Error, Result, bail, ensure};
 use serde::{Deserialize, Serialize};
 
-use super::{KeyExchange, Operation, Primitive, SetUp};
+use super::{KeyExchange, Operation, Primitive, Server, SetUp};
 
 /// A variant. Its text in records and suites is what `Display` writes.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -21,6 +21,8 @@ pub enum Variant {
     Cold,
     /// Sockets without TCP_NODELAY, so that TCP may delay small segments: `nagle`.
     Nagle,
+    /// The server is a program of the system: `nginx`, `haproxy`.
+    Server(Server),
     /// `aes-256-gcm-seal-16384`, `rsa-2048-sign`.
     Primitive(Primitive),
     /// `client-mozilla`, `names-100`.
@@ -37,6 +39,7 @@ pub enum VariantKind {
     Sessions,
     Cold,
     Nagle,
+    Server,
     Primitive,
     SetUp,
 }
@@ -53,6 +56,7 @@ impl VariantKind {
             Self::Sessions => "sessions-NUMBER".into(),
             Self::Cold => "cold".into(),
             Self::Nagle => "nagle".into(),
+            Self::Server => "nginx or haproxy".into(),
             Self::Primitive => Primitive::names(),
             Self::SetUp => SetUp::names(),
         }
@@ -91,6 +95,9 @@ impl Variant {
         }
         if text == "nagle" {
             return Ok(Self::Nagle);
+        }
+        if let Some(server) = Server::ALL.iter().find(|it| it.as_str() == text) {
+            return Ok(Self::Server(*server));
         }
         if let Some(rest) = text.strip_prefix("sessions-") {
             // What one tool prints twice is numbered by its importer.
@@ -131,6 +138,7 @@ impl Variant {
             Self::Sessions(_) => VariantKind::Sessions,
             Self::Cold => VariantKind::Cold,
             Self::Nagle => VariantKind::Nagle,
+            Self::Server(_) => VariantKind::Server,
             Self::Primitive(_) => VariantKind::Primitive,
             Self::SetUp(_) => VariantKind::SetUp,
             Self::Foreign(_) => return None,
@@ -188,6 +196,7 @@ impl fmt::Display for Variant {
             Self::HelloRetry => f.write_str("hello-retry"),
             Self::Cold => f.write_str("cold"),
             Self::Nagle => f.write_str("nagle"),
+            Self::Server(server) => server.fmt(f),
             Self::Sessions(sessions) => write!(f, "sessions-{sessions}"),
             Self::Primitive(primitive) => primitive.fmt(f),
             Self::SetUp(set_up) => set_up.fmt(f),
@@ -226,6 +235,7 @@ mod tests {
                 Some(VariantKind::Sessions) => "sessions",
                 Some(VariantKind::Cold) => "cold",
                 Some(VariantKind::Nagle) => "nagle",
+                Some(VariantKind::Server) => "server",
                 Some(VariantKind::Primitive) => "primitive",
                 Some(VariantKind::SetUp) => "set-up",
                 None => "foreign",

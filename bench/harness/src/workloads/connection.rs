@@ -7,6 +7,7 @@
 
 mod live;
 mod peer;
+mod server;
 
 pub use peer::be;
 
@@ -19,6 +20,7 @@ use std::{
 use anyhow::{Context, Result, ensure};
 use serde::{Deserialize, Serialize};
 
+use self::server::Serving;
 use super::{Countable, Workload};
 use crate::{
     clock::ProcessorTime,
@@ -26,7 +28,7 @@ use crate::{
     process,
     record::{Metric, Observation, Overhead, Phase, Record, Statistic, Unit},
     request::Request,
-    scenario::{Scenario, Side, VariantKind},
+    scenario::{Scenario, Server, Side, Variant, VariantKind},
     session,
 };
 
@@ -77,6 +79,8 @@ pub struct Peer {
     at_once: usize,
     /// That of the server; absent for the server itself, which reports it in its first line.
     port: Option<u16>,
+    /// The process of a server that is a program of the system.
+    server_process: Option<u32>,
     warm_up: Extent,
     measured: Extent,
 }
@@ -110,6 +114,13 @@ impl Moment {
         Ok(Self {
             wall: Instant::now(),
             processor: ProcessorTime::of_this_process()?,
+        })
+    }
+
+    fn of_process(id: u32) -> Result<Self> {
+        Ok(Self {
+            wall: Instant::now(),
+            processor: ProcessorTime::of_process(id)?,
         })
     }
 
@@ -160,6 +171,7 @@ pub fn count(scenario: &Scenario, connections: u64, program: &Program<'_>) -> Re
         empty: false,
         at_once: 1,
         port: None,
+        server_process: None,
         warm_up: extent(LEAST_WARM_UP),
         measured: extent(connections - 1),
     };
@@ -190,6 +202,19 @@ fn run(peer: &Peer, program: &Program<'_>) -> Result<[Spent; 2]> {
     Ok([client, server])
 }
 
+/// Runs a server of the system, and the client of `peer` in a fresh process.
+fn run_with(server: Server, mut peer: Peer) -> Result<[Spent; 2]> {
+    let serving = Serving::start(server, &peer.scenario)?;
+    peer.port = Some(serving.port);
+    peer.server_process = Some(serving.process());
+    let mut client = process::start(this_program(Side::Client, ARGUMENT)?, &peer)?;
+    let server = client.line().context("client")?;
+    let client = client.finish().context("client")?;
+    let server = serde_json::from_str(&server).context("the client's first line")?;
+    let client = serde_json::from_slice(&client).context("the client's answer")?;
+    Ok([client, server])
+}
+
 fn processor_time(phase: Phase, value: f64) -> Observation {
     Observation {
         phase,
@@ -206,7 +231,20 @@ impl<L: TlsLibrary> Workload<L> for Connections {
     }
 
     fn variants(&self) -> &'static [VariantKind] {
-        &[VariantKind::HelloRetry, VariantKind::Nagle]
+        &[
+            VariantKind::HelloRetry,
+            VariantKind::Nagle,
+            VariantKind::Server,
+        ]
+    }
+
+    fn unsupported(&self, library: &L, scenario: &Scenario) -> Result<Option<String>> {
+        match scenario.variant {
+            Some(Variant::Server(server)) => {
+                server::unsupported(server, &library.implementation()?)
+            }
+            _ => Ok(None),
+        }
     }
 
     /// Processor time of each side, and connections per second as the client sees them.
@@ -217,6 +255,7 @@ impl<L: TlsLibrary> Workload<L> for Connections {
             empty: false,
             at_once: AT_ONCE,
             port: None,
+            server_process: None,
             warm_up: Extent {
                 seconds: request.warmup_seconds,
                 least: LEAST_WARM_UP,
@@ -226,7 +265,10 @@ impl<L: TlsLibrary> Workload<L> for Connections {
                 least: 1,
             },
         };
-        let spent = run(&peer, &this_program)?;
+        let spent = match request.scenario.variant {
+            Some(Variant::Server(server)) => run_with(server, peer)?,
+            _ => run(&peer, &this_program)?,
+        };
         let of_side = |(side, spent): (Side, Spent)| {
             let Spent {
                 connections,
@@ -258,11 +300,16 @@ impl<L: TlsLibrary> Workload<L> for Connections {
 
     /// Processor time of the same connections without TLS: of the kernel and of the harness.
     fn own_cost(&self, request: &Request) -> Result<Vec<Record>> {
+        if let Some(Variant::Server(_)) = request.scenario.variant {
+            // The harness has no part in such a server, which does not work without TLS.
+            return Ok(Vec::new());
+        }
         let peer = Peer {
             scenario: request.scenario.clone(),
             empty: true,
             at_once: AT_ONCE,
             port: None,
+            server_process: None,
             warm_up: Extent {
                 seconds: 0.0,
                 least: LEAST_WARM_UP,

@@ -65,6 +65,15 @@ pub trait Workload<L: TlsLibrary> {
     /// The variants that its scenarios may have.
     fn variants(&self) -> &'static [VariantKind];
 
+    /// Why it is not measured with this library on this host, if the adapter supports it.
+    ///
+    /// # Errors
+    ///
+    /// The host lacks what it should have.
+    fn unsupported(&self, _: &L, _: &Scenario) -> Result<Option<String>> {
+        Ok(None)
+    }
+
     /// Measures one block and returns its records.
     ///
     /// # Errors

@@ -16,7 +16,7 @@ from tlsperf.contract.sockets import SocketShares
 from tlsperf.contract.text import value_text
 from tlsperf.contract.variant import parse_variant
 
-_OF_SOCKETS: Final = frozenset({"nagle"})
+_OF_SOCKETS: Final = frozenset({"nagle", "server"})
 """Variants that say how connections are made, not what the library does."""
 
 

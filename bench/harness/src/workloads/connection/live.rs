@@ -37,6 +37,8 @@ pub struct Terms<'a> {
     /// Absent with the no-op library, whose results are not checked.
     pub expected: Option<&'a Expected>,
     pub awaits_tickets: bool,
+    /// What the client sends instead of a byte, to a server of HTTP.
+    pub request: Option<&'static [u8]>,
 }
 
 /// A connection with its place in the sequence.
@@ -108,7 +110,20 @@ impl<C: Connection> Live<C> {
             Step::Tickets => connection.receive_tickets()?,
             Step::Send => {
                 self.check(terms)?;
-                self.connection.send(&[self.mark as u8])?;
+                let byte = [self.mark as u8];
+                self.connection.send(terms.request.unwrap_or(&byte))?;
+            }
+            Step::Receive if terms.request.is_some() => {
+                let mut answer = [0; 1024];
+                let length = connection.receive(&mut answer)?;
+                let first = answer[..length].split(|it| *it == b'\r').next();
+                let first = String::from_utf8_lossy(first.unwrap_or_default());
+                ensure!(
+                    first.ends_with(" 204 No Content"),
+                    "the server answered {first:?}, expected 204 No Content"
+                );
+                // Tickets would have come before the answer.
+                self.check(terms)?;
             }
             Step::Receive => {
                 let mut byte = [0];

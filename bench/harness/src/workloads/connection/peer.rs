@@ -16,6 +16,7 @@ use super::{
     super::threads::pin,
     Extent, Listening, Moment, Peer, Spent,
     live::{Live, Mark, Terms},
+    server,
 };
 use crate::{
     library::{Setup, TlsLibrary},
@@ -63,11 +64,12 @@ fn side<L: TlsLibrary>(
         },
         expected,
         awaits_tickets: Expected::new(&peer.scenario)?.awaits_tickets(),
+        request: peer.server_process.map(|_| server::REQUEST),
     };
     match peer.port {
-        Some(port) => {
+        Some(_) => {
             pin(0)?;
-            connect(library, peer, &terms, port, mark).context("client")
+            connect(library, peer, &terms, output, mark).context("client")
         }
         None => {
             pin(1)?;
@@ -210,9 +212,10 @@ fn connect<L: TlsLibrary>(
     library: &L,
     peer: &Peer,
     terms: &Terms<'_>,
-    port: u16,
+    output: &mut impl Write,
     mark_extent: fn(),
 ) -> Result<Spent> {
+    let port = peer.port.context("the client has no port")?;
     let setup = Setup::client(&peer.scenario)?;
     let configs = (0..peer.at_once).map(|_| library.client_config(&setup));
     let configs = configs.collect::<Result<Vec<_>>>()?;
@@ -234,11 +237,18 @@ fn connect<L: TlsLibrary>(
     };
     client.make(Mark::Plain, peer.warm_up)?;
     client.make(Mark::Start, once)?;
+    let server = peer.server_process;
+    let server_start = server.map(Moment::of_process).transpose()?;
     let start = Moment::now()?;
     mark_extent();
     let connections = client.make(Mark::Plain, peer.measured)? + client.make(Mark::Stop, once)?;
     mark_extent();
-    start.until(Moment::now()?, connections)
+    let end = Moment::now()?;
+    if let (Some(server), Some(start)) = (server, server_start) {
+        let spent = start.until(Moment::of_process(server)?, connections)?;
+        writeln!(output, "{}", serde_json::to_string(&spent)?)?;
+    }
+    start.until(end, connections)
 }
 
 impl<L: TlsLibrary> Client<'_, L> {

@@ -26,6 +26,7 @@ fn peer(scenario: serde_json::Value, port: Option<u16>) -> Peer {
         empty: true,
         at_once: 3,
         port,
+        server_process: None,
         warm_up: Extent {
             seconds: 0.0,
             least: 5,
