@@ -25,7 +25,6 @@ HANDSHAKE: Final = Scenario(
     threads=1,
 )
 CONNECTION: Final = HANDSHAKE.model_copy(update={"operation": "connection"})
-NAGLE: Final = CONNECTION.model_copy(update={"variant": "nagle"})
 OPENSSL: Final = "openssl-3.6.3"
 RUSTLS: Final = "rustls-0.23.46"
 
@@ -89,9 +88,11 @@ def test_clients_have_no_shares() -> None:
     assert shares(in_memory(2000), connection(600, 300, scenario=client)) == []
 
 
-def test_how_sockets_are_set_is_nothing_of_the_handshake() -> None:
-    [found] = shares(in_memory(2000), connection(600, 300, scenario=NAGLE))
-    assert found.handshake == "500.0"
+def test_the_handshake_in_memory_is_the_same_for_each_kind_of_server() -> None:
+    for variant in ("nagle", "nginx", "haproxy"):
+        scenario = CONNECTION.model_copy(update={"variant": variant})
+        [found] = shares(in_memory(2000), connection(600, 300, scenario=scenario))
+        assert found.handshake == "500.0"
 
 
 def test_each_implementation_has_its_own_handshake() -> None:
