@@ -482,6 +482,41 @@ mod tests {
     }
 
     #[test]
+    fn a_connection_has_one_thread_and_a_server_of_the_system_resumes_nothing() {
+        let connection = Scenario {
+            operation: Operation::Connection,
+            ..base()
+        };
+        assert_eq!(wrong(&connection), None);
+        let threads = Some(2);
+        let several = Scenario {
+            threads,
+            ..connection.clone()
+        };
+        assert_eq!(wrong(&several), Some("threads"));
+        let nginx = Scenario {
+            variant: Some("nginx".parse().unwrap()),
+            ..connection
+        };
+        assert_eq!(wrong(&nginx), None);
+        let resumed = Scenario {
+            resumption: Some(Resumption::Ticket),
+            ..nginx.clone()
+        };
+        assert_eq!(wrong(&resumed), Some("resumption"));
+        let mutual = Scenario {
+            authentication: Some(Authentication::Mutual),
+            ..nginx.clone()
+        };
+        assert_eq!(wrong(&mutual), Some("authentication"));
+        let handshake = Scenario {
+            operation: Operation::Handshake,
+            ..nginx
+        };
+        assert_eq!(wrong(&handshake), Some("variant"));
+    }
+
+    #[test]
     fn a_resumption_of_tls12_exchanges_no_keys() {
         let resumed = Scenario {
             protocol: Some(Protocol::Tls12),

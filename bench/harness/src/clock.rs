@@ -178,6 +178,24 @@ mod tests {
     }
 
     #[test]
+    fn the_processor_time_of_a_process_is_read_from_outside_too() {
+        let before = ProcessorTime::of_this_process().unwrap();
+        let found = ProcessorTime::of_process(std::process::id()).unwrap();
+        let after = ProcessorTime::of_this_process().unwrap();
+        let total = |it: ProcessorTime| it.user + it.system;
+        let slack = Duration::from_millis(10);
+        assert!(total(before) <= total(found) + slack && total(found) <= total(after) + slack);
+        assert!(ProcessorTime::of_process(i32::MAX.cast_unsigned()).is_err());
+    }
+
+    #[test]
+    fn the_system_time_is_the_fifteenth_field_after_any_name() {
+        let text = "71 (a ) b) S 1 71 71 0 -1 4194304 9 0 0 0 300 25 0 0 20 0 1";
+        assert_eq!(system_ticks(text), Some(25));
+        assert_eq!(system_ticks("71 (a) S 1"), None);
+    }
+
+    #[test]
     fn a_clock_read_takes_less_than_ten_microseconds() {
         let cost = cost();
         assert!(cost > 0.0 && cost < 10_000.0, "{cost} ns");
