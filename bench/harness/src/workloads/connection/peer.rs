@@ -257,8 +257,7 @@ impl<L: TlsLibrary> Client<'_, L> {
         let mut goes_on = extent.begin()?;
         let (mut open, mut closed) = (0, 0);
         for number in 0..self.live.len() {
-            if goes_on() {
-                self.open(number, mark)?;
+            if self.begin(number, mark, &mut goes_on, &mut closed)? {
                 open += 1;
             }
         }
@@ -268,16 +267,34 @@ impl<L: TlsLibrary> Client<'_, L> {
                     continue;
                 }
                 closed += 1;
-                match goes_on() {
-                    true => self.open(number, mark)?,
-                    false => open -= 1,
+                if !self.begin(number, mark, &mut goes_on, &mut closed)? {
+                    open -= 1;
                 }
             }
         }
         Ok(closed)
     }
 
-    fn open(&mut self, number: usize, mark: Mark) -> Result<()> {
+    /// Opens the next connection. Whether one remains open: a connection whose server is faster may be
+    /// closed at once.
+    fn begin(
+        &mut self,
+        number: usize,
+        mark: Mark,
+        goes_on: &mut impl FnMut() -> bool,
+        closed: &mut u64,
+    ) -> Result<bool> {
+        while goes_on() {
+            if !self.open(number, mark)? {
+                return Ok(true);
+            }
+            *closed += 1;
+        }
+        Ok(false)
+    }
+
+    /// Whether the connection is closed already.
+    fn open(&mut self, number: usize, mark: Mark) -> Result<bool> {
         let stream = TcpStream::connect_timeout(&self.address, PATIENCE)
             .with_context(|| format!("{} cannot be reached", self.address))?;
         stream.set_nonblocking(true)?;
@@ -288,8 +305,7 @@ impl<L: TlsLibrary> Client<'_, L> {
         let connection = self.library.connect(config, endpoint)?;
         let resumed = self.has_session[number];
         self.live[number] = Some(Live::new(connection, mark, Some(resumed)));
-        self.advance(number, false)?;
-        Ok(())
+        self.advance(number, false)
     }
 
     /// Whether the connection is closed.
