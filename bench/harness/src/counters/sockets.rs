@@ -13,8 +13,7 @@ use crate::{
     record::{Measurement, Metric, Observation, Phase, Statistic, Unit},
     request::Request,
     scenario::Side,
-    session,
-    workloads::connection,
+    session, workloads,
 };
 
 /// Connections that are counted.
@@ -54,7 +53,9 @@ pub fn measure_side<L: TlsLibrary>(
         command.arg(argument);
         Ok(command)
     };
-    let connections = connection::count(&request.scenario, CONNECTIONS, &command)?;
+    let peers = workloads::of::<L>(request.scenario.operation).peers();
+    let peers = peers.context("the scenario has no processes of its own")?;
+    let connections = peers.count(&request.scenario, CONNECTIONS, &command)?;
     let calls = trace.calls().context("the calls of a connection")?;
     let of_library = calls
         .iter()

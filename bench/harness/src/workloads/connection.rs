@@ -21,7 +21,7 @@ use anyhow::{Context, Result, ensure};
 use serde::{Deserialize, Serialize};
 
 use self::server::Serving;
-use super::{Countable, Workload};
+use super::{Countable, Peers, Program, Workload};
 use crate::{
     clock::ProcessorTime,
     library::TlsLibrary,
@@ -143,9 +143,6 @@ impl Spent {
     }
 }
 
-/// The command of a fresh process: this program, for a side, with an argument.
-type Program<'a> = dyn Fn(Side, &str) -> Result<Command> + 'a;
-
 /// The argument of a process that is one side.
 const ARGUMENT: &str = "peer";
 
@@ -155,28 +152,24 @@ fn this_program(_: Side, argument: &str) -> Result<Command> {
     Ok(command)
 }
 
-/// Makes connections one after another, in processes that `program` starts, and returns their
-/// number. The connections of each process lie between its two calls of `be`'s `mark`.
-///
-/// # Errors
-///
-/// A process failed.
-pub fn count(scenario: &Scenario, connections: u64, program: &Program<'_>) -> Result<u64> {
-    let extent = |least| Extent {
-        seconds: 0.0,
-        least,
-    };
-    let peer = Peer {
-        scenario: scenario.clone(),
-        empty: false,
-        at_once: 1,
-        port: None,
-        server_process: None,
-        warm_up: extent(LEAST_WARM_UP),
-        measured: extent(connections - 1),
-    };
-    let [client, _] = run(&peer, program)?;
-    Ok(client.connections)
+impl Peers for Connections {
+    fn count(&self, scenario: &Scenario, connections: u64, program: &Program<'_>) -> Result<u64> {
+        let extent = |least| Extent {
+            seconds: 0.0,
+            least,
+        };
+        let peer = Peer {
+            scenario: scenario.clone(),
+            empty: false,
+            at_once: 1,
+            port: None,
+            server_process: None,
+            warm_up: extent(LEAST_WARM_UP),
+            measured: extent(connections - 1),
+        };
+        let [client, _] = run(&peer, program)?;
+        Ok(client.connections)
+    }
 }
 
 /// Runs the server and the client of `peer` in fresh processes, and returns what each spent.
@@ -333,6 +326,10 @@ impl<L: TlsLibrary> Workload<L> for Connections {
 
     fn countable(&self) -> Option<&dyn Countable<L>> {
         None
+    }
+
+    fn peers(&self) -> Option<&dyn Peers> {
+        Some(self)
     }
 }
 

@@ -13,7 +13,7 @@ mod threads;
 pub mod timed;
 pub mod transfer;
 
-use std::fmt;
+use std::{fmt, process::Command};
 
 use anyhow::Result;
 
@@ -90,6 +90,25 @@ pub trait Workload<L: TlsLibrary> {
 
     /// Its operations for a counter; `None` if the kind cannot be counted.
     fn countable(&self) -> Option<&dyn Countable<L>>;
+
+    /// Its two processes for a counter; `None` if the kind has none.
+    fn peers(&self) -> Option<&dyn Peers> {
+        None
+    }
+}
+
+/// The command of a fresh process: this program, for a side, with an argument.
+pub type Program<'a> = dyn Fn(Side, &str) -> Result<Command> + 'a;
+
+/// A server and a client that are processes of their own.
+pub trait Peers {
+    /// Makes connections one after another, in processes that `program` starts, and returns their
+    /// number. What is counted in a process lies between its two marks.
+    ///
+    /// # Errors
+    ///
+    /// A process failed.
+    fn count(&self, scenario: &Scenario, connections: u64, program: &Program<'_>) -> Result<u64>;
 }
 
 /// A step that a counter repeats.
