@@ -91,6 +91,13 @@ test-libraries: libraries more-libraries $(VENV)/.dev ## run `test` and `check` 
 	$(call in_each_library,cargo test --release --locked --target-dir ../../target)
 	$(if $(LIBRARY),,$(PYTHON) tools/automation/suites.py layouts libraries post-quantum)
 
+.PHONY: test-servers
+test-servers: tlsbench ## measure nginx and HAProxy of the host once, into build/servers (needs nginx, haproxy and libssl-dev)
+	scripts/system-openssl
+	rm -rf build/servers
+	CI=1 $(RELEASE)/tlsbench run --suite servers --rounds 1 --out build/servers
+	! grep -A3 failed-blocks build/servers/run.toml
+
 .PHONY: matrix-lock
 matrix-lock: libraries ## record the packages of the builds of all suites again
 	rm -f bench/matrix.lock

@@ -115,4 +115,6 @@ def test_the_scenarios_of_the_guide_are_some() -> None:
         "TLS 1.3 set up, ECDSA P-256, X25519, client-mozilla",
         "TLS 1.3 set up, ECDSA P-256, X25519, server",
         "TLS 1.3 set up, ECDSA P-256, X25519, names-100",
+        "TLS 1.3 connection, RSA-2048, X25519",
+        "TLS 1.3 connection, ECDSA P-256, X25519",
     ]

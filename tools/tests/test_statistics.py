@@ -24,7 +24,7 @@ from tlsperf.analysis.statistics import (
     unpaired_ratio,
     untested_ratio,
 )
-from tlsperf.contract.metrics import Better
+from tlsperf.contract.metric import Better
 
 positive = st.floats(min_value=0.1, max_value=1e6)
 series = st.lists(positive, min_size=1, max_size=40)

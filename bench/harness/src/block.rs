@@ -23,12 +23,13 @@ pub fn measure<L: TlsLibrary>(library: &L, request: &Request) -> Result<Vec<Reco
     if let Some(variant) = &scenario.variant {
         variant.check(scenario.operation, workload.variants())?;
     }
-    let reason = library.unsupported(scenario).or_else(|| {
-        let counted = request.counter.is_some();
-        counted
-            .then(|| counters::unsupported(library, request))
-            .flatten()
-    });
+    let mut reason = library.unsupported(scenario);
+    if reason.is_none() && request.counter.is_some() {
+        reason = counters::unsupported(library, request);
+    }
+    if reason.is_none() {
+        reason = workload.unsupported(library, scenario)?;
+    }
     let mut records = match (&reason, request.counter) {
         (Some(_), _) => Vec::new(),
         (None, Some(counter)) => counters::measure(library, request, counter)?,

@@ -86,6 +86,21 @@ impl Scenario {
         if self.operation == Operation::Transfer {
             self.check_transfer()?;
         }
+        if self.operation == Operation::Connection && self.threads != Some(1) {
+            let message =
+                "found several threads in a connection, expected 1: each side is a process";
+            return Err(fault("threads", message));
+        }
+        if let Some(Variant::Server(server)) = self.variant {
+            if self.resumption != Some(Resumption::None) {
+                let message = format!("found in a connection to {server}, expected \"none\"");
+                return Err(fault("resumption", message));
+            }
+            if self.authentication != Some(Authentication::Server) {
+                let message = format!("found in a connection to {server}, expected \"server\"");
+                return Err(fault("authentication", message));
+            }
+        }
         Ok(())
     }
 
@@ -204,9 +219,10 @@ impl Scenario {
             return Err(fault("resumption", message));
         }
         let resumes = self.resumption != Some(Resumption::None);
-        if resumes && self.operation != Operation::Handshake {
+        let resumable = [Operation::Handshake, Operation::Connection];
+        if resumes && !resumable.contains(&self.operation) {
             let message = format!(
-                "found in a {}, expected \"none\": only handshakes are resumed",
+                "found in a {}, expected \"none\": only handshakes and connections are resumed",
                 self.operation
             );
             return Err(fault("resumption", message));
@@ -463,6 +479,41 @@ mod tests {
         };
         assert_eq!(wrong(&named), None);
         assert_eq!(wrong(&set_up(Some("cold"))), Some("variant"));
+    }
+
+    #[test]
+    fn a_connection_has_one_thread_and_a_server_of_the_system_resumes_nothing() {
+        let connection = Scenario {
+            operation: Operation::Connection,
+            ..base()
+        };
+        assert_eq!(wrong(&connection), None);
+        let threads = Some(2);
+        let several = Scenario {
+            threads,
+            ..connection.clone()
+        };
+        assert_eq!(wrong(&several), Some("threads"));
+        let nginx = Scenario {
+            variant: Some("nginx".parse().unwrap()),
+            ..connection
+        };
+        assert_eq!(wrong(&nginx), None);
+        let resumed = Scenario {
+            resumption: Some(Resumption::Ticket),
+            ..nginx.clone()
+        };
+        assert_eq!(wrong(&resumed), Some("resumption"));
+        let mutual = Scenario {
+            authentication: Some(Authentication::Mutual),
+            ..nginx.clone()
+        };
+        assert_eq!(wrong(&mutual), Some("authentication"));
+        let handshake = Scenario {
+            operation: Operation::Handshake,
+            ..nginx
+        };
+        assert_eq!(wrong(&handshake), Some("variant"));
     }
 
     #[test]

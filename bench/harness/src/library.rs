@@ -91,7 +91,10 @@ impl Setup {
     pub fn client(scenario: &Scenario) -> Result<Self> {
         let group = configured_group(scenario);
         let (groups, key_shares) = match &scenario.variant {
-            None | Some(Variant::Sessions(_) | Variant::Cold) => (vec![group], 1),
+            None
+            | Some(Variant::Sessions(_) | Variant::Cold | Variant::Nagle | Variant::Server(_)) => {
+                (vec![group], 1)
+            }
             Some(Variant::HelloRetry) => (vec![unwanted_group(group), group], 1),
             Some(Variant::KeyShares(groups)) => (groups.clone(), groups.len()),
             Some(Variant::SetUp(_)) => (vec![group], 1),
@@ -319,6 +322,15 @@ pub trait Connection {
         let length = self.receive(buffer)?;
         take(&buffer[..length]);
         Ok(())
+    }
+
+    /// Sends the alert `close_notify`, if this is the first call. `Done`: the peer's has arrived.
+    ///
+    /// # Errors
+    ///
+    /// The library fails, or other data than the alert arrived.
+    fn close(&mut self) -> Result<Progress> {
+        bail!("the adapter closes no connections")
     }
 
     /// The negotiated parameters. This call is not timed.

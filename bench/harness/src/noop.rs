@@ -24,20 +24,26 @@ pub struct NoopLibrary;
 #[derive(Clone, Copy)]
 pub struct Config {
     flights: u32,
+    /// Whether the last flight only receives, since the peer waits for nothing more.
+    ends_silently: bool,
 }
 
 /// A connection that counts its flights.
 pub struct NoopConnection<'a> {
     endpoint: &'a Endpoint,
-    flights: u32,
+    config: Config,
+    is_closing: bool,
 }
 
 impl Connection for NoopConnection<'_> {
     fn handshake(&mut self) -> Result<Progress> {
         self.endpoint.receive(&mut [0; 1]);
-        ensure!(self.endpoint.send(&[0]), "the transport is full");
-        self.flights = self.flights.saturating_sub(1);
-        Ok(match self.flights {
+        let flights = &mut self.config.flights;
+        *flights = flights.saturating_sub(1);
+        if *flights > 0 || !self.config.ends_silently {
+            ensure!(self.endpoint.send(&[0]), "the transport is full");
+        }
+        Ok(match *flights {
             0 => Progress::Done,
             _ => Progress::Waiting,
         })
@@ -56,13 +62,30 @@ impl Connection for NoopConnection<'_> {
     }
 
     fn receive(&mut self, buffer: &mut [u8]) -> Result<usize> {
-        self.endpoint.receive(&mut buffer[..1]);
+        let read = self.endpoint.receive(&mut buffer[..1]);
+        ensure!(read == 1, "nothing has arrived");
         Ok(buffer.len())
+    }
+
+    fn close(&mut self) -> Result<Progress> {
+        if !self.is_closing {
+            self.is_closing = true;
+            ensure!(self.endpoint.send(&[0]), "the transport is full");
+        }
+        Ok(match self.endpoint.receive(&mut [0; 1]) {
+            0 => Progress::Waiting,
+            _ => Progress::Done,
+        })
     }
 
     fn negotiated(&self) -> Result<Negotiated> {
         bail!("the no-op library negotiates nothing")
     }
+}
+
+/// Whether the client receives the last flight.
+fn is_full_tls12(setup: &Setup) -> bool {
+    setup.protocol == Protocol::Tls12 && setup.resumption == Resumption::None
 }
 
 impl TlsLibrary for NoopLibrary {
@@ -93,14 +116,20 @@ impl TlsLibrary for NoopLibrary {
     }
 
     fn client_config(&self, setup: &Setup) -> Result<Config> {
-        let full_tls12 = setup.protocol == Protocol::Tls12 && setup.resumption == Resumption::None;
+        let full_tls12 = is_full_tls12(setup);
         Ok(Config {
             flights: 2 + u32::from(full_tls12),
+            ends_silently: full_tls12,
         })
     }
 
-    fn server_config(&self, _: &Setup) -> Result<Config> {
-        Ok(Config { flights: 2 })
+    fn server_config(&self, setup: &Setup) -> Result<Config> {
+        let sends_ticket =
+            setup.protocol == Protocol::Tls13 && setup.resumption != Resumption::None;
+        Ok(Config {
+            flights: 2,
+            ends_silently: !is_full_tls12(setup) && !sends_ticket,
+        })
     }
 
     fn connect<'a>(
@@ -110,7 +139,8 @@ impl TlsLibrary for NoopLibrary {
     ) -> Result<NoopConnection<'a>> {
         Ok(NoopConnection {
             endpoint,
-            flights: config.flights,
+            config: *config,
+            is_closing: false,
         })
     }
 

@@ -1,30 +1,41 @@
 //! Runs a fresh process that answers one request.
 
 use std::{
-    io::Write,
+    io::{BufRead, BufReader, Read, Write},
     os::unix::process::CommandExt as _,
-    process::{Command, Stdio},
+    process::{Child, ChildStdout, Command, Stdio},
 };
 
 use anyhow::{Context, Result, ensure};
 use rustix::process::{Signal, set_parent_process_death_signal};
 use serde::Serialize;
 
-/// Runs a command with `input` as JSON on its standard input, and returns its standard output. It
-/// inherits standard error, and is killed when the thread that started it ends, so that an
-/// interrupted run leaves no process.
-///
-/// # Errors
-///
-/// The command cannot be started, or exits with a failure.
-pub fn answer(mut command: Command, input: &impl Serialize) -> Result<Vec<u8>> {
-    let name = command.get_program().to_string_lossy().into_owned();
-    let name = name.rsplit('/').next().unwrap_or_default();
+/// A process that answers a request on its standard output. Dropping it kills the process.
+pub struct Running {
+    name: String,
+    child: Child,
+    output: BufReader<ChildStdout>,
+}
+
+/// Has the kernel kill the command's process when the thread that started it ends.
+pub fn end_with_this_thread(command: &mut Command) {
     // SAFETY: between fork and exec this makes only one system call, prctl(2), which is
     // async-signal-safe.
     unsafe {
         command.pre_exec(|| Ok(set_parent_process_death_signal(Some(Signal::KILL))?));
     }
+}
+
+/// Starts a command with `input` as JSON on its standard input. It inherits standard error, and is
+/// killed when the thread that started it ends, so that an interrupted run leaves no process.
+///
+/// # Errors
+///
+/// The command cannot be started.
+pub fn start(mut command: Command, input: &impl Serialize) -> Result<Running> {
+    let name = command.get_program().to_string_lossy().into_owned();
+    let name = name.rsplit('/').next().unwrap_or_default().to_owned();
+    end_with_this_thread(&mut command);
     let mut child = command
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
@@ -34,10 +45,67 @@ pub fn answer(mut command: Command, input: &impl Serialize) -> Result<Vec<u8>> {
         .stdin
         .take()
         .context("the process has no standard input")?;
+    let output = child
+        .stdout
+        .take()
+        .context("the process has no standard output")?;
+    let running = Running {
+        name,
+        child,
+        output: BufReader::new(output),
+    };
     serde_json::to_writer(&stdin, input)?;
     (&stdin).flush()?;
-    drop(stdin);
-    let output = child.wait_with_output()?;
-    ensure!(output.status.success(), "{name}: {}", output.status);
-    Ok(output.stdout)
+    Ok(running)
+}
+
+impl Running {
+    /// The next line of its output.
+    ///
+    /// # Errors
+    ///
+    /// The process ended without one.
+    pub fn line(&mut self) -> Result<String> {
+        let mut line = String::new();
+        if self.output.read_line(&mut line)? == 0 {
+            let status = self.child.wait()?;
+            ensure!(status.success(), "{}: {status}", self.name);
+        }
+        ensure!(
+            line.ends_with('\n'),
+            "{}: found {line:?}, expected a line of output",
+            self.name
+        );
+        Ok(line)
+    }
+
+    /// The rest of its output, when it has ended.
+    ///
+    /// # Errors
+    ///
+    /// The process exits with a failure.
+    pub fn finish(mut self) -> Result<Vec<u8>> {
+        let mut rest = Vec::new();
+        self.output.read_to_end(&mut rest)?;
+        let status = self.child.wait()?;
+        ensure!(status.success(), "{}: {status}", self.name);
+        Ok(rest)
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        // A process that has ended cannot be killed, and is no longer there to be.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// Runs a command with `input` as JSON on its standard input, and returns its standard output.
+///
+/// # Errors
+///
+/// The command cannot be started, or exits with a failure.
+pub fn answer(command: Command, input: &impl Serialize) -> Result<Vec<u8>> {
+    start(command, input)?.finish()
 }

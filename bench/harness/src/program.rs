@@ -1,6 +1,7 @@
 //! The command line of a library's program: `describe` or `measure` (see `docs/design.md`).
 //! `measure` starts the program again with `hold` to measure memory, with `first` and `keep` to
-//! measure set-ups, and with `count` to count instead of timing.
+//! measure set-ups, with `peer` to be one side of connections, and with `count` to count instead of
+//! timing.
 
 use std::{
     env,
@@ -12,11 +13,12 @@ use anyhow::{Context, Result, bail, ensure};
 
 use crate::{
     allocator, block,
-    counters::{self, Counting},
+    counters::{self, Counting, kernel},
     implementation::{self, TUNED_VARIABLE},
     library::TlsLibrary,
     request::Request,
     workloads::{
+        connection::{self, Peer},
         memory::{self, Holding},
         set_up::{self, First, Keeping},
     },
@@ -73,6 +75,12 @@ fn run<L: TlsLibrary>(library: &L) -> Result<()> {
                 .context("what to keep, on standard input, is not valid")?;
             let growth = set_up::keep(library, &keeping)?;
             writeln!(output, "{}", serde_json::to_string(&growth)?)?;
+        }
+        ["peer"] => {
+            let peer: Peer = serde_json::from_reader(io::stdin().lock())
+                .context("what to be, on standard input, is not valid")?;
+            let spent = connection::be(library, &peer, &mut output, kernel::mark)?;
+            writeln!(output, "{}", serde_json::to_string(&spent)?)?;
         }
         ["count"] => {
             let counting: Counting = serde_json::from_reader(io::stdin().lock())

@@ -125,6 +125,12 @@ pub enum Phase {
     /// Processor time of a fresh process.
     #[serde(rename = "processor")]
     Processor,
+    /// Processor time of a process in its own code.
+    #[serde(rename = "user")]
+    User,
+    /// Processor time of a process in the kernel.
+    #[serde(rename = "system")]
+    System,
     /// The rest of the process's wall-clock time.
     #[serde(rename = "waiting")]
     Waiting,

@@ -45,6 +45,11 @@ pub use variant::{Variant, VariantKind};
 pub use crate::workloads::Operation;
 
 vocabulary!(
+    /// A server of the system's packages.
+    Server { Nginx = "nginx", Haproxy = "haproxy", }
+);
+
+vocabulary!(
     /// A version of TLS.
     Protocol {
         Tls12 = "1.2",
@@ -275,7 +280,7 @@ impl Scenario {
             parts.push(suite.cipher().into());
         }
         if let Some(certificate) = self.certificate
-            && (handshake || self.operation == Operation::SetUp)
+            && (handshake || matches!(self.operation, Operation::SetUp | Operation::Connection))
             && matches!(self.resumption, None | Some(Resumption::None))
         {
             parts.push(certificate.readable().into());

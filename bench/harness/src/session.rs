@@ -163,6 +163,11 @@ impl Expected {
         self.protocol == Protocol::Tls13 && self.resumption != Resumption::None
     }
 
+    /// Whether each handshake after the first resumes a session.
+    pub fn resumes(&self) -> bool {
+        self.resumption != Resumption::None
+    }
+
     /// Checks a handshake twice: by the reports of the library on both roles, and by the bytes on
     /// the wire. `resumed`: whether it must be a resumption (the first handshake cannot be one).
     ///
@@ -185,13 +190,9 @@ impl Expected {
                 expected,
             )?;
         }
-        let client = pair.client.negotiated().context("client")?;
-        self.check_negotiated(&client, resumed).context("client")?;
-        same("peer verified", client.peer_verified, true).context("client")?;
-        same("tickets", client.tickets, u32::from(self.awaits_tickets())).context("client")?;
-        let server = pair.server.negotiated().context("server")?;
-        self.check_negotiated(&server, resumed).context("server")?;
-        same("peer verified", server.peer_verified, self.mutual).context("server")?;
+        self.check_client(&pair.client, resumed).context("client")?;
+        self.check_server(&pair.server, Some(resumed))
+            .context("server")?;
         ensure!(
             !transport.client.has_arrived() && !transport.server.has_arrived(),
             "bytes were sent but not read"
@@ -199,11 +200,35 @@ impl Expected {
         Ok(())
     }
 
-    fn check_negotiated(&self, negotiated: &Negotiated, resumed: bool) -> Result<()> {
+    /// Checks the report of a client's library.
+    ///
+    /// # Errors
+    ///
+    /// The first difference, with what was found and what was expected.
+    pub fn check_client(&self, client: &impl Connection, resumed: bool) -> Result<()> {
+        let client = client.negotiated()?;
+        self.check_negotiated(&client, Some(resumed))?;
+        same("peer verified", client.peer_verified, true)?;
+        same("tickets", client.tickets, u32::from(self.awaits_tickets()))
+    }
+
+    /// Checks the report of a server's library; a server that does not choose whether sessions are
+    /// resumed has no `resumed`.
+    ///
+    /// # Errors
+    ///
+    /// The first difference, with what was found and what was expected.
+    pub fn check_server(&self, server: &impl Connection, resumed: Option<bool>) -> Result<()> {
+        let server = server.negotiated()?;
+        self.check_negotiated(&server, resumed)?;
+        same("peer verified", server.peer_verified, self.mutual)
+    }
+
+    fn check_negotiated(&self, negotiated: &Negotiated, resumed: Option<bool>) -> Result<()> {
         same("protocol", negotiated.protocol, self.protocol)?;
         same("cipher suite", negotiated.cipher_suite, self.cipher_suite)?;
-        if let Some(found) = negotiated.resumed {
-            same("resumed", found, resumed)?;
+        if let (Some(found), Some(expected)) = (negotiated.resumed, resumed) {
+            same("resumed", found, expected)?;
         }
         if let (Some(found), Some(expected)) = (negotiated.key_exchange, self.key_exchange) {
             same("key exchange", found, expected)?;
@@ -346,6 +371,6 @@ impl<'a, L: TlsLibrary + ?Sized> HandshakeBench<'a, L> {
 
     /// Whether each handshake after the first resumes a session.
     pub fn resumes(&self) -> bool {
-        self.expected.resumption != Resumption::None
+        self.expected.resumes()
     }
 }

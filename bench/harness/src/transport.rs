@@ -1,8 +1,10 @@
 //! The transport between two connections: two buffers in memory that the driver owns, allocates
-//! once and reuses.
+//! once and reuses, or a socket between two processes.
 //!
 //! A buffer keeps all bytes until the driver clears it, so the driver can inspect everything that
 //! was sent.
+
+mod socket;
 
 use std::{
     cell::{OnceCell, RefCell},
@@ -12,6 +14,7 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
+use self::socket::Socket;
 use crate::{record::Phase, scenario::Side};
 
 /// One direction: bytes are appended and read in order.
@@ -59,19 +62,38 @@ impl Recording {
     }
 }
 
+/// Where the bytes of an endpoint come from and go to.
+enum Channel {
+    Memory {
+        incoming: Rc<RefCell<Pipe>>,
+        outgoing: Rc<RefCell<Pipe>>,
+    },
+    Socket(Socket),
+}
+
 /// The transport as one connection sees it. It is shared, since a C library keeps a pointer to it.
 pub struct Endpoint {
-    incoming: Rc<RefCell<Pipe>>,
-    outgoing: Rc<RefCell<Pipe>>,
+    channel: Channel,
     /// Where calls are written down, with the side that makes them; empty while time is measured.
     recording: OnceCell<(Side, Arc<Recording>)>,
 }
 
 impl Endpoint {
     fn new(incoming: &Rc<RefCell<Pipe>>, outgoing: &Rc<RefCell<Pipe>>) -> Self {
-        Self {
+        Self::of(Channel::Memory {
             incoming: Rc::clone(incoming),
             outgoing: Rc::clone(outgoing),
+        })
+    }
+
+    /// An endpoint of a socket, which `open` provides.
+    pub fn socket() -> Self {
+        Self::of(Channel::Socket(Socket::default()))
+    }
+
+    fn of(channel: Channel) -> Self {
+        Self {
+            channel,
             recording: OnceCell::new(),
         }
     }
@@ -90,7 +112,10 @@ impl Endpoint {
     /// Copies received bytes into `buffer`, as many as fit; returns 0 if none are waiting.
     pub fn receive(&self, buffer: &mut [u8]) -> usize {
         self.note(|| Action::Read(buffer.len()));
-        let mut pipe = self.incoming.borrow_mut();
+        let mut pipe = match &self.channel {
+            Channel::Memory { incoming, .. } => incoming.borrow_mut(),
+            Channel::Socket(socket) => return socket.receive(buffer),
+        };
         let length = buffer.len().min(pipe.written - pipe.read);
         let start = pipe.read;
         buffer[..length].copy_from_slice(&pipe.bytes[start..start + length]);
@@ -98,28 +123,39 @@ impl Endpoint {
         length
     }
 
-    /// Appends all of `data` for the peer; returns false if it does not fit.
+    /// Sends all of `data` to the peer; returns false if it does not fit.
     #[must_use]
     pub fn send(&self, data: &[u8]) -> bool {
         self.note(|| Action::Write(data.to_vec()));
-        self.append(data)
+        match &self.channel {
+            Channel::Memory { outgoing, .. } => outgoing.borrow_mut().append(data),
+            Channel::Socket(socket) => socket.send(&[IoSlice::new(data)]),
+        }
     }
 
-    fn append(&self, data: &[u8]) -> bool {
-        let mut pipe = self.outgoing.borrow_mut();
-        let start = pipe.written;
-        let Some(space) = pipe.bytes.get_mut(start..start + data.len()) else {
+    /// Whether received bytes are waiting to be read. Of a socket: whether it was reported readable
+    /// and not read to its end since.
+    pub fn has_arrived(&self) -> bool {
+        match &self.channel {
+            Channel::Memory { incoming, .. } => incoming.borrow().has_arrived(),
+            Channel::Socket(socket) => socket.has_arrived(),
+        }
+    }
+}
+
+impl Pipe {
+    fn append(&mut self, data: &[u8]) -> bool {
+        let start = self.written;
+        let Some(space) = self.bytes.get_mut(start..start + data.len()) else {
             return false;
         };
         space.copy_from_slice(data);
-        pipe.written += data.len();
+        self.written += data.len();
         true
     }
 
-    /// Whether received bytes are waiting to be read.
-    pub fn has_arrived(&self) -> bool {
-        let pipe = self.incoming.borrow();
-        pipe.read < pipe.written
+    fn has_arrived(&self) -> bool {
+        self.read < self.written
     }
 }
 
@@ -140,14 +176,20 @@ impl Write for &Endpoint {
     /// Writes all buffers at once, as a socket does.
     fn write_vectored(&mut self, buffers: &[IoSlice<'_>]) -> io::Result<usize> {
         self.note(|| Action::Write(buffers.iter().flat_map(|it| it.iter()).copied().collect()));
-        let append = |data: &IoSlice<'_>| match self.append(data) {
-            true => Ok(data.len()),
+        let fits = match &self.channel {
+            Channel::Memory { outgoing, .. } => {
+                let mut pipe = outgoing.borrow_mut();
+                buffers.iter().all(|data| pipe.append(data))
+            }
+            Channel::Socket(socket) => socket.send(buffers),
+        };
+        match fits {
+            true => Ok(buffers.iter().map(|it| it.len()).sum()),
             false => Err(io::Error::new(
                 io::ErrorKind::StorageFull,
                 "the transport's buffer is full",
             )),
-        };
-        buffers.iter().map(append).sum()
+        }
     }
 
     fn flush(&mut self) -> io::Result<()> {
@@ -159,6 +201,8 @@ impl Write for &Endpoint {
 pub struct Transport {
     pub client: Endpoint,
     pub server: Endpoint,
+    to_server: Rc<RefCell<Pipe>>,
+    to_client: Rc<RefCell<Pipe>>,
 }
 
 impl Transport {
@@ -172,12 +216,14 @@ impl Transport {
         Self {
             client: Endpoint::new(&to_client, &to_server),
             server: Endpoint::new(&to_server, &to_client),
+            to_server,
+            to_client,
         }
     }
 
     /// Discards the sent bytes. All of them must have been read: the peer would lose the rest.
     pub fn clear(&self) {
-        for pipe in [&self.client.incoming, &self.server.incoming] {
+        for pipe in [&self.to_client, &self.to_server] {
             let mut pipe = pipe.borrow_mut();
             pipe.written = 0;
             pipe.read = 0;
@@ -186,13 +232,13 @@ impl Transport {
 
     /// Passes all bytes that the client sent since `clear` to `look`.
     pub fn sent_by_client<R>(&self, look: impl FnOnce(&[u8]) -> R) -> R {
-        let pipe = self.client.outgoing.borrow();
+        let pipe = self.to_server.borrow();
         look(&pipe.bytes[..pipe.written])
     }
 
     /// Passes all bytes that the server sent since `clear` to `look`.
     pub fn sent_by_server<R>(&self, look: impl FnOnce(&[u8]) -> R) -> R {
-        let pipe = self.server.outgoing.borrow();
+        let pipe = self.to_client.borrow();
         look(&pipe.bytes[..pipe.written])
     }
 }
@@ -229,14 +275,14 @@ mod tests {
     #[test]
     fn a_transport_is_one_buffer_that_is_neither_moved_nor_wiped() {
         let transport = Transport::new(8);
-        let place = || transport.client.outgoing.borrow().bytes.as_ptr();
+        let place = || transport.to_server.borrow().bytes.as_ptr();
         let before = place();
         for _ in 0..3 {
             assert!(transport.client.send(b"abcdefgh"));
             transport.clear();
             assert_eq!(place(), before);
             // The bytes are still there: wiping them would add work to the next handshake.
-            assert_eq!(&*transport.client.outgoing.borrow().bytes, b"abcdefgh");
+            assert_eq!(&*transport.to_server.borrow().bytes, b"abcdefgh");
             assert!(!transport.server.has_arrived());
         }
     }

@@ -18,7 +18,7 @@ use tls_harness::counters;
 use tls_harness::implementation::{Implementation, MASK_VARIABLE};
 use tls_harness::record::{Record, Status};
 use tls_harness::request::{Counter, Request};
-use tls_harness::scenario::{Scenario, Side};
+use tls_harness::scenario::{Operation, Scenario, Side};
 
 use crate::libraries::Library;
 use crate::suite::hex;
@@ -266,7 +266,10 @@ fn check(lines: Vec<u8>, request: &Request) -> std::result::Result<Kept, String>
         let record: Record = serde_json::from_str(line).map_err(|error| at(error.to_string()))?;
         let (session, round, implementation) = match &record {
             Record::Measurement(measurement) => {
-                let sideless = request.throughput || !request.scenario.operation.has_sides();
+                let operation = request.scenario.operation;
+                let sideless = request.throughput
+                    || operation == Operation::Connection
+                    || !operation.has_sides();
                 let expected = match measurement.scenario.side {
                     Some(side) => Some(request.scenario.on(side)),
                     None => sideless.then(|| request.scenario.clone()),

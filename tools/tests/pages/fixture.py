@@ -93,6 +93,8 @@ One sends {{{{ figure(row="{row}", implementation="{implementation}") }}}}: \
 
 {{{{ efficiency() }}}}
 
+{{{{ sockets() }}}}
+
 ## System configuration
 
 {{{{ host() }}}}
@@ -191,6 +193,20 @@ def _sections(results: dict[str, Any], predecessor: str) -> dict[str, Any]:
                 "low": 80.0,
                 "high": 82.0,
                 "text": "81.0% (80.0 to 82.0%)",
+                "note": "an example",
+            }
+        ],
+        "sockets": [
+            {
+                **of,
+                "connection": "912.0",
+                "handshake": "510.0",
+                "library_percent": 55.9,
+                "kernel_percent": 33.0,
+                "rest_percent": 11.1,
+                "library": "56%",
+                "kernel": "33%",
+                "rest": "11%",
                 "note": "an example",
             }
         ],

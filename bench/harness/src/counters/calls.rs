@@ -12,7 +12,7 @@ use anyhow::{Context, Result};
 use super::{
     Counts, Marks,
     callgrind::{self, BUS},
-    interposed, kernel,
+    interposed, kernel, sockets,
 };
 use crate::{
     allocator,
@@ -110,11 +110,14 @@ const fn lock(metric: &'static str, of: fn(&Counted) -> u64) -> Figure {
 
 /// Whether a metric is one of these.
 pub fn counts(metric: Metric) -> bool {
-    FIGURES.iter().any(|it| it.metric == metric)
+    FIGURES.iter().any(|it| it.metric == metric) || sockets::counts(metric)
 }
 
 /// Why calls are not counted in scenarios of a kind, if so.
 pub fn unsupported(operation: Operation) -> Option<String> {
+    if operation == Operation::Connection {
+        return None;
+    }
     if !matches!(operation, Operation::Handshake | Operation::Transfer) {
         return Some(format!("calls are not counted in {operation} scenarios"));
     }
@@ -157,7 +160,7 @@ pub fn measure_side<L: TlsLibrary>(
     let counted = Counted {
         calls: serde_json::from_slice(&calls).context("counts of calls")?,
         locked_instructions: callgrind::locked_instructions(&profile)?,
-        kernel: trace.calls()?,
+        kernel: trace.calls()?.len() as u64,
     };
     let amount = operations as f64 * work.amount;
     let figures = FIGURES.iter();

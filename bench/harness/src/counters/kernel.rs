@@ -38,11 +38,11 @@ impl Trace {
         command
     }
 
-    /// Calls between the marks.
+    /// The names of the calls between the marks.
     ///
     /// # Errors
     /// strace wrote nothing, or a mark is missing.
-    pub fn calls(&self) -> Result<u64> {
+    pub fn calls(&self) -> Result<Vec<String>> {
         let text = fs::read(&self.0).with_context(|| format!("strace: {}", self.0.display()))?;
         calls(&String::from_utf8_lossy(&text))
     }
@@ -56,9 +56,9 @@ impl Drop for Trace {
 }
 
 /// Calls between the marks of a trace: lines such as `getrandom("\x1f", 1, 0) = 1`.
-fn calls(text: &str) -> Result<u64> {
+fn calls(text: &str) -> Result<Vec<String>> {
     let mark = format!("write(-1, {:?},", String::from_utf8_lossy(MARK));
-    let (mut calls, mut marks) = (0, 0_u64);
+    let (mut calls, mut marks) = (Vec::new(), 0_u64);
     for line in text.lines() {
         if line.starts_with(&mark) {
             marks += 1;
@@ -69,7 +69,7 @@ fn calls(text: &str) -> Result<u64> {
                 line.contains('(') && !name.is_empty() && name.chars().all(letter),
                 "strace: found {line:?}, expected a call"
             );
-            calls += 1;
+            calls.push(name.to_owned());
         }
     }
     ensure!(
@@ -114,7 +114,7 @@ exit_group(0)                           = ?
 
     #[test]
     fn calls_between_the_marks_are_counted() {
-        assert_eq!(calls(TRACE).unwrap(), 3);
+        assert_eq!(calls(TRACE).unwrap(), ["getrandom", "mlock", "write"]);
     }
 
     #[test]

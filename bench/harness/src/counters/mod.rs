@@ -10,6 +10,7 @@ pub mod calls;
 pub mod interposed;
 pub mod kernel;
 mod marks;
+pub mod sockets;
 pub mod wire;
 
 use std::{
@@ -291,7 +292,12 @@ pub fn unsupported<L: TlsLibrary>(library: &L, request: &Request) -> Option<Stri
     if let Some(reason) = library.uncountable() {
         return Some(reason.into());
     }
-    if countable::<L>(scenario.operation).is_err() {
+    let is_counted_in_sockets =
+        scenario.operation == Operation::Connection && request.counter == Some(Counter::Calls);
+    if let Some(Variant::Server(server)) = scenario.variant {
+        return Some(format!("the calls of {server} are not counted"));
+    }
+    if !is_counted_in_sockets && countable::<L>(scenario.operation).is_err() {
         return Some(not_counted(scenario.operation));
     }
     if let Some(Variant::SetUp(set_up)) = scenario.variant
@@ -323,6 +329,9 @@ pub fn measure<L: TlsLibrary>(
     let sides = workloads::of::<L>(request.scenario.operation).sides();
     let one = |&side: &Option<Side>| match counter {
         Counter::Callgrind => measure_side(request, side),
+        Counter::Calls if request.scenario.operation == Operation::Connection => {
+            sockets::measure_side(library, request, side)
+        }
         Counter::Calls => calls::measure_side(library, request, side),
         Counter::Wire => wire::measure_side(library, request, side),
     };

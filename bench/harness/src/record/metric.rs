@@ -73,6 +73,7 @@ name!(
         ALLOCATED = "allocated",
         RESIDENT = "resident",
         INSTRUCTIONS = "instructions",
+        PROCESSOR_TIME = "processor-time",
     }
 );
 
@@ -81,6 +82,7 @@ name!(
         MEBIBYTES_PER_SECOND = "MiB/s",
         HANDSHAKES_PER_SECOND = "handshakes/s",
         OPERATIONS_PER_SECOND = "operations/s",
+        CONNECTIONS_PER_SECOND = "connections/s",
         MICROSECONDS = "µs",
         BYTES = "bytes",
         BYTES_PER_CONNECTION = "bytes/connection",

@@ -5,7 +5,7 @@ use std::{fmt, str::FromStr};
 use anyhow::{Context, Error, Result, bail, ensure};
 use serde::{Deserialize, Serialize};
 
-use super::{KeyExchange, Operation, Primitive, SetUp};
+use super::{KeyExchange, Operation, Primitive, Server, SetUp};
 
 /// A variant. Its text in records and suites is what `Display` writes.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -19,6 +19,10 @@ pub enum Variant {
     Sessions(u32),
     /// A transfer whose source and destination do not fit into a cache: `cold`.
     Cold,
+    /// Sockets without TCP_NODELAY, so that TCP may delay small segments: `nagle`.
+    Nagle,
+    /// The server is a program of the system: `nginx`, `haproxy`.
+    Server(Server),
     /// `aes-256-gcm-seal-16384`, `rsa-2048-sign`.
     Primitive(Primitive),
     /// `client-mozilla`, `names-100`.
@@ -34,6 +38,8 @@ pub enum VariantKind {
     HelloRetry,
     Sessions,
     Cold,
+    Nagle,
+    Server,
     Primitive,
     SetUp,
 }
@@ -49,6 +55,8 @@ impl VariantKind {
             Self::HelloRetry => "hello-retry".into(),
             Self::Sessions => "sessions-NUMBER".into(),
             Self::Cold => "cold".into(),
+            Self::Nagle => "nagle".into(),
+            Self::Server => "nginx or haproxy".into(),
             Self::Primitive => Primitive::names(),
             Self::SetUp => SetUp::names(),
         }
@@ -84,6 +92,12 @@ impl Variant {
         }
         if text == "cold" {
             return Ok(Self::Cold);
+        }
+        if text == "nagle" {
+            return Ok(Self::Nagle);
+        }
+        if let Some(server) = Server::ALL.iter().find(|it| it.as_str() == text) {
+            return Ok(Self::Server(*server));
         }
         if let Some(rest) = text.strip_prefix("sessions-") {
             // What one tool prints twice is numbered by its importer.
@@ -123,6 +137,8 @@ impl Variant {
             Self::HelloRetry => VariantKind::HelloRetry,
             Self::Sessions(_) => VariantKind::Sessions,
             Self::Cold => VariantKind::Cold,
+            Self::Nagle => VariantKind::Nagle,
+            Self::Server(_) => VariantKind::Server,
             Self::Primitive(_) => VariantKind::Primitive,
             Self::SetUp(_) => VariantKind::SetUp,
             Self::Foreign(_) => return None,
@@ -179,6 +195,8 @@ impl fmt::Display for Variant {
             }
             Self::HelloRetry => f.write_str("hello-retry"),
             Self::Cold => f.write_str("cold"),
+            Self::Nagle => f.write_str("nagle"),
+            Self::Server(server) => server.fmt(f),
             Self::Sessions(sessions) => write!(f, "sessions-{sessions}"),
             Self::Primitive(primitive) => primitive.fmt(f),
             Self::SetUp(set_up) => set_up.fmt(f),
@@ -216,6 +234,8 @@ mod tests {
                 Some(VariantKind::HelloRetry) => "hello-retry",
                 Some(VariantKind::Sessions) => "sessions",
                 Some(VariantKind::Cold) => "cold",
+                Some(VariantKind::Nagle) => "nagle",
+                Some(VariantKind::Server) => "server",
                 Some(VariantKind::Primitive) => "primitive",
                 Some(VariantKind::SetUp) => "set-up",
                 None => "foreign",

@@ -4,6 +4,7 @@
 //! depends on another kind or on a counter: `tests/arrows.rs` checks this.
 
 pub mod client_hello;
+pub mod connection;
 pub mod handshake;
 pub mod memory;
 pub mod primitives;
@@ -12,7 +13,7 @@ mod threads;
 pub mod timed;
 pub mod transfer;
 
-use std::fmt;
+use std::{fmt, process::Command};
 
 use anyhow::Result;
 
@@ -46,6 +47,7 @@ kinds! {
     Memory = "memory" => memory::Memory,
     Primitive = "primitive" => primitives::Primitives,
     SetUp = "set-up" => set_up::SetUps,
+    Connection = "connection" => connection::Connections,
 }
 
 impl Operation {
@@ -63,6 +65,15 @@ pub trait Workload<L: TlsLibrary> {
     /// The variants that its scenarios may have.
     fn variants(&self) -> &'static [VariantKind];
 
+    /// Why it is not measured with this library on this host, if the adapter supports it.
+    ///
+    /// # Errors
+    ///
+    /// The host lacks what it should have.
+    fn unsupported(&self, _: &L, _: &Scenario) -> Result<Option<String>> {
+        Ok(None)
+    }
+
     /// Measures one block and returns its records.
     ///
     /// # Errors
@@ -79,6 +90,25 @@ pub trait Workload<L: TlsLibrary> {
 
     /// Its operations for a counter; `None` if the kind cannot be counted.
     fn countable(&self) -> Option<&dyn Countable<L>>;
+
+    /// Its two processes for a counter; `None` if the kind has none.
+    fn peers(&self) -> Option<&dyn Peers> {
+        None
+    }
+}
+
+/// The command of a fresh process: this program, for a side, with an argument.
+pub type Program<'a> = dyn Fn(Side, &str) -> Result<Command> + 'a;
+
+/// A server and a client that are processes of their own.
+pub trait Peers {
+    /// Makes connections one after another, in processes that `program` starts, and returns their
+    /// number. What is counted in a process lies between its two marks.
+    ///
+    /// # Errors
+    ///
+    /// A process failed.
+    fn count(&self, scenario: &Scenario, connections: u64, program: &Program<'_>) -> Result<u64>;
 }
 
 /// A step that a counter repeats.

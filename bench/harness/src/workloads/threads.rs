@@ -7,7 +7,10 @@ use std::{
 };
 
 use anyhow::{Result, anyhow, ensure};
-use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
+use rustix::{
+    process::Pid,
+    thread::{CpuSet, sched_getaffinity, sched_setaffinity},
+};
 
 use crate::request::Request;
 
@@ -52,14 +55,19 @@ pub fn on_threads<R: Send>(
 }
 
 /// Binds this thread to one of the logical processors that the process may use, round-robin.
-fn pin(index: usize) -> Result<()> {
+pub fn pin(index: usize) -> Result<()> {
+    pin_process(None, index)
+}
+
+/// Binds the first thread of a process, or this thread.
+pub fn pin_process(process: Option<Pid>, index: usize) -> Result<()> {
     let allowed = sched_getaffinity(None)?;
     let processors: Vec<usize> = (0..CpuSet::MAX_CPU)
         .filter(|processor| allowed.is_set(*processor))
         .collect();
     let mut one = CpuSet::new();
     one.set(processors[index % processors.len()]);
-    Ok(sched_setaffinity(None, &one)?)
+    Ok(sched_setaffinity(process, &one)?)
 }
 
 /// Calls `work` for a span of time, and at least `least` times.

@@ -171,6 +171,16 @@ impl Connection for GnuTlsConnection<'_> {
         Ok(read as usize)
     }
 
+    fn close(&mut self) -> Result<Progress> {
+        // SAFETY: the session is valid. It remembers that the alert was sent.
+        let result = unsafe { gnutls_bye(self.session, GNUTLS_SHUT_RDWR) };
+        if result == GNUTLS_E_AGAIN {
+            return Ok(Progress::Waiting);
+        }
+        check(result, "gnutls_bye")?;
+        Ok(Progress::Done)
+    }
+
     fn negotiated(&self) -> Result<Negotiated> {
         // SAFETY: the session is valid, and the names are static strings.
         unsafe {

@@ -1,6 +1,6 @@
 //! A connection, and its report after the handshake.
 
-use std::ops::DerefMut;
+use std::{io::ErrorKind, ops::DerefMut};
 
 use anyhow::{Context, Result, bail, ensure};
 use rustls::{
@@ -18,6 +18,7 @@ use crate::vocabulary;
 pub struct RustlsConnection<'a, C> {
     pub connection: C,
     pub endpoint: &'a Endpoint,
+    pub is_closing: bool,
 }
 
 impl<C, D> RustlsConnection<'_, C>
@@ -30,7 +31,12 @@ where
         if !self.endpoint.has_arrived() {
             return Ok(false);
         }
-        self.connection.read_tls(&mut self.endpoint)?;
+        match self.connection.read_tls(&mut self.endpoint) {
+            Ok(_) => {}
+            // A socket that was readable may be empty.
+            Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(false),
+            Err(error) => return Err(error.into()),
+        }
         self.connection.process_new_packets()?;
         Ok(true)
     }
@@ -124,7 +130,7 @@ where
     }
 
     fn receive(&mut self, buffer: &mut [u8]) -> Result<usize> {
-        use std::io::{ErrorKind, Read};
+        use std::io::Read;
         loop {
             match self.connection.reader().read(buffer) {
                 Ok(0) => bail!("the peer closed the connection"),
@@ -139,7 +145,7 @@ where
 
     #[cfg(rustls_lends_plaintext)]
     fn receive_with(&mut self, buffer: &mut [u8], take: &mut dyn FnMut(&[u8])) -> Result<()> {
-        use std::io::{BufRead, ErrorKind};
+        use std::io::BufRead;
         loop {
             let mut reader = self.connection.reader();
             match reader.fill_buf() {
@@ -156,6 +162,21 @@ where
                 Err(error) => return Err(error.into()),
             }
         }
+    }
+
+    fn close(&mut self) -> Result<Progress> {
+        if !self.is_closing {
+            self.is_closing = true;
+            self.connection.send_close_notify();
+            self.flush()?;
+        }
+        while self.read()? {}
+        Ok(
+            match self.connection.process_new_packets()?.peer_has_closed() {
+                true => Progress::Done,
+                false => Progress::Waiting,
+            },
+        )
     }
 
     fn negotiated(&self) -> Result<Negotiated> {

@@ -375,6 +375,7 @@ impl TlsLibrary for Rustls {
         Ok(RustlsConnection {
             connection: ClientConnection::new(Arc::clone(&client.config), name)?,
             endpoint,
+            is_closing: false,
         })
     }
 
@@ -386,6 +387,7 @@ impl TlsLibrary for Rustls {
         Ok(RustlsConnection {
             connection: ServerConnection::new(Arc::clone(config))?,
             endpoint,
+            is_closing: false,
         })
     }
 }

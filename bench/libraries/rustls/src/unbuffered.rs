@@ -167,8 +167,10 @@ impl Incoming {
         }
         // Reading one record at a time keeps it in the first-level cache until it is decrypted.
         let most = self.bytes.len().min(self.end + LARGEST_RECORD);
-        self.end += endpoint.receive(&mut self.bytes[self.end..most]);
-        Ok(true)
+        let received = endpoint.receive(&mut self.bytes[self.end..most]);
+        self.end += received;
+        // A socket that was readable may be empty.
+        Ok(received > 0)
     }
 }
 
@@ -236,6 +238,9 @@ pub struct UnbufferedConnection<'a, C> {
     endpoint: &'a Endpoint,
     incoming: Incoming,
     outgoing: Outgoing,
+    /// Data that arrived with the end of the handshake.
+    early: Vec<u8>,
+    is_closing: bool,
 }
 
 impl<'a, C> UnbufferedConnection<'a, C>
@@ -248,13 +253,15 @@ where
             endpoint,
             incoming: Incoming::default(),
             outgoing: Outgoing::default(),
+            early: Vec::new(),
+            is_closing: false,
         }
     }
 
     /// Processes handshake messages and sends the responses, until no received bytes are left.
     fn advance(&mut self) -> Result<()> {
         loop {
-            let UnbufferedStatus { discard, state } =
+            let UnbufferedStatus { mut discard, state } =
                 C::process(&mut self.connection, self.incoming.arrived());
             let mut waits = false;
             match state? {
@@ -268,6 +275,12 @@ where
                 ConnectionState::BlockedHandshake | ConnectionState::WriteTraffic(_) => {
                     waits = true;
                 }
+                // Over a socket, data may arrive together with the last flight.
+                ConnectionState::ReadTraffic(mut traffic) => {
+                    let record = traffic.next_record().context("no record of data")??;
+                    self.early.extend_from_slice(record.payload);
+                    discard += record.discard;
+                }
                 other => bail!("{other:?} is not a state of a handshake"),
             }
             self.incoming.start += discard;
@@ -277,9 +290,38 @@ where
         }
     }
 
+    /// Sends `close_notify`.
+    fn send_close(&mut self) -> Result<()> {
+        loop {
+            let UnbufferedStatus { discard, state } =
+                C::process(&mut self.connection, self.incoming.arrived());
+            let is_queued = match state? {
+                ConnectionState::WriteTraffic(mut traffic) => {
+                    self.outgoing
+                        .append(|room| traffic.queue_close_notify(room), room_to_encrypt)?;
+                    true
+                }
+                // Reported once, before the traffic.
+                ConnectionState::PeerClosed => false,
+                other => bail!("{other:?} is not a state in which to close"),
+            };
+            self.incoming.start += discard;
+            if is_queued {
+                return self.outgoing.flush(self.endpoint);
+            }
+        }
+    }
+
     /// Passes on the plaintext of one record, of at most `room` bytes, in the buffer where it was
     /// decrypted.
     fn lend(&mut self, room: usize, mut take: impl FnMut(&[u8])) -> Result<()> {
+        if !self.early.is_empty() {
+            let length = self.early.len();
+            ensure!(length <= room, "{length} bytes, expected at most {room}");
+            take(&self.early);
+            self.early.clear();
+            return Ok(());
+        }
         loop {
             let UnbufferedStatus { discard, state } =
                 C::process(&mut self.connection, self.incoming.arrived());
@@ -352,6 +394,29 @@ where
 
     fn receive_with(&mut self, buffer: &mut [u8], take: &mut dyn FnMut(&[u8])) -> Result<()> {
         self.lend(buffer.len(), take)
+    }
+
+    fn close(&mut self) -> Result<Progress> {
+        if !self.is_closing {
+            self.is_closing = true;
+            self.send_close()?;
+        }
+        loop {
+            let UnbufferedStatus { discard, state } =
+                C::process(&mut self.connection, self.incoming.arrived());
+            let is_closed = match state? {
+                ConnectionState::PeerClosed | ConnectionState::Closed => true,
+                ConnectionState::WriteTraffic(_) => false,
+                other => bail!("{other:?} is not a state of a connection that closes"),
+            };
+            self.incoming.start += discard;
+            if is_closed {
+                return Ok(Progress::Done);
+            }
+            if !self.incoming.fill(self.endpoint)? {
+                return Ok(Progress::Waiting);
+            }
+        }
     }
 
     fn negotiated(&self) -> Result<Negotiated> {

@@ -114,6 +114,16 @@ impl Connection for S2nConnection<'_> {
         Ok(result as usize)
     }
 
+    fn close(&mut self) -> Result<Progress> {
+        let mut blocked = 0;
+        // SAFETY: the connection is valid. It remembers that the alert was sent.
+        match unsafe { s2n_shutdown(self.connection, &raw mut blocked) } {
+            s2n_status_code::SUCCESS => Ok(Progress::Done),
+            _ if is_blocked() => Ok(Progress::Waiting),
+            _ => bail!("s2n_shutdown: {}", reason()?),
+        }
+    }
+
     fn negotiated(&self) -> Result<Negotiated> {
         let (mut first, mut second, mut group) = (0, 0, ptr::null());
         // SAFETY: the connection is valid, and the name of a group is a static string.

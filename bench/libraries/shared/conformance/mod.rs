@@ -1,6 +1,7 @@
 //! Requirements for every adapter, and faults that the driver must notice: a module of each
 //! adapter's tests.
 
+pub mod connections;
 pub mod handshakes;
 pub mod measurements;
 pub mod programs;
@@ -109,6 +110,13 @@ macro_rules! conformance_tests {
         #[test]
         fn memory_grows_with_the_sessions() {
             crate::conformance::programs::memory_grows_with_the_sessions($program);
+        }
+
+        #[test]
+        fn connections_over_sockets_are_measured_on_both_sides() {
+            crate::conformance::connections::connections_over_sockets_are_measured_on_both_sides(
+                &$library, $program,
+            );
         }
 
         #[test]

@@ -234,3 +234,43 @@ pub fn set_ups() -> Vec<Scenario> {
         set_up("names-slope", ecdsa),
     ]
 }
+
+/// Connections over sockets: full and resumed, with each way to resume.
+pub fn connections() -> Vec<Scenario> {
+    let of = |base: Scenario| Scenario {
+        operation: Operation::Connection,
+        ..base
+    };
+    let (old, new) = (of(handshake_12()), of(handshake_13()));
+    let resumed = |base: &Scenario, resumption| Scenario {
+        resumption: Some(resumption),
+        key_exchange: base
+            .key_exchange
+            .filter(|_| base.protocol == Some(Protocol::Tls13)),
+        ..base.clone()
+    };
+    vec![
+        resumed(&old, Resumption::Ticket),
+        resumed(&old, Resumption::SessionId),
+        old,
+        resumed(&new, Resumption::Ticket),
+        Scenario {
+            key_exchange: Some(KeyExchange::X25519MlKem768),
+            certificate: Some(Certificate::EcdsaP256),
+            ..new.clone()
+        },
+        Scenario {
+            authentication: Some(Authentication::Mutual),
+            ..new.clone()
+        },
+        Scenario {
+            variant: Some(Variant::HelloRetry),
+            ..new.clone()
+        },
+        Scenario {
+            variant: Some(Variant::Nagle),
+            ..new.clone()
+        },
+        new,
+    ]
+}

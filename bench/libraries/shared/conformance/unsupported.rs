@@ -9,7 +9,7 @@ use tls_harness::{
     scenario::{Operation, Scenario},
 };
 
-use super::scenarios::{handshakes, main_report, primitives, set_ups, transfers};
+use super::scenarios::{connections, handshakes, main_report, primitives, set_ups, transfers};
 
 /// Scenarios with X25519MLKEM768.
 pub const HYBRID: &str = include_str!("unsupported/hybrid.txt");
@@ -49,6 +49,7 @@ pub fn unsupported_scenarios_are_listed_by_name<L: TlsLibrary>(library: &L, list
         main_report(),
         primitives(),
         set_ups(),
+        connections(),
     ]
     .concat();
     let (unsupported, supported): (Vec<_>, Vec<_>) = all

@@ -123,6 +123,26 @@ impl Connection for SslConnection<'_> {
         Ok(result as usize)
     }
 
+    fn close(&mut self) -> Result<Progress> {
+        // SAFETY: the connection is valid.
+        unsafe {
+            if ffi::SSL_get_shutdown(self.ssl) & ffi::SSL_SENT_SHUTDOWN == 0 {
+                let result = ffi::SSL_shutdown(self.ssl);
+                check(result >= 0, "SSL_shutdown")?;
+                if result == 1 {
+                    return Ok(Progress::Done);
+                }
+            }
+            match ffi::SSL_shutdown(self.ssl) {
+                1 => Ok(Progress::Done),
+                result => {
+                    self.waits(result, "SSL_shutdown")?;
+                    Ok(Progress::Waiting)
+                }
+            }
+        }
+    }
+
     fn negotiated(&self) -> Result<Negotiated> {
         // SAFETY: the connection is valid, and outlives the uses of the returned pointers.
         unsafe {

@@ -19,6 +19,9 @@ use crate::{check, context::Context, is_there, reason};
 const FAILED: c_int = -1;
 const WANT_READ: c_int = -2;
 
+/// The result of `wolfSSL_shutdown` that has sent the alert, and not received the peer's.
+const SHUTDOWN_NOT_DONE: c_int = 2;
+
 /// TLS versions as numbered on the wire.
 const TLS_1_2: c_int = 0x0303;
 const TLS_1_3: c_int = 0x0304;
@@ -162,6 +165,23 @@ impl Connection for WolfSslConnection<'_> {
         let result = unsafe { ffi::wolfSSL_read(self.ssl, buffer.as_mut_ptr().cast(), length) };
         ensure!(result > 0, "wolfSSL_read: {}", reason(self.error(result)));
         Ok(result as usize)
+    }
+
+    fn close(&mut self) -> Result<Progress> {
+        // SAFETY: the connection is valid. It remembers that the alert was sent.
+        let shut_down = || unsafe { ffi::wolfSSL_shutdown(self.ssl) };
+        let result = match shut_down() {
+            // The second call receives.
+            SHUTDOWN_NOT_DONE => shut_down(),
+            result => result,
+        };
+        if result == ffi::WOLFSSL_SUCCESS.cast_signed() {
+            return Ok(Progress::Done);
+        }
+        match self.error(result) {
+            error if error == ffi::WOLFSSL_ERROR_WANT_READ.cast_signed() => Ok(Progress::Waiting),
+            error => bail!("wolfSSL_shutdown: {}", reason(error)),
+        }
     }
 
     fn negotiated(&self) -> Result<Negotiated> {

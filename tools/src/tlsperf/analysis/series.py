@@ -23,7 +23,8 @@ import pandas as pd
 from tlsperf.analysis.sessions import DEFAULT_SPREADS, Spreads
 from tlsperf.analysis.statistics import drift as drift_within
 from tlsperf.analysis.statistics import normal_quantile
-from tlsperf.contract.metrics import METRICS, Metric, MetricDefinition, Statistic, Unit, as_shown
+from tlsperf.contract.metric import MetricDefinition
+from tlsperf.contract.metrics import METRICS, Metric, Statistic, Unit, as_shown
 from tlsperf.contract.names import scenario_anchor, scenario_name
 from tlsperf.contract.record import SCENARIO_FIELDS, Identifier, Phase, Scenario
 from tlsperf.contract.results import Results

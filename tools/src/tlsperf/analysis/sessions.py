@@ -20,7 +20,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
 from tlsperf.analysis.statistics import ALPHA, RatioEstimate, normal_quantile, verdict
-from tlsperf.contract.metrics import Better
+from tlsperf.contract.metric import Better
 from tlsperf.contract.record import Scenario
 from tlsperf.contract.run import FigureKind, Host, HostFacts
 

@@ -25,7 +25,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
-from tlsperf.contract.metrics import Better
+from tlsperf.contract.metric import Better
 from tlsperf.contract.results import Verdict
 from tlsperf.contract.text import counted
 

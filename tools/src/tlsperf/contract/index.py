@@ -7,7 +7,8 @@ from typing import Literal
 
 from pydantic import Field
 
-from tlsperf.contract.metrics import Better, Metric, Statistic, Unit
+from tlsperf.contract.metric import Better
+from tlsperf.contract.metrics import Metric, Statistic, Unit
 from tlsperf.contract.record import Identifier, Model, Phase
 from tlsperf.contract.results import Chart, ReportReference
 from tlsperf.contract.run import HostFacts, RawFile

@@ -7,64 +7,9 @@ verdicts, charts and texts follow.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, Literal
 
-Better = Literal["higher", "lower"]
-
-ANY: Final = "*"
-"""The operations that `MetricDefinition.units` does not name."""
-
-
-@dataclass(frozen=True, slots=True)
-class MetricDefinition:
-    """One metric."""
-
-    noun: str
-    """As titles name it: memory allocated."""
-    units: Mapping[str, tuple[str, ...]]
-    """Units that an observation may have, by operation."""
-    better: Better
-    words: tuple[str, str]
-    """For a better and for a worse value, in ratios: faster, slower."""
-    order: int
-    """Place of its tables among those of other metrics."""
-    tables: Literal["kind", "operation"] = "operation"
-    """Whether a kind of handshake (full, resumed) has a table of its own, or an operation."""
-    verb: str = "is"
-    """In sentences, before `words`: it is 1.30x faster, it takes 1.30x less memory."""
-    amount: str = ""
-    """In sentences, after `words`: memory, instructions."""
-    primary: bool = False
-    """Rows, anchors and groups of the primary metric do not name it; libraries are ranked by it."""
-    implied_in_parts: bool = False
-    """Rows of its parts (phases, percentiles) do not name it."""
-    whole: bool = False
-    """Printed as a whole number; otherwise with four significant digits."""
-    whole_in: tuple[str, ...] = ()
-    """Operations in which it is printed as a whole number, where it is not in all of them."""
-    same_within: float | None = None
-    """Of counts, which need no test: the ratio up to which two of them are equal."""
-    trend: bool = False
-    """Has pages over time."""
-    charts: Mapping[str, Literal["sessions"]] = field(default_factory=dict)
-    """The chart of a table, by unit; absent where implementations are compared."""
-    harness_cost: Literal["inverse", "time", "memory"] | None = None
-    """How a value gives what one operation takes, to compare the harness' own cost with."""
-    caption: str = ""
-    """Of its tables: what is counted and how; `{counter}` is the counter's version."""
-    caution: str = ""
-    """Of its tables, after the rounds: what a reader must know of the counter."""
-
-    @property
-    def is_count(self) -> bool:
-        """Whether it is a count: it does not move with the host."""
-        return self.same_within is not None
-
-    def units_of(self, operation: str) -> tuple[str, ...]:
-        """The units that an observation of an operation may have; empty if there is none."""
-        return self.units.get(operation, self.units.get(ANY, ()))
-
+from tlsperf.contract.metric import ANY, MetricDefinition
 
 _MEMORY: Final[Mapping[str, tuple[str, ...]]] = {ANY: ("bytes", "bytes/connection")}
 
@@ -103,6 +48,13 @@ _CALLS: Final = (
     "the handshake, one byte is sent in each direction (data)"
 )
 
+_OF_CONNECTION_CALLS: Final[Mapping[str, tuple[str, ...]]] = {
+    "connection": ("calls/connection",),
+    ANY: (),
+}
+
+_TIMING: Final = "How many reads find nothing depends on when bytes arrive"
+
 METRICS: Final[Mapping[str, MetricDefinition]] = {
     "rate": MetricDefinition(
         noun="rate",
@@ -112,6 +64,7 @@ METRICS: Final[Mapping[str, MetricDefinition]] = {
             "memory": (),
             "primitive": ("operations/s", "MiB/s"),
             "set-up": (),
+            "connection": ("connections/s",),
             ANY: ("operations/s",),
         },
         better="higher",
@@ -131,6 +84,19 @@ METRICS: Final[Mapping[str, MetricDefinition]] = {
         tables="kind",
         implied_in_parts=True,
         harness_cost="time",
+    ),
+    "processor-time": MetricDefinition(
+        noun="processor time",
+        units={"connection": ("µs",), ANY: ()},
+        better="lower",
+        words=("less", "more"),
+        verb="takes",
+        amount="processor time",
+        order=10,
+        of_process=True,
+        caption="Processor time of the whole process of a side, in its own code (user) and in the "
+        "kernel (system), for handshake, a byte in both directions and close",
+        caution="Both processes run on one host, over loopback",
     ),
     "stall": MetricDefinition(
         noun="longest call",
@@ -306,6 +272,32 @@ METRICS: Final[Mapping[str, MetricDefinition]] = {
         same_within=_COUNTED_WITHIN,
         caption="System calls on one thread beside an idle one, recorded by strace ({counter})",
         caution="The transport is memory: no call sends or receives",
+    ),
+    "system-calls": MetricDefinition(
+        noun="system calls",
+        units=_OF_CONNECTION_CALLS,
+        better="lower",
+        words=("fewer", "more"),
+        verb="makes",
+        amount="system calls",
+        order=85,
+        same_within=_COUNTED_WITHIN,
+        caption="System calls of a process for each connection over a socket, recorded by strace "
+        "({counter}), with those of the harness, such as epoll_wait and accept",
+        caution=_TIMING,
+    ),
+    "socket-calls": MetricDefinition(
+        noun="reads and writes of a socket",
+        units=_OF_CONNECTION_CALLS,
+        better="lower",
+        words=("fewer", "more"),
+        verb="makes",
+        amount="reads and writes",
+        order=86,
+        same_within=_COUNTED_WITHIN,
+        caption="Reads and writes of the socket by a library for each connection, recorded by "
+        "strace ({counter}), with reads that find nothing",
+        caution=_TIMING,
     ),
     "wire-bytes": MetricDefinition(
         noun="bytes on the wire",

@@ -70,7 +70,7 @@ def scenario_name(scenario: Scenario) -> str:
         cipher = cipher_name(s.cipher_suite)
         if s.operation == "transfer" or cipher != "AES-256-GCM":
             parts.append(cipher)
-    presents = handshake or s.operation == "set-up"
+    presents = s.operation in ("handshake", "set-up", "connection")
     if s.certificate and presents and s.resumption in (None, "none"):
         parts.append(CERTIFICATES.get(s.certificate, s.certificate))
     if s.key_exchange and s.operation != "transfer":

@@ -9,7 +9,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final, Literal
 
-Operation = Literal["transfer", "handshake", "client-hello", "memory", "primitive", "set-up"]
+Operation = Literal[
+    "transfer", "handshake", "client-hello", "memory", "primitive", "set-up", "connection"
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +72,13 @@ OPERATIONS: Final[Mapping[Operation, OperationDefinition]] = {
         order=7,
         anchor="set-up",
         title="Set-up",
+    ),
+    "connection": OperationDefinition(
+        name="Connection",
+        noun="a connection over a socket",
+        order=8,
+        anchor="connections",
+        title="Connections over sockets",
     ),
 }
 """The definition of each kind, by its id."""

@@ -33,7 +33,7 @@ Sha256 = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
 
 PHASE: Final = (
     "total|construction|flight-[1-9]|tickets|handshake|data|destruction"
-    "|processor|waiting|fixed|each"
+    "|processor|waiting|fixed|each|user|system"
 )
 
 Phase = Annotated[str, StringConstraints(pattern=f"^({PHASE})$")]
@@ -43,8 +43,9 @@ A handshake has `construction`, `flight-1` … `flight-n` (flights in the order 
 processes or produces them) and `tickets`. For memory, it is the moment of the measurement:
 `construction`, `handshake` (complete), `data` (1 KiB exchanged). A set-up has `construction`,
 `handshake` (the first one) and `destruction`. A process has its time on the `processor` and the
-rest of its wall time, `waiting`. A slope has the part that is `fixed` and the part that `each` item
-adds.
+rest of its wall time, `waiting`. A connection over a socket has the processor time of a process in
+its own code, `user`, and in the kernel, `system`. A slope has the part that is `fixed` and the part
+that `each` item adds.
 """
 
 
@@ -105,7 +106,8 @@ class Scenario(Model):
     record_size: int | None = Field(None, ge=1, description="largest record, bytes of plaintext")
     variant: VariantText | None = Field(
         None,
-        description="what else names it: a primitive, key shares, hello-retry, sessions-1000, cold",
+        description="what else names it: a primitive, key shares, hello-retry, sessions-1000, "
+        "cold, nagle, nginx",
     )
 
 

@@ -9,9 +9,11 @@ from pydantic import Field, model_validator
 
 from tlsperf.contract.agreement import agrees
 from tlsperf.contract.layouts import LayoutEffect
-from tlsperf.contract.metrics import Better, Metric, Statistic, Unit
+from tlsperf.contract.metric import Better
+from tlsperf.contract.metrics import Metric, Statistic, Unit
 from tlsperf.contract.record import Identifier, Model, Phase, Scenario, Url
 from tlsperf.contract.run import HostFacts, Implementation, RawFile, RunWarning, Source, Tool
+from tlsperf.contract.sockets import SocketShares
 
 Verdict = Literal["faster", "slower", "no difference shown", "too few rounds", "not tested"]
 
@@ -433,6 +435,9 @@ class Results(Model):
         None, description="no difference of times up to it is called faster or slower"
     )
     efficiency: list[Efficiency] = Field([])
+    sockets: list[SocketShares] | None = Field(
+        None, description="of servers whose handshakes were also measured in memory"
+    )
     means: list[GroupMean] = Field([])
     factors: list[Factor] = Field([])
     comparisons: list[Comparison] = Field([])
@@ -449,6 +454,7 @@ class Results(Model):
             *(bar.implementation for headline in self.headlines for bar in headline.bars),
             *(row.implementation for noise in self.noise for row in noise.rows),
             *(i for e in self.efficiency for i in (e.implementation, e.primitive_of)),
+            *(shares.implementation for shares in self.sockets or ()),
             *(i for mean in self.means for i in (mean.implementation, mean.baseline)),
             *([self.baseline] if self.baseline else []),
             *(table.baseline for table in self.tables if table.baseline),

@@ -13,7 +13,20 @@ from typing import Annotated, Final, Literal
 
 from pydantic import AfterValidator, WithJsonSchema
 
-Kind = Literal["key-shares", "hello-retry", "sessions", "cold", "primitive", "set-up", "foreign"]
+Kind = Literal[
+    "key-shares",
+    "hello-retry",
+    "sessions",
+    "cold",
+    "nagle",
+    "server",
+    "primitive",
+    "set-up",
+    "foreign",
+]
+
+SERVERS: Final = ("nginx", "haproxy")
+"""Servers of the system's packages, to which a client connects."""
 
 GROUPS: Final = (
     *("X25519", "secp256r1", "secp384r1"),
@@ -109,6 +122,10 @@ def parse_variant(text: str) -> Variant:
         return Variant(text, "hello-retry")
     if text == "cold":
         return Variant(text, "cold")
+    if text == "nagle":
+        return Variant(text, "nagle")
+    if text in SERVERS:
+        return Variant(text, "server")
     if found := _SESSIONS.fullmatch(text):
         return Variant(text, "sessions", _checked(found[1]))
     if found := _PRIMITIVE.fullmatch(text):

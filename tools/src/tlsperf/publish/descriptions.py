@@ -9,6 +9,7 @@ from tlsperf.contract.index import ScenarioFact
 from tlsperf.contract.names import size_name
 from tlsperf.contract.operations import OPERATIONS
 from tlsperf.contract.record import CERTIFICATES, Scenario
+from tlsperf.contract.variant import SERVERS
 
 _FULL: Final = "with certificates and a key exchange, as with an unknown peer"
 _RESUMED: Final = "with the state of an earlier connection instead of certificates"
@@ -81,6 +82,18 @@ def done(scenario: Scenario) -> str:
         return f"A client starts a connection and makes its ClientHello in {protocol}{shares}."
     if s.operation == "primitive":
         return f"The library's cryptography performs {s.variant} by itself, without TLS."
+    if s.operation == "connection":
+        kind = "full" if _is_full(s) else "resumed"
+        if s.variant in SERVERS:
+            return (
+                f"A client makes connections over loopback TCP to {s.variant}, in one process: a "
+                f"{kind} {protocol} handshake, a request and an answer of HTTP, and a close."
+            )
+        nagle = ", without TCP_NODELAY" if s.variant == "nagle" else ""
+        return (
+            f"Two processes make connections over loopback TCP{nagle}: a {kind} {protocol} "
+            "handshake, a byte in each direction, and a close."
+        )
     if s.operation == "set-up" and s.variant:
         return _set_up(s.variant)
     variant = f": {s.variant}" if s.variant else ""

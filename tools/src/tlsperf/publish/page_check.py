@@ -156,6 +156,7 @@ _SECTIONS: Final = {
     "efficiency": "runs with primitives beside the transfers",
     "means": "a baseline, and tables of two rows and more",
     "noise": "a run whose noise is measured",
+    "sockets": "runs with handshakes in memory beside the connections",
     "published": "a table of data/comparisons of its runs",
 }
 """Shortcodes that show a part of results.json, and what a report needs to have that part."""

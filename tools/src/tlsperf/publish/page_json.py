@@ -104,6 +104,8 @@ def page_json(results: Results, notes: Sequence[Caveat] = (), calls: Sequence[Ca
         line["label"] = shown[line["implementation"]].label
     if calls and not any(call.name == "means" for call in calls):
         page["means"] = []
+    for line in page.get("sockets", ()):
+        line["label"] = shown[line["implementation"]].label
     for mean in page["means"]:
         mean["label"] = shown[mean["implementation"]].label
         mean["against"] = shown[mean["baseline"]].label

@@ -152,6 +152,8 @@ def _body(results: Results) -> list[str]:
         parts += [f'{{{{ chart(id="{chart.anchor}") }}}}' for chart in charts]
     if results.efficiency:
         parts += ["## How near to the ceiling", "{{ efficiency() }}"]
+    if results.sockets:
+        parts += ["## Library, kernel and the rest", "{{ sockets() }}"]
     if results.changes:
         parts += ["## Changes since the last comparable report", "{{ changes() }}"]
     parts += ["## What was measured", _measured(results)]

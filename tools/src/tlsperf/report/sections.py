@@ -1,4 +1,4 @@
-"""The sections of a report besides its tables: means, noise, efficiency, changes."""
+"""The sections of a report besides its tables: means, noise, efficiency, sockets, changes."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from tlsperf.analysis.efficiency import efficiency
 from tlsperf.analysis.means import group_means
 from tlsperf.analysis.noise import earlier, noise_of
 from tlsperf.analysis.series import MeasuredReport, MeasuredRun
+from tlsperf.analysis.sockets import socket_shares
 from tlsperf.contract.record import Identifier
 from tlsperf.contract.results import Noise
 from tlsperf.contract.run import Report, Run
@@ -22,7 +23,7 @@ def sections(
     noise: Sequence[Noise],
     report_of: Callable[[Identifier], MeasuredReport],
 ) -> dict[str, Any]:
-    """The fields means, noise, efficiency and changes of a report's `Results`.
+    """The fields means, noise, efficiency, sockets and changes of a report's `Results`.
 
     `reports` and `runs` are all that exist; `noise` is that of the report's runs; `report_of`
     returns the tables of a report by id.
@@ -33,6 +34,7 @@ def sections(
         "means": group_means(own),
         "noise": noise,
         "efficiency": efficiency(own),
+        "sockets": socket_shares(own) or None,
         "changes": None
         if before is None
         else changes(report_of(before.id), own, _between_runs(noise)),

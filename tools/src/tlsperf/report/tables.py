@@ -17,7 +17,8 @@ from tlsperf.analysis.ratios import as_ratio, prior_of_ratios, sample_ratio, ses
 from tlsperf.analysis.series import MeasuredRun, Rules, Series, figure, rounded, row_names
 from tlsperf.analysis.sessions import Prior
 from tlsperf.analysis.statistics import Summary, stability_warnings, summary
-from tlsperf.contract.metrics import STATISTICS, MetricDefinition, Unit
+from tlsperf.contract.metric import MetricDefinition
+from tlsperf.contract.metrics import STATISTICS, Unit
 from tlsperf.contract.names import cipher_name
 from tlsperf.contract.operations import OPERATIONS
 from tlsperf.contract.record import CERTIFICATES, Identifier, Scenario

@@ -1,5 +1,7 @@
 //! A connection with its buffers, and its report after the handshake.
 
+use std::io::ErrorKind;
+
 use anyhow::{Context, Result, bail, ensure};
 use rustls::{
     ClientSide, Connection as Inner, Error, HandshakeKind, ServerSide, SideData, Tcp, VecInput,
@@ -21,6 +23,7 @@ pub struct RustlsConnection<'a, S: SideData> {
     incoming: VecInput,
     outgoing: Vec<u8>,
     endpoint: &'a Endpoint,
+    is_closing: bool,
 }
 
 impl<'a, S: SideData> RustlsConnection<'a, S> {
@@ -35,6 +38,7 @@ impl<'a, S: SideData> RustlsConnection<'a, S> {
             incoming: VecInput::default(),
             outgoing,
             endpoint,
+            is_closing: false,
         })
     }
 
@@ -43,8 +47,12 @@ impl<'a, S: SideData> RustlsConnection<'a, S> {
         if !self.endpoint.has_arrived() {
             return Ok(false);
         }
-        self.incoming.read(&mut self.endpoint)?;
-        Ok(true)
+        match self.incoming.read(&mut self.endpoint) {
+            Ok(_) => Ok(true),
+            // A socket that was readable may be empty.
+            Err(error) if error.kind() == ErrorKind::WouldBlock => Ok(false),
+            Err(error) => Err(error.into()),
+        }
     }
 
     /// Processes all received bytes, none of which may be application data.
@@ -125,6 +133,28 @@ where
 
     fn receive_with(&mut self, buffer: &mut [u8], take: &mut dyn FnMut(&[u8])) -> Result<()> {
         self.lend(buffer.len(), take)
+    }
+
+    fn close(&mut self) -> Result<Progress> {
+        if !self.is_closing {
+            self.is_closing = true;
+            self.connection.send_close_notify(&mut self.outgoing);
+            self.flush()?;
+        }
+        loop {
+            let mut data = Vec::new();
+            let messages = self
+                .connection
+                .read_tls(&mut self.incoming, &mut self.outgoing);
+            let is_closed = messages.handle_all(&mut data)?.peer_has_closed();
+            ensure!(data.is_empty(), "data arrived instead of close_notify");
+            if is_closed {
+                return Ok(Progress::Done);
+            }
+            if !self.fill()? {
+                return Ok(Progress::Waiting);
+            }
+        }
     }
 
     fn negotiated(&self) -> Result<Negotiated> {

@@ -1,0 +1,337 @@
+//! Connections over loopback TCP between two processes: handshake, a byte in each direction, close.
+//!
+//! The program starts itself twice, as the server and as the client of the scenario, each on a
+//! processor of its own where there are two. Both take turns on several connections at once with
+//! epoll and sockets that do not block. What is recorded of each side is the processor time of its
+//! whole process: the library, the kernel, and the harness' own loop.
+
+mod live;
+mod peer;
+mod server;
+
+pub use peer::be;
+
+use std::{
+    env,
+    process::Command,
+    time::{Duration, Instant},
+};
+
+use anyhow::{Context, Result, ensure};
+use serde::{Deserialize, Serialize};
+
+use self::server::Serving;
+use super::{Countable, Peers, Program, Workload};
+use crate::{
+    clock::ProcessorTime,
+    library::TlsLibrary,
+    process,
+    record::{Metric, Observation, Overhead, Phase, Record, Statistic, Unit},
+    request::Request,
+    scenario::{Scenario, Server, Side, Variant, VariantKind},
+    session,
+};
+
+const SIDES: [Side; 2] = [Side::Client, Side::Server];
+
+/// Connections that the client has open at once, so that the server need not wait for each.
+const AT_ONCE: usize = 8;
+
+/// Connections before those that are measured, at least.
+const LEAST_WARM_UP: u64 = 32;
+
+/// Connections of one measurement, at most: each takes a port of the host for a while.
+const MOST: u64 = 200_000;
+
+/// The connections without TLS that measure what the harness and the kernel take.
+const OVERHEAD_SECONDS: f64 = 0.05;
+
+pub struct Connections;
+
+/// How many connections a client makes: until the time is over, and at least so many.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Extent {
+    seconds: f64,
+    least: u64,
+}
+
+impl Extent {
+    /// A condition that holds while connections are to be made.
+    fn begin(self) -> Result<impl FnMut() -> bool> {
+        let span = Duration::try_from_secs_f64(self.seconds)
+            .with_context(|| format!("{} s is no span of time", self.seconds))?;
+        let (start, mut made) = (Instant::now(), 0);
+        Ok(move || {
+            made += 1;
+            made <= self.least || (made <= MOST && start.elapsed() < span)
+        })
+    }
+}
+
+/// What a fresh process is to be.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Peer {
+    scenario: Scenario,
+    /// Whether to use the no-op library.
+    empty: bool,
+    at_once: usize,
+    /// That of the server; absent for the server itself, which reports it in its first line.
+    port: Option<u16>,
+    /// The process of a server that is a program of the system.
+    server_process: Option<u32>,
+    warm_up: Extent,
+    measured: Extent,
+}
+
+/// The first line of a server.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Listening {
+    port: u16,
+}
+
+/// What a process spent on its connections.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Spent {
+    connections: u64,
+    wall_nanoseconds: u64,
+    user_nanoseconds: u64,
+    system_nanoseconds: u64,
+}
+
+/// A moment of a process, at which nothing is left to do for its connections.
+#[derive(Clone, Copy)]
+struct Moment {
+    wall: Instant,
+    processor: ProcessorTime,
+}
+
+impl Moment {
+    fn now() -> Result<Self> {
+        Ok(Self {
+            wall: Instant::now(),
+            processor: ProcessorTime::of_this_process()?,
+        })
+    }
+
+    fn of_process(id: u32) -> Result<Self> {
+        Ok(Self {
+            wall: Instant::now(),
+            processor: ProcessorTime::of_process(id)?,
+        })
+    }
+
+    fn until(self, end: Self, connections: u64) -> Result<Spent> {
+        let processor = end.processor.since(self.processor);
+        let nanoseconds = |time: Duration| u64::try_from(time.as_nanos());
+        Ok(Spent {
+            connections,
+            wall_nanoseconds: nanoseconds(end.wall - self.wall)?,
+            user_nanoseconds: nanoseconds(processor.user)?,
+            system_nanoseconds: nanoseconds(processor.system)?,
+        })
+    }
+}
+
+impl Spent {
+    /// Per connection.
+    fn microseconds(&self, nanoseconds: u64) -> f64 {
+        nanoseconds as f64 / 1e3 / self.connections as f64
+    }
+}
+
+/// The argument of a process that is one side.
+const ARGUMENT: &str = "peer";
+
+fn this_program(_: Side, argument: &str) -> Result<Command> {
+    let mut command = Command::new(env::current_exe()?);
+    command.arg(argument);
+    Ok(command)
+}
+
+impl Peers for Connections {
+    fn count(&self, scenario: &Scenario, connections: u64, program: &Program<'_>) -> Result<u64> {
+        let extent = |least| Extent {
+            seconds: 0.0,
+            least,
+        };
+        let peer = Peer {
+            scenario: scenario.clone(),
+            empty: false,
+            at_once: 1,
+            port: None,
+            server_process: None,
+            warm_up: extent(LEAST_WARM_UP),
+            measured: extent(connections - 1),
+        };
+        let [client, _] = run(&peer, program)?;
+        Ok(client.connections)
+    }
+}
+
+/// Runs the server and the client of `peer` in fresh processes, and returns what each spent.
+fn run(peer: &Peer, program: &Program<'_>) -> Result<[Spent; 2]> {
+    let start = |side| program(side, ARGUMENT);
+    let mut server = process::start(start(Side::Server)?, peer).context("server")?;
+    let line = server.line().context("server")?;
+    let Listening { port } = serde_json::from_str(&line).context("the server's first line")?;
+    let client = Peer {
+        port: Some(port),
+        ..peer.clone()
+    };
+    let client = process::answer(start(Side::Client)?, &client).context("client")?;
+    let server = server.finish().context("server")?;
+    let client: Spent = serde_json::from_slice(&client).context("the client's answer")?;
+    let server: Spent = serde_json::from_slice(&server).context("the server's answer")?;
+    ensure!(
+        client.connections == server.connections && client.connections > 0,
+        "found {} connections of the server, expected {}, as many as the client's",
+        server.connections,
+        client.connections
+    );
+    Ok([client, server])
+}
+
+/// Runs a server of the system, and the client of `peer` in a fresh process.
+fn run_with(server: Server, mut peer: Peer) -> Result<[Spent; 2]> {
+    let serving = Serving::start(server, &peer.scenario)?;
+    peer.port = Some(serving.port);
+    peer.server_process = Some(serving.process());
+    let mut client = process::start(this_program(Side::Client, ARGUMENT)?, &peer)?;
+    let server = client.line().context("client")?;
+    let client = client.finish().context("client")?;
+    let server = serde_json::from_str(&server).context("the client's first line")?;
+    let client = serde_json::from_slice(&client).context("the client's answer")?;
+    Ok([client, server])
+}
+
+fn processor_time(phase: Phase, value: f64) -> Observation {
+    Observation {
+        phase,
+        metric: Metric::PROCESSOR_TIME,
+        statistic: Statistic::Value,
+        value,
+        unit: Unit::MICROSECONDS,
+    }
+}
+
+impl<L: TlsLibrary> Workload<L> for Connections {
+    fn sides(&self) -> &'static [Option<Side>] {
+        const { &[Some(SIDES[0]), Some(SIDES[1])] }
+    }
+
+    fn variants(&self) -> &'static [VariantKind] {
+        &[
+            VariantKind::HelloRetry,
+            VariantKind::Nagle,
+            VariantKind::Server,
+        ]
+    }
+
+    fn unsupported(&self, library: &L, scenario: &Scenario) -> Result<Option<String>> {
+        match scenario.variant {
+            Some(Variant::Server(server)) => {
+                server::unsupported(server, &library.implementation()?)
+            }
+            _ => Ok(None),
+        }
+    }
+
+    /// Processor time of each side, and connections per second as the client sees them.
+    fn measure(&self, library: &L, request: &Request) -> Result<Vec<Record>> {
+        session::prove_verification(library, &request.scenario)?;
+        let peer = Peer {
+            scenario: request.scenario.clone(),
+            empty: false,
+            at_once: AT_ONCE,
+            port: None,
+            server_process: None,
+            warm_up: Extent {
+                seconds: request.warmup_seconds,
+                least: LEAST_WARM_UP,
+            },
+            measured: Extent {
+                seconds: request.measure_seconds,
+                least: 1,
+            },
+        };
+        let spent = match request.scenario.variant {
+            Some(Variant::Server(server)) => run_with(server, peer)?,
+            _ => run(&peer, &this_program)?,
+        };
+        let of_side = |(side, spent): (Side, Spent)| {
+            let Spent {
+                connections,
+                user_nanoseconds: user,
+                system_nanoseconds: system,
+                ..
+            } = spent;
+            let observations = vec![
+                processor_time(Phase::Total, spent.microseconds(user + system)),
+                processor_time(Phase::User, spent.microseconds(user)),
+                processor_time(Phase::System, spent.microseconds(system)),
+            ];
+            let elapsed = Duration::from_nanos(user + system);
+            request.measurement(Some(side), connections, elapsed, observations)
+        };
+        let mut records: Vec<_> = SIDES.into_iter().zip(spent).map(of_side).collect();
+        let [client, _] = spent;
+        let elapsed = Duration::from_nanos(client.wall_nanoseconds);
+        let rate = Observation {
+            phase: Phase::Total,
+            metric: Metric::RATE,
+            statistic: Statistic::Value,
+            value: client.connections as f64 / elapsed.as_secs_f64(),
+            unit: Unit::CONNECTIONS_PER_SECOND,
+        };
+        records.push(request.measurement(None, client.connections, elapsed, vec![rate]));
+        Ok(records.into_iter().map(Record::Measurement).collect())
+    }
+
+    /// Processor time of the same connections without TLS: of the kernel and of the harness.
+    fn own_cost(&self, request: &Request) -> Result<Vec<Record>> {
+        if let Some(Variant::Server(_)) = request.scenario.variant {
+            // The harness has no part in such a server, which does not work without TLS.
+            return Ok(Vec::new());
+        }
+        let peer = Peer {
+            scenario: request.scenario.clone(),
+            empty: true,
+            at_once: AT_ONCE,
+            port: None,
+            server_process: None,
+            warm_up: Extent {
+                seconds: 0.0,
+                least: LEAST_WARM_UP,
+            },
+            measured: Extent {
+                seconds: OVERHEAD_SECONDS,
+                least: 1,
+            },
+        };
+        let spent = run(&peer, &this_program)?;
+        let record = |(side, spent): (Side, Spent)| {
+            Record::Overhead(Overhead {
+                nanoseconds: Some(
+                    1e3 * spent.microseconds(spent.user_nanoseconds + spent.system_nanoseconds),
+                ),
+                ..request.overhead(Some(side))
+            })
+        };
+        Ok(SIDES.into_iter().zip(spent).map(record).collect())
+    }
+
+    fn countable(&self) -> Option<&dyn Countable<L>> {
+        None
+    }
+
+    fn peers(&self) -> Option<&dyn Peers> {
+        Some(self)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,64 @@
+"""What the tools decide by a metric: the fields of an entry in `metrics.py`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Final, Literal
+
+Better = Literal["higher", "lower"]
+
+ANY: Final = "*"
+"""The operations that `MetricDefinition.units` does not name."""
+
+
+@dataclass(frozen=True, slots=True)
+class MetricDefinition:
+    """One metric."""
+
+    noun: str
+    """As titles name it: memory allocated."""
+    units: Mapping[str, tuple[str, ...]]
+    """Units that an observation may have, by operation."""
+    better: Better
+    words: tuple[str, str]
+    """For a better and for a worse value, in ratios: faster, slower."""
+    order: int
+    """Place of its tables among those of other metrics."""
+    tables: Literal["kind", "operation"] = "operation"
+    """Whether a kind of handshake (full, resumed) has a table of its own, or an operation."""
+    verb: str = "is"
+    """In sentences, before `words`: it is 1.30x faster, it takes 1.30x less memory."""
+    amount: str = ""
+    """In sentences, after `words`: memory, instructions."""
+    primary: bool = False
+    """Rows, anchors and groups of the primary metric do not name it; libraries are ranked by it."""
+    implied_in_parts: bool = False
+    """Rows of its parts (phases, percentiles) do not name it."""
+    whole: bool = False
+    """Printed as a whole number; otherwise with four significant digits."""
+    whole_in: tuple[str, ...] = ()
+    """Operations in which it is printed as a whole number, where it is not in all of them."""
+    same_within: float | None = None
+    """Of counts, which need no test: the ratio up to which two of them are equal."""
+    of_process: bool = False
+    """Time of a whole process, with the phases `user` and `system`."""
+    trend: bool = False
+    """Has pages over time."""
+    charts: Mapping[str, Literal["sessions"]] = field(default_factory=dict)
+    """The chart of a table, by unit; absent where implementations are compared."""
+    harness_cost: Literal["inverse", "time", "memory"] | None = None
+    """How a value gives what one operation takes, to compare the harness' own cost with."""
+    caption: str = ""
+    """Of its tables: what is counted and how; `{counter}` is the counter's version."""
+    caution: str = ""
+    """Of its tables, after the rounds: what a reader must know of the counter."""
+
+    @property
+    def is_count(self) -> bool:
+        """Whether it is a count: it does not move with the host."""
+        return self.same_within is not None
+
+    def units_of(self, operation: str) -> tuple[str, ...]:
+        """The units that an observation of an operation may have; empty if there is none."""
+        return self.units.get(operation, self.units.get(ANY, ()))
