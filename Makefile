@@ -37,7 +37,7 @@ test: doctor-test test-bench test-tools test-suites ## run every test
 # --- parts -----------------------------------------------------------------------------------
 
 .PHONY: libraries
-libraries: $(VENV)/.build $(if $(filter layouts libraries post-quantum,$(SUITE)),more-libraries) ## build tlsbench and the programs of the libraries in the workspace of bench/
+libraries: $(VENV)/.build $(if $(shell grep -sE '"tls-(aws-lc|s2n-tls|gnutls|wolfssl)"' bench/suites/$(SUITE).toml),more-libraries) ## build tlsbench and the programs of the libraries in the workspace of bench/
 	cd bench && cargo build --release --locked --workspace
 
 .PHONY: tlsbench
@@ -89,7 +89,7 @@ test-libraries: libraries more-libraries $(VENV)/.dev ## run `test` and `check` 
 	$(call in_each_library,cargo fmt --check)
 	$(call in_each_library,cargo clippy --release --locked --all-targets --target-dir ../../target -- -D warnings)
 	$(call in_each_library,cargo test --release --locked --target-dir ../../target)
-	$(if $(LIBRARY),,$(PYTHON) tools/automation/suites.py layouts libraries post-quantum)
+	$(if $(LIBRARY),,$(PYTHON) tools/automation/suites.py layouts libraries post-quantum sockets)
 
 .PHONY: test-servers
 test-servers: tlsbench ## measure nginx and HAProxy of the host once, into build/servers (needs nginx, haproxy and libssl-dev)

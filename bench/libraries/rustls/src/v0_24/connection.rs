@@ -23,6 +23,8 @@ pub struct RustlsConnection<'a, S: SideData> {
     incoming: VecInput,
     outgoing: Vec<u8>,
     endpoint: &'a Endpoint,
+    /// Data that arrived with the end of the handshake.
+    early: Vec<u8>,
     is_closing: bool,
 }
 
@@ -38,6 +40,7 @@ impl<'a, S: SideData> RustlsConnection<'a, S> {
             incoming: VecInput::default(),
             outgoing,
             endpoint,
+            early: Vec::new(),
             is_closing: false,
         })
     }
@@ -55,15 +58,14 @@ impl<'a, S: SideData> RustlsConnection<'a, S> {
         }
     }
 
-    /// Processes all received bytes, none of which may be application data.
+    /// Processes all received bytes. Over a socket, data may arrive together with the last flight.
     fn process(&mut self) -> Result<()> {
         while self.fill()? {
             let mut messages = self
                 .connection
                 .read_tls(&mut self.incoming, &mut self.outgoing);
             if let Some(payload) = messages.next_payload() {
-                let length = payload?.bytes().len();
-                bail!("{length} bytes of data arrived, expected none");
+                self.early.extend_from_slice(payload?.bytes());
             }
         }
         Ok(())
@@ -183,6 +185,13 @@ impl<S: SideData> RustlsConnection<'_, S> {
     /// Passes on the plaintext of one record, of at most `room` bytes, in the buffer where it was
     /// decrypted.
     fn lend(&mut self, room: usize, take: &mut dyn FnMut(&[u8])) -> Result<()> {
+        if !self.early.is_empty() {
+            let length = self.early.len();
+            ensure!(length <= room, "{length} bytes, expected at most {room}");
+            take(&self.early);
+            self.early.clear();
+            return Ok(());
+        }
         loop {
             let mut messages = self
                 .connection
