@@ -88,8 +88,13 @@ def test_clients_have_no_shares() -> None:
     assert shares(in_memory(2000), connection(600, 300, scenario=client)) == []
 
 
+def test_processes_that_wait_without_nodelay_have_no_parts() -> None:
+    scenario = CONNECTION.model_copy(update={"variant": "nagle"})
+    assert shares(in_memory(2000), connection(600, 300, scenario=scenario)) == []
+
+
 def test_the_handshake_in_memory_is_the_same_for_each_kind_of_server() -> None:
-    for variant in ("nagle", "nginx", "haproxy"):
+    for variant in ("nginx", "haproxy"):
         scenario = CONNECTION.model_copy(update={"variant": variant})
         [found] = shares(in_memory(2000), connection(600, 300, scenario=scenario))
         assert found.handshake == "500.0"

@@ -16,7 +16,7 @@ from tlsperf.contract.sockets import SocketShares
 from tlsperf.contract.text import value_text
 from tlsperf.contract.variant import parse_variant
 
-_OF_SOCKETS: Final = frozenset({"nagle", "server"})
+_OF_SOCKETS: Final = frozenset({"server"})
 """Variants that say how connections are made, not what the library does."""
 
 
@@ -31,6 +31,10 @@ def socket_shares(report: MeasuredReport) -> list[SocketShares]:
         for row in table.rows:
             whole = rows[row.scenario, row.phase, row.metric, row.statistic, table.unit]
             if not whole.definition.of_process or whole.is_part or row.scenario.side != "server":
+                continue
+            if (
+                row.scenario.variant == "nagle"
+            ):  # its processes wait, so that ticks seldom find them
                 continue
             kernel = rows.get((row.scenario, "system", row.metric, row.statistic, table.unit))
             memory = rows.get((_in_memory(row.scenario), "total", "rate", "value", "handshakes/s"))
