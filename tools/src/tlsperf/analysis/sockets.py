@@ -66,7 +66,7 @@ def _shares(
 ) -> SocketShares:
     library = 1e6 / rate
     parts = [100 * part / whole for part in (library, kernel, whole - library - kernel)]
-    texts = [f"{part:.0f}%" for part in parts]
+    texts = [f"{round(part)}%".replace("-", "−") for part in parts]
     return SocketShares(
         anchor=anchor,
         name=name,
