@@ -217,7 +217,7 @@ def test_the_best_is_shown_to_be_better() -> None:
         assert not (leaders and together), (results.id, row.anchor)
         assert len(together) != 1, (results.id, row.anchor)
         tied += len(together) > 1
-        counted = [cell for cell in row.cells if cell.valid and cell.value]
+        counted = [cell for cell in row.cells if cell.valid and cell.value is not None]
         first = max if table.better == "higher" else min
         for cell in leaders:
             best += 1

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from test_overviews import SCENARIO, on_machine, report
 from tlsperf.contract.index import ScenarioOverview
+from tlsperf.contract.metrics import METRICS
 from tlsperf.contract.record import Scenario
 from tlsperf.contract.results import Results
 from tlsperf.contract.run import Report
@@ -18,7 +19,7 @@ from tlsperf.load.run import read_runs
 from tlsperf.publish.descriptions import done, facts, why
 from tlsperf.publish.libraries import libraries
 from tlsperf.publish.reports import by_time, host_of, newest_first, same_time
-from tlsperf.publish.scenarios import SUPPORTING, scenario_csv, scenario_list, scenarios, shortened
+from tlsperf.publish.scenarios import scenario_csv, scenario_list, scenarios, shortened
 
 ROOT = Path(__file__).parents[2]
 OLD = report("2025-01-01", {"rustls-1": 100, "openssl-1": 90})
@@ -103,7 +104,7 @@ def test_every_figure_of_a_shared_scenario_is_on_its_page() -> None:
     expected: dict[str, dict[str, set[tuple[str, str, str]]]] = {}
     for _, results in reports:
         for table in results.tables:
-            if table.by_phase or table.rows[0].metric in SUPPORTING:
+            if table.by_phase or METRICS[table.rows[0].metric].supporting:
                 continue
             for row in table.rows:
                 for cell in row.cells:

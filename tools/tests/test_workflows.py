@@ -180,7 +180,7 @@ def test_the_form_offers_every_existing_suite() -> None:
     suite = WORKFLOWS["bench"].events["workflow_dispatch"]["inputs"]["suite"]
     files = (ROOT / "bench" / "suites").glob("[!_]*.toml")
     # Counts need no bench host: they are the same on any machine.
-    counts = {"calls", "instructions", "nightly", "replay", "wire"}
+    counts = {"calls", "calls-threads", "instructions", "nightly", "replay", "wire"}
     # A bench host has no web server, and the versions of Debian's packages change under it.
     servers = {"servers"}
     expected = {path.stem for path in files} - counts - servers

@@ -32,7 +32,7 @@ const OF_SERVER: Bytes = [2048, 512, 1024];
 const ADDED: f64 = 64.0;
 
 /// Bytes of a connection of the no-op library.
-const NOOP: f64 = 16.0;
+const NOOP: f64 = 24.0;
 
 const FULL: &str = "the transport is full";
 

@@ -43,6 +43,8 @@ class MetricDefinition:
     """Of counts, which need no test: the ratio up to which two of them are equal."""
     of_process: bool = False
     """Time of a whole process, with the phases `user` and `system`."""
+    supporting: bool = False
+    """It explains another metric, and has no page of a scenario: reports and Explore show it."""
     trend: bool = False
     """Has pages over time."""
     charts: Mapping[str, Literal["sessions"]] = field(default_factory=dict)

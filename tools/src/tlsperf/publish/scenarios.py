@@ -20,7 +20,7 @@ from tlsperf.contract.index import (
     ScenarioOverview,
     ScenarioReport,
 )
-from tlsperf.contract.metrics import UNITS, Unit
+from tlsperf.contract.metrics import METRICS, UNITS, Unit
 from tlsperf.contract.record import Identifier
 from tlsperf.contract.results import Caveat, Chart, Results, Row, Table
 from tlsperf.contract.run import HostFacts, Report
@@ -60,22 +60,6 @@ class Place:
         return self.table.rows[0]
 
 
-SUPPORTING: Final = frozenset(
-    {
-        "allocated-in-all",
-        "peak-allocated",
-        "frees",
-        "mutex-locks",
-        "read-locks",
-        "write-locks",
-        "kernel-calls",
-    }
-)
-"""Counts without a page of their own: reports and Explore show them beside the allocations and the
-locked instructions.
-"""
-
-
 def scenarios(
     reports: Sequence[tuple[Report, Results]], notes: Sequence[Caveat]
 ) -> list[tuple[ScenarioOverview, list[Drawing]]]:
@@ -93,7 +77,7 @@ def _places(reports: Sequence[tuple[Report, Results]]) -> dict[Identifier, list[
     decided = {results.id: report for report, results in reports}
     for results in newest_first(results for _, results in reports):
         for table in results.tables:
-            if table.by_phase or table.rows[0].metric in SUPPORTING:
+            if table.by_phase or METRICS[table.rows[0].metric].supporting:
                 continue
             for row in table.rows:
                 if any(cell.value is not None for cell in row.cells):

@@ -1,0 +1,225 @@
+use super::*;
+
+fn scenario(text: &str) -> Scenario {
+    serde_json::from_str(text).unwrap()
+}
+
+fn base() -> Scenario {
+    scenario(
+        r#"{"operation":"handshake","protocol":"1.3","cipher_suite":"TLS_AES_256_GCM_SHA384",
+        "key_exchange":"X25519","certificate":"rsa-2048","authentication":"server",
+        "resumption":"none","threads":1}"#,
+    )
+}
+
+fn set_up(variant: Option<&str>) -> Scenario {
+    Scenario {
+        operation: Operation::SetUp,
+        variant: variant.map(|it| it.parse().unwrap()),
+        ..base()
+    }
+}
+
+/// The name of the wrong field, if there is one.
+fn wrong(scenario: &Scenario) -> Option<&'static str> {
+    scenario.check().err().map(|fault| fault.field)
+}
+
+#[test]
+fn an_error_names_the_missing_field() {
+    assert_eq!(base().check(), Ok(()));
+    let without = |field: &str| {
+        let mut value = serde_json::to_value(base()).unwrap();
+        value.as_object_mut().unwrap().remove(field);
+        wrong(&serde_json::from_value(value).unwrap())
+    };
+    for field in [
+        "protocol",
+        "cipher_suite",
+        "key_exchange",
+        "certificate",
+        "authentication",
+        "resumption",
+        "threads",
+    ] {
+        assert_eq!(without(field), Some(field));
+    }
+}
+
+#[test]
+fn an_error_names_the_contradicting_field() {
+    let tls12 = Scenario {
+        protocol: Some(Protocol::Tls12),
+        cipher_suite: Some(CipherSuite::EcdheRsaAes256Gcm),
+        ..base()
+    };
+    assert_eq!(wrong(&tls12), None);
+    let transfer = Scenario {
+        operation: Operation::Transfer,
+        size: Some(1 << 16),
+        ..base()
+    };
+    assert_eq!(wrong(&transfer), None);
+    for (scenario, field) in [
+        (
+            Scenario {
+                cipher_suite: base().cipher_suite,
+                ..tls12.clone()
+            },
+            "cipher_suite",
+        ),
+        (
+            Scenario {
+                certificate: Some(Certificate::EcdsaP256),
+                ..tls12.clone()
+            },
+            "cipher_suite",
+        ),
+        (
+            Scenario {
+                key_exchange: Some(KeyExchange::X25519MlKem768),
+                ..tls12.clone()
+            },
+            "key_exchange",
+        ),
+        (
+            Scenario {
+                variant: Some(Variant::HelloRetry),
+                ..tls12
+            },
+            "variant",
+        ),
+        (
+            Scenario {
+                resumption: Some(Resumption::Resumed),
+                ..base()
+            },
+            "resumption",
+        ),
+        (
+            Scenario {
+                size: Some(1),
+                ..base()
+            },
+            "size",
+        ),
+        (
+            Scenario {
+                resumption: Some(Resumption::Ticket),
+                ..transfer.clone()
+            },
+            "resumption",
+        ),
+        (
+            Scenario {
+                record_size: Some(100),
+                ..transfer.clone()
+            },
+            "record_size",
+        ),
+        (
+            Scenario {
+                record_size: Some(20_000),
+                ..transfer.clone()
+            },
+            "record_size",
+        ),
+        (
+            Scenario {
+                in_flight: Some(1000),
+                ..transfer
+            },
+            "in_flight",
+        ),
+        (scenario(r#"{"operation":"primitive"}"#), "variant"),
+        (
+            scenario(r#"{"operation":"primitive","variant":"rsa-2048-sign","protocol":"1.3"}"#),
+            "protocol",
+        ),
+        (set_up(None), "variant"),
+        (
+            Scenario {
+                certificate: Some(Certificate::Rsa2048),
+                ..set_up(Some("names-10"))
+            },
+            "certificate",
+        ),
+        (
+            Scenario {
+                authentication: Some(Authentication::Mutual),
+                ..set_up(Some("server"))
+            },
+            "authentication",
+        ),
+        (
+            Scenario {
+                threads: Some(2),
+                ..set_up(Some("server"))
+            },
+            "threads",
+        ),
+        (base().on(crate::scenario::Side::Client), "side"),
+    ] {
+        assert_eq!(wrong(&scenario), Some(field), "{scenario:?}");
+    }
+}
+
+#[test]
+fn a_set_up_requires_the_variant_of_a_set_up() {
+    for variant in ["server", "client-mozilla", "private-key", "process-server"] {
+        assert_eq!(wrong(&set_up(Some(variant))), None, "{variant}");
+    }
+    let named = Scenario {
+        certificate: Some(Certificate::EcdsaP256),
+        ..set_up(Some("names-10"))
+    };
+    assert_eq!(wrong(&named), None);
+    assert_eq!(wrong(&set_up(Some("cold"))), Some("variant"));
+}
+
+#[test]
+fn a_connection_has_one_thread_and_a_server_of_the_system_resumes_nothing() {
+    let connection = Scenario {
+        operation: Operation::Connection,
+        ..base()
+    };
+    assert_eq!(wrong(&connection), None);
+    let threads = Some(2);
+    let several = Scenario {
+        threads,
+        ..connection.clone()
+    };
+    assert_eq!(wrong(&several), Some("threads"));
+    let nginx = Scenario {
+        variant: Some("nginx".parse().unwrap()),
+        ..connection
+    };
+    assert_eq!(wrong(&nginx), None);
+    let resumed = Scenario {
+        resumption: Some(Resumption::Ticket),
+        ..nginx.clone()
+    };
+    assert_eq!(wrong(&resumed), Some("resumption"));
+    let mutual = Scenario {
+        authentication: Some(Authentication::Mutual),
+        ..nginx.clone()
+    };
+    assert_eq!(wrong(&mutual), Some("authentication"));
+    let handshake = Scenario {
+        operation: Operation::Handshake,
+        ..nginx
+    };
+    assert_eq!(wrong(&handshake), Some("variant"));
+}
+
+#[test]
+fn a_resumption_of_tls12_exchanges_no_keys() {
+    let resumed = Scenario {
+        protocol: Some(Protocol::Tls12),
+        cipher_suite: Some(CipherSuite::EcdheRsaAes256Gcm),
+        key_exchange: None,
+        resumption: Some(Resumption::Ticket),
+        ..base()
+    };
+    assert_eq!(wrong(&resumed), None);
+}
