@@ -248,7 +248,10 @@ impl TlsLibrary for GnuTls {
             return Some(format!("GnuTLS has no {group} in this version"));
         }
         if !has_signature(setup.certificate) {
-            return Some(format!("GnuTLS has no {} in this version", setup.certificate));
+            return Some(format!(
+                "GnuTLS has no {} in this version",
+                setup.certificate
+            ));
         }
         let mutual = setup.authentication == Authentication::Mutual;
         if mutual && (setup.protocol, setup.certificate) == (Protocol::Tls12, Certificate::Ed25519)
