@@ -19,15 +19,7 @@ const HEADER: usize = 5;
 /// Stands for the content type and the tag.
 const TRAILER: [u8; 1 + 16] = [0; 1 + 16];
 
-const LARGEST_RECORD: u32 = 1 << 14;
-
 pub struct CopyLibrary;
-
-/// The number of flights, and the plaintext bytes of a record.
-pub struct CopyConfig {
-    noop: Config,
-    record: usize,
-}
 
 /// A connection that frames and copies its data.
 pub struct CopyConnection<'a> {
@@ -81,8 +73,8 @@ impl Connection for CopyConnection<'_> {
 }
 
 impl TlsLibrary for CopyLibrary {
-    type ClientConfig = CopyConfig;
-    type ServerConfig = CopyConfig;
+    type ClientConfig = Config;
+    type ServerConfig = Config;
     type Client<'a> = CopyConnection<'a>;
     type Server<'a> = CopyConnection<'a>;
 
@@ -94,40 +86,28 @@ impl TlsLibrary for CopyLibrary {
         None
     }
 
-    fn client_config(&self, setup: &Setup) -> Result<CopyConfig> {
-        Ok(CopyConfig {
-            noop: NoopLibrary.client_config(setup)?,
-            record: setup
-                .record_size
-                .map_or(LARGEST_RECORD, |it| it.min(LARGEST_RECORD)) as usize,
-        })
+    fn client_config(&self, setup: &Setup) -> Result<Config> {
+        NoopLibrary.client_config(setup)
     }
 
-    fn server_config(&self, setup: &Setup) -> Result<CopyConfig> {
-        Ok(CopyConfig {
-            noop: NoopLibrary.server_config(setup)?,
-            ..self.client_config(setup)?
-        })
+    fn server_config(&self, setup: &Setup) -> Result<Config> {
+        NoopLibrary.server_config(setup)
     }
 
     fn connect<'a>(
         &self,
-        config: &'a CopyConfig,
+        config: &'a Config,
         endpoint: &'a Endpoint,
     ) -> Result<CopyConnection<'a>> {
         Ok(CopyConnection {
-            noop: NoopLibrary.connect(&config.noop, endpoint)?,
+            noop: NoopLibrary.connect(config, endpoint)?,
             endpoint,
             record: config.record,
             rest: 0,
         })
     }
 
-    fn accept<'a>(
-        &self,
-        config: &'a CopyConfig,
-        endpoint: &'a Endpoint,
-    ) -> Result<CopyConnection<'a>> {
+    fn accept<'a>(&self, config: &'a Config, endpoint: &'a Endpoint) -> Result<CopyConnection<'a>> {
         self.connect(config, endpoint)
     }
 }

@@ -20,9 +20,14 @@ use crate::{
 
 pub struct NoopLibrary;
 
-/// The number of flights of each role.
+/// Largest record of the protocol, in bytes of plaintext.
+const LARGEST_RECORD: u32 = 1 << 14;
+
+/// The flights and records of a role.
 #[derive(Clone, Copy)]
 pub struct Config {
+    /// Bytes of plaintext in a record.
+    pub record: usize,
     flights: u32,
     /// Whether the last flight only receives, since the peer waits for nothing more.
     ends_silently: bool,
@@ -55,7 +60,7 @@ impl Connection for NoopConnection<'_> {
     }
 
     fn send(&mut self, data: &[u8]) -> Result<()> {
-        for record in data.chunks(1 << 14) {
+        for record in data.chunks(self.config.record) {
             ensure!(self.endpoint.send(&record[..1]), "the transport is full");
         }
         Ok(())
@@ -81,6 +86,12 @@ impl Connection for NoopConnection<'_> {
     fn negotiated(&self) -> Result<Negotiated> {
         bail!("the no-op library negotiates nothing")
     }
+}
+
+fn record(setup: &Setup) -> usize {
+    setup
+        .record_size
+        .map_or(LARGEST_RECORD, |it| it.min(LARGEST_RECORD)) as usize
 }
 
 /// Whether the client receives the last flight.
@@ -118,6 +129,7 @@ impl TlsLibrary for NoopLibrary {
     fn client_config(&self, setup: &Setup) -> Result<Config> {
         let full_tls12 = is_full_tls12(setup);
         Ok(Config {
+            record: record(setup),
             flights: 2 + u32::from(full_tls12),
             ends_silently: full_tls12,
         })
@@ -127,6 +139,7 @@ impl TlsLibrary for NoopLibrary {
         let sends_ticket =
             setup.protocol == Protocol::Tls13 && setup.resumption != Resumption::None;
         Ok(Config {
+            record: record(setup),
             flights: 2,
             ends_silently: !is_full_tls12(setup) && !sends_ticket,
         })

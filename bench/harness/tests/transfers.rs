@@ -66,10 +66,11 @@ fn the_no_op_library_fails_the_checks() {
 
 #[test]
 fn copies_are_recorded_separately_and_grow_with_the_bytes() {
-    let copies = |size: u32| {
+    let copies = |size: u32, record_size: u32| {
         let request: Request = serde_json::from_value(json!({
             "schema": 1, "round": 1, "block": 0, "implementation": "empty-1.0",
-            "scenario": scenario(&json!({"size": size, "in_flight": size})),
+            "scenario":
+                scenario(&json!({"size": size, "in_flight": size, "record_size": record_size})),
             "measure_seconds": 0.0, "warmup_seconds": 0.0,
         }))
         .unwrap();
@@ -80,8 +81,10 @@ fn copies_are_recorded_separately_and_grow_with_the_bytes() {
             other => panic!("{other:?} is not an overhead record"),
         })
     };
-    for (small, large) in copies(16 << 10).zip(copies(1 << 20)) {
-        assert!(small > 0.0 && large > 8.0 * small, "{small}, {large} ns");
+    for record in [1 << 14, 1 << 12] {
+        for (small, large) in copies(1 << 14, record).zip(copies(1 << 20, record)) {
+            assert!(small > 0.0 && large > 8.0 * small, "{small}, {large} ns");
+        }
     }
 }
 
