@@ -20,7 +20,7 @@ from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import stats
+from scipy import special
 
 Floats = NDArray[np.float64]
 
@@ -56,8 +56,8 @@ class Step:
 
 def limit(series: int) -> float:
     """How many usual differences a step must exceed, where so many series are watched."""
-    usual = stats.t.ppf(0.75, TAILS)  # half of the absolute differences are smaller
-    return float(stats.t.isf(RATE / (2 * series), TAILS) / usual)
+    usual = special.stdtrit(TAILS, 0.75)  # half of the absolute differences are smaller
+    return float(-special.stdtrit(TAILS, RATE / (2 * series)) / usual)
 
 
 def usual_difference(differences: Floats) -> float:
@@ -67,7 +67,7 @@ def usual_difference(differences: Floats) -> float:
     while few nights are known.
     """
     count = len(differences)
-    rank = math.ceil(count / 2 + stats.norm.ppf(0.975) * math.sqrt(count) / 2)
+    rank = math.ceil(count / 2 + special.ndtri(0.975) * math.sqrt(count) / 2)
     return max(FLOOR, float(np.sort(np.abs(differences))[min(rank, count) - 1]))
 
 
