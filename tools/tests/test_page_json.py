@@ -252,6 +252,26 @@ def test_a_figure_has_its_exact_value_only_where_others_published_it(results: Re
         assert made.get("value") == (cell.value if published and low is None else None)
 
 
+def test_a_range_of_one_number_is_left_out_and_equal_counts_are_called_equal(
+    results: Results,
+) -> None:
+    cells = [c for row in results.tables[0].rows for c in row.cells]
+    cell = next(c for c in cells if c.ratio and c.interval and " (" in c.ratio.text)
+    assert cell.ratio
+    shown = cell.ratio.text.partition(" (")[0]
+    for (low, high), text in (((2.0, 2.0), shown), ((1.0, 1.0), "equal"), ((1.0, 1.5), shown)):
+        ratio = cell.ratio.model_copy(update={"low": low, "high": high})
+        made_of = cell.model_copy(update={"low": low, "high": high, "ratio": ratio})
+        row = results.tables[0].rows[0].model_copy(update={"cells": [made_of]})
+        table = results.tables[0].model_copy(
+            update={"rows": [row], "implementations": [cell.implementation]}
+        )
+        [line] = page(results, tables=[table])["tables"][table.anchor]["sets"][0]["rows"]
+        [made] = line["cells"]
+        assert made["ratio"].startswith(text)
+        assert ("intervals" in made) == (low != high)
+
+
 def test_a_note_of_several_cells_is_printed_once_and_marked_in_each(results: Results) -> None:
     table = results.tables[0]
     cells = [cell for row in table.rows for cell in row.cells if cell.valid]

@@ -635,7 +635,7 @@ def test_a_table_of_counts_names_its_counter() -> None:
     [made] = tables([newer, run(), counted], {KEY: [counts(100, 101)]}, PAIRS, BUILDS, THEIRS)
     assert made.caption == (
         f"{head.replace('3.19', '3.19, 3.20')}2 to 3 rounds. {tail} Ratio to OpenSSL 3, with its "
-        "range over all rounds."
+        "range where rounds differ."
     )
     for values in ((100.0,), (100.0, 101.0)):
         of = {OURS: sample(*values)}

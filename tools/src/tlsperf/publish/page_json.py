@@ -354,6 +354,7 @@ def _cell(cell: Cell, *, alike: bool, exact: bool) -> dict[str, Any]:
     """The visible part of a cell. `alike`: the table shows the note of its ratio once.
 
     A figure has its text as `figure`; a single one that was published elsewhere also has its value.
+    A range from a number to itself is left out; counts that are equal in all rounds are *equal*.
     """
     kept = {"note", "value"} if exact and cell.low is None else {"note"}
     made = cell.model_dump(mode="json", exclude_none=True, include=kept)
@@ -363,13 +364,13 @@ def _cell(cell: Cell, *, alike: bool, exact: bool) -> dict[str, Any]:
         made["note"] = f"not counted: {cell.note or 'no reason given'}"
     elif cell.best or cell.tied:
         made["mark"] = "best" if cell.best else "tied"
-    intervals = [cell.interval] if cell.interval else []
+    intervals = [cell.interval] if cell.interval and cell.low != cell.high else []
     if cell.ratio:
         short, _, bracket = cell.ratio.text.partition(" (")
-        made["ratio"] = short
+        made["ratio"] = "equal" if cell.ratio.low == cell.ratio.high == 1 else short
         if cell.ratio.note and not alike:
             made["ratio"] += f" ({cell.ratio.note})"
-        if bracket:
+        if bracket and cell.ratio.low != cell.ratio.high:
             intervals.append(f"ratio {bracket.removesuffix(')')}")
     if intervals:
         made["intervals"] = "; ".join(intervals)

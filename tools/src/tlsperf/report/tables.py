@@ -497,4 +497,4 @@ def _counted_caption(
     )
     if against is None:
         return f"{text}."
-    return f"{text}. Ratio to {implementation_label(against)}, with its range over all rounds."
+    return f"{text}. Ratio to {implementation_label(against)}, with its range where rounds differ."
