@@ -170,19 +170,20 @@ def table(of: Measured) -> str:
     lines = [
         "# Every library against itself",
         "",
-        "Written by `python tools/benchmarks/aa.py`; read that file for what is measured.",
+        "Written by `python tools/benchmarks/aa.py`; its docstring describes the measurement.",
         "",
         f"- **Host**: {of.host}, {of.date}; {of.rounds}.",
         *(f"- **Warning of the run**: {warning}" for warning in of.warnings),
-        f"- **Intervals that exclude 1**: {count} of {all_}, {_percent(count / all_)} "
-        f"(5% expected; by chance from {_percent(low)} to {_percent(high)}, if the figures were "
-        "independent: the two sides of a scenario share their rounds).",
+        f"- **Intervals that exclude 1**: {count} of {all_}, {_percent(count / all_)}; 5% are "
+        f"expected. The 95% interval of this share is {_percent(low)} to {_percent(high)}, if the "
+        "figures are independent. They are not fully independent: the two sides of a scenario "
+        "share their rounds.",
         *(
             f"  - {name}: {sum(p.implementation == name for p in outside)} of "
             f"{sum(p.implementation == name for p in of.pairs)}"
             for name in dict.fromkeys(p.implementation for p in of.pairs)
         ),
-        f"- **Verdicts of faster or slower**, corrected for {all_} comparisons as a report is: "
+        f"- **Verdicts of faster or slower**, corrected for {all_} comparisons as in a report: "
         f"{len(corrected)} (none expected).",
         f"- **95th percentile ratio**: 95% of the ratios are within "
         f"{_percent(percentile_95(ratio.value for _, ratio in alone) - 1)} of 1.",

@@ -2,8 +2,8 @@
 
     python tools/benchmarks/callgrind.py            write the table
 
-Every round counts each figure again, in a fresh process: rounds are runs of one binary. The spread
-of a figure is how far its largest round is above its smallest.
+Every round counts each figure again, in a fresh process of the same binary. The spread of a figure
+is the difference between its largest and its smallest round, relative to the smallest.
 """
 
 from __future__ import annotations
@@ -29,11 +29,12 @@ _HEAD: Final = """\
 # Spread of counts
 
 Written by `python tools/benchmarks/callgrind.py` from run `{run}`: {rounds} rounds of
-each program under valgrind {valgrind}, while others used the machine. A count is that of the
-instructions in user space of one side's calls into its library: of 256 handshakes in four fresh
-processes, or of 16 MiB of plaintext in one, after 20 that are not counted. The spread of a figure
-is how far the largest of its rounds lies above the smallest. Limits: 0.1% for the C libraries, 1%
-for rustls, whose hash maps are seeded at random.
+each program under Valgrind {valgrind}, while other work ran on the machine. A count is the number
+of instructions in user space that one side executes in its library. It is measured over 256
+handshakes in four fresh processes, or over 16 MiB of plaintext in one. Each process first performs
+20 operations that are not counted. The spread of a figure is the difference between its largest and
+its smallest round, relative to the smallest. The limit is 0.1% for the C libraries and 1% for
+rustls, whose hash maps are seeded at random.
 
 | library | figures | largest spread | limit |
 |---|---:|---:|---:|
@@ -96,10 +97,10 @@ def table(run: LoadedRun) -> str:
         limit = limit_percent(i.library)
         text += f"| {implementation_label(i)} | {len(own)} | {max(own):.3f}% | {limit}% |\n"
     broken = failures(run)
-    text += "\nBeyond its limit:\n\n" if broken else "\nNone is beyond its limit.\n"
+    text += "\nBeyond their limits:\n\n" if broken else "\nNo figure exceeds its limit.\n"
     text += "".join(f"- {failure}\n" for failure in broken)
     labels = " | ".join(implementation_label(i) for i in implementations)
-    text += "\nEach figure: the smallest of its rounds, and its spread.\n"
+    text += "\nA cell has the smallest count of the rounds, and the spread of the figure.\n"
     text += f"\n| scenario | {labels} |\n|---|{'---:|' * len(implementations)}\n"
     for name in dict.fromkeys(name for name, _ in found):
         cells = [_cell(found.get((name, i.id))) for i in implementations]

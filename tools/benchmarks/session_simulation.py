@@ -272,38 +272,40 @@ def table(counts: Sequence[Counts]) -> list[str]:
     return [
         "## Sessions",
         "",
-        f"{IMPLEMENTATIONS} implementations in {SCENARIOS} scenarios, {SESSIONS} sessions of "
-        f"{ROUNDS} rounds, {PAGES:,} pages; effects of session and layout of 0.3 to 1% each. In "
-        "per cent; what is simulated is in `session_simulation.py`.",
+        f"A setting has {PAGES:,} simulated pages, each of {IMPLEMENTATIONS} implementations in "
+        f"{SCENARIOS} scenarios, with {SESSIONS} sessions of {ROUNDS} rounds. The effects of "
+        "session and layout are 0.3 to 1% each, unless the setting names others. Rates are in per "
+        "cent. The docstring of `session_simulation.py` describes the model.",
         "",
-        f"- **false pages**: nothing differs; any verdict among {COMPARISONS} comparisons: 5 at "
-        "most.",
-        "- **coverage**: another run of as many sessions has its median within the interval: 93 "
-        "to 97.",
-        "- **3% found**: a true difference of 3% in one row is called faster: 90 at least.",
-        f"- **one session**: the same for {SESSIONS * ROUNDS} rounds in one session, widened by "
-        "the spread between sessions that is true on average.",
+        f"- **false pages**: how often any of {COMPARISONS} comparisons has a verdict of faster or "
+        "slower, although nothing differs; at most 5.",
+        "- **coverage**: how often another run with as many sessions has its median within the "
+        "interval; 93 to 97.",
+        "- **3% found**: how often the verdict is faster, if one row has a true difference of 3%; "
+        "at least 90.",
+        f"- **one session**: the same rate for {SESSIONS * ROUNDS} rounds in one session. The true "
+        "average spread between sessions widens these intervals.",
         "",
         "| setting | false pages | coverage | 3% found | false pages, one session | coverage, "
         "one session |",
         "|---|---:|---:|---:|---:|---:|",
         *(c.line() for c in counts),
         "",
-        "Where the promise does not hold:",
+        "Rates beyond these limits, and those of one session:",
         "",
-        f"- False verdicts: up to {100 * worst:.1f}% of pages rather than 5, in `{worst_name}`: "
-        "the rows' spreads are not distributed as the moderation assumes.",
-        "- Slow tails against normal noise of equal medians: "
-        f"{100 * slow_false / slow_of:.1f}% of pages have a false verdict.",
-        f"- If all effects are of 1%, {100 * large_found / large_of:.1f}% of true differences of "
-        "3% are found.",
-        "- If the host moves all rows of a session together by 2%, and each implementation by "
-        f"0.5%, {100 * together_found / together_of:.1f}% of true differences of 3% are found; of "
-        "one session the intervals hold another run's median in "
-        f"{100 * one_covered / one_cells:.1f}% of cases, since the spread that widens them has no "
-        "part of that.",
-        f"- With one session {100 * one_false / one_of:.1f}% of pages have a false verdict "
-        "(normal): one number stands for spreads that differ from row to row.",
+        f"- With the noise `{worst_name}`, {100 * worst:.1f}% of pages have a false verdict rather "
+        "than 5: the rows' spreads are not distributed as the moderation assumes.",
+        "- If one implementation has slow tails and the others have normal noise, with equal "
+        f"medians, {100 * slow_false / slow_of:.1f}% of pages have a false verdict.",
+        f"- If all effects are 1%, {100 * large_found / large_of:.1f}% of true differences of 3% "
+        "are found.",
+        "- If the host changes all rows of a session together by 2%, and each implementation by "
+        f"0.5%, {100 * together_found / together_of:.1f}% of true differences of 3% are found. "
+        f"With one session, {100 * one_covered / one_cells:.1f}% of the intervals then contain the "
+        "median of another run: the spread that widens them does not include this change.",
+        f"- With one session, {100 * one_false / one_of:.1f}% of pages have a false verdict in the "
+        f"setting `{counts[0].setting.name}`: one number represents spreads that differ between "
+        "rows.",
         "",
     ]
 

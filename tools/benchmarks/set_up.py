@@ -108,10 +108,10 @@ def note(versions: list[str], figures: dict[str, dict[str, list[float]]], comman
     lines = [
         "# Trust anchors: OpenSSL " + ", ".join(versions[:-1]) + f" and {versions[-1]}",
         "",
-        f"Written by `{command}`: medians of {ROUNDS} interleaved rounds, in",
-        f"milliseconds for one load of Mozilla's list, of {LOADS} loads by the loop in C",
-        "(`set_up.c`) and of a second by the harness. In brackets: the factor over",
-        f"{first}.",
+        f"Written by `{command}`. A cell has the median of {ROUNDS} interleaved",
+        "rounds, in milliseconds for one load of Mozilla's list. In each round the loop in C",
+        f"(`set_up.c`) loads it {LOADS} times, and the harness measures for a second. The factor",
+        f"relative to {first} is in brackets.",
         "",
         "| what | " + " | ".join(versions) + " |",
         "|---|" + "---:|" * len(versions),
@@ -122,19 +122,19 @@ def note(versions: list[str], figures: dict[str, dict[str, list[float]]], comman
         lines.append(f"| {what} | " + " | ".join(cells) + " |")
     lines += [
         "",
-        "The factor of the harness, from that of the loop with a store for each load:",
+        "Difference between the factors of the harness and of the loop with a store for each load:",
         "",
     ]
     for version in later:
         difference = apart(factors, version)
         verdict = "within" if difference <= LIMIT else "beyond"
         lines.append(
-            f"- {version}: {100 * difference:.1f}% apart, {verdict} the limit of {100 * LIMIT:.0f}%"
+            f"- {version}: {100 * difference:.1f}%, {verdict} the limit of {100 * LIMIT:.0f}%"
         )
     lines += [
         "",
-        "openssl/openssl#16878 has 4,508 ms for 1,000 loads in 1.1.1 and 50,872 ms in 3.0.0,",
-        "a factor of 11.28, on another machine with another list.",
+        "The issue openssl/openssl#16878 reports 4,508 ms for 1,000 loads with 1.1.1 and 50,872 ms",
+        "with 3.0.0, a factor of 11.28. Its author used another machine and another list.",
         "",
     ]
     return "\n".join(lines)

@@ -411,16 +411,17 @@ def table(outcomes: list[Outcome], sessions: Sequence[session_simulation.Counts]
     lines = [
         "# Simulation of the verdicts",
         "",
-        "Written by `python tools/benchmarks/simulation.py`; read that file for what is simulated.",
-        f"Each rate is in per cent of {REPORTS:,}, with its 99% binomial bounds.",
+        "Written by `python tools/benchmarks/simulation.py`; its docstring describes the model.",
+        f"Each rate is in per cent of {REPORTS:,} cases, with its 99% binomial bounds.",
         "",
-        "- **false verdicts**: nothing differs, one scenario looked at, no correction: 5 at most.",
-        f"- **false reports**: nothing differs, {SCENARIOS} scenarios looked at, any verdict of "
-        "faster or slower after correction: 5 at most.",
-        "- **coverage**: the 95% interval of one ratio holds the true one.",
-        f"- **2% found**: a true 2% change in one of {SCENARIOS} scenarios is called faster "
-        f"after correction, with {ROUNDS} rounds, at that relative standard deviation of each "
-        "side: 90 at least up to 1.5%.",
+        "- **false verdicts**: how often a single comparison without correction has a verdict of "
+        "faster or slower, although nothing differs; at most 5.",
+        f"- **false reports**: how often a report of {SCENARIOS} scenarios has any such verdict "
+        "after correction, although nothing differs; at most 5.",
+        "- **coverage**: how often the 95% interval of a ratio contains the true ratio.",
+        f"- **2% found**: how often the verdict is faster after correction, if one of {SCENARIOS} "
+        f"scenarios has a true change of 2%, with {ROUNDS} rounds. The column names the relative "
+        "standard deviation of each side; up to 1.5% the rate is at least 90.",
         "",
         "| " + " | ".join(columns) + " |",
         "|---|" + "---:|" * (len(columns) - 1),
@@ -428,16 +429,19 @@ def table(outcomes: list[Outcome], sessions: Sequence[session_simulation.Counts]
         "",
         "## Limits",
         "",
-        "False verdicts of one scenario, uncorrected, where the promise above is not made, and how "
-        "often the 95% interval of a single median misses the true one:",
+        "The limits above do not apply to these cases. A rate is that of false verdicts in a "
+        "single comparison without correction, unless the row states otherwise. The last three "
+        "rows state how often the 95% interval of a single median does not contain the true "
+        "median.",
         "",
         *lines_of(_limits(SEEDS[0])),
         "",
         "## The runs of December 2023 against themselves",
         "",
-        "False verdicts, in per cent. Each configuration was run 30 times in a row; split at "
-        "random, its runs differ as often as claimed. In their order they do not: the host "
-        "drifted, which neighboring runs share and halves do not.",
+        "The rates are false verdicts in per cent; 5 are expected for a single figure. Each "
+        "configuration was run 30 times in a row. Random halves of its runs do not differ more "
+        "often than expected. Neither do alternate runs, which share the drift of the host. The "
+        "first and the second half do not share the drift, and differ more often than expected.",
         "",
         *lines_of(real_halves(SEEDS[0])),
         "",

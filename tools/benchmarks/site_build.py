@@ -6,10 +6,10 @@
 
 The first form copies a committed report of the main series to other dates, with the pages of its
 scenarios. It builds the site with a quarter, a half and all of the copies, and prints seconds and
-peak resident memory. The time is linear in the number of reports if the processor time for each
-report stays the same, also on a busy machine. `committed` builds the committed site with each Zola
-that the tests use. `saves` changes files of a copy of it under `make serve`, and prints the seconds
-until the server shows each change.
+peak resident memory. If the processor time for each report stays the same, the time is linear in
+the number of reports; this also holds on a busy machine. `committed` builds the committed site with
+each Zola that the tests use. `saves` changes files of a copy of it under `make serve`, and prints
+the seconds until the server shows each change.
 
 site_build.md has the output.
 """
@@ -130,7 +130,7 @@ def build(zola: Zola, site: Path, public: Path) -> tuple[float, float, float]:
 
 
 def measure_committed(versions: Sequence[Zola]) -> None:
-    """Builds the committed site three times with each Zola; returns whether the limit holds."""
+    """Builds the committed site three times with each Zola, and prints whether the limit is met."""
     print("zola     s of processors   seconds   peak GiB")
     held = True
     for zola in versions:
@@ -139,7 +139,7 @@ def measure_committed(versions: Sequence[Zola]) -> None:
                 seconds, busy, gib = build(zola, ROOT, Path(folder) / "public")
             print(f"{name(zola)}   {busy:15.2f}   {seconds:7.2f}   {gib:8.2f}", flush=True)
             held = held and busy <= MOST_COMMITTED
-    print(f"at most {MOST_COMMITTED} s of processors: {'held' if held else 'NOT held'}")
+    print(f"limit of {MOST_COMMITTED} s of processor time: {'met' if held else 'NOT met'}")
 
 
 def measure_saves(versions: Sequence[Zola]) -> None:
@@ -157,7 +157,7 @@ def measure_saves(versions: Sequence[Zola]) -> None:
             for path, seconds in saved(zola, site):
                 print(f"{name(zola)}   {path:25}   {seconds:7.2f}", flush=True)
                 held = held and seconds <= MOST_SAVED
-    print(f"at most {MOST_SAVED} s: {'held' if held else 'NOT held'}")
+    print(f"limit of {MOST_SAVED} s: {'met' if held else 'NOT met'}")
 
 
 def saved(zola: Zola, site: Path) -> Iterator[tuple[str, float]]:
@@ -221,7 +221,7 @@ def measure_many(versions: Sequence[Zola], most: int) -> None:
                 held = held and busy <= MOST_SECONDS and gib <= MOST_GIB
                 shutil.rmtree(site / "public")
     if most == 1000:
-        print(f"at most {MOST_SECONDS} s and {MOST_GIB} GiB: {'held' if held else 'NOT held'}")
+        print(f"limits of {MOST_SECONDS} s and {MOST_GIB} GiB: {'met' if held else 'NOT met'}")
 
 
 def main(arguments: Sequence[str]) -> None:

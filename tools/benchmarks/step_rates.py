@@ -1,10 +1,10 @@
-"""How often steps are found by night where there are none, and where there are some.
+"""Simulates how often the nightly test reports a step that is none, and how often it finds one.
 
     python tools/benchmarks/step_rates.py
 
-writes step_rates.md beside it. Eight series, as the suite `nightly` has, of 60 nights each. The
-noise of a night is 0.1%, three times what rounds of one build differ by, since a change of the
-source moves counts of code that it does not touch.
+writes step_rates.md beside it. A history has eight series, as the suite `nightly` has, of 60 nights
+each. The noise of a night is 0.1%, three times the difference between rounds of one build: a change
+of the source also changes the counts of code that it does not touch.
 """
 
 from __future__ import annotations
@@ -22,16 +22,16 @@ NIGHTS: Final = 60
 LEVEL: Final = 1e6
 NOISE: Final = 0.001
 ROUNDS: Final = 0.0003
-"""What rounds of one build of rustls differ by (callgrind.md)."""
+"""The difference between rounds of one build of rustls (callgrind.md)."""
 HISTORIES: Final = 100
 STEP: Final = 30
-"""The night with which a step begins."""
+"""The first night with the new level."""
 
 Floats = NDArray[np.float64]
 
 
 class Noise(NamedTuple):
-    """What nights without a step differ by."""
+    """The difference between nights without a step."""
 
     name: str
     tails: int | None = None
@@ -94,10 +94,10 @@ def share_found(noise: Noise, factor: float, histories: int, size: float = NOISE
 def table() -> str:
     """The text of step_rates.md."""
     lines = [
-        "# Rates of steps by night",
+        "# Rates of false and of found steps",
         "",
-        "Written by `python tools/benchmarks/step_rates.py`; read that file for what is simulated.",
-        f"Each rate is of {HISTORIES} histories of {NIGHTS} nights with {SERIES} series.",
+        "Written by `python tools/benchmarks/step_rates.py`; its docstring describes the model.",
+        f"Each rate is from {HISTORIES} histories of {NIGHTS} nights with {SERIES} series.",
         "",
         "| noise of 0.1% | nights with a false alarm | promised |",
         "|---|---:|---:|",

@@ -1,10 +1,10 @@
-"""Do two runs of the same programs on one host agree?
+"""Compares two runs of the same programs on one host.
 
     python tools/benchmarks/two_runs.py RUN OTHER
 
-Reports how many medians lie within the interval of the other run's, in both directions, and
-whether a verdict of one run contradicts one of the other: faster here, slower there. Both are ids
-below data/runs. The exit code is 1 if fewer than 90% lie within or a verdict contradicts.
+Reports how many medians of each run are within the intervals of the other, and whether a verdict of
+one run contradicts one of the other: faster in one, slower in the other. Both are ids below
+data/runs. The exit code is 1 if fewer than 90% are within, or if a verdict contradicts another.
 """
 
 from __future__ import annotations

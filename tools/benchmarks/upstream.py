@@ -7,9 +7,10 @@
     cp target/release/examples/upstream ours-jemalloc
     python tools/benchmarks/upstream.py ours-system ours-jemalloc theirs-system theirs-jemalloc
 
-The last two are programs of rustls' bench, with the system's allocator and with jemalloc. All four
-run in turns. For each allocator and API it prints a Markdown table: the rate of the first step, the
-factor of each further one, and what is left of the factor between rustls' bench and our last step.
+The last two are programs of rustls' bench, with the system's allocator and with jemalloc. The runs
+of all four are interleaved. For each allocator and API the script prints a Markdown table: the rate
+of the first step, the factor of each further step, and the remaining factor between rustls' bench
+and our last step.
 `upstream.md` has the results.
 """
 
