@@ -29,7 +29,7 @@ PROMISES: Final = {
     "The value in a table is the median of the rounds; a maximum is the maximum of all rounds.": (
         "tools/tests/test_promises.py::test_a_value_is_the_median_and_a_maximum_that_of_all_rounds"
     ),
-    "which contains the median of another run of this build on this host 95 times of 100.": (
+    "it contains the median of another run of this build on this host 95 times of 100.": (
         "tools/tests/test_sessions.py::test_two_runs_of_the_same_programs_agree"
     ),
     "Each table states which of the three was used.": (
