@@ -189,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn the_system_time_is_the_fifteenth_field_after_any_name() {
+    fn the_system_time_is_read_after_a_name_with_spaces_and_parentheses() {
         let text = "71 (a ) b) S 1 71 71 0 -1 4194304 9 0 0 0 300 25 0 0 20 0 1";
         assert_eq!(system_ticks(text), Some(25));
         assert_eq!(system_ticks("71 (a) S 1"), None);

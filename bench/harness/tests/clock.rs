@@ -61,7 +61,7 @@ fn scenario(protocol: &str, operation: &str) -> Scenario {
 }
 
 #[test]
-fn what_is_timed_is_read_from_the_monotonic_clock_alone() {
+fn times_are_read_only_from_the_monotonic_clock() {
     assert_eq!(reads(clock::date).others, 1, "this test counts every read");
     let laps = reads(|| {
         let mut laps = Laps::start();

@@ -151,7 +151,7 @@ Ir          file:function
 ";
 
     #[test]
-    fn functions_have_the_name_that_both_builds_give_them() {
+    fn names_of_functions_have_no_hashes_that_differ_between_builds() {
         let costs = read(LIST).unwrap();
         let expected = [
             ("<rustls::conn::Connection as core::ops::Drop>::drop", 3e6),
@@ -168,7 +168,7 @@ Ir          file:function
     }
 
     #[test]
-    fn the_costs_of_a_profile_are_those_of_one_unit_of_work() {
+    fn the_costs_of_a_profile_are_divided_by_the_units_of_work() {
         let folder = tempfile::tempdir().unwrap();
         let profile = folder.path().join("profile");
         let text = "# callgrind format\nversion: 1\ncreator: callgrind-3.19.0\npositions: line\n\
@@ -183,7 +183,7 @@ Ir          file:function
     }
 
     #[test]
-    fn what_is_no_list_of_functions_is_refused() {
+    fn text_that_is_not_a_list_of_functions_is_rejected() {
         for text in [
             "".to_owned(),
             LIST.replace("Ir          file", "Dr          file"),

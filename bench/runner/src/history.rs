@@ -229,7 +229,7 @@ mod tests {
 
     /// The reason of each of these rounds is the sentence of an interruption.
     #[test]
-    fn the_causes_of_a_disturbance_decide_not_its_reasons() {
+    fn rounds_are_classified_by_cause_and_not_by_the_text_of_the_reason() {
         let history = History::of(&[
             round(1, &[Cause::Interrupted]),
             round(2, &[Cause::Load, Cause::Steal]),

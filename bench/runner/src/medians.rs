@@ -293,7 +293,7 @@ mod tests {
     }
 
     #[test]
-    fn medians_are_of_what_is_valid_in_rounds_that_count() {
+    fn medians_exclude_invalid_figures_and_rounds_that_do_not_count() {
         let folder = tempfile::tempdir().unwrap();
         let example = include_str!("../../../data/schema/run.example.toml");
         let other =

@@ -181,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn a_run_of_time_and_one_of_instructions_are_not_continued_by_each_other() {
+    fn runs_of_time_and_of_instructions_do_not_resume_each_other() {
         let counted = || Run {
             counter: Some(RunCounter {
                 name: Counter::Callgrind,

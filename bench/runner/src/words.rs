@@ -13,7 +13,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_one_is_singular() {
+    fn a_word_is_singular_only_after_one() {
         let all = [0_u32, 1, 2].map(|it| counted(it, "round"));
         assert_eq!(all, ["0 rounds", "1 round", "2 rounds"]);
     }

@@ -169,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn texts_are_made_once() {
+    fn generated_texts_are_cached() {
         let first = trusted(ECDSA, Anchors::Own(7));
         assert!(std::ptr::eq(first, trusted(ECDSA, Anchors::Own(7))));
         assert!(std::ptr::eq(named(3), named(3)));

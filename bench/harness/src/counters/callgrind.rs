@@ -299,7 +299,7 @@ totals: 1234567
 ";
 
     #[test]
-    fn random_numbers_of_the_processor_are_hidden_beside_what_a_build_masks() {
+    fn the_mask_hides_random_instructions_and_keeps_the_mask_of_the_build() {
         let masked = |value: &str| mask(&[(MASK_VARIABLE.to_owned(), value.to_owned())]);
         assert_eq!(mask(&[]), "~0x4000000000000000:~0x40000");
         assert_eq!(
@@ -321,12 +321,12 @@ totals: 1234567
     }
 
     #[test]
-    fn the_total_is_that_of_the_last_line() {
+    fn the_total_is_read_from_the_last_line() {
         assert_eq!(instructions(PROFILE.as_bytes()).unwrap(), 1_234_567);
     }
 
     #[test]
-    fn the_event_may_stand_anywhere() {
+    fn the_event_is_found_at_any_position() {
         let profile = PROFILE
             .replace("events: Ir", "events: Dr Dw Ir sysCount")
             .replace("\ntotals: 1234567", "\ntotals: 7 8 42");
@@ -337,14 +337,14 @@ totals: 1234567
     }
 
     #[test]
-    fn cut_at_any_byte_it_is_refused() {
+    fn a_profile_cut_at_any_byte_is_rejected() {
         for end in 0..PROFILE.len() {
             assert!(instructions(&PROFILE.as_bytes()[..end]).is_err(), "{end}");
         }
     }
 
     #[test]
-    fn several_profiles_or_none_are_refused() {
+    fn an_output_without_exactly_one_profile_is_rejected() {
         let twice = PROFILE.repeat(2);
         for bytes in [
             twice.as_bytes(),
@@ -359,7 +359,7 @@ totals: 1234567
     }
 
     #[test]
-    fn a_total_that_is_no_number_or_nothing_is_refused() {
+    fn a_total_that_is_zero_or_not_a_number_is_rejected() {
         for total in [
             "0",
             "-1",
@@ -377,7 +377,7 @@ totals: 1234567
     /// Whatever single byte is changed, the total is the right one, another number in its own
     /// place, or refused: never a panic.
     #[test]
-    fn any_changed_byte_is_survived() {
+    fn a_changed_byte_before_the_totals_never_changes_the_total() {
         let start = PROFILE.rfind("totals:").unwrap();
         for position in 0..PROFILE.len() {
             for put in [0, b'\n', b' ', b':', b'9', 0x80, 0xff] {

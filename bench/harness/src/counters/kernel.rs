@@ -118,7 +118,7 @@ exit_group(0)                           = ?
     }
 
     #[test]
-    fn a_trace_that_lacks_a_mark_is_refused() {
+    fn a_trace_without_a_mark_is_rejected() {
         let lines: Vec<_> = TRACE.lines().collect();
         for end in [0, 1, 2, 6, 8] {
             assert!(calls(&lines[..end].join("\n")).is_err(), "{end}");
@@ -126,7 +126,7 @@ exit_group(0)                           = ?
     }
 
     #[test]
-    fn a_line_that_is_no_call_is_refused() {
+    fn a_line_without_a_call_is_rejected() {
         for line in ["resumed>) = 2", "strace: detached", ""] {
             let trace = TRACE.replace("getrandom(\"\\x1f\\x8b\", 2, 0)            = 2", line);
             assert!(calls(&trace).is_err(), "{line}");

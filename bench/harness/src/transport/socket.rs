@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn an_empty_socket_starves_its_library_and_is_not_readable_until_it_is_reported() {
+    fn an_empty_socket_is_starved_until_it_is_reported_as_readable() {
         let (endpoint, mut peer) = opened();
         endpoint.prepare(true).unwrap();
         assert!(endpoint.has_arrived() && !endpoint.is_starved().unwrap());

@@ -183,7 +183,7 @@ fn hello_with_share(share: &[u8]) -> Vec<u8> {
 }
 
 #[test]
-fn flights_of_tls13_have_messages_until_they_are_encrypted_and_key_shares() {
+fn flights_of_tls13_have_key_shares_and_their_unencrypted_messages() {
     let share = [&TLS13_VERSION[..], &X25519_SHARE].concat();
     let server = [
         record(HANDSHAKE, &hello([1; 32], 0x1302, &share)),
@@ -221,7 +221,7 @@ fn flights_of_tls13_have_messages_until_they_are_encrypted_and_key_shares() {
 }
 
 #[test]
-fn flights_of_tls12_are_encrypted_behind_a_change_of_cipher() {
+fn flights_of_tls12_are_encrypted_after_change_cipher_spec() {
     let first = record(HANDSHAKE, &hello_with_share(&[0; 32]));
     let second = [
         record(HANDSHAKE, &message(16, &[0; 33])),
@@ -237,7 +237,7 @@ fn flights_of_tls12_are_encrypted_behind_a_change_of_cipher() {
 }
 
 #[test]
-fn a_retry_without_a_change_of_cipher_is_seen() {
+fn a_hello_retry_request_without_change_cipher_spec_is_found() {
     let retry = [&TLS13_VERSION[..], &[0, 51, 0, 2, 0, 0x1d]].concat();
     let answer = [&TLS13_VERSION[..], &[0, 51, 0, 5, 0, 0x17, 0, 1, 9]].concat();
     let sent = [
@@ -252,7 +252,7 @@ fn a_retry_without_a_change_of_cipher_is_seen() {
 }
 
 #[test]
-fn what_is_outside_of_the_vocabulary_is_named() {
+fn an_error_names_unknown_parameters_of_a_handshake() {
     let first = |flight: &[u8]| parse(&record(HANDSHAKE, flight)).unwrap_err().to_string();
     let old = [0, 43, 0, 2, 3, 2];
     let group = [&TLS13_VERSION[..], &[0, 51, 0, 2, 0, 0x1e]].concat();
@@ -281,7 +281,7 @@ fn what_is_outside_of_the_vocabulary_is_named() {
 }
 
 #[test]
-fn what_is_not_tls_is_an_error() {
+fn bytes_that_are_not_tls_are_rejected() {
     for sent in [&b""[..], b"GET / HTTP/1.1", &record(HANDSHAKE, &[9; 3])] {
         assert!(parse(sent).is_err());
     }

@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pinned_thread_has_one_processor_and_its_neighbor_the_next() {
+    fn pinned_threads_have_one_processor_each_in_order() {
         let all = allowed();
         let threads = u32::try_from(all.len()).unwrap() + 1;
         let found = on_threads(&request(threads, true), |_| Ok(allowed())).unwrap();
@@ -154,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn work_is_repeated_for_a_span_and_at_least_so_often() {
+    fn work_is_repeated_for_the_time_and_the_minimum_number_of_times() {
         let count = |span, least| {
             let mut count = 0;
             repeat(span, least, || {

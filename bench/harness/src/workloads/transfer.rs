@@ -382,7 +382,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_sent_is_the_noise_of_xorshift64() {
+    fn a_transfer_sends_the_output_of_xorshift64() {
         let words = [0xdc1b_77ae_0bf3_4dad_u64, 0x64f0_eeb9_026e_6076];
         let bytes = noise(20);
         assert_eq!(bytes[..8], words[0].to_le_bytes());
@@ -411,7 +411,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cold_transfer_walks_through_more_than_a_cache_holds() {
+    fn a_cold_transfer_uses_buffers_larger_than_the_caches() {
         let transport = Transport::new(16);
         let mut batch = Batch::new(&Scenario {
             variant: Some(Variant::Cold),

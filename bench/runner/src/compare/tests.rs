@@ -59,7 +59,7 @@ fn checkout(folder: &Path, name: &str, text: &str) -> PathBuf {
 }
 
 #[test]
-fn trees_are_named_by_their_commits_if_those_say_which_is_which() {
+fn trees_are_named_by_their_commits_only_if_these_identify_them() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path();
     let (base, head) = (checkout(path, "base", "1"), checkout(path, "head", "2"));
@@ -78,7 +78,7 @@ fn trees_are_named_by_their_commits_if_those_say_which_is_which() {
 }
 
 #[test]
-fn sides_get_the_first_provider_and_a_name() {
+fn a_side_without_a_provider_gets_the_first_one() {
     let bench = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     let libraries = Libraries::read(&bench).unwrap();
     let sides = || ["rustls=base", "rustls@0.23.46"].map(|it| subject(it).unwrap());

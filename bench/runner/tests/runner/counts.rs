@@ -270,7 +270,7 @@ in_flight = 65536
 "#;
 
 #[test]
-fn what_a_shell_hides_of_the_processor_changes_no_count() {
+fn a_processor_mask_in_the_environment_changes_no_count() {
     let counts = |environment: &[(&str, &str)]| {
         let bench = Bench::new();
         fs::write(bench.path("suite.toml"), AES).unwrap();

@@ -169,7 +169,7 @@ fn a_byte_that_no_client_sends_is_an_error_of_the_server() {
 }
 
 #[test]
-fn an_extent_has_a_least_and_a_largest_number() {
+fn an_extent_has_a_minimum_and_a_maximum_number() {
     let number = |seconds, least| {
         let mut goes_on = Extent { seconds, least }.begin().unwrap();
         (0..).take_while(|_| goes_on()).count()
@@ -186,7 +186,7 @@ fn an_extent_has_a_least_and_a_largest_number() {
 }
 
 #[test]
-fn what_a_process_spent_is_given_per_connection() {
+fn processor_time_is_divided_by_the_number_of_connections() {
     let spent = Spent {
         connections: 4,
         wall_nanoseconds: 0,

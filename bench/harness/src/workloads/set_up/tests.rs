@@ -125,7 +125,7 @@ fn postponed_work_counts_in_the_phase_in_which_it_is_done() {
 }
 
 #[test]
-fn the_peer_counts_in_no_phase() {
+fn the_time_of_the_peer_counts_in_no_phase() {
     for phase in PHASES {
         for (side, set_up) in [
             (Side::Server, SetUp::Client(Anchors::Own(2))),
@@ -201,7 +201,7 @@ fn a_waiting_peer_takes_no_processor_time_from_the_measured_role() {
 }
 
 #[test]
-fn only_fresh_processes_make_a_step_wait() {
+fn only_set_ups_in_fresh_processes_wait() {
     for (set_up, waits) in [
         (SetUp::ProcessClient(Anchors::Mozilla), true),
         (SetUp::ProcessServer, true),

@@ -241,7 +241,7 @@ const WORK: Work = Work {
 };
 
 #[test]
-fn throughput_is_from_the_first_thread_that_starts_to_the_last_that_ends() {
+fn throughput_is_measured_from_the_first_start_to_the_last_end_of_a_thread() {
     let zero = Instant::now();
     let window = |steps, start, end| Window {
         tally: tally(steps, false),
@@ -335,7 +335,7 @@ fn latencies_are_the_sums_of_the_phases_of_each_step() {
 }
 
 #[test]
-fn the_time_of_a_kind_with_one_phase_stands_in_its_rate_alone() {
+fn a_kind_with_one_phase_records_its_rate_and_no_phase() {
     let mut tally = Tally::new(1, false).unwrap();
     tally.add([[(Phase::Total, millis(4))]]).unwrap();
     let record = role(&handshake(1), None, WORK, &[(tally.steps, &tally.roles[0])]).unwrap();
@@ -348,7 +348,7 @@ fn the_time_of_a_kind_with_one_phase_stands_in_its_rate_alone() {
 }
 
 #[test]
-fn spans_are_those_of_the_request_and_must_be_spans() {
+fn the_request_states_the_times_and_a_negative_time_is_rejected() {
     let mut request = handshake(1);
     assert_eq!(spans(&request).unwrap(), [millis(125), millis(500)]);
     request.warmup_seconds = -1.0;
@@ -357,7 +357,7 @@ fn spans_are_those_of_the_request_and_must_be_spans() {
 }
 
 #[test]
-fn what_copies_cost_is_recorded_of_transfers_alone() {
+fn the_cost_of_copies_is_recorded_only_for_transfers() {
     let transfer = json!({"operation": "transfer", "size": 16384, "in_flight": 65536});
     for (request, copies) in [(request(&transfer, false), true), (handshake(1), false)] {
         let records = match copies {
