@@ -140,8 +140,9 @@ def test_the_note_names_the_sessions_or_the_spreads() -> None:
     )
     rows = [row(five, scenario=s) for s in SIXTEEN]
     assert note_of(rows, "host", OF_HOST) == (
-        f"{means} It is widened by a spread between sessions of 1.00% or 2.00%, which earlier runs "
-        "on this host measured."
+        "An interval predicts another run. It is widened by a spread between sessions of 1.00% or "
+        "2.00%, which earlier runs on this host measured. If the spread is now larger, the "
+        "interval is too narrow."
     )
     assert note_of(rows[:1], "default", SPREADS) == (
         "An interval predicts another run. No spread between sessions was measured on this host, "

@@ -74,6 +74,7 @@ def source_of(rows: Sequence[Series], spreads: Spreads) -> IntervalSource | None
 def note_of(rows: Sequence[Series], source: IntervalSource, spreads: Spreads) -> str:
     """The sentence that explains the intervals to readers."""
     means = "An interval contains the median of another run 95 times of 100."
+    predicts = "An interval predicts another run."
     if source == "sessions":
         most = [len(s.sessions) for row in rows for s in row.samples.values() if s.counts]
         span = f"{min(most)} to {max(most)}" if min(most) < max(most) else f"{max(most)}"
@@ -82,11 +83,11 @@ def note_of(rows: Sequence[Series], source: IntervalSource, spreads: Spreads) ->
     percent = " or ".join(f"{value:.2f}%" for value in known)
     if source == "host":
         return (
-            f"{means} It is widened by a spread between sessions of {percent}, which earlier runs "
-            "on this host measured."
+            f"{predicts} It is widened by a spread between sessions of {percent}, which earlier "
+            "runs on this host measured. If the spread is now larger, the interval is too narrow."
         )
     return (
-        "An interval predicts another run. No spread between sessions was measured on this host, "
+        f"{predicts} No spread between sessions was measured on this host, "
         f"so intervals are widened by a default of {percent}. If the spread on this host is "
         "larger, they are too narrow."
     )
