@@ -1,14 +1,14 @@
-"""Do counts depend on the processor of the host? The same programs on emulated processors.
+"""Counts the same programs on several emulated processors: do counts depend on the host's?
 
     python tools/benchmarks/processors.py [PROGRAM …]    print a table (about a minute)
 
-Valgrind asks the host which features it has and shows programs a processor with those that it can
-emulate. Here is one host, so copies of Valgrind's tools are changed where they note the answer: one
-has no RDRAND and no RDSEED, one has no AVX2, BMI and F16C either, as before Haswell. The program
-stops if the tools are not as those of Debian 12 (Valgrind 3.19.0). It counts few operations in one
-process, of which the counts of handshakes repeat within 0.2%.
+Valgrind reads the features of the host, and emulates a processor with those that it supports. To
+emulate other hosts, the script changes copies of Valgrind's tools where they store these features:
+one copy has no RDRAND and no RDSEED, and another has no AVX2, BMI and F16C either, as before
+Haswell. The script stops if the tools differ from those of Debian 12 (Valgrind 3.19.0). It counts
+few operations in one process; the counts of handshakes repeat within 0.2%.
 
-Needs the programs built (`make libraries`) and that Valgrind.
+Requires the built programs (`make libraries`) and that version of Valgrind.
 """
 
 from __future__ import annotations

@@ -1,13 +1,13 @@
-"""Does `tlsbench compare` find a difference where there is none? A program against itself.
+"""Compares a program with itself by `tlsbench compare`, and counts the false differences.
 
     python tools/benchmarks/unchanged.py [TIMES]    compare (100 times), write unchanged.md
 
-Each comparison is the whole command: it counts both sides again in fresh processes, and its exit
-code and its verdicts are those that a maintainer gets. The program is the one whose counts vary
+Each comparison runs the whole command: it counts both sides again in fresh processes, and has the
+exit code and the verdicts that a maintainer gets. The program is the one whose counts vary
 most (callgrind.md): the hash maps of rustls are seeded at random. The scenario is the cheapest one
 in which they vary by more than 0.01%. Other work on the host changes no count.
 
-Needs the programs built (`make libraries`) and Valgrind.
+Requires the built programs (`make libraries`) and Valgrind.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ NONE: Final = "no difference shown"
 
 
 class Row(NamedTuple):
-    """One scenario of one comparison; `percent` is how far B is from A."""
+    """One scenario of one comparison; `percent` is the difference of B from A."""
 
     name: str
     percent: float
@@ -41,7 +41,7 @@ class Row(NamedTuple):
 
 
 class Compared(NamedTuple):
-    """One comparison: its exit code, what counted, and its rows."""
+    """One comparison: its exit code, the counter and its rows."""
 
     code: int
     counter: str
@@ -62,7 +62,7 @@ def compare(file: Path) -> Compared:
 
 
 def report(all_: list[Compared]) -> str:
-    """The page: how many comparisons found a difference, and how far the counts are apart."""
+    """The page: how many comparisons report a difference, and the largest difference of counts."""
     silent = [it for it in all_ if it.code == 0 and {row.verdict for row in it.rows} == {NONE}]
     (counter,) = {it.counter for it in all_}
     lines = [
