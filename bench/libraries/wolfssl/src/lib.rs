@@ -14,7 +14,9 @@ use tls_harness::{
     binary,
     implementation::Implementation,
     library::{self, Setup, TlsLibrary},
-    scenario::{Certificate, Operation, Protocol, Resumption, Scenario, SetUp, Variant},
+    scenario::{
+        Certificate, KeyExchange, Operation, Protocol, Resumption, Scenario, SetUp, Variant,
+    },
     transport::Endpoint,
 };
 use wolfssl_sys as ffi;
@@ -75,6 +77,9 @@ impl TlsLibrary for WolfSsl {
         }
         if scenario.certificate.is_some_and(Certificate::is_ml_dsa) {
             return reason("wolfssl-sys builds wolfSSL without ML-DSA");
+        }
+        if scenario.key_exchange == Some(KeyExchange::MlKem768) {
+            return reason("wolfssl-sys builds wolfSSL without MLKEM768 as a group of its own");
         }
         if scenario.record_size.is_some() {
             return reason(
