@@ -122,7 +122,7 @@ def test_two_libraries_that_change_places_change_the_text(path: Path) -> None:
     page, results = committed(path)
     before = said(results, page)
     pairs = compared(results, page)
-    assert pairs
+    assert bool(pairs) == (len(results.implementations) > 1)
     for one, other in pairs:
         try:
             after = said(swapped(path, one, other), page)

@@ -29,6 +29,12 @@ _WHY: Final = {
     "limits how many returning connections a processor accepts in a second.",
     ("client-hello", "client"): "A client does this first for each connection, with a session or "
     "without.",
+    ("connection", "client"): "A client that keeps no connections does this for each request. "
+    "Crawlers and monitors are examples.",
+    ("connection", "server"): "A server does this for each client that keeps no connection, with "
+    "the kernel's part of the work.",
+    ("connection", ""): "Clients that keep no connections do this for each request. It limits how "
+    "many of them one server can answer.",
     ("memory", "client"): "A client holds this for each connection that it keeps open. It limits "
     "how many connections fit into its memory.",
     ("memory", "server"): "A server holds this for each client that stays connected. It limits how "
