@@ -29,10 +29,10 @@ PROMISES: Final = {
     "The value in a table is the median of the rounds; a maximum is the maximum of all rounds.": (
         "tools/tests/test_promises.py::test_a_value_is_the_median_and_a_maximum_that_of_all_rounds"
     ),
-    "it contains the median of another run of this build on this host 95 times of 100.": (
+    "In 95 of 100 cases it contains the median of another run of this build on this host.": (
         "tools/tests/test_sessions.py::test_two_runs_of_the_same_programs_agree"
     ),
-    "Each table states which of the three was used.": (
+    "Each table states which of the three methods made its intervals.": (
         "tools/tests/test_sessions.py::test_a_table_states_once_how_its_intervals_were_made"
     ),
     "The ratio is the Hodges-Lehmann estimate over the rounds' ratios (the median of the means of "
@@ -42,21 +42,21 @@ PROMISES: Final = {
     "those of the rows, of the means and of the prose are one family.": (
         "tools/tests/test_promises.py::test_all_comparisons_of_a_page_are_one_family"
     ),
-    "If that interval excludes 1 and the ratio is beyond the noise floor, we say faster or slower; "
-    "if not, no difference is shown.": (
+    "If that interval excludes 1 and the ratio is beyond the noise floor, the verdict is *faster* "
+    "or *slower*; if not, it is *no difference shown*.": (
         "tools/tests/test_promises.py::test_one_rule_gives_every_verdict"
     ),
-    "a value is best only if it is shown to be better than the baseline and than the next, "
-    "otherwise the leaders are tied.": (
+    "the leader of a row is best only if it is shown to be better than the baseline and than the "
+    "next; otherwise the leaders are tied.": (
         "tools/tests/test_promises.py::test_the_best_is_shown_to_be_better"
     ),
     "A single figure is never best.": (
         "tools/tests/test_sessions.py::test_single_figures_are_never_best_or_tied"
     ),
-    "A difference up to the floor that a report prints is never called faster or slower.": (
+    "A difference up to that floor is never called faster or slower.": (
         "tools/tests/test_promises.py::test_nothing_within_the_noise_floor_is_called_faster"
     ),
-    "The tools compute every word of a report that compares from these verdicts; nobody types "
+    "The tools compute every comparison in a report's prose from these verdicts; nobody types "
     "one.": ("tools/tests/test_prose.py::test_no_comparison_is_typed_into_a_page"),
     "Disturbed rounds beyond that bound count, and the run carries a warning.": (
         "bench/runner/tests/runner/runs.rs::"

@@ -45,7 +45,7 @@ pub struct CompareArguments {
     /// Also measure time, into the folder of a run in data/runs, and print its verdicts
     #[arg(long)]
     time: bool,
-    /// First record the packages that the builds use in bench/matrix.lock: builds use only those
+    /// First record in bench/matrix.lock the packages that the builds use; builds use no others
     #[arg(long)]
     record: bool,
     /// Also write the comparison to this file, as Markdown

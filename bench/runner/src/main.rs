@@ -52,7 +52,7 @@ enum Command {
         layouts: LayoutArguments,
     },
     /// Record in bench/matrix.lock which packages the builds of a suite use; `build` and `run` use
-    /// only those
+    /// no other packages
     Lock {
         /// Suite to record: a file, or a name in bench/suites such as history
         #[arg(long, value_name = "SUITE")]
@@ -66,7 +66,7 @@ enum Command {
         #[arg(long, value_name = "SUITE")]
         suite: PathBuf,
     },
-    /// Print what a suite runs on this host, and how long it takes
+    /// Print what `run` would measure on this host, and how long that takes
     List {
         /// Suite to print: a file, or a name in bench/suites
         #[arg(long, value_name = "SUITE", default_value = "quick")]
@@ -75,7 +75,7 @@ enum Command {
         selection: Selection,
     },
     /// Compare two builds of a library by the instructions that they execute. The exit code is 1 if
-    /// the second takes more, and 2 if the builds could not be compared
+    /// the second build executes more in any scenario, and 2 if the builds could not be compared
     Compare(Box<CompareArguments>),
     /// Put a complete run into one archive, with its checksum beside it
     Pack {
@@ -85,13 +85,13 @@ enum Command {
         #[arg(long, value_name = "FOLDER", default_value = ".")]
         out: PathBuf,
     },
-    /// Print the script with which a shell completes the commands of tlsbench
+    /// Print a script that completes the commands of tlsbench in a shell
     Completions {
-        /// Shell; for bash: `tlsbench completions bash >
+        /// Shell. To install the script for bash: `tlsbench completions bash >
         /// ~/.local/share/bash-completion/completions/tlsbench`
         shell: Shell,
     },
-    /// Show, check and tune the machine that measures
+    /// Show, check and tune this host
     #[command(subcommand)]
     Host(HostCommand),
 }
@@ -99,11 +99,12 @@ enum Command {
 #[derive(clap::Args)]
 struct LayoutArguments {
     /// Number of layouts in which each program is linked, instead of the suite's. The first layout
-    /// is the linker's own order. Each session uses the next layout; the first follows the last
+    /// is the linker's own order. Each session uses the next layout; after the last layout comes the
+    /// first
     #[arg(long, value_name = "N")]
     layouts: Option<u32>,
-    /// How the other layouts differ from the first: shifted by padding, shuffled, with all sections in
-    /// a random order, or shared, with the library in a shared library
+    /// How the other layouts differ from the first: `shifted` moves the code by padding, `shuffled`
+    /// links all sections in a random order, `shared` puts the library into a shared library
     #[arg(long, value_name = "KIND", value_parser = ["shifted", "shuffled", "shared"], default_value = "shifted")]
     layout_kind: String,
 }
@@ -133,8 +134,8 @@ struct RunArguments {
     /// Time from the end of a session to the start of the next, such as 30m
     #[arg(long, value_name = "TIME", value_parser = apart)]
     apart: Option<Duration>,
-    /// Measure one session and end: the same command measures the next. So the sessions of several
-    /// suites can alternate
+    /// Measure one session, then exit; the same command measures the next session. In this way the
+    /// sessions of several suites can alternate
     #[arg(long, conflicts_with = "apart")]
     one_session: bool,
     #[command(flatten)]
@@ -153,7 +154,7 @@ struct RunArguments {
 enum HostCommand {
     /// Print the hardware, the system and the settings of this host
     Show {
-        /// Print it in the format of data/hosts/<host>.toml
+        /// Print the facts in the format of data/hosts/<host>.toml
         #[arg(long)]
         toml: bool,
         /// Id of this host [default: the id in data/hosts if the host is described there, or an id
@@ -161,7 +162,7 @@ enum HostCommand {
         #[arg(long, value_name = "ID")]
         host: Option<String>,
     },
-    /// Check this host for every known source of noise, and print how to remove each
+    /// Check this host for every known source of noise, and print how to remove each source
     Check,
     /// Reduce noise: turn SMT and turbo off, set the governor to performance, move interrupts to
     /// other processors

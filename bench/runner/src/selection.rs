@@ -15,15 +15,15 @@ use crate::suite::Suite;
 #[derive(Clone, Debug, Default, PartialEq, clap::Args)]
 pub struct Selection {
     /// Measure only scenarios whose KIND/PROTOCOL/NAME matches this pattern, as `tlsbench list`
-    /// prints them; * matches any characters, ? one. May be given several times
+    /// prints them; * matches any number of characters, ? exactly one. May be given several times
     #[arg(long, value_name = "PATTERN")]
     pub only: Vec<String>,
-    /// Measure only implementations of this library (openssl) or with this name (tls-rustls-*), also
-    /// programs that the suite does not have. May be given several times
+    /// Measure only implementations of this library (openssl) or with this name (tls-rustls-*), even
+    /// if the suite does not have the program. May be given several times
     #[arg(long, value_name = "LIBRARY")]
     pub library: Vec<String>,
-    /// Also measure a local tree of a library, such as a fork of rustls, in each build that the
-    /// suite has of that library. May be given several times
+    /// Also measure a local tree of a library, such as a fork of rustls, in each build of that
+    /// library in the suite. May be given several times
     #[arg(long, value_name = "LIBRARY=FOLDER", value_parser = source)]
     pub source: Vec<Source>,
     /// Implementations to measure instead of the suite's.

@@ -19,7 +19,7 @@ from tlsperf.load.completion import implementations, report_names, run_names, ru
 from tlsperf.load.root import find_root, new_run_folder, report_id, run_id
 
 app = typer.Typer(
-    help="From raw benchmark output of TLS libraries to reports.",
+    help="Makes reports from the raw output of TLS benchmarks.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
@@ -54,7 +54,7 @@ def options(
         ),
     ] = False,
 ) -> None:
-    """From raw benchmark output of TLS libraries to reports."""
+    """Makes reports from the raw output of TLS benchmarks."""
 
 
 @app.command()
@@ -155,7 +155,7 @@ def summary(
         str, typer.Argument(metavar="COMMIT", help="Commit to compare with, such as origin/main.")
     ],
 ) -> None:
-    """Prints as Markdown how reports changed since a commit."""
+    """Prints, as Markdown, how reports changed since a commit."""
     from tlsperf.publish.summary import summary_since
 
     print(summary_since(find_root(), since), end="")
@@ -181,7 +181,9 @@ def draft(
 def import_(
     files: Annotated[
         list[Path],
-        typer.Argument(metavar="FILE", help="Raw files of one implementation, or packed runs."),
+        typer.Argument(
+            metavar="FILE", help="Raw files of one implementation, or archives of runs."
+        ),
     ],
     out: Annotated[
         str | None,
@@ -192,13 +194,13 @@ def import_(
     ] = None,
     format_name: Annotated[
         str | None,
-        typer.Option("--format", metavar="FORMAT", help="Format, if a file fits several."),
+        typer.Option("--format", metavar="FORMAT", help="Format, if several fit a file."),
     ] = None,
     host: Annotated[
         str, typer.Option(metavar="HOST", help="Host that was measured, by its id in data/hosts.")
     ] = "unknown",
 ) -> None:
-    """Makes or extends a run from raw files, or unpacks packed runs."""
+    """Makes or extends a run from raw files, or unpacks archives."""
     from tlsperf.load.archive import SUFFIX
     from tlsperf.publish.runs import import_archive, import_report
 
@@ -221,7 +223,7 @@ def compare(
         str | None,
         typer.Argument(
             metavar="[RUN/]LEFT",
-            help="Implementation, such as openssl-3.6.1; of a run if several runs have it.",
+            help="Implementation, such as openssl-3.6.1; with its run if several have it.",
             autocompletion=implementations,
         ),
     ] = None,
@@ -254,20 +256,20 @@ def compare(
         bool, typer.Option("--include-invalid", help="Include figures that do not count.")
     ] = False,
     across_hosts: Annotated[
-        bool, typer.Option("--across-hosts", help="Print factors between hosts as well.")
+        bool, typer.Option("--across-hosts", help="Also print factors between hosts.")
     ] = False,
     min_difference: Annotated[
         float | None,
         typer.Option(
             metavar="PERCENT",
             parser=_percentage,
-            help="List rows whose figures differ by less, such as 5%, only by name.",
+            help="Print only the names of rows whose figures differ by less, such as 5%.",
         ),
     ] = None,
 ) -> None:
     """Compares two implementations: medians, factor, verdict.
 
-    Exit code 1 if RIGHT is slower in a row that is printed, 2 if they could not be compared.
+    The exit code is 1 if RIGHT is slower in a printed row, and 2 if the two could not be compared.
     """
     from tlsperf.analysis import compare as comparing
     from tlsperf.analysis.series import measured
@@ -365,7 +367,7 @@ def noise(
         ),
     ],
 ) -> None:
-    """Prints how far equal measurements of a run are apart."""
+    """Prints the noise floor of a run, with every row."""
     from tlsperf.analysis.noise import measure_noise
 
     print(measure_noise(find_root() / "data" / "runs" / run_id(run)))

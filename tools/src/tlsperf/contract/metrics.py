@@ -265,7 +265,7 @@ METRICS: Final[Mapping[str, MetricDefinition]] = {
         same_within=_COUNTED_WITHIN,
         caption="Instructions that lock the bus, on one thread beside an idle one, counted by "
         "callgrind ({counter})",
-        caution="A count without other threads at work is no contention",
+        caution="A count on one thread does not show contention",
     ),
     "kernel-calls": MetricDefinition(
         noun="calls into the kernel",
