@@ -42,7 +42,10 @@ fn implementation() -> Result<Implementation> {
         cpu_mask: implementation::cpu_mask(),
         linkage: Some(binary::linkage("libssl")?),
         source: Some(format!("cargo package boring-sys {package}")),
-        note: Some("with the package's own patch boring-pq.patch".into()),
+        // A checkout is built as it is.
+        note: option_env!("BORING_BSSL_ASSUME_PATCHED")
+            .is_none()
+            .then(|| "with the package's own patch boring-pq.patch".into()),
         ..Implementation::new(env!("LIBRARY"), &version)?
     })
 }

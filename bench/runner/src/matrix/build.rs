@@ -11,7 +11,8 @@ use anyhow::{Context, Result, bail, ensure};
 use crate::libraries::Libraries;
 use crate::lines::nearest;
 use crate::matrix::cargo::{Cargo, LOCK, LOG};
-use crate::matrix::checksum::{Checksum, sorted};
+use crate::matrix::checkout::link_all;
+use crate::matrix::checksum::Checksum;
 use crate::matrix::compilers::Compilers;
 use crate::matrix::install::{Installation, Installed};
 use crate::matrix::package::{self, Package};
@@ -211,8 +212,17 @@ impl Matrix {
             bench: &self.bench,
             target: &inputs.target,
             foreign: &inputs.package.foreign,
-            environment: inputs.environment(),
+            environment: self.environment(inputs),
         }
+    }
+
+    /// The environment of a build in its own folder.
+    fn environment(&self, inputs: &Inputs) -> Vec<(String, String)> {
+        let mut all = inputs.environment();
+        let beside = place::beside(&inputs.place);
+        let checkout = inputs.package.checkout.as_ref();
+        all.extend(checkout.and_then(|it| it.variable(&beside)));
+        all
     }
 
     /// Creates a workspace with the adapter alone; everything but the manifests is linked to the
@@ -226,17 +236,31 @@ impl Matrix {
         let others = ["Cargo.toml", LOCK, "libraries", "target"];
         link_all(&self.bench, &beside, &others)?;
         symlink(libraries.join("shared"), beside.join("libraries/shared"))?;
-        link_all(&libraries.join(library), &own, &["Cargo.toml", "target"])?;
+        let others = ["Cargo.toml", LOCK, "target"];
+        link_all(&libraries.join(library), &own, &others)?;
         fs::write(beside.join("Cargo.toml"), &inputs.package.workspace)?;
         fs::write(own.join("Cargo.toml"), &inputs.package.manifest)?;
-        let lock = self.bench.join(LOCK);
-        let text = fs::read_to_string(&lock).with_context(|| lock.display().to_string())?;
-        let text = Recorded::read(&self.bench)?.added_to(&text);
+        if let Some(checkout) = &inputs.package.checkout {
+            checkout.place(&beside, &libraries.join(library))?;
+        }
+        let lock = self.lock(library);
+        let text = Recorded::read(&self.bench)?.added_to(&read(&lock)?);
         fs::write(
             beside.join(LOCK),
             text.with_context(|| lock.display().to_string())?,
         )?;
         Ok(beside)
+    }
+
+    /// The lock from which the builds of a library begin: an adapter outside the workspace has its
+    /// own.
+    fn lock(&self, library: &str) -> PathBuf {
+        let own = self.bench.join("libraries").join(library).join(LOCK);
+        if own.exists() {
+            own
+        } else {
+            self.bench.join(LOCK)
+        }
     }
 
     /// The package of a build, from the adapter's manifest.
@@ -257,6 +281,7 @@ impl Matrix {
         package::derive(
             &read(&adapter.join("Cargo.toml"))?,
             &read(&self.bench.join("Cargo.toml"))?,
+            &read(&self.lock(&build.library))?,
             &build,
         )
     }
@@ -265,7 +290,7 @@ impl Matrix {
         let mut package = self.package(build)?;
         let libraries = self.bench.join("libraries");
         let adapter = libraries.join(&build.library);
-        let lock = read(&self.bench.join(LOCK))?;
+        let lock = read(&self.lock(&build.library))?;
         let compilers = Compilers::of(build)?;
 
         let mut checksum = Checksum::default();
@@ -326,17 +351,6 @@ fn located(build: &Build) -> Result<Build> {
         build.source = Some(tree.display().to_string());
     }
     Ok(build)
-}
-
-/// Creates links to all entries of a folder, except for some names.
-fn link_all(from: &Path, to: &Path, without: &[&str]) -> Result<()> {
-    for path in sorted(from)? {
-        let name = path.file_name().context("a file in a folder has a name")?;
-        if !without.iter().any(|it| name == *it) {
-            symlink(&path, to.join(name)).with_context(|| path.display().to_string())?;
-        }
-    }
-    Ok(())
 }
 
 #[cfg(test)]

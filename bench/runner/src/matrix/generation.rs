@@ -130,7 +130,7 @@ mod tests {
     }
 
     fn manifest(build: &Build) -> toml::Table {
-        let package = derive(RUSTLS, WORKSPACE, build).unwrap();
+        let package = derive(RUSTLS, WORKSPACE, "", build).unwrap();
         toml::from_str(&package.manifest).unwrap()
     }
 
@@ -185,7 +185,9 @@ mod tests {
             assert_eq!(placed("rustls-ring"), provider);
         }
         fs::write(&stated, "package.name = \"rustls\"").unwrap();
-        let error = derive(RUSTLS, WORKSPACE, &tree).unwrap_err().to_string();
+        let error = derive(RUSTLS, WORKSPACE, "", &tree)
+            .unwrap_err()
+            .to_string();
         let expected = "rustls/Cargo.toml: found no version of the package, expected one";
         assert!(error.contains(expected), "{error}");
     }

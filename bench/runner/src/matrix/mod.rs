@@ -3,6 +3,7 @@
 
 mod build;
 mod cargo;
+mod checkout;
 mod checksum;
 mod compilers;
 mod found;

@@ -2,8 +2,9 @@
 //!
 //! The adapter's Cargo.toml has the settings for this in `[package.metadata.matrix]`: `package`
 //! contains the library; `since` lists features of that package with their first versions; `folder`
-//! is its folder in a local tree; `from` lists versions that are built in another way. With
-//! `prefix` the package is not a dependency of the adapter, but installs the library into a prefix.
+//! is its folder in a local tree; `checkout` describes how the package builds a local tree of a
+//! library in another language; `from` lists versions that are built in another way. With `prefix`
+//! the package is not a dependency of the adapter, but installs the library into a prefix.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -13,6 +14,7 @@ use serde::Deserialize;
 use tls_harness::implementation::MASK_VARIABLE;
 use toml_edit::{Array, DocumentMut, value};
 
+use crate::matrix::checkout::{Checkout, CheckoutMetadata};
 use crate::matrix::generation::Generation;
 use crate::matrix::manifest::{features, library_package, pin, table, without_other_providers};
 use crate::matrix::prefix::{Prefix, PrefixMetadata};
@@ -57,6 +59,7 @@ pub struct Metadata {
     #[serde(default)]
     pub from: BTreeMap<String, Generation>,
     prefix: Option<PrefixMetadata>,
+    checkout: Option<CheckoutMetadata>,
     /// Variables that would select another library than the requested one.
     #[serde(default)]
     foreign: Vec<String>,
@@ -84,18 +87,24 @@ pub struct Package {
     pub foreign: Vec<String>,
     /// The library to install first.
     pub prefix: Option<Prefix>,
+    /// The local tree that the library's package builds.
+    pub checkout: Option<Checkout>,
 }
 
-/// Derives the package of a build from its adapter's manifest.
+/// Derives the package of a build from its adapter's manifest. `lock` is the lock of the workspace.
 ///
 /// # Errors
 ///
 /// The manifest is invalid, or the adapter cannot be built this way.
-pub fn derive(adapter: &str, workspace: &str, build: &Build) -> Result<Package> {
+pub fn derive(adapter: &str, workspace: &str, lock: &str, build: &Build) -> Result<Package> {
     let library = &build.library;
     let name = format!("bench/libraries/{library}/Cargo.toml");
     let mut manifest: DocumentMut = adapter.parse().with_context(|| name.clone())?;
     let adapter: Adapter = toml::from_str(adapter).with_context(|| name.clone())?;
+    // An adapter outside the workspace has these of its own.
+    for own in ["workspace", "profile"] {
+        manifest.remove(own);
+    }
     let metadata = adapter.package.metadata.and_then(|all| all.matrix);
     let metadata = metadata
         .context("no [package.metadata.matrix]: this library is built in one version only")
@@ -130,6 +139,7 @@ pub fn derive(adapter: &str, workspace: &str, build: &Build) -> Result<Package> 
     }
     let mut environment = Vec::new();
     let mut prefix = None;
+    let mut tree = None;
     match (&build.version, &build.source, &metadata.prefix) {
         (version, source, Some(found)) => {
             environment.extend(found.environment.clone());
@@ -139,19 +149,27 @@ pub fn derive(adapter: &str, workspace: &str, build: &Build) -> Result<Package> 
             }
         }
         (Some(version), _, None) => pin(&mut manifest, version, &metadata)?,
-        (None, tree, None) => {
-            let found = tree.as_ref().zip(metadata.folder.as_ref());
-            let (tree, inner) =
-                found.with_context(|| format!("{library} cannot be built from a local tree"))?;
-            let library = library_package(&mut manifest, &metadata)?;
-            library.remove("version");
-            let path = Path::new(tree).join(inner);
-            library.insert("path", path.display().to_string().into());
-        }
+        (None, source, None) => match (source.as_deref(), &metadata.checkout, &metadata.folder) {
+            (Some(path), Some(found), _) => {
+                environment.extend(found.environment.clone());
+                let checkout = Checkout::new(path, found, &mut manifest, &metadata, lock);
+                tree = Some(checkout?);
+            }
+            (Some(tree), None, Some(inner)) => {
+                let library = library_package(&mut manifest, &metadata)?;
+                library.remove("version");
+                let path = Path::new(tree).join(inner);
+                library.insert("path", path.display().to_string().into());
+            }
+            _ => bail!("{library} cannot be built from a local tree"),
+        },
     }
     let mut workspace: DocumentMut = workspace.parse().context("bench/Cargo.toml")?;
     let members = Array::from_iter([format!("libraries/{library}")]);
     table(&mut workspace, "workspace")?["members"] = value(members);
+    if let Some(checkout) = &tree {
+        checkout.patch(&mut workspace)?;
+    }
     Ok(Package {
         manifest: manifest.to_string(),
         workspace: workspace.to_string(),
@@ -160,15 +178,17 @@ pub fn derive(adapter: &str, workspace: &str, build: &Build) -> Result<Package> 
         environment,
         foreign: metadata.foreign,
         prefix,
+        checkout: tree,
     })
 }
 
 /// Checks that a local tree has the required files, and suggests another folder that has them.
 fn check_tree(tree: &Path, library: &str, metadata: &Metadata) -> Result<()> {
-    let needed = match (&metadata.prefix, &metadata.folder) {
-        (Some(prefix), _) => prefix.holds.clone(),
-        (None, Some(folder)) => format!("{folder}/Cargo.toml"),
-        (None, None) => bail!("{library} cannot be built from a local tree"),
+    let needed = match (&metadata.prefix, &metadata.checkout, &metadata.folder) {
+        (Some(prefix), _, _) => prefix.holds.clone(),
+        (None, Some(checkout), _) => checkout.holds.clone(),
+        (None, None, Some(folder)) => format!("{folder}/Cargo.toml"),
+        (None, None, None) => bail!("{library} cannot be built from a local tree"),
     };
     if tree.join(&needed).exists() {
         return Ok(());
@@ -222,9 +242,11 @@ mod tests {
     use super::*;
     use crate::matrix::subject::{CpuFeature, compiled_otherwise};
 
+    const LOCK: &str = include_str!("../../../Cargo.lock");
     const WORKSPACE: &str = include_str!("../../../Cargo.toml");
     const RUSTLS: &str = include_str!("../../../libraries/rustls/Cargo.toml");
     const OPENSSL: &str = include_str!("../../../libraries/openssl/Cargo.toml");
+    const AWS_LC: &str = include_str!("../../../libraries/aws-lc/Cargo.toml");
     const BORINGSSL: &str = include_str!("../../../libraries/boringssl/Cargo.toml");
 
     fn build(library: &str, version: &str) -> Build {
@@ -243,7 +265,7 @@ mod tests {
     }
 
     fn derived(adapter: &str, build: &Build) -> Result<Package> {
-        derive(adapter, WORKSPACE, build)
+        derive(adapter, WORKSPACE, LOCK, build)
     }
 
     fn table_of(adapter: &str, build: &Build) -> toml::Table {
@@ -398,13 +420,32 @@ mod tests {
         assert_eq!(variables["OPENSSL_DIR"], place);
         assert_eq!(variables["OPENSSL_STATIC"], "1");
         assert_eq!(openssl.prefix, None);
-        let error = derived(BORINGSSL, &tree("boringssl", None)).unwrap_err();
-        assert!(
-            error
-                .to_string()
-                .contains("cannot be built from a local tree"),
-            "{error}"
-        );
+        // Their packages contain the library: it is replaced in a build, by variable or by folder.
+        let boringssl = derived(BORINGSSL, &tree("boringssl", None)).unwrap();
+        let unpatched = ("BORING_BSSL_ASSUME_PATCHED".to_owned(), "1".to_owned());
+        assert_eq!(boringssl.environment, [unpatched]);
+        let variable = boringssl
+            .checkout
+            .as_ref()
+            .unwrap()
+            .variable(Path::new("build"));
+        let placed = ("BORING_BSSL_SOURCE_PATH".into(), "build/library".into());
+        assert_eq!(variable, Some(placed));
+        let table: toml::Table = toml::from_str(&boringssl.manifest).unwrap();
+        let found = &table["dependencies"]["boring-sys"]["version"];
+        let locked = crate::matrix::prefix::locked_version(LOCK, "boring-sys").unwrap();
+        assert_eq!(found.as_str(), Some(&*format!("={locked}")));
+        let aws_lc = derived(AWS_LC, &tree("aws-lc", None)).unwrap();
+        assert!(aws_lc.checkout.is_some());
+        let workspace: toml::Table = toml::from_str(&aws_lc.workspace).unwrap();
+        let patch = &workspace["patch"]["crates-io"]["aws-lc-sys"];
+        assert_eq!(patch["path"].as_str(), Some("library"));
+        let table: toml::Table = toml::from_str(&aws_lc.manifest).unwrap();
+        assert!(!table.contains_key("workspace") && !table.contains_key("profile"));
+        let gnutls = "[package]\nname = \"x\"\nmetadata.matrix.package = \"x\"";
+        let error = derived(gnutls, &tree("gnutls", None)).unwrap_err();
+        let expected = "gnutls cannot be built from a local tree";
+        assert_eq!(error.to_string(), expected);
     }
 
     #[test]

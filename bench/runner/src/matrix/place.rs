@@ -5,13 +5,18 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 
+/// The folder that is filled for a final one.
+pub fn beside(place: &Path) -> PathBuf {
+    place.with_extension("building")
+}
+
 /// Creates an empty folder beside the final one.
 ///
 /// # Errors
 ///
 /// It cannot be created.
 pub fn begin(place: &Path) -> Result<PathBuf> {
-    let beside = place.with_extension("building");
+    let beside = beside(place);
     if beside.exists() {
         fs::remove_dir_all(&beside)?;
     }

@@ -1,16 +1,17 @@
-//! The packages that a build may use: those of `bench/Cargo.lock`, and those that
-//! `bench/matrix.lock` records for the builds of all suites. Cargo resolves a build from both, and
-//! a build that resolves to any other package is rejected.
+//! The packages that a build may use: those of `bench/Cargo.lock` and of the adapters outside its
+//! workspace, and those that `bench/matrix.lock` records for the builds of all suites. Cargo
+//! resolves a build from them, and a build that resolves to any other package is rejected.
 
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Error, Result, ensure};
 use toml_edit::{ArrayOfTables, DocumentMut, Item, Table, value};
 
 use crate::files::replace;
 use crate::matrix::cargo::LOCK;
+use crate::matrix::checksum::sorted;
 use crate::words::counted;
 
 /// File name of the record, in the workspace of the harness.
@@ -31,7 +32,7 @@ struct Package {
 /// The recorded packages of a checkout.
 pub struct Recorded {
     path: PathBuf,
-    /// Packages of `bench/Cargo.lock`.
+    /// Packages of `bench/Cargo.lock` and of the locks in `bench/libraries`.
     own: BTreeSet<Package>,
     /// Packages of `bench/matrix.lock`; some are in both.
     others: BTreeSet<Package>,
@@ -45,17 +46,30 @@ impl Recorded {
     /// A lock cannot be read.
     pub fn read(bench: &Path) -> Result<Self> {
         let path = bench.join(RECORD);
-        let read = |path: &Path| packages(&fs::read_to_string(path)?);
-        let own = bench.join(LOCK);
+        let read = |path: &Path| {
+            let text = fs::read_to_string(path).map_err(Error::from);
+            let found = text.and_then(|it| packages(&it));
+            found.with_context(|| path.display().to_string())
+        };
+        let mut own = read(&bench.join(LOCK))?;
+        let adapters = bench.join("libraries");
+        let adapters = if adapters.is_dir() {
+            sorted(&adapters)?
+        } else {
+            Vec::new()
+        };
+        for lock in adapters
+            .iter()
+            .map(|it| it.join(LOCK))
+            .filter(|it| it.exists())
+        {
+            own.extend(read(&lock)?);
+        }
         let others = match path.exists() {
-            true => read(&path).with_context(|| path.display().to_string())?,
+            true => read(&path)?,
             false => BTreeSet::new(),
         };
-        Ok(Self {
-            own: read(&own).with_context(|| own.display().to_string())?,
-            others,
-            path,
-        })
+        Ok(Self { own, others, path })
     }
 
     /// A Cargo.lock from which Cargo resolves: `lock`, and all recorded packages.
@@ -215,7 +229,11 @@ mod tests {
         assert_eq!(recorded.add(&lock(&[("a", "1.0.0")])).unwrap(), 1);
         // Updating the workspace does not affect the builds of suites.
         fs::write(bench.path().join(LOCK), lock(&[("a", "1.1.0")])).unwrap();
+        let adapter = bench.path().join("libraries/x");
+        fs::create_dir_all(&adapter).unwrap();
+        fs::write(adapter.join(LOCK), lock(&[("c", "3.0.0")])).unwrap();
         let again = Recorded::read(bench.path()).unwrap();
+        assert_eq!(check(&again, &[("c", "3.0.0")]), "");
         assert_eq!(check(&again, &old), "");
         assert_eq!(check(&again, &[("a", "1.0.0")]), "");
         // The same version with other contents.

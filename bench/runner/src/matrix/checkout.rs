@@ -1,0 +1,227 @@
+//! A checkout of a library that its package contains a copy of: the build has the checkout instead.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, Result, bail, ensure};
+use serde::Deserialize;
+use toml_edit::{DocumentMut, value};
+
+use crate::matrix::checksum::sorted;
+use crate::matrix::manifest::pin;
+use crate::matrix::package::Metadata;
+use crate::matrix::prefix::locked_version;
+
+/// Where a build has the checkout, or the package with the checkout in it: in its own folder.
+const PLACE: &str = "library";
+
+/// `[package.metadata.matrix.checkout]`: how the package builds a checkout.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct CheckoutMetadata {
+    /// A file that every checkout contains.
+    pub holds: String,
+    /// Environment variable that passes the checkout to the package's build script. Without it, the
+    /// package is used with the checkout in its folder `within`.
+    variable: Option<String>,
+    within: Option<String>,
+    /// Other environment variables of the build.
+    #[serde(default)]
+    pub environment: BTreeMap<String, String>,
+}
+
+/// A checkout in a build.
+#[derive(Debug, PartialEq)]
+pub struct Checkout {
+    tree: PathBuf,
+    way: Way,
+}
+
+#[derive(Debug, PartialEq)]
+enum Way {
+    Variable(String),
+    /// The package, and its folder that the checkout replaces.
+    Within(String, String),
+}
+
+impl Checkout {
+    /// The checkout of a build. A package that builds it by a variable is pinned in the manifest to
+    /// its version in `lock`, since a build resolves from all recorded versions.
+    ///
+    /// # Errors
+    ///
+    /// The adapter's settings or its manifest are invalid, or the package is not locked.
+    pub fn new(
+        tree: &str,
+        found: &CheckoutMetadata,
+        manifest: &mut DocumentMut,
+        metadata: &Metadata,
+        lock: &str,
+    ) -> Result<Self> {
+        let package = &metadata.package;
+        let way = match (&found.variable, &found.within) {
+            (Some(variable), None) => {
+                pin(manifest, &locked_version(lock, package)?, metadata)?;
+                Way::Variable(variable.clone())
+            }
+            (None, Some(within)) => Way::Within(package.clone(), within.clone()),
+            _ => bail!("checkout: expected either variable or within"),
+        };
+        let tree = tree.into();
+        Ok(Self { tree, way })
+    }
+
+    /// Replaces the package in the manifest of a workspace, for all packages that need it: Cargo
+    /// rejects two packages that link the same library.
+    ///
+    /// # Errors
+    ///
+    /// The workspace already replaces packages.
+    pub fn patch(&self, workspace: &mut DocumentMut) -> Result<()> {
+        if let Way::Within(package, _) = &self.way {
+            ensure!(
+                !workspace.contains_key("patch"),
+                "found [patch], expected none"
+            );
+            workspace["patch"]["crates-io"][package]["path"] = value(PLACE);
+        }
+        Ok(())
+    }
+
+    /// The variable of the build in a folder, if the checkout is passed by one.
+    ///
+    /// It names a folder of this build alone, so that Cargo runs the build script of the package
+    /// again when the checkout has changed.
+    pub fn variable(&self, build: &Path) -> Option<(String, String)> {
+        let Way::Variable(name) = &self.way else {
+            return None;
+        };
+        Some((name.clone(), build.join(PLACE).display().to_string()))
+    }
+
+    /// Puts the checkout into the folder of a build. `adapter` is the adapter's folder in the
+    /// checkout of this project, whose Cargo.lock selects the package.
+    ///
+    /// # Errors
+    ///
+    /// The package is not found, or has no such folder.
+    pub fn place(&self, build: &Path, adapter: &Path) -> Result<()> {
+        let place = build.join(PLACE);
+        match &self.way {
+            Way::Variable(_) => Ok(symlink(&self.tree, place)?),
+            Way::Within(package, within) => {
+                let package = package_folder(adapter, package)?;
+                replaced(&package, Path::new(within), &self.tree, &place)
+            }
+        }
+    }
+}
+
+/// Fills `place` with links to a package whose folder `within` is a link to the tree.
+fn replaced(package: &Path, within: &Path, tree: &Path, place: &Path) -> Result<()> {
+    let replaced = package.join(within);
+    ensure!(
+        replaced.is_dir(),
+        "{}: found no such folder, expected the library's source",
+        replaced.display()
+    );
+    let (mut from, mut to) = (package.to_owned(), place.to_owned());
+    for part in within {
+        fs::create_dir(&to).with_context(|| to.display().to_string())?;
+        link_all(&from, &to, &[part.to_str().unwrap_or_default()])?;
+        from.push(part);
+        to.push(part);
+    }
+    Ok(symlink(tree, to)?)
+}
+
+/// Creates links to all entries of a folder, except for some names.
+///
+/// # Errors
+///
+/// The folder cannot be read, or a link cannot be created.
+pub fn link_all(from: &Path, to: &Path, without: &[&str]) -> Result<()> {
+    for path in sorted(from)? {
+        let name = path.file_name().context("a file in a folder has a name")?;
+        if !without.iter().any(|it| name == *it) {
+            symlink(&path, to.join(name)).with_context(|| path.display().to_string())?;
+        }
+    }
+    Ok(())
+}
+
+/// The folder of a package on which an adapter depends, in the version that its Cargo.lock has.
+fn package_folder(adapter: &Path, package: &str) -> Result<PathBuf> {
+    #[derive(Deserialize)]
+    struct Resolved {
+        packages: Vec<Package>,
+    }
+    #[derive(Deserialize)]
+    struct Package {
+        name: String,
+        manifest_path: PathBuf,
+    }
+    let manifest = adapter.join("Cargo.toml");
+    let output = Command::new("cargo")
+        .args(["metadata", "--format-version=1", "--locked"])
+        .arg("--manifest-path")
+        .arg(&manifest)
+        .output()
+        .context("cargo")?;
+    ensure!(
+        output.status.success(),
+        "`cargo metadata` of {} failed: {}",
+        manifest.display(),
+        String::from_utf8_lossy(&output.stderr).trim()
+    );
+    let resolved: Resolved = serde_json::from_slice(&output.stdout)?;
+    let mut all = resolved.packages.into_iter();
+    let found = all.find(|it| it.name == package);
+    let found = found.with_context(|| format!("{}: found no {package}", manifest.display()))?;
+    let folder = found.manifest_path.parent();
+    Ok(folder.context("a manifest is in a folder")?.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_checkout_replaces_one_folder_of_a_package() {
+        let folder = tempfile::tempdir().unwrap();
+        let [package, tree, place] = ["package", "tree", "place"].map(|it| folder.path().join(it));
+        for (file, text) in [
+            ("package/Cargo.toml", "manifest"),
+            ("package/deps/other/a.c", "other"),
+            ("package/deps/library/ssl.c", "old"),
+            ("tree/ssl.c", "new"),
+        ] {
+            let path = folder.path().join(file);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
+        }
+        replaced(&package, Path::new("deps/library"), &tree, &place).unwrap();
+        let read = |name: &str| fs::read_to_string(place.join(name)).unwrap();
+        assert_eq!(read("Cargo.toml"), "manifest");
+        assert_eq!(read("deps/other/a.c"), "other");
+        assert_eq!(read("deps/library/ssl.c"), "new");
+        let error = replaced(&package, Path::new("lib"), &tree, &place).unwrap_err();
+        assert!(
+            error.to_string().contains("lib: found no such folder"),
+            "{error}"
+        );
+    }
+
+    #[test]
+    fn the_package_is_the_one_that_the_adapter_locks() {
+        let bench = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+        let adapter = bench.join("libraries/boringssl");
+        let found = package_folder(&adapter, "boring-sys").unwrap();
+        assert!(found.join("deps/boringssl/CMakeLists.txt").exists());
+        let error = package_folder(&adapter, "no-such").unwrap_err().to_string();
+        assert!(error.ends_with("found no no-such"), "{error}");
+    }
+}
