@@ -217,6 +217,16 @@ def test_descriptions_state_what_is_done() -> None:
         "X25519."
     )
     assert why(hello) == "A client does this first for each connection, with a session or without."
+    packet = Scenario(
+        operation="quic-packet", cipher_suite="TLS_AES_128_GCM_SHA256", side="sender", size=1200
+    )
+    assert done(packet) == (
+        "The library seals packets of QUIC: it encrypts the payload and protects the header."
+    )
+    opened = packet.model_copy(update={"side": "receiver"})
+    assert done(opened).startswith("The library opens packets of QUIC: it removes the protection")
+    assert why(packet).startswith("A QUIC stack does this for each packet that it sends.")
+    assert ("Bytes of a packet", "1200 B") in [(f.name, f.value) for f in facts([packet])]
 
 
 def test_facts_state_where_reports_differ() -> None:

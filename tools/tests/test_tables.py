@@ -69,6 +69,12 @@ FULL = scenario(resumption="none", protocol="1.3", side="client")
         (series(scenario("client-hello"), "operations/s"), 4, "client-hello", "ClientHello"),
         (series(scenario("primitive"), "operations/s"), 6, "primitives", "Primitives"),
         (
+            series(scenario("quic-packet"), "packets/s"),
+            9,
+            "quic-packets",
+            "QUIC packet protection",
+        ),
+        (
             series(scenario("primitive"), "MiB/s"),
             7,
             "primitives-throughput",

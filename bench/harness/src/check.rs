@@ -6,7 +6,7 @@ use crate::{
         Authentication, Certificate, CipherSuite, KeyExchange, Operation, Protocol, Resumption,
         Scenario, Variant,
     },
-    workloads,
+    workloads::{self, quic_packet::SIZES},
 };
 
 /// Plaintext bytes that every library accepts as the largest record size: OpenSSL rejects less than
@@ -75,6 +75,9 @@ impl Scenario {
             let checked = variant.check(self.operation, kinds);
             checked.map_err(|error| fault("variant", error.to_string()))?;
         }
+        if self.operation == Operation::QuicPacket {
+            return self.check_packet();
+        }
         self.check_stated()?;
         self.check_unneeded()?;
         if self.operation != Operation::Primitive {
@@ -104,12 +107,15 @@ impl Scenario {
         Ok(())
     }
 
+    /// The fault that a field is missing.
+    fn missing(&self, field: &'static str, expected: &str) -> Fault {
+        let message = format!("missing in a {}: expected {expected}", self.operation);
+        fault(field, message)
+    }
+
     /// Checks the fields that each kind requires.
     fn check_stated(&self) -> Result<(), Fault> {
-        let missing = |field: &'static str, expected: String| {
-            let message = format!("missing in a {}: expected {expected}", self.operation);
-            Err(fault(field, message))
-        };
+        let missing = |field, expected: String| Err(self.missing(field, &expected));
         if self.operation == Operation::Primitive {
             return match self.variant {
                 Some(_) => Ok(()),
@@ -174,23 +180,54 @@ impl Scenario {
             ("authentication", self.authentication.is_some()),
             ("resumption", self.resumption.is_some()),
         ];
-        let unneeded = |fields: &[(&'static str, bool)], whose: &str| {
-            let found = fields.iter().find(|(_, is_stated)| *is_stated);
-            match found {
-                Some((field, _)) => Err(fault(
-                    field,
-                    format!("found in a {}, expected in {whose} only", self.operation),
-                )),
-                None => Ok(()),
-            }
-        };
         if self.operation != Operation::Transfer {
-            unneeded(&transfers, "transfers")?;
+            self.unneeded(&transfers, "transfers")?;
         }
         if self.operation == Operation::Primitive {
-            unneeded(&connections, "scenarios with connections")?;
+            self.unneeded(&connections, "scenarios with connections")?;
         }
         Ok(())
+    }
+
+    /// Rejects the fields that are stated, though only other scenarios use them.
+    fn unneeded(&self, fields: &[(&'static str, bool)], whose: &str) -> Result<(), Fault> {
+        match fields.iter().find(|(_, is_stated)| *is_stated) {
+            Some((field, _)) => Err(fault(
+                field,
+                format!("found in a {}, expected in {whose} only", self.operation),
+            )),
+            None => Ok(()),
+        }
+    }
+
+    /// Checks a packet of QUIC: it states a cipher suite of TLS 1.3 and a size, and no connection.
+    fn check_packet(&self) -> Result<(), Fault> {
+        let usable = CipherSuite::ALL.iter();
+        let usable = quoted(usable.filter(|suite| suite.protocol() == Protocol::Tls13));
+        let Some(suite) = self.cipher_suite else {
+            return Err(self.missing("cipher_suite", &usable));
+        };
+        if suite.protocol() != Protocol::Tls13 {
+            let message = format!("found \"{suite}\", which QUIC lacks, expected {usable}");
+            return Err(fault("cipher_suite", message));
+        }
+        let expected = format!("{} to {} bytes, such as 1200", SIZES.start(), SIZES.end());
+        let Some(size) = self.size else {
+            return Err(self.missing("size", &expected));
+        };
+        if !SIZES.contains(&size) {
+            return Err(fault("size", format!("found {size}, expected {expected}")));
+        }
+        let fields = [
+            ("protocol", self.protocol.is_some()),
+            ("key_exchange", self.key_exchange.is_some()),
+            ("certificate", self.certificate.is_some()),
+            ("authentication", self.authentication.is_some()),
+            ("resumption", self.resumption.is_some()),
+            ("in_flight", self.in_flight.is_some()),
+            ("record_size", self.record_size.is_some()),
+        ];
+        self.unneeded(&fields, "scenarios with connections")
     }
 
     /// Checks that the values of a connection fit together.

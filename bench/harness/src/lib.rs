@@ -11,6 +11,7 @@ pub mod check;
 pub mod clock;
 pub mod copy;
 pub mod counters;
+mod hex;
 pub mod implementation;
 pub mod latency;
 pub mod library;

@@ -12,7 +12,10 @@ use crate::{
         Variant,
     },
     transport::Endpoint,
-    workloads::primitives::Cryptography,
+    workloads::{
+        primitives::Cryptography,
+        quic_packet::{PacketKeys, PacketProtection},
+    },
 };
 
 /// Configuration of one role. It pins every setting that a library would otherwise choose.
@@ -201,6 +204,19 @@ pub trait TlsLibrary: Sync {
     /// The library has none of its own, or its API does not expose it.
     fn cryptography(&self) -> Result<&dyn Cryptography> {
         bail!("the library has no cryptography of its own")
+    }
+
+    /// The library's packet protection for QUIC, with the keys of one direction.
+    ///
+    /// # Errors
+    ///
+    /// The library's API has none, or it rejects the keys.
+    fn packet_protection(
+        &self,
+        _: CipherSuite,
+        _: &PacketKeys,
+    ) -> Result<Box<dyn PacketProtection>> {
+        bail!("the library has no packet protection for QUIC")
     }
 
     /// Loads the trust anchors of a PEM text, and holds them until the result is dropped.

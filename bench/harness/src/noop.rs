@@ -11,10 +11,13 @@ use anyhow::{Result, bail, ensure};
 use crate::{
     implementation::Implementation,
     library::{Connection, Negotiated, Progress, Setup, TlsLibrary},
-    scenario::{Certificate, Protocol, Resumption, Scenario},
+    scenario::{Certificate, CipherSuite, Protocol, Resumption, Scenario},
     transport::Endpoint,
-    workloads::primitives::{
-        Aead, Cipher, Cryptography, Group, KeyExchange, NONCE, PrivateKey, Secret, Signature,
+    workloads::{
+        primitives::{
+            Aead, Cipher, Cryptography, Group, KeyExchange, NONCE, PrivateKey, Secret, Signature,
+        },
+        quic_packet::{LONGEST_NUMBER, PacketKeys, PacketProtection, SAMPLE},
     },
 };
 
@@ -116,6 +119,14 @@ impl TlsLibrary for NoopLibrary {
         Ok(self)
     }
 
+    fn packet_protection(
+        &self,
+        _: CipherSuite,
+        _: &PacketKeys,
+    ) -> Result<Box<dyn PacketProtection>> {
+        Ok(black_box::<Box<dyn PacketProtection>>(Box::new(Self)))
+    }
+
     fn anchors(&self, pem: &str) -> Result<Box<dyn Any>> {
         black_box(pem);
         Ok(black_box::<Box<dyn Any>>(Box::new(Self)))
@@ -211,6 +222,38 @@ impl KeyExchange for NoopLibrary {
 impl PrivateKey for NoopLibrary {
     fn agree(&mut self, answer: &[u8], secret: &mut Secret) -> Result<()> {
         black_box((answer, secret));
+        Ok(())
+    }
+}
+
+impl PacketProtection for NoopLibrary {
+    fn seal(&mut self, number: u64, _: &[u8], _: &mut [u8]) -> Result<()> {
+        black_box(number);
+        Ok(())
+    }
+
+    fn open(&mut self, number: u64, _: &[u8], _: &mut [u8]) -> Result<()> {
+        black_box(number);
+        Ok(())
+    }
+
+    fn protect(
+        &mut self,
+        sample: &[u8; SAMPLE],
+        _: &mut u8,
+        _: &mut [u8; LONGEST_NUMBER],
+    ) -> Result<()> {
+        black_box(sample);
+        Ok(())
+    }
+
+    fn unprotect(
+        &mut self,
+        sample: &[u8; SAMPLE],
+        _: &mut u8,
+        _: &mut [u8; LONGEST_NUMBER],
+    ) -> Result<()> {
+        black_box(sample);
         Ok(())
     }
 }

@@ -118,7 +118,7 @@ vocabulary!(
 
 vocabulary!(
     /// The side whose work is measured: client or server of a handshake, sender or receiver of a
-    /// transfer.
+    /// transfer or of QUIC's packets.
     Side {
         Client = "client",
         Server = "server",
@@ -150,7 +150,7 @@ pub struct Scenario {
     pub side: Option<Side>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub threads: Option<u32>,
-    /// Bytes per write.
+    /// Bytes per write, or of a whole packet of QUIC.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub size: Option<u32>,
     /// Bytes that are written before they are read; absent: 1 MiB at a time.
@@ -259,7 +259,9 @@ impl Scenario {
     pub fn name(&self) -> String {
         let handshake = self.operation == Operation::Handshake;
         let transfer = self.operation == Operation::Transfer;
+        let packet = self.operation == Operation::QuicPacket;
         let kind = match (handshake, self.resumption) {
+            (false, _) if packet => "QUIC packet protection".into(),
             (false, _) => self.operation.as_str().replace('-', " "),
             (true, None) => "handshake".into(),
             (true, Some(Resumption::None)) => "full handshake".into(),
@@ -275,7 +277,7 @@ impl Scenario {
             _ => {}
         }
         if let Some(suite) = self.cipher_suite
-            && (transfer || suite.cipher() != "AES-256-GCM")
+            && (transfer || packet || suite.cipher() != "AES-256-GCM")
         {
             parts.push(suite.cipher().into());
         }
@@ -312,7 +314,11 @@ impl Scenario {
         {
             parts.push(format!("{threads} threads"));
         }
-        parts.extend(self.side.map(|side| side.readable().into()));
+        parts.extend(self.side.map(|side| match (packet, side) {
+            (true, Side::Sender) => "sealing".into(),
+            (true, Side::Receiver) => "opening".into(),
+            _ => side.readable().into(),
+        }));
         parts.join(", ")
     }
 }

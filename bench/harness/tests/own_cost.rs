@@ -46,6 +46,12 @@ fn every_kind_that_is_timed_records_the_harness_own_cost() {
             false,
             1,
         ),
+        (
+            json!({"operation": "quic-packet", "cipher_suite": "TLS_AES_128_GCM_SHA256",
+                "size": 1200}),
+            false,
+            2,
+        ),
     ] {
         let request: Request = serde_json::from_value(json!({
             "schema": 1, "round": 1, "block": 0, "implementation": "empty-1.0",

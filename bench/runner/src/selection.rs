@@ -289,6 +289,10 @@ mod tests {
                 r#"{"operation":"client-hello","protocol":"1.3","variant":"X25519MLKEM768+X25519"}"#,
                 "client-hello/1.3/x25519mlkem768-x25519",
             ),
+            (
+                r#"{"operation":"quic-packet","cipher_suite":"TLS_AES_128_GCM_SHA256","size":1200}"#,
+                "quic-packet/aes-128-gcm-1200-b",
+            ),
         ] {
             assert_eq!(path_of(&scenario(text)), path);
         }

@@ -223,3 +223,49 @@ fn a_resumption_of_tls12_exchanges_no_keys() {
     };
     assert_eq!(wrong(&resumed), None);
 }
+
+#[test]
+fn a_packet_states_a_cipher_suite_of_quic_and_a_size() {
+    let packet = |suite, size| Scenario {
+        cipher_suite: suite,
+        size,
+        ..Scenario::new(Operation::QuicPacket)
+    };
+    let suite = Some(CipherSuite::Aes128Gcm);
+    let good = packet(suite, Some(1200));
+    assert_eq!(good.check(), Ok(()));
+    assert_eq!(packet(suite, Some(29)).check(), Ok(()));
+    for (scenario, field) in [
+        (packet(None, Some(1200)), "cipher_suite"),
+        (
+            packet(Some(CipherSuite::EcdheRsaAes128Gcm), Some(1200)),
+            "cipher_suite",
+        ),
+        (packet(suite, None), "size"),
+        (packet(suite, Some(28)), "size"),
+        (packet(suite, Some(65_528)), "size"),
+        (
+            Scenario {
+                protocol: Some(Protocol::Tls13),
+                ..good.clone()
+            },
+            "protocol",
+        ),
+        (
+            Scenario {
+                record_size: Some(1024),
+                ..good.clone()
+            },
+            "record_size",
+        ),
+        (
+            Scenario {
+                variant: Some(Variant::HelloRetry),
+                ..good
+            },
+            "variant",
+        ),
+    ] {
+        assert_eq!(wrong(&scenario), Some(field), "{scenario:?}");
+    }
+}

@@ -428,7 +428,9 @@ fn measure_side(request: &Request, side: Option<Side>) -> Result<Measurement> {
         unit: match work.quantity {
             Quantity::Handshakes => Unit::INSTRUCTIONS_PER_HANDSHAKE,
             Quantity::Mebibytes => Unit::INSTRUCTIONS_PER_MEBIBYTE,
-            Quantity::Operations | Quantity::Single => Unit::INSTRUCTIONS_PER_OPERATION,
+            Quantity::Operations | Quantity::Packets | Quantity::Single => {
+                Unit::INSTRUCTIONS_PER_OPERATION
+            }
         },
     };
     Ok(request.measurement(side, operations, None, vec![observation]))

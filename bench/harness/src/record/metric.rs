@@ -83,6 +83,7 @@ name!(
         HANDSHAKES_PER_SECOND = "handshakes/s",
         OPERATIONS_PER_SECOND = "operations/s",
         CONNECTIONS_PER_SECOND = "connections/s",
+        PACKETS_PER_SECOND = "packets/s",
         MICROSECONDS = "µs",
         BYTES = "bytes",
         BYTES_PER_CONNECTION = "bytes/connection",

@@ -8,6 +8,7 @@ pub mod connection;
 pub mod handshake;
 pub mod memory;
 pub mod primitives;
+pub mod quic_packet;
 pub mod set_up;
 mod threads;
 pub mod timed;
@@ -48,6 +49,7 @@ kinds! {
     Primitive = "primitive" => primitives::Primitives,
     SetUp = "set-up" => set_up::SetUps,
     Connection = "connection" => connection::Connections,
+    QuicPacket = "quic-packet" => quic_packet::QuicPackets,
 }
 
 impl Operation {
@@ -156,6 +158,7 @@ pub enum Quantity {
     /// MiB of plaintext.
     Mebibytes,
     Operations,
+    Packets,
     /// Operations that are not repeated in practice: their time is recorded, not a rate.
     Single,
 }
@@ -166,6 +169,7 @@ impl Quantity {
             Self::Handshakes => Some(Unit::HANDSHAKES_PER_SECOND),
             Self::Mebibytes => Some(Unit::MEBIBYTES_PER_SECOND),
             Self::Operations => Some(Unit::OPERATIONS_PER_SECOND),
+            Self::Packets => Some(Unit::PACKETS_PER_SECOND),
             Self::Single => None,
         }
     }

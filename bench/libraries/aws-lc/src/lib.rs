@@ -22,6 +22,9 @@ use tls_harness::{
 /// Reason why AWS-LC has no primitives of its own here.
 const PRIMITIVES: &str = "AWS-LC's cryptography is measured with rustls, as aws-lc-rs";
 
+/// Reason why QUIC's packets are not measured.
+const PACKETS: &str = "AWS-LC gives traffic secrets to QUIC, and has no API that protects packets";
+
 /// Describes this build.
 ///
 /// # Errors
@@ -44,6 +47,9 @@ fn implementation() -> Result<Implementation> {
 fn unsupported(scenario: &Scenario) -> Option<String> {
     if scenario.operation == Operation::Primitive {
         return Some(PRIMITIVES.into());
+    }
+    if scenario.operation == Operation::QuicPacket {
+        return Some(PACKETS.into());
     }
     if let Some(reason) = bssl::unsupported_session_id(scenario, "AWS-LC") {
         return Some(reason);

@@ -25,6 +25,10 @@ use tls_harness::{
 /// Reason why older versions have no primitives here.
 const PRIMITIVES: &str = "primitives are measured in newer BoringSSL only";
 
+/// Reason why QUIC's packets are not measured.
+const PACKETS: &str =
+    "BoringSSL gives traffic secrets to QUIC, and has no API that protects packets";
+
 /// Describes this build.
 ///
 /// # Errors
@@ -52,6 +56,9 @@ fn implementation() -> Result<Implementation> {
 
 /// The reason why BoringSSL does not support the scenario, if it does not.
 fn unsupported(scenario: &Scenario) -> Option<String> {
+    if scenario.operation == Operation::QuicPacket {
+        return Some(PACKETS.into());
+    }
     if !cfg!(boringssl_groups) && scenario.operation == Operation::Primitive {
         return Some(PRIMITIVES.into());
     }

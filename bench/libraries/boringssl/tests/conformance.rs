@@ -15,11 +15,13 @@ const SUITES: &str = include_str!("unsupported/suites.txt");
 const UNSUPPORTED: &[&str] = match (cfg!(boringssl_groups), cfg!(boringssl_tls13_ciphers)) {
     (_, true) => &[
         unsupported::SESSION_ID,
+        unsupported::QUIC_PACKETS,
         unsupported::P256_HYBRID,
         unsupported::ML_KEM_ALONE,
     ],
     (true, false) => &[
         unsupported::SESSION_ID,
+        unsupported::QUIC_PACKETS,
         unsupported::P256_HYBRID,
         unsupported::ML_KEM_ALONE,
         unsupported::ML_DSA,
@@ -27,6 +29,7 @@ const UNSUPPORTED: &[&str] = match (cfg!(boringssl_groups), cfg!(boringssl_tls13
     ],
     (false, false) => &[
         unsupported::SESSION_ID,
+        unsupported::QUIC_PACKETS,
         unsupported::P256_HYBRID,
         unsupported::ML_KEM_ALONE,
         unsupported::ML_DSA,

@@ -239,6 +239,11 @@ impl TlsLibrary for GnuTls {
 
     fn unsupported(&self, scenario: &Scenario) -> Option<String> {
         let reason = |text: &str| Some(text.to_owned());
+        if scenario.operation == Operation::QuicPacket {
+            return reason(
+                "GnuTLS gives traffic secrets to QUIC, and has no API that protects packets",
+            );
+        }
         if scenario.operation == Operation::Primitive {
             return reason("this adapter does not reach the cryptography of GnuTLS, Nettle");
         }

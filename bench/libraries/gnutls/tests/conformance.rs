@@ -35,6 +35,7 @@ conformance_tests!(
     PROGRAM,
     unsupported: [
         unsupported::PRIMITIVES,
+        unsupported::QUIC_PACKETS,
         unsupported::SESSION_ID,
         OWN,
         unsupported::ML_KEM_ALONE,

@@ -17,7 +17,7 @@ use tls_harness::{
     binary,
     implementation::{self, Implementation},
     library::Setup,
-    scenario::Scenario,
+    scenario::{Operation, Scenario},
     workloads::primitives::{Cryptography, Primitive},
 };
 
@@ -58,8 +58,16 @@ fn implementation() -> Result<Implementation> {
 /// Reason why older versions have no primitives here.
 const PRIMITIVES: &str = "primitives are measured by an API that OpenSSL has since 3.0";
 
+/// Reason why QUIC's packets are not measured.
+const PACKETS: &str = "OpenSSL has no API that protects packets of QUIC: those of its own \
+                       connections (since 3.2) are protected inside, and another QUIC stack \
+                       receives traffic secrets (since 3.5)";
+
 /// The reason why this OpenSSL does not support the scenario, if it does not.
 fn unsupported(scenario: &Scenario) -> Option<String> {
+    if scenario.operation == Operation::QuicPacket {
+        return Some(PACKETS.into());
+    }
     if cfg!(openssl_hybrid) {
         return None;
     }

@@ -12,6 +12,7 @@ const PROGRAM: &str = env!("CARGO_BIN_EXE_tls-openssl");
 const UNSUPPORTED: &[&str] = match (cfg!(openssl_3), cfg!(openssl_hybrid)) {
     (false, _) => &[
         unsupported::HYBRID,
+        unsupported::QUIC_PACKETS,
         unsupported::P256_HYBRID,
         unsupported::ML_KEM_ALONE,
         unsupported::ML_DSA,
@@ -19,12 +20,13 @@ const UNSUPPORTED: &[&str] = match (cfg!(openssl_3), cfg!(openssl_hybrid)) {
     ],
     (true, false) => &[
         unsupported::HYBRID,
+        unsupported::QUIC_PACKETS,
         unsupported::P256_HYBRID,
         unsupported::ML_KEM_ALONE,
         unsupported::ML_DSA,
         unsupported::ML_KEM,
     ],
-    (true, true) => &[],
+    (true, true) => &[unsupported::QUIC_PACKETS],
 };
 
 conformance_tests!(OpenSsl, PROGRAM, unsupported: UNSUPPORTED);

@@ -5,6 +5,7 @@ mod aws_lc_rs;
 mod connection;
 #[cfg(feature = "graviola")]
 mod graviola;
+mod packet;
 mod primitive;
 #[cfg(feature = "ring")]
 mod ring;
@@ -36,9 +37,14 @@ use tls_harness::{
     certificates::Identity,
     implementation::{self, Implementation, Linkage},
     library::{Setup, TlsLibrary},
-    scenario::{Authentication, Certificate, KeyExchange, Resumption, Scenario},
+    scenario::{
+        Authentication, Certificate, CipherSuite, KeyExchange, Operation, Resumption, Scenario,
+    },
     transport::Endpoint,
-    workloads::primitives::{Cryptography, Primitive},
+    workloads::{
+        primitives::{Cryptography, Primitive},
+        quic_packet::{PacketKeys, PacketProtection},
+    },
 };
 
 use crate::{
@@ -275,6 +281,10 @@ impl TlsLibrary for Rustls {
                 return Some(self.lacks(&format!("{} in TLS 1.2", setup.certificate)));
             }
         }
+        if scenario.operation == Operation::QuicPacket {
+            let found = packet::suite(&self.provider.cipher_suites, scenario.cipher_suite?);
+            return found.is_none().then(|| self.lacks(packet::NONE));
+        }
         let primitive = Primitive::of(scenario).ok()?;
         if primitive.is_ml_dsa() && !self.verifies(Certificate::MlDsa44) {
             return Some(self.lacks("ML-DSA"));
@@ -294,6 +304,16 @@ impl TlsLibrary for Rustls {
 
     fn cryptography(&self) -> Result<&dyn Cryptography> {
         Ok(self.cryptography)
+    }
+
+    fn packet_protection(
+        &self,
+        suite: CipherSuite,
+        keys: &PacketKeys,
+    ) -> Result<Box<dyn PacketProtection>> {
+        let found = packet::suite(&self.provider.cipher_suites, suite);
+        let found = found.with_context(|| self.lacks(packet::NONE))?;
+        Ok(Box::new(packet::Protection::new(found, keys)))
     }
 
     fn anchors(&self, pem: &str) -> Result<Box<dyn Any>> {

@@ -17,9 +17,12 @@ use rustls::{
 use tls_harness::{
     implementation::Implementation,
     library::{Connection, Negotiated, Progress, Setup, TlsLibrary},
-    scenario::Scenario,
+    scenario::{CipherSuite, Scenario},
     transport::Endpoint,
-    workloads::primitives::Cryptography,
+    workloads::{
+        primitives::Cryptography,
+        quic_packet::{PacketKeys, PacketProtection},
+    },
 };
 
 use crate::{
@@ -58,6 +61,14 @@ impl TlsLibrary for Unbuffered {
 
     fn cryptography(&self) -> Result<&dyn Cryptography> {
         self.0.cryptography()
+    }
+
+    fn packet_protection(
+        &self,
+        suite: CipherSuite,
+        keys: &PacketKeys,
+    ) -> Result<Box<dyn PacketProtection>> {
+        self.0.packet_protection(suite, keys)
     }
 
     fn anchors(&self, pem: &str) -> Result<Box<dyn Any>> {

@@ -107,6 +107,7 @@ mod graviola {
 
     conformance_tests!(Rustls::graviola(), PROGRAM, unsupported: [
         ED25519,
+        unsupported::QUIC_PACKETS,
         unsupported::P256_HYBRID,
         unsupported::ML_KEM_ALONE,
         unsupported::ML_DSA,

@@ -3,6 +3,8 @@
 
 #![cfg(feature = "ring")]
 
+#[path = "faulty_adapters/packets.rs"]
+mod packets;
 #[path = "faulty_adapters/primitives.rs"]
 mod primitives;
 
@@ -39,6 +41,7 @@ use tls_harness::{
     workloads::client_hello::ClientHelloBench,
     workloads::memory::{self, Holding},
     workloads::primitives::Cryptography,
+    workloads::quic_packet::{PacketKeys, PacketProtection},
     workloads::transfer::Batch,
 };
 use tls_rustls::Rustls;
@@ -76,6 +79,7 @@ struct FaultyAdapter {
     library: Rustls,
     fault: Fault,
     cryptography: primitives::FaultyAdapter,
+    packets: packets::Fault,
     /// Number of client configurations.
     configurations: AtomicUsize,
     /// Time and thread of each client connection.
@@ -95,6 +99,7 @@ impl FaultyAdapter {
             library: Rustls::ring(),
             fault,
             cryptography: primitives::FaultyAdapter::new(primitives::Fault::None),
+            packets: packets::Fault::None,
             configurations: AtomicUsize::new(0),
             connects: Mutex::default(),
             sent: Arc::default(),
@@ -233,6 +238,14 @@ impl TlsLibrary for FaultyAdapter {
 
     fn cryptography(&self) -> Result<&dyn Cryptography> {
         Ok(&self.cryptography)
+    }
+
+    fn packet_protection(
+        &self,
+        suite: CipherSuite,
+        keys: &PacketKeys,
+    ) -> Result<Box<dyn PacketProtection>> {
+        packets::protection(self.packets, suite, keys)
     }
 
     fn client_config(&self, setup: &Setup) -> Result<Self::ClientConfig> {

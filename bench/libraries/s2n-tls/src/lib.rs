@@ -383,6 +383,11 @@ impl TlsLibrary for S2nTls {
 
     fn unsupported(&self, scenario: &Scenario) -> Option<String> {
         let reason = |text: &str| Some(text.to_owned());
+        if scenario.operation == Operation::QuicPacket {
+            return reason(
+                "s2n-tls gives traffic secrets to QUIC, and has no API that protects packets",
+            );
+        }
         if scenario.operation == Operation::Primitive {
             return reason(
                 "s2n-tls has no cryptography of its own: AWS-LC's is measured with rustls, as aws-lc-rs",

@@ -17,6 +17,7 @@ conformance_tests!(
     PROGRAM,
     unsupported: [
         unsupported::PRIMITIVES,
+        unsupported::QUIC_PACKETS,
         unsupported::SESSION_ID,
         unsupported::ML_KEM_ALONE,
         OWN,

@@ -4,6 +4,7 @@
 pub mod connections;
 pub mod handshakes;
 pub mod measurements;
+pub mod packets;
 pub mod programs;
 pub mod scenarios;
 pub mod set_ups;
@@ -45,6 +46,11 @@ macro_rules! conformance_tests {
         #[test]
         fn the_main_report_is_measured() {
             crate::conformance::measurements::the_main_report_is_measured(&$library);
+        }
+
+        #[test]
+        fn every_packet_is_protected() {
+            crate::conformance::packets::every_packet_is_protected(&$library);
         }
 
         #[test]

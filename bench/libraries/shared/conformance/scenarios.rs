@@ -203,6 +203,18 @@ pub fn primitives() -> Vec<Scenario> {
     PRIMITIVES.iter().map(named).collect()
 }
 
+/// Packets of QUIC: each cipher suite, and the sizes of the suite `quic`.
+pub fn packets() -> Vec<Scenario> {
+    let suites = suites(Protocol::Tls13, Certificate::EcdsaP256);
+    let packet = |suite, size| Scenario {
+        cipher_suite: Some(suite),
+        size: Some(size),
+        ..Scenario::new(Operation::QuicPacket)
+    };
+    let sizes = |suite| [1200, 1452].map(|size| packet(suite, size));
+    suites.into_iter().flat_map(sizes).collect()
+}
+
 pub fn set_up(variant: &str, certificate: Certificate) -> Scenario {
     Scenario {
         operation: Operation::SetUp,

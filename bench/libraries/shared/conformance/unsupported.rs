@@ -9,7 +9,9 @@ use tls_harness::{
     scenario::{Operation, Scenario},
 };
 
-use super::scenarios::{connections, handshakes, main_report, primitives, set_ups, transfers};
+use super::scenarios::{
+    connections, handshakes, main_report, packets, primitives, set_ups, transfers,
+};
 
 /// Scenarios with X25519MLKEM768.
 pub const HYBRID: &str = include_str!("unsupported/hybrid.txt");
@@ -30,6 +32,9 @@ pub const ML_KEM: &str = include_str!("unsupported/ml-kem.txt");
 
 pub const PRIMITIVES: &str = include_str!("unsupported/primitives.txt");
 
+/// Packets of QUIC, which most libraries' APIs do not protect.
+pub const QUIC_PACKETS: &str = include_str!("unsupported/quic-packets.txt");
+
 /// A scenario's name, followed by the group if the name does not contain it.
 fn label(scenario: &Scenario) -> String {
     match scenario.key_exchange {
@@ -48,6 +53,7 @@ pub fn unsupported_scenarios_are_listed_by_name<L: TlsLibrary>(library: &L, list
         transfers(),
         main_report(),
         primitives(),
+        packets(),
         set_ups(),
         connections(),
     ]

@@ -69,6 +69,9 @@ impl TlsLibrary for WolfSsl {
 
     fn unsupported(&self, scenario: &Scenario) -> Option<String> {
         let reason = |text: &str| Some(text.to_owned());
+        if scenario.operation == Operation::QuicPacket {
+            return reason("wolfssl-sys builds wolfSSL without QUIC");
+        }
         if scenario.operation == Operation::Primitive {
             return reason("this adapter does not reach the cryptography of wolfSSL");
         }

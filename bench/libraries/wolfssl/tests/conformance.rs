@@ -14,6 +14,7 @@ const PROGRAM: &str = env!("CARGO_BIN_EXE_tls-wolfssl");
 
 conformance_tests!(WolfSsl, PROGRAM, unsupported: [
     unsupported::PRIMITIVES,
+    unsupported::QUIC_PACKETS,
     unsupported::SESSION_ID,
     unsupported::ML_DSA,
     OWN,

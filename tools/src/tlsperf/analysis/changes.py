@@ -333,7 +333,7 @@ _FEATURES: Final[dict[str, Callable[[Series], str | None]]] = {
     ),
     "cipher": lambda row: (
         cipher_name(row.scenario.cipher_suite)
-        if row.scenario.operation == "transfer" and row.scenario.cipher_suite
+        if row.scenario.operation in ("transfer", "quic-packet") and row.scenario.cipher_suite
         else None
     ),
     "side": lambda row: _SIDES.get(row.scenario.side or "", row.scenario.side),

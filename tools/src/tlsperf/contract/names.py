@@ -21,6 +21,8 @@ _SIDES: Final = {
     "receiver": "receiving",
 }
 
+_PACKET_SIDES: Final = {**_SIDES, "sender": "sealing", "receiver": "opening"}
+
 
 _RESUMPTIONS: Final = {
     None: "handshake",
@@ -60,7 +62,9 @@ def scenario_name(scenario: Scenario) -> str:
     s = scenario
     parts: list[str] = []
     handshake = s.operation == "handshake"
+    packet = s.operation == "quic-packet"
     kind = _RESUMPTIONS[s.resumption] if handshake else s.operation.replace("-", " ")
+    kind = "QUIC packet protection" if packet else kind
     parts.append(f"TLS {s.protocol} {kind}" if s.protocol else kind)
     if s.resumption == "session-id":
         parts.append("session id")
@@ -68,7 +72,7 @@ def scenario_name(scenario: Scenario) -> str:
         parts.append("ticket")
     if s.cipher_suite:
         cipher = cipher_name(s.cipher_suite)
-        if s.operation == "transfer" or cipher != "AES-256-GCM":
+        if s.operation == "transfer" or packet or cipher != "AES-256-GCM":
             parts.append(cipher)
     presents = s.operation in ("handshake", "set-up", "connection")
     if s.certificate and presents and s.resumption in (None, "none"):
@@ -91,7 +95,7 @@ def scenario_name(scenario: Scenario) -> str:
     if s.threads and s.threads != 1:
         parts.append(f"{s.threads} threads")
     if s.side:
-        parts.append(_SIDES[s.side])
+        parts.append((_PACKET_SIDES if packet else _SIDES)[s.side])
     return ", ".join(parts)
 
 

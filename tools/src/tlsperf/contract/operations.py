@@ -10,7 +10,14 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 Operation = Literal[
-    "transfer", "handshake", "client-hello", "memory", "primitive", "set-up", "connection"
+    "transfer",
+    "handshake",
+    "client-hello",
+    "memory",
+    "primitive",
+    "set-up",
+    "connection",
+    "quic-packet",
 ]
 
 
@@ -79,6 +86,13 @@ OPERATIONS: Final[Mapping[Operation, OperationDefinition]] = {
         order=8,
         anchor="connections",
         title="Connections over sockets",
+    ),
+    "quic-packet": OperationDefinition(
+        name="QUIC packet",
+        noun="a packet of QUIC",
+        order=9,
+        anchor="quic-packets",
+        title="QUIC packet protection",
     ),
 }
 """The definition of each kind, by its id."""

@@ -97,7 +97,7 @@ class Scenario(Model):
     resumption: Resumption | None = None
     side: Side | None = None
     threads: int | None = Field(None, ge=1)
-    size: int | None = Field(None, ge=1, description="bytes per write")
+    size: int | None = Field(None, ge=1, description="bytes per write, or of a whole packet")
     in_flight: int | None = Field(
         None,
         ge=1,

@@ -39,9 +39,19 @@ _WHY: Final = {
     "how many connections fit into its memory.",
     ("memory", "server"): "A server holds this for each client that stays connected. It limits how "
     "many connections fit into its memory.",
+    ("quic-packet", "sender"): "A QUIC stack does this for each packet that it sends. It limits "
+    "how many packets one processor sends in a second.",
+    ("quic-packet", "receiver"): "A QUIC stack does this for each packet that it receives. It "
+    "limits how many packets one processor receives in a second.",
 }
 
 _NOUNS: Final = {"sender": "sends", "receiver": "receives"}
+
+_PACKETS: Final = {
+    "sender": "seals packets of QUIC: it encrypts the payload and protects the header.",
+    "receiver": "opens packets of QUIC: it removes the protection of the header, decrypts the "
+    "payload and checks the tag.",
+}
 
 _FACTS: Final = (
     ("protocol", "Protocol"),
@@ -88,6 +98,8 @@ def done(scenario: Scenario) -> str:
         return f"A client starts a connection and makes its ClientHello in {protocol}{shares}."
     if s.operation == "primitive":
         return f"The library's cryptography performs {s.variant} by itself, without TLS."
+    if s.operation == "quic-packet":
+        return f"The library {_PACKETS.get(s.side or '', 'protects packets of QUIC.')}"
     if s.operation == "connection":
         kind = "full" if _is_full(s) else "resumed"
         if s.variant in SERVERS:
@@ -159,6 +171,8 @@ def facts(scenarios: Iterable[Scenario]) -> list[ScenarioFact]:
     for field, name in _FACTS:
         if field == "resumption" and known[0].operation != "handshake":
             continue
+        if field == "size" and known[0].operation == "quic-packet":
+            name = "Bytes of a packet"
         values = [getattr(scenario, field) for scenario in known]
         words = dict.fromkeys(_words(field, value) for value in values if value is not None)
         if words:

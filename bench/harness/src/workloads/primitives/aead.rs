@@ -5,7 +5,7 @@ use std::time::Duration;
 use anyhow::{Result, anyhow, ensure};
 
 use super::{Aead, Batch, Cipher, Cryptography, NONCE, TAG, vectors};
-use crate::clock::Laps;
+use crate::{clock::Laps, hex};
 
 /// Bytes of additional data, as in TLS 1.2 (RFC 5246, 6.2.3.3).
 const ADDITIONAL: usize = 13;
@@ -103,15 +103,12 @@ impl Batch for Records {
 /// Proves with a published test vector that the cipher is the named one.
 fn prove_known_answer(library: &dyn Cryptography, cipher: Cipher) -> Result<()> {
     let vector = vectors::vector(cipher);
-    let (plaintext, sealed) = (
-        vectors::bytes(vector.plaintext)?,
-        vectors::bytes(vector.sealed)?,
-    );
-    let additional = vectors::bytes(vector.additional)?;
-    let nonce: [u8; NONCE] = vectors::bytes(vector.nonce)?
+    let (plaintext, sealed) = (hex::bytes(vector.plaintext)?, hex::bytes(vector.sealed)?);
+    let additional = hex::bytes(vector.additional)?;
+    let nonce: [u8; NONCE] = hex::bytes(vector.nonce)?
         .try_into()
         .map_err(|_| anyhow!("a test vector's nonce is not {NONCE} bytes"))?;
-    let mut aead = library.aead(cipher, &vectors::bytes(vector.key)?)?;
+    let mut aead = library.aead(cipher, &hex::bytes(vector.key)?)?;
     let mut record = plaintext.clone();
     record.extend([0; TAG]);
     aead.seal(&nonce, &additional, &mut record)?;

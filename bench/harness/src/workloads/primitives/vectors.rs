@@ -1,7 +1,5 @@
 //! Published test vectors of the authenticated ciphers.
 
-use anyhow::Result;
-
 use super::Cipher;
 
 /// A test vector, as hexadecimal digits.
@@ -51,10 +49,4 @@ pub fn vector(cipher: Cipher) -> Vector {
                      1ae10b594f09e26a7e902ecbd0600691",
         },
     }
-}
-
-/// Decodes an even number of hexadecimal digits.
-pub fn bytes(digits: &str) -> Result<Vec<u8>> {
-    let pair = |i| Ok(u8::from_str_radix(&digits[i..i + 2], 16)?);
-    (0..digits.len()).step_by(2).map(pair).collect()
 }

@@ -7,6 +7,7 @@
 #[path = "../aws_lc_rs.rs"]
 mod aws_lc_rs;
 mod connection;
+mod packet;
 #[path = "../primitive.rs"]
 mod primitive;
 #[cfg(feature = "ring")]
@@ -48,7 +49,10 @@ use tls_harness::{
         Scenario,
     },
     transport::Endpoint,
-    workloads::primitives::{Cryptography, Primitive},
+    workloads::{
+        primitives::{Cryptography, Primitive},
+        quic_packet::{PacketKeys, PacketProtection},
+    },
 };
 
 use crate::{
@@ -285,6 +289,10 @@ impl TlsLibrary for Rustls {
                 ));
             }
         }
+        if scenario.operation == Operation::QuicPacket {
+            let found = packet::suite(&self.provider, scenario.cipher_suite?);
+            return found.is_none().then(|| self.lacks(packet::NONE));
+        }
         let primitive = Primitive::of(scenario).ok()?;
         if primitive.is_ml_dsa() && !self.verifies(Certificate::MlDsa44) {
             return Some(self.lacks("ML-DSA"));
@@ -300,6 +308,16 @@ impl TlsLibrary for Rustls {
 
     fn cryptography(&self) -> Result<&dyn Cryptography> {
         Ok(self.cryptography)
+    }
+
+    fn packet_protection(
+        &self,
+        suite: CipherSuite,
+        keys: &PacketKeys,
+    ) -> Result<Box<dyn PacketProtection>> {
+        let found = packet::suite(&self.provider, suite);
+        let found = found.with_context(|| self.lacks(packet::NONE))?;
+        Ok(Box::new(packet::Protection::new(found, keys)))
     }
 
     fn anchors(&self, pem: &str) -> Result<Box<dyn Any>> {
