@@ -102,7 +102,7 @@ impl TlsLibrary for CopyLibrary {
         Ok(CopyConnection {
             noop: NoopLibrary.connect(config, endpoint)?,
             endpoint,
-            record: config.record,
+            record: config.record.into(),
             rest: 0,
         })
     }

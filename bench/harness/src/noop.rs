@@ -21,13 +21,13 @@ use crate::{
 pub struct NoopLibrary;
 
 /// Largest record of the protocol, in bytes of plaintext.
-const LARGEST_RECORD: u32 = 1 << 14;
+const LARGEST_RECORD: u16 = 1 << 14;
 
 /// The flights and records of a role.
 #[derive(Clone, Copy)]
 pub struct Config {
     /// Bytes of plaintext in a record.
-    pub record: usize,
+    pub record: u16,
     flights: u32,
     /// Whether the last flight only receives, since the peer waits for nothing more.
     ends_silently: bool,
@@ -60,7 +60,7 @@ impl Connection for NoopConnection<'_> {
     }
 
     fn send(&mut self, data: &[u8]) -> Result<()> {
-        for record in data.chunks(self.config.record) {
+        for record in data.chunks(self.config.record.into()) {
             ensure!(self.endpoint.send(&record[..1]), "the transport is full");
         }
         Ok(())
@@ -88,10 +88,9 @@ impl Connection for NoopConnection<'_> {
     }
 }
 
-fn record(setup: &Setup) -> usize {
-    setup
-        .record_size
-        .map_or(LARGEST_RECORD, |it| it.min(LARGEST_RECORD)) as usize
+fn record(setup: &Setup) -> u16 {
+    let record = setup.record_size.and_then(|it| it.try_into().ok());
+    record.map_or(LARGEST_RECORD, |it| LARGEST_RECORD.min(it))
 }
 
 /// Whether the client receives the last flight.
