@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from fixture_run import EXAMPLE, RUN, write_report
 from tlsperf.contract.results import Chart, Results
+from tlsperf.report.charts.key_exchange import by_key_exchange
 from tlsperf.report.charts.picture import Picture
 from tlsperf.report.charts.svg import draw, moved_path
 from tlsperf.report.charts.theme import CLASSES, FONT_SIZE
@@ -84,6 +85,22 @@ def test_a_bar_for_every_figure_and_each_in_the_text_alternative(
         assert len(bars) == sum(len(row.cells) for row in tables[chart.table].rows) - sum(
             cell.value is None for row in tables[chart.table].rows for cell in row.cells
         )
+
+
+def test_a_chain_is_a_row_beside_key_exchanges_and_a_hello_retry_is_not(results: Results) -> None:
+    table = next(table for table in results.tables if table.anchor == "full-handshakes")
+    row = table.rows[0]
+    rows = [
+        row.model_copy(update={"scenario": row.scenario.model_copy(update={"variant": variant})})
+        for variant in (None, "chain-3", "hello-retry")
+    ]
+    turned, columns = by_key_exchange(
+        table.model_copy(update={"rows": rows}), {i.id: i for i in results.implementations}
+    )
+    assert [row.scenario.variant for row in turned.rows] == [None, "chain-3"]
+    labels = [column.label for column in columns.values()]
+    assert any(label.endswith(", hello retry") for label in labels)
+    assert not any("chain" in label for label in labels)
 
 
 def test_each_chart_has_a_title_and_a_description(

@@ -207,6 +207,10 @@ def test_descriptions_state_what_is_done() -> None:
     assert done(full).startswith("A server makes a full handshake in TLS 1.3, with certificates")
     both = full.model_copy(update={"side": None})
     assert done(both).startswith("Client and server, together, make a full handshake")
+    chain = full.model_copy(update={"variant": "chain-3"})
+    assert done(chain).endswith(". Three certificates are sent: a leaf and two intermediates.")
+    issued = full.model_copy(update={"variant": "issuer-ecdsa-p256"})
+    assert "Only the leaf has a key of this type" in done(issued)
     ticket = full.model_copy(update={"resumption": "ticket", "side": "client"})
     assert done(ticket).startswith("A client resumes a session in TLS 1.3, with the state")
     assert why(full) != why(ticket) != ""
@@ -238,6 +242,11 @@ def test_facts_state_where_reports_differ() -> None:
         "Key exchange": "X25519 or secp256r1",
         "Threads": "1; not recorded by every report",
     }
+
+
+def test_a_fact_names_the_chain_as_a_reader_would() -> None:
+    chain = Scenario(operation="handshake", protocol="1.3", variant="chain-1")
+    assert facts([chain])[-1].value == "chain of 1 certificate"
 
 
 def at(name: str, hour: int | None, suite: str = "a") -> tuple[Report, Results]:

@@ -63,6 +63,20 @@ def test_set_ups_are_compared_with_those_of_their_kind(texts: tuple[str, ...], g
     assert {parse_variant(text).set_up for text in texts} == {group}
 
 
+@pytest.mark.parametrize(
+    ("text", "name", "label"),
+    [
+        ("chain-1", "chain of 1 certificate", "chain of 1 certificate"),
+        ("chain-3", "chain of 3 certificates", "chain of 3 certificates"),
+        ("issuer-ecdsa-p256", "ECDSA P-256 issuers", "ECDSA P-256 issuers"),
+        ("hello-retry", "hello-retry", "hello retry"),
+    ],
+)
+def test_chains_have_readable_names(text: str, name: str, label: str) -> None:
+    found = parse_variant(text)
+    assert (found.name, found.label) == (name, label)
+
+
 def test_a_sized_primitive_is_one() -> None:
     found = parse_variant(sized_primitive("aes-256-gcm", "seal", 16384))
     assert (found.kind, found.number) == ("primitive", 16384)

@@ -1,7 +1,7 @@
 //! Generates the certificates of the project: `cargo run -p tls-harness --example certificates`
-//! writes `certificates/<type>/` with new keys for each type that has none, and `-- set-up` writes `certificates/set-up/`. They
-//! protect nothing: the keys are public. `-- mozilla` prints Mozilla's trust anchors together with
-//! our root, in the form that set-ups load.
+//! writes `certificates/<type>/` and `certificates/<chain>/<type>/` with new keys where there are
+//! none, and `-- set-up` writes `certificates/set-up/`. They protect nothing: the keys are public.
+//! `-- mozilla` prints Mozilla's trust anchors together with our root, in the form that set-ups load.
 
 use std::{env, fs, path::Path};
 
@@ -20,7 +20,7 @@ use rcgen::{
 };
 use tls_harness::{
     certificates::{HOST_NAME, SIGNED, set_up::trusted},
-    scenario::{Anchors, Certificate},
+    scenario::{Anchors, Certificate, Chain},
 };
 
 fn key(certificate: Certificate) -> Result<KeyPair> {
@@ -132,6 +132,52 @@ fn set_up(folder: &Path) -> Result<()> {
     Ok(())
 }
 
+/// Writes a root, and for a server and a client a leaf with the chain of its issuers. `issuers`: the
+/// types of their keys, from the root on. Returns the server's key, or `None` if the folder exists.
+fn chain(folder: &Path, leaf: Certificate, issuers: &[Certificate]) -> Result<Option<KeyPair>> {
+    if folder.exists() {
+        return Ok(None);
+    }
+    let [root, intermediates @ ..] = issuers else {
+        bail!("found no issuer of {leaf}, expected a root");
+    };
+    let parameters_of_root = authority("TLS benchmark root", BasicConstraints::Unconstrained)?;
+    let mut issuer = CertifiedIssuer::self_signed(parameters_of_root, key(*root)?)?;
+    fs::create_dir_all(folder)?;
+    fs::write(folder.join("root.pem"), issuer.pem())?;
+    let mut sent = String::new();
+    for (i, certificate) in intermediates.iter().enumerate() {
+        let name = match intermediates {
+            [_] => "TLS benchmark intermediate".to_owned(),
+            _ => format!("TLS benchmark intermediate {}", i + 1),
+        };
+        let below = intermediates.len() - 1 - i;
+        let constraint = BasicConstraints::Constrained(below.try_into()?);
+        issuer =
+            CertifiedIssuer::signed_by(authority(&name, constraint)?, key(*certificate)?, &issuer)?;
+        sent.insert_str(0, &issuer.pem());
+    }
+    let mut server = None;
+    for (role, name, purpose) in [
+        (
+            "client",
+            "client.example",
+            ExtendedKeyUsagePurpose::ClientAuth,
+        ),
+        ("server", HOST_NAME, ExtendedKeyUsagePurpose::ServerAuth),
+    ] {
+        let mut parameters = parameters(&[name], name)?;
+        parameters.key_usages = vec![KeyUsagePurpose::DigitalSignature];
+        parameters.extended_key_usages = vec![purpose];
+        let key = key(leaf)?;
+        let chain = parameters.signed_by(&key, &issuer)?.pem() + &sent;
+        fs::write(folder.join(role).with_extension("pem"), chain)?;
+        fs::write(folder.join(role).with_extension("key"), key.serialize_pem())?;
+        server = Some(key);
+    }
+    Ok(server)
+}
+
 fn main() -> Result<()> {
     let certificates = Path::new(env!("CARGO_MANIFEST_DIR")).join("certificates");
     match env::args().nth(1).as_deref() {
@@ -145,43 +191,17 @@ fn main() -> Result<()> {
     }
     for &certificate in Certificate::ALL {
         let folder = certificates.join(certificate.as_str());
-        if folder.exists() {
-            continue;
+        let issuers = [certificate; 2];
+        if let Some(key) = chain(&folder, certificate, &issuers)?
+            && let Some(signature) = signature(certificate, &key)?
+        {
+            fs::write(folder.join("server.sig"), signature)?;
         }
-        fs::create_dir_all(&folder)?;
-        let root = CertifiedIssuer::self_signed(
-            authority("TLS benchmark root", BasicConstraints::Unconstrained)?,
-            key(certificate)?,
-        )?;
-        let intermediate = CertifiedIssuer::signed_by(
-            authority(
-                "TLS benchmark intermediate",
-                BasicConstraints::Constrained(0),
-            )?,
-            key(certificate)?,
-            &root,
-        )?;
-        fs::write(folder.join("root.pem"), root.pem())?;
-        for (role, name, purpose) in [
-            ("server", HOST_NAME, ExtendedKeyUsagePurpose::ServerAuth),
-            (
-                "client",
-                "client.example",
-                ExtendedKeyUsagePurpose::ClientAuth,
-            ),
-        ] {
-            let mut leaf = parameters(&[name], name)?;
-            leaf.key_usages = vec![KeyUsagePurpose::DigitalSignature];
-            leaf.extended_key_usages = vec![purpose];
-            let key = key(certificate)?;
-            let chain = leaf.signed_by(&key, &intermediate)?.pem() + &intermediate.pem();
-            fs::write(folder.join(role).with_extension("pem"), chain)?;
-            fs::write(folder.join(role).with_extension("key"), key.serialize_pem())?;
-            if role == "server"
-                && let Some(signature) = signature(certificate, &key)?
-            {
-                fs::write(folder.join("server.sig"), signature)?;
-            }
+    }
+    for it in Chain::ALL {
+        for &certificate in it.certificates() {
+            let folder = certificates.join(it.as_str()).join(certificate.as_str());
+            chain(&folder, certificate, &it.issuers(certificate))?;
         }
     }
     Ok(())

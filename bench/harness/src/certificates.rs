@@ -1,14 +1,16 @@
 //! The certificates of the project: for each type of key a root, an intermediate and two leaves,
-//! made by `examples/certificates.rs` and valid until 2049.
+//! and other chains of some types. `examples/certificates.rs` made them; they are valid until 2049.
 
 pub mod set_up;
 
-use crate::scenario::Certificate;
+use anyhow::{Result, bail};
+
+use crate::scenario::{Certificate, Chain};
 
 /// The host name in every server's certificate.
 pub const HOST_NAME: &str = "server.example";
 
-/// The identity of a peer: its chain (leaf, then intermediate) and the leaf's private key, as PEM.
+/// The identity of a peer: its chain (leaf, then any intermediates) and the leaf's private key, as PEM.
 #[derive(Clone, Copy, Debug)]
 pub struct Identity {
     pub chain: &'static str,
@@ -66,6 +68,36 @@ pub fn authority(certificate: Certificate) -> Authority {
         Certificate::MlDsa65 => authority!("ml-dsa-65"),
         Certificate::MlDsa87 => authority!("ml-dsa-87"),
     }
+}
+
+/// The certificates of this chain whose leaves have keys of this type.
+///
+/// # Errors
+///
+/// There are none.
+pub fn in_chain(chain: Chain, leaf: Certificate) -> Result<Authority> {
+    Ok(match (chain, leaf) {
+        (Chain::One, Certificate::Rsa2048) => authority!("chain-1/rsa-2048"),
+        (Chain::One, Certificate::EcdsaP256) => authority!("chain-1/ecdsa-p256"),
+        (Chain::One, Certificate::MlDsa44) => authority!("chain-1/ml-dsa-44"),
+        (Chain::One, Certificate::MlDsa65) => authority!("chain-1/ml-dsa-65"),
+        (Chain::Three, Certificate::Rsa2048) => authority!("chain-3/rsa-2048"),
+        (Chain::Three, Certificate::EcdsaP256) => authority!("chain-3/ecdsa-p256"),
+        (Chain::Three, Certificate::MlDsa44) => authority!("chain-3/ml-dsa-44"),
+        (Chain::Three, Certificate::MlDsa65) => authority!("chain-3/ml-dsa-65"),
+        (Chain::EcdsaIssuers, Certificate::MlDsa44) => authority!("issuer-ecdsa-p256/ml-dsa-44"),
+        (Chain::EcdsaIssuers, Certificate::MlDsa65) => authority!("issuer-ecdsa-p256/ml-dsa-65"),
+        (Chain::EcdsaIssuers, Certificate::MlDsa87) => authority!("issuer-ecdsa-p256/ml-dsa-87"),
+        _ => {
+            let made = chain.certificates().iter();
+            let made: Vec<_> = made.map(|it| format!("\"{it}\"")).collect();
+            bail!(
+                "found \"{leaf}\" with variant \"{chain}\", expected {}: there are no other \
+                 certificates in this chain",
+                made.join(", ")
+            )
+        }
+    })
 }
 
 /// A signature of `SIGNED` with the server's key, in the scheme of `primitives::Signature`, made by

@@ -1,6 +1,7 @@
 //! Checks whether a scenario can be measured: its required fields, and which values fit together.
 
 use crate::{
+    certificates,
     noop::NoopLibrary,
     scenario::{
         Authentication, Certificate, CipherSuite, KeyExchange, Operation, Protocol, Resumption,
@@ -83,6 +84,7 @@ impl Scenario {
         if self.operation != Operation::Primitive {
             self.check_pinned()?;
         }
+        self.check_chain()?;
         if self.operation == Operation::SetUp {
             self.check_set_up()?;
         }
@@ -290,6 +292,25 @@ impl Scenario {
             )),
             _ => Ok(()),
         }
+    }
+
+    /// Checks that there are certificates in the chain that the variant names, and that they are
+    /// sent.
+    fn check_chain(&self) -> Result<(), Fault> {
+        let (Some(chain), Some(certificate)) = (self.chain(), self.certificate) else {
+            return Ok(());
+        };
+        if let Some(resumption) = self.resumption.filter(|it| *it != Resumption::None) {
+            let message = format!(
+                "found \"{resumption}\" with variant \"{chain}\", expected \"none\": resumed \
+                 handshakes send no certificates"
+            );
+            return Err(fault("resumption", message));
+        }
+        let authority = certificates::in_chain(chain, certificate);
+        authority
+            .map(drop)
+            .map_err(|error| fault("certificate", error.to_string()))
     }
 
     fn check_set_up(&self) -> Result<(), Fault> {

@@ -7,6 +7,7 @@ pub mod allocator;
 pub mod binary;
 pub mod block;
 pub mod certificates;
+pub mod chain;
 pub mod check;
 pub mod clock;
 pub mod copy;

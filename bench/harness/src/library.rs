@@ -5,7 +5,7 @@ use std::any::Any;
 use anyhow::{Context, Result, bail};
 
 use crate::{
-    certificates::{self, HOST_NAME, Identity, Named, set_up},
+    certificates::{self, Authority, HOST_NAME, Identity, Named, set_up},
     implementation::Implementation,
     scenario::{
         Authentication, Certificate, CipherSuite, KeyExchange, Protocol, Resumption, Scenario,
@@ -79,7 +79,7 @@ impl Setup {
             },
             session_cache: SESSION_CACHE,
             record_size: scenario.record_size,
-            trusted: certificates::authority(certificate).root,
+            trusted: authority(scenario, certificate)?.root,
             identity: None,
             named: &[],
             host_name: HOST_NAME,
@@ -90,14 +90,18 @@ impl Setup {
     ///
     /// # Errors
     ///
-    /// The scenario lacks a required field.
+    /// The scenario lacks a required field, or there are no certificates in its chain.
     pub fn client(scenario: &Scenario) -> Result<Self> {
         let group = configured_group(scenario);
         let (groups, key_shares) = match &scenario.variant {
             None
-            | Some(Variant::Sessions(_) | Variant::Cold | Variant::Nagle | Variant::Server(_)) => {
-                (vec![group], 1)
-            }
+            | Some(
+                Variant::Sessions(_)
+                | Variant::Cold
+                | Variant::Nagle
+                | Variant::Server(_)
+                | Variant::Chain(_),
+            ) => (vec![group], 1),
             Some(Variant::HelloRetry) => (vec![unwanted_group(group), group], 1),
             Some(Variant::KeyShares(groups)) => (groups.clone(), groups.len()),
             Some(Variant::SetUp(_)) => (vec![group], 1),
@@ -106,7 +110,7 @@ impl Setup {
         let mut setup = Self::new(scenario, groups)?;
         setup.key_shares = key_shares;
         if setup.authentication == Authentication::Mutual {
-            setup.identity = Some(certificates::authority(setup.certificate).client);
+            setup.identity = Some(authority(scenario, setup.certificate)?.client);
         }
         if let Some(Variant::SetUp(set_up)) = scenario.variant {
             if let Some(anchors) = set_up.anchors() {
@@ -124,10 +128,10 @@ impl Setup {
     ///
     /// # Errors
     ///
-    /// The scenario lacks a required field.
+    /// The scenario lacks a required field, or there are no certificates in its chain.
     pub fn server(scenario: &Scenario) -> Result<Self> {
         let mut setup = Self::new(scenario, vec![configured_group(scenario)])?;
-        setup.identity = Some(certificates::authority(setup.certificate).server);
+        setup.identity = Some(authority(scenario, setup.certificate)?.server);
         if setup.authentication == Authentication::Server {
             setup.trusted = "";
         }
@@ -143,6 +147,15 @@ impl Setup {
 
 /// More sessions than ever wait to be resumed; the default of OpenSSL and BoringSSL.
 const SESSION_CACHE: u32 = 20_480;
+
+/// The certificates of a scenario.
+fn authority(scenario: &Scenario, certificate: Certificate) -> Result<Authority> {
+    match scenario.chain() {
+        None => Ok(certificates::authority(certificate)),
+        Some(chain) => certificates::in_chain(chain, certificate)
+            .with_context(|| format!("scenario \"{}\"", scenario.name())),
+    }
+}
 
 /// The group that both roles configure. It is X25519 where the scenario names no key exchange,
 /// because the session to be resumed needs a full handshake first.

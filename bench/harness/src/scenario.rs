@@ -33,11 +33,13 @@ macro_rules! vocabulary {
 
 pub(crate) use vocabulary;
 
+pub mod chain;
 mod iana;
 pub mod primitive;
 pub mod set_up;
 pub mod variant;
 
+pub use chain::Chain;
 pub use primitive::Primitive;
 pub use set_up::{Anchors, SetUp, Slope};
 pub use variant::{Variant, VariantKind};
@@ -255,6 +257,14 @@ impl Scenario {
         }
     }
 
+    /// The chain that its variant names; none for the usual one.
+    pub fn chain(&self) -> Option<Chain> {
+        match self.variant {
+            Some(Variant::Chain(chain)) => Some(chain),
+            _ => None,
+        }
+    }
+
     /// The readable name, by the same rules as `scenario_name` in `tlsperf.contract.names`.
     pub fn name(&self) -> String {
         let handshake = self.operation == Operation::Handshake;
@@ -308,7 +318,7 @@ impl Scenario {
         if let Some(size) = self.record_size {
             parts.push(format!("{} records", size_name(size)));
         }
-        parts.extend(self.variant.as_ref().map(ToString::to_string));
+        parts.extend(self.variant.as_ref().map(Variant::readable));
         if let Some(threads) = self.threads
             && threads != 1
         {

@@ -7,7 +7,8 @@ use std::time::Duration;
 use anyhow::{Context, Result, bail, ensure};
 
 use crate::{
-    certificates::authority,
+    certificates::{authority, set_up},
+    chain::SentChain,
     clock::Laps,
     library::{Connection, Negotiated, Progress, Setup, TlsLibrary},
     record::Phase,
@@ -136,7 +137,9 @@ pub struct Expected {
     key_exchange: Option<KeyExchange>,
     certificate: Certificate,
     resumption: Resumption,
-    mutual: bool,
+    /// The chain of the client; none if it sends no certificates.
+    client_chain: Option<SentChain>,
+    server_chain: SentChain,
     hello_retry: bool,
 }
 
@@ -146,13 +149,24 @@ impl Expected {
     /// The scenario lacks a required field.
     pub fn new(scenario: &Scenario) -> Result<Self> {
         let setup = Setup::server(scenario)?;
+        let client = match setup.authentication {
+            Authentication::Server => None,
+            Authentication::Mutual => Setup::client(scenario)?.identity,
+        };
+        let server = match setup.named {
+            [] => setup.identity,
+            named => Some(set_up::requested(named).identity),
+        };
+        let server = server.context("a server needs an identity")?;
+        let chain = |it| SentChain::new(it, setup.certificate);
         Ok(Self {
             protocol: setup.protocol,
             cipher_suite: setup.cipher_suite,
             key_exchange: scenario.key_exchange,
             certificate: setup.certificate,
             resumption: setup.resumption,
-            mutual: setup.authentication == Authentication::Mutual,
+            client_chain: client.as_ref().map(chain),
+            server_chain: chain(&server),
             hello_retry: scenario.variant == Some(Variant::HelloRetry),
         })
     }
@@ -197,6 +211,21 @@ impl Expected {
             !transport.client.has_arrived() && !transport.server.has_arrived(),
             "bytes were sent but not read"
         );
+        self.check_chains(transport, resumed).context("on the wire")
+    }
+
+    /// Checks that each peer sent its whole chain. TLS 1.3 encrypts tickets too, so the size of a
+    /// handshake with tickets shows no chain.
+    fn check_chains(&self, transport: &Transport, resumed: bool) -> Result<()> {
+        if resumed || self.awaits_tickets() {
+            return Ok(());
+        }
+        let server = |sent: &[u8]| self.server_chain.check(self.protocol, sent);
+        transport.sent_by_server(server).context("server")?;
+        if let Some(chain) = &self.client_chain {
+            let client = |sent: &[u8]| chain.check(self.protocol, sent);
+            transport.sent_by_client(client).context("client")?;
+        }
         Ok(())
     }
 
@@ -221,7 +250,8 @@ impl Expected {
     pub fn check_server(&self, server: &impl Connection, resumed: Option<bool>) -> Result<()> {
         let server = server.negotiated()?;
         self.check_negotiated(&server, resumed)?;
-        same("peer verified", server.peer_verified, self.mutual)
+        let mutual = self.client_chain.is_some();
+        same("peer verified", server.peer_verified, mutual)
     }
 
     fn check_negotiated(&self, negotiated: &Negotiated, resumed: Option<bool>) -> Result<()> {

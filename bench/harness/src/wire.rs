@@ -101,6 +101,42 @@ pub fn application_records(bytes: &[u8]) -> Result<usize> {
         .count())
 }
 
+/// The bytes of each certificate that a side of TLS 1.2 presents, from the leaf on; none if it
+/// presents none.
+///
+/// # Errors
+/// `sent` are not the records of a TLS 1.2 handshake.
+pub fn certificates(sent: &[u8]) -> Result<Vec<usize>> {
+    let records = records(sent)?.into_iter();
+    let clear = records.take_while(|(content, _)| *content == HANDSHAKE);
+    let clear: Vec<u8> = clear.flat_map(|(_, fragment)| fragment).copied().collect();
+    let mut sizes = Vec::new();
+    for (kind, body) in messages(&clear)? {
+        if kind == CERTIFICATE {
+            let mut list = Reader(body).vector(3)?;
+            while !list.0.is_empty() {
+                sizes.push(list.vector(3)?.0.len());
+            }
+        }
+    }
+    Ok(sizes)
+}
+
+/// Bytes of a TLS 1.3 record beside its content: the type of the content, and the tag of an AEAD.
+const TYPE_AND_TAG: usize = 1 + 16;
+
+/// How many bytes a side of TLS 1.3 encrypted.
+///
+/// # Errors
+/// `sent` are not TLS records.
+pub fn encrypted_bytes(sent: &[u8]) -> Result<usize> {
+    let encrypted = records(sent)?.into_iter();
+    let encrypted = encrypted.filter(|(content, _)| *content == APPLICATION_DATA);
+    Ok(encrypted
+        .map(|(_, fragment)| fragment.len().saturating_sub(TYPE_AND_TAG))
+        .sum())
+}
+
 /// The extensions of a hello, from where its list of them begins; none if it has no list.
 fn extensions(mut rest: Reader<'_>) -> Result<Vec<(u16, Reader<'_>)>> {
     let mut found = Vec::new();

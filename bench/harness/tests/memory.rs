@@ -5,10 +5,11 @@
 
 use std::{env, process::ExitCode};
 
-use anyhow::{Result, bail, ensure};
+use anyhow::{Context, Result, bail, ensure};
 use serde_json::json;
 use tls_harness::{
     certificates::{self, HOST_NAME},
+    chain::SentChain,
     implementation::Implementation,
     library::{Connection, Negotiated, Progress, Setup, TlsLibrary},
     program,
@@ -41,6 +42,8 @@ struct Allocating;
 struct Config {
     of: Bytes,
     negotiated: Negotiated,
+    /// What a role sends in its first flight.
+    flight: Vec<u8>,
     /// Whether the client trusts the server's root and expects its name.
     accepts: bool,
 }
@@ -73,15 +76,21 @@ fn server_hello() -> Vec<u8> {
     [&[22, 3, 3, 0, 4 + length, 2, 0, 0, length][..], &body].concat()
 }
 
+/// A record of so many zeros in place of the messages that TLS 1.3 encrypts.
+fn encrypted(bytes: usize) -> Result<Vec<u8>> {
+    let length = u16::try_from(bytes + 17)?.to_be_bytes();
+    Ok([&[23, 3, 3][..], &length, &vec![0; bytes + 17]].concat())
+}
+
 impl Connection for Allocated<'_> {
     fn handshake(&mut self) -> Result<Progress> {
         self.hold(1);
-        let mut arrived = [0; 256];
+        let mut arrived = [0; 4096];
         let arrived = self.endpoint.receive(&mut arrived);
         if self.config.of == OF_SERVER {
-            ensure!(self.endpoint.send(&server_hello()), FULL);
+            ensure!(self.endpoint.send(&self.config.flight), FULL);
         } else if arrived == 0 {
-            ensure!(self.endpoint.send(b"hello"), FULL);
+            ensure!(self.endpoint.send(&self.config.flight), FULL);
             return Ok(Progress::Waiting);
         }
         ensure!(self.config.accepts, "the server is not the expected one");
@@ -125,6 +134,7 @@ impl TlsLibrary for Allocating {
         let root = certificates::authority(setup.certificate).root;
         Ok(Config {
             of: OF_CLIENT,
+            flight: b"hello".to_vec(),
             accepts: setup.trusted == root && setup.host_name == HOST_NAME,
             negotiated: Negotiated {
                 protocol: Protocol::Tls13,
@@ -140,6 +150,9 @@ impl TlsLibrary for Allocating {
     fn server_config(&self, setup: &Setup) -> Result<Config> {
         let mut config = self.client_config(setup)?;
         config.of = OF_SERVER;
+        let identity = setup.identity.context("a server needs an identity")?;
+        let chain = SentChain::new(&identity, setup.certificate);
+        config.flight = [server_hello(), encrypted(*chain.encrypted().start())?].concat();
         config.accepts = true;
         config.negotiated.peer_verified = false;
         Ok(config)

@@ -139,7 +139,12 @@ fn renamed(leaf: &[u8], i: usize, block: usize) -> Vec<u8> {
 
 /// The name that a client sends: the middle one, whose certificate has a valid signature.
 pub fn requested_name(named: &[Named]) -> &'static str {
-    named[named.len() / 2].name
+    requested(named).name
+}
+
+/// What the server presents to that client.
+pub fn requested(named: &[Named]) -> &Named {
+    &named[named.len() / 2]
 }
 
 #[cfg(test)]

@@ -1,4 +1,7 @@
+//! Which scenarios can be measured, and what the messages about others name.
+
 use super::*;
+use crate::scenario::Chain;
 
 fn scenario(text: &str) -> Scenario {
     serde_json::from_str(text).unwrap()
@@ -210,6 +213,49 @@ fn a_connection_has_one_thread_and_a_server_of_the_system_resumes_nothing() {
         ..nginx
     };
     assert_eq!(wrong(&handshake), Some("variant"));
+}
+
+#[test]
+fn a_chain_requires_a_full_handshake_and_certificates_that_exist() {
+    let with = |text: &str, certificate, protocol: Protocol| Scenario {
+        protocol: Some(protocol),
+        cipher_suite: Some(match (protocol, certificate) {
+            (Protocol::Tls13, _) => CipherSuite::Aes256Gcm,
+            (_, Certificate::Rsa2048 | Certificate::Rsa4096) => CipherSuite::EcdheRsaAes256Gcm,
+            _ => CipherSuite::EcdheEcdsaAes256Gcm,
+        }),
+        certificate: Some(certificate),
+        variant: Some(text.parse().unwrap()),
+        ..base()
+    };
+    for &chain in Chain::ALL {
+        for &certificate in Certificate::ALL {
+            for &protocol in Protocol::ALL {
+                let scenario = with(chain.as_str(), certificate, protocol);
+                let is_made = chain.certificates().contains(&certificate)
+                    && (protocol == Protocol::Tls13 || !certificate.is_ml_dsa());
+                let expected = (!is_made).then_some("certificate");
+                assert_eq!(wrong(&scenario), expected, "{scenario:?}");
+            }
+        }
+    }
+    let message = |scenario: Scenario| scenario.check().unwrap_err().message;
+    assert_eq!(
+        message(with("chain-3", Certificate::Ed25519, Protocol::Tls13)),
+        "found \"ed25519\" with variant \"chain-3\", expected \"rsa-2048\", \"ecdsa-p256\", \
+         \"ml-dsa-44\", \"ml-dsa-65\": there are no other certificates in this chain"
+    );
+    let resumed = Scenario {
+        resumption: Some(Resumption::Ticket),
+        ..with("chain-1", Certificate::Rsa2048, Protocol::Tls13)
+    };
+    assert_eq!(wrong(&resumed), Some("resumption"));
+    let transfer = Scenario {
+        operation: Operation::Transfer,
+        size: Some(1 << 16),
+        ..with("chain-1", Certificate::Rsa2048, Protocol::Tls13)
+    };
+    assert_eq!(wrong(&transfer), Some("variant"));
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::{fmt, str::FromStr};
 use anyhow::{Context, Error, Result, bail, ensure};
 use serde::{Deserialize, Serialize};
 
-use super::{KeyExchange, Operation, Primitive, Server, SetUp};
+use super::{Chain, KeyExchange, Operation, Primitive, Server, SetUp};
 
 /// A variant. Its text in records and suites is what `Display` writes.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -23,6 +23,8 @@ pub enum Variant {
     Nagle,
     /// The server is a program of the system: `nginx`, `haproxy`.
     Server(Server),
+    /// Certificates in a chain other than the usual one: `chain-3`.
+    Chain(Chain),
     /// `aes-256-gcm-seal-16384`, `rsa-2048-sign`.
     Primitive(Primitive),
     /// `client-mozilla`, `names-100`.
@@ -40,6 +42,7 @@ pub enum VariantKind {
     Cold,
     Nagle,
     Server,
+    Chain,
     Primitive,
     SetUp,
 }
@@ -57,6 +60,10 @@ impl VariantKind {
             Self::Cold => "cold".into(),
             Self::Nagle => "nagle".into(),
             Self::Server => "nginx or haproxy".into(),
+            Self::Chain => {
+                let chains: Vec<_> = Chain::ALL.iter().map(|it| it.as_str()).collect();
+                chains.join(", ")
+            }
             Self::Primitive => Primitive::names(),
             Self::SetUp => SetUp::names(),
         }
@@ -99,6 +106,9 @@ impl Variant {
         if let Some(server) = Server::ALL.iter().find(|it| it.as_str() == text) {
             return Ok(Self::Server(*server));
         }
+        if let Some(chain) = Chain::parse(text) {
+            return Ok(Self::Chain(chain));
+        }
         if let Some(rest) = text.strip_prefix("sessions-") {
             // What one tool prints twice is numbered by its importer.
             let repeat = rest.split_once("-repeat-");
@@ -139,10 +149,19 @@ impl Variant {
             Self::Cold => VariantKind::Cold,
             Self::Nagle => VariantKind::Nagle,
             Self::Server(_) => VariantKind::Server,
+            Self::Chain(_) => VariantKind::Chain,
             Self::Primitive(_) => VariantKind::Primitive,
             Self::SetUp(_) => VariantKind::SetUp,
             Self::Foreign(_) => return None,
         })
+    }
+
+    /// What the name of a scenario says of it.
+    pub(super) fn readable(&self) -> String {
+        match self {
+            Self::Chain(chain) => chain.readable().into(),
+            other => other.to_string(),
+        }
     }
 
     /// Checks that an operation has variants of this kind: only those of `kinds`.
@@ -197,6 +216,7 @@ impl fmt::Display for Variant {
             Self::Cold => f.write_str("cold"),
             Self::Nagle => f.write_str("nagle"),
             Self::Server(server) => server.fmt(f),
+            Self::Chain(chain) => f.write_str(chain.as_str()),
             Self::Sessions(sessions) => write!(f, "sessions-{sessions}"),
             Self::Primitive(primitive) => primitive.fmt(f),
             Self::SetUp(set_up) => set_up.fmt(f),
@@ -236,6 +256,7 @@ mod tests {
                 Some(VariantKind::Cold) => "cold",
                 Some(VariantKind::Nagle) => "nagle",
                 Some(VariantKind::Server) => "server",
+                Some(VariantKind::Chain) => "chain",
                 Some(VariantKind::Primitive) => "primitive",
                 Some(VariantKind::SetUp) => "set-up",
                 None => "foreign",
@@ -269,6 +290,12 @@ mod tests {
             let expected = "expected hello-retry or sessions-NUMBER for a handshake";
             assert_eq!(error, format!("variant \"{text}\", {expected}"));
         }
+        let error = check("chain-2", &[VariantKind::Chain]).unwrap_err();
+        let expected = "expected chain-1, chain-3, issuer-ecdsa-p256 for a handshake";
+        assert_eq!(
+            error.to_string(),
+            format!("variant \"chain-2\", {expected}")
+        );
         let error = check("hello-retry", &[]).unwrap_err().to_string();
         assert!(error.ends_with("expected none for a handshake"), "{error}");
     }

@@ -22,8 +22,8 @@ use tls_harness::{
     implementation::{self, Implementation},
     library::{self, Setup, TlsLibrary},
     scenario::{
-        Authentication, Certificate, KeyExchange, Operation, Protocol, Resumption, Scenario, SetUp,
-        Slope, Variant,
+        Authentication, Certificate, Chain, KeyExchange, Operation, Protocol, Resumption, Scenario,
+        SetUp, Slope, Variant,
     },
     transport::Endpoint,
 };
@@ -400,6 +400,12 @@ impl TlsLibrary for S2nTls {
         }
         if setup.groups.contains(&KeyExchange::MlKem768) {
             return reason("s2n-tls has no MLKEM768 alone");
+        }
+        // s2n_certs_exist_for_sig_scheme compares the certificate's signature, not its key.
+        if scenario.chain() == Some(Chain::EcdsaIssuers) {
+            return reason(
+                "s2n-tls signs with ML-DSA only if the issuer of the certificate signed with it too",
+            );
         }
         let sized = |size| size == 1 << 14 || fragment_code(size).is_some();
         if !setup.record_size.is_none_or(sized) {

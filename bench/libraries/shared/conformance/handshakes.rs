@@ -2,7 +2,9 @@
 
 use tls_harness::{
     library::{Setup, TlsLibrary},
-    scenario::{Certificate, CipherSuite, KeyExchange, Protocol, Resumption, Scenario},
+    scenario::{
+        Authentication, Certificate, CipherSuite, KeyExchange, Protocol, Resumption, Scenario,
+    },
     session::{self, HandshakeBench},
     transport::Transport,
 };
@@ -143,6 +145,52 @@ pub fn wrong_handshakes_are_noticed<L: TlsLibrary>(library: &L) {
         refused(
             bench(library, &server_config, &resumed).handshake(true),
             "resumed: found false, expected true",
+        );
+    }
+}
+
+/// The driver fails if a peer leaves out its intermediate, or sends the root too. Both peers trust
+/// the intermediate, so the library verifies such chains.
+pub fn a_missing_or_another_certificate_is_noticed<L: TlsLibrary>(library: &L) {
+    const END: &str = "-----END CERTIFICATE-----\n";
+    for base in [handshake_12(), handshake_13()] {
+        let scenario = Scenario {
+            authentication: Some(Authentication::Mutual),
+            ..base
+        };
+        let client = Setup::client(&scenario).unwrap();
+        let server = Setup::server(&scenario).unwrap();
+        let chain = |of: &Setup| of.identity.unwrap().chain;
+        let leaf = |of: &Setup| chain(of).split_inclusive(END).next().unwrap();
+        let intermediate = chain(&server).split_inclusive(END).nth(1).unwrap();
+        let trusted: &str = String::leak([server.trusted, intermediate].concat());
+        let with = |of: &Setup, chain: &'static str| {
+            let mut setup = of.clone();
+            setup.trusted = trusted;
+            setup.identity.as_mut().unwrap().chain = chain;
+            setup
+        };
+        let handshake = |of_client, of_server| {
+            let config = library.server_config(&with(&server, of_server)).unwrap();
+            let mut bench = bench(library, &config, &scenario);
+            bench.client_config = library.client_config(&with(&client, of_client)).unwrap();
+            bench.handshake(false).map(drop)
+        };
+        let name = scenario.name();
+        handshake(chain(&client), chain(&server))
+            .unwrap_or_else(|error| panic!("{name}: {error:#}"));
+        refused(
+            handshake(chain(&client), leaf(&server)),
+            "on the wire: server: certificates: found",
+        );
+        refused(
+            handshake(leaf(&client), chain(&server)),
+            "on the wire: client: certificates: found",
+        );
+        let with_root: &str = String::leak([chain(&server), server.trusted].concat());
+        refused(
+            handshake(chain(&client), with_root),
+            "on the wire: server: certificates: found",
         );
     }
 }

@@ -39,6 +39,11 @@ macro_rules! conformance_tests {
         }
 
         #[test]
+        fn a_missing_or_another_certificate_is_noticed() {
+            crate::conformance::handshakes::a_missing_or_another_certificate_is_noticed(&$library);
+        }
+
+        #[test]
         fn a_ticket_is_used_once() {
             crate::conformance::handshakes::a_ticket_is_used_once(&$library);
         }
@@ -78,6 +83,13 @@ macro_rules! conformance_tests {
         #[test]
         fn hybrid_key_shares_have_the_bytes_of_their_definition() {
             crate::conformance::wire::hybrid_key_shares_have_the_bytes_of_their_definition(
+                &$library,
+            );
+        }
+
+        #[test]
+        fn the_segments_of_a_flight_grow_with_its_certificates() {
+            crate::conformance::wire::the_segments_of_a_flight_grow_with_its_certificates(
                 &$library,
             );
         }

@@ -1,7 +1,7 @@
 //! The scenarios with which every adapter is tested.
 
 use tls_harness::scenario::{
-    Authentication, Certificate, CipherSuite, KeyExchange, Operation, Protocol, Resumption,
+    Authentication, Certificate, Chain, CipherSuite, KeyExchange, Operation, Protocol, Resumption,
     Scenario, Variant,
 };
 
@@ -40,9 +40,38 @@ fn suites(protocol: Protocol, certificate: Certificate) -> Vec<CipherSuite> {
     CipherSuite::ALL.iter().filter(fits).copied().collect()
 }
 
-/// Handshakes with each cipher suite, group, certificate, authentication and resumption.
-pub fn handshakes() -> Vec<Scenario> {
+/// Handshakes with each chain other than the usual one.
+pub fn chains() -> Vec<Scenario> {
     let mut scenarios = Vec::new();
+    for base in [handshake_12(), handshake_13()] {
+        let protocol = base.protocol.unwrap();
+        for &chain in Chain::ALL {
+            for &certificate in chain.certificates() {
+                if protocol == Protocol::Tls12 && certificate.is_ml_dsa() {
+                    continue;
+                }
+                let suite = match (protocol, certificate) {
+                    (Protocol::Tls12, Certificate::EcdsaP256) => CipherSuite::EcdheEcdsaAes256Gcm,
+                    _ => base.cipher_suite.unwrap(),
+                };
+                for authentication in [Authentication::Server, Authentication::Mutual] {
+                    scenarios.push(Scenario {
+                        cipher_suite: Some(suite),
+                        certificate: Some(certificate),
+                        authentication: Some(authentication),
+                        variant: Some(Variant::Chain(chain)),
+                        ..base.clone()
+                    });
+                }
+            }
+        }
+    }
+    scenarios
+}
+
+/// Handshakes with each cipher suite, group, certificate, chain, authentication and resumption.
+pub fn handshakes() -> Vec<Scenario> {
+    let mut scenarios = chains();
     for base in [handshake_12(), handshake_13()] {
         let protocol = base.protocol.unwrap();
         for &certificate in Certificate::ALL {

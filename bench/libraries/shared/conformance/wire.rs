@@ -10,7 +10,9 @@ use tls_harness::{
     library::{Connection, Progress, Setup, TlsLibrary},
     record::{Measurement, Phase, Record, Statistic},
     request::{Counter, Request},
-    scenario::{Certificate, CipherSuite, KeyExchange, Protocol, Resumption, Scenario, Side},
+    scenario::{
+        Certificate, Chain, CipherSuite, KeyExchange, Protocol, Resumption, Scenario, Side, Variant,
+    },
     session::FLIGHTS,
     transport::{Endpoint, Transport},
     wire,
@@ -48,10 +50,20 @@ fn scenarios() -> Vec<Scenario> {
             ..handshake_12()
         },
         hybrid(),
+        of_ml_dsa(Some(Chain::Three)),
         resumed(handshake_13(), Resumption::Ticket),
         resumed(resumed_12.clone(), Resumption::Ticket),
         resumed(resumed_12, Resumption::SessionId),
     ]
+}
+
+/// A handshake with a certificate of ML-DSA-44.
+fn of_ml_dsa(chain: Option<Chain>) -> Scenario {
+    Scenario {
+        certificate: Some(Certificate::MlDsa44),
+        variant: chain.map(Variant::Chain),
+        ..handshake_13()
+    }
 }
 
 fn hybrid() -> Scenario {
@@ -215,4 +227,36 @@ pub fn hybrid_key_shares_have_the_bytes_of_their_definition<L: TlsLibrary>(libra
         [Some(1216), Some(1120)],
         "bytes of the key shares of client and server"
     );
+}
+
+/// Segments of TCP that a server may send before the client acknowledges one (RFC 6928).
+const INITIAL_WINDOW: usize = 10;
+
+/// With two certificates of ML-DSA-44 a server's first flight fits the initial window; with three it
+/// does not.
+pub fn the_segments_of_a_flight_grow_with_its_certificates<L: TlsLibrary>(library: &L) {
+    if library.unsupported(&of_ml_dsa(None)).is_some() {
+        return;
+    }
+    let segments = |chain| {
+        let measured = counted(library, &of_ml_dsa(chain));
+        let server = measured
+            .iter()
+            .find(|it| it.scenario.side == Some(Side::Server));
+        let segments = value(
+            server.unwrap(),
+            Phase::Flight1,
+            "wire-segments",
+            Statistic::Value,
+        );
+        segments.unwrap()
+    };
+    let [one, two, three] = [Some(Chain::One), None, Some(Chain::Three)].map(segments);
+    assert!(one < two && two <= INITIAL_WINDOW, "{one} and {two}");
+    assert!(three > INITIAL_WINDOW, "{three}");
+    let issued = Some(Chain::EcdsaIssuers);
+    if library.unsupported(&of_ml_dsa(issued)).is_none() {
+        let issued = segments(issued);
+        assert!(issued < two, "{issued} and {two}");
+    }
 }

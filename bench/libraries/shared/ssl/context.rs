@@ -144,6 +144,8 @@ impl Context {
                     && ffi::SSL_CTX_set_max_proto_version(context, version) == 1,
                 "the version of the protocol",
             )?;
+            // Otherwise a chain of one certificate is completed from the trusted ones, with the root.
+            ffi::SSL_CTX_set_mode(context, ffi::SSL_MODE_NO_AUTO_CHAIN as _);
             check(
                 ffi::set_cipher_suite(context, setup.cipher_suite),
                 "set_cipher_suite",

@@ -6,6 +6,7 @@ import re
 from typing import Final
 
 from tlsperf.contract.record import CERTIFICATES, Scenario
+from tlsperf.contract.variant import parse_variant
 
 _CIPHERS: Final = {
     "AES_128_GCM": "AES-128-GCM",
@@ -91,7 +92,7 @@ def scenario_name(scenario: Scenario) -> str:
     if s.record_size:
         parts.append(f"{size_name(s.record_size)} records")
     if s.variant:
-        parts.append(s.variant)
+        parts.append(parse_variant(s.variant).name)
     if s.threads and s.threads != 1:
         parts.append(f"{s.threads} threads")
     if s.side:

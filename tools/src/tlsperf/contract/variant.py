@@ -20,6 +20,7 @@ Kind = Literal[
     "cold",
     "nagle",
     "server",
+    "chain",
     "primitive",
     "set-up",
     "foreign",
@@ -50,6 +51,12 @@ _SET_UPS: Final = frozenset(
     }
 )
 _LARGEST: Final = (1 << 32) - 1
+_CHAINS: Final[Mapping[str, str]] = {
+    "chain-1": "chain of 1 certificate",
+    "chain-3": "chain of 3 certificates",
+    "issuer-ecdsa-p256": "ECDSA P-256 issuers",
+}
+"""What names of scenarios say of a chain other than a leaf and an intermediate of the same type."""
 
 SetUp = Literal["clients", "servers", "names", "processes", "slopes"]
 """The groups of set-ups; each has a table."""
@@ -102,7 +109,12 @@ class Variant:
     @property
     def label(self) -> str:
         """The text that pages show beside other words: `hello retry`."""
-        return self.text.replace("-", " ")
+        return _CHAINS.get(self.text, self.text.replace("-", " "))
+
+    @property
+    def name(self) -> str:
+        """The text in the name of a scenario: `hello-retry`, but `chain of 3 certificates`."""
+        return _CHAINS.get(self.text, self.text)
 
     @property
     def set_up(self) -> SetUp:
@@ -126,6 +138,8 @@ def parse_variant(text: str) -> Variant:
         return Variant(text, "nagle")
     if text in SERVERS:
         return Variant(text, "server")
+    if text in _CHAINS:
+        return Variant(text, "chain")
     if found := _SESSIONS.fullmatch(text):
         return Variant(text, "sessions", _checked(found[1]))
     if found := _PRIMITIVE.fullmatch(text):

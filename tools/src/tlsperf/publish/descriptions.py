@@ -9,7 +9,7 @@ from tlsperf.contract.index import ScenarioFact
 from tlsperf.contract.names import size_name
 from tlsperf.contract.operations import OPERATIONS
 from tlsperf.contract.record import CERTIFICATES, Scenario
-from tlsperf.contract.variant import SERVERS
+from tlsperf.contract.variant import SERVERS, parse_variant
 
 _FULL: Final = "with certificates and a key exchange, as with an unknown peer"
 _RESUMED: Final = "with the state of an earlier connection instead of certificates"
@@ -43,6 +43,13 @@ _WHY: Final = {
     "how many packets one processor sends in a second.",
     ("quic-packet", "receiver"): "A QUIC stack does this for each packet that it receives. It "
     "limits how many packets one processor receives in a second.",
+}
+
+_CHAINS: Final = {
+    "chain-1": " The root issues the leaf, which is sent alone.",
+    "chain-3": " Three certificates are sent: a leaf and two intermediates.",
+    "issuer-ecdsa-p256": " Only the leaf has a key of this type: the intermediate, which is sent "
+    "with it, and the root have keys of ECDSA P-256.",
 }
 
 _NOUNS: Final = {"sender": "sends", "receiver": "receives"}
@@ -91,7 +98,8 @@ def done(scenario: Scenario) -> str:
         who = f"A {s.side}" if s.side else "Client and server, together,"
         ending = "s" if s.side else ""
         if _is_full(s):
-            return f"{who} make{ending} a full handshake in {protocol}, {_FULL}."
+            chain = _CHAINS.get(s.variant or "", "")
+            return f"{who} make{ending} a full handshake in {protocol}, {_FULL}.{chain}"
         return f"{who} resume{ending} a session in {protocol}, {_RESUMED}."
     if s.operation == "client-hello":
         shares = f", with key shares of {s.variant.replace('+', ' and ')}" if s.variant else ""
@@ -186,4 +194,6 @@ def _words(field: str, value: str | int) -> str:
         return f"TLS {value}"
     if isinstance(value, int):
         return str(value) if field == "threads" else size_name(value)
+    if field == "variant":
+        return parse_variant(value).name
     return _VALUES.get(field, {}).get(value, value)

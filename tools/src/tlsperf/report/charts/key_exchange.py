@@ -36,10 +36,14 @@ def by_key_exchange(
     columns: dict[str, ShownImplementation] = {}
     order = {i: n for n, i in enumerate(implementations)}
     for row in table.rows:
-        rest = row.scenario.model_copy(update={"key_exchange": None, "variant": None})
+        variant = parse_variant(row.scenario.variant) if row.scenario.variant else None
         exchange = row.scenario.key_exchange or "key exchange not recorded"
-        if row.scenario.variant:
-            exchange += f", {parse_variant(row.scenario.variant).label}"
+        without = {"key_exchange": None, "variant": None}
+        if variant and variant.kind == "chain":
+            del without["variant"]
+        elif variant:
+            exchange += f", {variant.label}"
+        rest = row.scenario.model_copy(update=without)
         for cell in row.cells:
             if cell.value is None:
                 continue

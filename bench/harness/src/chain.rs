@@ -1,0 +1,246 @@
+//! Whether a peer sent its whole chain of certificates, and nothing else.
+//!
+//! In TLS 1.2 the wire shows each certificate. TLS 1.3 encrypts them, but the number of encrypted
+//! bytes shows whether one is missing.
+
+use std::ops::RangeInclusive;
+
+use anyhow::{Result, ensure};
+
+use crate::{
+    certificates::Identity,
+    scenario::{Certificate, Protocol},
+    wire,
+};
+
+/// The bytes that a TLS 1.3 peer encrypts in a handshake besides certificates and a signature:
+/// headers, extensions and Finished. Every certificate is larger than the width of this range.
+const REST: RangeInclusive<usize> = 32..=320;
+
+/// Bytes beside each certificate in a Certificate message of TLS 1.3: its length, and the length of
+/// its extensions, of which there are none.
+const ENTRY: usize = 5;
+
+/// The chain that a peer must send.
+#[derive(Clone, Debug)]
+pub struct SentChain {
+    /// Bytes of each certificate, from the leaf on.
+    certificates: Vec<usize>,
+    /// Bytes of the longest signature by the leaf's key.
+    signature: usize,
+}
+
+impl SentChain {
+    pub fn new(identity: &Identity, certificate: Certificate) -> Self {
+        Self {
+            certificates: sizes(identity.chain),
+            signature: longest_signature(certificate),
+        }
+    }
+
+    /// How many bytes a TLS 1.3 peer encrypts in a handshake with this chain.
+    pub fn encrypted(&self) -> RangeInclusive<usize> {
+        let entries: usize = self.certificates.iter().map(|it| it + ENTRY).sum();
+        let bytes = entries + self.signature;
+        bytes + REST.start()..=bytes + REST.end()
+    }
+
+    /// Checks everything that the peer sent in a full handshake without tickets.
+    ///
+    /// # Errors
+    /// A certificate is missing, or there is another one.
+    pub fn check(&self, protocol: Protocol, sent: &[u8]) -> Result<()> {
+        let expected = &self.certificates;
+        let number = expected.len();
+        match protocol {
+            Protocol::Tls12 => {
+                let found = wire::certificates(sent)?;
+                ensure!(
+                    found == *expected,
+                    "certificates: found {} of {found:?} bytes, expected {number} of {expected:?}",
+                    found.len()
+                );
+            }
+            Protocol::Tls13 => {
+                let (found, range) = (wire::encrypted_bytes(sent)?, self.encrypted());
+                ensure!(
+                    range.contains(&found),
+                    "certificates: found {found} encrypted bytes, expected {} to {} with {number} \
+                     of {expected:?} bytes",
+                    range.start(),
+                    range.end()
+                );
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The bytes of each certificate of a PEM text, without decoding it: Base64 has four characters for
+/// three bytes.
+fn sizes(pem: &str) -> Vec<usize> {
+    let mut sizes = Vec::new();
+    let mut characters = 0;
+    for line in pem.lines() {
+        if line.starts_with("-----END") {
+            sizes.push(characters * 3 / 4);
+            characters = 0;
+        } else if !line.starts_with("-----") {
+            characters += line.trim_end_matches('=').len();
+        }
+    }
+    sizes
+}
+
+/// Signatures of ECDSA may be a few bytes shorter.
+fn longest_signature(certificate: Certificate) -> usize {
+    match certificate {
+        Certificate::Rsa2048 => 256,
+        Certificate::Rsa4096 => 512,
+        Certificate::EcdsaP256 => 72,
+        Certificate::EcdsaP384 => 104,
+        Certificate::Ed25519 => 64,
+        // FIPS 204, table 2.
+        Certificate::MlDsa44 => 2_420,
+        Certificate::MlDsa65 => 3_309,
+        Certificate::MlDsa87 => 4_627,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        certificates::{Authority, authority, in_chain},
+        scenario::Chain,
+    };
+
+    /// Every chain of the project, with the type of its leaf and the number of its certificates.
+    fn all() -> Vec<(Certificate, usize, Authority)> {
+        let usual = Certificate::ALL.iter().map(|it| (*it, 2, authority(*it)));
+        let mut all: Vec<_> = usual.collect();
+        for &chain in Chain::ALL {
+            for &certificate in chain.certificates() {
+                let number = chain.issuers(certificate).len();
+                all.push((certificate, number, in_chain(chain, certificate).unwrap()));
+            }
+        }
+        all
+    }
+
+    fn record(content: u8, bytes: &[u8]) -> Vec<u8> {
+        let length = u16::try_from(bytes.len()).unwrap().to_be_bytes();
+        [&[content, 3, 3][..], &length, bytes].concat()
+    }
+
+    /// What a TLS 1.3 peer sends, with so many encrypted bytes in records of at most 16 KiB.
+    fn encrypted(bytes: usize) -> Vec<u8> {
+        let mut sent = record(22, &[2, 0, 0, 0]);
+        let mut left = bytes;
+        while left > 0 {
+            let part = left.min(1 << 14);
+            sent.extend(record(23, &vec![0xaa; part + 17]));
+            left -= part;
+        }
+        sent
+    }
+
+    #[test]
+    fn each_chain_has_its_number_of_certificates_and_each_is_larger_than_the_rest_varies() {
+        for (certificate, number, authority) in all() {
+            for identity in [authority.server, authority.client] {
+                let chain = sizes(identity.chain);
+                assert_eq!(chain.len(), number, "{certificate}");
+                let with_root = [chain, sizes(authority.root)].concat();
+                let width = REST.end() - REST.start();
+                assert!(with_root.iter().all(|it| *it > width), "{certificate}");
+            }
+        }
+    }
+
+    #[test]
+    fn sizes_of_certificates_are_those_of_their_der() {
+        // Four, three and two bytes: with two, one and no characters of padding.
+        let pem = |base64: &str| {
+            format!("-----BEGIN CERTIFICATE-----\n{base64}\n-----END CERTIFICATE-----\n")
+        };
+        let text = pem("AQID\nBA==") + &pem("AQID") + &pem("AQI=");
+        assert_eq!(sizes(&text), [4, 3, 2]);
+    }
+
+    #[test]
+    fn a_missing_or_another_certificate_is_noticed_in_tls13() {
+        for (certificate, number, authority) in all() {
+            let chain = SentChain::new(&authority.server, certificate);
+            let check = |bytes| chain.check(Protocol::Tls13, &encrypted(bytes));
+            let range = chain.encrypted();
+            for end in [*range.start(), *range.end()] {
+                check(end).unwrap();
+                for size in &chain.certificates {
+                    for bytes in [end - size - ENTRY, end + size + ENTRY] {
+                        let error = check(bytes).unwrap_err().to_string();
+                        let expected = format!(
+                            "certificates: found {bytes} encrypted bytes, expected {} to {} with \
+                             {number} of",
+                            range.start(),
+                            range.end()
+                        );
+                        assert!(error.starts_with(&expected), "{error}");
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_missing_certificate_is_noticed_in_tls12() {
+        let chain = SentChain {
+            certificates: vec![4, 3],
+            signature: 72,
+        };
+        let sent = |list: &[u8]| {
+            let length = u8::try_from(list.len()).unwrap();
+            let message = [&[11, 0, 0, length + 3, 0, 0, length][..], list].concat();
+            // The message is split over two records, and what follows is encrypted.
+            [
+                record(22, &message[..5]),
+                record(22, &message[5..]),
+                record(20, &[1]),
+                record(22, &[0xaa; 40]),
+            ]
+            .concat()
+        };
+        let both = sent(&[0, 0, 4, 1, 2, 3, 4, 0, 0, 3, 5, 6, 7]);
+        chain.check(Protocol::Tls12, &both).unwrap();
+        let found = |sent: &[u8]| {
+            let error = chain.check(Protocol::Tls12, sent).unwrap_err();
+            error.to_string()
+        };
+        assert_eq!(
+            found(&sent(&[0, 0, 4, 1, 2, 3, 4])),
+            "certificates: found 1 of [4] bytes, expected 2 of [4, 3]"
+        );
+        assert_eq!(
+            found(&record(20, &[1])),
+            "certificates: found 0 of [] bytes, expected 2 of [4, 3]"
+        );
+    }
+
+    #[test]
+    fn only_the_leaf_is_of_ml_dsa_where_others_issue_it() {
+        for &certificate in Chain::EcdsaIssuers.certificates() {
+            let authority = in_chain(Chain::EcdsaIssuers, certificate).unwrap();
+            let [leaf, intermediate] = sizes(authority.server.chain)[..] else {
+                panic!("{certificate}: a chain without an intermediate");
+            };
+            // FIPS 204, table 2: the bytes of a public key.
+            let key = match certificate {
+                Certificate::MlDsa44 => 1_312,
+                Certificate::MlDsa65 => 1_952,
+                _ => 2_592,
+            };
+            assert!((key + 200..key + 600).contains(&leaf), "{leaf} bytes");
+            assert!(intermediate < 600, "{intermediate} bytes");
+        }
+    }
+}
