@@ -44,13 +44,18 @@ impl PacketProtection for Protection {
         let (payload, tag) = payload
             .split_last_chunk_mut::<TAG>()
             .context("a payload without room for a tag")?;
-        let made = self.0.packet.encrypt_in_place(number, header, payload, None)?;
+        let made = self
+            .0
+            .packet
+            .encrypt_in_place(number, header, payload, None)?;
         tag.copy_from_slice(made.as_ref());
         Ok(())
     }
 
     fn open(&mut self, number: u64, header: &[u8], payload: &mut [u8]) -> Result<()> {
-        self.0.packet.decrypt_in_place(number, header, payload, None)?;
+        self.0
+            .packet
+            .decrypt_in_place(number, header, payload, None)?;
         Ok(())
     }
 
