@@ -416,7 +416,10 @@ def test_counts_differ_by_their_range_and_by_more_than_counts_of_one_binary() ->
     fewer = counted_ratio([100.0, 101, 102], [200.0, 202], 1.01)
     assert (fewer.low, fewer.value, fewer.high) == pytest.approx((200 / 102, 201 / 101, 2.02))
     assert (fewer.verdict, fewer.paired, fewer.rounds) == ("faster", True, 2)
-    assert fewer.note == "counts, not samples: from the smallest to the largest over all rounds"
+    assert (
+        fewer.note
+        == "of counts; an interval spans all rounds, from the smallest to the largest ratio"
+    )
     assert counted_ratio([200.0, 202], [100.0, 101, 102], 1.01).verdict == "slower"
     near = counted_ratio([100.0, 100.1], [100.5, 100.6], 1.01)
     assert (near.verdict, near.note) == ("no difference shown", fewer.note)

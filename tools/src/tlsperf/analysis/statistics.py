@@ -295,7 +295,7 @@ def counted_ratio(left: ArrayLike, right: ArrayLike, same_within: float) -> Rati
         verdict=verdict(low, high, value, same_within)[0],
         paired=True,
         rounds=min(len(ours), len(theirs)),
-        note="counts, not samples: from the smallest to the largest over all rounds",
+        note="of counts; an interval spans all rounds, from the smallest to the largest ratio",
     )
 
 

@@ -232,6 +232,7 @@ def measured_report(
         for table in tables(runs, groups, series.rules, implementations, report.baseline)
     ]
     hosts = _hosts(runs, known_hosts)
+    timed = any(not METRICS[row.metric].is_count for table in of_rows for row in table.rows)
     results = Results(
         id=report.id,
         title=report.title,
@@ -247,7 +248,7 @@ def measured_report(
         charts=[],
         comparisons=asked.compared(series.rules),
         warnings=_warnings(report, runs, of_rows),
-        noise_floor_percent=rounded(100 * (floor - 1), 4) if floor > 1 else None,
+        noise_floor_percent=rounded(100 * (floor - 1), 4) if timed and floor > 1 else None,
     )
     return MeasuredReport(results, series)
 

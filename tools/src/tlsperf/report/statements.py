@@ -365,7 +365,7 @@ def _predicts(facts: Facts) -> str:
     ]
     pairs = list(combinations(amount, 2))
     others = [
-        f"{facts.labels[a]} and {facts.labels[b]}"
+        f"{facts.labels[a]} with {facts.labels[b]}"
         for a, b in pairs
         if _equal(amount[a], amount[b], row.metric)
         or (amount[a] - amount[b]) * (kept[b] - kept[a]) <= 0
@@ -374,7 +374,8 @@ def _predicts(facts: Facts) -> str:
     order = f"{noun} from the fewest: {listed(fewest)} {table.unit}"
     share = f"the factor of the rate, from the highest: {listed(most)}"
     text = f"{_all_of(len(pairs) - len(others), len(pairs), 'pairs')} have the same order"
-    return f"{order}; {share}; {text}{f', not {listed(others)}' if others else ''}"
+    rest = f"; these have not: {listed(others)}" if others else ""
+    return f"{order}; {share}; {text}{rest}"
 
 
 def _all_of(count: int, total: int, noun: str) -> str:
