@@ -59,9 +59,8 @@ fn implementation() -> Result<Implementation> {
 const PRIMITIVES: &str = "primitives are measured by an API that OpenSSL has since 3.0";
 
 /// Reason why QUIC's packets are not measured.
-const PACKETS: &str = "OpenSSL has no API that protects packets of QUIC: those of its own \
-                       connections (since 3.2) are protected inside, and another QUIC stack \
-                       receives traffic secrets (since 3.5)";
+const PACKETS: &str =
+    "OpenSSL gives traffic secrets to QUIC since 3.5, and has no API that protects packets";
 
 /// The reason why this OpenSSL does not support the scenario, if it does not.
 fn unsupported(scenario: &Scenario) -> Option<String> {

@@ -249,10 +249,10 @@ fn the_error_for_a_tree_one_level_too_deep_names_the_right_folder() {
 fn the_error_for_a_missing_suite_lists_the_existing_ones() {
     let bench = checkout();
     for command in ["list", "run", "build", "test"] {
-        let message = refused(&bench, "", &[command, "--suite", "quik"]);
+        let message = refused(&bench, "", &[command, "--suite", "qick"]);
         expect(
             &message,
-            &["--suite quik", "quick, ", "did you mean quick?"],
+            &["--suite qick", "quick, ", "did you mean quick?"],
         );
     }
 }
