@@ -39,7 +39,7 @@ pub fn every_packet_is_protected<L: TlsLibrary>(library: &L) {
                 "{name}: found {}, expected {expected} packets/s",
                 observation.value
             );
-            assert_eq!(observation.unit, Unit::PACKETS_PER_SECOND);
+            assert_eq!(observation.unit, Unit::PACKETS_PER_SECOND, "{name}");
             sides.push(measurement.scenario.side);
         }
         assert_eq!(sides, [Some(Side::Sender), Some(Side::Receiver)], "{name}");
