@@ -194,7 +194,7 @@ pub fn main_report() -> Vec<Scenario> {
 }
 
 /// The primitives of the suite `primitives`.
-const PRIMITIVES: [&str; 27] = [
+const PRIMITIVES: [&str; 35] = [
     "aes-128-gcm-seal-16384",
     "aes-128-gcm-open-16384",
     "aes-128-gcm-seal-1350",
@@ -211,6 +211,10 @@ const PRIMITIVES: [&str; 27] = [
     "rsa-2048-verify",
     "ecdsa-p256-sign",
     "ecdsa-p256-verify",
+    "ecdsa-p384-sign",
+    "ecdsa-p384-verify",
+    "ed25519-sign",
+    "ed25519-verify",
     "ml-dsa-44-sign",
     "ml-dsa-44-verify",
     "ml-dsa-65-sign",
@@ -219,6 +223,10 @@ const PRIMITIVES: [&str; 27] = [
     "ml-dsa-87-verify",
     "x25519-generate",
     "x25519-agree",
+    "secp256r1-generate",
+    "secp256r1-agree",
+    "secp384r1-generate",
+    "secp384r1-agree",
     "ml-kem-768-generate",
     "ml-kem-768-encapsulate",
     "ml-kem-768-decapsulate",

@@ -38,8 +38,10 @@ GROUPS: Final = (
 _CIPHERS: Final = ("aes-128-gcm", "aes-256-gcm", "chacha20-poly1305")
 _WITHOUT_SIZE: Final = frozenset(
     {
-        *("rsa-2048-sign", "rsa-2048-verify", "ecdsa-p256-sign", "ecdsa-p256-verify"),
+        *("rsa-2048-sign", "rsa-2048-verify", "ed25519-sign", "ed25519-verify"),
+        *(f"ecdsa-{curve}-{step}" for curve in ("p256", "p384") for step in ("sign", "verify")),
         *("x25519-generate", "x25519-agree"),
+        *(f"secp{bits}r1-{step}" for bits in (256, 384) for step in ("generate", "agree")),
         *(f"ml-dsa-{size}-{step}" for size in (44, 65, 87) for step in ("sign", "verify")),
         *("ml-kem-768-generate", "ml-kem-768-encapsulate", "ml-kem-768-decapsulate"),
     }
