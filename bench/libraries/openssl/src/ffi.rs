@@ -79,6 +79,11 @@ unsafe extern "C" {
     ) -> c_int;
 }
 
+/// `crate::unsupported` excludes scenarios with compressed certificates.
+pub unsafe fn compress_certificates(_: *mut SSL_CTX, _: bool) -> bool {
+    false
+}
+
 /// Creates an `SSL_CTX`; it is tuned if this thread makes tuned objects.
 ///
 /// # Errors

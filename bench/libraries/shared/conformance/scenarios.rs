@@ -69,9 +69,20 @@ pub fn chains() -> Vec<Scenario> {
     scenarios
 }
 
-/// Handshakes with each cipher suite, group, certificate, chain, authentication and resumption.
+/// Handshakes in which the server compresses its certificates, of each type.
+pub fn compressed() -> Vec<Scenario> {
+    let with = |certificate: &Certificate| Scenario {
+        certificate: Some(*certificate),
+        variant: Some(Variant::Compressed),
+        ..handshake_13()
+    };
+    Certificate::ALL.iter().map(with).collect()
+}
+
+/// Handshakes with each cipher suite, group, certificate, chain, authentication and resumption, and
+/// with compressed certificates.
 pub fn handshakes() -> Vec<Scenario> {
-    let mut scenarios = chains();
+    let mut scenarios = [chains(), compressed()].concat();
     for base in [handshake_12(), handshake_13()] {
         let protocol = base.protocol.unwrap();
         for &certificate in Certificate::ALL {

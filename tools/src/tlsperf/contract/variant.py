@@ -21,6 +21,7 @@ Kind = Literal[
     "nagle",
     "server",
     "chain",
+    "compressed",
     "primitive",
     "set-up",
     "foreign",
@@ -59,6 +60,9 @@ _CHAINS: Final[Mapping[str, str]] = {
     "issuer-ecdsa-p256": "ECDSA P-256 issuers",
 }
 """What names of scenarios say of a chain other than a leaf and an intermediate of the same type."""
+
+_COMPRESSED: Final = "compressed-zlib"
+_NAMES: Final[Mapping[str, str]] = {**_CHAINS, _COMPRESSED: "certificates compressed with zlib"}
 
 SetUp = Literal["clients", "servers", "names", "processes", "slopes"]
 """The groups of set-ups; each has a table."""
@@ -111,12 +115,12 @@ class Variant:
     @property
     def label(self) -> str:
         """The text that pages show beside other words: `hello retry`."""
-        return _CHAINS.get(self.text, self.text.replace("-", " "))
+        return _NAMES.get(self.text, self.text.replace("-", " "))
 
     @property
     def name(self) -> str:
         """The text in the name of a scenario: `hello-retry`, but `chain of 3 certificates`."""
-        return _CHAINS.get(self.text, self.text)
+        return _NAMES.get(self.text, self.text)
 
     @property
     def set_up(self) -> SetUp:
@@ -142,6 +146,8 @@ def parse_variant(text: str) -> Variant:
         return Variant(text, "server")
     if text in _CHAINS:
         return Variant(text, "chain")
+    if text == _COMPRESSED:
+        return Variant(text, "compressed")
     if found := _SESSIONS.fullmatch(text):
         return Variant(text, "sessions", _checked(found[1]))
     if found := _PRIMITIVE.fullmatch(text):
