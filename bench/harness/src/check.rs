@@ -85,6 +85,7 @@ impl Scenario {
             self.check_pinned()?;
         }
         self.check_chain()?;
+        self.check_early_data()?;
         if self.operation == Operation::SetUp {
             self.check_set_up()?;
         }
@@ -311,6 +312,23 @@ impl Scenario {
         authority
             .map(drop)
             .map_err(|error| fault("certificate", error.to_string()))
+    }
+
+    /// Checks that a client that sends early data resumes a session of TLS 1.3.
+    fn check_early_data(&self) -> Result<(), Fault> {
+        if self.variant != Some(Variant::EarlyData) {
+            return Ok(());
+        }
+        if self.protocol != Some(Protocol::Tls13) {
+            let message = "found \"early-data\" with protocol \"1.2\", expected \"1.3\"";
+            return Err(fault("variant", message));
+        }
+        if self.resumption == Some(Resumption::None) {
+            let message = "found \"none\" with variant \"early-data\", expected \"session-id\" or \
+                           \"ticket\": only resumed handshakes have early data";
+            return Err(fault("resumption", message));
+        }
+        Ok(())
     }
 
     fn check_set_up(&self) -> Result<(), Fault> {

@@ -17,6 +17,7 @@ const SERVER_KEY_EXCHANGE: u8 = 12;
 
 const SIGNATURE_ALGORITHMS: u16 = 13;
 const PRE_SHARED_KEY: u16 = 41;
+const EARLY_DATA: u16 = 42;
 const SUPPORTED_VERSIONS: u16 = 43;
 const KEY_SHARE: u16 = 51;
 
@@ -192,12 +193,8 @@ pub fn key_shares(client: &[u8]) -> Result<Vec<KeyExchange>> {
         .collect()
 }
 
-/// The numbers of the signature schemes that a client offers in its first ClientHello, in its
-/// order. A TLS 1.3 server can only sign with one of them (RFC 8446, 4.2.3).
-///
-/// # Errors
-/// `client` does not begin with the records of a ClientHello.
-pub fn signature_schemes(client: &[u8]) -> Result<Vec<u16>> {
+/// The body of a client's first ClientHello.
+fn first_hello(client: &[u8]) -> Result<Vec<u8>> {
     let mut sent = Vec::new();
     for (content, fragment) in records(client)? {
         ensure!(content == HANDSHAKE, "the first message is encrypted");
@@ -205,19 +202,35 @@ pub fn signature_schemes(client: &[u8]) -> Result<Vec<u16>> {
         let mut reader = Reader(&sent);
         let kind = reader.u8()?;
         ensure!(kind == CLIENT_HELLO, "the first message is of type {kind}");
-        let Ok(body) = reader.vector(3) else {
-            continue; // the next record has the rest
-        };
-        let mut schemes = Vec::new();
-        if let Some(mut content) = client_extension(body.0, SIGNATURE_ALGORITHMS)? {
-            let mut offered = content.vector(2)?;
-            while !offered.0.is_empty() {
-                schemes.push(offered.u16()?);
-            }
-        }
-        return Ok(schemes);
+        if let Ok(body) = reader.vector(3) {
+            return Ok(body.0.to_vec());
+        } // otherwise the next record has the rest
     }
     bail!("the client sent no whole ClientHello")
+}
+
+/// The numbers of the signature schemes that a client offers in its first ClientHello, in its
+/// order. A TLS 1.3 server can only sign with one of them (RFC 8446, 4.2.3).
+///
+/// # Errors
+/// `client` does not begin with the records of a ClientHello.
+pub fn signature_schemes(client: &[u8]) -> Result<Vec<u16>> {
+    let mut schemes = Vec::new();
+    if let Some(mut content) = client_extension(&first_hello(client)?, SIGNATURE_ALGORITHMS)? {
+        let mut offered = content.vector(2)?;
+        while !offered.0.is_empty() {
+            schemes.push(offered.u16()?);
+        }
+    }
+    Ok(schemes)
+}
+
+/// Whether a client offers early data in its first ClientHello.
+///
+/// # Errors
+/// `client` does not begin with the records of a ClientHello.
+pub fn offers_early_data(client: &[u8]) -> Result<bool> {
+    Ok(client_extension(&first_hello(client)?, EARLY_DATA)?.is_some())
 }
 
 /// One flight: the bytes of one side until the other answers.

@@ -69,9 +69,37 @@ pub fn chains() -> Vec<Scenario> {
     scenarios
 }
 
-/// Handshakes with each cipher suite, group, certificate, chain, authentication and resumption.
+/// Resumed handshakes with early data.
+pub fn early_data() -> Vec<Scenario> {
+    let mut scenarios = Vec::new();
+    for resumption in [Resumption::Ticket, Resumption::SessionId] {
+        let base = Scenario {
+            resumption: Some(resumption),
+            variant: Some(Variant::EarlyData),
+            ..handshake_13()
+        };
+        for suite in suites(Protocol::Tls13, Certificate::Rsa2048) {
+            scenarios.push(Scenario {
+                cipher_suite: Some(suite),
+                ..base.clone()
+            });
+        }
+        scenarios.push(Scenario {
+            key_exchange: Some(KeyExchange::X25519MlKem768),
+            ..base.clone()
+        });
+        scenarios.push(Scenario {
+            authentication: Some(Authentication::Mutual),
+            ..base
+        });
+    }
+    scenarios
+}
+
+/// Handshakes with each cipher suite, group, certificate, chain, authentication and resumption, and
+/// with early data.
 pub fn handshakes() -> Vec<Scenario> {
-    let mut scenarios = chains();
+    let mut scenarios = [chains(), early_data()].concat();
     for base in [handshake_12(), handshake_13()] {
         let protocol = base.protocol.unwrap();
         for &certificate in Certificate::ALL {

@@ -16,6 +16,7 @@ from pydantic import AfterValidator, WithJsonSchema
 Kind = Literal[
     "key-shares",
     "hello-retry",
+    "early-data",
     "sessions",
     "cold",
     "nagle",
@@ -57,6 +58,9 @@ _CHAINS: Final[Mapping[str, str]] = {
     "issuer-ecdsa-p256": "ECDSA P-256 issuers",
 }
 """What names of scenarios say of a chain other than a leaf and an intermediate of the same type."""
+
+_READABLE: Final[Mapping[str, str]] = {**_CHAINS, "early-data": "early data"}
+"""What names of scenarios say instead of the variant's text."""
 
 SetUp = Literal["clients", "servers", "names", "processes", "slopes"]
 """The groups of set-ups; each has a table."""
@@ -109,12 +113,12 @@ class Variant:
     @property
     def label(self) -> str:
         """The text that pages show beside other words: `hello retry`."""
-        return _CHAINS.get(self.text, self.text.replace("-", " "))
+        return _READABLE.get(self.text, self.text.replace("-", " "))
 
     @property
     def name(self) -> str:
         """The text in the name of a scenario: `hello-retry`, but `chain of 3 certificates`."""
-        return _CHAINS.get(self.text, self.text)
+        return _READABLE.get(self.text, self.text)
 
     @property
     def set_up(self) -> SetUp:
@@ -132,6 +136,8 @@ def parse_variant(text: str) -> Variant:
         raise ValueError("sessions-NUMBER, key shares joined by +, a primitive or another name")
     if text == "hello-retry":
         return Variant(text, "hello-retry")
+    if text == "early-data":
+        return Variant(text, "early-data")
     if text == "cold":
         return Variant(text, "cold")
     if text == "nagle":

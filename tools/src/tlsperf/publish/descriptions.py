@@ -52,6 +52,12 @@ _CHAINS: Final = {
     "with it, and the root have keys of ECDSA P-256.",
 }
 
+_EARLY: Final = {
+    "client": " It sends 1,024 bytes of data right after its ClientHello (0-RTT).",
+    "server": " It receives 1,024 bytes of data right after the ClientHello (0-RTT).",
+    "": " The client sends 1,024 bytes of data right after its ClientHello (0-RTT).",
+}
+
 _NOUNS: Final = {"sender": "sends", "receiver": "receives"}
 
 _PACKETS: Final = {
@@ -100,7 +106,8 @@ def done(scenario: Scenario) -> str:
         if _is_full(s):
             chain = _CHAINS.get(s.variant or "", "")
             return f"{who} make{ending} a full handshake in {protocol}, {_FULL}.{chain}"
-        return f"{who} resume{ending} a session in {protocol}, {_RESUMED}."
+        early = _EARLY.get(s.side or "", "") if s.variant == "early-data" else ""
+        return f"{who} resume{ending} a session in {protocol}, {_RESUMED}.{early}"
     if s.operation == "client-hello":
         shares = f", with key shares of {s.variant.replace('+', ' and ')}" if s.variant else ""
         return f"A client starts a connection and makes its ClientHello in {protocol}{shares}."
