@@ -214,7 +214,7 @@ def test_descriptions_state_what_is_done() -> None:
     ticket = full.model_copy(update={"resumption": "ticket", "side": "client"})
     assert done(ticket).startswith("A client resumes a session in TLS 1.3, with the state")
     early = ticket.model_copy(update={"variant": "early-data"})
-    assert done(early).endswith(". It sends 1,024 bytes of data right after its ClientHello (0-RTT).")
+    assert done(early).endswith(". It sends 1,024 bytes right after its ClientHello (0-RTT).")
     received = early.model_copy(update={"side": "server"})
     assert " It receives 1,024 bytes" in done(received)
     assert " The client sends 1,024 bytes" in done(early.model_copy(update={"side": None}))

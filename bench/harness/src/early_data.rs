@@ -20,8 +20,8 @@ pub struct EarlyData {
     number: u64,
 }
 
-impl EarlyData {
-    pub fn new() -> Self {
+impl Default for EarlyData {
+    fn default() -> Self {
         Self {
             sent: std::array::from_fn(|i| (i % 251) as u8 + 1),
             received: [0; BYTES],
@@ -29,7 +29,9 @@ impl EarlyData {
             number: 0,
         }
     }
+}
 
+impl EarlyData {
     /// Prepares the next handshake. Its data differs from that of all others at both ends, so that
     /// old bytes in a buffer are not taken for it.
     pub fn renew(&mut self) {
@@ -157,7 +159,7 @@ mod tests {
         let suite = CipherSuite::Aes256Gcm;
         let transport = Transport::new(4096);
         assert!(transport.client.send(&client(&OFFERED, &[BYTES, 4, 52])));
-        let mut early = EarlyData::new();
+        let mut early = EarlyData::default();
         early.renew();
         let sent = early.to_send().to_vec();
         let received = |early: &mut EarlyData, bytes: &[u8]| {

@@ -398,7 +398,9 @@ impl<'a, L: TlsLibrary + ?Sized> HandshakeBench<'a, L> {
             client_config: library.client_config(&Setup::client(scenario)?)?,
             server_config,
             transport: Transport::new(capacity),
-            early: expected.early_data.then(|| RefCell::new(EarlyData::new())),
+            early: expected
+                .early_data
+                .then(|| RefCell::new(EarlyData::default())),
             expected,
         })
     }

@@ -153,9 +153,18 @@ pub unsafe fn read_early_data(ssl: *mut SSL, buffer: &mut [u8]) -> Result<usize>
     }
 }
 
-/// Nothing to do: the handshake reads the end of early data.
-pub unsafe fn end_early_data(_: *mut SSL) -> c_int {
-    1
+/// Reads the end of early data and then the rest of the handshake; returns 1, or another result if
+/// they have not arrived. Until then `SSL_do_handshake` only reports that early data can be read.
+pub unsafe fn end_early_data(ssl: *mut SSL) -> c_int {
+    let mut more = [0_u8; 1];
+    unsafe {
+        let result = SSL_read(ssl, more.as_mut_ptr().cast(), 1);
+        let waits = SSL_get_error(ssl, result) == SSL_ERROR_WANT_READ;
+        match waits && SSL_in_init(ssl) == 0 {
+            true => 1,
+            false => result.min(0),
+        }
+    }
 }
 
 pub unsafe fn is_early_data_accepted(ssl: *mut SSL) -> bool {

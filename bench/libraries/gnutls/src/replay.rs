@@ -33,7 +33,8 @@ unsafe extern "C" fn add(
         (&*seen.cast::<Seen>(), bytes)
     };
     let mut keys = seen.keys.lock().unwrap_or_else(PoisonError::into_inner);
-    // As many as the session caches of other libraries hold. In practice each would expire.
+    // As many as the session caches of other libraries hold. A store of an application would drop
+    // each key when GnuTLS' window of ten seconds is over.
     if keys.len() >= seen.most {
         keys.clear();
     }

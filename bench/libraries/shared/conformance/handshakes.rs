@@ -9,7 +9,7 @@ use tls_harness::{
     transport::Transport,
 };
 
-use super::scenarios::{handshake_12, handshake_13, handshakes};
+use super::scenarios::{early_data, handshake_12, handshake_13, handshakes};
 
 fn bench<'a, L: TlsLibrary>(
     library: &'a L,
@@ -192,6 +192,23 @@ pub fn a_missing_or_another_certificate_is_noticed<L: TlsLibrary>(library: &L) {
             handshake(chain(&client), with_root),
             "on the wire: server: certificates: found",
         );
+    }
+}
+
+/// The driver fails if a server does not permit early data, so that a client cannot send any.
+pub fn early_data_that_is_not_permitted_is_noticed<L: TlsLibrary>(library: &L) {
+    for scenario in early_data() {
+        if library.unsupported(&scenario).is_some() {
+            continue;
+        }
+        let mut setup = Setup::server(&scenario).unwrap();
+        setup.early_data = false;
+        let config = library.server_config(&setup).unwrap();
+        let bench = bench(library, &config, &scenario);
+        bench
+            .prepare()
+            .unwrap_or_else(|error| panic!("{}: {error:#}", scenario.name()));
+        refused(bench.handshake(true), "client");
     }
 }
 

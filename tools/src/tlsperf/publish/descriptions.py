@@ -53,9 +53,9 @@ _CHAINS: Final = {
 }
 
 _EARLY: Final = {
-    "client": " It sends 1,024 bytes of data right after its ClientHello (0-RTT).",
-    "server": " It receives 1,024 bytes of data right after the ClientHello (0-RTT).",
-    "": " The client sends 1,024 bytes of data right after its ClientHello (0-RTT).",
+    "client": " It sends 1,024 bytes right after its ClientHello (0-RTT).",
+    "server": " It receives 1,024 bytes right after the ClientHello (0-RTT).",
+    "": " The client sends 1,024 bytes right after its ClientHello (0-RTT).",
 }
 
 _NOUNS: Final = {"sender": "sends", "receiver": "receives"}
