@@ -217,6 +217,11 @@ def test_descriptions_state_what_is_done() -> None:
     )
     ticket = full.model_copy(update={"resumption": "ticket", "side": "client"})
     assert done(ticket).startswith("A client resumes a session in TLS 1.3, with the state")
+    early = ticket.model_copy(update={"variant": "early-data"})
+    assert done(early).endswith(". It sends 1,024 bytes right after its ClientHello (0-RTT).")
+    received = early.model_copy(update={"side": "server"})
+    assert " It receives 1,024 bytes" in done(received)
+    assert " The client sends 1,024 bytes" in done(early.model_copy(update={"side": None}))
     assert why(full) != why(ticket) != ""
     assert done(SCENARIO) == "One side sends data over TLS 1.3."
     hello = Scenario(operation="client-hello", protocol="1.3", side="client", variant="X25519")

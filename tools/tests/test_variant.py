@@ -74,10 +74,11 @@ def test_set_ups_are_compared_with_those_of_their_kind(texts: tuple[str, ...], g
             "certificates compressed with zlib",
             "certificates compressed with zlib",
         ),
+        ("early-data", "early data", "early data"),
         ("hello-retry", "hello-retry", "hello retry"),
     ],
 )
-def test_chains_and_compression_have_readable_names(text: str, name: str, label: str) -> None:
+def test_variants_of_handshakes_have_readable_names(text: str, name: str, label: str) -> None:
     found = parse_variant(text)
     assert (found.name, found.label) == (name, label)
 

@@ -86,6 +86,7 @@ impl Scenario {
         }
         self.check_chain()?;
         self.check_compressed()?;
+        self.check_early_data()?;
         if self.operation == Operation::SetUp {
             self.check_set_up()?;
         }
@@ -334,6 +335,23 @@ impl Scenario {
                  compress their certificates here"
             );
             return Err(fault("authentication", message));
+        }
+        Ok(())
+    }
+
+    /// Checks that a client that sends early data resumes a session of TLS 1.3.
+    fn check_early_data(&self) -> Result<(), Fault> {
+        if self.variant != Some(Variant::EarlyData) {
+            return Ok(());
+        }
+        if self.protocol != Some(Protocol::Tls13) {
+            let message = "found \"early-data\" with protocol \"1.2\", expected \"1.3\"";
+            return Err(fault("variant", message));
+        }
+        if self.resumption == Some(Resumption::None) {
+            let message = "found \"none\" with variant \"early-data\", expected \"session-id\" or \
+                           \"ticket\": only resumed handshakes have early data";
+            return Err(fault("resumption", message));
         }
         Ok(())
     }

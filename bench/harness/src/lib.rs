@@ -12,6 +12,7 @@ pub mod check;
 pub mod clock;
 pub mod copy;
 pub mod counters;
+pub mod early_data;
 mod hex;
 pub mod implementation;
 pub mod latency;

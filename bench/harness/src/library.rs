@@ -34,6 +34,8 @@ pub struct Setup {
     pub resumption: Resumption,
     /// Maximum number of sessions that the server caches, where it resumes them by id.
     pub session_cache: u32,
+    /// Whether clients send early data in resumed handshakes, and the server accepts it.
+    pub early_data: bool,
     /// Largest record, in bytes of plaintext; absent: 16 KiB, the maximum of TLS.
     pub record_size: Option<u32>,
     /// Roots that verify the peer, as PEM; empty if the peer is not verified.
@@ -81,6 +83,7 @@ impl Setup {
                 resumption => resumption,
             },
             session_cache: SESSION_CACHE,
+            early_data: scenario.variant == Some(Variant::EarlyData),
             record_size: scenario.record_size,
             trusted: authority(scenario, certificate)?.root,
             identity: None,
@@ -105,7 +108,8 @@ impl Setup {
                 | Variant::Nagle
                 | Variant::Server(_)
                 | Variant::Chain(_)
-                | Variant::Compressed,
+                | Variant::Compressed
+                | Variant::EarlyData,
             ) => (vec![group], 1),
             Some(Variant::HelloRetry) => (vec![unwanted_group(group), group], 1),
             Some(Variant::KeyShares(groups)) => (groups.clone(), groups.len()),
@@ -175,6 +179,9 @@ fn unwanted_group(wanted: KeyExchange) -> KeyExchange {
         _ => KeyExchange::X25519,
     }
 }
+
+/// Bytes of early data that a server accepts of a session, where the library sets a limit: a record.
+pub const MOST_EARLY_DATA: u32 = 1 << 14;
 
 /// Reason for a library that cannot load trust anchors alone.
 pub const NO_ANCHORS: &str = "the library loads trust anchors into a context only";
@@ -325,6 +332,32 @@ pub trait Connection {
     /// # Errors
     /// The handshake failed.
     fn handshake(&mut self) -> Result<Progress>;
+
+    /// A client's first flight with early data: sends the ClientHello and then all of `data`, as one
+    /// write. `handshake` follows.
+    ///
+    /// # Errors
+    /// The library sends no early data: its session does not permit it.
+    fn send_early_data(&mut self, _: &[u8]) -> Result<()> {
+        bail!("the adapter sends no early data")
+    }
+
+    /// A server's first flight with early data: answers the ClientHello and reads early data into
+    /// `buffer`; returns the number of bytes. `handshake` follows.
+    ///
+    /// # Errors
+    /// The library rejects early data, or none has arrived.
+    fn receive_early_data(&mut self, _: &mut [u8]) -> Result<usize> {
+        bail!("the adapter receives no early data")
+    }
+
+    /// Whether the library reports that early data was accepted. This call is not timed.
+    ///
+    /// # Errors
+    /// The library does not report it.
+    fn early_data_accepted(&self) -> Result<bool> {
+        Ok(false)
+    }
 
     /// Processes the tickets received after the handshake.
     ///

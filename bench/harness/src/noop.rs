@@ -57,6 +57,16 @@ impl Connection for NoopConnection<'_> {
         })
     }
 
+    fn send_early_data(&mut self, data: &[u8]) -> Result<()> {
+        self.handshake()?;
+        self.send(data)
+    }
+
+    fn receive_early_data(&mut self, buffer: &mut [u8]) -> Result<usize> {
+        self.handshake()?;
+        self.receive(buffer)
+    }
+
     fn receive_tickets(&mut self) -> Result<()> {
         self.endpoint.receive(&mut [0; 1]);
         Ok(())

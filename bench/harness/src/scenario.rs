@@ -166,6 +166,14 @@ pub struct Scenario {
 }
 
 impl CipherSuite {
+    /// Bytes of the hash of a cipher suite of TLS 1.3, which are those of Finished.
+    pub fn hash_bytes(self) -> usize {
+        match self.as_str().ends_with("SHA384") {
+            true => 48,
+            false => 32,
+        }
+    }
+
     /// The name of the AEAD, without the rest of the cipher suite.
     fn cipher(self) -> &'static str {
         match self {

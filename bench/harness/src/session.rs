@@ -2,7 +2,7 @@
 //!
 //! Handshakes, transfers and memory measurements use it.
 
-use std::time::Duration;
+use std::{cell::RefCell, time::Duration};
 
 use anyhow::{Context, Result, bail, ensure};
 
@@ -10,6 +10,7 @@ use crate::{
     certificates::{authority, set_up},
     chain::SentChain,
     clock::Laps,
+    early_data::EarlyData,
     library::{Connection, Negotiated, Progress, Setup, TlsLibrary},
     record::Phase,
     scenario::{
@@ -88,6 +89,26 @@ pub fn run<'a, L: TlsLibrary + ?Sized>(
     transport: &'a Transport,
     awaits_tickets: bool,
 ) -> Result<Pair<'a, L>> {
+    run_with(
+        library,
+        client_config,
+        server_config,
+        transport,
+        awaits_tickets,
+        None,
+    )
+}
+
+/// Runs one handshake, in which the client sends early data if there is any. Sending it is part of
+/// the client's first flight, and reading it of the server's.
+fn run_with<'a, L: TlsLibrary + ?Sized>(
+    library: &L,
+    client_config: &'a L::ClientConfig,
+    server_config: &'a L::ServerConfig,
+    transport: &'a Transport,
+    awaits_tickets: bool,
+    mut early: Option<&mut EarlyData>,
+) -> Result<Pair<'a, L>> {
     let mut times = Times {
         client: Phases::new(),
         server: Phases::new(),
@@ -107,11 +128,19 @@ pub fn run<'a, L: TlsLibrary + ?Sized>(
             "the handshake is not complete after {MAX_FLIGHTS} flights"
         );
         if client_is == Progress::Waiting {
-            client_is = client.handshake().context("client")?;
+            match &early {
+                Some(early) => client.send_early_data(early.to_send()).context("client")?,
+                None => client_is = client.handshake().context("client")?,
+            }
             times.client.flights.push(laps.lap());
         }
         if server_is == Progress::Waiting {
-            server_is = server.handshake().context("server")?;
+            match early.take() {
+                Some(early) => early
+                    .receive(|buffer| server.receive_early_data(buffer))
+                    .context("server")?,
+                None => server_is = server.handshake().context("server")?,
+            }
             times.server.flights.push(laps.lap());
         }
         if (client_is, server_is) == (Progress::Done, Progress::Done) {
@@ -143,6 +172,7 @@ pub struct Expected {
     hello_retry: bool,
     /// The algorithms with which the client accepts compressed certificates.
     compressions: Vec<u16>,
+    early_data: bool,
 }
 
 impl Expected {
@@ -171,6 +201,7 @@ impl Expected {
             server_chain: chain(&server).compressed(setup.compresses),
             hello_retry: scenario.variant == Some(Variant::HelloRetry),
             compressions: Vec::from_iter(setup.compresses.then_some(wire::ZLIB)),
+            early_data: setup.early_data,
         })
     }
 
@@ -217,6 +248,14 @@ impl Expected {
             !transport.client.has_arrived() && !transport.server.has_arrived(),
             "bytes were sent but not read"
         );
+        let accepted = [
+            ("client", pair.client.early_data_accepted()?),
+            ("server", pair.server.early_data_accepted()?),
+        ];
+        for (side, accepted) in accepted {
+            let expected = self.early_data && resumed;
+            same("early data accepted", accepted, expected).context(side)?;
+        }
         self.check_chains(transport, resumed).context("on the wire")
     }
 
@@ -345,6 +384,8 @@ pub struct HandshakeBench<'a, L: TlsLibrary + ?Sized> {
     pub server_config: &'a L::ServerConfig,
     pub transport: Transport,
     pub expected: Expected,
+    /// Present if each handshake that resumes a session has early data.
+    early: Option<RefCell<EarlyData>>,
 }
 
 impl<'a, L: TlsLibrary + ?Sized> HandshakeBench<'a, L> {
@@ -357,12 +398,16 @@ impl<'a, L: TlsLibrary + ?Sized> HandshakeBench<'a, L> {
         scenario: &Scenario,
         capacity: usize,
     ) -> Result<Self> {
+        let expected = Expected::new(scenario)?;
         Ok(Self {
             library,
             client_config: library.client_config(&Setup::client(scenario)?)?,
             server_config,
             transport: Transport::new(capacity),
-            expected: Expected::new(scenario)?,
+            early: expected
+                .early_data
+                .then(|| RefCell::new(EarlyData::default())),
+            expected,
         })
     }
 
@@ -372,13 +417,23 @@ impl<'a, L: TlsLibrary + ?Sized> HandshakeBench<'a, L> {
     ///
     /// The handshake failed.
     pub fn unchecked(&self) -> Result<Pair<'_, L>> {
+        self.next(self.resumes())
+    }
+
+    fn next(&self, resumes: bool) -> Result<Pair<'_, L>> {
         self.transport.clear();
-        run(
+        let early = self.early.as_ref().filter(|_| resumes);
+        let mut early = early.map(RefCell::borrow_mut);
+        if let Some(early) = &mut early {
+            early.renew();
+        }
+        run_with(
             self.library,
             &self.client_config,
             self.server_config,
             &self.transport,
             self.expected.awaits_tickets(),
+            early.as_deref_mut(),
         )
     }
 
@@ -388,8 +443,12 @@ impl<'a, L: TlsLibrary + ?Sized> HandshakeBench<'a, L> {
     ///
     /// The handshake failed, or its result differs from the scenario.
     pub fn handshake(&self, resumed: bool) -> Result<Pair<'_, L>> {
-        let pair = self.unchecked()?;
+        let pair = self.next(resumed)?;
         self.expected.check(&pair, &self.transport, resumed)?;
+        if let Some(early) = self.early.as_ref().filter(|_| resumed) {
+            let suite = self.expected.cipher_suite;
+            early.borrow().check(&self.transport, suite)?;
+        }
         Ok(pair)
     }
 

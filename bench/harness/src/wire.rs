@@ -18,6 +18,7 @@ const SERVER_KEY_EXCHANGE: u8 = 12;
 const SIGNATURE_ALGORITHMS: u16 = 13;
 const COMPRESS_CERTIFICATE: u16 = 27;
 const PRE_SHARED_KEY: u16 = 41;
+const EARLY_DATA: u16 = 42;
 const SUPPORTED_VERSIONS: u16 = 43;
 const KEY_SHARE: u16 = 51;
 
@@ -241,6 +242,14 @@ pub fn signature_schemes(client: &[u8]) -> Result<Vec<u16>> {
 /// `client` does not begin with the records of a ClientHello.
 pub fn certificate_compressions(client: &[u8]) -> Result<Vec<u16>> {
     offered(client, COMPRESS_CERTIFICATE, 1)
+}
+
+/// Whether a client offers early data in its first ClientHello.
+///
+/// # Errors
+/// `client` does not begin with the records of a ClientHello.
+pub fn offers_early_data(client: &[u8]) -> Result<bool> {
+    Ok(client_extension(&first_client_hello(client)?, EARLY_DATA)?.is_some())
 }
 
 /// One flight: the bytes of one side until the other answers.

@@ -22,6 +22,11 @@ fn every_kind_that_is_timed_records_the_harness_own_cost() {
         (with(json!({"threads": 3})), false, 2),
         (with(json!({"resumption": "ticket"})), false, 2),
         (
+            with(json!({"resumption": "ticket", "variant": "early-data"})),
+            false,
+            2,
+        ),
+        (
             with(json!({"operation": "transfer", "size": 1024})),
             false,
             2,

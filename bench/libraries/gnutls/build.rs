@@ -25,7 +25,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         .allowlist_function("gnutls_.*")
         .allowlist_type("gnutls_.*")
         // Some of the other names are both macros and enumeration values.
-        .allowlist_var("GNUTLS_E_AGAIN|GNUTLS_HOOK_POST|gnutls_free")
+        .allowlist_var("GNUTLS_E_AGAIN|GNUTLS_E_DB_ENTRY_EXISTS|GNUTLS_HOOK_POST|gnutls_free")
         .prepend_enum_name(false)
         .generate()?
         .write_to_file(Path::new(&env::var("OUT_DIR")?).join("gnutls.rs"))?;

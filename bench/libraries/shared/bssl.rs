@@ -185,6 +185,59 @@ pub unsafe fn flush_tickets(ssl: *mut SSL) -> Result<()> {
     ssl::check(result == 0, "SSL_write of nothing")
 }
 
+/// Each role enables early data. The libraries leave the protection against replays to the
+/// application, and this adapter has none.
+pub unsafe fn enable_early_data(context: *mut SSL_CTX, _: Resumption) -> bool {
+    unsafe { SSL_CTX_set_early_data_enabled(context, 1) };
+    true
+}
+
+/// Runs the handshake up to the early data, which the library reports as a complete handshake.
+unsafe fn until_early_data(ssl: *mut SSL) -> Result<()> {
+    unsafe {
+        ssl::check(SSL_do_handshake(ssl) == 1, "SSL_do_handshake")?;
+        ssl::check(SSL_in_early_data(ssl) == 1, "there is no early data")
+    }
+}
+
+/// Sends a ClientHello and then `data`; returns the number of bytes of early data.
+pub unsafe fn write_early_data(ssl: *mut SSL, data: &[u8]) -> Result<usize> {
+    unsafe {
+        until_early_data(ssl)?;
+        let result = SSL_write(ssl, data.as_ptr().cast(), data.len().try_into()?);
+        ssl::check(result > 0, "SSL_write")?;
+        Ok(result as usize)
+    }
+}
+
+/// Answers a ClientHello and reads early data; returns the number of bytes.
+pub unsafe fn read_early_data(ssl: *mut SSL, buffer: &mut [u8]) -> Result<usize> {
+    unsafe {
+        until_early_data(ssl)?;
+        let result = SSL_read(ssl, buffer.as_mut_ptr().cast(), buffer.len().try_into()?);
+        ssl::check(result > 0, "SSL_read")?;
+        Ok(result as usize)
+    }
+}
+
+/// Reads the end of early data and then the rest of the handshake; returns 1, or another result if
+/// they have not arrived. Until then `SSL_do_handshake` only reports that early data can be read.
+pub unsafe fn end_early_data(ssl: *mut SSL) -> c_int {
+    let mut more = [0_u8; 1];
+    unsafe {
+        let result = SSL_read(ssl, more.as_mut_ptr().cast(), 1);
+        let waits = SSL_get_error(ssl, result) == SSL_ERROR_WANT_READ;
+        match waits && SSL_in_init(ssl) == 0 {
+            true => 1,
+            false => result.min(0),
+        }
+    }
+}
+
+pub unsafe fn is_early_data_accepted(ssl: *mut SSL) -> bool {
+    unsafe { SSL_early_data_accepted(ssl) == 1 }
+}
+
 /// The group of the key exchange; `None` if a TLS 1.2 session was resumed.
 pub unsafe fn negotiated_group(ssl: *mut SSL) -> Result<Option<KeyExchange>> {
     match unsafe { SSL_get_group_id(ssl) } {

@@ -88,9 +88,24 @@ fn an_error_names_the_contradicting_field() {
         (
             Scenario {
                 variant: Some(Variant::HelloRetry),
+                ..tls12.clone()
+            },
+            "variant",
+        ),
+        (
+            Scenario {
+                resumption: Some(Resumption::Ticket),
+                variant: Some(Variant::EarlyData),
                 ..tls12
             },
             "variant",
+        ),
+        (
+            Scenario {
+                variant: Some(Variant::EarlyData),
+                ..base()
+            },
+            "resumption",
         ),
         (
             Scenario {

@@ -149,6 +149,18 @@ impl<C: Connection> Connection for CountedConnection<C> {
         collect_if(self.counted, || self.connection.handshake())
     }
 
+    fn send_early_data(&mut self, data: &[u8]) -> Result<()> {
+        collect_if(self.counted, || self.connection.send_early_data(data))
+    }
+
+    fn receive_early_data(&mut self, buffer: &mut [u8]) -> Result<usize> {
+        collect_if(self.counted, || self.connection.receive_early_data(buffer))
+    }
+
+    fn early_data_accepted(&self) -> Result<bool> {
+        self.connection.early_data_accepted()
+    }
+
     fn receive_tickets(&mut self) -> Result<()> {
         collect_if(self.counted, || self.connection.receive_tickets())
     }

@@ -106,12 +106,34 @@ impl<L> Recorded<'_, L> {
     }
 }
 
-impl<C: Connection> Connection for RecordedConnection<C> {
-    fn handshake(&mut self) -> Result<Progress> {
+impl<C> RecordedConnection<C> {
+    /// Records that the driver calls the library for the next flight.
+    fn turn(&mut self) -> Result<()> {
         let phase = FLIGHTS.get(self.flights).context("too many flights")?;
         self.flights += 1;
         self.recording.add(self.side, Action::Turn(*phase));
+        Ok(())
+    }
+}
+
+impl<C: Connection> Connection for RecordedConnection<C> {
+    fn handshake(&mut self) -> Result<Progress> {
+        self.turn()?;
         self.connection.handshake()
+    }
+
+    fn send_early_data(&mut self, data: &[u8]) -> Result<()> {
+        self.turn()?;
+        self.connection.send_early_data(data)
+    }
+
+    fn receive_early_data(&mut self, buffer: &mut [u8]) -> Result<usize> {
+        self.turn()?;
+        self.connection.receive_early_data(buffer)
+    }
+
+    fn early_data_accepted(&self) -> Result<bool> {
+        self.connection.early_data_accepted()
     }
 
     fn receive_tickets(&mut self) -> Result<()> {

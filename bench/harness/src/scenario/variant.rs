@@ -15,6 +15,8 @@ pub enum Variant {
     KeyShares(Vec<KeyExchange>),
     /// The client first sends a key share that the server does not want: `hello-retry`.
     HelloRetry,
+    /// The client of a resumed handshake sends data in its first flight: `early-data`.
+    EarlyData,
     /// Connections held at once: `sessions-1000`.
     Sessions(u32),
     /// A transfer whose source and destination do not fit into a cache: `cold`.
@@ -40,6 +42,7 @@ pub enum Variant {
 pub enum VariantKind {
     KeyShares,
     HelloRetry,
+    EarlyData,
     Sessions,
     Cold,
     Nagle,
@@ -61,6 +64,7 @@ impl VariantKind {
                 format!("key shares joined by + ({})", groups.join(", "))
             }
             Self::HelloRetry => "hello-retry".into(),
+            Self::EarlyData => "early-data".into(),
             Self::Sessions => "sessions-NUMBER".into(),
             Self::Cold => "cold".into(),
             Self::Nagle => "nagle".into(),
@@ -102,6 +106,9 @@ impl Variant {
         ensure!(!text.is_empty(), "expected a name");
         if text == "hello-retry" {
             return Ok(Self::HelloRetry);
+        }
+        if text == "early-data" {
+            return Ok(Self::EarlyData);
         }
         if text == "cold" {
             return Ok(Self::Cold);
@@ -154,6 +161,7 @@ impl Variant {
         Some(match self {
             Self::KeyShares(_) => VariantKind::KeyShares,
             Self::HelloRetry => VariantKind::HelloRetry,
+            Self::EarlyData => VariantKind::EarlyData,
             Self::Sessions(_) => VariantKind::Sessions,
             Self::Cold => VariantKind::Cold,
             Self::Nagle => VariantKind::Nagle,
@@ -171,6 +179,7 @@ impl Variant {
         match self {
             Self::Chain(chain) => chain.readable().into(),
             Self::Compressed => "certificates compressed with zlib".into(),
+            Self::EarlyData => "early data".into(),
             other => other.to_string(),
         }
     }
@@ -224,6 +233,7 @@ impl fmt::Display for Variant {
                 f.write_str(&names.join("+"))
             }
             Self::HelloRetry => f.write_str("hello-retry"),
+            Self::EarlyData => f.write_str("early-data"),
             Self::Cold => f.write_str("cold"),
             Self::Nagle => f.write_str("nagle"),
             Self::Server(server) => server.fmt(f),
@@ -264,6 +274,7 @@ mod tests {
             let found = match variant.kind() {
                 Some(VariantKind::KeyShares) => "key-shares",
                 Some(VariantKind::HelloRetry) => "hello-retry",
+                Some(VariantKind::EarlyData) => "early-data",
                 Some(VariantKind::Sessions) => "sessions",
                 Some(VariantKind::Cold) => "cold",
                 Some(VariantKind::Nagle) => "nagle",

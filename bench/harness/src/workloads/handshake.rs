@@ -21,6 +21,7 @@ impl Timed for Handshake {
         VariantKind::HelloRetry,
         VariantKind::Chain,
         VariantKind::Compressed,
+        VariantKind::EarlyData,
     ];
     const LATENCY: bool = true;
 

@@ -139,6 +139,40 @@ impl Connection for GnuTlsConnection<'_> {
         Ok(Progress::Done)
     }
 
+    fn send_early_data(&mut self, data: &[u8]) -> Result<()> {
+        // SAFETY: `data` has this many bytes, which GnuTLS copies.
+        let sent = unsafe {
+            gnutls_record_send_early_data(self.session, data.as_ptr().cast(), data.len())
+        };
+        check(c_int::try_from(sent)?, "gnutls_record_send_early_data")?;
+        let progress = self.handshake()?;
+        ensure!(
+            progress == Progress::Waiting,
+            "the handshake is complete after the first flight"
+        );
+        Ok(())
+    }
+
+    fn receive_early_data(&mut self, buffer: &mut [u8]) -> Result<usize> {
+        let progress = self.handshake()?;
+        ensure!(
+            progress == Progress::Waiting,
+            "the handshake is complete before the end of early data"
+        );
+        // SAFETY: `buffer` has room for this many bytes.
+        let read = unsafe {
+            gnutls_record_recv_early_data(self.session, buffer.as_mut_ptr().cast(), buffer.len())
+        };
+        check(c_int::try_from(read)?, "gnutls_record_recv_early_data")?;
+        Ok(read as usize)
+    }
+
+    fn early_data_accepted(&self) -> Result<bool> {
+        // SAFETY: the session is valid.
+        let flags = unsafe { gnutls_session_get_flags(self.session) };
+        Ok(flags & GNUTLS_SFLAGS_EARLY_DATA != 0)
+    }
+
     fn receive_tickets(&mut self) -> Result<()> {
         let mut nothing = [0_u8; 1];
         // SAFETY: the buffer has room for one byte. None is written, since only tickets arrived.

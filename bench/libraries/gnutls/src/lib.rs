@@ -13,6 +13,7 @@ mod ffi {
     include!(concat!(env!("OUT_DIR"), "/gnutls.rs"));
 }
 mod connection;
+mod replay;
 #[path = "../../shared/socket.rs"]
 mod socket;
 mod vocabulary;
@@ -28,7 +29,7 @@ use anyhow::{Result, bail, ensure};
 use tls_harness::{
     binary,
     implementation::Implementation,
-    library::{Setup, TlsLibrary},
+    library::{MOST_EARLY_DATA, Setup, TlsLibrary},
     scenario::{Authentication, Certificate, Operation, Protocol, Resumption, Scenario},
     transport::Endpoint,
 };
@@ -36,6 +37,7 @@ use tls_harness::{
 use crate::{
     connection::{GnuTlsConnection, count_ticket},
     ffi::*,
+    replay::AntiReplay,
     vocabulary::{has_group, has_signature, priorities},
 };
 
@@ -117,6 +119,8 @@ pub struct Context {
     record_size: Option<usize>,
     /// The key that encrypts a server's tickets; empty on a client.
     ticket_key: gnutls_datum_t,
+    /// Present on a server that accepts early data.
+    anti_replay: Option<AntiReplay>,
     slot: Slot,
 }
 
@@ -152,20 +156,28 @@ impl Context {
             Resumption::Ticket => 0,
             _ => GNUTLS_NO_TICKETS,
         };
+        let early = match setup.early_data {
+            true => GNUTLS_ENABLE_EARLY_DATA,
+            false => 0,
+        };
         let mut this = Self {
             credentials: ptr::null_mut(),
             priorities: ptr::null_mut(),
             // The adapter sends one ticket itself: by default GnuTLS sends more.
-            flags: (role | GNUTLS_NONBLOCK | GNUTLS_NO_AUTO_SEND_TICKET | shares | tickets),
+            flags: (role | GNUTLS_NONBLOCK | GNUTLS_NO_AUTO_SEND_TICKET | shares | tickets | early),
             protocol: setup.protocol,
             host_name: CString::new(setup.host_name)?,
             mutual: setup.authentication == Authentication::Mutual,
             resumes: setup.resumption != Resumption::None,
             record_size: setup.record_size.map(|size| size as usize),
             ticket_key: datum(&[])?,
+            anti_replay: None,
             slot: Slot::default(),
         };
         this.ticket_key.data = ptr::null_mut();
+        if role == GNUTLS_SERVER && setup.early_data {
+            this.anti_replay = Some(AntiReplay::new(setup.session_cache as usize)?);
+        }
         let text = priorities(setup)?;
         let trusted = datum(setup.trusted.as_bytes())?;
         // SAFETY: `this` owns the new objects, and each call reads its arguments before it returns.
@@ -379,6 +391,14 @@ impl TlsLibrary for GnuTls {
                         &raw const context.ticket_key,
                     ),
                     "gnutls_session_ticket_enable_server",
+                )?;
+            }
+            if let Some(anti_replay) = &context.anti_replay {
+                anti_replay.enable(connection.session);
+                let most = MOST_EARLY_DATA as usize;
+                check(
+                    gnutls_record_set_max_early_data_size(connection.session, most),
+                    "gnutls_record_set_max_early_data_size",
                 )?;
             }
         }

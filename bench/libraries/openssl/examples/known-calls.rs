@@ -100,6 +100,18 @@ impl<C: Connection> Connection for KnownConnection<C> {
         self.0.handshake()
     }
 
+    fn send_early_data(&mut self, data: &[u8]) -> Result<()> {
+        self.0.send_early_data(data)
+    }
+
+    fn receive_early_data(&mut self, buffer: &mut [u8]) -> Result<usize> {
+        self.0.receive_early_data(buffer)
+    }
+
+    fn early_data_accepted(&self) -> Result<bool> {
+        self.0.early_data_accepted()
+    }
+
     fn receive_tickets(&mut self) -> Result<()> {
         self.0.receive_tickets()
     }

@@ -16,7 +16,10 @@ pub use openssl_sys::{
 };
 #[cfg(openssl_3)]
 use tls_harness::scenario::Certificate;
-use tls_harness::scenario::{CipherSuite, KeyExchange};
+use tls_harness::{
+    library::MOST_EARLY_DATA,
+    scenario::{CipherSuite, KeyExchange, Resumption},
+};
 
 use crate::{ssl, tuned};
 
@@ -31,6 +34,10 @@ const SSL_TICKET_SUCCESS: c_int = 5;
 const SSL_TICKET_SUCCESS_RENEW: c_int = 6;
 const SSL_TICKET_RETURN_IGNORE_RENEW: c_int = 2;
 const SSL_TICKET_RETURN_USE_RENEW: c_int = 4;
+
+/// `SSL_OP_NO_ANTI_REPLAY` and `SSL_EARLY_DATA_ACCEPTED` of ssl.h.
+const SSL_OP_NO_ANTI_REPLAY: u32 = 1 << 24;
+const SSL_EARLY_DATA_ACCEPTED: c_int = 2;
 
 #[cfg(openssl_3)]
 unsafe extern "C" {
@@ -71,6 +78,7 @@ type DecryptTicket = unsafe extern "C" fn(
 unsafe extern "C" {
     pub fn SSL_set1_host(ssl: *mut SSL, name: *const c_char) -> c_int;
     pub fn SSL_SESSION_get0_peer(session: *mut SSL_SESSION) -> *mut X509;
+    fn SSL_get_early_data_status(ssl: *const SSL) -> c_int;
     fn SSL_CTX_set_session_ticket_cb(
         context: *mut SSL_CTX,
         generate: Option<GenerateTicket>,
@@ -224,6 +232,54 @@ pub unsafe fn renew_tickets(context: *mut SSL_CTX) -> bool {
 /// Nothing to do: the tickets were sent with the last flight.
 pub unsafe fn flush_tickets(_: *mut SSL) -> Result<()> {
     Ok(())
+}
+
+/// A server accepts early data. With its protection against replays, which is on by default, OpenSSL
+/// issues no self-contained tickets for early data: its cache returns each session once. Where a
+/// scenario requires such tickets, the protection is off.
+pub unsafe fn enable_early_data(context: *mut SSL_CTX, resumption: Resumption) -> bool {
+    unsafe {
+        if resumption == Resumption::Ticket {
+            SSL_CTX_set_options(context, SSL_OP_NO_ANTI_REPLAY as _);
+        }
+        SSL_CTX_set_max_early_data(context, MOST_EARLY_DATA) == 1
+    }
+}
+
+/// Sends a ClientHello and then `data`; returns the number of bytes of early data.
+pub unsafe fn write_early_data(ssl: *mut SSL, data: &[u8]) -> Result<usize> {
+    let mut written = 0;
+    let (start, length) = (data.as_ptr().cast(), data.len());
+    let result = unsafe { SSL_write_early_data(ssl, start, length, &raw mut written) };
+    ssl::check(result == 1, "SSL_write_early_data")?;
+    Ok(written)
+}
+
+/// Answers a ClientHello and reads early data; returns the number of bytes.
+pub unsafe fn read_early_data(ssl: *mut SSL, buffer: &mut [u8]) -> Result<usize> {
+    let mut read = 0;
+    let (start, length) = (buffer.as_mut_ptr().cast(), buffer.len());
+    let result = unsafe { SSL_read_early_data(ssl, start, length, &raw mut read) };
+    ensure!(
+        result != SSL_READ_EARLY_DATA_FINISH,
+        "no early data was accepted"
+    );
+    ssl::check(result == SSL_READ_EARLY_DATA_SUCCESS, "SSL_read_early_data")?;
+    Ok(read)
+}
+
+/// Reads the end of early data; returns 1, or another result if it has not arrived.
+pub unsafe fn end_early_data(ssl: *mut SSL) -> c_int {
+    let (mut more, mut read) = ([0_u8; 1], 0);
+    let buffer = more.as_mut_ptr().cast();
+    match unsafe { SSL_read_early_data(ssl, buffer, more.len(), &raw mut read) } {
+        SSL_READ_EARLY_DATA_FINISH => 1,
+        _ => 0,
+    }
+}
+
+pub unsafe fn is_early_data_accepted(ssl: *mut SSL) -> bool {
+    unsafe { SSL_get_early_data_status(ssl) == SSL_EARLY_DATA_ACCEPTED }
 }
 
 /// The group of the key exchange; `None` if a TLS 1.2 session was resumed. For a tuned connection

@@ -18,6 +18,8 @@ use crate::vocabulary;
 pub struct RustlsConnection<'a, C> {
     pub connection: C,
     pub endpoint: &'a Endpoint,
+    /// Whether early data was read, which the library reports of a client only.
+    pub has_read_early: bool,
     pub is_closing: bool,
 }
 
@@ -80,6 +82,21 @@ fn is_resumed(_: &CommonState) -> Option<bool> {
 /// The part of the report that differs between the roles.
 pub trait Role {
     fn tickets(&self) -> u32;
+
+    /// Queues early data; returns the number of bytes, or 0 if the session does not permit any.
+    fn write_early(&mut self, _: &[u8]) -> Result<usize> {
+        bail!("a server sends no early data")
+    }
+
+    /// Reads early data; returns the number of bytes, or 0 if none was accepted.
+    fn read_early(&mut self, _: &mut [u8]) -> Result<usize> {
+        bail!("a client receives no early data")
+    }
+
+    /// Whether early data was accepted, if the library reports it.
+    fn is_early_accepted(&self) -> Option<bool> {
+        None
+    }
 }
 
 impl Role for ClientConnection {
@@ -92,11 +109,31 @@ impl Role for ClientConnection {
     fn tickets(&self) -> u32 {
         crate::session::TICKETS.get()
     }
+
+    fn write_early(&mut self, data: &[u8]) -> Result<usize> {
+        use std::io::Write;
+        match self.early_data() {
+            Some(mut early) => Ok(early.write(data)?),
+            None => Ok(0),
+        }
+    }
+
+    fn is_early_accepted(&self) -> Option<bool> {
+        Some(self.is_early_data_accepted())
+    }
 }
 
 impl Role for ServerConnection {
     fn tickets(&self) -> u32 {
         0
+    }
+
+    fn read_early(&mut self, buffer: &mut [u8]) -> Result<usize> {
+        use std::io::Read;
+        match self.early_data() {
+            Some(mut early) => Ok(early.read(buffer)?),
+            None => Ok(0),
+        }
     }
 }
 
@@ -112,6 +149,30 @@ where
             true => Progress::Waiting,
             false => Progress::Done,
         })
+    }
+
+    fn send_early_data(&mut self, data: &[u8]) -> Result<()> {
+        let written = self.connection.write_early(data)?;
+        ensure!(
+            written == data.len(),
+            "{written} bytes of early data were written, expected {}",
+            data.len()
+        );
+        self.flush()
+    }
+
+    fn receive_early_data(&mut self, buffer: &mut [u8]) -> Result<usize> {
+        while self.read()? {}
+        self.flush()?;
+        let length = self.connection.read_early(buffer)?;
+        ensure!(length > 0, "no early data was accepted");
+        self.has_read_early = true;
+        Ok(length)
+    }
+
+    fn early_data_accepted(&self) -> Result<bool> {
+        let reported = self.connection.is_early_accepted();
+        Ok(reported.unwrap_or(self.has_read_early))
     }
 
     fn receive_tickets(&mut self) -> Result<()> {

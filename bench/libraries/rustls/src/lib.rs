@@ -37,7 +37,7 @@ use tls_harness::{
     binary,
     certificates::Identity,
     implementation::{self, Implementation, Linkage},
-    library::{Setup, TlsLibrary},
+    library::{MOST_EARLY_DATA, Setup, TlsLibrary},
     scenario::{
         Authentication, Certificate, CipherSuite, KeyExchange, Operation, Resumption, Scenario,
     },
@@ -240,6 +240,10 @@ fn max_fragment_size(setup: &Setup) -> Option<usize> {
     setup.record_size.map(|size| size as usize + HEADER)
 }
 
+/// Reason why self-contained tickets permit no early data.
+const STATELESS_EARLY_DATA: &str = "rustls accepts early data only of sessions in its server's cache, which returns each once: \
+     measured with resumption \"session-id\"";
+
 /// A client's configuration, and the server name that it sends.
 pub struct Client {
     pub config: Arc<ClientConfig>,
@@ -284,6 +288,9 @@ impl TlsLibrary for Rustls {
             }
             if !self.signs(&setup) {
                 return Some(self.lacks(&format!("{} in TLS 1.2", setup.certificate)));
+            }
+            if setup.early_data && setup.resumption == Resumption::Ticket {
+                return Some(STATELESS_EARLY_DATA.into());
             }
         }
         if scenario.operation == Operation::QuicPacket {
@@ -351,6 +358,7 @@ impl TlsLibrary for Rustls {
             Resumption::None => ClientResumption::disabled(),
             _ => ClientResumption::store(Arc::new(SessionSlot::default())),
         };
+        config.enable_early_data = setup.early_data;
         Ok(Client {
             config: Arc::new(config),
             host_name: setup.host_name,
@@ -392,6 +400,9 @@ impl TlsLibrary for Rustls {
             }
             Resumption::Resumed => bail!("\"resumed\" is not a way to resume"),
         }
+        if setup.early_data {
+            config.max_early_data_size = MOST_EARLY_DATA;
+        }
         Ok(Arc::new(config))
     }
 
@@ -402,6 +413,7 @@ impl TlsLibrary for Rustls {
         Ok(RustlsConnection {
             connection: ClientConnection::new(Arc::clone(&client.config), name)?,
             endpoint,
+            has_read_early: false,
             is_closing: false,
         })
     }
@@ -414,6 +426,7 @@ impl TlsLibrary for Rustls {
         Ok(RustlsConnection {
             connection: ServerConnection::new(Arc::clone(config))?,
             endpoint,
+            has_read_early: false,
             is_closing: false,
         })
     }

@@ -17,7 +17,7 @@ use rustls::{
 use tls_harness::{
     implementation::Implementation,
     library::{Connection, Negotiated, Progress, Setup, TlsLibrary},
-    scenario::{CipherSuite, Scenario},
+    scenario::{CipherSuite, Scenario, Variant},
     transport::Endpoint,
     workloads::{
         primitives::Cryptography,
@@ -56,7 +56,10 @@ impl TlsLibrary for Unbuffered {
     }
 
     fn unsupported(&self, scenario: &Scenario) -> Option<String> {
-        self.0.unsupported(scenario)
+        let early = scenario.variant == Some(Variant::EarlyData);
+        let reason = || "this adapter sends no early data by the unbuffered API".into();
+        let own = self.0.unsupported(scenario);
+        own.or_else(|| early.then(reason))
     }
 
     fn cryptography(&self) -> Result<&dyn Cryptography> {

@@ -22,10 +22,15 @@ mod aws_lc_rs {
     const PROGRAM: &str = env!("CARGO_BIN_EXE_tls-rustls-aws-lc-rs");
 
     const UNSUPPORTED: &[&str] = match (cfg!(rustls_counts_tags), cfg!(rustls_hybrid)) {
-        (true, _) => &[crate::FULL_RECORDS, crate::COMPRESSION],
-        (false, true) => &[crate::COMPRESSION],
+        (true, _) => &[
+            crate::FULL_RECORDS,
+            crate::COMPRESSION,
+            unsupported::EARLY_DATA,
+        ],
+        (false, true) => &[crate::COMPRESSION, unsupported::EARLY_DATA_TICKET],
         (false, false) => &[
             crate::COMPRESSION,
+            unsupported::EARLY_DATA_TICKET,
             unsupported::HYBRID,
             unsupported::P256_HYBRID,
             unsupported::ML_KEM_ALONE,
@@ -52,11 +57,11 @@ mod aws_lc_rs {
 mod unbuffered {
     use tls_rustls::{Rustls, unbuffered::Unbuffered};
 
-    use crate::conformance;
+    use crate::conformance::{self, unsupported};
 
     const PROGRAM: &str = env!("CARGO_BIN_EXE_tls-rustls-unbuffered");
 
-    conformance_tests!(Unbuffered(Rustls::aws_lc_rs()), PROGRAM, unsupported: []);
+    conformance_tests!(Unbuffered(Rustls::aws_lc_rs()), PROGRAM, unsupported: [unsupported::EARLY_DATA]);
 
     #[test]
     fn client_hellos_carry_their_key_shares() {
@@ -82,11 +87,13 @@ mod ring {
             unsupported::ML_KEM_ALONE,
             unsupported::ML_DSA,
             unsupported::ML_KEM,
+            unsupported::EARLY_DATA,
             crate::FULL_RECORDS,
             crate::COMPRESSION,
         ],
         false => &[
             crate::COMPRESSION,
+            unsupported::EARLY_DATA_TICKET,
             unsupported::HYBRID,
             unsupported::P256_HYBRID,
             unsupported::ML_KEM_ALONE,
@@ -117,6 +124,7 @@ mod graviola {
     conformance_tests!(Rustls::graviola(), PROGRAM, unsupported: [
         ED25519,
         crate::COMPRESSION,
+        unsupported::EARLY_DATA_TICKET,
         unsupported::QUIC_PACKETS,
         unsupported::P256_HYBRID,
         unsupported::ML_KEM_ALONE,

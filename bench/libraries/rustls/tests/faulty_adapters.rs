@@ -3,6 +3,8 @@
 
 #![cfg(feature = "ring")]
 
+#[path = "faulty_adapters/early_data.rs"]
+mod early_data;
 #[path = "faulty_adapters/packets.rs"]
 mod packets;
 #[path = "faulty_adapters/primitives.rs"]
@@ -399,15 +401,15 @@ fn request(scenario: &Scenario, seconds: [f64; 2], latency: bool) -> Request {
 
 /// The driver's result for a block on several threads, with latencies.
 fn block(fault: Fault, scenario: &Scenario) -> Result<()> {
+    block_of(&FaultyAdapter::new(fault), scenario)
+}
+
+fn block_of<L: TlsLibrary>(faulty: &L, scenario: &Scenario) -> Result<()> {
     let scenario = Scenario {
         threads: Some(2),
         ..scenario.clone()
     };
-    block::measure(
-        &FaultyAdapter::new(fault),
-        &request(&scenario, [0.001, 0.01], true),
-    )
-    .map(drop)
+    block::measure(faulty, &request(&scenario, [0.001, 0.01], true)).map(drop)
 }
 
 /// The result of the memory measurement at one state of a connection.

@@ -88,6 +88,55 @@ impl Connection for S2nConnection<'_> {
         }
     }
 
+    fn send_early_data(&mut self, data: &[u8]) -> Result<()> {
+        let (length, mut sent, mut blocked) = (data.len().try_into()?, 0, 0);
+        let (start, sent_at) = (data.as_ptr(), &raw mut sent);
+        // SAFETY: `length` bytes can be read.
+        let result = unsafe {
+            s2n_send_early_data(self.connection, start, length, sent_at, &raw mut blocked)
+        };
+        // After the data, the handshake waits for the server.
+        let waits = result == s2n_status_code::SUCCESS || is_blocked();
+        check(waits, "s2n_send_early_data")?;
+        ensure!(
+            sent == length,
+            "{sent} bytes of early data were written, expected {length}"
+        );
+        Ok(())
+    }
+
+    fn receive_early_data(&mut self, buffer: &mut [u8]) -> Result<usize> {
+        let (length, mut received, mut blocked) = (buffer.len().try_into()?, 0, 0);
+        let (start, received_at) = (buffer.as_mut_ptr(), &raw mut received);
+        // SAFETY: `length` bytes can be written.
+        let result = unsafe {
+            s2n_recv_early_data(
+                self.connection,
+                start,
+                length,
+                received_at,
+                &raw mut blocked,
+            )
+        };
+        // After the data, the handshake waits for its end.
+        let waits = result == s2n_status_code::SUCCESS || is_blocked();
+        check(waits, "s2n_recv_early_data")?;
+        ensure!(received > 0, "no early data was accepted");
+        Ok(received.try_into()?)
+    }
+
+    fn early_data_accepted(&self) -> Result<bool> {
+        let mut status = s2n_early_data_status_t::NOT_REQUESTED;
+        // SAFETY: the connection is valid.
+        let result =
+            unsafe { s2n_connection_get_early_data_status(self.connection, &raw mut status) };
+        check(
+            result == s2n_status_code::SUCCESS,
+            "s2n_connection_get_early_data_status",
+        )?;
+        Ok(status == s2n_early_data_status_t::END)
+    }
+
     fn receive_tickets(&mut self) -> Result<()> {
         let (mut nothing, mut blocked) = ([0_u8; 1], 0);
         let buffer = nothing.as_mut_ptr().cast();

@@ -20,7 +20,7 @@ use s2n_tls_sys::*;
 use tls_harness::{
     binary,
     implementation::{self, Implementation},
-    library::{self, Setup, TlsLibrary},
+    library::{self, MOST_EARLY_DATA, Setup, TlsLibrary},
     scenario::{
         Authentication, Certificate, Chain, KeyExchange, Operation, Protocol, Resumption, Scenario,
         SetUp, Slope, Variant,
@@ -338,6 +338,14 @@ impl Context {
                 check(
                     s2n_config_set_initial_ticket_count(config, 1) == s2n_status_code::SUCCESS,
                     "s2n_config_set_initial_ticket_count",
+                )?;
+            }
+            // s2n-tls leaves the protection against replays to the application: here is none.
+            if setup.early_data {
+                check(
+                    s2n_config_set_server_max_early_data_size(config, MOST_EARLY_DATA)
+                        == s2n_status_code::SUCCESS,
+                    "s2n_config_set_server_max_early_data_size",
                 )?;
             }
         }

@@ -9,7 +9,7 @@ use tls_harness::{
     transport::Transport,
 };
 
-use super::scenarios::{compressed, handshake_12, handshake_13, handshakes};
+use super::scenarios::{compressed, early_data, handshake_12, handshake_13, handshakes};
 
 fn bench<'a, L: TlsLibrary>(
     library: &'a L,
@@ -228,6 +228,23 @@ pub fn missing_or_unwanted_compression_is_noticed<L: TlsLibrary>(library: &L) {
             with(&plain, true, false),
             &format!("{OFFER} [1], expected []"),
         );
+    }
+}
+
+/// The driver fails if a server does not permit early data, so that a client cannot send any.
+pub fn early_data_that_is_not_permitted_is_noticed<L: TlsLibrary>(library: &L) {
+    for scenario in early_data() {
+        if library.unsupported(&scenario).is_some() {
+            continue;
+        }
+        let mut setup = Setup::server(&scenario).unwrap();
+        setup.early_data = false;
+        let config = library.server_config(&setup).unwrap();
+        let bench = bench(library, &config, &scenario);
+        bench
+            .prepare()
+            .unwrap_or_else(|error| panic!("{}: {error:#}", scenario.name()));
+        refused(bench.handshake(true), "client");
     }
 }
 

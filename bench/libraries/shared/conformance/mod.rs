@@ -49,6 +49,11 @@ macro_rules! conformance_tests {
         }
 
         #[test]
+        fn early_data_that_is_not_permitted_is_noticed() {
+            crate::conformance::handshakes::early_data_that_is_not_permitted_is_noticed(&$library);
+        }
+
+        #[test]
         fn a_ticket_is_used_once() {
             crate::conformance::handshakes::a_ticket_is_used_once(&$library);
         }

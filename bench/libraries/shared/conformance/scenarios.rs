@@ -79,10 +79,37 @@ pub fn compressed() -> Vec<Scenario> {
     Certificate::ALL.iter().map(with).collect()
 }
 
-/// Handshakes with each cipher suite, group, certificate, chain, authentication and resumption, and
-/// with compressed certificates.
+/// Resumed handshakes with early data.
+pub fn early_data() -> Vec<Scenario> {
+    let mut scenarios = Vec::new();
+    for resumption in [Resumption::Ticket, Resumption::SessionId] {
+        let base = Scenario {
+            resumption: Some(resumption),
+            variant: Some(Variant::EarlyData),
+            ..handshake_13()
+        };
+        for suite in suites(Protocol::Tls13, Certificate::Rsa2048) {
+            scenarios.push(Scenario {
+                cipher_suite: Some(suite),
+                ..base.clone()
+            });
+        }
+        scenarios.push(Scenario {
+            key_exchange: Some(KeyExchange::X25519MlKem768),
+            ..base.clone()
+        });
+        scenarios.push(Scenario {
+            authentication: Some(Authentication::Mutual),
+            ..base
+        });
+    }
+    scenarios
+}
+
+/// Handshakes with each cipher suite, group, certificate, chain, authentication and resumption, with
+/// compressed certificates, and with early data.
 pub fn handshakes() -> Vec<Scenario> {
-    let mut scenarios = [chains(), compressed()].concat();
+    let mut scenarios = [chains(), compressed(), early_data()].concat();
     for base in [handshake_12(), handshake_13()] {
         let protocol = base.protocol.unwrap();
         for &certificate in Certificate::ALL {

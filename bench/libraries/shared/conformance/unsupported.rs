@@ -31,6 +31,12 @@ pub const COMPRESSION: &str = include_str!("unsupported/compression.txt");
 /// Resumption by session id in TLS 1.3.
 pub const SESSION_ID: &str = include_str!("unsupported/session-id.txt");
 
+/// Early data in self-contained tickets.
+pub const EARLY_DATA_TICKET: &str = include_str!("unsupported/early-data-ticket.txt");
+
+/// All early data.
+pub const EARLY_DATA: &str = include_str!("unsupported/early-data.txt");
+
 pub const ML_KEM: &str = include_str!("unsupported/ml-kem.txt");
 
 pub const PRIMITIVES: &str = include_str!("unsupported/primitives.txt");

@@ -20,6 +20,8 @@ pub struct SslConnection<'a> {
     pub ssl: *mut ffi::SSL,
     context: &'a Context,
     is_client: bool,
+    /// Whether the end of early data is still to be read.
+    reads_early: bool,
 }
 
 impl Drop for SslConnection<'_> {
@@ -47,6 +49,7 @@ impl<'a> SslConnection<'a> {
                 ssl,
                 context,
                 is_client,
+                reads_early: false,
             };
             let bio = ffi::BIO_new(method);
             check(!bio.is_null(), "BIO_new")?;
@@ -78,6 +81,15 @@ unsafe fn has_peer_certificate(ssl: *mut ffi::SSL) -> bool {
 
 impl Connection for SslConnection<'_> {
     fn handshake(&mut self) -> Result<Progress> {
+        if self.reads_early {
+            // SAFETY: the connection is valid.
+            let result = unsafe { ffi::end_early_data(self.ssl) };
+            if result != 1 {
+                self.waits(result, "the end of early data")?;
+                return Ok(Progress::Waiting);
+            }
+            self.reads_early = false;
+        }
         // SAFETY: the connection is valid.
         let result = unsafe { ffi::SSL_do_handshake(self.ssl) };
         if result != 1 {
@@ -98,6 +110,28 @@ impl Connection for SslConnection<'_> {
             }
         }
         Ok(Progress::Done)
+    }
+
+    fn send_early_data(&mut self, data: &[u8]) -> Result<()> {
+        // SAFETY: the connection is valid.
+        let written = unsafe { ffi::write_early_data(self.ssl, data)? };
+        ensure!(
+            written == data.len(),
+            "{written} bytes of early data were written, expected {}",
+            data.len()
+        );
+        Ok(())
+    }
+
+    fn receive_early_data(&mut self, buffer: &mut [u8]) -> Result<usize> {
+        self.reads_early = true;
+        // SAFETY: the connection is valid.
+        unsafe { ffi::read_early_data(self.ssl, buffer) }
+    }
+
+    fn early_data_accepted(&self) -> Result<bool> {
+        // SAFETY: the connection is valid.
+        Ok(unsafe { ffi::is_early_data_accepted(self.ssl) })
     }
 
     fn receive_tickets(&mut self) -> Result<()> {

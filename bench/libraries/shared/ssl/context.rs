@@ -167,6 +167,12 @@ impl Context {
                     "SSL_CTX_set_max_send_fragment",
                 )?;
             }
+            if setup.early_data {
+                check(
+                    ffi::enable_early_data(context, setup.resumption),
+                    "enable_early_data",
+                )?;
+            }
         }
         if !setup.trusted.is_empty() {
             // SAFETY: the SSL_CTX is valid and owns the store.

@@ -18,6 +18,7 @@ conformance_tests!(WolfSsl, PROGRAM, unsupported: [
     unsupported::SESSION_ID,
     unsupported::ML_DSA,
     unsupported::COMPRESSION,
+    unsupported::EARLY_DATA_TICKET,
     OWN,
 ]);
 

@@ -109,8 +109,8 @@ class Scenario(Model):
     record_size: int | None = Field(None, ge=1, description="largest record, bytes of plaintext")
     variant: VariantText | None = Field(
         None,
-        description="what else names it: a primitive, key shares, hello-retry, sessions-1000, "
-        "cold, chain-3, compressed-zlib, nagle, nginx",
+        description="what else names it: a primitive, key shares, hello-retry, early-data, "
+        "sessions-1000, cold, chain-3, compressed-zlib, nagle, nginx",
     )
 
 

@@ -16,6 +16,7 @@ from pydantic import AfterValidator, WithJsonSchema
 Kind = Literal[
     "key-shares",
     "hello-retry",
+    "early-data",
     "sessions",
     "cold",
     "nagle",
@@ -62,7 +63,12 @@ _CHAINS: Final[Mapping[str, str]] = {
 """What names of scenarios say of a chain other than a leaf and an intermediate of the same type."""
 
 _COMPRESSED: Final = "compressed-zlib"
-_NAMES: Final[Mapping[str, str]] = {**_CHAINS, _COMPRESSED: "certificates compressed with zlib"}
+_READABLE: Final[Mapping[str, str]] = {
+    **_CHAINS,
+    _COMPRESSED: "certificates compressed with zlib",
+    "early-data": "early data",
+}
+"""What names of scenarios say instead of the variant's text."""
 
 SetUp = Literal["clients", "servers", "names", "processes", "slopes"]
 """The groups of set-ups; each has a table."""
@@ -115,12 +121,12 @@ class Variant:
     @property
     def label(self) -> str:
         """The text that pages show beside other words: `hello retry`."""
-        return _NAMES.get(self.text, self.text.replace("-", " "))
+        return _READABLE.get(self.text, self.text.replace("-", " "))
 
     @property
     def name(self) -> str:
         """The text in the name of a scenario: `hello-retry`, but `chain of 3 certificates`."""
-        return _NAMES.get(self.text, self.text)
+        return _READABLE.get(self.text, self.text)
 
     @property
     def set_up(self) -> SetUp:
@@ -138,6 +144,8 @@ def parse_variant(text: str) -> Variant:
         raise ValueError("sessions-NUMBER, key shares joined by +, a primitive or another name")
     if text == "hello-retry":
         return Variant(text, "hello-retry")
+    if text == "early-data":
+        return Variant(text, "early-data")
     if text == "cold":
         return Variant(text, "cold")
     if text == "nagle":

@@ -53,6 +53,12 @@ _CERTIFICATES: Final = {
     "compressed-zlib": " The server compresses its certificates with zlib (RFC 8879).",
 }
 
+_EARLY: Final = {
+    "client": " It sends 1,024 bytes right after its ClientHello (0-RTT).",
+    "server": " It receives 1,024 bytes right after the ClientHello (0-RTT).",
+    "": " The client sends 1,024 bytes right after its ClientHello (0-RTT).",
+}
+
 _NOUNS: Final = {"sender": "sends", "receiver": "receives"}
 
 _PACKETS: Final = {
@@ -101,7 +107,8 @@ def done(scenario: Scenario) -> str:
         if _is_full(s):
             sent = _CERTIFICATES.get(s.variant or "", "")
             return f"{who} make{ending} a full handshake in {protocol}, {_FULL}.{sent}"
-        return f"{who} resume{ending} a session in {protocol}, {_RESUMED}."
+        early = _EARLY.get(s.side or "", "") if s.variant == "early-data" else ""
+        return f"{who} resume{ending} a session in {protocol}, {_RESUMED}.{early}"
     if s.operation == "client-hello":
         shares = f", with key shares of {s.variant.replace('+', ' and ')}" if s.variant else ""
         return f"A client starts a connection and makes its ClientHello in {protocol}{shares}."
