@@ -13,7 +13,8 @@ import pytest
 TEMPLATES = Path(__file__).parents[2] / "templates"
 
 ADDRESSES = (
-    r"get_(?:url|taxonomy_url)\((?:[^()]|\([^()]*\))*\)(?: \| (?:replace|trim_end_matches)\([^)]*\))*",
+    r"get_(?:url|taxonomy_url)\((?:[^()]|\([^()]*\))*\)"
+    r"(?: \| (?:replace|trim_end_matches)\([^)]*\))*",
     r"(?:\w+\.)*permalink",
     r"link|first_link|home|up|folder|address|cell\.href|change\.explanation\.url",
 )
