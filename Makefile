@@ -105,8 +105,8 @@ matrix-lock: libraries ## record the packages of the builds of all suites again
 	  $(RELEASE)/tlsbench lock --suite "$$suite"; done
 
 .PHONY: put-back
-put-back: $(VENV)/.build ## restore each bias of data/biases.toml in the code: its tests must fail (WORDS="allocator clock")
-	python3 tools/automation/put_back.py $(WORDS)
+put-back: $(VENV)/.build $(VENV)/.dev node_modules/.installed chromium ## restore each bias and fault in the code: its tests must fail (WORDS="allocator clock")
+	$(PYTHON) tools/automation/put_back.py $(WORDS)
 
 .PHONY: test-matrix
 test-matrix: libraries ## test the conformance of the oldest and newest version of each library

@@ -1,8 +1,9 @@
-"""Restores each bias of data/biases.toml, and fails unless the tests that it names notice.
+"""Restores each bias of data/biases.toml, and each fault that tests once did not notice.
 
-The tests run in a copy of the repository, build/put-back/copy, in the debug profile. First all of
-them must pass there. Then each entry of biases.toml (beside this file) is applied by itself, and
-its tests must fail: `make put-back`. Words select biases and tests (WORDS="allocator clock").
+It fails unless the tests that are named for it notice. They run in a copy of the repository,
+build/put-back/copy, those of bench/ in the debug profile. First all of them must pass there. Then
+each entry of biases.toml and faults.toml (beside this file) is applied by itself, and its tests
+must fail: `make put-back`. Words select biases, faults and tests (WORDS="allocator clock").
 """
 
 from __future__ import annotations
@@ -24,6 +25,12 @@ COPY: Final = ROOT / "build" / "put-back" / "copy"
 TARGET: Final = ROOT / "build" / "put-back" / "target"
 TABLE: Final = Path("data", "biases.toml")
 ENTRIES: Final = Path("tools", "automation", "biases.toml")
+FAULTS: Final = Path("tools", "automation", "faults.toml")
+PYTHON: Final = "tools/tests/"
+"""Tests below this folder are those of pytest, with its Zola, browser and checkers beside it."""
+
+LENT: Final = ("node_modules",)
+"""What the tests of pages find in the repository and git ignores."""
 
 MOST_SECONDS: Final = 900
 """Time limit of one test; a test that exceeds it counts as not failed."""
@@ -38,7 +45,7 @@ class Change(NamedTuple):
 
 
 class PutBack(NamedTuple):
-    """A bias as changes of the code, and the tests that must fail with it."""
+    """A bias or a fault as changes of the code, and the tests that must fail with it."""
 
     bias: str
     tests: tuple[str, ...]
@@ -50,7 +57,7 @@ class NotShownError(Exception):
 
 
 def entries(text: str) -> list[PutBack]:
-    """The entries of biases.toml, in its order."""
+    """The entries of biases.toml or faults.toml, in its order."""
     return [
         PutBack(
             entry["bias"],
@@ -76,7 +83,10 @@ def missing(table: str, put_backs: Sequence[PutBack]) -> list[str]:
 
 
 def command(test: str) -> list[str]:
-    """The command, below bench/, that runs the test `<file>::<name>`."""
+    """The command that runs the test `<file>::<name>`: below bench/, or below tools/."""
+    if test.startswith(PYTHON):
+        arguments = ["-p", "no:cacheprovider", "--hypothesis-seed=0"]
+        return [sys.executable, "-m", "pytest", *arguments, test.removeprefix("tools/")]
     file, _, name = test.rpartition("::")
     folder, *rest = PurePosixPath(file).parts[1:]
     package = {"harness": "tls-harness", "runner": "tlsbench"}.get(folder, f"tls-{rest[0]}")
@@ -106,6 +116,9 @@ def write_copy() -> None:
             copied.parent.mkdir(parents=True, exist_ok=True)
             copied.write_bytes(path.read_bytes())
             copied.chmod(path.stat().st_mode)
+    for name in LENT:
+        if (ROOT / name).exists() and not (COPY / name).exists():
+            (COPY / name).symlink_to(ROOT / name)
     for copied in COPY.rglob("*"):
         if copied.is_file() and ROOT / copied.relative_to(COPY) not in wanted:
             copied.unlink()
@@ -130,13 +143,13 @@ def made(changes: Sequence[Change], root: Path = COPY) -> Iterator[None]:
             path.write_text(text, encoding="utf-8")
 
 
-def output_of(arguments: Sequence[str]) -> tuple[int, str]:
-    """Exit status and output of a command below bench/ of the copy; its children are
-    ended with it.
+def output_of(arguments: Sequence[str], folder: str = "bench") -> tuple[int, str]:
+    """Exit status and output of a command in a folder of the copy; its children are ended with
+    it.
     """
     process = subprocess.Popen(
         arguments,
-        cwd=COPY / "bench",
+        cwd=COPY / folder,
         env={**os.environ, "CARGO_TARGET_DIR": str(TARGET), "CARGO_TERM_COLOR": "never"},
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
@@ -157,6 +170,8 @@ def output_of(arguments: Sequence[str]) -> tuple[int, str]:
 def result(test: str) -> str:
     """The result of one test: `ok` or `FAILED`. Raises NotShownError."""
     arguments = command(test)
+    if test.startswith(PYTHON):
+        return result_of_pytest(*output_of(arguments, "tools"))
     builds = [[*arguments[:-1], "--no-run"]]
     if "tlsbench" in arguments:  # its tests start its examples, which a single test does not build
         builds.insert(0, ["cargo", "build", *arguments[2:5], "--examples"])
@@ -171,6 +186,18 @@ def result(test: str) -> str:
     if len(results) != 1 or results[0] not in ("ok", "FAILED"):
         raise NotShownError(f"{name} came out {results}, once expected: {output[-300:]}")
     return str(results[0])
+
+
+def result_of_pytest(status: int, output: str) -> str:
+    """The result by pytest's exit status; a test that could not begin has none. Raises
+    NotShownError.
+    """
+    last = (output.strip().splitlines() or [""])[-1]
+    if status == 0 and re.search(r"\b\d+ passed\b", last) and "skipped" not in last:
+        return "ok"
+    if status == 1 and re.search(r"\b\d+ failed\b", last):
+        return "FAILED"
+    raise NotShownError(f"pytest ended with {status}: {output[-300:]}")
 
 
 def expect(test: str, expected: str) -> str | None:
@@ -199,15 +226,16 @@ def main(words: Sequence[str]) -> int:
     """Runs all selected entries; returns the exit status."""
     every = entries((ROOT / ENTRIES).read_text(encoding="utf-8"))
     wrong = missing((ROOT / TABLE).read_text(encoding="utf-8"), every)
+    every += entries((ROOT / FAULTS).read_text(encoding="utf-8"))
     chosen = [
         entry
         for entry in every
         if not words or any(word in " ".join([entry.bias, *entry.tests]) for word in words)
     ]
     if not chosen:
-        wrong.append(f"{ENTRIES}: no entry with {' or '.join(words)}")
+        wrong.append(f"{ENTRIES}, {FAULTS}: no entry with {' or '.join(words)}")
     write_copy()
-    print("without a bias", flush=True)
+    print("without a bias or a fault", flush=True)
     for test in dict.fromkeys(test for entry in chosen for test in entry.tests):
         wrong += [problem] if (problem := expect(test, "ok")) else []
     for entry in chosen:
@@ -215,7 +243,7 @@ def main(words: Sequence[str]) -> int:
         wrong += shown(entry)
     for problem in wrong:
         print(f"put-back: {problem}", file=sys.stderr)
-    print(f"{len(chosen)} biases put back, {len(wrong)} problems")
+    print(f"{len(chosen)} biases and faults put back, {len(wrong)} problems")
     return 1 if wrong else 0
 
 

@@ -55,6 +55,40 @@ def test_rustls_has_the_ceiling_of_its_provider() -> None:
     assert found.note == ("primitive of AWS-LC 1.17.4; primitive and transfer measured separately")
 
 
+def test_the_only_other_version_of_a_library_is_its_ceiling() -> None:
+    others: Rates = {"openssl-3.1.4": {SEAL: 9000.0}, "rustls-1.0": {SEAL: 5000.0}}
+    [found] = of({"openssl-3.6.3": {TRANSFERS[0]: 4500.0}, **others})
+    assert (found.percent, found.primitive_of) == (50, "openssl-3.1.4")
+    assert found.note == "primitive of OpenSSL 3.1.4; primitive and transfer measured separately"
+
+
+def test_an_implementation_without_a_ceiling_does_not_hide_the_next_one() -> None:
+    rates = {"rustls-1.0": {TRANSFERS[0]: 7000.0}, "openssl-3.6.3": {TRANSFERS[0]: 1.0, SEAL: 2.0}}
+    assert [found.implementation for found in of(rates)] == ["openssl-3.6.3"]
+
+
+def test_one_thread_is_a_whole_transfer() -> None:
+    alone = TRANSFERS[0].model_copy(update={"threads": 1})
+    [found] = of({"openssl-3.6.3": {alone: 2000.0, SEAL: 7000.0}})
+    assert found.percent == 28.5714
+
+
+def test_the_interval_is_that_of_one_comparison() -> None:
+    rows: dict[Scenario, list[float]] = {
+        scenario: [8000.0 + (7 * n + at) % 11 for n in range(30)]
+        for at, scenario in enumerate([*TRANSFERS, SEAL])
+    }
+    rates = {"openssl-3.6.3": rows, "rustls-1.0": rows}
+    [alone, *_] = of(rates)
+    report = report_of(loaded_run(RUN, rates), baseline="openssl-3.6.3")
+    assert report.series.rules.comparisons > 1
+    [found, *_] = efficiency(report)
+    assert (found.low, found.high) == (alone.low, alone.high)
+    for end in (found.low, found.high):
+        assert end is not None
+        assert end == float(f"{end:.6g}"), "six digits"
+
+
 def test_without_a_ceiling_there_is_no_efficiency() -> None:
     assert of({"openssl-3.6.3": {TRANSFERS[0]: 7000.0, OPEN: 9000.0}}) == []
     assert of({"rustls-1.0": {TRANSFERS[0]: 7000.0}, "openssl-3.6.3": {SEAL: 9000.0}}) == []
@@ -66,8 +100,13 @@ def test_without_a_ceiling_there_is_no_efficiency() -> None:
 
 def test_more_than_the_ceiling_is_pointed_out() -> None:
     [found] = of({"openssl-3.6.3": {TRANSFERS[0]: 9900.0, SEAL: 9000.0}})
-    assert found.note is not None
-    assert "above its ceiling" in found.note
+    above = "above its ceiling, so the two were not measured in the same way"
+    apart = "primitive and transfer measured separately"
+    assert found.note == f"{apart}; {above}"
+    [found] = of({"openssl-3.6.3": {TRANSFERS[0]: 9050.0, SEAL: 9000.0}})
+    assert found.note == f"{apart}; {above}"
+    [found] = of({"openssl-3.6.3": {TRANSFERS[0]: 9000.0, SEAL: 9000.0}})
+    assert found.note == apart
 
 
 def test_the_interval_of_unpaired_rounds_is_widened_by_the_drift_of_the_host() -> None:

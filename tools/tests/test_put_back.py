@@ -1,9 +1,10 @@
-"""Each bias has an entry that restores it, and only a failed test counts as noticing."""
+"""Each bias and each fault has an entry that restores it; only a failed test counts as noticing."""
 
 from __future__ import annotations
 
 import re
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ from fixture_run import ROOT
 from put_back import Change, NotShownError, PutBack
 
 ENTRIES = put_back.entries((ROOT / put_back.ENTRIES).read_text(encoding="utf-8"))
+FAULTS = put_back.entries((ROOT / put_back.FAULTS).read_text(encoding="utf-8"))
 TABLE = (ROOT / put_back.TABLE).read_text(encoding="utf-8")
 
 
@@ -26,11 +28,20 @@ def test_every_test_of_the_table_has_its_bias() -> None:
     assert problem == f"{put_back.TABLE}: no row 'Nobody ever' with {first.tests[0]}"
 
 
-@pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry.bias)
+@pytest.mark.parametrize("entry", [*ENTRIES, *FAULTS], ids=lambda entry: entry.bias)
 def test_each_changed_text_occurs_once_in_the_code(entry: PutBack) -> None:
     for change in entry.changes:
         assert (ROOT / change.file).read_text(encoding="utf-8").count(change.before) == 1
         assert change.before != change.after
+
+
+@pytest.mark.parametrize("entry", FAULTS, ids=lambda entry: entry.bias)
+def test_the_tests_of_a_fault_exist(entry: PutBack) -> None:
+    assert entry.tests
+    for test in entry.tests:
+        file, _, name = test.partition("::")
+        text = (ROOT / file).read_text(encoding="utf-8")
+        assert re.search(rf"^\s*(?:fn|def) {name}\(", text, re.MULTILINE), test
 
 
 @pytest.mark.parametrize(
@@ -51,6 +62,33 @@ def test_each_changed_text_occurs_once_in_the_code(entry: PutBack) -> None:
 )
 def test_the_command_of_a_test(test: str, expected: list[str]) -> None:
     assert put_back.command(test) == ["cargo", "test", "--locked", "--package", *expected]
+
+
+def test_the_command_of_a_test_of_the_tools() -> None:
+    found = put_back.command("tools/tests/pages/test_build.py::test_a")
+    assert found[:3] == [sys.executable, "-m", "pytest"]
+    assert found[-1] == "tests/pages/test_build.py::test_a"
+
+
+@pytest.mark.parametrize(
+    ("status", "last", "expected"),
+    [
+        (0, "2 passed in 0.1s", "ok"),
+        (1, "1 failed, 1 passed in 0.1s", "FAILED"),
+        (0, "1 passed, 1 skipped in 0.1s", None),
+        (1, "1 error in 0.1s", None),
+        (4, "no tests ran in 0.0s", None),
+        (2, "", None),
+    ],
+)
+def test_a_test_of_the_tools_that_did_not_run_has_no_result(
+    status: int, last: str, expected: str | None
+) -> None:
+    if expected:
+        assert put_back.result_of_pytest(status, f"...\n{last}\n") == expected
+    else:
+        with pytest.raises(NotShownError, match=f"pytest ended with {status}"):
+            put_back.result_of_pytest(status, f"...\n{last}\n")
 
 
 def test_changes_are_always_reverted(tmp_path: Path) -> None:

@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from tlsperf.publish.render import _INDEX, _PREVIEW, _SCOREBOARD
+
 ROOT = Path(__file__).parents[2]
 SCRIPTS = ROOT / "scripts"
 
@@ -541,10 +543,10 @@ WRITTEN = (
     f"data/runs/{REPORT}/raw/records.jsonl",
     f"content/perf/{REPORT}/results.json",
     "content/hosts/x64/index.md",
-    *("data/index.json", "data/index.csv", "data/reports.json", "data/scenarios.json"),
-    *("static/preview.png", "bench/Cargo.lock"),
+    *(f"data/{name}" for name in _INDEX),
+    *(_PREVIEW, _SCOREBOARD, "bench/Cargo.lock"),
 )
-"""The files that a draft writes."""
+"""The files that a draft writes, with all those over all reports."""
 
 
 def git(folder: Path, *arguments: str) -> str:

@@ -12,6 +12,7 @@ from tlsperf.contract.metrics import METRICS
 from tlsperf.contract.names import scenario_name
 from tlsperf.contract.record import Scenario
 from tlsperf.contract.sockets import SocketShares
+from tlsperf.contract.text import value_text
 
 HANDSHAKE: Final = Scenario(
     operation="handshake",
@@ -71,8 +72,18 @@ def test_the_parts_are_the_handshake_in_memory_the_kernel_and_the_rest() -> None
 def test_a_handshake_that_took_longer_in_memory_is_pointed_out() -> None:
     [found] = shares(in_memory(1000), connection(900, 300))
     assert found.rest_percent < 0
-    assert found.note is not None
-    assert "longer in memory" in found.note
+    assert found.rest == "−8%"
+    assert found.note == "the handshake took longer in memory than the process in its own code"
+    [exact] = shares(in_memory(2000), connection(500, 300))
+    assert (exact.rest_percent, exact.rest, exact.note) == (0, "0%", None)
+
+
+def test_figures_have_their_unit_and_shares_six_digits() -> None:
+    [found] = shares(in_memory(1.3), connection(800_000, 600_000))
+    assert found.connection == value_text(1_400_000, "µs")
+    assert found.handshake == value_text(1e6 / 1.3, "µs")
+    parts = (found.library_percent, found.kernel_percent, found.rest_percent)
+    assert parts == (54.9451, 42.8571, 2.1978)
 
 
 def test_without_the_handshake_of_the_same_implementation_there_are_no_shares() -> None:
@@ -98,6 +109,31 @@ def test_the_handshake_in_memory_is_the_same_for_each_kind_of_server() -> None:
         scenario = CONNECTION.model_copy(update={"variant": variant})
         [found] = shares(in_memory(2000), connection(600, 300, scenario=scenario))
         assert found.handshake == "500.0"
+
+
+def test_a_connection_that_begins_with_another_handshake_has_the_shares_of_that_one() -> None:
+    retry = CONNECTION.model_copy(update={"variant": "hello-retry"})
+    rows = connection(600, 300, scenario=retry)
+    assert shares(in_memory(2000), rows) == []
+    [found] = shares(in_memory(2000), in_memory(4000, variant="hello-retry"), rows)
+    assert found.handshake == "250.0"
+
+
+def test_rows_without_shares_do_not_hide_those_after_them() -> None:
+    client = CONNECTION.model_copy(update={"side": "client"})
+    nagle = CONNECTION.model_copy(update={"variant": "nagle"})
+    other = CONNECTION.model_copy(update={"variant": "hello-retry"})
+    rows = [connection(600, 300, scenario=scenario) for scenario in (client, nagle, other)]
+    nginx = CONNECTION.model_copy(update={"variant": "nginx", "protocol": "1.3"})
+    found = shares(in_memory(2000), *rows, connection(600, 300, scenario=nginx))
+    assert [line.handshake for line in found] == ["500.0"]
+    assert found[0].name == scenario_name(nginx)
+
+
+def test_a_figure_that_does_not_count_gives_no_shares() -> None:
+    rows = [*in_memory(2000), *connection(600, 300)]
+    rows = [{**line, "valid": line["metric"] != "rate", "note": "wrong suite"} for line in rows]
+    assert shares(rows) == []
 
 
 def test_each_implementation_has_its_own_handshake() -> None:

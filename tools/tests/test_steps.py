@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 
@@ -91,6 +93,18 @@ def test_too_few_nights_give_no_verdict() -> None:
     assert (len(steps(values).steps), steps(values).judged) == (1, 1)
     assert steps([v[1:] for v in values]) == Found([], 0)
     assert steps([]) == Found([], 0)
+
+
+def test_nights_with_a_verdict_are_counted() -> None:
+    assert SERIES >= FEWEST, "the first differences are enough"
+    assert steps(flat(20)).judged == 20 - 2
+
+
+def test_a_series_that_is_watched_alone_has_the_limit_of_one() -> None:
+    beyond_one = math.exp(FLOOR * (limit(1) + limit(2)) / 2)
+    values = [LEVEL] * 12 + [LEVEL * beyond_one]
+    assert [step.night for step in steps([values]).steps] == [12]
+    assert steps([values, [LEVEL] * 13]).steps == []
 
 
 def test_rounds_of_one_build_differ_by_no_step() -> None:

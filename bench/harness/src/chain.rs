@@ -192,6 +192,23 @@ mod tests {
     }
 
     #[test]
+    fn a_peer_encrypts_its_certificates_its_signature_and_the_rest() {
+        let chain = SentChain {
+            certificates: vec![1000, 500],
+            signature: 72,
+        };
+        let bytes = 1000 + 500 + 2 * ENTRY + 72;
+        assert_eq!(chain.encrypted(), bytes + 32..=bytes + 320);
+        // RSA: the bytes of the modulus; ECDSA: two integers in DER; Ed25519 and ML-DSA: fixed.
+        let signatures = [256, 512, 72, 104, 64, 2_420, 3_309, 4_627];
+        for (certificate, signature) in Certificate::ALL.iter().zip(signatures) {
+            let identity = authority(*certificate).server;
+            assert_eq!(SentChain::new(&identity, *certificate).signature, signature);
+        }
+        assert_eq!(Certificate::ALL.len(), signatures.len());
+    }
+
+    #[test]
     fn a_missing_or_another_certificate_is_noticed_in_tls13() {
         for (certificate, number, authority) in all() {
             let chain = SentChain::new(&authority.server, certificate);

@@ -254,4 +254,65 @@ mod tests {
             );
         }
     }
+
+    fn parsed(text: &str) -> SetUp {
+        SetUp::parse(text).unwrap().unwrap()
+    }
+
+    #[test]
+    fn what_is_alone_belongs_to_the_side_that_usually_has_it() {
+        for (text, side) in [
+            ("server", Side::Server),
+            ("private-key", Side::Server),
+            ("process-server", Side::Server),
+            ("names-slope", Side::Server),
+            ("anchors-slope", Side::Client),
+            ("client-slope", Side::Client),
+        ] {
+            assert_eq!(parsed(text).side(), side, "{text}");
+            assert_eq!((parsed(text).anchors(), parsed(text).named()), (None, None));
+        }
+    }
+
+    #[test]
+    fn a_slope_is_between_one_item_and_many() {
+        for (text, few, many, number) in [
+            ("anchors-slope", "anchors-1", "anchors-1000", 1_000),
+            ("client-slope", "client-1", "client-1000", 1_000),
+            ("names-slope", "names-1", "names-100", 100),
+        ] {
+            let SetUp::Slope(slope) = parsed(text) else {
+                panic!("{text} is no slope");
+            };
+            assert_eq!(slope.ends(), (parsed(few), parsed(many), number));
+        }
+    }
+
+    #[test]
+    fn instructions_are_counted_of_one_set_up_within_a_process() {
+        for text in [
+            "anchors-5",
+            "client-mozilla",
+            "shared-5",
+            "server",
+            "names-5",
+        ] {
+            assert!(parsed(text).is_countable(), "{text}");
+        }
+        for text in ["process-client-5", "process-server", "client-slope"] {
+            assert!(!parsed(text).is_countable(), "{text}");
+        }
+    }
+
+    #[test]
+    fn messages_name_every_set_up() {
+        for name in [
+            "process-client-",
+            "reload-NUMBER",
+            "names-slope",
+            "private-key",
+        ] {
+            assert!(SetUp::names().contains(name), "{name}");
+        }
+    }
 }

@@ -191,3 +191,73 @@ fn markdown_has_the_answer_first_and_no_broken_table() {
         "{text}"
     );
 }
+
+#[test]
+fn fewer_instructions_have_a_minus_and_equal_ones_a_plus() {
+    assert_eq!(signed_percent(-0.0314), "−3.14%");
+    assert_eq!(signed_percent(0.0), "+0.00%");
+    assert_eq!(signed_percent(0.5), "+50.00%");
+    assert_eq!([0.0125, 0.1, 1.0].map(percent), ["1.25%", "10%", "100%"]);
+    let of = |a, b| {
+        let name = String::new();
+        function(&Function { name, a, b })
+    };
+    let [_, a, b, change] = of(31_000.0, 1000.0);
+    assert_eq!([a, b, change], ["31,000", "1,000", "−30,000"]);
+    assert_eq!(of(0.0, 500.0)[3], "+500");
+    let all = comparison(vec![row(Some(2e6), Some(1e6)), row(Some(1e6), Some(1e6))]);
+    let sentence = all.sentence();
+    assert_eq!(
+        sentence,
+        "2 rows: more instructions in 0, fewer in 1, no difference of 1% or more in 1"
+    );
+    assert!(all.to_text().contains("−50.00%"));
+}
+
+/// A record of both sides' counts, or of other figures.
+fn measured(implementation: &str, round: u32, side: &str, metric: &str, value: f64) -> Record {
+    let unit = match metric {
+        "rate" => "handshakes/s",
+        _ => "instructions/handshake",
+    };
+    serde_json::from_value(serde_json::json!({
+        "schema": 1, "kind": "measurement", "time": "2026-11-21T08:00:00Z", "round": round,
+        "implementation": implementation, "operations": 1, "elapsed_seconds": 0.5,
+        "scenario": {"operation": "handshake", "protocol": "1.3", "side": side},
+        "observations": [{"phase": "total", "metric": metric, "statistic": "value",
+            "value": value, "unit": unit}],
+    }))
+    .unwrap()
+}
+
+#[test]
+fn a_row_has_the_mean_of_its_rounds_for_each_build() {
+    let count = |id, round, side, value| measured(id, round, side, "instructions", value);
+    let records = [
+        measured("a", 1, "client", "rate", 9e9),
+        count("a", 1, "client", 100.0),
+        count("other", 1, "client", 9e9),
+        count("b", 1, "client", 30.0),
+        count("b", 1, "server", 7.0),
+        count("a", 2, "client", 200.0),
+        count("b", 2, "client", 10.0),
+    ];
+    let found = rows(&records, &["a", "b"].map(str::to_owned));
+    let counts: Vec<_> = found.iter().map(|row| row.counts).collect();
+    assert_eq!(counts, [[Some(150.0), Some(20.0)], [None, Some(7.0)]]);
+    assert_eq!(found[0].scenario.name(), "TLS 1.3 handshake, client");
+    assert_eq!(found[1].unit, "instructions/handshake");
+}
+
+#[test]
+fn a_program_is_named_with_the_compilers_that_it_states() {
+    let of = |rust: Option<&str>, c: Option<&str>| {
+        compilers(&Implementation {
+            rust_compiler: rust.map(str::to_owned),
+            c_compiler: c.map(str::to_owned),
+            ..Implementation::new("rustls", "1.0").unwrap()
+        })
+    };
+    assert_eq!(of(Some("rustc 1"), Some("gcc 2")), "rustc 1, gcc 2");
+    assert_eq!(of(None, Some("gcc 2")), "gcc 2");
+}
