@@ -1,0 +1,396 @@
+"""The price list: a handshake from today's algorithms to post-quantum ones. Pure functions.
+
+A column is a choice of a key exchange and of certificates. Each library is compared with itself:
+the handshakes that a side loses are those of its rate against its rate in the first column, in
+the same rounds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final, NamedTuple
+
+from tlsperf.analysis.ratios import prior_of_ratios, sample_ratio, session_logs
+from tlsperf.analysis.series import Key, Rules, Sample, Series, rounded
+from tlsperf.analysis.sessions import NO_PRIOR, Prior
+from tlsperf.analysis.statistics import RatioEstimate
+from tlsperf.contract.metrics import Metric, Unit
+from tlsperf.contract.prices import (
+    SEGMENT,
+    WINDOW,
+    Lost,
+    PriceCell,
+    PriceColumn,
+    PriceKind,
+    PriceTable,
+)
+from tlsperf.contract.record import (
+    CERTIFICATES,
+    Authentication,
+    Identifier,
+    Phase,
+    Scenario,
+    Side,
+)
+from tlsperf.contract.results import Cell, Row, Table
+from tlsperf.contract.text import ABSENT, value_text
+from tlsperf.contract.variant import parse_variant
+from tlsperf.contract.verdict import Verdict
+
+
+class Choice(NamedTuple):
+    """The algorithms of a column."""
+
+    id: Identifier
+    key_exchange: str
+    certificate: str
+    variant: str | None = None
+
+    @property
+    def name(self) -> str:
+        parts = [self.key_exchange, CERTIFICATES[self.certificate]]
+        return ", ".join([*parts, *([parse_variant(self.variant).name] if self.variant else [])])
+
+
+HYBRID: Final = "X25519MLKEM768"
+
+TODAY: Final = Choice("x25519", "X25519", "ecdsa-p256")
+CHOICES: Final = (
+    TODAY,
+    Choice("x25519mlkem768", HYBRID, "ecdsa-p256"),
+    Choice("ml-dsa-44-leaf", HYBRID, "ml-dsa-44", "issuer-ecdsa-p256"),
+    *(Choice(f"ml-dsa-{size}", HYBRID, f"ml-dsa-{size}") for size in (44, 65, 87)),
+)
+"""The columns, in the order in which a server may adopt them."""
+
+MUTUAL: Final = tuple(of for of in CHOICES[1:] if of.variant is None)
+"""The columns where the server asks for a certificate of the client."""
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """What a table of the price list shows, and in which series it is."""
+
+    kind: PriceKind
+    side: Side
+    authentication: Authentication
+    title: str
+    metric: Metric
+    unit: Unit
+    phase: Phase = "total"
+    shown: Unit = ""
+    """The unit that readers see, if it is another one."""
+    hello: bool = False
+    """It depends on the key exchange alone: columns with other certificates are left out."""
+
+    @property
+    def anchor(self) -> str:
+        mutual = "-mutual" if self.authentication == "mutual" else ""
+        kind = "" if self.kind == "time" else f"-{self.kind}"
+        return f"prices{mutual}-{self.side}{kind}"
+
+    @property
+    def choices(self) -> Sequence[Choice]:
+        if self.hello:
+            return CHOICES[:2]
+        return MUTUAL if self.authentication == "mutual" else CHOICES
+
+
+def _time(side: Side, authentication: Authentication, title: str) -> Quantity:
+    return Quantity("time", side, authentication, title, "rate", "handshakes/s", shown="µs")
+
+
+def _flight(
+    side: Side, authentication: Authentication, title: str, number: int = 1, *, hello: bool = False
+) -> Quantity:
+    return Quantity(
+        *("flight", side, authentication, title, "wire-bytes", "bytes/handshake"),
+        phase=f"flight-{number}",
+        shown="bytes",
+        hello=hello,
+    )
+
+
+def _memory(side: Side, title: str) -> Quantity:
+    return Quantity(
+        *("memory", side, "server", title, "allocated", "bytes/connection"),
+        phase="data",
+        shown="bytes",
+    )
+
+
+QUANTITIES: Final = (
+    _time("server", "server", "Price list: a server"),
+    _time("client", "server", "Price list: a client"),
+    _flight("server", "server", "Price list: the first flight of a server"),
+    _flight("client", "server", "Price list: the ClientHello", hello=True),
+    _memory("server", "Price list: memory of an idle connection, server"),
+    _memory("client", "Price list: memory of an idle connection, client"),
+    _time("server", "mutual", "Price list: a server that verifies its client"),
+    _time("client", "mutual", "Price list: a client with a certificate"),
+    _flight("server", "mutual", "Price list: the first flight of a server that verifies its client"),
+    _flight("client", "mutual", "Price list: the flight of a client with its certificates", 2),
+)
+"""The tables of a price list, in their order."""
+
+
+# --- which series ---------------------------------------------------------------------------------
+
+
+class _Of(NamedTuple):
+    choice: Choice
+    series: Series
+
+
+def _found(rows: Sequence[Series], quantity: Quantity) -> list[_Of]:
+    """The series of each column; columns that were not measured are left out."""
+    wanted = [
+        row
+        for row in rows
+        if (row.metric, row.unit, row.phase) == (quantity.metric, quantity.unit, quantity.phase)
+        and row.statistic == "value"
+        and _is_of(row.scenario, quantity)
+    ]
+    return [
+        _Of(choice, row)
+        for choice in quantity.choices
+        for row in wanted
+        if _has(row.scenario, choice)
+    ]
+
+
+def _is_of(scenario: Scenario, quantity: Quantity) -> bool:
+    operation = "memory" if quantity.kind == "memory" else "handshake"
+    return (
+        scenario.operation == operation
+        and scenario.protocol == "1.3"
+        and scenario.cipher_suite == "TLS_AES_256_GCM_SHA384"
+        and scenario.resumption == "none"
+        and scenario.threads == 1
+        and scenario.side == quantity.side
+        and scenario.authentication == quantity.authentication
+    )
+
+
+def _has(scenario: Scenario, choice: Choice) -> bool:
+    return (scenario.key_exchange, scenario.certificate, scenario.variant) == choice[1:]
+
+
+def _is_price_list(rows: Sequence[Series]) -> bool:
+    """Whether a server was timed with the first column and with a certificate of ML-DSA."""
+    timed = {of.choice.id for of in _found(rows, QUANTITIES[0])}
+    return TODAY.id in timed and any(of.startswith("ml-dsa") for of in timed)
+
+
+def _pairs(found: Sequence[_Of], rules: Rules) -> Iterator[tuple[_Of, Identifier, Sample, Sample]]:
+    """Each library in each column but the first, with its rounds there and in the first one."""
+    first = found[0].series.samples
+    for of in found[1:]:
+        for implementation, sample in of.series.samples.items():
+            before = first.get(implementation)
+            if before is None or not (sample.counts and before.counts):
+                continue
+            if rules.are_comparable(sample, before):
+                yield of, implementation, sample, before
+
+
+def tested_prices(rows: Sequence[Series], rules: Rules) -> int:
+    """The number of tested losses: they count as comparisons of the page."""
+    if not _is_price_list(rows):
+        return 0
+    timed = [_found(rows, quantity) for quantity in QUANTITIES if quantity.kind == "time"]
+    return sum(
+        after.has_rounds and before.has_rounds
+        for found in timed
+        if len(found) > 1
+        for _, _, after, before in _pairs(found, rules)
+    )
+
+
+# --- the tables -----------------------------------------------------------------------------------
+
+
+def price_tables(
+    rows: Sequence[Series],
+    tables: Sequence[Table],
+    rules: Rules,
+    implementations: Sequence[Identifier],
+) -> list[PriceTable]:
+    """The price list of a report, empty if it has no rates with certificates of ML-DSA.
+
+    `tables` have the rows of the series: their anchors, intervals and reasons.
+    """
+    if not _is_price_list(rows):
+        return []
+    shown = {
+        (row.scenario, row.phase, row.metric, row.statistic, table.unit): row
+        for table in tables
+        for row in table.rows
+    }
+    found = []
+    for quantity in QUANTITIES:
+        columns = _found(rows, quantity)
+        if len(columns) < 2 or columns[0].choice != quantity.choices[0]:
+            continue
+        found.append(_table(quantity, columns, shown, rules, implementations))
+    return found
+
+
+def _table(
+    quantity: Quantity,
+    columns: Sequence[_Of],
+    shown: dict[Key, Row],
+    rules: Rules,
+    implementations: Sequence[Identifier],
+) -> PriceTable:
+    of_rows = [shown[of.series.key] for of in columns]
+    cells = [{cell.implementation: cell for cell in row.cells} for row in of_rows]
+    involved = [i for i in implementations if any(i in of for of in cells)]
+    lost = _losses(columns, rules) if quantity.kind == "time" else {}
+    made = []
+    for of, row, known in zip(columns, of_rows, cells, strict=True):
+        segments = _segments(of.series, shown) if quantity.kind == "flight" else {}
+        in_column = [
+            _cell(
+                quantity,
+                i,
+                known.get(i),
+                lost.get((of.choice.id, i)),
+                segments.get(i),
+            )
+            for i in involved
+        ]
+        made.append(
+            PriceColumn(id=of.choice.id, name=of.choice.name, row=row.anchor, cells=in_column)
+        )
+    return PriceTable(
+        anchor=quantity.anchor,
+        title=quantity.title,
+        caption=_caption(quantity, rules),
+        kind=quantity.kind,
+        side=quantity.side,
+        authentication=quantity.authentication,
+        unit=quantity.shown,
+        implementations=involved,
+        columns=made,
+    )
+
+
+def _cell(
+    quantity: Quantity,
+    implementation: Identifier,
+    cell: Cell | None,
+    lost: Lost | None,
+    segments: int | None,
+) -> PriceCell:
+    """A cell of the price list from that of the row."""
+    if cell is None or cell.value is None or not cell.valid:
+        note = (cell and cell.note) or "not measured"
+        return PriceCell(implementation=implementation, text=ABSENT, note=note)
+    if quantity.kind != "time":
+        return PriceCell(
+            implementation=implementation, value=cell.value, text=cell.text, segments=segments
+        )
+    micros = 1e6 / cell.value
+    interval = None
+    if cell.low and cell.high:
+        ends = (value_text(1e6 / bound, "µs", micros) for bound in (cell.high, cell.low))
+        interval = " to ".join(ends)
+    return PriceCell(
+        implementation=implementation,
+        value=rounded(micros),
+        text=value_text(micros, "µs"),
+        interval=interval,
+        lost=lost,
+    )
+
+
+def _segments(series: Series, shown: dict[Key, Row]) -> dict[Identifier, int]:
+    """The segments of a flight, by library."""
+    key = (series.scenario, series.phase, "wire-segments", "value", "segments/handshake")
+    row = shown.get(key)
+    return {c.implementation: round(c.value) for c in (row.cells if row else []) if c.value}
+
+
+def _losses(columns: Sequence[_Of], rules: Rules) -> dict[tuple[Identifier, Identifier], Lost]:
+    """The losses of each library, by column and library."""
+    pairs = list(_pairs(columns, rules))
+    prior = _prior(pairs, rules)
+    found = {}
+    for of, implementation, after, before in pairs:
+        estimate = sample_ratio(after, before, of.series, rules, prior)
+        if estimate is not None:
+            found[of.choice.id, implementation] = lost_of(estimate)
+    return found
+
+
+def _prior(pairs: Sequence[tuple[_Of, Identifier, Sample, Sample]], rules: Rules) -> Prior:
+    with_rounds = [(a, b) for _, _, a, b in pairs if a.has_rounds and b.has_rounds]
+    if not with_rounds:
+        return NO_PRIOR
+    return prior_of_ratios(session_logs(after, before, rules.pairs) for after, before in with_rounds)
+
+
+def lost_of(estimate: RatioEstimate) -> Lost:
+    """The handshakes that a rate loses, from its ratio to the rate in the first column."""
+    percent = _percent(estimate.value)
+    verdict = estimate.verdict
+    ends = None
+    if verdict not in ("too few rounds", "not tested") and estimate.low and estimate.high:
+        ends = _percent(estimate.high), _percent(estimate.low)
+    return Lost(
+        percent=percent,
+        low=ends and ends[0],
+        high=ends and ends[1],
+        verdict=verdict,
+        text=_lost_text(percent, ends, verdict),
+    )
+
+
+def _percent(ratio: float) -> float:
+    return rounded(100 * (1 - ratio), 6)
+
+
+def _lost_text(percent: float, ends: tuple[float, float] | None, verdict: Verdict) -> str:
+    text = _amount(percent)
+    if ends is None:
+        return f"{text}, {verdict}"
+    low, high = ends
+    match verdict:
+        case "faster":
+            return f"{text} ({-high:.1f} to {-low:.1f}%)"
+        case "slower":
+            return f"{text} ({low:.1f} to {high:.1f}%)"
+        case _:
+            return f"{verdict} ({_amount(low)} to {_amount(high)})"
+
+
+def _amount(percent: float) -> str:
+    """The amount and its direction: 31.2% lost, 3.0% gained."""
+    return f"{abs(percent):.1f}% {'gained' if percent < 0 else 'lost'}"
+
+
+# --- captions -------------------------------------------------------------------------------------
+
+
+def _caption(quantity: Quantity, rules: Rules) -> str:
+    side = quantity.side
+    match quantity.kind:
+        case "time":
+            return (
+                f"Processor time of a {side} for one full TLS 1.3 handshake, and the part of its "
+                "handshakes per second that the library loses against its own first column, in the "
+                f"same rounds; intervals corrected for {rules.comparisons} comparisons."
+            )
+        case "flight":
+            return (
+                f"Bytes that a {side} sends before the peer answers, and the TCP segments of "
+                f"{SEGMENT:,} bytes that they fill; {WINDOW} segments fit the initial window "
+                "(RFC 6928)."
+            )
+        case _:
+            return (
+                f"Bytes allocated that one more idle connection of a {side} takes, after data was "
+                "sent in both directions."
+            )
