@@ -109,7 +109,7 @@ fn longest_signature(certificate: Certificate) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use base64::{Engine, engine::general_purpose::STANDARD};
+    use base64::{Engine as _, engine::general_purpose::STANDARD};
 
     use super::*;
     use crate::{

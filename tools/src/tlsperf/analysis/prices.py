@@ -7,13 +7,13 @@ the same rounds.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 from tlsperf.analysis.ratios import prior_of_ratios, sample_ratio, session_logs
 from tlsperf.analysis.series import Key, Rules, Sample, Series, rounded
-from tlsperf.analysis.sessions import NO_PRIOR, Prior
+from tlsperf.analysis.sessions import Prior
 from tlsperf.analysis.statistics import RatioEstimate
 from tlsperf.contract.metrics import Metric, Unit
 from tlsperf.contract.prices import (
@@ -55,17 +55,39 @@ class Choice(NamedTuple):
 
 HYBRID: Final = "X25519MLKEM768"
 
+
+def _with(certificate: str, variant: str | None = None, name: str = "") -> Choice:
+    """A column with the hybrid key exchange."""
+    return Choice(name or certificate, HYBRID, certificate, variant)
+
+
 TODAY: Final = Choice("x25519", "X25519", "ecdsa-p256")
-CHOICES: Final = (
-    TODAY,
-    Choice("x25519mlkem768", HYBRID, "ecdsa-p256"),
-    Choice("ml-dsa-44-leaf", HYBRID, "ml-dsa-44", "issuer-ecdsa-p256"),
-    *(Choice(f"ml-dsa-{size}", HYBRID, f"ml-dsa-{size}") for size in (44, 65, 87)),
-)
+_HYBRID: Final = _with("ecdsa-p256", name="x25519mlkem768")
+_ML_DSA: Final = tuple(_with(f"ml-dsa-{size}") for size in (44, 65, 87))
+_LEAF: Final = {
+    size: _with(f"ml-dsa-{size}", "issuer-ecdsa-p256", f"ml-dsa-{size}-leaf") for size in (44, 65)
+}
+
+CHOICES: Final = (TODAY, _HYBRID, _LEAF[44], *_ML_DSA)
 """The columns, in the order in which a server may adopt them."""
 
-MUTUAL: Final = tuple(of for of in CHOICES[1:] if of.variant is None)
-"""The columns where the server asks for a certificate of the client."""
+_GROUPS: Final = (
+    *(TODAY, Choice("secp256r1", "secp256r1", "ecdsa-p256")),
+    *(Choice("secp384r1", "secp384r1", "ecdsa-p256"), _HYBRID),
+    Choice("secp256r1mlkem768", "SecP256r1MLKEM768", "ecdsa-p256"),
+    Choice("mlkem768", "MLKEM768", "ecdsa-p256"),
+    _with("ecdsa-p256", "hello-retry", "hello-retry"),
+)
+_CERTIFICATES: Final = (
+    *(_HYBRID, _with("rsa-2048"), _with("ecdsa-p384"), _with("ed25519")),
+    *_ML_DSA,
+)
+_CHAINS: Final = (
+    *(_HYBRID, _with("ecdsa-p256", "chain-1", "chain-1"), _with("ecdsa-p256", "chain-3", "chain-3")),
+    *(_LEAF[44], _with("ml-dsa-44", "chain-1", "ml-dsa-44-chain-1"), _ML_DSA[0]),
+    *(_with("ml-dsa-44", "chain-3", "ml-dsa-44-chain-3"), _LEAF[65]),
+)
+_MUTUAL: Final = (_HYBRID, *_ML_DSA)
 
 
 @dataclass(frozen=True)
@@ -81,34 +103,37 @@ class Quantity:
     phase: Phase = "total"
     shown: Unit = ""
     """The unit that readers see, if it is another one."""
-    hello: bool = False
-    """It depends on the key exchange alone: columns with other certificates are left out."""
+    choices: tuple[Choice, ...] = CHOICES
+    part: str = ""
+    """What its columns compare, if they are not those of the other tables."""
 
     @property
     def anchor(self) -> str:
         mutual = "-mutual" if self.authentication == "mutual" else ""
         kind = "" if self.kind == "time" else f"-{self.kind}"
-        return f"prices{mutual}-{self.side}{kind}"
-
-    @property
-    def choices(self) -> Sequence[Choice]:
-        if self.hello:
-            return CHOICES[:2]
-        return MUTUAL if self.authentication == "mutual" else CHOICES
+        part = self.part and f"-{self.part}"
+        return f"prices{mutual}-{self.side}{kind}{part}"
 
 
-def _time(side: Side, authentication: Authentication, title: str) -> Quantity:
-    return Quantity("time", side, authentication, title, "rate", "handshakes/s", shown="µs")
+def _time(
+    side: Side, title: str, choices: tuple[Choice, ...] = CHOICES, part: str = ""
+) -> Quantity:
+    of: Authentication = "mutual" if choices == _MUTUAL else "server"
+    return Quantity(
+        *("time", side, of, title, "rate", "handshakes/s"), shown="µs", choices=choices, part=part
+    )
 
 
 def _flight(
-    side: Side, authentication: Authentication, title: str, number: int = 1, *, hello: bool = False
+    side: Side, title: str, choices: tuple[Choice, ...] = CHOICES, part: str = "", number: int = 1
 ) -> Quantity:
+    of: Authentication = "mutual" if choices == _MUTUAL else "server"
     return Quantity(
-        *("flight", side, authentication, title, "wire-bytes", "bytes/handshake"),
+        *("flight", side, of, title, "wire-bytes", "bytes/handshake"),
         phase=f"flight-{number}",
         shown="bytes",
-        hello=hello,
+        choices=choices,
+        part=part,
     )
 
 
@@ -121,16 +146,24 @@ def _memory(side: Side, title: str) -> Quantity:
 
 
 QUANTITIES: Final = (
-    _time("server", "server", "Price list: a server"),
-    _time("client", "server", "Price list: a client"),
-    _flight("server", "server", "Price list: the first flight of a server"),
-    _flight("client", "server", "Price list: the ClientHello", hello=True),
+    _time("server", "Price list: a server"),
+    _time("client", "Price list: a client"),
+    _flight("server", "Price list: the first flight of a server"),
+    # It depends on the key exchange alone.
+    _flight("client", "Price list: the ClientHello", CHOICES[:2]),
     _memory("server", "Price list: memory of an idle connection, server"),
     _memory("client", "Price list: memory of an idle connection, client"),
-    _time("server", "mutual", "Price list: a server that verifies its client"),
-    _time("client", "mutual", "Price list: a client with a certificate"),
-    _flight("server", "mutual", "Price list: the first flight of a server that verifies its client"),
-    _flight("client", "mutual", "Price list: the flight of a client with its certificates", 2),
+    _time("server", "Key exchanges: a server", _GROUPS, "groups"),
+    _time("client", "Key exchanges: a client", _GROUPS, "groups"),
+    _time("server", "Certificates: a server", _CERTIFICATES, "certificates"),
+    _time("client", "Certificates: a client", _CERTIFICATES, "certificates"),
+    _time("server", "Chains: a server", _CHAINS, "chains"),
+    _time("client", "Chains: a client", _CHAINS, "chains"),
+    _flight("server", "Chains: the first flight of a server", _CHAINS, "chains"),
+    _time("server", "Mutual authentication: a server", _MUTUAL),
+    _time("client", "Mutual authentication: a client", _MUTUAL),
+    _flight("server", "Mutual authentication: the first flight of a server", _MUTUAL),
+    _flight("client", "Mutual authentication: the second flight of a client", _MUTUAL, number=2),
 )
 """The tables of a price list, in their order."""
 
@@ -183,29 +216,49 @@ def _is_price_list(rows: Sequence[Series]) -> bool:
     return TODAY.id in timed and any(of.startswith("ml-dsa") for of in timed)
 
 
-def _pairs(found: Sequence[_Of], rules: Rules) -> Iterator[tuple[_Of, Identifier, Sample, Sample]]:
-    """Each library in each column but the first, with its rounds there and in the first one."""
-    first = found[0].series.samples
+class _Pair(NamedTuple):
+    """A library in a column, with its rounds there and in the first column of the table."""
+
+    first: Series
+    series: Series
+    implementation: Identifier
+
+    @property
+    def samples(self) -> tuple[Sample, Sample]:
+        """Those of the column, and those of the first one."""
+        return self.series.samples[self.implementation], self.first.samples[self.implementation]
+
+
+def _pairs(found: Sequence[_Of], rules: Rules) -> Iterator[_Pair]:
+    """Each library in each column but the first."""
+    first = found[0].series
     for of in found[1:]:
-        for implementation, sample in of.series.samples.items():
-            before = first.get(implementation)
-            if before is None or not (sample.counts and before.counts):
+        for implementation in of.series.samples:
+            if implementation not in first.samples:
                 continue
-            if rules.are_comparable(sample, before):
-                yield of, implementation, sample, before
+            pair = _Pair(first, of.series, implementation)
+            after, before = pair.samples
+            if after.counts and before.counts and rules.are_comparable(after, before):
+                yield pair
+
+
+def _all_pairs(rows: Sequence[Series], rules: Rules) -> list[_Pair]:
+    """The pairs of all tables of times, each once."""
+    timed = [_found(rows, quantity) for quantity in QUANTITIES if quantity.kind == "time"]
+    found: dict[tuple[Key, Key, Identifier], _Pair] = {}
+    for columns in timed:
+        for pair in _pairs(columns, rules) if columns else ():
+            found.setdefault((pair.first.key, pair.series.key, pair.implementation), pair)
+    return list(found.values())
+
+
+def _have_rounds(pair: _Pair) -> bool:
+    return all(sample.has_rounds for sample in pair.samples)
 
 
 def tested_prices(rows: Sequence[Series], rules: Rules) -> int:
     """The number of tested losses: they count as comparisons of the page."""
-    if not _is_price_list(rows):
-        return 0
-    timed = [_found(rows, quantity) for quantity in QUANTITIES if quantity.kind == "time"]
-    return sum(
-        after.has_rounds and before.has_rounds
-        for found in timed
-        if len(found) > 1
-        for _, _, after, before in _pairs(found, rules)
-    )
+    return sum(map(_have_rounds, _all_pairs(rows, rules))) if _is_price_list(rows) else 0
 
 
 # --- the tables -----------------------------------------------------------------------------------
@@ -223,6 +276,7 @@ def price_tables(
     """
     if not _is_price_list(rows):
         return []
+    prior = _prior(_all_pairs(rows, rules), rules)
     shown = {
         (row.scenario, row.phase, row.metric, row.statistic, table.unit): row
         for table in tables
@@ -233,21 +287,22 @@ def price_tables(
         columns = _found(rows, quantity)
         if len(columns) < 2 or columns[0].choice != quantity.choices[0]:
             continue
-        found.append(_table(quantity, columns, shown, rules, implementations))
+        lost = _losses(columns, rules, prior) if quantity.kind == "time" else {}
+        found.append(_table(quantity, columns, shown, lost, rules, implementations))
     return found
 
 
 def _table(
     quantity: Quantity,
     columns: Sequence[_Of],
-    shown: dict[Key, Row],
+    shown: Mapping[Key, Row],
+    lost: Mapping[tuple[Key, Identifier], Lost],
     rules: Rules,
     implementations: Sequence[Identifier],
 ) -> PriceTable:
     of_rows = [shown[of.series.key] for of in columns]
     cells = [{cell.implementation: cell for cell in row.cells} for row in of_rows]
     involved = [i for i in implementations if any(i in of for of in cells)]
-    lost = _losses(columns, rules) if quantity.kind == "time" else {}
     made = []
     for of, row, known in zip(columns, of_rows, cells, strict=True):
         segments = _segments(of.series, shown) if quantity.kind == "flight" else {}
@@ -256,7 +311,7 @@ def _table(
                 quantity,
                 i,
                 known.get(i),
-                lost.get((of.choice.id, i)),
+                lost.get((of.series.key, i)),
                 segments.get(i),
             )
             for i in involved
@@ -306,30 +361,30 @@ def _cell(
     )
 
 
-def _segments(series: Series, shown: dict[Key, Row]) -> dict[Identifier, int]:
+def _segments(series: Series, shown: Mapping[Key, Row]) -> dict[Identifier, int]:
     """The segments of a flight, by library."""
     key = (series.scenario, series.phase, "wire-segments", "value", "segments/handshake")
     row = shown.get(key)
     return {c.implementation: round(c.value) for c in (row.cells if row else []) if c.value}
 
 
-def _losses(columns: Sequence[_Of], rules: Rules) -> dict[tuple[Identifier, Identifier], Lost]:
-    """The losses of each library, by column and library."""
-    pairs = list(_pairs(columns, rules))
-    prior = _prior(pairs, rules)
+def _losses(
+    columns: Sequence[_Of], rules: Rules, prior: Prior
+) -> dict[tuple[Key, Identifier], Lost]:
+    """The losses of each library in each column of a table."""
     found = {}
-    for of, implementation, after, before in pairs:
-        estimate = sample_ratio(after, before, of.series, rules, prior)
+    for pair in _pairs(columns, rules):
+        estimate = sample_ratio(*pair.samples, pair.series, rules, prior)
         if estimate is not None:
-            found[of.choice.id, implementation] = lost_of(estimate)
+            found[pair.series.key, pair.implementation] = lost_of(estimate)
     return found
 
 
-def _prior(pairs: Sequence[tuple[_Of, Identifier, Sample, Sample]], rules: Rules) -> Prior:
-    with_rounds = [(a, b) for _, _, a, b in pairs if a.has_rounds and b.has_rounds]
-    if not with_rounds:
-        return NO_PRIOR
-    return prior_of_ratios(session_logs(after, before, rules.pairs) for after, before in with_rounds)
+def _prior(pairs: Sequence[_Pair], rules: Rules) -> Prior:
+    """One prior for all tables, so that a loss has one interval in all of them."""
+    return prior_of_ratios(
+        session_logs(*pair.samples, rules.pairs) for pair in pairs if _have_rounds(pair)
+    )
 
 
 def lost_of(estimate: RatioEstimate) -> Lost:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from tlsperf.contract.prices import PriceCell, PriceTable
@@ -18,14 +18,27 @@ def price_page(
     shown: Mapping[Identifier, ShownImplementation],
     calls: Sequence[Call],
 ) -> dict[str, Any]:
-    """The tables that shortcodes name, by anchor; all of them if they name none."""
-    named = {call.arguments.get("id") for call in calls if call.name == "prices"}
-    return {
-        table.anchor: _table(table, shown) for table in tables if table.anchor in named or not named
-    }
+    """The tables that shortcodes name, by anchor, in their order; all if they name none.
+
+    A column has the anchor of its row in the first of these tables alone: an id is unique.
+    """
+    by_anchor = {table.anchor: table for table in tables}
+    named = [call.arguments.get("id", "") for call in calls if call.name == "prices"]
+    order = [anchor for anchor in dict.fromkeys(named or by_anchor) if anchor in by_anchor]
+    found: dict[str, Any] = {}
+    anchored: set[Identifier] = set()
+    for table in map(by_anchor.__getitem__, order):
+        found[table.anchor] = _table(table, shown, anchored)
+        anchored.update(column.row for column in table.columns)
+    return found
 
 
-def _table(table: PriceTable, shown: Mapping[Identifier, ShownImplementation]) -> dict[str, Any]:
+def _table(
+    table: PriceTable,
+    shown: Mapping[Identifier, ShownImplementation],
+    anchored: Collection[Identifier],
+) -> dict[str, Any]:
+    """A table; `anchored` are the rows whose anchors the page has in another one."""
     columns = [[_cell(cell) for cell in column.cells] for column in table.columns]
     notes = footnotes(columns)
     return {
@@ -34,7 +47,10 @@ def _table(table: PriceTable, shown: Mapping[Identifier, ShownImplementation]) -
         "caption": " ".join([table.caption, *notes]),
         "unit": table.unit,
         "timed": table.kind == "time",
-        "heads": [column.name for column in table.columns],
+        "heads": [
+            {"name": column.name} | ({} if column.row in anchored else {"id": column.row})
+            for column in table.columns
+        ],
         "lines": [
             {
                 "label": shown[implementation].label,

@@ -71,8 +71,8 @@ def price_charts(results: Results) -> list[Drawing]:
 
 
 def is_drawn(table: PriceTable) -> bool:
-    """Whether a table has times with server authentication."""
-    return table.kind == "time" and table.authentication == "server"
+    """Whether a table has the times of a side from today's algorithms to ML-DSA."""
+    return table.anchor in ("prices-server", "prices-client")
 
 
 def drawn_columns(table: PriceTable) -> list[PriceColumn]:
