@@ -15,7 +15,7 @@ from tlsperf.analysis.ratios import prior_of_ratios, sample_ratio, session_logs
 from tlsperf.analysis.series import Key, Rules, Sample, Series, rounded
 from tlsperf.analysis.sessions import Prior
 from tlsperf.analysis.statistics import RatioEstimate
-from tlsperf.contract.metrics import Metric, Unit
+from tlsperf.contract.metrics import METRICS, Metric, Unit
 from tlsperf.contract.prices import (
     SEGMENT,
     WINDOW,
@@ -83,7 +83,11 @@ _CERTIFICATES: Final = (
     *_ML_DSA,
 )
 _CHAINS: Final = (
-    *(_HYBRID, _with("ecdsa-p256", "chain-1", "chain-1"), _with("ecdsa-p256", "chain-3", "chain-3")),
+    *(
+        _HYBRID,
+        _with("ecdsa-p256", "chain-1", "chain-1"),
+        _with("ecdsa-p256", "chain-3", "chain-3"),
+    ),
     *(_LEAF[44], _with("ml-dsa-44", "chain-1", "ml-dsa-44-chain-1"), _ML_DSA[0]),
     *(_with("ml-dsa-44", "chain-3", "ml-dsa-44-chain-3"), _LEAF[65]),
 )
@@ -115,6 +119,12 @@ class Quantity:
         return f"prices{mutual}-{self.side}{kind}{part}"
 
 
+_OF_PRICE: Final[Mapping[str, Metric]] = {
+    of.price: name for name, of in METRICS.items() if of.price
+}
+"""The metrics of bytes, segments and memory."""
+
+
 def _time(
     side: Side, title: str, choices: tuple[Choice, ...] = CHOICES, part: str = ""
 ) -> Quantity:
@@ -129,7 +139,7 @@ def _flight(
 ) -> Quantity:
     of: Authentication = "mutual" if choices == _MUTUAL else "server"
     return Quantity(
-        *("flight", side, of, title, "wire-bytes", "bytes/handshake"),
+        *("flight", side, of, title, _OF_PRICE["flight"], "bytes/handshake"),
         phase=f"flight-{number}",
         shown="bytes",
         choices=choices,
@@ -139,7 +149,7 @@ def _flight(
 
 def _memory(side: Side, title: str) -> Quantity:
     return Quantity(
-        *("memory", side, "server", title, "allocated", "bytes/connection"),
+        *("memory", side, "server", title, _OF_PRICE["memory"], "bytes/connection"),
         phase="data",
         shown="bytes",
     )
@@ -363,7 +373,7 @@ def _cell(
 
 def _segments(series: Series, shown: Mapping[Key, Row]) -> dict[Identifier, int]:
     """The segments of a flight, by library."""
-    key = (series.scenario, series.phase, "wire-segments", "value", "segments/handshake")
+    key = (series.scenario, series.phase, _OF_PRICE["segments"], "value", "segments/handshake")
     row = shown.get(key)
     return {c.implementation: round(c.value) for c in (row.cells if row else []) if c.value}
 

@@ -79,8 +79,8 @@ def page_json(results: Results, notes: Sequence[Caveat] = (), calls: Sequence[Ca
     exact = any(run.source for run in results.runs)
     page["tables"] = {table.anchor: _table(table, shown, exact=exact) for table in tables}
     _say_once(page["tables"], calls)
-    rows = sum(len(noise.rows) for noise in results.noise if noise.source not in _PAIRED)
-    page["noise"] = [_noise(noise, results, few=rows <= MOST_NOISE) for noise in results.noise]
+    noisy = sum(len(noise.rows) for noise in results.noise if noise.source not in _PAIRED)
+    page["noise"] = [_noise(noise, results, few=noisy <= MOST_NOISE) for noise in results.noise]
     by_id = {note.id: note for note in notes}
     for note in page["notes"]:
         known = by_id[note["id"]]
@@ -102,7 +102,8 @@ def page_json(results: Results, notes: Sequence[Caveat] = (), calls: Sequence[Ca
     for line in page.get("sockets", ()):
         line["label"] = shown[line["implementation"]].label
     if results.prices:
-        page["prices"] = price_page(results.prices, shown, calls)
+        rows = {row.anchor for table in tables for row in table.rows}
+        page["prices"] = price_page(results.prices, shown, calls, rows)
     for mean in page["means"]:
         mean["label"] = shown[mean["implementation"]].label
         mean["against"] = shown[mean["baseline"]].label

@@ -17,16 +17,18 @@ def price_page(
     tables: Sequence[PriceTable],
     shown: Mapping[Identifier, ShownImplementation],
     calls: Sequence[Call],
+    rows: Collection[Identifier],
 ) -> dict[str, Any]:
     """The tables that shortcodes name, by anchor, in their order; all if they name none.
 
-    A column has the anchor of its row in the first of these tables alone: an id is unique.
+    A column has the anchor of its row, if no table of the page has that row (`rows`) and no price
+    list before it: an id is unique.
     """
     by_anchor = {table.anchor: table for table in tables}
     named = [call.arguments.get("id", "") for call in calls if call.name == "prices"]
     order = [anchor for anchor in dict.fromkeys(named or by_anchor) if anchor in by_anchor]
     found: dict[str, Any] = {}
-    anchored: set[Identifier] = set()
+    anchored = set(rows)
     for table in map(by_anchor.__getitem__, order):
         found[table.anchor] = _table(table, shown, anchored)
         anchored.update(column.row for column in table.columns)

@@ -450,7 +450,9 @@ def _place(facts: Facts, named: Collection[str]) -> str:
     if facts.argument("row"):
         table, row = facts.row()
         is_shown = table.anchor in named if named else not table.by_phase
-        columns = [c.row for prices in facts.prices if prices.anchor in named for c in prices.columns]
+        columns = [
+            c.row for prices in facts.prices if prices.anchor in named for c in prices.columns
+        ]
         is_shown = is_shown or row.anchor in columns
         return f"#{row.anchor}" if is_shown else "results.csv"
     tables = Counter(facts.rows[row.anchor][0].anchor for row in facts.matching_rows())

@@ -36,7 +36,7 @@ KINDS: Final[tuple[Kind, ...]] = (
 
 
 def charts_of(results: Results) -> list[Drawing]:
-    """The picture of a price list, then the charts of a report's tables, in the order of the tables.
+    """The picture of a report's price list, then its charts in the order of the tables.
 
     `svg.draw` makes each file.
     """
