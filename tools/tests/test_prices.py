@@ -474,8 +474,20 @@ def test_page_json_has_a_line_for_each_library_and_the_tables_that_shortcodes_na
     assert [cell.get("ratio") for cell in cells] == [
         *(None, "20.0% lost", "50.0% lost", "60.0% lost"),
     ]
-    assert cells[3]["intervals"] == "250.0 to 250.0; handshakes 60.0 to 60.0%"
+    assert cells[3]["intervals"] == "250.0 to 250.0; loss 60.0 to 60.0%"
     assert table["lines"][1]["cells"][2] == {"text": "–", "note": "not part of the source"}
+
+
+def test_a_library_without_figures_is_named_in_the_caption_with_its_reason() -> None:
+    scenarios = (HYBRID, LEAF, of_ml_dsa())
+    gaps = [Gap(GNUTLS, scenario, "GnuTLS has no ML-KEM") for scenario in scenarios]
+    page = json.loads(page_json(results(*ONE, steady(GNUTLS, 5_000), gaps=gaps)))["prices"]
+    labels = {anchor: [line["label"] for line in of["lines"]] for anchor, of in page.items()}
+    assert labels["prices-server"] == ["OpenSSL 3.6.3", "GnuTLS 3.7.9"]
+    assert labels["prices-server-certificates"] == ["OpenSSL 3.6.3"]
+    caption = page["prices-server-certificates"]["caption"]
+    assert caption == "As in “Price list: a server”. Without GnuTLS 3.7.9: GnuTLS has no ML-KEM."
+    assert "* GnuTLS has no ML-KEM." in page["prices-server"]["caption"]
 
 
 def test_a_column_has_the_anchor_of_its_row_once_on_the_page() -> None:

@@ -91,6 +91,7 @@ _CHAINS: Final = (
     *(_LEAF[44], _with("ml-dsa-44", "chain-1", "ml-dsa-44-chain-1"), _ML_DSA[0]),
     *(_with("ml-dsa-44", "chain-3", "ml-dsa-44-chain-3"), _LEAF[65]),
 )
+_RSA: Final = (Choice("x25519-rsa-2048", "X25519", "rsa-2048"), _with("rsa-2048"), *_ML_DSA)
 _MUTUAL: Final = (_HYBRID, *_ML_DSA)
 
 
@@ -163,6 +164,8 @@ QUANTITIES: Final = (
     _flight("client", "Price list: the ClientHello", CHOICES[:2]),
     _memory("server", "Price list: memory of an idle connection, server"),
     _memory("client", "Price list: memory of an idle connection, client"),
+    _time("server", "From RSA-2048: a server", _RSA, "rsa"),
+    _time("client", "From RSA-2048: a client", _RSA, "rsa"),
     _time("server", "Key exchanges: a server", _GROUPS, "groups"),
     _time("client", "Key exchanges: a client", _GROUPS, "groups"),
     _time("server", "Certificates: a server", _CERTIFICATES, "certificates"),
@@ -440,22 +443,17 @@ def _amount(percent: float) -> str:
 
 
 def _caption(quantity: Quantity, rules: Rules) -> str:
-    side = quantity.side
     match quantity.kind:
         case "time":
             return (
-                f"Processor time of a {side} for one full TLS 1.3 handshake, and the part of its "
-                "handshakes per second that the library loses against its own first column, in the "
+                "Processor time of this side for one full TLS 1.3 handshake, and the part of its "
+                "handshakes per second that a library loses against its own first column, in the "
                 f"same rounds; intervals corrected for {rules.comparisons} comparisons."
             )
         case "flight":
             return (
-                f"Bytes that a {side} sends before the peer answers, and the TCP segments of "
-                f"{SEGMENT:,} bytes that they fill; {WINDOW} segments fit the initial window "
-                "(RFC 6928)."
+                "Bytes that this side sends until the peer answers, and the TCP segments of "
+                f"{SEGMENT:,} bytes that they fill; the initial window has {WINDOW} (RFC 6928)."
             )
         case _:
-            return (
-                f"Bytes allocated that one more idle connection of a {side} takes, after data was "
-                "sent in both directions."
-            )
+            return "Bytes that one more idle connection has allocated on this side, after data."
