@@ -494,9 +494,9 @@ def test_a_column_has_the_anchor_of_its_row_once_on_the_page() -> None:
     made = results(*TWO, baseline=OPENSSL)
     for names in (["server", "server-certificates"], ["server-certificates", "server"]):
         prose = "".join(f'{{{{ prices(id="prices-{name}") }}}}' for name in names)
-        prose += '{{ table(id="wire-bytes-per-handshake-phases") }}'
+        prose += '{{ prices(id="prices-server-flight") }}{{ table(id="wire-bytes-per-handshake") }}'
         page = json.loads(page_json(made, calls=shortcodes(prose, "index.md")))["prices"]
-        assert list(page) == [f"prices-{name}" for name in names]
+        assert list(page) == [*(f"prices-{name}" for name in names), "prices-server-flight"]
         ids = [head["id"] for table in page.values() for head in table["heads"] if "id" in head]
         assert len(ids) == len(set(ids)) == 4
         assert "full-handshake-1-3-ml-dsa-44-x25519mlkem768-server" in ids
@@ -512,6 +512,15 @@ def test_a_figure_of_a_row_links_to_the_column_of_a_price_list_that_the_page_sho
     for shown, place in (("prices-server", f"#{row}"), ("prices-server-groups", "results.csv")):
         [statement] = statements(made, shortcodes(text.replace("ID", shown), "index.md"))
         assert statement.place == place
+
+
+def test_words_that_all_columns_have_are_not_in_their_heads() -> None:
+    rows = (steady(OPENSSL, 5_000, TODAY.model_copy(update={"key_exchange": "secp256r1"})),)
+    page = json.loads(page_json(results(*ONE, *rows)))["prices"]
+    heads = {anchor: [head["name"] for head in of["heads"]] for anchor, of in page.items()}
+    assert heads["prices-server"][:2] == ["X25519, ECDSA P-256", "X25519MLKEM768, ECDSA P-256"]
+    assert heads["prices-server-groups"] == ["X25519", "secp256r1", "X25519MLKEM768"]
+    assert heads["prices-server-certificates"] == ["ECDSA P-256", "ML-DSA-44"]
 
 
 def test_page_json_states_which_flights_are_over_the_window() -> None:

@@ -78,10 +78,6 @@ _GROUPS: Final = (
     Choice("mlkem768", "MLKEM768", "ecdsa-p256"),
     _with("ecdsa-p256", "hello-retry", "hello-retry"),
 )
-_CERTIFICATES: Final = (
-    *(_HYBRID, _with("rsa-2048"), _with("ecdsa-p384"), _with("ed25519")),
-    *_ML_DSA,
-)
 _CHAINS: Final = (
     *(
         _HYBRID,
@@ -91,7 +87,12 @@ _CHAINS: Final = (
     *(_LEAF[44], _with("ml-dsa-44", "chain-1", "ml-dsa-44-chain-1"), _ML_DSA[0]),
     *(_with("ml-dsa-44", "chain-3", "ml-dsa-44-chain-3"), _LEAF[65]),
 )
-_RSA: Final = (Choice("x25519-rsa-2048", "X25519", "rsa-2048"), _with("rsa-2048"), *_ML_DSA)
+_TODAYS_RSA: Final = Choice("x25519-rsa-2048", "X25519", "rsa-2048")
+_CERTIFICATES: Final = (
+    *(_HYBRID, _with("rsa-2048"), _with("ecdsa-p384"), _with("ed25519")),
+    *(*_ML_DSA, _TODAYS_RSA),
+)
+_RSA: Final = (_TODAYS_RSA, _with("rsa-2048"), *_ML_DSA)
 _MUTUAL: Final = (_HYBRID, *_ML_DSA)
 
 

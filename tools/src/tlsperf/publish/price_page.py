@@ -62,8 +62,8 @@ def _table(
         "unit": table.unit,
         "timed": table.kind == "time",
         "heads": [
-            {"name": column.name} | ({} if column.row in anchored else {"id": column.row})
-            for column in table.columns
+            {"name": name} | ({"id": row} if table.kind == "time" and row not in anchored else {})
+            for name, row in zip(_names(table), (of.row for of in table.columns), strict=True)
         ],
         "lines": [
             {
@@ -74,6 +74,16 @@ def _table(
             for at, n in enumerate(numbers)
         ],
     }
+
+
+def _names(table: PriceTable) -> list[str]:
+    """The names of the columns, without the words that all of them begin or end with."""
+    names = [column.name.split(", ") for column in table.columns]
+    while len({name[0] for name in names}) == 1 and min(map(len, names)) > 1:
+        names = [name[1:] for name in names]
+    while len({name[-1] for name in names}) == 1 and min(map(len, names)) > 1:
+        names = [name[:-1] for name in names]
+    return [", ".join(name) for name in names]
 
 
 def _left_out(

@@ -116,7 +116,7 @@ def _prices_preview(results: Results, table: PriceTable, site: str) -> Preview:
     canvas.text((MARGIN, below + 34), about, 30, colour=_SOFT)
     canvas.rule(below + 56)
     canvas.text((MARGIN, below + 96), f"{titled}, {scale}", 28, _BOLD)
-    names = ", ".join(f"{COLUMNS[of.id]}: {of.name}" for of in drawn_columns(table))
+    names = "; ".join(f"{COLUMNS[of.id]}: {of.name}" for of in drawn_columns(table))
     canvas.text((MARGIN, below + 126), names, 18, colour=_SOFT)
     canvas.price_bars(table, labels, colours, below + 142)
     canvas.signed(site)
