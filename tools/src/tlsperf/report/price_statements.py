@@ -70,7 +70,7 @@ _VERBS: Final = {"lost": "loses", "gained": "gains"}
 
 def losses(facts: Facts) -> str:
     """What all libraries lose, by verdict: `loses from 12.1% (OpenSSL 3.6.3) to 45.0% (rustls …) of
-    its handshakes in 5 of 6 libraries, and shows no difference in 1 (wolfSSL 5.9.4)`.
+    its handshakes in 5 of 6 libraries, and shows no difference in 1`.
     """
     table, cells = _with_figures(facts)
     found = [(cell, cell.lost) for cell in cells if cell.lost is not None]
@@ -101,18 +101,12 @@ def _by_verdict(verb: str, of: list[tuple[str, Lost]], total: str | None) -> str
     count = f"all {counted_libraries(len(of))}" if total is None else f"{len(of)}{total}"
     if len(of) == 1 and total is None:
         count = counted_libraries(1)
-    labels = [label for label, _ in of]
     if verb not in ("loses", "gains"):
-        named = f" ({listed(labels)})" if len(of) <= _NAMED else ""
-        return f"{verb} in {count}{named}"
+        return f"{verb} in {count}"
     of = sorted(of, key=lambda each: abs(each[1].percent))
     ends = [f"{lost.text.partition(' ')[0]} ({label})" for label, lost in of]
     amount = ends[0] if len(ends) == 1 else f"from {ends[0]} to {ends[-1]}"
     return f"{verb} {amount} of its handshakes in {count}"
-
-
-_NAMED: Final = 4
-"""A sentence names at most this many libraries without a difference."""
 
 
 def _between(named: list[str]) -> str:

@@ -37,7 +37,7 @@ SHADES: Final = (0.35, 0.65, 1.0)
 BAR: Final = 10
 AFTER: Final = 8
 GUTTER: Final = 48
-ROOM: Final = 100
+ROOM: Final = 112
 """Width for the figure after a bar, in pixels."""
 
 MINUS: Final = "\N{MINUS SIGN}"
