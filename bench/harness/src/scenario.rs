@@ -292,7 +292,9 @@ impl Scenario {
             parts.push(suite.cipher().into());
         }
         if let Some(certificate) = self.certificate
-            && (handshake || matches!(self.operation, Operation::SetUp | Operation::Connection))
+            && (handshake
+                || matches!(self.operation, Operation::SetUp | Operation::Connection)
+                || (self.operation == Operation::Memory && certificate.is_ml_dsa()))
             && matches!(self.resumption, None | Some(Resumption::None))
         {
             parts.push(certificate.readable().into());

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from tlsperf.contract.record import CERTIFICATES, Scenario
+from tlsperf.contract.record import CERTIFICATES, ML_DSA, Scenario
 from tlsperf.contract.variant import parse_variant
 
 _CIPHERS: Final = {
@@ -58,7 +58,7 @@ def scenario_name(scenario: Scenario) -> str:
     The name leaves out what is the same in every main report: the certificate and the group of a
     transfer, the certificate and AES-256-GCM of a resumed handshake, server authentication, one
     thread. It also leaves out the size of writes if it is `in_flight`, or 1 MiB without
-    `in_flight`.
+    `in_flight`, and the certificate of a connection whose memory is measured, except ML-DSA.
     """
     s = scenario
     parts: list[str] = []
@@ -75,7 +75,9 @@ def scenario_name(scenario: Scenario) -> str:
         cipher = cipher_name(s.cipher_suite)
         if s.operation == "transfer" or packet or cipher != "AES-256-GCM":
             parts.append(cipher)
-    presents = s.operation in ("handshake", "set-up", "connection")
+    presents = s.operation in ("handshake", "set-up", "connection") or (
+        s.operation == "memory" and s.certificate in ML_DSA
+    )
     if s.certificate and presents and s.resumption in (None, "none"):
         parts.append(CERTIFICATES.get(s.certificate, s.certificate))
     if s.key_exchange and s.operation != "transfer":

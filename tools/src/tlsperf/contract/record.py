@@ -61,6 +61,9 @@ CERTIFICATES: Final = {
 }
 """The readable names of certificates by the type and size of their keys, in the order of tables."""
 
+ML_DSA: Final = frozenset({"ml-dsa-44", "ml-dsa-65", "ml-dsa-87"})
+"""Certificates with keys of ML-DSA (FIPS 204)."""
+
 Protocol = Literal["1.2", "1.3"]
 
 
