@@ -475,7 +475,8 @@ def test_page_json_has_a_line_for_each_library_and_the_tables_that_shortcodes_na
         *(None, "20.0% lost", "50.0% lost", "60.0% lost"),
     ]
     assert cells[3]["intervals"] == "250.0 to 250.0; loss 60.0 to 60.0%"
-    assert table["lines"][1]["cells"][2] == {"text": "–", "note": "not part of the source"}
+    assert table["lines"][1]["cells"][2] == {"text": "–", "note": "*"}
+    assert table["caption"].endswith(" * not part of the source.")
 
 
 def test_a_library_without_figures_is_named_in_the_caption_with_its_reason() -> None:

@@ -13,12 +13,14 @@ _MARKS: Final = "*†‡§"
 """Marks of cells with such a note."""
 
 
-def footnotes(cells: Sequence[Sequence[dict[str, Any]]]) -> list[str]:
-    """Notes of several cells: each cell gets a mark; returns the lines that explain the marks."""
+def footnotes(cells: Sequence[Sequence[dict[str, Any]]], often: int = _OFTEN) -> list[str]:
+    """Notes of at least `often` cells: each cell gets a mark; returns the lines that explain the
+    marks.
+    """
     noted = [c for row in cells for c in row if "invalid" not in c]
     count = Counter(note for cell in noted for note in _notes_of(cell))
-    often = [note for note, of in count.items() if of >= _OFTEN]
-    marks = dict(zip(often, _MARKS, strict=False))
+    marked = [note for note, of in count.items() if of >= often]
+    marks = dict(zip(marked, _MARKS, strict=False))
     for cell in noted:
         if "note" in cell:
             cell["note"] = marks.get(cell["note"], cell["note"])

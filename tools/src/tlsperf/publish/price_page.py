@@ -54,7 +54,7 @@ def _table(
         if any(column.cells[number].value is not None for column in table.columns)
     ]
     columns = [[_cell(column.cells[n], table) for n in numbers] for column in table.columns]
-    notes = [*footnotes(columns), *_left_out(table, numbers, shown)]
+    notes = [*footnotes(columns, often=1), *_left_out(table, numbers, shown)]
     return {
         "anchor": table.anchor,
         "title": table.title,

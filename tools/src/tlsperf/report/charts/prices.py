@@ -36,7 +36,7 @@ SHADES: Final = (0.35, 0.65, 1.0)
 
 BAR: Final = 10
 AFTER: Final = 8
-GUTTER: Final = 48
+GUTTER: Final = 52
 ROOM: Final = 112
 """Width for the figure after a bar, in pixels."""
 
