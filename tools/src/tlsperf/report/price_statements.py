@@ -125,6 +125,8 @@ def flights(facts: Facts) -> str:
     by_size = sorted(cells, key=lambda cell: cell.value or 0.0)
     texts = list(dict.fromkeys(cell.text for cell in (by_size[0], by_size[-1])))
     segments = sorted({cell.segments for cell in cells if cell.segments is not None})
+    if not segments:
+        facts.fail(f"table {table.anchor!r}", "a table with segments")
     counts = list(dict.fromkeys(f"{of}" for of in (segments[0], segments[-1])))
     noun = "segment" if segments[-1] == 1 else "segments"
     text = f"takes {_between(texts)} {table.unit} in {_between(counts)} TCP {noun}, and "
