@@ -89,7 +89,7 @@ test-libraries: libraries more-libraries $(VENV)/.dev ## run `test` and `check` 
 	$(call in_each_library,cargo fmt --check)
 	$(call in_each_library,cargo clippy --release --locked --all-targets --target-dir ../../target -- -D warnings)
 	$(call in_each_library,cargo test --release --locked --target-dir ../../target)
-	$(if $(LIBRARY),,$(PYTHON) tools/automation/suites.py layouts libraries post-quantum post-quantum-memory sockets)
+	$(if $(LIBRARY),,$(PYTHON) tools/automation/suites.py compression layouts libraries post-quantum post-quantum-memory sockets)
 
 .PHONY: test-servers
 test-servers: tlsbench ## measure nginx and HAProxy of the host once, into build/servers (needs nginx, haproxy and libssl-dev)

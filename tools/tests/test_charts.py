@@ -87,20 +87,22 @@ def test_a_bar_for_every_figure_and_each_in_the_text_alternative(
         )
 
 
-def test_a_chain_is_a_row_beside_key_exchanges_and_a_hello_retry_is_not(results: Results) -> None:
+def test_certificates_make_a_row_beside_key_exchanges_and_a_hello_retry_does_not(
+    results: Results,
+) -> None:
     table = next(table for table in results.tables if table.anchor == "full-handshakes")
     row = table.rows[0]
     rows = [
         row.model_copy(update={"scenario": row.scenario.model_copy(update={"variant": variant})})
-        for variant in (None, "chain-3", "hello-retry")
+        for variant in (None, "chain-3", "compressed-zlib", "hello-retry")
     ]
     turned, columns = by_key_exchange(
         table.model_copy(update={"rows": rows}), {i.id: i for i in results.implementations}
     )
-    assert [row.scenario.variant for row in turned.rows] == [None, "chain-3"]
+    assert [row.scenario.variant for row in turned.rows] == [None, "chain-3", "compressed-zlib"]
     labels = [column.label for column in columns.values()]
     assert any(label.endswith(", hello retry") for label in labels)
-    assert not any("chain" in label for label in labels)
+    assert not any("chain" in label or "zlib" in label for label in labels)
 
 
 def test_each_chart_has_a_title_and_a_description(

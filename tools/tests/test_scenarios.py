@@ -211,6 +211,10 @@ def test_descriptions_state_what_is_done() -> None:
     assert done(chain).endswith(". Three certificates are sent: a leaf and two intermediates.")
     issued = full.model_copy(update={"variant": "issuer-ecdsa-p256"})
     assert "Only the leaf has a key of this type" in done(issued)
+    compressed = full.model_copy(update={"variant": "compressed-zlib"})
+    assert done(compressed).endswith(
+        ". The server compresses its certificates with zlib (RFC 8879)."
+    )
     ticket = full.model_copy(update={"resumption": "ticket", "side": "client"})
     assert done(ticket).startswith("A client resumes a session in TLS 1.3, with the state")
     assert why(full) != why(ticket) != ""

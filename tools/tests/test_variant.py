@@ -69,10 +69,15 @@ def test_set_ups_are_compared_with_those_of_their_kind(texts: tuple[str, ...], g
         ("chain-1", "chain of 1 certificate", "chain of 1 certificate"),
         ("chain-3", "chain of 3 certificates", "chain of 3 certificates"),
         ("issuer-ecdsa-p256", "ECDSA P-256 issuers", "ECDSA P-256 issuers"),
+        (
+            "compressed-zlib",
+            "certificates compressed with zlib",
+            "certificates compressed with zlib",
+        ),
         ("hello-retry", "hello-retry", "hello retry"),
     ],
 )
-def test_chains_have_readable_names(text: str, name: str, label: str) -> None:
+def test_chains_and_compression_have_readable_names(text: str, name: str, label: str) -> None:
     found = parse_variant(text)
     assert (found.name, found.label) == (name, label)
 

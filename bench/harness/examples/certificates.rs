@@ -1,6 +1,6 @@
 //! Generates the certificates of the project: `cargo run -p tls-harness --example certificates`
 //! writes `certificates/<type>/` and `certificates/<chain>/<type>/` with new keys where there are
-//! none, and `-- set-up` writes `certificates/set-up/`. They protect nothing: the keys are public.
+//! none, and their signatures where these are missing, and `-- set-up` writes `certificates/set-up/`. They protect nothing: the keys are public.
 //! `-- mozilla` prints Mozilla's trust anchors together with our root, in the form that set-ups load.
 
 use std::{env, fs, path::Path};
@@ -9,8 +9,9 @@ use anyhow::{Result, bail};
 use aws_lc_rs::{
     rand::SystemRandom,
     signature::{
-        ECDSA_P256_SHA256_ASN1_SIGNING, EcdsaKeyPair, Ed25519KeyPair, ML_DSA_44_SIGNING,
-        ML_DSA_65_SIGNING, ML_DSA_87_SIGNING, PqdsaKeyPair, RSA_PSS_SHA256, RsaKeyPair,
+        ECDSA_P256_SHA256_ASN1_SIGNING, ECDSA_P384_SHA384_ASN1_SIGNING, EcdsaKeyPair,
+        Ed25519KeyPair, ML_DSA_44_SIGNING, ML_DSA_65_SIGNING, ML_DSA_87_SIGNING, PqdsaKeyPair,
+        RSA_PSS_SHA256, RsaKeyPair,
     },
 };
 use rcgen::{
@@ -61,9 +62,17 @@ fn signature(certificate: Certificate, key: &KeyPair) -> Result<Option<Vec<u8>>>
             key.sign(&RSA_PSS_SHA256, &random, SIGNED, &mut signature)?;
             Some(signature)
         }
-        Certificate::EcdsaP256 => {
-            let key = EcdsaKeyPair::from_pkcs8(&ECDSA_P256_SHA256_ASN1_SIGNING, key)?;
+        Certificate::EcdsaP256 | Certificate::EcdsaP384 => {
+            let algorithm = match certificate {
+                Certificate::EcdsaP256 => &ECDSA_P256_SHA256_ASN1_SIGNING,
+                _ => &ECDSA_P384_SHA384_ASN1_SIGNING,
+            };
+            let key = EcdsaKeyPair::from_pkcs8(algorithm, key)?;
             Some(key.sign(&random, SIGNED)?.as_ref().to_vec())
+        }
+        Certificate::Ed25519 => {
+            let key = Ed25519KeyPair::from_pkcs8_maybe_unchecked(key)?;
+            Some(key.sign(SIGNED).as_ref().to_vec())
         }
         _ => None,
     })
@@ -133,10 +142,10 @@ fn set_up(folder: &Path) -> Result<()> {
 }
 
 /// Writes a root, and for a server and a client a leaf with the chain of its issuers. `issuers`: the
-/// types of their keys, from the root on. Returns the server's key, or `None` if the folder exists.
-fn chain(folder: &Path, leaf: Certificate, issuers: &[Certificate]) -> Result<Option<KeyPair>> {
+/// types of their keys, from the root on. Nothing is written if the folder exists.
+fn chain(folder: &Path, leaf: Certificate, issuers: &[Certificate]) -> Result<()> {
     if folder.exists() {
-        return Ok(None);
+        return Ok(());
     }
     let [root, intermediates @ ..] = issuers else {
         bail!("found no issuer of {leaf}, expected a root");
@@ -157,7 +166,6 @@ fn chain(folder: &Path, leaf: Certificate, issuers: &[Certificate]) -> Result<Op
             CertifiedIssuer::signed_by(authority(&name, constraint)?, key(*certificate)?, &issuer)?;
         sent.insert_str(0, &issuer.pem());
     }
-    let mut server = None;
     for (role, name, purpose) in [
         (
             "client",
@@ -173,9 +181,8 @@ fn chain(folder: &Path, leaf: Certificate, issuers: &[Certificate]) -> Result<Op
         let chain = parameters.signed_by(&key, &issuer)?.pem() + &sent;
         fs::write(folder.join(role).with_extension("pem"), chain)?;
         fs::write(folder.join(role).with_extension("key"), key.serialize_pem())?;
-        server = Some(key);
     }
-    Ok(server)
+    Ok(())
 }
 
 fn main() -> Result<()> {
@@ -192,10 +199,13 @@ fn main() -> Result<()> {
     for &certificate in Certificate::ALL {
         let folder = certificates.join(certificate.as_str());
         let issuers = [certificate; 2];
-        if let Some(key) = chain(&folder, certificate, &issuers)?
-            && let Some(signature) = signature(certificate, &key)?
+        chain(&folder, certificate, &issuers)?;
+        let signed = folder.join("server.sig");
+        let key = fs::read_to_string(folder.join("server.key"))?;
+        if !signed.exists()
+            && let Some(signature) = signature(certificate, &KeyPair::from_pem(&key)?)?
         {
-            fs::write(folder.join("server.sig"), signature)?;
+            fs::write(signed, signature)?;
         }
     }
     for it in Chain::ALL {

@@ -106,9 +106,11 @@ pub fn signature(certificate: Certificate) -> Option<&'static [u8]> {
     Some(match certificate {
         Certificate::Rsa2048 => include_bytes!("../certificates/rsa-2048/server.sig"),
         Certificate::EcdsaP256 => include_bytes!("../certificates/ecdsa-p256/server.sig"),
+        Certificate::EcdsaP384 => include_bytes!("../certificates/ecdsa-p384/server.sig"),
+        Certificate::Ed25519 => include_bytes!("../certificates/ed25519/server.sig"),
         Certificate::MlDsa44 => include_bytes!("../certificates/ml-dsa-44/server.sig"),
         Certificate::MlDsa65 => include_bytes!("../certificates/ml-dsa-65/server.sig"),
         Certificate::MlDsa87 => include_bytes!("../certificates/ml-dsa-87/server.sig"),
-        _ => return None,
+        Certificate::Rsa4096 => return None,
     })
 }

@@ -1,7 +1,7 @@
 //! Whether a peer sent its whole chain of certificates, and nothing else.
 //!
 //! In TLS 1.2 the wire shows each certificate. TLS 1.3 encrypts them, but the number of encrypted
-//! bytes shows whether one is missing.
+//! bytes shows whether one is missing, and whether they are compressed.
 
 use std::ops::RangeInclusive;
 
@@ -17,6 +17,10 @@ use crate::{
 /// headers, extensions and Finished. Every certificate is larger than the width of this range.
 const REST: RangeInclusive<usize> = 32..=320;
 
+/// At most so many bytes fewer are encrypted if zlib compresses the certificates: it saves about 200
+/// of each usual chain, and every certificate is larger.
+const SAVED: usize = 256;
+
 /// Bytes beside each certificate in a Certificate message of TLS 1.3: its length, and the length of
 /// its extensions, of which there are none.
 const ENTRY: usize = 5;
@@ -28,6 +32,8 @@ pub struct SentChain {
     certificates: Vec<usize>,
     /// Bytes of the longest signature by the leaf's key.
     signature: usize,
+    /// Whether they are compressed with zlib.
+    is_compressed: bool,
 }
 
 impl SentChain {
@@ -35,6 +41,15 @@ impl SentChain {
         Self {
             certificates: sizes(identity.chain),
             signature: longest_signature(certificate),
+            is_compressed: false,
+        }
+    }
+
+    /// The same chain, compressed with zlib if `is_compressed`.
+    pub fn compressed(self, is_compressed: bool) -> Self {
+        Self {
+            is_compressed,
+            ..self
         }
     }
 
@@ -42,7 +57,11 @@ impl SentChain {
     pub fn encrypted(&self) -> RangeInclusive<usize> {
         let entries: usize = self.certificates.iter().map(|it| it + ENTRY).sum();
         let bytes = entries + self.signature;
-        bytes + REST.start()..=bytes + REST.end()
+        let least = bytes + REST.start();
+        match self.is_compressed {
+            true => least - SAVED..=least - 1,
+            false => least..=bytes + REST.end(),
+        }
     }
 
     /// Checks everything that the peer sent in a full handshake without tickets.
@@ -66,9 +85,13 @@ impl SentChain {
                 ensure!(
                     range.contains(&found),
                     "certificates: found {found} encrypted bytes, expected {} to {} with {number} \
-                     of {expected:?} bytes",
+                     of {expected:?} bytes{}",
                     range.start(),
-                    range.end()
+                    range.end(),
+                    match self.is_compressed {
+                        true => ", compressed with zlib",
+                        false => "",
+                    }
                 );
             }
         }
@@ -195,10 +218,44 @@ mod tests {
     }
 
     #[test]
+    fn certificates_that_are_not_compressed_or_missing_are_noticed() {
+        for (certificate, number, authority) in all().into_iter().filter(|it| it.1 == 2) {
+            let plain = SentChain::new(&authority.server, certificate);
+            let compressed = plain.clone().compressed(true);
+            let check = |chain: &SentChain, bytes| {
+                let checked = chain.check(Protocol::Tls13, &encrypted(bytes));
+                checked.map_err(|error| error.to_string())
+            };
+            // What zlib saves of these chains, at least 170 bytes, and what the rest has.
+            let (least, rest) = (*plain.encrypted().start(), 64);
+            for saved in [170, 220] {
+                let bytes = least + rest - saved;
+                check(&compressed, bytes).unwrap();
+                let error = check(&plain, bytes).unwrap_err();
+                let expected = format!("certificates: found {bytes} encrypted bytes, expected");
+                assert!(error.starts_with(&expected), "{error}");
+            }
+            let smallest = plain.certificates.iter().min().unwrap() + ENTRY;
+            for bytes in [least, least + rest, least + rest - smallest] {
+                let error = check(&compressed, bytes).unwrap_err();
+                let expected = format!(
+                    "certificates: found {bytes} encrypted bytes, expected {} to {} with {number} \
+                     of {:?} bytes, compressed with zlib",
+                    least - SAVED,
+                    least - 1,
+                    plain.certificates
+                );
+                assert_eq!(error, expected);
+            }
+        }
+    }
+
+    #[test]
     fn a_missing_certificate_is_noticed_in_tls12() {
         let chain = SentChain {
             certificates: vec![4, 3],
             signature: 72,
+            is_compressed: false,
         };
         let sent = |list: &[u8]| {
             let length = u8::try_from(list.len()).unwrap();

@@ -85,6 +85,7 @@ impl Scenario {
             self.check_pinned()?;
         }
         self.check_chain()?;
+        self.check_compressed()?;
         if self.operation == Operation::SetUp {
             self.check_set_up()?;
         }
@@ -286,10 +287,12 @@ impl Scenario {
             return Err(fault("key_exchange", message));
         }
         match &self.variant {
-            Some(variant @ (Variant::HelloRetry | Variant::KeyShares(_))) => Err(fault(
-                "variant",
-                format!("found \"{variant}\" with protocol \"1.2\", expected \"1.3\""),
-            )),
+            Some(variant @ (Variant::HelloRetry | Variant::KeyShares(_) | Variant::Compressed)) => {
+                Err(fault(
+                    "variant",
+                    format!("found \"{variant}\" with protocol \"1.2\", expected \"1.3\""),
+                ))
+            }
             _ => Ok(()),
         }
     }
@@ -311,6 +314,28 @@ impl Scenario {
         authority
             .map(drop)
             .map_err(|error| fault("certificate", error.to_string()))
+    }
+
+    /// Checks that a server alone compresses its certificates, and that it sends them.
+    fn check_compressed(&self) -> Result<(), Fault> {
+        let Some(variant @ Variant::Compressed) = &self.variant else {
+            return Ok(());
+        };
+        if let Some(resumption) = self.resumption.filter(|it| *it != Resumption::None) {
+            let message = format!(
+                "found \"{resumption}\" with variant \"{variant}\", expected \"none\": resumed \
+                 handshakes send no certificates"
+            );
+            return Err(fault("resumption", message));
+        }
+        if self.authentication == Some(Authentication::Mutual) {
+            let message = format!(
+                "found \"mutual\" with variant \"{variant}\", expected \"server\": only servers \
+                 compress their certificates here"
+            );
+            return Err(fault("authentication", message));
+        }
+        Ok(())
     }
 
     fn check_set_up(&self) -> Result<(), Fault> {

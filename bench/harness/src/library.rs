@@ -45,6 +45,9 @@ pub struct Setup {
     pub named: &'static [Named],
     /// The server name that the client expects.
     pub host_name: &'static str,
+    /// Whether the server compresses its certificates with zlib, and the client offers nothing else
+    /// (RFC 8879). Otherwise neither side may offer or use compression.
+    pub compresses: bool,
 }
 
 impl Setup {
@@ -83,6 +86,7 @@ impl Setup {
             identity: None,
             named: &[],
             host_name: HOST_NAME,
+            compresses: scenario.variant == Some(Variant::Compressed),
         })
     }
 
@@ -100,7 +104,8 @@ impl Setup {
                 | Variant::Cold
                 | Variant::Nagle
                 | Variant::Server(_)
-                | Variant::Chain(_),
+                | Variant::Chain(_)
+                | Variant::Compressed,
             ) => (vec![group], 1),
             Some(Variant::HelloRetry) => (vec![unwanted_group(group), group], 1),
             Some(Variant::KeyShares(groups)) => (groups.clone(), groups.len()),

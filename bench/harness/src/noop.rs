@@ -15,7 +15,7 @@ use crate::{
     transport::Endpoint,
     workloads::{
         primitives::{
-            Aead, Cipher, Cryptography, Group, KeyExchange, NONCE, PrivateKey, Secret, Signature,
+            Aead, Cipher, Cryptography, Group, KeyExchange, NONCE, PrivateKey, Signature,
         },
         quic_packet::{LONGEST_NUMBER, PacketKeys, PacketProtection, SAMPLE},
     },
@@ -220,7 +220,7 @@ impl KeyExchange for NoopLibrary {
 }
 
 impl PrivateKey for NoopLibrary {
-    fn agree(&mut self, answer: &[u8], secret: &mut Secret) -> Result<()> {
+    fn agree(&mut self, answer: &[u8], secret: &mut [u8]) -> Result<()> {
         black_box((answer, secret));
         Ok(())
     }

@@ -141,6 +141,8 @@ pub struct Expected {
     client_chain: Option<SentChain>,
     server_chain: SentChain,
     hello_retry: bool,
+    /// The algorithms with which the client accepts compressed certificates.
+    compressions: Vec<u16>,
 }
 
 impl Expected {
@@ -166,8 +168,9 @@ impl Expected {
             certificate: setup.certificate,
             resumption: setup.resumption,
             client_chain: client.as_ref().map(chain),
-            server_chain: chain(&server),
+            server_chain: chain(&server).compressed(setup.compresses),
             hello_retry: scenario.variant == Some(Variant::HelloRetry),
+            compressions: Vec::from_iter(setup.compresses.then_some(wire::ZLIB)),
         })
     }
 
@@ -195,6 +198,9 @@ impl Expected {
     ) -> Result<()> {
         let seen = transport.sent_by_server(wire::parse)?;
         self.check_wire(&seen, resumed).context("on the wire")?;
+        let offered = transport.sent_by_client(wire::certificate_compressions)?;
+        let what = "algorithms with which the client accepts compressed certificates";
+        same(what, offered, self.compressions.clone())?;
         if self.certificate.is_ml_dsa() && !resumed {
             let offered = transport.sent_by_client(wire::signature_schemes)?;
             let expected = vec![self.certificate.signature_scheme()];

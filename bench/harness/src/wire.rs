@@ -16,9 +16,13 @@ const CERTIFICATE: u8 = 11;
 const SERVER_KEY_EXCHANGE: u8 = 12;
 
 const SIGNATURE_ALGORITHMS: u16 = 13;
+const COMPRESS_CERTIFICATE: u16 = 27;
 const PRE_SHARED_KEY: u16 = 41;
 const SUPPORTED_VERSIONS: u16 = 43;
 const KEY_SHARE: u16 = 51;
+
+/// The number of zlib among the algorithms that compress certificates (RFC 8879, 7.3).
+pub const ZLIB: u16 = 1;
 
 const NAMED_CURVE: u8 = 3;
 const TLS12: u16 = 0x0303;
@@ -192,12 +196,8 @@ pub fn key_shares(client: &[u8]) -> Result<Vec<KeyExchange>> {
         .collect()
 }
 
-/// The numbers of the signature schemes that a client offers in its first ClientHello, in its
-/// order. A TLS 1.3 server can only sign with one of them (RFC 8446, 4.2.3).
-///
-/// # Errors
-/// `client` does not begin with the records of a ClientHello.
-pub fn signature_schemes(client: &[u8]) -> Result<Vec<u16>> {
+/// The body of a client's first ClientHello.
+fn first_client_hello(client: &[u8]) -> Result<Vec<u8>> {
     let mut sent = Vec::new();
     for (content, fragment) in records(client)? {
         ensure!(content == HANDSHAKE, "the first message is encrypted");
@@ -205,19 +205,42 @@ pub fn signature_schemes(client: &[u8]) -> Result<Vec<u16>> {
         let mut reader = Reader(&sent);
         let kind = reader.u8()?;
         ensure!(kind == CLIENT_HELLO, "the first message is of type {kind}");
-        let Ok(body) = reader.vector(3) else {
-            continue; // the next record has the rest
-        };
-        let mut schemes = Vec::new();
-        if let Some(mut content) = client_extension(body.0, SIGNATURE_ALGORITHMS)? {
-            let mut offered = content.vector(2)?;
-            while !offered.0.is_empty() {
-                schemes.push(offered.u16()?);
-            }
+        // Otherwise the next record has the rest.
+        if let Ok(body) = reader.vector(3) {
+            return Ok(body.0.to_vec());
         }
-        return Ok(schemes);
     }
     bail!("the client sent no whole ClientHello")
+}
+
+/// The numbers in a list of an extension, whose length has `bytes` bytes; empty without it.
+fn offered(client: &[u8], extension: u16, bytes: usize) -> Result<Vec<u16>> {
+    let mut numbers = Vec::new();
+    if let Some(mut content) = client_extension(&first_client_hello(client)?, extension)? {
+        let mut list = content.vector(bytes)?;
+        while !list.0.is_empty() {
+            numbers.push(list.u16()?);
+        }
+    }
+    Ok(numbers)
+}
+
+/// The numbers of the signature schemes that a client offers in its first ClientHello, in its
+/// order. A TLS 1.3 server can only sign with one of them (RFC 8446, 4.2.3).
+///
+/// # Errors
+/// `client` does not begin with the records of a ClientHello.
+pub fn signature_schemes(client: &[u8]) -> Result<Vec<u16>> {
+    offered(client, SIGNATURE_ALGORITHMS, 2)
+}
+
+/// The numbers of the algorithms with which a client's first ClientHello accepts compressed
+/// certificates, in its order. A server can only compress with one of them (RFC 8879, 4).
+///
+/// # Errors
+/// `client` does not begin with the records of a ClientHello.
+pub fn certificate_compressions(client: &[u8]) -> Result<Vec<u16>> {
+    offered(client, COMPRESS_CERTIFICATE, 1)
 }
 
 /// One flight: the bytes of one side until the other answers.

@@ -76,6 +76,13 @@ fn server_hello() -> Vec<u8> {
     [&[22, 3, 3, 0, 4 + length, 2, 0, 0, length][..], &body].concat()
 }
 
+/// The record of a ClientHello of TLS 1.3 with AES-256-GCM, without extensions.
+fn client_hello() -> Vec<u8> {
+    let body = [&[3, 3][..], &[1; 32], &[0, 0, 2, 0x13, 0x02, 1, 0]].concat();
+    let length = u8::try_from(body.len()).unwrap();
+    [&[22, 3, 3, 0, 4 + length, 1, 0, 0, length][..], &body].concat()
+}
+
 /// A record of so many zeros in place of the messages that TLS 1.3 encrypts.
 fn encrypted(bytes: usize) -> Result<Vec<u8>> {
     let length = u16::try_from(bytes + 17)?.to_be_bytes();
@@ -134,7 +141,7 @@ impl TlsLibrary for Allocating {
         let root = certificates::authority(setup.certificate).root;
         Ok(Config {
             of: OF_CLIENT,
-            flight: b"hello".to_vec(),
+            flight: client_hello(),
             accepts: setup.trusted == root && setup.host_name == HOST_NAME,
             negotiated: Negotiated {
                 protocol: Protocol::Tls13,

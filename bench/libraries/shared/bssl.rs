@@ -1,10 +1,16 @@
 //! Functions in which BoringSSL and AWS-LC, a fork of it, differ from OpenSSL: a part of
 //! `crate::ffi` in both adapters.
 
-use std::{ffi::c_int, ptr, sync::OnceLock};
+use std::{ffi::c_int, ptr, slice, sync::OnceLock};
 
 use anyhow::Result;
-use tls_harness::scenario::{KeyExchange, Protocol, Resumption, Scenario};
+use tls_harness::{
+    scenario::{KeyExchange, Protocol, Resumption, Scenario},
+    wire::ZLIB,
+};
+use zlib_rs::{
+    DeflateConfig, Inflate, InflateFlush, ReturnCode, Status, compress_bound, compress_slice,
+};
 
 use crate::{ffi::*, ssl};
 
@@ -110,6 +116,67 @@ unsafe extern "C" fn ticket(
 /// issue none in TLS 1.2.
 pub unsafe fn renew_tickets(context: *mut SSL_CTX) -> bool {
     unsafe { SSL_CTX_set_tlsext_ticket_key_cb(context, Some(ticket)) == 1 }
+}
+
+/// Compresses the certificates of a server, or accepts those that a server compressed. These
+/// libraries bring no zlib, and keep nothing that they compressed: zlib-rs, which rustls uses too,
+/// compresses in each handshake, at zlib's default level.
+pub unsafe fn compress_certificates(context: *mut SSL_CTX, is_client: bool) -> bool {
+    unsafe {
+        match is_client {
+            true => SSL_CTX_add_cert_compression_alg(context, ZLIB, None, Some(decompress)) == 1,
+            false => SSL_CTX_add_cert_compression_alg(context, ZLIB, Some(compress), None) == 1,
+        }
+    }
+}
+
+unsafe extern "C" fn compress(
+    _: *mut SSL,
+    out: *mut CBB,
+    input: *const u8,
+    length: usize,
+) -> c_int {
+    let mut room = vec![0; compress_bound(length)];
+    // SAFETY: the library passes a CBB, which copies the bytes, and `length` bytes to read.
+    unsafe {
+        let input = slice::from_raw_parts(input, length);
+        let (made, code) = compress_slice(&mut room, input, DeflateConfig::default());
+        let added = code == ReturnCode::Ok && CBB_add_bytes(out, made.as_ptr(), made.len()) == 1;
+        c_int::from(added)
+    }
+}
+
+/// The largest window of zlib, as a power of two.
+const WINDOW: u8 = 15;
+
+unsafe extern "C" fn decompress(
+    _: *mut SSL,
+    out: *mut *mut CRYPTO_BUFFER,
+    length: usize,
+    input: *const u8,
+    input_length: usize,
+) -> c_int {
+    let mut data = ptr::null_mut();
+    // SAFETY: the library passes `input_length` bytes to read, and takes ownership of a new buffer,
+    // whose `length` bytes are initialized before they are borrowed.
+    unsafe {
+        let buffer = CRYPTO_BUFFER_alloc(&raw mut data, length);
+        if buffer.is_null() {
+            return 0;
+        }
+        ptr::write_bytes(data, 0, length);
+        let room = slice::from_raw_parts_mut(data, length);
+        let input = slice::from_raw_parts(input, input_length);
+        let mut state = Inflate::new(true, WINDOW);
+        let ended = state.decompress(input, room, InflateFlush::Finish) == Ok(Status::StreamEnd);
+        let whole = (state.total_in(), state.total_out()) == (input_length as u64, length as u64);
+        if !(ended && whole) {
+            CRYPTO_BUFFER_free(buffer);
+            return 0;
+        }
+        *out = buffer;
+        1
+    }
 }
 
 /// The library sends tickets with the next write, even if that is empty.

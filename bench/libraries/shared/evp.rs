@@ -1,8 +1,8 @@
-//! Signatures through the API that OpenSSL and BoringSSL share: a module of both adapters.
+//! Signatures through the API that OpenSSL, BoringSSL and AWS-LC share: a module of these adapters.
 
 use std::ptr;
 
-use anyhow::{Result, ensure};
+use anyhow::Result;
 use tls_harness::{scenario::Certificate, workloads::primitives::Signature};
 
 use crate::{
@@ -10,7 +10,8 @@ use crate::{
     ssl::{check, private_key},
 };
 
-const HASH: usize = 32;
+/// Bytes of the longest hash, SHA-384.
+const LONGEST_HASH: usize = 48;
 
 /// The salt is as long as the hash: `RSA_PSS_SALTLEN_DIGEST` of rsa.h.
 const SALT_AS_HASH: i32 = -1;
@@ -21,7 +22,8 @@ const SALT_AS_HASH: i32 = -1;
 ///
 /// The library rejects the key.
 pub fn signature(certificate: Certificate, key: &str) -> Result<Box<dyn Signature>> {
-    Ok(match certificate.is_ml_dsa() {
+    let whole = certificate.is_ml_dsa() || certificate == Certificate::Ed25519;
+    Ok(match whole {
         true => Box::new(MessageSignature::new(key)?),
         false => Box::new(HashSignature::new(certificate, key)?),
     })
@@ -34,12 +36,13 @@ struct HashSignature {
     verifier: *mut ffi::EVP_PKEY_CTX,
     hasher: *mut ffi::EVP_MD_CTX,
     /// Never freed.
-    sha256: *const ffi::EVP_MD,
+    algorithm: *const ffi::EVP_MD,
+    hash: [u8; LONGEST_HASH],
 }
 
 impl HashSignature {
     fn new(certificate: Certificate, key: &str) -> Result<Self> {
-        let sha256 = ffi::sha256()?;
+        let algorithm = ffi::hash(certificate)?;
         let key = private_key(key)?;
         // SAFETY: the returned value owns each object, and a context holds a reference to the key.
         let this = unsafe {
@@ -48,7 +51,8 @@ impl HashSignature {
                 signer: ffi::EVP_PKEY_CTX_new(key, ptr::null_mut()),
                 verifier: ffi::EVP_PKEY_CTX_new(key, ptr::null_mut()),
                 hasher: ffi::EVP_MD_CTX_new(),
-                sha256,
+                algorithm,
+                hash: [0; LONGEST_HASH],
             }
         };
         check(!this.signer.is_null(), "EVP_PKEY_CTX_new")?;
@@ -66,7 +70,7 @@ impl HashSignature {
             )?;
             for context in [this.signer, this.verifier] {
                 check(
-                    ffi::EVP_PKEY_CTX_set_signature_md(context, sha256) == 1,
+                    ffi::EVP_PKEY_CTX_set_signature_md(context, algorithm) == 1,
                     "EVP_PKEY_CTX_set_signature_md",
                 )?;
                 if matches!(certificate, Certificate::Rsa2048 | Certificate::Rsa4096) {
@@ -85,20 +89,17 @@ impl HashSignature {
         Ok(this)
     }
 
-    fn hash(&mut self, message: &[u8]) -> Result<[u8; HASH]> {
-        let (mut hash, mut length) = ([0; HASH], 0);
-        // SAFETY: the context is valid, and the buffer has the length of a SHA-256 hash.
+    /// Hashes a message into `self.hash` and returns the length of the hash.
+    fn hash(&mut self, message: &[u8]) -> Result<usize> {
+        let mut length = 0;
+        // SAFETY: the context is valid, and the buffer has room for the longest hash.
         let done = unsafe {
-            ffi::EVP_DigestInit_ex(self.hasher, self.sha256, ptr::null_mut()) == 1
+            ffi::EVP_DigestInit_ex(self.hasher, self.algorithm, ptr::null_mut()) == 1
                 && ffi::EVP_DigestUpdate(self.hasher, message.as_ptr().cast(), message.len()) == 1
-                && ffi::EVP_DigestFinal_ex(self.hasher, hash.as_mut_ptr(), &mut length) == 1
+                && ffi::EVP_DigestFinal_ex(self.hasher, self.hash.as_mut_ptr(), &mut length) == 1
         };
         check(done, "EVP_Digest…")?;
-        ensure!(
-            length as usize == HASH,
-            "a hash of {length} bytes, expected {HASH}"
-        );
-        Ok(hash)
+        Ok(length as usize)
     }
 }
 
@@ -112,8 +113,8 @@ impl Signature for HashSignature {
                 self.signer,
                 signature.as_mut_ptr(),
                 &mut length,
-                hash.as_ptr(),
-                HASH,
+                self.hash.as_ptr(),
+                hash,
             )
         };
         check(result == 1, "EVP_PKEY_sign")?;
@@ -128,8 +129,8 @@ impl Signature for HashSignature {
                 self.verifier,
                 signature.as_ptr(),
                 signature.len(),
-                hash.as_ptr(),
-                HASH,
+                self.hash.as_ptr(),
+                hash,
             )
         };
         check(result == 1, "EVP_PKEY_verify")

@@ -259,6 +259,58 @@ fn a_chain_requires_a_full_handshake_and_certificates_that_exist() {
 }
 
 #[test]
+fn a_server_alone_compresses_its_certificates_in_full_handshakes_of_tls13() {
+    let compressed = Scenario {
+        variant: Some(Variant::Compressed),
+        ..base()
+    };
+    for &certificate in Certificate::ALL {
+        let scenario = Scenario {
+            certificate: Some(certificate),
+            ..compressed.clone()
+        };
+        assert_eq!(wrong(&scenario), None, "{certificate}");
+    }
+    for (scenario, field, message) in [
+        (
+            Scenario {
+                resumption: Some(Resumption::Ticket),
+                ..compressed.clone()
+            },
+            "resumption",
+            "found \"ticket\" with variant \"compressed-zlib\", expected \"none\": resumed \
+             handshakes send no certificates",
+        ),
+        (
+            Scenario {
+                authentication: Some(Authentication::Mutual),
+                ..compressed.clone()
+            },
+            "authentication",
+            "found \"mutual\" with variant \"compressed-zlib\", expected \"server\": only servers \
+             compress their certificates here",
+        ),
+        (
+            Scenario {
+                protocol: Some(Protocol::Tls12),
+                cipher_suite: Some(CipherSuite::EcdheRsaAes256Gcm),
+                ..compressed.clone()
+            },
+            "variant",
+            "found \"compressed-zlib\" with protocol \"1.2\", expected \"1.3\"",
+        ),
+    ] {
+        let found = scenario.check().unwrap_err();
+        assert_eq!((found.field, found.message.as_str()), (field, message));
+    }
+    let connection = Scenario {
+        operation: Operation::Connection,
+        ..compressed
+    };
+    assert_eq!(wrong(&connection), Some("variant"));
+}
+
+#[test]
 fn a_resumption_of_tls12_exchanges_no_keys() {
     let resumed = Scenario {
         protocol: Some(Protocol::Tls12),

@@ -19,6 +19,8 @@ vocabulary!(
     /// A key exchange, or a key encapsulation.
     Group {
         X25519 = "x25519",
+        Secp256r1 = "secp256r1",
+        Secp384r1 = "secp384r1",
         MlKem768 = "ml-kem-768",
     }
 );
@@ -37,18 +39,23 @@ pub enum Primitive {
     /// Bytes of plaintext, encrypted in place.
     Seal(Cipher, u32),
     Open(Cipher, u32),
-    /// RSA-PSS or ECDSA with SHA-256, or ML-DSA; hashing the message is included.
+    /// RSA-PSS or ECDSA with SHA-256, ECDSA P-384 with SHA-384, Ed25519, or ML-DSA; hashing the
+    /// message is included.
     Sign(Certificate),
     Verify(Certificate),
     KeyExchange(Group, Step),
 }
 
 /// The primitives without a size.
-const WITHOUT_SIZE: [Primitive; 15] = [
+const WITHOUT_SIZE: [Primitive; 23] = [
     Primitive::Sign(Certificate::Rsa2048),
     Primitive::Verify(Certificate::Rsa2048),
     Primitive::Sign(Certificate::EcdsaP256),
     Primitive::Verify(Certificate::EcdsaP256),
+    Primitive::Sign(Certificate::EcdsaP384),
+    Primitive::Verify(Certificate::EcdsaP384),
+    Primitive::Sign(Certificate::Ed25519),
+    Primitive::Verify(Certificate::Ed25519),
     Primitive::Sign(Certificate::MlDsa44),
     Primitive::Verify(Certificate::MlDsa44),
     Primitive::Sign(Certificate::MlDsa65),
@@ -57,6 +64,10 @@ const WITHOUT_SIZE: [Primitive; 15] = [
     Primitive::Verify(Certificate::MlDsa87),
     Primitive::KeyExchange(Group::X25519, Step::Generate),
     Primitive::KeyExchange(Group::X25519, Step::Agree),
+    Primitive::KeyExchange(Group::Secp256r1, Step::Generate),
+    Primitive::KeyExchange(Group::Secp256r1, Step::Agree),
+    Primitive::KeyExchange(Group::Secp384r1, Step::Generate),
+    Primitive::KeyExchange(Group::Secp384r1, Step::Agree),
     Primitive::KeyExchange(Group::MlKem768, Step::Generate),
     Primitive::KeyExchange(Group::MlKem768, Step::Encapsulate),
     Primitive::KeyExchange(Group::MlKem768, Step::Agree),
@@ -73,8 +84,8 @@ impl fmt::Display for Primitive {
                 let step = match (group, step) {
                     (_, Step::Generate) => "generate",
                     (_, Step::Encapsulate) => "encapsulate",
-                    (Group::X25519, Step::Agree) => "agree",
                     (Group::MlKem768, Step::Agree) => "decapsulate",
+                    (_, Step::Agree) => "agree",
                 };
                 write!(f, "{group}-{step}")
             }
@@ -181,6 +192,11 @@ mod tests {
                 Primitive::Open(Cipher::ChaCha20Poly1305, 1350),
             ),
             ("rsa-2048-verify", Primitive::Verify(Certificate::Rsa2048)),
+            ("ed25519-sign", Primitive::Sign(Certificate::Ed25519)),
+            (
+                "secp384r1-agree",
+                Primitive::KeyExchange(Group::Secp384r1, Step::Agree),
+            ),
             (
                 "ml-kem-768-decapsulate",
                 Primitive::KeyExchange(Group::MlKem768, Step::Agree),
@@ -199,6 +215,7 @@ mod tests {
             "aes-256-gcm-shut-16",
             "des-seal-16",
             "x25519-sign",
+            "secp256r1-encapsulate",
             "hello-retry",
         ] {
             let error = of(name).unwrap_err().to_string();

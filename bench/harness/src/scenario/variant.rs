@@ -25,6 +25,8 @@ pub enum Variant {
     Server(Server),
     /// Certificates in a chain other than the usual one: `chain-3`.
     Chain(Chain),
+    /// The server compresses its certificates (RFC 8879): `compressed-zlib`.
+    Compressed,
     /// `aes-256-gcm-seal-16384`, `rsa-2048-sign`.
     Primitive(Primitive),
     /// `client-mozilla`, `names-100`.
@@ -43,9 +45,12 @@ pub enum VariantKind {
     Nagle,
     Server,
     Chain,
+    Compressed,
     Primitive,
     SetUp,
 }
+
+const COMPRESSED: &str = "compressed-zlib";
 
 impl VariantKind {
     /// The texts of this kind, for messages.
@@ -64,6 +69,7 @@ impl VariantKind {
                 let chains: Vec<_> = Chain::ALL.iter().map(|it| it.as_str()).collect();
                 chains.join(", ")
             }
+            Self::Compressed => COMPRESSED.into(),
             Self::Primitive => Primitive::names(),
             Self::SetUp => SetUp::names(),
         }
@@ -109,6 +115,9 @@ impl Variant {
         if let Some(chain) = Chain::parse(text) {
             return Ok(Self::Chain(chain));
         }
+        if text == COMPRESSED {
+            return Ok(Self::Compressed);
+        }
         if let Some(rest) = text.strip_prefix("sessions-") {
             // What one tool prints twice is numbered by its importer.
             let repeat = rest.split_once("-repeat-");
@@ -150,6 +159,7 @@ impl Variant {
             Self::Nagle => VariantKind::Nagle,
             Self::Server(_) => VariantKind::Server,
             Self::Chain(_) => VariantKind::Chain,
+            Self::Compressed => VariantKind::Compressed,
             Self::Primitive(_) => VariantKind::Primitive,
             Self::SetUp(_) => VariantKind::SetUp,
             Self::Foreign(_) => return None,
@@ -160,6 +170,7 @@ impl Variant {
     pub(super) fn readable(&self) -> String {
         match self {
             Self::Chain(chain) => chain.readable().into(),
+            Self::Compressed => "certificates compressed with zlib".into(),
             other => other.to_string(),
         }
     }
@@ -217,6 +228,7 @@ impl fmt::Display for Variant {
             Self::Nagle => f.write_str("nagle"),
             Self::Server(server) => server.fmt(f),
             Self::Chain(chain) => f.write_str(chain.as_str()),
+            Self::Compressed => f.write_str(COMPRESSED),
             Self::Sessions(sessions) => write!(f, "sessions-{sessions}"),
             Self::Primitive(primitive) => primitive.fmt(f),
             Self::SetUp(set_up) => set_up.fmt(f),
@@ -257,6 +269,7 @@ mod tests {
                 Some(VariantKind::Nagle) => "nagle",
                 Some(VariantKind::Server) => "server",
                 Some(VariantKind::Chain) => "chain",
+                Some(VariantKind::Compressed) => "compressed",
                 Some(VariantKind::Primitive) => "primitive",
                 Some(VariantKind::SetUp) => "set-up",
                 None => "foreign",

@@ -162,6 +162,23 @@ fn a_client_hello_shows_its_signature_schemes() {
 }
 
 #[test]
+fn a_client_hello_shows_how_certificates_may_be_compressed() {
+    let hello = |extensions: &[u8]| {
+        let hello = message(CLIENT_HELLO, &client_hello(extensions));
+        [
+            record(HANDSHAKE, &hello),
+            record(APPLICATION_DATA, &[7; 30]),
+        ]
+        .concat()
+    };
+    let both = [0, 43, 0, 0, 0, 27, 0, 5, 4, 0, 2, 0, 1];
+    assert_eq!(certificate_compressions(&hello(&both)).unwrap(), [2, ZLIB]);
+    let none = certificate_compressions(&hello(&[0, 43, 0, 0])).unwrap();
+    assert_eq!(none, Vec::<u16>::new());
+    assert!(certificate_compressions(&hello(&[0, 27, 0, 2, 2, 0])).is_err());
+}
+
+#[test]
 fn a_client_hello_shows_its_key_shares() {
     let shares = with_length(2, &[0x11, 0xec, 0, 1, 7, 0, 0x1d, 0, 1, 8]);
     let extensions = [&[0, 43, 0, 0, 0, 51][..], &with_length(2, &shares)].concat();

@@ -17,7 +17,11 @@ pub struct Handshake;
 
 impl Timed for Handshake {
     const SIDES: &'static [Option<Side>] = &[Some(Side::Client), Some(Side::Server)];
-    const VARIANTS: &'static [VariantKind] = &[VariantKind::HelloRetry, VariantKind::Chain];
+    const VARIANTS: &'static [VariantKind] = &[
+        VariantKind::HelloRetry,
+        VariantKind::Chain,
+        VariantKind::Compressed,
+    ];
     const LATENCY: bool = true;
 
     type Shared<L: TlsLibrary> = L::ServerConfig;

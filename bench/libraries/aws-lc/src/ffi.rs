@@ -5,8 +5,8 @@ use std::ffi::CString;
 pub use aws_lc_sys::*;
 use tls_harness::scenario::{CipherSuite, KeyExchange};
 
-pub use crate::bssl::*;
 use crate::ssl;
+pub use crate::{bssl::*, bssl_primitives::hash};
 
 // SAFETY of all functions below: the caller passes valid objects of the library.
 

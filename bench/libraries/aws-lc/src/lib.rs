@@ -2,7 +2,12 @@
 
 #[path = "../../shared/bssl.rs"]
 mod bssl;
+#[path = "../../shared/bssl_primitives.rs"]
+mod bssl_primitives;
+#[path = "../../shared/evp.rs"]
+mod evp;
 mod ffi;
+mod primitives;
 #[path = "../../shared/ssl/mod.rs"]
 mod ssl;
 
@@ -10,7 +15,7 @@ pub use crate::ssl::Ssl as AwsLc;
 
 use std::ffi::CStr;
 
-use anyhow::{Context as _, Result, bail};
+use anyhow::{Context as _, Result};
 use tls_harness::{
     binary,
     implementation::{self, Implementation},
@@ -18,9 +23,6 @@ use tls_harness::{
     scenario::{KeyExchange, Operation, Protocol, Scenario},
     workloads::primitives::Cryptography,
 };
-
-/// Reason why AWS-LC has no primitives of its own here.
-const PRIMITIVES: &str = "AWS-LC's cryptography is measured with rustls, as aws-lc-rs";
 
 /// Reason why QUIC's packets are not measured.
 const PACKETS: &str = "AWS-LC gives traffic secrets to QUIC, and has no API that protects packets";
@@ -45,9 +47,6 @@ fn implementation() -> Result<Implementation> {
 
 /// The reason why AWS-LC does not support the scenario, if it does not.
 fn unsupported(scenario: &Scenario) -> Option<String> {
-    if scenario.operation == Operation::Primitive {
-        return Some(PRIMITIVES.into());
-    }
     if scenario.operation == Operation::QuicPacket {
         return Some(PACKETS.into());
     }
@@ -65,9 +64,13 @@ fn unsupported(scenario: &Scenario) -> Option<String> {
     })
 }
 
-/// Always fails with `PRIMITIVES`.
+/// The library's cryptography, for primitives.
+///
+/// # Errors
+///
+/// None; other libraries may have none.
 fn cryptography() -> Result<&'static dyn Cryptography> {
-    bail!(PRIMITIVES)
+    Ok(&primitives::AwsLcCrypto)
 }
 
 /// The groups whose key shares a client sends.

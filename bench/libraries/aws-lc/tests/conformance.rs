@@ -12,7 +12,7 @@ const OWN: &str = include_str!("unsupported.txt");
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_tls-aws-lc");
 
-conformance_tests!(AwsLc, PROGRAM, unsupported: [unsupported::PRIMITIVES, unsupported::QUIC_PACKETS, unsupported::SESSION_ID, OWN]);
+conformance_tests!(AwsLc, PROGRAM, unsupported: [unsupported::QUIC_PACKETS, unsupported::SESSION_ID, OWN]);
 
 #[test]
 fn every_primitive_is_right() {

@@ -2,13 +2,14 @@
 
 use std::ptr;
 
-use anyhow::Result;
 #[cfg(not(boringssl_groups))]
 pub use boring_sys::SSL_get_curve_id as SSL_get_group_id;
 pub use boring_sys::*;
 use tls_harness::scenario::{CipherSuite, KeyExchange};
 
 pub use crate::bssl::*;
+#[cfg(boringssl_groups)]
+pub use crate::bssl_primitives::hash;
 use crate::ssl;
 
 // SAFETY of all functions below: the caller passes valid objects of the library.
@@ -48,11 +49,4 @@ pub unsafe fn set_key_shares(_: *mut SSL, _: &[KeyExchange]) -> bool {
 pub unsafe fn set_key_shares(ssl: *mut SSL, groups: &[KeyExchange]) -> bool {
     let numbers: Vec<u16> = groups.iter().map(|group| group.number()).collect();
     unsafe { SSL_set1_client_key_shares(ssl, numbers.as_ptr(), numbers.len()) == 1 }
-}
-
-/// The hash of all measured signatures.
-#[cfg(boringssl_groups)]
-pub fn sha256() -> Result<*const EVP_MD> {
-    // SAFETY: EVP_sha256 returns a static object.
-    Ok(unsafe { EVP_sha256() })
 }

@@ -3,6 +3,9 @@
 #[path = "../../shared/bssl.rs"]
 mod bssl;
 #[cfg(boringssl_groups)]
+#[path = "../../shared/bssl_primitives.rs"]
+mod bssl_primitives;
+#[cfg(boringssl_groups)]
 #[path = "../../shared/evp.rs"]
 mod evp;
 mod ffi;

@@ -258,6 +258,11 @@ impl TlsLibrary for GnuTls {
                 setup.certificate
             ));
         }
+        if setup.compresses {
+            return reason(
+                "this adapter compresses no certificates: Debian 12 builds GnuTLS without zlib",
+            );
+        }
         let mutual = setup.authentication == Authentication::Mutual;
         if mutual && (setup.protocol, setup.certificate) == (Protocol::Tls12, Certificate::Ed25519)
         {

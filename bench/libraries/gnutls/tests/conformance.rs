@@ -39,6 +39,7 @@ conformance_tests!(
         unsupported::SESSION_ID,
         OWN,
         unsupported::ML_KEM_ALONE,
+        unsupported::COMPRESSION,
         if has_hybrid_group() { "" } else { unsupported::HYBRID },
         if has_hybrid_group() { "" } else { unsupported::P256_HYBRID },
         if has_hybrid_group() { "" } else { unsupported::ML_DSA },

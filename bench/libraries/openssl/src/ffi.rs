@@ -14,6 +14,8 @@ pub use openssl_sys::{
     SSL_CTX_set_tlsext_servername_callback__fixed_rust as SSL_CTX_set_tlsext_servername_callback,
     *,
 };
+#[cfg(openssl_3)]
+use tls_harness::scenario::Certificate;
 use tls_harness::scenario::{CipherSuite, KeyExchange};
 
 use crate::{ssl, tuned};
@@ -38,6 +40,13 @@ unsafe extern "C" {
         method: *const SSL_METHOD,
     ) -> *mut SSL_CTX;
     fn X509_get0_pubkey(certificate: *const X509) -> *mut EVP_PKEY;
+    pub fn EVP_PKEY_CTX_set_group_name(context: *mut EVP_PKEY_CTX, name: *const c_char) -> c_int;
+    pub fn EVP_PKEY_get1_encoded_public_key(key: *mut EVP_PKEY, share: *mut *mut c_uchar) -> usize;
+    pub fn EVP_PKEY_set1_encoded_public_key(
+        key: *mut EVP_PKEY,
+        share: *const c_uchar,
+        length: usize,
+    ) -> c_int;
     fn X509_new_ex(library: *mut OSSL_LIB_CTX, properties: *const c_char) -> *mut X509;
     fn PEM_read_bio_PrivateKey_ex(
         bio: *mut BIO,
@@ -68,6 +77,11 @@ unsafe extern "C" {
         decrypt: Option<DecryptTicket>,
         argument: *mut c_void,
     ) -> c_int;
+}
+
+/// `crate::unsupported` excludes scenarios with compressed certificates.
+pub unsafe fn compress_certificates(_: *mut SSL_CTX, _: bool) -> bool {
+    false
 }
 
 /// Creates an `SSL_CTX`; it is tuned if this thread makes tuned objects.
@@ -280,12 +294,16 @@ pub unsafe fn text(text: *const c_char) -> Result<&'static str> {
         .context("the library's text is not UTF-8")
 }
 
-/// The hash of all measured signatures. It is fetched once and never freed, because each use of
+/// The hash of measured signatures. It is fetched once and never freed, because each use of
 /// `EVP_sha256` would fetch it implicitly. A process makes only a few.
 #[cfg(openssl_3)]
-pub fn sha256() -> Result<*const EVP_MD> {
+pub fn hash(certificate: Certificate) -> Result<*const EVP_MD> {
+    let name = match certificate {
+        Certificate::EcdsaP384 => c"SHA384",
+        _ => c"SHA256",
+    };
     // SAFETY: the name is a C string.
-    let hash = unsafe { EVP_MD_fetch(ptr::null_mut(), c"SHA256".as_ptr(), ptr::null()) };
+    let hash = unsafe { EVP_MD_fetch(ptr::null_mut(), name.as_ptr(), ptr::null()) };
     ssl::check(!hash.is_null(), "EVP_MD_fetch")?;
     Ok(hash)
 }

@@ -17,7 +17,7 @@ use tls_harness::{
     binary,
     implementation::{self, Implementation},
     library::Setup,
-    scenario::{Operation, Scenario},
+    scenario::{Operation, Scenario, Variant},
     workloads::primitives::{Cryptography, Primitive},
 };
 
@@ -62,10 +62,16 @@ const PRIMITIVES: &str = "primitives are measured by an API that OpenSSL has sin
 const PACKETS: &str =
     "OpenSSL gives traffic secrets to QUIC since 3.5, and has no API that protects packets";
 
+/// Reason why certificates are not compressed.
+const COMPRESSION: &str = "openssl-src builds OpenSSL without zlib";
+
 /// The reason why this OpenSSL does not support the scenario, if it does not.
 fn unsupported(scenario: &Scenario) -> Option<String> {
     if scenario.operation == Operation::QuicPacket {
         return Some(PACKETS.into());
+    }
+    if scenario.variant == Some(Variant::Compressed) {
+        return Some(COMPRESSION.into());
     }
     if cfg!(openssl_hybrid) {
         return None;

@@ -10,7 +10,7 @@ use anyhow::{Context, Result, ensure};
 use tls_harness::{
     scenario::Certificate,
     workloads::primitives::{
-        Aead, Cipher, Cryptography, Group, KeyExchange, NONCE, PrivateKey, Secret, Signature, TAG,
+        Aead, Cipher, Cryptography, Group, KeyExchange, NONCE, PrivateKey, Signature, TAG,
     },
 };
 
@@ -162,6 +162,11 @@ impl EvpKeyExchange {
         // SAFETY: the context is valid.
         let ready = unsafe { ffi::EVP_PKEY_keygen_init(generator) == 1 };
         check(ready, "EVP_PKEY_keygen_init")?;
+        if let Some(curve) = curve(group) {
+            // SAFETY: the context is valid, and the library copies the name.
+            let set = unsafe { ffi::EVP_PKEY_CTX_set_group_name(generator, curve.as_ptr()) == 1 };
+            check(set, "EVP_PKEY_CTX_set_group_name")?;
+        }
         Ok(this)
     }
 }
@@ -176,7 +181,17 @@ impl Drop for EvpKeyExchange {
 fn name(group: Group) -> &'static CStr {
     match group {
         Group::X25519 => c"X25519",
+        Group::Secp256r1 | Group::Secp384r1 => c"EC",
         Group::MlKem768 => c"ML-KEM-768",
+    }
+}
+
+/// The curve that a key of the type "EC" has.
+fn curve(group: Group) -> Option<&'static CStr> {
+    match group {
+        Group::Secp256r1 => Some(c"P-256"),
+        Group::Secp384r1 => Some(c"P-384"),
+        Group::X25519 | Group::MlKem768 => None,
     }
 }
 
@@ -207,6 +222,51 @@ impl Key {
         };
         check(!key.is_null(), "EVP_PKEY_new_raw_public_key_ex")?;
         Ok(Self { key, group })
+    }
+
+    /// The peer's public key, of the same group.
+    fn peer(&self, share: &[u8]) -> Result<Self> {
+        if curve(self.group).is_none() {
+            return Self::public(self.group, share);
+        }
+        // SAFETY: the returned value owns the new key, this key is valid, and the length is that of
+        // the buffer.
+        unsafe {
+            let key = Self {
+                key: ffi::EVP_PKEY_new(),
+                group: self.group,
+            };
+            check(!key.key.is_null(), "EVP_PKEY_new")?;
+            let set = ffi::EVP_PKEY_copy_parameters(key.key, self.key) == 1
+                && ffi::EVP_PKEY_set1_encoded_public_key(key.key, share.as_ptr(), share.len()) == 1;
+            check(set, "EVP_PKEY_set1_encoded_public_key")?;
+            Ok(key)
+        }
+    }
+
+    /// Writes the public key as TLS encodes it.
+    fn write(&self, share: &mut [u8]) -> Result<()> {
+        let mut length = share.len();
+        if curve(self.group).is_none() {
+            // SAFETY: the key is valid, and the length is that of the buffer.
+            let written = unsafe {
+                ffi::EVP_PKEY_get_raw_public_key(self.key, share.as_mut_ptr(), &mut length) == 1
+            };
+            check(written, "EVP_PKEY_get_raw_public_key")?;
+            return filled(length, share);
+        }
+        let mut encoded = ptr::null_mut();
+        // SAFETY: the key is valid; the library allocates the encoded key, which is copied if it is
+        // as long as the buffer, and freed.
+        unsafe {
+            length = ffi::EVP_PKEY_get1_encoded_public_key(self.key, &mut encoded);
+            if length == share.len() {
+                ptr::copy_nonoverlapping(encoded, share.as_mut_ptr(), length);
+            }
+            ffi::OPENSSL_free(encoded.cast());
+        }
+        check(length > 0, "EVP_PKEY_get1_encoded_public_key")?;
+        filled(length, share)
     }
 
     fn context(&self) -> Result<KeyContext> {
@@ -247,18 +307,12 @@ impl KeyExchange for EvpKeyExchange {
             key,
             group: self.group,
         });
-        let mut length = share.len();
-        // SAFETY: the key is valid, and the length is that of the buffer.
-        let written = unsafe {
-            ffi::EVP_PKEY_get_raw_public_key(key.key, share.as_mut_ptr(), &mut length) == 1
-        };
-        check(written, "EVP_PKEY_get_raw_public_key")?;
-        filled(length, share)?;
+        key.write(share)?;
         Ok(key)
     }
 
-    fn encapsulate(&self, share: &[u8], answer: &mut [u8], secret: &mut Secret) -> Result<()> {
-        if self.group == Group::X25519 {
+    fn encapsulate(&self, share: &[u8], answer: &mut [u8], secret: &mut [u8]) -> Result<()> {
+        if self.group != Group::MlKem768 {
             return self.generate(answer)?.agree(share, secret);
         }
         let key = Key::public(self.group, share)?;
@@ -282,14 +336,14 @@ impl KeyExchange for EvpKeyExchange {
 }
 
 impl PrivateKey for Key {
-    fn agree(&mut self, answer: &[u8], secret: &mut Secret) -> Result<()> {
+    fn agree(&mut self, answer: &[u8], secret: &mut [u8]) -> Result<()> {
         let context = self.context()?;
         let mut length = secret.len();
         // SAFETY: the contexts and keys are valid, and the lengths are those of the buffers.
         let done = unsafe {
             match self.group {
-                Group::X25519 => {
-                    let peer = Self::public(self.group, answer)?;
+                Group::X25519 | Group::Secp256r1 | Group::Secp384r1 => {
+                    let peer = self.peer(answer)?;
                     ffi::EVP_PKEY_derive_init(context.0) == 1
                         && ffi::EVP_PKEY_derive_set_peer(context.0, peer.key) == 1
                         && ffi::EVP_PKEY_derive(context.0, secret.as_mut_ptr(), &mut length) == 1

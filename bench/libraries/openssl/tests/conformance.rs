@@ -11,6 +11,7 @@ const PROGRAM: &str = env!("CARGO_BIN_EXE_tls-openssl");
 
 const UNSUPPORTED: &[&str] = match (cfg!(openssl_3), cfg!(openssl_hybrid)) {
     (false, _) => &[
+        unsupported::COMPRESSION,
         unsupported::HYBRID,
         unsupported::QUIC_PACKETS,
         unsupported::P256_HYBRID,
@@ -19,6 +20,7 @@ const UNSUPPORTED: &[&str] = match (cfg!(openssl_3), cfg!(openssl_hybrid)) {
         unsupported::PRIMITIVES,
     ],
     (true, false) => &[
+        unsupported::COMPRESSION,
         unsupported::HYBRID,
         unsupported::QUIC_PACKETS,
         unsupported::P256_HYBRID,
@@ -26,7 +28,7 @@ const UNSUPPORTED: &[&str] = match (cfg!(openssl_3), cfg!(openssl_hybrid)) {
         unsupported::ML_DSA,
         unsupported::ML_KEM,
     ],
-    (true, true) => &[unsupported::QUIC_PACKETS],
+    (true, true) => &[unsupported::QUIC_PACKETS, unsupported::COMPRESSION],
 };
 
 conformance_tests!(OpenSsl, PROGRAM, unsupported: UNSUPPORTED);

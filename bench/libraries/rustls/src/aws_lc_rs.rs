@@ -13,17 +13,17 @@ use ::aws_lc_rs::{
     error::{KeyRejected, Unspecified},
     kem::{DecapsulationKey, EncapsulationKey, ML_KEM_768},
     signature::{
-        ECDSA_P256_SHA256_ASN1_SIGNING, EcdsaKeyPair, KeyPair as _, ML_DSA_44, ML_DSA_44_SIGNING,
-        ML_DSA_65, ML_DSA_65_SIGNING, ML_DSA_87, ML_DSA_87_SIGNING, ParsedPublicKey as PublicKey,
+        EcdsaKeyPair, EcdsaSigningAlgorithm, KeyPair as _, ML_DSA_44, ML_DSA_44_SIGNING, ML_DSA_65,
+        ML_DSA_65_SIGNING, ML_DSA_87, ML_DSA_87_SIGNING, ParsedPublicKey as PublicKey,
         PqdsaKeyPair as MlDsaKey, RsaKeyPair, VerificationAlgorithm,
     },
 };
 use anyhow::{Result, anyhow, bail};
-use provider::{ProviderAead, ProviderSignature, ProviderX25519};
+use provider::{ProviderAead, ProviderCurve, ProviderSignature};
 use tls_harness::{
     scenario::Certificate,
     workloads::primitives::{
-        Aead, Cipher, Cryptography, Group, KeyExchange, PrivateKey, Secret, Signature,
+        Aead, Cipher, Cryptography, Group, KeyExchange, PrivateKey, Signature,
     },
 };
 
@@ -39,10 +39,10 @@ impl Cryptography for AwsLcRs {
     }
 
     fn key_exchange(&self, group: Group) -> Result<Box<dyn KeyExchange>> {
-        Ok(match group {
-            Group::X25519 => Box::new(ProviderX25519::new()),
-            Group::MlKem768 => Box::new(MlKem768),
-        })
+        match ProviderCurve::new(group) {
+            Some(curve) => Ok(Box::new(curve)),
+            None => Ok(Box::new(MlKem768)),
+        }
     }
 }
 
@@ -57,8 +57,11 @@ fn verify(key: &PublicKey, message: &[u8], signature: &[u8]) -> Result<(), Unspe
     key.verify_sig(message, signature)
 }
 
-fn ecdsa_key(pkcs8: &[u8]) -> Result<EcdsaKeyPair, KeyRejected> {
-    EcdsaKeyPair::from_pkcs8(&ECDSA_P256_SHA256_ASN1_SIGNING, pkcs8)
+fn ecdsa_key(
+    algorithm: &'static EcdsaSigningAlgorithm,
+    pkcs8: &[u8],
+) -> Result<EcdsaKeyPair, KeyRejected> {
+    EcdsaKeyPair::from_pkcs8(algorithm, pkcs8)
 }
 
 fn signature_length(key: &RsaKeyPair) -> usize {
@@ -83,8 +86,8 @@ fn ml_dsa_sign(key: &MlDsaKey, message: &[u8], signature: &mut [u8]) -> Result<u
     key.sign(message, signature)
 }
 
-fn agree(key: EphemeralPrivateKey, peer: &[u8], secret: &mut Secret) -> Result<(), Unspecified> {
-    let peer = agreement::UnparsedPublicKey::new(&agreement::X25519, peer);
+fn agree(key: EphemeralPrivateKey, peer: &[u8], secret: &mut [u8]) -> Result<(), Unspecified> {
+    let peer = agreement::UnparsedPublicKey::new(key.algorithm(), peer);
     agreement::agree_ephemeral(key, peer, Unspecified, |agreed| {
         secret.copy_from_slice(agreed);
         Ok(())
@@ -104,7 +107,7 @@ impl KeyExchange for MlKem768 {
         Ok(Box::new(MlKem768Key(key)))
     }
 
-    fn encapsulate(&self, share: &[u8], answer: &mut [u8], secret: &mut Secret) -> Result<()> {
+    fn encapsulate(&self, share: &[u8], answer: &mut [u8], secret: &mut [u8]) -> Result<()> {
         let key = EncapsulationKey::new(&ML_KEM_768, share);
         let key = key.map_err(|error| anyhow!("the library rejected the peer's key: {error}"))?;
         let (ciphertext, agreed) = key
@@ -117,7 +120,7 @@ impl KeyExchange for MlKem768 {
 }
 
 impl PrivateKey for MlKem768Key {
-    fn agree(&mut self, answer: &[u8], secret: &mut Secret) -> Result<()> {
+    fn agree(&mut self, answer: &[u8], secret: &mut [u8]) -> Result<()> {
         let agreed = self.0.decapsulate(answer.into());
         let agreed = agreed.map_err(|_| anyhow!("decapsulating failed"))?;
         secret.copy_from_slice(agreed.as_ref());

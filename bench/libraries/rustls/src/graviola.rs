@@ -1,18 +1,20 @@
 //! Primitives of graviola.
 
+use std::marker::PhantomData;
+
 use anyhow::{Result, anyhow, bail};
 use graviola::{
     Error,
     aead::{AesGcm, ChaCha20Poly1305},
-    hashing::Sha256,
-    key_agreement::{mlkem768, x25519},
-    signing::{ecdsa, rsa},
+    hashing::{Hash, Sha256, Sha384},
+    key_agreement::{mlkem768, p256, p384, x25519},
+    signing::{ecdsa, eddsa, rsa},
 };
 use pki_types::{PrivateKeyDer, pem::PemObject};
 use tls_harness::{
     scenario::Certificate,
     workloads::primitives::{
-        Aead, Cipher, Cryptography, Group, KeyExchange, NONCE, PrivateKey, Secret, Signature,
+        Aead, Cipher, Cryptography, Group, KeyExchange, NONCE, PrivateKey, Signature,
     },
 };
 
@@ -40,9 +42,17 @@ impl Cryptography for Graviola {
             Certificate::EcdsaP256 => {
                 let key = ecdsa::SigningKey::<ecdsa::P256>::from_pkcs8_der(der).map_err(failed)?;
                 let public = key.private_key.public_key_uncompressed();
-                let public = ecdsa::VerifyingKey::from_x962_uncompressed(&public);
-                let public = public.map_err(failed)?;
-                Box::new(Ecdsa { key, public })
+                Box::new(Ecdsa::<_, Sha256>::new(key, &public)?)
+            }
+            Certificate::EcdsaP384 => {
+                let key = ecdsa::SigningKey::<ecdsa::P384>::from_pkcs8_der(der).map_err(failed)?;
+                let public = key.private_key.public_key_uncompressed();
+                Box::new(Ecdsa::<_, Sha384>::new(key, &public)?)
+            }
+            Certificate::Ed25519 => {
+                let key = eddsa::Ed25519SigningKey::from_pkcs8_der(der).map_err(failed)?;
+                let public = key.public_key();
+                Box::new(Ed25519 { key, public })
             }
             other => bail!("{other} is not a primitive"),
         })
@@ -51,6 +61,8 @@ impl Cryptography for Graviola {
     fn key_exchange(&self, group: Group) -> Result<Box<dyn KeyExchange>> {
         Ok(match group {
             Group::X25519 => Box::new(X25519),
+            Group::Secp256r1 => Box::new(P256),
+            Group::Secp384r1 => Box::new(P384),
             Group::MlKem768 => Box::new(MlKem768),
         })
     }
@@ -106,20 +118,47 @@ impl Signature for Rsa {
     }
 }
 
-struct Ecdsa {
-    key: ecdsa::SigningKey<ecdsa::P256>,
-    public: ecdsa::VerifyingKey<ecdsa::P256>,
+/// ECDSA on a curve with a hash.
+struct Ecdsa<C: ecdsa::Curve, H> {
+    key: ecdsa::SigningKey<C>,
+    public: ecdsa::VerifyingKey<C>,
+    hash: PhantomData<H>,
 }
 
-impl Signature for Ecdsa {
+impl<C: ecdsa::Curve, H> Ecdsa<C, H> {
+    fn new(key: ecdsa::SigningKey<C>, public: &[u8]) -> Result<Self> {
+        let public = ecdsa::VerifyingKey::from_x962_uncompressed(public).map_err(failed)?;
+        let hash = PhantomData;
+        Ok(Self { key, public, hash })
+    }
+}
+
+impl<C: ecdsa::Curve, H: Hash> Signature for Ecdsa<C, H> {
     fn sign(&mut self, message: &[u8], signature: &mut [u8]) -> Result<usize> {
-        let made = self.key.sign_asn1::<Sha256>(&[message], signature);
+        let made = self.key.sign_asn1::<H>(&[message], signature);
         Ok(made.map_err(failed)?.len())
     }
 
     fn verify(&mut self, message: &[u8], signature: &[u8]) -> Result<()> {
-        let verified = self.public.verify_asn1::<Sha256>(&[message], signature);
+        let verified = self.public.verify_asn1::<H>(&[message], signature);
         verified.map_err(failed)
+    }
+}
+
+struct Ed25519 {
+    key: eddsa::Ed25519SigningKey,
+    public: eddsa::Ed25519VerifyingKey,
+}
+
+impl Signature for Ed25519 {
+    fn sign(&mut self, message: &[u8], signature: &mut [u8]) -> Result<usize> {
+        let made = self.key.sign(message);
+        signature[..made.len()].copy_from_slice(&made);
+        Ok(made.len())
+    }
+
+    fn verify(&mut self, message: &[u8], signature: &[u8]) -> Result<()> {
+        self.public.verify(signature, message).map_err(failed)
     }
 }
 
@@ -134,13 +173,40 @@ impl KeyExchange for X25519 {
 }
 
 impl PrivateKey for Once<x25519::PrivateKey> {
-    fn agree(&mut self, answer: &[u8], secret: &mut Secret) -> Result<()> {
+    fn agree(&mut self, answer: &[u8], secret: &mut [u8]) -> Result<()> {
         let peer = x25519::PublicKey::try_from_slice(answer).map_err(failed)?;
         let agreed = self.take()?.diffie_hellman(&peer).map_err(failed)?;
         secret.copy_from_slice(&agreed.0);
         Ok(())
     }
 }
+
+/// A curve of NIST.
+macro_rules! curve {
+    ($name:ident, $module:ident) => {
+        struct $name;
+
+        impl KeyExchange for $name {
+            fn generate(&self, share: &mut [u8]) -> Result<Box<dyn PrivateKey>> {
+                let key = $module::PrivateKey::new_random().map_err(failed)?;
+                share.copy_from_slice(&key.public_key_uncompressed());
+                Ok(Box::new(Once::new(key)))
+            }
+        }
+
+        impl PrivateKey for Once<$module::PrivateKey> {
+            fn agree(&mut self, answer: &[u8], secret: &mut [u8]) -> Result<()> {
+                let peer = $module::PublicKey::from_x962_uncompressed(answer).map_err(failed)?;
+                let agreed = self.take()?.diffie_hellman(&peer).map_err(failed)?;
+                secret.copy_from_slice(&agreed.0);
+                Ok(())
+            }
+        }
+    };
+}
+
+curve!(P256, p256);
+curve!(P384, p384);
 
 struct MlKem768;
 
@@ -151,7 +217,7 @@ impl KeyExchange for MlKem768 {
         Ok(Box::new(Once::new(key)))
     }
 
-    fn encapsulate(&self, share: &[u8], answer: &mut [u8], secret: &mut Secret) -> Result<()> {
+    fn encapsulate(&self, share: &[u8], answer: &mut [u8], secret: &mut [u8]) -> Result<()> {
         let key = mlkem768::EncapKey::from_bytes(share.try_into()?).map_err(failed)?;
         let (agreed, ciphertext) = key.encaps().map_err(failed)?;
         answer.copy_from_slice(ciphertext.as_ref());
@@ -161,7 +227,7 @@ impl KeyExchange for MlKem768 {
 }
 
 impl PrivateKey for Once<mlkem768::DecapKey> {
-    fn agree(&mut self, answer: &[u8], secret: &mut Secret) -> Result<()> {
+    fn agree(&mut self, answer: &[u8], secret: &mut [u8]) -> Result<()> {
         let ciphertext: [u8; 1088] = answer.try_into()?;
         let agreed = self.take()?.decaps(&ciphertext.into());
         secret.copy_from_slice(agreed.as_ref());

@@ -2,6 +2,7 @@
 
 #[cfg(feature = "aws-lc-rs")]
 mod aws_lc_rs;
+mod compression;
 mod connection;
 #[cfg(feature = "graviola")]
 mod graviola;
@@ -277,6 +278,10 @@ impl TlsLibrary for Rustls {
             if setup.certificate.is_ml_dsa() && !self.verifies(setup.certificate) {
                 return Some(self.lacks(&setup.certificate.to_string()));
             }
+            #[cfg(not(feature = "certificate-compression"))]
+            if setup.compresses {
+                return Some(compression::NONE.into());
+            }
             if !self.signs(&setup) {
                 return Some(self.lacks(&format!("{} in TLS 1.2", setup.certificate)));
             }
@@ -341,6 +346,7 @@ impl TlsLibrary for Rustls {
             }
         };
         config.max_fragment_size = max_fragment_size(setup);
+        compression::of_client(&mut config, setup);
         config.resumption = match setup.resumption {
             Resumption::None => ClientResumption::disabled(),
             _ => ClientResumption::store(Arc::new(SessionSlot::default())),
@@ -374,6 +380,7 @@ impl TlsLibrary for Rustls {
             _ => builder.with_cert_resolver(Arc::new(by_name(setup, &provider)?)),
         };
         config.max_fragment_size = max_fragment_size(setup);
+        compression::of_server(&mut config, setup);
         config.session_storage = Arc::new(NoServerSessionStorage {});
         config.send_tls13_tickets = 1;
         match setup.resumption {

@@ -5,16 +5,17 @@ use anyhow::{Result, anyhow};
 use pki_types::{PrivateKeyDer, pem::PemObject};
 use tls_harness::{
     scenario::Certificate,
-    workloads::primitives::{Aead, Cipher, KeyExchange, NONCE, PrivateKey, Secret, Signature},
+    workloads::primitives::{Aead, Cipher, Group, KeyExchange, NONCE, PrivateKey, Signature},
 };
 
 use super::crypto::{
     aead::{AES_128_GCM, AES_256_GCM, Aad, CHACHA20_POLY1305, LessSafeKey, Nonce, UnboundKey},
-    agreement::{EphemeralPrivateKey, X25519},
+    agreement::{self, ECDH_P256, ECDH_P384, EphemeralPrivateKey, X25519},
     rand::SystemRandom,
     signature::{
-        ECDSA_P256_SHA256_ASN1, EcdsaKeyPair, KeyPair, RSA_PSS_2048_8192_SHA256, RSA_PSS_SHA256,
-        RsaKeyPair,
+        ECDSA_P256_SHA256_ASN1, ECDSA_P256_SHA256_ASN1_SIGNING, ECDSA_P384_SHA384_ASN1,
+        ECDSA_P384_SHA384_ASN1_SIGNING, ED25519, EcdsaKeyPair, Ed25519KeyPair, KeyPair,
+        RSA_PSS_2048_8192_SHA256, RSA_PSS_SHA256, RsaKeyPair,
     },
 };
 use crate::primitive::{Once, data_and_tag};
@@ -54,6 +55,7 @@ impl Aead for ProviderAead {
 enum SigningKey {
     Rsa(Box<RsaKeyPair>),
     Ecdsa(Box<EcdsaKeyPair>),
+    Ed25519(Box<Ed25519KeyPair>),
     MlDsa(super::MlDsaKey),
 }
 
@@ -74,10 +76,23 @@ impl ProviderSignature {
                 let public = super::public_key(&RSA_PSS_2048_8192_SHA256, key.public_key())?;
                 (SigningKey::Rsa(Box::new(key)), public)
             }
-            Certificate::EcdsaP256 => {
-                let key = super::ecdsa_key(der.secret_der()).map_err(refused)?;
-                let public = super::public_key(&ECDSA_P256_SHA256_ASN1, key.public_key())?;
+            Certificate::EcdsaP256 | Certificate::EcdsaP384 => {
+                let (signing, verifying) = match certificate {
+                    Certificate::EcdsaP256 => {
+                        (&ECDSA_P256_SHA256_ASN1_SIGNING, &ECDSA_P256_SHA256_ASN1)
+                    }
+                    _ => (&ECDSA_P384_SHA384_ASN1_SIGNING, &ECDSA_P384_SHA384_ASN1),
+                };
+                let key = super::ecdsa_key(signing, der.secret_der()).map_err(refused)?;
+                let public = super::public_key(verifying, key.public_key())?;
                 (SigningKey::Ecdsa(Box::new(key)), public)
+            }
+            Certificate::Ed25519 => {
+                // PKCS #8 version 1 has no public key to check.
+                let key = Ed25519KeyPair::from_pkcs8_maybe_unchecked(der.secret_der());
+                let key = key.map_err(refused)?;
+                let public = super::public_key(&ED25519, key.public_key())?;
+                (SigningKey::Ed25519(Box::new(key)), public)
             }
             other => {
                 let (key, public) = super::ml_dsa_key(other, der.secret_der())?;
@@ -90,6 +105,12 @@ impl ProviderSignature {
             random: SystemRandom::new(),
         })
     }
+}
+
+/// Copies a signature to the front of a buffer, and returns its length.
+fn copied(made: &[u8], signature: &mut [u8]) -> usize {
+    signature[..made.len()].copy_from_slice(made);
+    made.len()
 }
 
 impl Signature for ProviderSignature {
@@ -105,10 +126,9 @@ impl Signature for ProviderSignature {
             }
             SigningKey::Ecdsa(key) => {
                 let made = key.sign(&self.random, message).map_err(failed)?;
-                let made = made.as_ref();
-                signature[..made.len()].copy_from_slice(made);
-                Ok(made.len())
+                Ok(copied(made.as_ref(), signature))
             }
+            SigningKey::Ed25519(key) => Ok(copied(key.sign(message).as_ref(), signature)),
             SigningKey::MlDsa(key) => super::ml_dsa_sign(key, message, signature).map_err(failed),
         }
     }
@@ -119,29 +139,36 @@ impl Signature for ProviderSignature {
     }
 }
 
-pub struct ProviderX25519 {
+pub struct ProviderCurve {
+    algorithm: &'static agreement::Algorithm,
     random: SystemRandom,
 }
 
-impl ProviderX25519 {
-    pub fn new() -> Self {
-        Self {
-            random: SystemRandom::new(),
-        }
+impl ProviderCurve {
+    /// `None` if the group is no elliptic curve.
+    pub fn new(group: Group) -> Option<Self> {
+        let algorithm = match group {
+            Group::X25519 => &X25519,
+            Group::Secp256r1 => &ECDH_P256,
+            Group::Secp384r1 => &ECDH_P384,
+            Group::MlKem768 => return None,
+        };
+        let random = SystemRandom::new();
+        Some(Self { algorithm, random })
     }
 }
 
-impl KeyExchange for ProviderX25519 {
+impl KeyExchange for ProviderCurve {
     fn generate(&self, share: &mut [u8]) -> Result<Box<dyn PrivateKey>> {
         let failed = |_| anyhow!("generating a key failed");
-        let key = EphemeralPrivateKey::generate(&X25519, &self.random).map_err(failed)?;
+        let key = EphemeralPrivateKey::generate(self.algorithm, &self.random).map_err(failed)?;
         share.copy_from_slice(key.compute_public_key().map_err(failed)?.as_ref());
         Ok(Box::new(Once::new(key)))
     }
 }
 
 impl PrivateKey for Once<EphemeralPrivateKey> {
-    fn agree(&mut self, answer: &[u8], secret: &mut Secret) -> Result<()> {
+    fn agree(&mut self, answer: &[u8], secret: &mut [u8]) -> Result<()> {
         super::agree(self.take()?, answer, secret)
             .map_err(|_| anyhow!("the library rejected the peer's key"))
     }

@@ -13,15 +13,14 @@ use ::ring::{
     error::{KeyRejected, Unspecified},
     rand::SystemRandom,
     signature::{
-        ECDSA_P256_SHA256_ASN1_SIGNING, EcdsaKeyPair, RsaKeyPair, UnparsedPublicKey,
-        VerificationAlgorithm,
+        EcdsaKeyPair, EcdsaSigningAlgorithm, RsaKeyPair, UnparsedPublicKey, VerificationAlgorithm,
     },
 };
 use anyhow::{Result, bail};
-use provider::{ProviderAead, ProviderSignature, ProviderX25519};
+use provider::{ProviderAead, ProviderCurve, ProviderSignature};
 use tls_harness::{
     scenario::Certificate,
-    workloads::primitives::{Aead, Cipher, Cryptography, Group, KeyExchange, Secret, Signature},
+    workloads::primitives::{Aead, Cipher, Cryptography, Group, KeyExchange, Signature},
 };
 
 pub struct Ring;
@@ -36,9 +35,9 @@ impl Cryptography for Ring {
     }
 
     fn key_exchange(&self, group: Group) -> Result<Box<dyn KeyExchange>> {
-        match group {
-            Group::X25519 => Ok(Box::new(ProviderX25519::new())),
-            Group::MlKem768 => bail!("ring has no ML-KEM"),
+        match ProviderCurve::new(group) {
+            Some(curve) => Ok(Box::new(curve)),
+            None => bail!("ring has no {group}"),
         }
     }
 }
@@ -57,8 +56,11 @@ fn verify(key: &PublicKey, message: &[u8], signature: &[u8]) -> Result<(), Unspe
     key.verify(message, signature)
 }
 
-fn ecdsa_key(pkcs8: &[u8]) -> Result<EcdsaKeyPair, KeyRejected> {
-    EcdsaKeyPair::from_pkcs8(&ECDSA_P256_SHA256_ASN1_SIGNING, pkcs8, &SystemRandom::new())
+fn ecdsa_key(
+    algorithm: &'static EcdsaSigningAlgorithm,
+    pkcs8: &[u8],
+) -> Result<EcdsaKeyPair, KeyRejected> {
+    EcdsaKeyPair::from_pkcs8(algorithm, pkcs8, &SystemRandom::new())
 }
 
 fn signature_length(key: &RsaKeyPair) -> usize {
@@ -76,7 +78,7 @@ fn ml_dsa_sign(key: &MlDsaKey, _: &[u8], _: &mut [u8]) -> Result<usize, Unspecif
     match *key {}
 }
 
-fn agree(key: EphemeralPrivateKey, peer: &[u8], secret: &mut Secret) -> Result<(), Unspecified> {
-    let peer = agreement::UnparsedPublicKey::new(&agreement::X25519, peer);
+fn agree(key: EphemeralPrivateKey, peer: &[u8], secret: &mut [u8]) -> Result<(), Unspecified> {
+    let peer = agreement::UnparsedPublicKey::new(key.algorithm(), peer);
     agreement::agree_ephemeral(key, &peer, |agreed| secret.copy_from_slice(agreed))
 }

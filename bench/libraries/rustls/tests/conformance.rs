@@ -7,6 +7,12 @@ mod conformance;
 /// Transfers in records of 16 KiB: from 0.24 on, rustls includes the tag in their size.
 const FULL_RECORDS: &str = include_str!("unsupported/full-records.txt");
 
+/// Compressed certificates: only the build of the workspace has the feature.
+const COMPRESSION: &str = match cfg!(feature = "certificate-compression") {
+    true => "",
+    false => conformance::unsupported::COMPRESSION,
+};
+
 #[cfg(feature = "aws-lc-rs")]
 mod aws_lc_rs {
     use tls_rustls::Rustls;
@@ -16,9 +22,10 @@ mod aws_lc_rs {
     const PROGRAM: &str = env!("CARGO_BIN_EXE_tls-rustls-aws-lc-rs");
 
     const UNSUPPORTED: &[&str] = match (cfg!(rustls_counts_tags), cfg!(rustls_hybrid)) {
-        (true, _) => &[crate::FULL_RECORDS],
-        (false, true) => &[],
+        (true, _) => &[crate::FULL_RECORDS, crate::COMPRESSION],
+        (false, true) => &[crate::COMPRESSION],
         (false, false) => &[
+            crate::COMPRESSION,
             unsupported::HYBRID,
             unsupported::P256_HYBRID,
             unsupported::ML_KEM_ALONE,
@@ -76,8 +83,10 @@ mod ring {
             unsupported::ML_DSA,
             unsupported::ML_KEM,
             crate::FULL_RECORDS,
+            crate::COMPRESSION,
         ],
         false => &[
+            crate::COMPRESSION,
             unsupported::HYBRID,
             unsupported::P256_HYBRID,
             unsupported::ML_KEM_ALONE,
@@ -107,6 +116,7 @@ mod graviola {
 
     conformance_tests!(Rustls::graviola(), PROGRAM, unsupported: [
         ED25519,
+        crate::COMPRESSION,
         unsupported::QUIC_PACKETS,
         unsupported::P256_HYBRID,
         unsupported::ML_KEM_ALONE,

@@ -55,6 +55,10 @@ enum Fault {
     Group,
     /// Sends a second ticket.
     SecondTicket,
+    /// Sends certificates as they are to a client that accepts compressed ones.
+    Uncompressed,
+    /// Offers compression that the scenario does not have.
+    Compressed,
     /// Does not verify the server, but reports that it did.
     Verification,
     /// Sends all but the last byte of each write.
@@ -112,6 +116,7 @@ impl FaultyAdapter {
         match fault {
             Fault::Resumption => setup.resumption = Resumption::None,
             Fault::Group => setup.groups = vec![KeyExchange::Secp256r1],
+            Fault::Compressed => setup.compresses = true,
             _ => {}
         }
         setup
@@ -274,9 +279,11 @@ impl TlsLibrary for FaultyAdapter {
     }
 
     fn server_config(&self, setup: &Setup) -> Result<Self::ServerConfig> {
-        let mut config = self
-            .library
-            .server_config(&self.distort(setup, self.fault))?;
+        let mut setup = self.distort(setup, self.fault);
+        if self.fault == Fault::Uncompressed {
+            setup.compresses = false;
+        }
+        let mut config = self.library.server_config(&setup)?;
         if self.fault == Fault::SecondTicket {
             Arc::get_mut(&mut config).unwrap().send_tls13_tickets = 2;
         }
@@ -460,6 +467,25 @@ fn another_group_is_noticed() {
         let result = handshakes(Fault::Group, &scenario(protocol, Resumption::None));
         noticed(result, "on the wire: key exchange: found");
     }
+}
+
+#[cfg(feature = "certificate-compression")]
+#[test]
+fn missing_and_unwanted_compression_of_certificates_is_noticed() {
+    let plain = scenario(Protocol::Tls13, Resumption::None);
+    let compressed = Scenario {
+        variant: Some(Variant::Compressed),
+        ..plain.clone()
+    };
+    handshakes(Fault::None, &compressed).unwrap();
+    noticed(
+        handshakes(Fault::Uncompressed, &compressed),
+        "on the wire: server: certificates: found",
+    );
+    noticed(
+        handshakes(Fault::Compressed, &plain),
+        "algorithms with which the client accepts compressed certificates: found [1], expected []",
+    );
 }
 
 #[test]

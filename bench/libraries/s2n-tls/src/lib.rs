@@ -401,6 +401,9 @@ impl TlsLibrary for S2nTls {
         if setup.groups.contains(&KeyExchange::MlKem768) {
             return reason("s2n-tls has no MLKEM768 alone");
         }
+        if setup.compresses {
+            return reason("s2n-tls has no compression of certificates");
+        }
         // s2n_certs_exist_for_sig_scheme compares the certificate's signature, not its key.
         if scenario.chain() == Some(Chain::EcdsaIssuers) {
             return reason(

@@ -20,6 +20,7 @@ conformance_tests!(
         unsupported::QUIC_PACKETS,
         unsupported::SESSION_ID,
         unsupported::ML_KEM_ALONE,
+        unsupported::COMPRESSION,
         OWN,
     ]
 );

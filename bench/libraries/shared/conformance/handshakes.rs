@@ -9,7 +9,7 @@ use tls_harness::{
     transport::Transport,
 };
 
-use super::scenarios::{handshake_12, handshake_13, handshakes};
+use super::scenarios::{compressed, handshake_12, handshake_13, handshakes};
 
 fn bench<'a, L: TlsLibrary>(
     library: &'a L,
@@ -191,6 +191,42 @@ pub fn a_missing_or_another_certificate_is_noticed<L: TlsLibrary>(library: &L) {
         refused(
             handshake(chain(&client), with_root),
             "on the wire: server: certificates: found",
+        );
+    }
+}
+
+/// The driver fails if a side does not compress certificates as its scenario states. A library
+/// without compression reports that in `unsupported`, and its list names these scenarios.
+pub fn missing_or_unwanted_compression_is_noticed<L: TlsLibrary>(library: &L) {
+    const OFFER: &str = "algorithms with which the client accepts compressed certificates: found";
+    let found = |scenario: &Scenario| library.unsupported(scenario).is_none();
+    for scenario in compressed().into_iter().filter(found) {
+        let with = |expected: &Scenario, client: bool, server: bool| {
+            let mut setup = Setup::server(expected).unwrap();
+            setup.compresses = server;
+            let config = library.server_config(&setup).unwrap();
+            let mut setup = Setup::client(expected).unwrap();
+            setup.compresses = client;
+            let mut bench = bench(library, &config, expected);
+            bench.client_config = library.client_config(&setup).unwrap();
+            bench.handshake(false).map(drop)
+        };
+        let name = scenario.name();
+        with(&scenario, true, true).unwrap_or_else(|error| panic!("{name}: {error:#}"));
+        let without = "on the wire: server: certificates: found";
+        refused(with(&scenario, true, false), without);
+        refused(
+            with(&scenario, false, true),
+            &format!("{OFFER} [], expected [1]"),
+        );
+        let plain = Scenario {
+            variant: None,
+            ..scenario
+        };
+        with(&plain, false, true).unwrap_or_else(|error| panic!("{name}: {error:#}"));
+        refused(
+            with(&plain, true, false),
+            &format!("{OFFER} [1], expected []"),
         );
     }
 }

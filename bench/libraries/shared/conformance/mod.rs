@@ -44,6 +44,11 @@ macro_rules! conformance_tests {
         }
 
         #[test]
+        fn missing_or_unwanted_compression_is_noticed() {
+            crate::conformance::handshakes::missing_or_unwanted_compression_is_noticed(&$library);
+        }
+
+        #[test]
         fn a_ticket_is_used_once() {
             crate::conformance::handshakes::a_ticket_is_used_once(&$library);
         }
@@ -90,6 +95,13 @@ macro_rules! conformance_tests {
         #[test]
         fn the_segments_of_a_flight_grow_with_its_certificates() {
             crate::conformance::wire::the_segments_of_a_flight_grow_with_its_certificates(
+                &$library,
+            );
+        }
+
+        #[test]
+        fn compression_makes_the_first_flight_of_a_server_smaller() {
+            crate::conformance::wire::compression_makes_the_first_flight_of_a_server_smaller(
                 &$library,
             );
         }

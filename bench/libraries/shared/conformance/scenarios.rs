@@ -69,9 +69,20 @@ pub fn chains() -> Vec<Scenario> {
     scenarios
 }
 
-/// Handshakes with each cipher suite, group, certificate, chain, authentication and resumption.
+/// Handshakes in which the server compresses its certificates, of each type.
+pub fn compressed() -> Vec<Scenario> {
+    let with = |certificate: &Certificate| Scenario {
+        certificate: Some(*certificate),
+        variant: Some(Variant::Compressed),
+        ..handshake_13()
+    };
+    Certificate::ALL.iter().map(with).collect()
+}
+
+/// Handshakes with each cipher suite, group, certificate, chain, authentication and resumption, and
+/// with compressed certificates.
 pub fn handshakes() -> Vec<Scenario> {
-    let mut scenarios = chains();
+    let mut scenarios = [chains(), compressed()].concat();
     for base in [handshake_12(), handshake_13()] {
         let protocol = base.protocol.unwrap();
         for &certificate in Certificate::ALL {
@@ -194,7 +205,7 @@ pub fn main_report() -> Vec<Scenario> {
 }
 
 /// The primitives of the suite `primitives`.
-const PRIMITIVES: [&str; 27] = [
+const PRIMITIVES: [&str; 35] = [
     "aes-128-gcm-seal-16384",
     "aes-128-gcm-open-16384",
     "aes-128-gcm-seal-1350",
@@ -211,6 +222,10 @@ const PRIMITIVES: [&str; 27] = [
     "rsa-2048-verify",
     "ecdsa-p256-sign",
     "ecdsa-p256-verify",
+    "ecdsa-p384-sign",
+    "ecdsa-p384-verify",
+    "ed25519-sign",
+    "ed25519-verify",
     "ml-dsa-44-sign",
     "ml-dsa-44-verify",
     "ml-dsa-65-sign",
@@ -219,6 +234,10 @@ const PRIMITIVES: [&str; 27] = [
     "ml-dsa-87-verify",
     "x25519-generate",
     "x25519-agree",
+    "secp256r1-generate",
+    "secp256r1-agree",
+    "secp384r1-generate",
+    "secp384r1-agree",
     "ml-kem-768-generate",
     "ml-kem-768-encapsulate",
     "ml-kem-768-decapsulate",

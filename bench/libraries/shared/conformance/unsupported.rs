@@ -25,6 +25,9 @@ pub const ML_KEM_ALONE: &str = include_str!("unsupported/ml-kem-alone.txt");
 /// Scenarios with certificates of ML-DSA.
 pub const ML_DSA: &str = include_str!("unsupported/ml-dsa.txt");
 
+/// Certificates that a server compresses.
+pub const COMPRESSION: &str = include_str!("unsupported/compression.txt");
+
 /// Resumption by session id in TLS 1.3.
 pub const SESSION_ID: &str = include_str!("unsupported/session-id.txt");
 

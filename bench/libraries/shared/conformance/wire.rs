@@ -51,6 +51,7 @@ fn scenarios() -> Vec<Scenario> {
         },
         hybrid(),
         of_ml_dsa(Some(Chain::Three)),
+        compressed(Certificate::Rsa2048),
         resumed(handshake_13(), Resumption::Ticket),
         resumed(resumed_12.clone(), Resumption::Ticket),
         resumed(resumed_12, Resumption::SessionId),
@@ -62,6 +63,14 @@ fn of_ml_dsa(chain: Option<Chain>) -> Scenario {
     Scenario {
         certificate: Some(Certificate::MlDsa44),
         variant: chain.map(Variant::Chain),
+        ..handshake_13()
+    }
+}
+
+fn compressed(certificate: Certificate) -> Scenario {
+    Scenario {
+        certificate: Some(certificate),
+        variant: Some(Variant::Compressed),
         ..handshake_13()
     }
 }
@@ -227,6 +236,40 @@ pub fn hybrid_key_shares_have_the_bytes_of_their_definition<L: TlsLibrary>(libra
         [Some(1216), Some(1120)],
         "bytes of the key shares of client and server"
     );
+}
+
+/// zlib saves about 200 bytes of a chain, in the first flight of a server. A client's ClientHello
+/// has an extension of seven bytes more.
+pub fn compression_makes_the_first_flight_of_a_server_smaller<L: TlsLibrary>(library: &L) {
+    for &certificate in Certificate::ALL {
+        let scenario = compressed(certificate);
+        if library.unsupported(&scenario).is_some() {
+            continue;
+        }
+        let plain = Scenario {
+            variant: None,
+            ..scenario.clone()
+        };
+        let bytes = |scenario: &Scenario, side: Side| -> usize {
+            let counted = counted(library, scenario);
+            let of_side = counted.iter().find(|it| it.scenario.side == Some(side));
+            let first = value(
+                of_side.unwrap(),
+                Phase::Flight1,
+                "wire-bytes",
+                Statistic::Value,
+            );
+            first.unwrap()
+        };
+        let [client, plain_client] = [&scenario, &plain].map(|it| bytes(it, Side::Client));
+        assert_eq!(client, plain_client + 7, "{certificate}");
+        let [server, plain_server] = [&scenario, &plain].map(|it| bytes(it, Side::Server));
+        let range = server + 130..=server + 240;
+        assert!(
+            range.contains(&plain_server),
+            "{certificate}: {server} bytes of {plain_server}"
+        );
+    }
 }
 
 /// Segments of TCP that a server may send before the client acknowledges one (RFC 6928).

@@ -98,6 +98,8 @@ unsafe extern "C" fn choose(ssl: *mut ffi::SSL, _: *mut c_int, named: *mut c_voi
     ACCEPTED
 }
 
+const COMPRESSION: &str = "the compression of certificates";
+
 /// `TLSEXT_NAMETYPE_host_name` and `SSL_TLSEXT_ERR_OK` of tls1.h.
 const HOST_NAME: c_int = 0;
 const ACCEPTED: c_int = 0;
@@ -207,6 +209,9 @@ impl Context {
         // SAFETY: the boxed slot lives as long as the connections of the SSL_CTX.
         unsafe {
             ffi::SSL_CTX_set_verify(context, ffi::SSL_VERIFY_PEER, None);
+            if setup.compresses {
+                check(ffi::compress_certificates(context, true), COMPRESSION)?;
+            }
             ffi::SSL_CTX_set_session_cache_mode(
                 context,
                 match this.resumes {
@@ -242,6 +247,9 @@ impl Context {
         // SAFETY: the SSL_CTX is valid, and the name is copied.
         unsafe {
             ffi::SSL_CTX_set_verify(context, verify, None);
+            if setup.compresses {
+                check(ffi::compress_certificates(context, false), COMPRESSION)?;
+            }
             let name = c"tls-harness";
             check(
                 ffi::SSL_CTX_set_session_id_context(

@@ -84,6 +84,9 @@ impl TlsLibrary for WolfSsl {
         if scenario.key_exchange == Some(KeyExchange::MlKem768) {
             return reason("wolfssl-sys builds wolfSSL without MLKEM768 as a group of its own");
         }
+        if scenario.variant == Some(Variant::Compressed) {
+            return reason("wolfSSL has no compression of certificates");
+        }
         if scenario.record_size.is_some() {
             return reason(
                 "wolfssl-sys builds wolfSSL without HAVE_MAX_FRAGMENT: records have 16 KiB",

@@ -17,6 +17,7 @@ conformance_tests!(WolfSsl, PROGRAM, unsupported: [
     unsupported::QUIC_PACKETS,
     unsupported::SESSION_ID,
     unsupported::ML_DSA,
+    unsupported::COMPRESSION,
     OWN,
 ]);
 

@@ -110,7 +110,7 @@ class Scenario(Model):
     variant: VariantText | None = Field(
         None,
         description="what else names it: a primitive, key shares, hello-retry, sessions-1000, "
-        "cold, chain-3, nagle, nginx",
+        "cold, chain-3, compressed-zlib, nagle, nginx",
     )
 
 

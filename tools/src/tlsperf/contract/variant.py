@@ -21,6 +21,7 @@ Kind = Literal[
     "nagle",
     "server",
     "chain",
+    "compressed",
     "primitive",
     "set-up",
     "foreign",
@@ -38,8 +39,10 @@ GROUPS: Final = (
 _CIPHERS: Final = ("aes-128-gcm", "aes-256-gcm", "chacha20-poly1305")
 _WITHOUT_SIZE: Final = frozenset(
     {
-        *("rsa-2048-sign", "rsa-2048-verify", "ecdsa-p256-sign", "ecdsa-p256-verify"),
+        *("rsa-2048-sign", "rsa-2048-verify", "ed25519-sign", "ed25519-verify"),
+        *(f"ecdsa-{curve}-{step}" for curve in ("p256", "p384") for step in ("sign", "verify")),
         *("x25519-generate", "x25519-agree"),
+        *(f"secp{bits}r1-{step}" for bits in (256, 384) for step in ("generate", "agree")),
         *(f"ml-dsa-{size}-{step}" for size in (44, 65, 87) for step in ("sign", "verify")),
         *("ml-kem-768-generate", "ml-kem-768-encapsulate", "ml-kem-768-decapsulate"),
     }
@@ -57,6 +60,9 @@ _CHAINS: Final[Mapping[str, str]] = {
     "issuer-ecdsa-p256": "ECDSA P-256 issuers",
 }
 """What names of scenarios say of a chain other than a leaf and an intermediate of the same type."""
+
+_COMPRESSED: Final = "compressed-zlib"
+_NAMES: Final[Mapping[str, str]] = {**_CHAINS, _COMPRESSED: "certificates compressed with zlib"}
 
 SetUp = Literal["clients", "servers", "names", "processes", "slopes"]
 """The groups of set-ups; each has a table."""
@@ -109,12 +115,12 @@ class Variant:
     @property
     def label(self) -> str:
         """The text that pages show beside other words: `hello retry`."""
-        return _CHAINS.get(self.text, self.text.replace("-", " "))
+        return _NAMES.get(self.text, self.text.replace("-", " "))
 
     @property
     def name(self) -> str:
         """The text in the name of a scenario: `hello-retry`, but `chain of 3 certificates`."""
-        return _CHAINS.get(self.text, self.text)
+        return _NAMES.get(self.text, self.text)
 
     @property
     def set_up(self) -> SetUp:
@@ -140,6 +146,8 @@ def parse_variant(text: str) -> Variant:
         return Variant(text, "server")
     if text in _CHAINS:
         return Variant(text, "chain")
+    if text == _COMPRESSED:
+        return Variant(text, "compressed")
     if found := _SESSIONS.fullmatch(text):
         return Variant(text, "sessions", _checked(found[1]))
     if found := _PRIMITIVE.fullmatch(text):

@@ -45,11 +45,12 @@ _WHY: Final = {
     "limits how many packets one processor receives in a second.",
 }
 
-_CHAINS: Final = {
+_CERTIFICATES: Final = {
     "chain-1": " The root issues the leaf, which is sent alone.",
     "chain-3": " Three certificates are sent: a leaf and two intermediates.",
     "issuer-ecdsa-p256": " Only the leaf has a key of this type: the intermediate, which is sent "
     "with it, and the root have keys of ECDSA P-256.",
+    "compressed-zlib": " The server compresses its certificates with zlib (RFC 8879).",
 }
 
 _NOUNS: Final = {"sender": "sends", "receiver": "receives"}
@@ -98,8 +99,8 @@ def done(scenario: Scenario) -> str:
         who = f"A {s.side}" if s.side else "Client and server, together,"
         ending = "s" if s.side else ""
         if _is_full(s):
-            chain = _CHAINS.get(s.variant or "", "")
-            return f"{who} make{ending} a full handshake in {protocol}, {_FULL}.{chain}"
+            sent = _CERTIFICATES.get(s.variant or "", "")
+            return f"{who} make{ending} a full handshake in {protocol}, {_FULL}.{sent}"
         return f"{who} resume{ending} a session in {protocol}, {_RESUMED}."
     if s.operation == "client-hello":
         shares = f", with key shares of {s.variant.replace('+', ' and ')}" if s.variant else ""

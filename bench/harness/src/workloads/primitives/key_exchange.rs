@@ -4,13 +4,15 @@ use std::time::Duration;
 
 use anyhow::{Result, ensure};
 
-use super::{BATCH, Batch, Cryptography, Group, KeyExchange, PrivateKey, Secret, Step};
-use crate::clock::Laps;
+use super::{BATCH, Batch, Cryptography, Group, KeyExchange, PrivateKey, Step, vectors::generator};
+use crate::{clock::Laps, hex};
 
 /// Bytes of the first role's message.
 fn share(group: Group) -> usize {
     match group {
         Group::X25519 => 32,
+        Group::Secp256r1 => 65,
+        Group::Secp384r1 => 97,
         Group::MlKem768 => 1184,
     }
 }
@@ -18,8 +20,16 @@ fn share(group: Group) -> usize {
 /// Bytes of the second role's answer.
 fn answer(group: Group) -> usize {
     match group {
-        Group::X25519 => 32,
         Group::MlKem768 => 1088,
+        curve => share(curve),
+    }
+}
+
+/// Bytes of the secret.
+fn secret(group: Group) -> usize {
+    match group {
+        Group::X25519 | Group::Secp256r1 | Group::MlKem768 => 32,
+        Group::Secp384r1 => 48,
     }
 }
 
@@ -41,7 +51,7 @@ struct Exchanges {
 struct Messages {
     share: Vec<u8>,
     answer: Vec<u8>,
-    secrets: [Secret; 2],
+    secrets: [Vec<u8>; 2],
 }
 
 impl Exchanges {
@@ -49,7 +59,7 @@ impl Exchanges {
         let messages = Messages {
             share: vec![0; share(group)],
             answer: vec![0; answer(group)],
-            secrets: [[0; 32]; 2],
+            secrets: [vec![0; secret(group)], vec![0; secret(group)]],
         };
         Ok(Self {
             key_exchange: library.key_exchange(group)?,
@@ -97,21 +107,24 @@ impl Batch for Exchanges {
         {
             ensure!(one == other, "the two roles did not agree on a secret");
             // The next batch must overwrite these different values.
-            (*one, *other) = ([0; 32], [1; 32]);
+            one.fill(0);
+            other.fill(1);
         }
         Ok(())
     }
 }
 
-/// Proves that both roles agree on a new secret each time, and that a key does not agree with the
-/// answer to another key.
+/// Proves that the group is the named one, that both roles agree on a new secret each time, and that
+/// a key does not agree with the answer to another key.
 pub fn prove(library: &dyn Cryptography, group: Group) -> Result<()> {
+    prove_known_answer(library, group)?;
     let mut exchanges = Exchanges::new(library, group, Step::Agree)?;
     exchanges.run()?;
-    let mut seen: Vec<&[u8]> = vec![&[0; 32]];
+    let zero = vec![0; secret(group)];
+    let mut seen: Vec<&[u8]> = vec![&zero];
     for messages in &exchanges.messages {
         let [secret, _] = &messages.secrets;
-        for new in [&messages.share, &messages.answer, &secret[..]] {
+        for new in [&messages.share[..], &messages.answer, secret] {
             ensure!(
                 !seen.contains(&new),
                 "{group:?}: a key or a secret came twice, or is zero"
@@ -122,14 +135,45 @@ pub fn prove(library: &dyn Cryptography, group: Group) -> Result<()> {
     exchanges.check()?;
     let mut other = Exchanges::new(library, group, Step::Agree)?;
     other.run()?;
-    let mut secret = [0; 32];
+    let mut secret = zero.clone();
     let mut share = vec![0; share(group)];
     let mut key = exchanges.key_exchange.generate(&mut share)?;
-    // X25519 accepts every key, and ML-KEM decapsulates every ciphertext (FIPS 203, 6.3).
+    // Every curve accepts the key of another exchange, and ML-KEM decapsulates every ciphertext (FIPS 203, 6.3).
     key.agree(&other.messages[0].answer, &mut secret)?;
     ensure!(
         secret != other.messages[0].secrets[0],
         "{group:?}: a key agreed on a secret that is not its own"
     );
+    Ok(())
+}
+
+/// Proves with the published generator of a curve that the curve is the named one: the secret that a
+/// key agrees on with the generator is the coordinate in that key's own share. A point that is not on
+/// the curve is rejected.
+fn prove_known_answer(library: &dyn Cryptography, group: Group) -> Result<()> {
+    let Some(generator) = generator(group) else {
+        return Ok(());
+    };
+    let mut point = hex::bytes(generator.point)?;
+    let key_exchange = library.key_exchange(group)?;
+    let (mut share, mut agreed) = (vec![0; share(group)], vec![0; secret(group)]);
+    let mut key = key_exchange.generate(&mut share)?;
+    key.agree(&point, &mut agreed)?;
+    ensure!(
+        agreed == share[generator.coordinate..][..agreed.len()],
+        "{group}: a key agreed with the generator on another secret than its own coordinate"
+    );
+    if generator.is_checked
+        && let Some(last) = point.last_mut()
+    {
+        *last ^= 1;
+        let agreed = key_exchange
+            .generate(&mut share)?
+            .agree(&point, &mut agreed);
+        ensure!(
+            agreed.is_err(),
+            "{group}: a key agreed with a point that is not on the curve"
+        );
+    }
     Ok(())
 }

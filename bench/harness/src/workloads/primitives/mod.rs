@@ -34,9 +34,6 @@ pub const TAG: usize = 16;
 /// Operations of one batch, except for AEAD ciphers.
 const BATCH: usize = 16;
 
-/// The secret of a key exchange.
-pub type Secret = [u8; 32];
-
 pub trait Cryptography: Sync {
     /// Sets up a key.
     ///
@@ -75,7 +72,8 @@ pub trait Aead {
     fn open(&mut self, nonce: &[u8; NONCE], additional: &[u8], record: &mut [u8]) -> Result<()>;
 }
 
-/// A key pair that signs and verifies: RSA-PSS (salt as long as the hash) or ECDSA, with SHA-256.
+/// A key pair that signs and verifies in the scheme that TLS 1.3 has for its type: RSA-PSS (salt as
+/// long as the hash) and ECDSA P-256 with SHA-256, ECDSA P-384 with SHA-384, Ed25519, or ML-DSA.
 pub trait Signature {
     /// Hashes and signs; returns the length of the signature (for ECDSA: in DER).
     ///
@@ -101,13 +99,13 @@ pub trait KeyExchange {
     /// The library reports an error.
     fn generate(&self, share: &mut [u8]) -> Result<Box<dyn PrivateKey>>;
 
-    /// Answers a peer's public key: writes the answer and the secret. With a Diffie-Hellman group
-    /// this makes a key pair and agrees with it.
+    /// Answers a peer's public key: writes the answer and the secret, whose buffers are as long as
+    /// the group defines. With a Diffie-Hellman group this makes a key pair and agrees with it.
     ///
     /// # Errors
     ///
     /// The library reports an error, or rejects the peer's key.
-    fn encapsulate(&self, share: &[u8], answer: &mut [u8], secret: &mut Secret) -> Result<()> {
+    fn encapsulate(&self, share: &[u8], answer: &mut [u8], secret: &mut [u8]) -> Result<()> {
         self.generate(answer)?.agree(share, secret)
     }
 }
@@ -118,7 +116,7 @@ pub trait PrivateKey {
     /// # Errors
     ///
     /// The library reports an error, or rejects the answer.
-    fn agree(&mut self, answer: &[u8], secret: &mut Secret) -> Result<()>;
+    fn agree(&mut self, answer: &[u8], secret: &mut [u8]) -> Result<()>;
 }
 
 /// A batch of one primitive, ready to be measured; belongs to one thread.

@@ -1,6 +1,6 @@
-//! Published test vectors of the authenticated ciphers.
+//! Published test vectors of the authenticated ciphers, and published generators of the curves.
 
-use super::Cipher;
+use super::{Cipher, Group};
 
 /// A test vector, as hexadecimal digits.
 pub struct Vector {
@@ -48,5 +48,42 @@ pub fn vector(cipher: Cipher) -> Vector {
                      3ff4def08e4b7a9de576d26586cec64b6116\
                      1ae10b594f09e26a7e902ecbd0600691",
         },
+    }
+}
+
+/// The generator of a curve, as a peer sends it.
+pub struct Generator {
+    /// Hexadecimal digits.
+    pub point: &'static str,
+    /// Where a share has the coordinate that is the secret.
+    pub coordinate: usize,
+    /// Whether keys that are no points of the curve are rejected: X25519 accepts every key.
+    pub is_checked: bool,
+}
+
+/// RFC 7748, 4.1, and NIST SP 800-186, 3.2.1.3 and 3.2.1.4 (as uncompressed points: SEC 1, 2.3.3).
+/// `None`: ML-KEM has none.
+pub fn generator(group: Group) -> Option<Generator> {
+    match group {
+        Group::X25519 => Some(Generator {
+            point: "0900000000000000000000000000000000000000000000000000000000000000",
+            coordinate: 0,
+            is_checked: false,
+        }),
+        Group::Secp256r1 => Some(Generator {
+            point: "046b17d1f2e12c4247f8bce6e563a440f277037d812deb33a0f4a13945d898c296\
+                    4fe342e2fe1a7f9b8ee7eb4a7c0f9e162bce33576b315ececbb6406837bf51f5",
+            coordinate: 1,
+            is_checked: true,
+        }),
+        Group::Secp384r1 => Some(Generator {
+            point: "04aa87ca22be8b05378eb1c71ef320ad746e1d3b628ba79b9859f741e082542a38\
+                    5502f25dbf55296c3a545e3872760ab7\
+                    3617de4a96262c6f5d9e98bf9292dc29f8f41dbd289a147ce9da3113b5f0b8c0\
+                    0a60b1ce1d7e819d7a431d7c90ea0e5f",
+            coordinate: 1,
+            is_checked: true,
+        }),
+        Group::MlKem768 => None,
     }
 }

@@ -276,6 +276,9 @@ impl TlsLibrary for Rustls {
             if setup.certificate.is_ml_dsa() && !self.verifies(setup.certificate) {
                 return Some(self.lacks(&setup.certificate.to_string()));
             }
+            if setup.compresses {
+                return Some("rustls is built without compression of certificates here".into());
+            }
             if !self.signs(&setup) {
                 return Some(self.lacks(&format!("{} in TLS 1.2", setup.certificate)));
             }

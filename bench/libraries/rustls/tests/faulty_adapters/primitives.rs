@@ -13,7 +13,7 @@ use tls_harness::{
     request::Request,
     scenario::{Certificate, Operation, Scenario},
     workloads::primitives::{
-        Aead, Cipher, Cryptography, Group, KeyExchange, NONCE, PrivateKey, Secret, Signature,
+        Aead, Cipher, Cryptography, Group, KeyExchange, NONCE, PrivateKey, Signature,
     },
 };
 use tls_rustls::Rustls;
@@ -141,20 +141,20 @@ impl KeyExchange for Faulty<dyn KeyExchange> {
         }))
     }
 
-    fn encapsulate(&self, share: &[u8], answer: &mut [u8], secret: &mut Secret) -> Result<()> {
+    fn encapsulate(&self, share: &[u8], answer: &mut [u8], secret: &mut [u8]) -> Result<()> {
         self.correct.encapsulate(share, answer, secret)?;
         if self.fault == Fault::SameSecret {
-            *secret = [7; 32];
+            secret.fill(7);
         }
         Ok(())
     }
 }
 
 impl PrivateKey for Faulty<dyn PrivateKey> {
-    fn agree(&mut self, answer: &[u8], secret: &mut Secret) -> Result<()> {
+    fn agree(&mut self, answer: &[u8], secret: &mut [u8]) -> Result<()> {
         self.correct.agree(answer, secret)?;
         match self.fault {
-            Fault::SameSecret => *secret = [7; 32],
+            Fault::SameSecret => secret.fill(7),
             Fault::OtherSecret => secret[0] ^= 1,
             _ => {}
         }

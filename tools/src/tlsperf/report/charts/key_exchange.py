@@ -39,7 +39,7 @@ def by_key_exchange(
         variant = parse_variant(row.scenario.variant) if row.scenario.variant else None
         exchange = row.scenario.key_exchange or "key exchange not recorded"
         without = {"key_exchange": None, "variant": None}
-        if variant and variant.kind == "chain":
+        if variant and variant.kind in ("chain", "compressed"):
             del without["variant"]
         elif variant:
             exchange += f", {variant.label}"
