@@ -19,6 +19,7 @@ from tlsperf.contract.errors import UserError
 from tlsperf.contract.libraries import LIGHT
 from tlsperf.contract.results import Bar, Headline, Results
 from tlsperf.report import preview
+from tlsperf.report.charts.prices import drawn_columns, figure_text
 from tlsperf.report.headlines import shown_bars
 from tlsperf.report.preview import HEIGHT, WIDTH, report_preview, site_preview
 
@@ -75,20 +76,30 @@ def test_a_picture_states_what_was_compared_where_and_when(path: Path, written: 
     assert made is not None
     assert " ".join(written).startswith(report.title)
     assert [text for text in written if "…" in text] == []
-    headline = report.headlines[0]
-    shown = shown_bars(headline.bars, {i.id: i.library for i in report.implementations})
     said = "\n".join(written)
-    for text in (SITE, headline.title, headline.unit, f"{report.date:%B %Y}"):
-        assert text in said
-    for bar in shown:
-        assert bar.label in written
-        assert bar.text in written
-        assert f"{bar.label} {bar.text}" in made.alt
+    hidden = 0
+    if report.prices:
+        table = report.prices[0]
+        expected = [column.name for column in drawn_columns(table)]
+        expected += [figure_text(c) for of in drawn_columns(table) for c in of.cells if c.value]
+        expected += [i.label for i in report.implementations if i.id in table.implementations]
+        assert all(text in said for text in [SITE, *expected])
+        assert all(i.label in made.alt for i in report.implementations)
+    else:
+        headline = report.headlines[0]
+        shown = shown_bars(headline.bars, {i.id: i.library for i in report.implementations})
+        for text in (SITE, headline.title, headline.unit):
+            assert text in said
+        for bar in shown:
+            assert bar.label in written
+            assert bar.text in written
+            assert f"{bar.label} {bar.text}" in made.alt
+        hidden = len(headline.bars) - len(shown)
+    assert f"{report.date:%B %Y}" in said
     for host in report.hosts:
         assert host.cpu in said
     assert ("(virtual machine)" in said) is bool(report.virtual)
     assert ("(virtual machine)" in made.alt) is bool(report.virtual)
-    hidden = len(headline.bars) - len(shown)
     assert (f"; {hidden} more" in said) is (hidden > 0)
 
 

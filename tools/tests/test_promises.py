@@ -247,6 +247,17 @@ def test_no_two_library_pages_claim_a_row() -> None:
     assert not set(best) & tied
 
 
+def losses_with_a_verdict(results: Results) -> set[tuple[str, str, str]]:
+    """The losses of a price list with a verdict; what several tables have is one comparison."""
+    return {
+        (table.columns[0].row, column.row, cell.implementation)
+        for table in results.prices or ()
+        for column in table.columns
+        for cell in column.cells
+        if cell.lost and cell.lost.verdict in TESTED
+    }
+
+
 def test_all_comparisons_of_a_page_are_one_family() -> None:
     counted = 0
     for results in committed():
@@ -265,6 +276,7 @@ def test_all_comparisons_of_a_page_are_one_family() -> None:
         family += [m.ratio for m in results.means if m.table not in {t.anchor for t in counts}]
         family += [c.ratio for c in results.comparisons if c.row not in of_counts]
         tested = sum(ratio.verdict in TESTED for ratio in family)
+        tested += len(losses_with_a_verdict(results))
         tested += sum(compares_leaders_alone(t, row) for t, row in of(results) if t not in counts)
         assert stated == {str(tested)}, results.id
         counted += 1

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from pages.fixture import ROOT
+from tlsperf.analysis.prices import lost_of
 from tlsperf.analysis.ratios import as_ratio, inverted
 from tlsperf.analysis.statistics import RatioEstimate
 from tlsperf.contract.errors import FormatError
@@ -178,13 +179,32 @@ def test_a_figure_that_moves_changes_the_text(path: Path) -> None:
             effect["text"] = f"{effect['text']}, moved"
     for comparison in made["comparisons"]:
         comparison["ratio"] = further(comparison["ratio"], metrics[comparison["row"]])
+    for prices in made.get("prices", []):
+        for cell in (cell for column in prices["columns"] for cell in column["cells"]):
+            move_price(cell, prices["unit"])
     before, after = said(results, page), said(Results.model_validate(made), page)
     # Sentences that say that rows agree, or that none differs, have no figure.
     none = {key for key in before if key.startswith("standing") and "up to" not in before[key]}
+    none |= {key for key in before if key.startswith("absent")}
     with_figures = [key for key in before if not key.startswith("agree") and key not in none]
     same = [key for key in with_figures if after[key] == before[key]]
     equal = ("1.00x", "(1.00 to 1.00)")  # squaring does not change these
     assert [key for key in same if not any(text in before[key] for text in equal)] == []
+
+
+def move_price(cell: Any, unit: str) -> None:
+    """Moves a figure of a price list, its segments, and its loss in the direction that it has."""
+    if "value" in cell:
+        cell["value"] = cell["value"] * 1.37 + 1
+        cell["text"] = value_text(cell["value"], unit)
+    if "segments" in cell:
+        cell["segments"] += 1
+    if "lost" in cell:
+        lost = cell["lost"]
+        low, high = (1 - lost[end] / 100 for end in ("high", "low"))
+        value = 1 - lost["percent"] / 100
+        moved = RatioEstimate(value**2, low**2, high**2, lost["verdict"], True, 0)
+        cell["lost"] = json.loads(lost_of(moved).model_dump_json())
 
 
 def further(ratio: Any, metric: str) -> Any:

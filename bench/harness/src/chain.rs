@@ -132,9 +132,11 @@ fn longest_signature(certificate: Certificate) -> usize {
 
 #[cfg(test)]
 mod tests {
+    use base64::{Engine as _, engine::general_purpose::STANDARD};
+
     use super::*;
     use crate::{
-        certificates::{Authority, authority, in_chain},
+        certificates::{self, Authority, authority, in_chain},
         scenario::Chain,
     };
 
@@ -300,6 +302,60 @@ mod tests {
         );
     }
 
+    /// The last byte of the object identifier, the bytes of a public key, and those of a signature:
+    /// FIPS 204, table 2.
+    const ML_DSA: [(Certificate, u8, usize, usize); 3] = [
+        (Certificate::MlDsa44, 17, 1_312, 2_420),
+        (Certificate::MlDsa65, 18, 1_952, 3_309),
+        (Certificate::MlDsa87, 19, 2_592, 4_627),
+    ];
+
+    /// The head of a BIT STRING with so many bytes, as DER.
+    fn bit_string(bytes: usize) -> [u8; 5] {
+        let [high, low] = u16::try_from(bytes + 1).unwrap().to_be_bytes();
+        [3, 0x82, high, low, 0]
+    }
+
+    /// The DER of each certificate of a PEM text.
+    fn decoded(pem: &str) -> Vec<Vec<u8>> {
+        let blocks = pem.split("-----BEGIN CERTIFICATE-----").skip(1);
+        blocks
+            .map(|it| {
+                let (body, _) = it.split_once("-----END").unwrap();
+                let text: String = body.split_whitespace().collect();
+                STANDARD.decode(text).unwrap()
+            })
+            .collect()
+    }
+
+    #[test]
+    fn keys_and_signatures_of_ml_dsa_have_the_sizes_of_fips_204() {
+        for (certificate, number, key, signature) in ML_DSA {
+            assert_eq!(longest_signature(certificate), signature, "{certificate}");
+            let known = certificates::signature(certificate).unwrap();
+            assert_eq!(known.len(), signature, "{certificate}");
+            let identifier = [0x60, 0x86, 0x48, 0x01, 0x65, 0x03, 0x04, 0x03, number];
+            let algorithm = [&[0x30, 11, 6, 9][..], &identifier].concat();
+            let public_key = [&algorithm[..], &bit_string(key)].concat();
+            let authority = authority(certificate);
+            let texts = [
+                authority.server.chain,
+                authority.client.chain,
+                authority.root,
+            ];
+            let all: Vec<_> = texts.into_iter().flat_map(decoded).collect();
+            assert_eq!(all.len(), 5, "{certificate}");
+            for der in all {
+                let has = |part: &[u8]| der.windows(part.len()).any(|it| it == part);
+                assert!(has(&public_key), "{certificate}: a public key");
+                // The signature is the last field, after its algorithm.
+                let end = [&algorithm[..], &bit_string(signature)].concat();
+                let at = der.len() - signature - end.len();
+                assert!(der[at..].starts_with(&end), "{certificate}: a signature");
+            }
+        }
+    }
+
     #[test]
     fn only_the_leaf_is_of_ml_dsa_where_others_issue_it() {
         for &certificate in Chain::EcdsaIssuers.certificates() {
@@ -307,12 +363,8 @@ mod tests {
             let [leaf, intermediate] = sizes(authority.server.chain)[..] else {
                 panic!("{certificate}: a chain without an intermediate");
             };
-            // FIPS 204, table 2: the bytes of a public key.
-            let key = match certificate {
-                Certificate::MlDsa44 => 1_312,
-                Certificate::MlDsa65 => 1_952,
-                _ => 2_592,
-            };
+            let of = ML_DSA.iter().find(|it| it.0 == certificate);
+            let key = of.map(|it| it.2).unwrap();
             assert!((key + 200..key + 600).contains(&leaf), "{leaf} bytes");
             assert!(intermediate < 600, "{intermediate} bytes");
         }

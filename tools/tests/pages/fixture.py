@@ -95,6 +95,10 @@ One sends {{{{ figure(row="{row}", implementation="{implementation}") }}}}: \
 
 {{{{ sockets() }}}}
 
+{{{{ prices(id="prices-mutual-server") }}}}
+
+{{{{ prices(id="prices-server-flight") }}}}
+
 ## System configuration
 
 {{{{ host() }}}}
@@ -210,7 +214,53 @@ def _sections(results: dict[str, Any], predecessor: str) -> dict[str, Any]:
                 "note": "an example",
             }
         ],
+        "prices": _prices(row["anchor"], results["tables"][0]["implementations"]),
     }
+
+
+def _prices(row: str, implementations: list[str]) -> list[dict[str, Any]]:
+    """A table of times and one of flights; a library has no figures in their second column."""
+    lost = {"percent": 31.2, "low": 30.8, "high": 31.6, "verdict": "slower"}
+    lost["text"] = "31.2% lost (30.8 to 31.6%)"
+    times = [
+        {"value": 100.5, "text": "100.5", "interval": "99.9 to 101.1"},
+        {"value": 146.1, "text": "146.1", "interval": "145.0 to 147.2", "lost": lost},
+    ]
+    flights = [
+        {"value": 2255, "text": "2,255", "segments": 2},
+        {"value": 15201, "text": "15,201", "segments": 11},
+    ]
+
+    def columns(figures: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        absent = {"text": "–", "note": "no <ML-DSA> & no other"}
+        return [
+            {
+                "id": f"column-{number}",
+                "name": f"Choice {number}",
+                "row": row,
+                "cells": [
+                    {"implementation": i, **(absent if number and not at else figure)}
+                    for at, i in enumerate(implementations)
+                ],
+            }
+            for number, figure in enumerate(figures)
+        ]
+
+    of = {"side": "server", "caption": "An example.", "implementations": implementations}
+    return [
+        {
+            **of,
+            **{"anchor": "prices-mutual-server", "title": "Times", "kind": "time", "unit": "µs"},
+            "authentication": "mutual",
+            "columns": columns(times),
+        },
+        {
+            **of,
+            **{"anchor": "prices-server-flight", "title": "Flights", "kind": "flight"},
+            **{"unit": "bytes", "authentication": "server"},
+            "columns": columns(flights),
+        },
+    ]
 
 
 def _with_charts(results: Results, folder: Path) -> Results:

@@ -48,6 +48,7 @@ CHARTS = (
     "perf/2026-11-22-layout-vm/#chart-resumed-handshakes",
     "perf/2026-11-22-working-set-vm/#chart-transfer",
     "perf/2026-11-23-set-up-vm/#chart-set-up-processes",
+    "perf/2026-11-24-post-quantum-vm/#chart-prices",
 )
 """A chart of each form, but those that the example and the pages above show."""
 

@@ -70,9 +70,9 @@ def test_intervals_are_shown_at_the_pointer_and_below_details(build: Built) -> N
     assert expected
     html = build.text(REPORT)
     assert [text for text in expected if f' title="{text}">' not in html] == []
-    assert html.count('<details class="intervals">') == sum(
-        "interval_note" in table for table in example()["tables"]
-    )
+    noted = sum("interval_note" in table for table in example()["tables"])
+    assert html.count('<details class="intervals">') == noted + 1, "and those of the price list"
+    assert ' title="loss 30.8 to 31.6%">' in html
 
 
 def test_set_up_is_folded_and_results_are_not(build: Built) -> None:

@@ -49,6 +49,8 @@ class MetricDefinition:
     """Has pages over time."""
     charts: Mapping[str, Literal["sessions"]] = field(default_factory=dict)
     """The chart of a table, by unit; absent where implementations are compared."""
+    price: Literal["flight", "segments", "memory"] | None = None
+    """What it is in the price list of a report."""
     harness_cost: Literal["inverse", "time", "memory"] | None = None
     """How a value gives what one operation takes, to compare the harness' own cost with."""
     caption: str = ""

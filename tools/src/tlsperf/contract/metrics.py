@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final, Literal
 
+from tlsperf.contract.captions import ALLOCATOR, CALLS, ENCRYPTED, LOCKS, TIMING, WIRE
 from tlsperf.contract.metric import ANY, MetricDefinition
 
 _MEMORY: Final[Mapping[str, tuple[str, ...]]] = {ANY: ("bytes", "bytes/connection")}
@@ -22,13 +23,6 @@ def _per(counted: str) -> Mapping[str, tuple[str, ...]]:
 _COUNTED_WITHIN: Final = 1.005
 """Ratio up to which counts of calls are equal."""
 
-_ALLOCATOR: Final = "{} in an operation; for a set-up, with its first handshake (glibc's mtrace)"
-
-_LOCKS: Final = (
-    "A count on one thread does not show contention. rustls has no such figure: the locks "
-    "of Rust's standard library are locked instructions"
-)
-
 
 def _of_handshake(unit: str) -> Mapping[str, tuple[str, ...]]:
     return {"handshake": (unit,), ANY: ()}
@@ -39,21 +33,10 @@ _CALL_SIZE: Final[Mapping[str, tuple[str, ...]]] = {
     ANY: (),
 }
 
-_WIRE: Final = "The harness' own transport records what is sent"
-
-_ENCRYPTED: Final = "Encrypted: messages of TLS 1.3 after the hellos, and a Finished of TLS 1.2"
-
-_CALLS: Final = (
-    "The transport is memory: a read finds a whole flight, and a write accepts all bytes. After "
-    "the handshake, one byte is sent in each direction (data)"
-)
-
 _OF_CONNECTION_CALLS: Final[Mapping[str, tuple[str, ...]]] = {
     "connection": ("calls/connection",),
     ANY: (),
 }
-
-_TIMING: Final = "How many reads find nothing depends on when bytes arrive"
 
 METRICS: Final[Mapping[str, MetricDefinition]] = {
     "rate": MetricDefinition(
@@ -117,6 +100,7 @@ METRICS: Final[Mapping[str, MetricDefinition]] = {
         whole=True,
         charts={"KiB": "sessions"},
         harness_cost="memory",
+        price="memory",
     ),
     "resident": MetricDefinition(
         noun="resident memory",
@@ -173,7 +157,7 @@ METRICS: Final[Mapping[str, MetricDefinition]] = {
         order=61,
         whole_in=("set-up",),
         same_within=_COUNTED_WITHIN,
-        caption=_ALLOCATOR.format("Calls that allocate"),
+        caption=ALLOCATOR.format("Calls that allocate"),
         caution="An allocation is not a time",
     ),
     "allocated-in-all": MetricDefinition(
@@ -187,7 +171,7 @@ METRICS: Final[Mapping[str, MetricDefinition]] = {
         whole=True,
         supporting=True,
         same_within=_COUNTED_WITHIN,
-        caption=_ALLOCATOR.format("Bytes that were allocated, also those that were freed"),
+        caption=ALLOCATOR.format("Bytes that were allocated, also those that were freed"),
         caution="An allocation is not a time",
     ),
     "peak-allocated": MetricDefinition(
@@ -201,7 +185,7 @@ METRICS: Final[Mapping[str, MetricDefinition]] = {
         whole=True,
         supporting=True,
         same_within=_COUNTED_WITHIN,
-        caption=_ALLOCATOR.format("Most bytes that were allocated at once"),
+        caption=ALLOCATOR.format("Most bytes that were allocated at once"),
         caution="An allocation is not a time",
     ),
     "frees": MetricDefinition(
@@ -214,7 +198,7 @@ METRICS: Final[Mapping[str, MetricDefinition]] = {
         order=64,
         supporting=True,
         same_within=_COUNTED_WITHIN,
-        caption=_ALLOCATOR.format("Calls that free memory"),
+        caption=ALLOCATOR.format("Calls that free memory"),
         caution="A connection is freed after the calls that are counted",
     ),
     "mutex-locks": MetricDefinition(
@@ -228,7 +212,7 @@ METRICS: Final[Mapping[str, MetricDefinition]] = {
         supporting=True,
         same_within=_COUNTED_WITHIN,
         caption="Calls that lock a mutex of pthread, on one thread beside an idle one",
-        caution=_LOCKS,
+        caution=LOCKS,
     ),
     "read-locks": MetricDefinition(
         noun="read locks",
@@ -241,7 +225,7 @@ METRICS: Final[Mapping[str, MetricDefinition]] = {
         supporting=True,
         same_within=_COUNTED_WITHIN,
         caption="Calls that lock a rwlock of pthread for reading, on one thread beside an idle one",
-        caution=_LOCKS,
+        caution=LOCKS,
     ),
     "write-locks": MetricDefinition(
         noun="write locks",
@@ -254,7 +238,7 @@ METRICS: Final[Mapping[str, MetricDefinition]] = {
         supporting=True,
         same_within=_COUNTED_WITHIN,
         caption="Calls that lock a rwlock of pthread for writing, on one thread beside an idle one",
-        caution=_LOCKS,
+        caution=LOCKS,
     ),
     "locked-instructions": MetricDefinition(
         noun="locked instructions",
@@ -293,7 +277,7 @@ METRICS: Final[Mapping[str, MetricDefinition]] = {
         same_within=_COUNTED_WITHIN,
         caption="System calls of a process for each connection over a socket, recorded by strace "
         "({counter}), with those of the harness, such as epoll_wait and accept",
-        caution=_TIMING,
+        caution=TIMING,
     ),
     "socket-calls": MetricDefinition(
         noun="reads and writes of a socket",
@@ -306,7 +290,7 @@ METRICS: Final[Mapping[str, MetricDefinition]] = {
         same_within=_COUNTED_WITHIN,
         caption="Reads and writes of the socket by a library for each connection, recorded by "
         "strace ({counter}), with reads that find nothing",
-        caution=_TIMING,
+        caution=TIMING,
     ),
     "wire-bytes": MetricDefinition(
         noun="bytes on the wire",
@@ -317,9 +301,11 @@ METRICS: Final[Mapping[str, MetricDefinition]] = {
         amount="bytes",
         order=70,
         whole=True,
+        supporting=True,
         same_within=_COUNTED_WITHIN,
         caption="Bytes that a side sends; an ECDSA signature varies in length",
-        caution=_WIRE,
+        caution=WIRE,
+        price="flight",
     ),
     "wire-records": MetricDefinition(
         noun="TLS records",
@@ -330,9 +316,10 @@ METRICS: Final[Mapping[str, MetricDefinition]] = {
         amount="records",
         order=71,
         whole=True,
+        supporting=True,
         same_within=_COUNTED_WITHIN,
         caption="TLS records that a side sends",
-        caution=_WIRE,
+        caution=WIRE,
     ),
     "wire-messages": MetricDefinition(
         noun="visible handshake messages",
@@ -343,9 +330,10 @@ METRICS: Final[Mapping[str, MetricDefinition]] = {
         amount="messages",
         order=72,
         whole=True,
+        supporting=True,
         same_within=_COUNTED_WITHIN,
         caption="Handshake messages that a side sends before it encrypts",
-        caution=_ENCRYPTED,
+        caution=ENCRYPTED,
     ),
     "wire-segments": MetricDefinition(
         noun="TCP segments",
@@ -356,10 +344,12 @@ METRICS: Final[Mapping[str, MetricDefinition]] = {
         amount="segments",
         order=73,
         whole=True,
+        supporting=True,
         same_within=_COUNTED_WITHIN,
         caption="TCP segments of 1,460 bytes that the flights of a side fill; 10 fit an "
         "initial window (RFC 6928)",
-        caution=_WIRE,
+        caution=WIRE,
+        price="segments",
     ),
     "key-share": MetricDefinition(
         noun="key share",
@@ -370,9 +360,10 @@ METRICS: Final[Mapping[str, MetricDefinition]] = {
         amount="bytes",
         order=74,
         whole=True,
+        supporting=True,
         same_within=_COUNTED_WITHIN,
         caption="Bytes of the key shares in the hello of a side",
-        caution=_WIRE,
+        caution=WIRE,
     ),
     "round-trips": MetricDefinition(
         noun="round trips",
@@ -382,10 +373,11 @@ METRICS: Final[Mapping[str, MetricDefinition]] = {
         verb="waits",
         amount="round trips",
         order=75,
+        supporting=True,
         same_within=_COUNTED_WITHIN,
         caption="Round trips from the first byte of the client until the library of a side "
         "reports a complete handshake, and may send data",
-        caution=_WIRE,
+        caution=WIRE,
     ),
     "wire-overhead": MetricDefinition(
         noun="bytes beside the data",
@@ -396,9 +388,10 @@ METRICS: Final[Mapping[str, MetricDefinition]] = {
         amount="bytes beside the data",
         order=76,
         whole=True,
+        supporting=True,
         same_within=_COUNTED_WITHIN,
         caption="Bytes that are sent for a MiB of data, without the data",
-        caution=_WIRE,
+        caution=WIRE,
     ),
     "transport-reads": MetricDefinition(
         noun="reads",
@@ -409,9 +402,10 @@ METRICS: Final[Mapping[str, MetricDefinition]] = {
         amount="reads",
         order=77,
         whole=True,
+        supporting=True,
         same_within=_COUNTED_WITHIN,
         caption="Reads that a library makes on its transport, also those that find nothing",
-        caution=_CALLS,
+        caution=CALLS,
     ),
     "transport-writes": MetricDefinition(
         noun="writes",
@@ -422,9 +416,10 @@ METRICS: Final[Mapping[str, MetricDefinition]] = {
         amount="writes",
         order=78,
         whole=True,
+        supporting=True,
         same_within=_COUNTED_WITHIN,
         caption="Writes that a library makes on its transport",
-        caution=_CALLS,
+        caution=CALLS,
     ),
     "read-size": MetricDefinition(
         noun="bytes of a read",
@@ -435,10 +430,11 @@ METRICS: Final[Mapping[str, MetricDefinition]] = {
         amount="bytes",
         order=79,
         whole=True,
+        supporting=True,
         same_within=_COUNTED_WITHIN,
         caption="Bytes that a library asks for in one read: the median, the smallest and the "
         "largest",
-        caution=_CALLS,
+        caution=CALLS,
     ),
     "write-size": MetricDefinition(
         noun="bytes of a write",
@@ -449,9 +445,10 @@ METRICS: Final[Mapping[str, MetricDefinition]] = {
         amount="bytes",
         order=80,
         whole=True,
+        supporting=True,
         same_within=_COUNTED_WITHIN,
         caption="Bytes that a library sends in one write: the median, the smallest and the largest",
-        caution=_CALLS,
+        caution=CALLS,
     ),
 }
 """By id, in the order of the schema."""

@@ -11,12 +11,11 @@ from tlsperf.contract.agreement import agrees
 from tlsperf.contract.layouts import LayoutEffect
 from tlsperf.contract.metric import Better
 from tlsperf.contract.metrics import Metric, Statistic, Unit
+from tlsperf.contract.prices import PriceTable
 from tlsperf.contract.record import Identifier, Model, Phase, Scenario, Url
 from tlsperf.contract.run import HostFacts, Implementation, RawFile, RunWarning, Source, Tool
 from tlsperf.contract.sockets import SocketShares
-
-Verdict = Literal["faster", "slower", "no difference shown", "too few rounds", "not tested"]
-
+from tlsperf.contract.verdict import Verdict as Verdict
 
 IntervalSource = Literal["sessions", "host", "default"]
 """Where the spread between sessions comes from: this run, data about the host, or the default."""
@@ -438,6 +437,9 @@ class Results(Model):
     sockets: list[SocketShares] | None = Field(
         None, description="of servers whose handshakes were also measured in memory"
     )
+    prices: list[PriceTable] | None = Field(
+        None, description="the price list; absent: certificates of ML-DSA were not measured"
+    )
     means: list[GroupMean] = Field([])
     factors: list[Factor] = Field([])
     comparisons: list[Comparison] = Field([])
@@ -455,6 +457,7 @@ class Results(Model):
             *(row.implementation for noise in self.noise for row in noise.rows),
             *(i for e in self.efficiency for i in (e.implementation, e.primitive_of)),
             *(shares.implementation for shares in self.sockets or ()),
+            *(i for prices in self.prices or () for i in prices.implementations),
             *(i for mean in self.means for i in (mean.implementation, mean.baseline)),
             *([self.baseline] if self.baseline else []),
             *(table.baseline for table in self.tables if table.baseline),

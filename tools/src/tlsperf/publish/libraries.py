@@ -17,7 +17,7 @@ def libraries(results: Sequence[Results]) -> list[LibraryOverview]:
     """Each library of a report: its versions, newest first, and the verdicts on it.
 
     The verdicts come from the newest report of a suite on each host that compares the library with
-    another one.
+    another one. A report with a price list compares each library with itself.
     """
     ordered = newest_first(results)
     names = sorted({i.library for r in ordered for i in r.implementations})
@@ -41,7 +41,7 @@ def _standings(library: str, ordered: Sequence[Results]) -> list[LibraryStanding
     found: dict[Identifier, LibraryStandings] = {}
     for results in ordered:
         compares = len(results.hosts) == 1 and all(run.suite for run in results.runs)
-        if not compares or results.hosts[0].id in found:
+        if not compares or results.prices or results.hosts[0].id in found:
             continue
         standing = _standing(library, results)
         if standing:

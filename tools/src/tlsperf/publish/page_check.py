@@ -157,6 +157,7 @@ _SECTIONS: Final = {
     "means": "a baseline, and tables of two rows and more",
     "noise": "a run whose noise is measured",
     "sockets": "runs with handshakes in memory beside the connections",
+    "prices": "rates of full handshakes with X25519 and ECDSA P-256, and with ML-DSA",
     "published": "a table of data/comparisons of its runs",
 }
 """Shortcodes that show a part of results.json, and what a report needs to have that part."""
@@ -191,6 +192,8 @@ def _known_names(
     match shortcode:
         case "table":
             return {"id": [table.anchor for table in results.tables]}
+        case "prices":
+            return {"id": [table.anchor for table in results.prices or ()]}
         case "chart":
             return {"id": [chart.anchor for chart in results.charts]}
         case "factor":

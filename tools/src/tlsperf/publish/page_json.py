@@ -8,7 +8,6 @@ published.
 from __future__ import annotations
 
 import json
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
@@ -27,6 +26,8 @@ from tlsperf.contract.results import (
 from tlsperf.contract.text import counted, listed
 from tlsperf.contract.warnings import WEIGHTS
 from tlsperf.load.shortcodes import Call
+from tlsperf.publish.footnotes import footnotes
+from tlsperf.publish.price_page import price_page
 from tlsperf.report.charts.panels import short_names
 from tlsperf.report.pivot import Group, pivot, working_sets
 
@@ -46,12 +47,6 @@ _FEW: Final = 5
 """Up to this number of implementations, a phone shows a row's cells below each other, each with its
 label.
 """
-
-_OFTEN: Final = 3
-"""A note of this number of cells or more is printed once, below the title of the table."""
-
-_MARKS: Final = "*†‡§"
-"""Marks of cells with such a note."""
 
 _DENSE: Final = 4
 """A group with more columns than this has narrow cells."""
@@ -84,8 +79,8 @@ def page_json(results: Results, notes: Sequence[Caveat] = (), calls: Sequence[Ca
     exact = any(run.source for run in results.runs)
     page["tables"] = {table.anchor: _table(table, shown, exact=exact) for table in tables}
     _say_once(page["tables"], calls)
-    rows = sum(len(noise.rows) for noise in results.noise if noise.source not in _PAIRED)
-    page["noise"] = [_noise(noise, results, few=rows <= MOST_NOISE) for noise in results.noise]
+    noisy = sum(len(noise.rows) for noise in results.noise if noise.source not in _PAIRED)
+    page["noise"] = [_noise(noise, results, few=noisy <= MOST_NOISE) for noise in results.noise]
     by_id = {note.id: note for note in notes}
     for note in page["notes"]:
         known = by_id[note["id"]]
@@ -106,6 +101,9 @@ def page_json(results: Results, notes: Sequence[Caveat] = (), calls: Sequence[Ca
         page["means"] = []
     for line in page.get("sockets", ()):
         line["label"] = shown[line["implementation"]].label
+    if results.prices:
+        rows = {row.anchor for table in tables for row in table.rows}
+        page["prices"] = price_page(results.prices, shown, calls, rows)
     for mean in page["means"]:
         mean["label"] = shown[mean["implementation"]].label
         mean["against"] = shown[mean["baseline"]].label
@@ -198,7 +196,7 @@ def _table(table: Table, shown: _Shown, *, exact: bool) -> dict[str, Any]:
     alike = shared is not None
     cells = [[_cell(cell, alike=alike, exact=exact) for cell in row.cells] for row in table.rows]
     made["of_columns"] = _of_columns(cells, [shown[i].label for i in table.implementations])
-    made["warnings"] += _footnotes(cells)
+    made["warnings"] += footnotes(cells)
     groups = pivot(table)
     if not many and not groups:
         for row in cells:
@@ -252,25 +250,6 @@ def _of_columns(cells: Sequence[Sequence[dict[str, Any]]], labels: Sequence[str]
             del cell["warnings"]
         found.setdefault(texts.pop(), []).append(label)
     return [f"{listed(of)}: {text}." for text, of in found.items()]
-
-
-def _footnotes(cells: Sequence[Sequence[dict[str, Any]]]) -> list[str]:
-    """Notes of several cells: each cell gets a mark; returns the lines that explain the marks."""
-    noted = [c for row in cells for c in row if "invalid" not in c]
-    count = Counter(note for cell in noted for note in _notes_of(cell))
-    often = [note for note, of in count.items() if of >= _OFTEN]
-    marks = dict(zip(often, _MARKS, strict=False))
-    for cell in noted:
-        if "note" in cell:
-            cell["note"] = marks.get(cell["note"], cell["note"])
-        if "warnings" in cell:
-            cell["warnings"] = [marks.get(text, text) for text in cell["warnings"]]
-    return [f"{mark} {note}." for note, mark in marks.items()]
-
-
-def _notes_of(cell: dict[str, Any]) -> list[str]:
-    own = [cell["note"]] if "note" in cell else []
-    return [*own, *cell.get("warnings", [])]
 
 
 def _say_once(tables: dict[str, dict[str, Any]], calls: Sequence[Call]) -> None:

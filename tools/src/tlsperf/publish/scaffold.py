@@ -143,7 +143,11 @@ def report_page(report: Report, results: Results) -> str:
 
 def _body(results: Results) -> list[str]:
     parts = ["## In short", *_in_short(results), "{{ headline() }}", "{{ warnings() }}"]
-    parts += ["## Observations", _OBSERVATIONS, "## Results"]
+    parts += ["## Observations", _OBSERVATIONS]
+    if results.prices:
+        parts += ["## The price list", '{{ chart(id="chart-prices") }}']
+        parts += [f'{{{{ prices(id="{prices.anchor}") }}}}' for prices in results.prices]
+    parts.append("## Results")
     for table in results.tables:
         if table.by_phase:
             continue

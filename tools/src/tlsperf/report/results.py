@@ -11,6 +11,7 @@ from dataclasses import replace
 
 from tlsperf.analysis.layouts import with_layouts
 from tlsperf.analysis.overhead import overhead_text, transfer_costs, with_harness
+from tlsperf.analysis.prices import price_tables, tested_prices
 from tlsperf.analysis.series import MeasuredReport, MeasuredRun, hosts_of, report_series, rounded
 from tlsperf.analysis.sessions import spreads_of
 from tlsperf.analysis.statistics import UNSTABLE_SPREAD_PERCENT
@@ -224,7 +225,8 @@ def measured_report(
     series = report_series(runs, spreads, floor, report.across_hosts)
     groups = grouped(series.rows)
     asked = asked_for(calls, groups.values(), report.baseline)
-    count = max(1, comparisons(groups.values(), report.baseline, series.rules) + asked.tested)
+    count = comparisons(groups.values(), report.baseline, series.rules) + asked.tested
+    count = max(1, count + tested_prices(series.rows, series.rules))
     series = replace(series, rules=replace(series.rules, comparisons=count))
     costs = transfer_costs(runs)
     of_rows = [
@@ -247,6 +249,7 @@ def measured_report(
         tables=of_rows,
         charts=[],
         comparisons=asked.compared(series.rules),
+        prices=price_tables(series.rows, of_rows, series.rules, ids) or None,
         warnings=_warnings(report, runs, of_rows),
         noise_floor_percent=rounded(100 * (floor - 1), 4) if timed and floor > 1 else None,
     )

@@ -20,6 +20,7 @@ from tlsperf.contract.record import Identifier
 from tlsperf.contract.results import Cell, Ratio, Results, Row, Statement, Table
 from tlsperf.contract.text import counted, listed, with_unit
 from tlsperf.load.shortcodes import Call
+from tlsperf.report import price_statements
 from tlsperf.report.asked import matching
 
 NAMED: Final = 4
@@ -55,6 +56,7 @@ class Facts:
             row.anchor: (table, row) for table in results.tables for row in table.rows
         }
         self.labels = {i.id: i.label for i in results.implementations}
+        self.prices = results.prices or []
         self._asked = {(c.row, c.implementation, c.over): c.ratio for c in results.comparisons}
 
     def fail(self, found: str, expected: str) -> NoReturn:
@@ -412,6 +414,7 @@ _KINDS: Final[dict[str, tuple[Callable[[Facts], str], tuple[str, ...]]]] = {
     "agree": (_agree, ("rows", "implementation", "over")),
     "standing": (_standing, ("rows", "implementation", "over")),
     "predicts": (_predicts, ("row", "report", "later", "earlier", "builds")),
+    **price_statements.KINDS,
 }
 """The function of each shortcode, and its arguments in the order of its key."""
 
@@ -421,7 +424,8 @@ def statements(
 ) -> list[Statement]:
     """The text of each shortcode, once for equal calls. Raises FormatError."""
     found: dict[str, Statement] = {}
-    named = {call.arguments.get("id", "") for call in calls if call.name == "table"}
+    tables = ("table", "prices")
+    named = {call.arguments.get("id", "") for call in calls if call.name in tables}
     for call in calls:
         if call.name not in _KINDS:
             continue
@@ -441,9 +445,16 @@ def _place(facts: Facts, named: Collection[str]) -> str:
     A page shows the tables that it names, or all but those by phase. The figures of the others are
     in the file.
     """
+    if prices := facts.argument("table"):
+        return f"#{prices}" if prices in named else "results.json"
     if facts.argument("row"):
         table, row = facts.row()
         is_shown = table.anchor in named if named else not table.by_phase
+        columns = [
+            c.row for prices in facts.prices if prices.anchor in named for c in prices.columns
+        ]
+        is_shown = is_shown or row.anchor in columns
         return f"#{row.anchor}" if is_shown else "results.csv"
     tables = Counter(facts.rows[row.anchor][0].anchor for row in facts.matching_rows())
-    return f"#{tables.most_common(1)[0][0]}"
+    [(anchor, _)] = tables.most_common(1)
+    return f"#{anchor}" if anchor in named or not named else "results.csv"

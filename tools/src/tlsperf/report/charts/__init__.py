@@ -18,6 +18,7 @@ from tlsperf.report.charts import (
     working_set,
 )
 from tlsperf.report.charts.kind import Around, Drawing, Kind, draw_first
+from tlsperf.report.charts.prices import price_charts
 
 KINDS: Final[tuple[Kind, ...]] = (
     layouts,
@@ -35,15 +36,19 @@ KINDS: Final[tuple[Kind, ...]] = (
 
 
 def charts_of(results: Results) -> list[Drawing]:
-    """The charts of a report's tables, in the order of the tables. `svg.draw` makes each file."""
+    """The picture of a report's price list, then its charts in the order of the tables.
+
+    `svg.draw` makes each file.
+    """
     cores = {host.cores for host in results.hosts}
     around = Around(
         implementations={i.id: i for i in results.implementations},
         cores=cores.pop() if len(cores) == 1 else None,
     )
-    return [
+    of_tables = [
         drawing
         for table in results.tables
         if not table.by_phase and not threads.doubled(table, results.tables)
         for drawing in draw_first(KINDS, table, around)
     ]
+    return [*price_charts(results), *of_tables]
