@@ -219,6 +219,7 @@ def test_a_scenario_states_its_primitives_its_ceiling_and_its_share() -> None:
     [of] = found.shares
     # The primitives take 650 µs, so no more than 1,538 handshakes fit into a second.
     assert (of.figure, of.ceiling, of.text, of.percent) == ("1,000", "1,538", "65%", 65)
+    assert of.note is None
     assert (of.report.id, of.primitives.id) == ("2026-01-01-x", "2026-02-01-x")
 
 
@@ -242,7 +243,9 @@ def test_the_newest_report_with_all_primitives_counts() -> None:
     part = primitives("2026-04-01", operations={"rsa-2048-sign": 1.0})
     found = reached(HANDSHAKES, primitives(), newer, part)
     assert found is not None
-    assert (found.shares[0].primitives.id, found.shares[0].text) == ("2026-03-01-x", "130%")
+    [of] = found.shares
+    assert (of.primitives.id, of.text) == ("2026-03-01-x", "130%")
+    assert of.note == "above its ceiling, so the two were not measured in the same way"
 
 
 def test_an_older_figure_does_not_stand_in_for_the_newest() -> None:

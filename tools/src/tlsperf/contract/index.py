@@ -214,6 +214,7 @@ class PrimitiveShare(Model):
     low: float | None = Field(None, ge=0)
     high: float | None = Field(None, ge=0)
     text: str = Field(description="61% (55 to 70%)")
+    note: str | None = Field(None, description="why it cannot be a share")
     report: ReportReference = Field(description="of the figure")
     primitives: ReportReference = Field(description="the report that measured the primitives")
 

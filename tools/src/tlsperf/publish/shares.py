@@ -23,6 +23,8 @@ from tlsperf.publish.reports import host_of, newest_first, reference
 _Build = tuple[Identifier, str | None, Identifier]
 """A host, its machine, and a build on it."""
 
+_ABOVE: Final = "above its ceiling, so the two were not measured in the same way"
+
 _UNITS: Final = {"handshake": "operations/s", "transfer": "MiB/s"}
 """The unit of the primitives that an operation needs."""
 
@@ -88,6 +90,7 @@ def ceiling(
                         low=low,
                         high=high,
                         text=_text(percent, low, high),
+                        note=_ABOVE if percent > 100 else None,
                         report=reference(results),
                         primitives=reference(measured.results),
                     )
