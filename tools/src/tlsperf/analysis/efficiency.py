@@ -7,22 +7,17 @@ the transfer over the ceiling. Copying, framing and the calls themselves take th
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import Final, Literal
+from typing import Final
 
+from tlsperf.analysis.ceilings import primitive_of_transfer
 from tlsperf.analysis.ratios import sample_ratio
 from tlsperf.analysis.series import MeasuredReport, Sample, Series, rounded
 from tlsperf.analysis.statistics import RatioEstimate
-from tlsperf.contract.names import cipher_name
 from tlsperf.contract.results import Efficiency, ShownImplementation
 from tlsperf.contract.text import value_text
-from tlsperf.contract.variant import sized_primitive
 
-RECORD_BYTES: Final = 16384
-"""The largest plaintext of a TLS record (RFC 8446, 5.1); bulk transfers fill their records."""
-
-_DIRECTIONS: Final[Mapping[str, Literal["seal", "open"]]] = {"sender": "seal", "receiver": "open"}
 _PROVIDERS: Final = {"aws-lc-rs": "aws-lc"}
 """The library whose cryptography a provider of rustls uses, if that is a library of its own."""
 
@@ -74,13 +69,9 @@ def efficiency(report: MeasuredReport) -> list[Efficiency]:
 def _primitive(transfer: Series) -> str | None:
     """The variant of a transfer's primitive; None if it is not a whole transfer on one thread."""
     s = transfer.scenario
-    direction = _DIRECTIONS.get(s.side or "")
     one_thread = s.threads in (None, 1)
     whole = (transfer.metric, transfer.phase, s.operation) == ("rate", "total", "transfer")
-    if not (whole and one_thread and direction and s.cipher_suite):
-        return None
-    size = s.record_size or RECORD_BYTES
-    return sized_primitive(cipher_name(s.cipher_suite).lower(), direction, size)
+    return primitive_of_transfer(s) if whole and one_thread else None
 
 
 def _source(

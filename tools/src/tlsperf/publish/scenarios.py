@@ -27,6 +27,7 @@ from tlsperf.contract.run import HostFacts, Report
 from tlsperf.contract.text import host_label
 from tlsperf.publish.descriptions import done, facts, why
 from tlsperf.publish.reports import by_time, host_of, newest_first
+from tlsperf.publish.shares import ceiling, primitives_by_build
 from tlsperf.publish.trends import (
     FEWEST,
     Member,
@@ -65,7 +66,13 @@ def scenarios(
 ) -> list[tuple[ScenarioOverview, list[Drawing]]]:
     """Each scenario with its charts, in the order in which the newest reports show them."""
     shared = [places for places in _places(reports).values() if len(places) >= FEWEST]
-    return [_scenario(places, notes) for places in shared]
+    primitives = primitives_by_build(results for _, results in reports)
+    found = []
+    for places in shared:
+        overview, drawings = _scenario(places, notes)
+        reached = ceiling([(place.results, place.table) for place in places], primitives)
+        found.append((overview.model_copy(update={"ceiling": reached}), drawings))
+    return found
 
 
 def _places(reports: Sequence[tuple[Report, Results]]) -> dict[Identifier, list[Place]]:

@@ -39,6 +39,10 @@ pub enum Fault {
     SameSecret,
     /// Agrees on a secret that differs from the peer's.
     OtherSecret,
+    /// Both roles agree on a secret that the named curve does not give.
+    OtherCurve,
+    /// Accepts every public key.
+    UncheckedKey,
 }
 
 pub struct FaultyAdapter {
@@ -143,8 +147,10 @@ impl KeyExchange for Faulty<dyn KeyExchange> {
 
     fn encapsulate(&self, share: &[u8], answer: &mut [u8], secret: &mut [u8]) -> Result<()> {
         self.correct.encapsulate(share, answer, secret)?;
-        if self.fault == Fault::SameSecret {
-            secret.fill(7);
+        match self.fault {
+            Fault::SameSecret => secret.fill(7),
+            Fault::OtherCurve => secret[0] ^= 1,
+            _ => {}
         }
         Ok(())
     }
@@ -152,10 +158,13 @@ impl KeyExchange for Faulty<dyn KeyExchange> {
 
 impl PrivateKey for Faulty<dyn PrivateKey> {
     fn agree(&mut self, answer: &[u8], secret: &mut [u8]) -> Result<()> {
-        self.correct.agree(answer, secret)?;
+        match (self.fault, self.correct.agree(answer, secret)) {
+            (Fault::UncheckedKey, _) => {}
+            (_, result) => result?,
+        }
         match self.fault {
             Fault::SameSecret => secret.fill(7),
-            Fault::OtherSecret => secret[0] ^= 1,
+            Fault::OtherSecret | Fault::OtherCurve => secret[0] ^= 1,
             _ => {}
         }
         Ok(())
@@ -209,7 +218,14 @@ fn the_warm_up_of_primitives_is_discarded() {
 
 #[test]
 fn a_correct_primitive_passes() {
-    for variant in ["aes-256-gcm-open-1350", "rsa-2048-verify", "x25519-agree"] {
+    for variant in [
+        "aes-256-gcm-open-1350",
+        "rsa-2048-verify",
+        "ecdsa-p384-sign",
+        "ed25519-verify",
+        "x25519-agree",
+        "secp384r1-agree",
+    ] {
         assert_eq!(measured(Fault::None, variant).unwrap().len(), 3);
     }
 }
@@ -261,6 +277,31 @@ fn a_wrong_primitive_is_noticed() {
             Fault::OtherSecret,
             "x25519-generate",
             "the two roles did not agree on a secret",
+        ),
+        (
+            Fault::OtherCurve,
+            "x25519-agree",
+            "x25519: a key agreed with the generator on another secret",
+        ),
+        (
+            Fault::OtherCurve,
+            "secp384r1-agree",
+            "secp384r1: a key agreed with the generator on another secret",
+        ),
+        (
+            Fault::UncheckedKey,
+            "secp256r1-agree",
+            "secp256r1: a key agreed with a point that is not on the curve",
+        ),
+        (
+            Fault::OtherMessages,
+            "ecdsa-p384-verify",
+            "ecdsa-p384: a known signature does not verify",
+        ),
+        (
+            Fault::Unverified,
+            "ed25519-verify",
+            "ed25519: a changed signature verifies",
         ),
     ] {
         noticed(measured(fault, variant).map(drop), expected);
