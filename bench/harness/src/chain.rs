@@ -198,6 +198,7 @@ mod tests {
         let chain = SentChain {
             certificates: vec![1000, 500],
             signature: 72,
+            is_compressed: false,
         };
         let bytes = 1000 + 500 + 2 * ENTRY + 72;
         assert_eq!(chain.encrypted(), bytes + 32..=bytes + 320);
