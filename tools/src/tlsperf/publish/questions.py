@@ -117,7 +117,7 @@ def _post_quantum(sources: Sequence[Source]) -> Question | None:
     if source is None:
         return None
     answer = [
-        f"A {side} with {_KEYS[key]} loses {_range_of_costs(source, *pairs[key, side])}."
+        f"A {side} with {_KEYS[key]} loses {_range_of_costs(source, pairs[key, side])}."
         for key, side in (("ecdsa-p256", "server"), ("ecdsa-p256", "client"))
     ]
     answer.append(
@@ -170,13 +170,8 @@ def _costs(source: Source, rows: tuple[str, str], i: Identifier) -> list[SheetCe
         return [NOTHING] * 4
     lost, added = cost
     first, second = (source.figure(row, i).model_copy(update={"mark": None}) for row in rows)
-    before, after = (source.cell(row, i) for row in rows)
-    detail = None
-    if before and after and before.low and before.high and after.low and after.high:
-        low, high = (
-            100 * (1 - a / b) for a, b in ((after.high, before.low), (after.low, before.high))
-        )
-        detail = f"{low:.1f} to {high:.1f}%"
+    ends = _ends_of_loss(source, rows, i)
+    detail = f"{ends[0]:.1f} to {ends[1]:.1f}%" if ends else None
     return [
         first,
         second,
@@ -185,14 +180,33 @@ def _costs(source: Source, rows: tuple[str, str], i: Identifier) -> list[SheetCe
     ]
 
 
-def _range_of_costs(source: Source, *rows: str) -> str:
-    pair = (rows[0], rows[1])
-    costs = [(cost, i) for i in source.shown if (cost := _lost(source, pair, i))]
-    least, most = min(costs), max(costs)
+def _ends_of_loss(
+    source: Source, rows: tuple[str, str], i: Identifier
+) -> tuple[float, float] | None:
+    """The ends of a loss in per cent, from the worst ends of both intervals; None without them."""
+    before, after = (source.cell(row, i) for row in rows)
+    if not (before and after and before.low and before.high and after.low and after.high):
+        return None
+    return 100 * (1 - after.high / before.low), 100 * (1 - after.low / before.high)
+
+
+def _range_of_costs(source: Source, rows: tuple[str, str]) -> str:
+    """The least and the largest loss, of those whose intervals exclude 0."""
+    costs = [(cost, i) for i in source.shown if (cost := _lost(source, rows, i))]
+    shown = [
+        (cost, i)
+        for cost, i in costs
+        if (ends := _ends_of_loss(source, rows, i)) is None or ends[0] > 0
+    ]
+    others = len(costs) - len(shown)
+    if not shown:
+        return "no handshakes beyond the intervals of the figures"
+    least, most = min(shown), max(shown)
+    rest = f"; in {others} of {len(costs)} the intervals show no loss" if others else ""
     return (
         f"from {least[0][0]:.1f}% of its handshakes ({source.label(least[1])}, "
         f"{least[0][1]:.1f} µs each) to {most[0][0]:.1f}% ({source.label(most[1])}, "
-        f"{most[0][1]:.1f} µs each)"
+        f"{most[0][1]:.1f} µs each){rest}"
     )
 
 
