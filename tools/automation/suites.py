@@ -28,7 +28,6 @@ MEMORY: Final = 'operation = "memory"'
 EXPECTED: Final = {
     "latency": ("latency-histogram.csv", "*-latency.svg"),
     "memory": ("allocated*.svg", "resident*.svg"),
-    "post-quantum-memory": ("allocated*.svg", "resident*.svg"),
     "post-quantum": ("full-handshakes.svg", "client-hello.svg"),
     "threads": ("*-threads.svg",),
 }

@@ -110,6 +110,8 @@ def test_the_scenarios_of_the_guide_are_some() -> None:
             names.append(scenario_name(Scenario.model_validate(named)))
     assert names == [
         "TLS 1.3 transfer, CHACHA20-POLY1305, 64 KiB in flight",
+        "TLS 1.3 resumed handshake, ticket, X25519, early data",
+        "TLS 1.3 resumed handshake, session id, X25519, early data",
         "primitive, aes-256-gcm-seal-16384",
         "primitive, ml-kem-768-decapsulate",
         "QUIC packet protection, AES-128-GCM, 1200 B",

@@ -224,6 +224,25 @@ def test_the_price_of_post_quantum_is_computed_from_both_rates(
     )
 
 
+def test_the_price_of_post_quantum_is_of_those_whose_interval_excludes_no_loss() -> None:
+    results = read_results(PERF / "2026-11-24-post-quantum-vm" / "results.json")
+    (page,) = [it for it in questions([results]) if it.id == "post-quantum"]
+    answers = dict(zip(("server-ecdsa-p256", "client-ecdsa-p256"), page.answer, strict=False))
+    for sheet in page.sheets:
+        if sheet.id not in answers:
+            continue
+        lost = [row.cells[2] for row in sheet.rows if row.cells[2].text != "–"]
+        details = [cell.detail or "" for cell in lost]
+        clear = [cell for cell in lost if not (cell.detail or "").startswith(("-", "−"))]
+        assert 0 < len(clear) < len(lost), details
+        losses = [float(cell.text.rstrip("%")) for cell in clear]
+        answer = answers[sheet.id]
+        assert f"loses from {min(losses):.1f}% of its handshakes" in answer
+        assert f"to {max(losses):.1f}% (" in answer
+        others = len(lost) - len(clear)
+        assert answer.endswith(f"; in {others} of {len(lost)} the intervals show no loss.")
+
+
 def test_cores_are_demand_over_rate_with_the_bounds_of_the_rates(
     reports: dict[str, Results],
 ) -> None:

@@ -392,9 +392,7 @@ impl TlsLibrary for S2nTls {
     fn unsupported(&self, scenario: &Scenario) -> Option<String> {
         let reason = |text: &str| Some(text.to_owned());
         if scenario.operation == Operation::QuicPacket {
-            return reason(
-                "s2n-tls gives traffic secrets to QUIC, and has no API that protects packets",
-            );
+            return reason("s2n-tls has no API that protects packets: it gives secrets to QUIC");
         }
         if scenario.operation == Operation::Primitive {
             return reason(
