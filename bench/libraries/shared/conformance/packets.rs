@@ -8,7 +8,7 @@ use tls_harness::{
 };
 
 use super::{
-    measurements::{request, the_harness_costs_little},
+    measurements::{request, the_harness_costs_at_most},
     scenarios::packets,
 };
 
@@ -43,7 +43,8 @@ pub fn every_packet_is_protected<L: TlsLibrary>(library: &L) {
             sides.push(measurement.scenario.side);
         }
         assert_eq!(sides, [Some(Side::Sender), Some(Side::Receiver)], "{name}");
-        let overheads = the_harness_costs_little(&records);
+        // In 2026-11-24-quic-vm the harness took up to 2.9%: a packet takes a quarter of a microsecond.
+        let overheads = the_harness_costs_at_most(0.06, &records);
         assert_eq!(overheads, 2, "{name}: records of the harness' own cost");
     }
 }

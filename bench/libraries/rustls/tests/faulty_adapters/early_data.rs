@@ -54,6 +54,8 @@ const CORRECT: usize = 4;
 struct FaultyConnection<C> {
     connection: C,
     fault: Fault,
+    /// Whether this handshake has early data; the one before it, whose session it resumes, has none.
+    is_early: bool,
 }
 
 impl<C: Connection> Connection for FaultyConnection<C> {
@@ -62,6 +64,7 @@ impl<C: Connection> Connection for FaultyConnection<C> {
     }
 
     fn send_early_data(&mut self, data: &[u8]) -> Result<()> {
+        self.is_early = true;
         let before = SENT.replace(SENT.get() + 1);
         let sends = match self.fault {
             Fault::NotSent | Fault::NotSentButReceived => false,
@@ -82,6 +85,7 @@ impl<C: Connection> Connection for FaultyConnection<C> {
     }
 
     fn receive_early_data(&mut self, buffer: &mut [u8]) -> Result<usize> {
+        self.is_early = true;
         match (self.fault, UNSENT.take()) {
             (Fault::NotSentButReceived | Fault::NotSentLater | Fault::Rejected, Some(data)) => {
                 buffer.copy_from_slice(&data);
@@ -99,7 +103,9 @@ impl<C: Connection> Connection for FaultyConnection<C> {
     fn early_data_accepted(&self) -> Result<bool> {
         match self.fault {
             Fault::NotReported => Ok(false),
-            Fault::NotSentButReceived | Fault::NotSentLater | Fault::Rejected => Ok(true),
+            Fault::NotSentButReceived | Fault::NotSentLater | Fault::Rejected if self.is_early => {
+                Ok(true)
+            }
             _ => self.connection.early_data_accepted(),
         }
     }
@@ -153,6 +159,7 @@ impl TlsLibrary for FaultyAdapter {
         Ok(FaultyConnection {
             connection: self.library.connect(config, endpoint)?,
             fault: self.fault,
+            is_early: false,
         })
     }
 
@@ -168,6 +175,7 @@ impl TlsLibrary for FaultyAdapter {
         Ok(FaultyConnection {
             connection,
             fault: self.fault,
+            is_early: false,
         })
     }
 }
