@@ -46,6 +46,8 @@ def shortened(text: str) -> str:
         text, count = re.subn(rf"^{name} = .*$", f"{name} = {value}", text, flags=re.MULTILINE)
         if count != 1:
             raise SuiteError(f"{name} stands {count} times, expected once")
+    # Rounds of 0.02 s differ too much on a busy machine to be checked against each other.
+    text = re.sub(r"^sessions = .*$", "sessions = 1", text, flags=re.MULTILINE)
     return of_few_sessions(text)
 
 
