@@ -393,6 +393,22 @@ def test_a_picture_of_an_entry_has_a_background_and_an_alternative(site: Built) 
                 assert min(picture.convert("RGBA").getchannel("A").getdata()) == 255
 
 
+def test_an_entry_has_the_observations_of_its_report_without_their_charts(
+    committed_build: Built,
+) -> None:
+    found = 0
+    for entry in feedparser.parse(committed_build.text("feeds/performance/rss.xml")).entries:
+        page = committed_build.text(f"perf/{entry.link.rstrip('/').rpartition('/')[2]}/index.html")
+        _, _, observations = page.partition('<h2 id="observations">')
+        observations = observations.partition("<h2")[0]
+        content = entry.content[0].value
+        assert ("<h2>Observations</h2>" in content) == bool(observations)
+        assert content.count("<li>") >= observations.count("<li>")
+        assert "<figure" not in content
+        found += observations.count("<li>")
+    assert found > 40
+
+
 def test_the_feed_of_a_tag_has_the_pages_with_that_tag(site: Built) -> None:
     everything = feedparser.parse((site.public / "rss.xml").read_bytes()).entries
     for folder in (site.public / "tags").iterdir():

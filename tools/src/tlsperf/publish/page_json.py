@@ -103,7 +103,8 @@ def page_json(results: Results, notes: Sequence[Caveat] = (), calls: Sequence[Ca
         line["label"] = shown[line["implementation"]].label
     if results.prices:
         rows = {row.anchor for table in tables for row in table.rows}
-        page["prices"] = price_page(results.prices, shown, calls, rows)
+        units = {row.anchor: table.unit for table in results.tables for row in table.rows}
+        page["prices"] = price_page(results.prices, shown, calls, rows, units)
     for mean in page["means"]:
         mean["label"] = shown[mean["implementation"]].label
         mean["against"] = shown[mean["baseline"]].label

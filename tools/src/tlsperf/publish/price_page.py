@@ -21,11 +21,14 @@ def price_page(
     shown: Mapping[Identifier, ShownImplementation],
     calls: Sequence[Call],
     rows: Collection[Identifier],
+    units: Mapping[Identifier, str],
 ) -> dict[str, Any]:
     """The tables that shortcodes name, by anchor, in their order; all if they name none.
 
     A column has the anchor of its row, if no table of the page has that row (`rows`) and no price
-    list before it: an id is unique. A caption that several tables have is in the first of them.
+    list before it: an id is unique. `units` are those of the rows: a column with an anchor links to
+    the page of its scenario, which has figures of one unit. A caption that several tables have is in
+    the first of them.
     """
     by_anchor = {table.anchor: table for table in tables}
     named = [call.arguments.get("id", "") for call in calls if call.name == "prices"]
@@ -36,7 +39,7 @@ def price_page(
     for table in map(by_anchor.__getitem__, order):
         like = first.setdefault(table.caption, table)
         caption = table.caption if like is table else f"As in “{like.title}”."
-        found[table.anchor] = _table(table, caption, shown, anchored)
+        found[table.anchor] = _table(table, caption, shown, anchored, units)
         anchored.update(column.row for column in table.columns)
     return found
 
@@ -46,6 +49,7 @@ def _table(
     caption: str,
     shown: Mapping[Identifier, ShownImplementation],
     anchored: Collection[Identifier],
+    units: Mapping[Identifier, str],
 ) -> dict[str, Any]:
     """A table; `anchored` are the rows whose anchors the page has in another one."""
     numbers = [
@@ -62,7 +66,12 @@ def _table(
         "unit": table.unit,
         "timed": table.kind == "time",
         "heads": [
-            {"name": name} | ({"id": row} if table.kind == "time" and row not in anchored else {})
+            {"name": name}
+            | (
+                {"id": row, "unit": units[row]}
+                if table.kind == "time" and row not in anchored
+                else {}
+            )
             for name, row in zip(_names(table), (of.row for of in table.columns), strict=True)
         ],
         "lines": [
