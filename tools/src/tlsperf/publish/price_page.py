@@ -26,9 +26,9 @@ def price_page(
     """The tables that shortcodes name, by anchor, in their order; all if they name none.
 
     A column has the anchor of its row, if no table of the page has that row (`rows`) and no price
-    list before it: an id is unique. `units` are those of the rows: a column with an anchor links to
-    the page of its scenario, which has figures of one unit. A caption that several tables have is in
-    the first of them.
+    list before it: an id is unique. Such a column links to the page of its scenario, which has
+    figures of one unit: `units` are those of the rows. A caption that several tables have is in the
+    first of them.
     """
     by_anchor = {table.anchor: table for table in tables}
     named = [call.arguments.get("id", "") for call in calls if call.name == "prices"]
