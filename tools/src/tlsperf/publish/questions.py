@@ -6,9 +6,10 @@ Pure functions of results.json. A question without a report that has its rows ha
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Final
+from typing import Final, NamedTuple
 
 from tlsperf.analysis.ratios import factor_text
+from tlsperf.contract.prices import Lost
 from tlsperf.contract.questions import Question, Sheet, SheetCell, SheetRow
 from tlsperf.contract.record import Identifier
 from tlsperf.contract.results import Results
@@ -113,7 +114,8 @@ def _post_quantum(sources: Sequence[Source]) -> Question | None:
         for side in _SIDES
         for key in _KEYS
     }
-    source = with_most_libraries(sources, [row for rows in pairs.values() for row in rows])
+    with_prices = [source for source in sources if source.results.prices]
+    source = with_most_libraries(with_prices, [row for rows in pairs.values() for row in rows])
     if source is None:
         return None
     answer = [
@@ -147,7 +149,8 @@ def _post_quantum(sources: Sequence[Source]) -> Question | None:
             "depends on the rest of the handshake.",
         ],
         limits=[
-            _MEDIANS + " The range of a loss follows from the intervals of both medians.",
+            "Rates are medians. A loss is that of the report's price list: from rounds in pairs, "
+            "with an interval that is corrected for all comparisons of the report.",
             "A larger ClientHello may need another packet. No network was measured.",
             _ONE_HOST,
         ],
@@ -156,58 +159,60 @@ def _post_quantum(sources: Sequence[Source]) -> Question | None:
     )
 
 
-def _lost(source: Source, rows: tuple[str, str], i: Identifier) -> tuple[float, float] | None:
-    """Per cent of handshakes lost, and microseconds added to one; None without both figures."""
-    before, after = (source.value(row, i) for row in rows)
-    if before is None or after is None:
-        return None
-    return 100 * (1 - after / before), 1e6 / after - 1e6 / before
+class _Price(NamedTuple):
+    """What the price list of a report has for one library, from one row to another."""
+
+    lost: Lost
+    added: float
+    """Microseconds for each handshake."""
+
+
+def _price(source: Source, rows: tuple[str, str], i: Identifier) -> _Price | None:
+    first, second = rows
+    for table in source.results.prices or ():
+        cells = {
+            column.row: cell
+            for column in table.columns
+            for cell in column.cells
+            if cell.implementation == i
+        }
+        if table.columns[0].row != first or not {first, second} <= set(cells):
+            continue
+        before, after = cells[first], cells[second]
+        if after.lost and after.value and before.value:
+            return _Price(after.lost, after.value - before.value)
+    return None
 
 
 def _costs(source: Source, rows: tuple[str, str], i: Identifier) -> list[SheetCell]:
-    cost = _lost(source, rows, i)
-    if cost is None:
+    price = _price(source, rows, i)
+    if price is None:
         return [NOTHING] * 4
-    lost, added = cost
     first, second = (source.figure(row, i).model_copy(update={"mark": None}) for row in rows)
-    ends = _ends_of_loss(source, rows, i)
-    detail = f"{ends[0]:.1f} to {ends[1]:.1f}%" if ends else None
+    text, _, interval = price.lost.text.partition(" (")
     return [
         first,
         second,
-        SheetCell(text=f"{lost:.1f}%", detail=detail),
-        SheetCell(text=f"{added:.1f} µs"),
+        SheetCell(text=text, detail=interval.removesuffix(")") or None),
+        SheetCell(text=f"{price.added:.1f} µs"),
     ]
-
-
-def _ends_of_loss(
-    source: Source, rows: tuple[str, str], i: Identifier
-) -> tuple[float, float] | None:
-    """The ends of a loss in per cent, from the worst ends of both intervals; None without them."""
-    before, after = (source.cell(row, i) for row in rows)
-    if not (before and after and before.low and before.high and after.low and after.high):
-        return None
-    return 100 * (1 - after.high / before.low), 100 * (1 - after.low / before.high)
 
 
 def _range_of_costs(source: Source, rows: tuple[str, str]) -> str:
-    """The least and the largest loss, of those whose intervals exclude 0."""
-    costs = [(cost, i) for i in source.shown if (cost := _lost(source, rows, i))]
-    shown = [
-        (cost, i)
-        for cost, i in costs
-        if (ends := _ends_of_loss(source, rows, i)) is None or ends[0] > 0
-    ]
-    others = len(costs) - len(shown)
-    if not shown:
-        return "no handshakes beyond the intervals of the figures"
-    least, most = min(shown), max(shown)
-    rest = f"; in {others} of {len(costs)} the intervals show no loss" if others else ""
-    return (
-        f"from {least[0][0]:.1f}% of its handshakes ({source.label(least[1])}, "
-        f"{least[0][1]:.1f} µs each) to {most[0][0]:.1f}% ({source.label(most[1])}, "
-        f"{most[0][1]:.1f} µs each){rest}"
+    """The least and the largest loss, of those with that verdict."""
+    every = [(price, i) for i in source.shown if (price := _price(source, rows, i))]
+    clear = sorted(
+        (price.lost.percent, price.added, i) for price, i in every if price.lost.verdict == "slower"
     )
+    if not clear:
+        return "no handshakes that the report shows"
+    others = len(every) - len(clear)
+    least, most = (
+        f"{percent:.1f}%{of} ({source.label(i)}, {added:.1f} µs each)"
+        for (percent, added, i), of in ((clear[0], " of its handshakes"), (clear[-1], ""))
+    )
+    rest = f"; in {others} of {len(every)} libraries no loss is shown" if others else ""
+    return f"from {least} to {most}{rest}"
 
 
 def _memory(sources: Sequence[Source]) -> Question | None:
