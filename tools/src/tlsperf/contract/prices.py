@@ -21,7 +21,7 @@ PriceKind = Literal["time", "flight", "memory"]
 
 
 class Lost(Model):
-    """The part of its handshakes per second that a side loses, against the first column.
+    """The part of its handshakes per second that a side loses, against another column.
 
     It is below 0 if the side gains handshakes. The verdict is that of the ratio of the rates.
     """
@@ -56,7 +56,9 @@ class PriceCell(Model):
     interval: str | None = Field(
         None, description="the median of another run is in it 95 times of 100; as readers see it"
     )
-    lost: Lost | None = Field(None, description="of a time: absent in the first column")
+    lost: Lost | None = Field(
+        None, description="of a time, against the column that its own is compared with"
+    )
     segments: int | None = Field(None, ge=1, description="TCP segments that a flight fills")
     note: str | None = Field(None, description="why absent")
 
@@ -78,11 +80,16 @@ class PriceColumn(Model):
     id: Identifier = Field(description="x25519, x25519mlkem768, ml-dsa-44-leaf, ml-dsa-44, …")
     name: str = Field(description="X25519MLKEM768, ML-DSA-44")
     row: Identifier = Field(description="the row of a table that has its figures")
+    against: Identifier | None = Field(
+        None, description="the column that a library's figures are compared with; absent for that"
+    )
     cells: list[PriceCell]
 
 
 class PriceTable(Model):
-    """One side of the price list: its columns go from today's algorithms to post-quantum ones."""
+    """A table of the price list, of one side. Its columns go from today's algorithms to
+    post-quantum ones, or are pairs without and with early data or compressed certificates.
+    """
 
     anchor: Identifier
     title: str
