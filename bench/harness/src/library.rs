@@ -317,6 +317,9 @@ pub struct Negotiated {
     pub key_exchange: Option<KeyExchange>,
     /// Absent if the library does not report it.
     pub resumed: Option<bool>,
+    /// The number of the scheme in which the peer signed. Absent if it did not sign in this
+    /// handshake, or if the library does not report the scheme.
+    pub signature_scheme: Option<u16>,
     /// The configured root verified the peer's chain (of a resumed session: in the full handshake),
     /// and a client also checked the peer's name.
     pub peer_verified: bool,

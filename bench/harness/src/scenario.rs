@@ -40,6 +40,7 @@ pub mod set_up;
 pub mod variant;
 
 pub use chain::Chain;
+pub use iana::signature_scheme;
 pub use primitive::Primitive;
 pub use set_up::{Anchors, SetUp, Slope};
 pub use variant::{Variant, VariantKind};

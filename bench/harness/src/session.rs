@@ -283,6 +283,7 @@ impl Expected {
         let client = client.negotiated()?;
         self.check_negotiated(&client, Some(resumed))?;
         same("peer verified", client.peer_verified, true)?;
+        self.check_signature(&client, resumed)?;
         same("tickets", client.tickets, u32::from(self.awaits_tickets()))
     }
 
@@ -296,7 +297,20 @@ impl Expected {
         let server = server.negotiated()?;
         self.check_negotiated(&server, resumed)?;
         let mutual = self.client_chain.is_some();
-        same("peer verified", server.peer_verified, mutual)
+        same("peer verified", server.peer_verified, mutual)?;
+        self.check_signature(&server, resumed == Some(true))
+    }
+
+    /// Checks the scheme in which the peer signed, where a library reports it. TLS 1.2 has several
+    /// schemes for one type of key.
+    fn check_signature(&self, negotiated: &Negotiated, resumed: bool) -> Result<()> {
+        match negotiated.signature_scheme {
+            Some(found) if self.protocol == Protocol::Tls13 && !resumed => {
+                let expected = self.certificate.signature_scheme();
+                same("signature scheme", found, expected)
+            }
+            _ => Ok(()),
+        }
     }
 
     fn check_negotiated(&self, negotiated: &Negotiated, resumed: Option<bool>) -> Result<()> {
@@ -337,7 +351,7 @@ fn same<T: PartialEq + std::fmt::Debug>(what: &str, found: T, expected: T) -> Re
 }
 
 /// Proves that the library verifies its peers: a handshake must fail if the trusted root did not
-/// sign the chain, or if the name differs.
+/// sign the chain, if the peer signs in another scheme, or if the name differs.
 ///
 /// # Errors
 ///
@@ -357,6 +371,15 @@ pub fn prove_verification<L: TlsLibrary + ?Sized>(library: &L, scenario: &Scenar
     let mut wrong = client.clone();
     wrong.trusted = other_root(client.certificate);
     must_fail("a server signed by an unknown root", &wrong, &server)?;
+    if server.protocol == Protocol::Tls13 {
+        let other = other_type(client.certificate);
+        let mut wrong = client.clone();
+        wrong.trusted = authority(other).root;
+        let mut scenario = scenario.clone();
+        (scenario.certificate, scenario.variant) = (Some(other), None);
+        let what = "a server whose signature has another scheme";
+        must_fail(what, &wrong, &Setup::server(&scenario)?)?;
+    }
     let mut wrong = client.clone();
     wrong.host_name = "other.example";
     must_fail("a server of another name", &wrong, &server)?;
@@ -370,11 +393,15 @@ pub fn prove_verification<L: TlsLibrary + ?Sized>(library: &L, scenario: &Scenar
 
 /// A root with the same name that did not sign the chain of `certificate`.
 fn other_root(certificate: Certificate) -> &'static str {
-    authority(match certificate {
+    authority(other_type(certificate)).root
+}
+
+/// Certificates of another type, that every library supports.
+fn other_type(certificate: Certificate) -> Certificate {
+    match certificate {
         Certificate::Rsa2048 => Certificate::EcdsaP256,
         _ => Certificate::Rsa2048,
-    })
-    .root
+    }
 }
 
 /// A configured scenario with the transport of its handshakes; belongs to one thread.

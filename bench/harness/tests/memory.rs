@@ -148,6 +148,7 @@ impl TlsLibrary for Allocating {
                 cipher_suite: setup.cipher_suite,
                 key_exchange: None,
                 resumed: None,
+                signature_scheme: None,
                 peer_verified: true,
                 tickets: 0,
             },

@@ -245,3 +245,8 @@ pub unsafe fn negotiated_group(ssl: *mut SSL) -> Result<Option<KeyExchange>> {
         number => KeyExchange::from_number(number).map(Some),
     }
 }
+
+/// The number of the scheme in which the peer signed; 0 if it did not sign.
+pub unsafe fn peer_signature(ssl: *mut SSL) -> Result<Option<u16>> {
+    Ok(Some(unsafe { SSL_get_peer_signature_algorithm(ssl) }))
+}

@@ -45,6 +45,32 @@ impl Certificate {
             Self::MlDsa87 => 0x0906,
         }
     }
+
+    /// The name that IANA lists for that scheme.
+    fn signature_scheme_name(self) -> &'static str {
+        match self {
+            Self::Rsa2048 | Self::Rsa4096 => "rsa_pss_rsae_sha256",
+            Self::EcdsaP256 => "ecdsa_secp256r1_sha256",
+            Self::EcdsaP384 => "ecdsa_secp384r1_sha384",
+            Self::Ed25519 => "ed25519",
+            Self::MlDsa44 => "mldsa44",
+            Self::MlDsa65 => "mldsa65",
+            Self::MlDsa87 => "mldsa87",
+        }
+    }
+}
+
+/// The number of a signature scheme from its name at IANA.
+///
+/// # Errors
+///
+/// The vocabulary has no key that signs in this scheme.
+pub fn signature_scheme(name: &str) -> Result<u16> {
+    let mut known = Certificate::ALL.iter();
+    let found = known.find(|it| it.signature_scheme_name() == name);
+    found
+        .map(|it| it.signature_scheme())
+        .with_context(|| format!("signature scheme \"{name}\" is not in the vocabulary"))
 }
 
 impl KeyExchange {
@@ -100,6 +126,23 @@ mod tests {
         let schemes: Vec<_> = schemes.collect();
         let expected = [2052, 2052, 1027, 1283, 2055, 2308, 2309, 2310];
         assert_eq!(schemes, expected);
+        // https://www.iana.org/assignments/tls-parameters (TLS SignatureScheme)
+        for (name, number) in [
+            ("rsa_pss_rsae_sha256", 2052),
+            ("ecdsa_secp256r1_sha256", 1027),
+            ("ecdsa_secp384r1_sha384", 1283),
+            ("ed25519", 2055),
+            ("mldsa44", 2308),
+            ("mldsa65", 2309),
+            ("mldsa87", 2310),
+        ] {
+            assert_eq!(signature_scheme(name).unwrap(), number);
+        }
+        let error = signature_scheme("rsa_pkcs1_sha256")
+            .unwrap_err()
+            .to_string();
+        let expected = "signature scheme \"rsa_pkcs1_sha256\" is not in the vocabulary";
+        assert_eq!(error, expected);
         for (group, number) in groups {
             assert_eq!(group.number(), number);
             assert_eq!(KeyExchange::from_number(number).unwrap(), group);

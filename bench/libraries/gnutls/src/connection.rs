@@ -16,7 +16,7 @@ use crate::{
     Context, Slot, check, datum,
     ffi::*,
     socket, text,
-    vocabulary::{named_group, named_suite},
+    vocabulary::{named_group, named_signature, named_suite},
 };
 
 /// Receives from the transport; `endpoint` is the argument of `GnuTlsConnection::new`.
@@ -224,8 +224,13 @@ impl Connection for GnuTlsConnection<'_> {
             // A resumed session was verified in its full handshake, which fails otherwise.
             let verified = gnutls_session_get_verify_cert_status(self.session) == 0;
             let group = gnutls_group_get(self.session);
+            let version = gnutls_protocol_get_version(self.session);
+            let signature = match self.is_client {
+                true => gnutls_sign_algorithm_get(self.session),
+                false => gnutls_sign_algorithm_get_client(self.session),
+            };
             Ok(Negotiated {
-                protocol: match gnutls_protocol_get_version(self.session) {
+                protocol: match version {
                     GNUTLS_TLS1_2 => Protocol::Tls12,
                     GNUTLS_TLS1_3 => Protocol::Tls13,
                     other => bail!("protocol {other} is not in the vocabulary"),
@@ -236,6 +241,13 @@ impl Connection for GnuTlsConnection<'_> {
                     group => Some(named_group(text(gnutls_group_get_name(group))?)?),
                 },
                 resumed: Some(resumed),
+                signature_scheme: match known && !resumed && version == GNUTLS_TLS1_3 {
+                    true => {
+                        let name = gnutls_sign_get_name(signature.try_into()?);
+                        Some(named_signature(text(name)?)?)
+                    }
+                    false => None,
+                },
                 peer_verified: known && (verified || resumed),
                 tickets: match self.is_client {
                     true => self.context.slot.tickets.get(),

@@ -41,6 +41,32 @@ pub fn has_signature(certificate: Certificate) -> bool {
     id != GNUTLS_SIGN_UNKNOWN
 }
 
+/// The name of the scheme of a type of key. TLS 1.2 names the same code points differently, because
+/// there they do not include the curve.
+fn signature_name(certificate: Certificate, protocol: Protocol) -> &'static str {
+    match (certificate, protocol) {
+        (Certificate::Rsa2048 | Certificate::Rsa4096, _) => "RSA-PSS-RSAE-SHA256",
+        (Certificate::EcdsaP256, Protocol::Tls12) => "ECDSA-SHA256",
+        (Certificate::EcdsaP256, Protocol::Tls13) => "ECDSA-SECP256R1-SHA256",
+        (Certificate::EcdsaP384, Protocol::Tls12) => "ECDSA-SHA384",
+        (Certificate::EcdsaP384, Protocol::Tls13) => "ECDSA-SECP384R1-SHA384",
+        (Certificate::Ed25519, _) => "EDDSA-ED25519",
+        (Certificate::MlDsa44, _) => "ML-DSA-44",
+        (Certificate::MlDsa65, _) => "ML-DSA-65",
+        (Certificate::MlDsa87, _) => "ML-DSA-87",
+    }
+}
+
+/// The number of a scheme of TLS 1.3 by GnuTLS' name.
+pub fn named_signature(name: &str) -> Result<u16> {
+    let found = Certificate::ALL
+        .iter()
+        .find(|it| signature_name(**it, Protocol::Tls13).eq_ignore_ascii_case(name));
+    found
+        .map(|it| it.signature_scheme())
+        .with_context(|| format!("signature scheme \"{name}\" is not in the vocabulary"))
+}
+
 /// The priority string of a configuration: it allows its parameters and no others.
 pub fn priorities(setup: &Setup) -> Result<CString> {
     let version = match setup.protocol {
@@ -58,21 +84,11 @@ pub fn priorities(setup: &Setup) -> Result<CString> {
         CipherSuite::EcdheEcdsaAes256Gcm => (Some("ECDHE-ECDSA"), "AES-256-GCM"),
         CipherSuite::EcdheEcdsaChaCha20Poly1305 => (Some("ECDHE-ECDSA"), "CHACHA20-POLY1305"),
     };
-    // TLS 1.2 names the same code points differently, because there they do not include the curve.
-    let signature = match (setup.certificate, setup.protocol) {
-        (Certificate::Rsa2048 | Certificate::Rsa4096, _) => "SIGN-RSA-PSS-RSAE-SHA256",
-        (Certificate::EcdsaP256, Protocol::Tls12) => "SIGN-ECDSA-SHA256",
-        (Certificate::EcdsaP256, Protocol::Tls13) => "SIGN-ECDSA-SECP256R1-SHA256",
-        (Certificate::EcdsaP384, Protocol::Tls12) => "SIGN-ECDSA-SHA384",
-        (Certificate::EcdsaP384, Protocol::Tls13) => "SIGN-ECDSA-SECP384R1-SHA384",
-        (Certificate::Ed25519, _) => "SIGN-EDDSA-ED25519",
-        (Certificate::MlDsa44, _) => "SIGN-ML-DSA-44",
-        (Certificate::MlDsa65, _) => "SIGN-ML-DSA-65",
-        (Certificate::MlDsa87, _) => "SIGN-ML-DSA-87",
-    };
+    let signature = signature_name(setup.certificate, setup.protocol);
     let mut parts = vec!["NONE".to_owned(), "+CTYPE-X509".into(), "+AEAD".into()];
-    let pinned = [Some(version), Some(cipher), Some(signature), key_exchange];
+    let pinned = [Some(version), Some(cipher), key_exchange];
     parts.extend(pinned.into_iter().flatten().map(|it| format!("+{it}")));
+    parts.push(format!("+SIGN-{signature}"));
     let by_rsa_in_13 = matches!(
         (setup.protocol, setup.certificate),
         (Protocol::Tls13, Certificate::Rsa2048 | Certificate::Rsa4096)

@@ -16,6 +16,8 @@ pub use openssl_sys::{
 };
 #[cfg(openssl_3)]
 use tls_harness::scenario::Certificate;
+#[cfg(openssl_hybrid)]
+use tls_harness::scenario::signature_scheme;
 use tls_harness::{
     library::MOST_EARLY_DATA,
     scenario::{CipherSuite, KeyExchange, Resumption},
@@ -280,6 +282,26 @@ pub unsafe fn end_early_data(ssl: *mut SSL) -> c_int {
 
 pub unsafe fn is_early_data_accepted(ssl: *mut SSL) -> bool {
     unsafe { SSL_get_early_data_status(ssl) == SSL_EARLY_DATA_ACCEPTED }
+}
+
+/// The number of the scheme in which the peer signed.
+#[cfg(openssl_hybrid)]
+pub unsafe fn peer_signature(ssl: *mut SSL) -> Result<Option<u16>> {
+    /// `SSL_CTRL_GET_PEER_SIGNATURE_NAME` of ssl.h.
+    const SSL_CTRL_GET_PEER_SIGNATURE_NAME: c_int = 141;
+    let mut name: *const c_char = ptr::null();
+    let out = (&raw mut name).cast();
+    unsafe {
+        let result = SSL_ctrl(ssl, SSL_CTRL_GET_PEER_SIGNATURE_NAME, 0, out);
+        ssl::check(result == 1, "SSL_get0_peer_signature_name")?;
+        signature_scheme(text(name)?).map(Some)
+    }
+}
+
+/// Before OpenSSL 3.5 no function names the scheme.
+#[cfg(not(openssl_hybrid))]
+pub unsafe fn peer_signature(_: *mut SSL) -> Result<Option<u16>> {
+    Ok(None)
 }
 
 /// The group of the key exchange; `None` if a TLS 1.2 session was resumed. For a tuned connection

@@ -258,6 +258,8 @@ pub fn negotiated(connection: &CommonState, tickets: u32) -> Result<Negotiated> 
         cipher_suite: vocabulary::cipher_suite(suite.suite())?,
         key_exchange: negotiated_group(connection)?,
         resumed: is_resumed(connection),
+        // No version reports it. The verifier knows the scenario's scheme alone (`pinned`).
+        signature_scheme: None,
         // A verifier is always configured, and rejects any chain that it cannot verify.
         peer_verified: connection.peer_certificates().is_some(),
         tickets,

@@ -63,6 +63,10 @@ enum Fault {
     Compressed,
     /// Does not verify the server, but reports that it did.
     Verification,
+    /// Accepts signatures in another scheme than the scenario's.
+    AnyScheme,
+    /// Reports that the peer signed in another scheme.
+    Scheme,
     /// Sends all but the last byte of each write.
     ShortData,
     /// Sends zeros in place of the data.
@@ -119,6 +123,9 @@ impl FaultyAdapter {
             Fault::Resumption => setup.resumption = Resumption::None,
             Fault::Group => setup.groups = vec![KeyExchange::Secp256r1],
             Fault::Compressed => setup.compresses = true,
+            Fault::AnyScheme if setup.trusted == authority(Certificate::EcdsaP256).root => {
+                setup.certificate = Certificate::EcdsaP256;
+            }
             _ => {}
         }
         setup
@@ -183,6 +190,10 @@ impl<C: Connection> Connection for LyingConnection<C> {
             },
             Fault::Group => Negotiated {
                 key_exchange: Some(KeyExchange::X25519),
+                ..correct
+            },
+            Fault::Scheme => Negotiated {
+                signature_scheme: Some(Certificate::Ed25519.signature_scheme()),
                 ..correct
             },
             _ => correct,
@@ -471,6 +482,16 @@ fn another_group_is_noticed() {
     }
 }
 
+#[test]
+fn a_signature_in_another_scheme_is_noticed() {
+    let full = scenario(Protocol::Tls13, Resumption::None);
+    let expected = "a server whose signature has another scheme was accepted";
+    noticed(handshakes(Fault::AnyScheme, &full), expected);
+    let expected = "signature scheme: found 2055, expected 2052";
+    noticed(handshakes(Fault::Scheme, &full), expected);
+    handshakes(Fault::None, &full).unwrap();
+}
+
 #[cfg(feature = "certificate-compression")]
 #[test]
 fn missing_and_unwanted_compression_of_certificates_is_noticed() {
@@ -609,7 +630,7 @@ fn a_window_in_which_the_process_was_stopped_does_not_count() {
 }
 
 /// Clients that `session::prove_verification` makes, each with its own configuration.
-const PROOFS: usize = 2;
+const PROOFS: usize = 3;
 
 /// Runs a block with a correct adapter. Returns the measurements of clients and of all threads by
 /// the wall clock, and the times of the client connections per thread, without those of the proofs.

@@ -9,7 +9,7 @@ use anyhow::{Context as _, Result, bail, ensure};
 use s2n_tls_sys::*;
 use tls_harness::{
     library::{Connection, Negotiated, Progress},
-    scenario::{CipherSuite, KeyExchange, Protocol},
+    scenario::{CipherSuite, KeyExchange, Protocol, signature_scheme},
     transport::Endpoint,
 };
 
@@ -191,6 +191,15 @@ impl Connection for S2nConnection<'_> {
                 "s2n_connection_get_key_exchange_group",
             )?;
             let version = s2n_connection_get_actual_protocol_version(self.connection);
+            let resumed = s2n_connection_is_session_resumed(self.connection) == 1;
+            // The reported scheme is the server's. In TLS 1.2 it may have another name.
+            let signed = self.is_client && !resumed && version == s2n_tls_version::TLS13;
+            let mut signature = ptr::null();
+            check(
+                s2n_connection_get_signature_scheme(self.connection, &raw mut signature)
+                    == s2n_status_code::SUCCESS,
+                "s2n_connection_get_signature_scheme",
+            )?;
             Ok(Negotiated {
                 protocol: match version {
                     s2n_tls_version::TLS12 => Protocol::Tls12,
@@ -199,7 +208,11 @@ impl Connection for S2nConnection<'_> {
                 },
                 cipher_suite: CipherSuite::from_number(u16::from_be_bytes([first, second]))?,
                 key_exchange: Some(named_group(CStr::from_ptr(group).to_str()?)?),
-                resumed: Some(s2n_connection_is_session_resumed(self.connection) == 1),
+                resumed: Some(resumed),
+                signature_scheme: match signed {
+                    true => Some(signature_scheme(CStr::from_ptr(signature).to_str()?)?),
+                    false => None,
+                },
                 // A client always verifies. A server verifies if it requests a certificate, and
                 // reports whether the client sent one.
                 peer_verified: self.is_client

@@ -182,17 +182,24 @@ impl Connection for SslConnection<'_> {
         unsafe {
             let suite = ffi::SSL_get_current_cipher(self.ssl);
             ensure!(!suite.is_null(), "no cipher suite was negotiated");
+            let version = ffi::SSL_version(self.ssl);
+            let resumed = ffi::SSL_session_reused(self.ssl) == 1;
+            let knows_peer = has_peer_certificate(self.ssl);
             Ok(Negotiated {
-                protocol: match ffi::SSL_version(self.ssl) {
+                protocol: match version {
                     ffi::TLS1_2_VERSION => Protocol::Tls12,
                     ffi::TLS1_3_VERSION => Protocol::Tls13,
                     other => bail!("protocol {other:#06x} is not in the vocabulary"),
                 },
                 cipher_suite: CipherSuite::from_number(ffi::SSL_CIPHER_get_protocol_id(suite))?,
                 key_exchange: ffi::negotiated_group(self.ssl)?,
-                resumed: Some(ffi::SSL_session_reused(self.ssl) == 1),
+                resumed: Some(resumed),
+                signature_scheme: match knows_peer && !resumed && version == ffi::TLS1_3_VERSION {
+                    true => ffi::peer_signature(self.ssl)?,
+                    false => None,
+                },
                 peer_verified: ffi::SSL_get_verify_mode(self.ssl) & ffi::SSL_VERIFY_PEER != 0
-                    && has_peer_certificate(self.ssl)
+                    && knows_peer
                     && ffi::SSL_get_verify_result(self.ssl) == c_long::from(ffi::X509_V_OK),
                 tickets: match self.is_client {
                     true => self.context.slot.tickets.get(),

@@ -201,6 +201,7 @@ impl Connection for WolfSslConnection<'_> {
                 cipher_suite: CipherSuite::from_number(suite.try_into()?)?,
                 key_exchange: self.group()?,
                 resumed: Some(ffi::wolfSSL_session_reused(self.ssl) == 1),
+                signature_scheme: None,
                 peer_verified: verifies != 0 && is_verified && self.knows_peer(),
                 tickets: 0,
             })

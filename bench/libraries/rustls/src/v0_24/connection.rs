@@ -174,6 +174,8 @@ where
             cipher_suite: CipherSuite::from_number(suite.suite().0)?,
             key_exchange: group.transpose()?,
             resumed: Some(connection.handshake_kind() == Some(HandshakeKind::Resumed)),
+            // No version reports it. The verifier knows the scenario's scheme alone (`pinned`).
+            signature_scheme: None,
             // A verifier is always configured, and rejects any chain that it cannot verify.
             peer_verified: connection.peer_identity().is_some(),
             tickets: connection.tickets(),
