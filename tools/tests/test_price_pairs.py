@@ -12,6 +12,7 @@ from test_prices import (
     TODAY,
     cell,
     flight,
+    memory,
     of_ml_dsa,
     rates,
     results,
@@ -101,6 +102,13 @@ def test_compressed_certificates_are_compared_with_the_same_ones_uncompressed() 
         *(None, 5.0, None, 25.0, None, 0.0),
     ]
     assert [it.cells[0].value for it in flights.columns] == [3_000, 3_000, 2_000, 1_700]
+
+
+def test_memory_alone_has_its_tables_with_todays_algorithms_and_ml_dsa() -> None:
+    rows = [memory(OPENSSL, TODAY, 50_000), memory(OPENSSL, of_ml_dsa(), 60_000)]
+    table = tables(*rows)["prices-server-memory"]
+    assert [it.cells[0].value for it in table.columns] == [50_000, 60_000]
+    assert results(rows[0], memory(OPENSSL, HYBRID, 51_000)).prices is None
 
 
 def test_pairs_beside_a_price_list_have_the_same_correction() -> None:

@@ -15,6 +15,11 @@ const PROGRAM: &str = env!("CARGO_BIN_EXE_tls-aws-lc");
 conformance_tests!(AwsLc, PROGRAM, unsupported: [unsupported::QUIC_PACKETS, unsupported::SESSION_ID, OWN]);
 
 #[test]
+fn the_scheme_of_a_servers_signature_is_reported() {
+    conformance::handshakes::the_scheme_of_a_servers_signature_is_reported(&AwsLc);
+}
+
+#[test]
 fn every_primitive_is_right() {
     conformance::measurements::every_primitive_is_right(&AwsLc);
 }

@@ -42,6 +42,11 @@ const UNSUPPORTED: &[&str] = match (cfg!(boringssl_groups), cfg!(boringssl_tls13
 conformance_tests!(BoringSsl, PROGRAM, unsupported: UNSUPPORTED);
 
 #[test]
+fn the_scheme_of_a_servers_signature_is_reported() {
+    conformance::handshakes::the_scheme_of_a_servers_signature_is_reported(&BoringSsl);
+}
+
+#[test]
 fn every_primitive_is_right() {
     conformance::measurements::every_primitive_is_right(&BoringSsl);
 }

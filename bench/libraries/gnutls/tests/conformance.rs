@@ -47,6 +47,11 @@ conformance_tests!(
 );
 
 #[test]
+fn the_scheme_of_a_servers_signature_is_reported() {
+    conformance::handshakes::the_scheme_of_a_servers_signature_is_reported(&GnuTls);
+}
+
+#[test]
 fn every_primitive_is_right() {
     conformance::measurements::every_primitive_is_right(&GnuTls);
 }

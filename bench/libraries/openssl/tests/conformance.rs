@@ -33,6 +33,12 @@ const UNSUPPORTED: &[&str] = match (cfg!(openssl_3), cfg!(openssl_hybrid)) {
 
 conformance_tests!(OpenSsl, PROGRAM, unsupported: UNSUPPORTED);
 
+#[cfg(openssl_hybrid)]
+#[test]
+fn the_scheme_of_a_servers_signature_is_reported() {
+    conformance::handshakes::the_scheme_of_a_servers_signature_is_reported(&OpenSsl);
+}
+
 #[test]
 fn every_primitive_is_right() {
     conformance::measurements::every_primitive_is_right(&OpenSsl);

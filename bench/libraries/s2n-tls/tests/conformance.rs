@@ -26,6 +26,11 @@ conformance_tests!(
 );
 
 #[test]
+fn the_scheme_of_a_servers_signature_is_reported() {
+    conformance::handshakes::the_scheme_of_a_servers_signature_is_reported(&S2nTls);
+}
+
+#[test]
 fn every_primitive_is_right() {
     conformance::measurements::every_primitive_is_right(&S2nTls);
 }

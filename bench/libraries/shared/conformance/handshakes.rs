@@ -1,5 +1,7 @@
 //! Handshakes have the parameters of their scenario, and the driver notices differences.
 
+use std::collections::BTreeSet;
+
 use tls_harness::{
     library::{Setup, TlsLibrary},
     scenario::{
@@ -39,6 +41,28 @@ pub fn every_handshake_negotiates_the_parameters_of_its_scenario<L: TlsLibrary>(
         };
         run().unwrap_or_else(|error| panic!("{}: {error:#}", scenario.name()));
     }
+}
+
+/// The client's library reports the scheme in which the server signed, in every supported full
+/// handshake of TLS 1.3; rustls and wolfSSL have no function for it.
+pub fn the_scheme_of_a_servers_signature_is_reported<L: TlsLibrary>(library: &L) {
+    let mut certificates = BTreeSet::new();
+    for scenario in handshakes() {
+        let full = scenario.protocol == Some(Protocol::Tls13)
+            && scenario.resumption == Some(Resumption::None);
+        if !full || library.unsupported(&scenario).is_some() {
+            continue;
+        }
+        let certificate = scenario.certificate.unwrap();
+        let server = server(library, &scenario);
+        let bench = bench(library, &server, &scenario);
+        let pair = bench.handshake(false).unwrap();
+        let found = pair.client.negotiated().unwrap().signature_scheme;
+        let expected = Some(certificate.signature_scheme());
+        assert_eq!(found, expected, "{}", scenario.name());
+        certificates.insert(certificate.as_str());
+    }
+    assert!(certificates.len() >= 4, "{certificates:?}");
 }
 
 fn refused<T>(result: anyhow::Result<T>, expected: &str) {

@@ -83,19 +83,28 @@ def _has(scenario: Scenario, choice: Choice) -> bool:
 def _listed(rows: Sequence[Series]) -> list[_Columns]:
     """The tables of a report, each with its first column and others.
 
-    The tables from today's algorithms to post-quantum ones need a server that was timed with
-    today's algorithms and with a certificate of ML-DSA. Those of pairs need a pair.
+    The tables from today's algorithms to post-quantum ones need a server that was timed with both;
+    memory is also shown alone. Tables of pairs need a pair.
     """
     found = [_Columns(quantity, _found(rows, quantity)) for quantity in QUANTITIES]
-    timed = {of.choice.id for of in found[0].columns}
-    post_quantum = TODAY.id in timed and any(of.startswith("ml-dsa") for of in timed)
+    timed = _is_post_quantum(found[0])
     return [
         table
         for table in found
         if len(table.columns) > 1
         and table.columns[0].choice == table.quantity.choices[0]
-        and (any(map(table.against, table.columns)) if table.quantity.in_pairs else post_quantum)
+        and (
+            any(map(table.against, table.columns))
+            if table.quantity.in_pairs
+            else timed or (table.quantity.kind == "memory" and _is_post_quantum(table))
+        )
     ]
+
+
+def _is_post_quantum(table: _Columns) -> bool:
+    """Whether a table has today's algorithms and a certificate of ML-DSA."""
+    ids = {of.choice.id for of in table.columns}
+    return TODAY.id in ids and any(of.startswith("ml-dsa") for of in ids)
 
 
 class _Pair(NamedTuple):

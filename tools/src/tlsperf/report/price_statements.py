@@ -98,9 +98,7 @@ _BY_VERDICT: Final[Mapping[Verdict, str]] = {
 
 def _by_verdict(verb: str, of: list[tuple[str, Lost]], total: str | None) -> str:
     """The libraries of one verdict; `total` follows their number, None if they are all."""
-    count = f"all {counted_libraries(len(of))}" if total is None else f"{len(of)}{total}"
-    if len(of) == 1 and total is None:
-        count = counted_libraries(1)
+    count = every_library(len(of)) if total is None else f"{len(of)}{total}"
     if verb not in ("loses", "gains"):
         return f"{verb} in {count}"
     of = sorted(of, key=lambda each: abs(each[1].percent))
@@ -115,6 +113,16 @@ def _between(named: list[str]) -> str:
 
 def counted_libraries(count: int) -> str:
     return "1 library" if count == 1 else f"{count} libraries"
+
+
+def every_library(count: int) -> str:
+    match count:
+        case 1:
+            return "1 library"
+        case 2:
+            return "both libraries"
+        case _:
+            return f"all {count} libraries"
 
 
 def flights(facts: Facts) -> str:
@@ -139,7 +147,7 @@ def flights(facts: Facts) -> str:
 
 
 def _all(count: int) -> str:
-    return "the 1 library" if count == 1 else f"all {count} libraries"
+    return "the 1 library" if count == 1 else every_library(count)
 
 
 def absent(facts: Facts) -> str:
