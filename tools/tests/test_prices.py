@@ -379,7 +379,7 @@ def said(call: str) -> str:
         ),
         (
             'losses(table="prices-server", column="x25519mlkem768")',
-            "loses from 10.0% (rustls 0.23.46) to 20.0% (OpenSSL 3.6.3) of its handshakes in all 2 "
+            "loses from 10.0% (rustls 0.23.46) to 20.0% (OpenSSL 3.6.3) of its handshakes in both "
             "libraries",
         ),
         (
@@ -394,7 +394,7 @@ def said(call: str) -> str:
         (
             'flights(table="prices-server-flight", column="ml-dsa-44")',
             "takes from 11,300 to 11,400 bytes in 8 TCP segments, and fits the initial window of "
-            "10 in all 2 libraries",
+            "10 in both libraries",
         ),
         (
             'flights(table="prices-server-flight", column="ml-dsa-65")',
