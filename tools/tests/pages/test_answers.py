@@ -129,18 +129,36 @@ def test_every_figure_that_leads_to_a_row_is_that_of_the_row(
     assert found > 10
 
 
-def test_the_price_of_post_quantum_follows_from_the_rates(
+def losses(results: dict[str, Any], first: str, second: str) -> dict[str, dict[str, Any]]:
+    """The losses from one row to another in the price list of a report, by the library's label."""
+    labels = {it["id"]: it["label"] for it in results["implementations"]}
+    return {
+        labels[cell["implementation"]]: cell["lost"]
+        for table in results["prices"]
+        if table["columns"][0]["row"] == first
+        for column in table["columns"]
+        if column["row"] == second
+        for cell in column["cells"]
+        if "lost" in cell
+    }
+
+
+def test_the_price_of_post_quantum_is_that_of_the_price_list_and_near_the_rates(
     answers: dict[str, Any], committed_build: Built
 ) -> None:
     seen = answers["post-quantum"]
     lost, added = set(), set()
     for line in lines_of(seen):
         (report, classical), (_, hybrid) = place(line.links[0]), place(line.links[1])
+        results = json.loads(committed_build.text(f"perf/{report}/results.json"))
+        expected = losses(results, classical, hybrid)[line.label]
+        assert expected["text"].startswith(f"{line.texts[2]} ("), line
         rows = Rows(committed_build, report)
         before, after = rows.value(classical, line.label), rows.value(hybrid, line.label)
-        assert line.texts[2] == f"{100 * (1 - after / before):.1f}%", line
+        # A loss is of rounds in pairs, and a rate is the median of its own rounds.
+        assert abs(expected["percent"] - 100 * (1 - after / before)) < 5, line
         assert line.texts[3] == f"{1e6 / after - 1e6 / before:.1f} µs", line
-        lost.add(line.texts[2])
+        lost.add(line.texts[2].removesuffix(" lost"))
         added.add(line.texts[3])
     assert len(lost) > 5
     assert numbers(seen["answers"], r"[\d.]+%") <= lost
