@@ -28,7 +28,7 @@ use rustls::{
     pki_types::{CertificateDer, ServerName, UnixTime},
 };
 use tls_harness::{
-    block,
+    block, certificates,
     implementation::Implementation,
     library::{Connection, Negotiated, Progress, Setup, TlsLibrary},
     record::{Measurement, Record},
@@ -123,7 +123,9 @@ impl FaultyAdapter {
             Fault::Resumption => setup.resumption = Resumption::None,
             Fault::Group => setup.groups = vec![KeyExchange::Secp256r1],
             Fault::Compressed => setup.compresses = true,
-            Fault::AnyScheme if setup.trusted == authority(Certificate::EcdsaP256).root => {
+            Fault::AnyScheme
+                if setup.trusted == certificates::authority(Certificate::EcdsaP256).root =>
+            {
                 setup.certificate = Certificate::EcdsaP256;
             }
             _ => {}

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use tls_harness::{
-    library::{Setup, TlsLibrary},
+    library::{Connection as _, Setup, TlsLibrary},
     scenario::{
         Authentication, Certificate, CipherSuite, KeyExchange, Protocol, Resumption, Scenario,
     },
