@@ -29,6 +29,11 @@ macro_rules! conformance_tests {
         }
 
         #[test]
+        fn the_reported_scheme_is_that_of_the_certificate() {
+            crate::conformance::handshakes::the_reported_scheme_is_that_of_the_certificate(&$library);
+        }
+
+        #[test]
         fn every_transfer_arrives() {
             crate::conformance::transfers::every_transfer_arrives(&$library);
         }
