@@ -372,7 +372,7 @@ pub fn prove_verification<L: TlsLibrary + ?Sized>(library: &L, scenario: &Scenar
     wrong.trusted = other_root(client.certificate);
     must_fail("a server signed by an unknown root", &wrong, &server)?;
     if server.protocol == Protocol::Tls13 {
-        let other = other_type(client.certificate);
+        let other = client.certificate.with_another_scheme();
         let mut wrong = client.clone();
         wrong.trusted = authority(other).root;
         let mut scenario = scenario.clone();
@@ -393,15 +393,7 @@ pub fn prove_verification<L: TlsLibrary + ?Sized>(library: &L, scenario: &Scenar
 
 /// A root with the same name that did not sign the chain of `certificate`.
 fn other_root(certificate: Certificate) -> &'static str {
-    authority(other_type(certificate)).root
-}
-
-/// Certificates of another type, that every library supports.
-fn other_type(certificate: Certificate) -> Certificate {
-    match certificate {
-        Certificate::Rsa2048 => Certificate::EcdsaP256,
-        _ => Certificate::Rsa2048,
-    }
+    authority(certificate.with_another_scheme()).root
 }
 
 /// A configured scenario with the transport of its handshakes; belongs to one thread.

@@ -46,6 +46,14 @@ impl Certificate {
         }
     }
 
+    /// Certificates that sign in another scheme, of a type that every library supports.
+    pub fn with_another_scheme(self) -> Self {
+        match self {
+            Self::Rsa2048 | Self::Rsa4096 => Self::EcdsaP256,
+            _ => Self::Rsa2048,
+        }
+    }
+
     /// The name that IANA lists for that scheme.
     fn signature_scheme_name(self) -> &'static str {
         match self {
@@ -137,6 +145,10 @@ mod tests {
             ("mldsa87", 2310),
         ] {
             assert_eq!(signature_scheme(name).unwrap(), number);
+        }
+        for certificate in Certificate::ALL {
+            let another = certificate.with_another_scheme();
+            assert_ne!(another.signature_scheme(), certificate.signature_scheme());
         }
         let error = signature_scheme("rsa_pkcs1_sha256")
             .unwrap_err()
