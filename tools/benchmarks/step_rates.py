@@ -40,6 +40,8 @@ class Noise(NamedTuple):
     """A part that all series of a night share, as many times their own."""
     walks: bool = False
     """Whether each night's change stays, so that counts move away from their first level."""
+    loud: float = 1.0
+    """The noise of the first series, as many times that of the others."""
 
 
 NORMAL: Final = Noise("normal")
@@ -52,6 +54,8 @@ HELD: Final = (
     Noise("heavy tails, half of it shared", tails=4, common=1.0),
     Noise("normal, changes that stay", walks=True),
     STAYS,
+    Noise("normal, five times as much in one series", loud=5.0),
+    Noise("heavy tails, five times as much in one series", tails=4, loud=5.0),
 )
 """Noise for which the rate is promised."""
 
@@ -68,6 +72,7 @@ def nights(seed: int, noise: Noise, size: float = NOISE) -> Floats:
         return generator.standard_t(noise.tails, shape)
 
     each = drawn(SERIES, NIGHTS) + noise.common * drawn(1, NIGHTS)
+    each[0] *= noise.loud
     logs = np.cumsum(each, axis=1) if noise.walks else each
     return LEVEL * np.exp(size * logs)
 

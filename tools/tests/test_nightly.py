@@ -111,6 +111,19 @@ def test_a_night_with_a_step_is_an_entry_of_the_feed_with_the_text_of_an_issue()
     assert "This step is not explained." in text
 
 
+def test_the_sentence_of_a_night_has_its_largest_step() -> None:
+    factors = {0: 1.02, 1: 0.96, 2: 1.03}
+    runs = [night(day, factors if day >= 7 else None) for day in range(1, 10)]
+    [change] = page_of(nights(*runs)).changes
+    assert len(change.steps) == 3
+    assert change.answer == (
+        "rustls 0701234567 against 0601234567, instructions: "
+        f"−4.00% in {change.steps[1].name}, the largest of 3 steps."
+    )
+    [alone] = page_of(nights(*history())).changes
+    assert alone.answer.endswith(f"instructions: +2.00% in {alone.steps[0].name}.")
+
+
 def test_releases_are_compared_again_by_the_versions_of_their_packages() -> None:
     runs = history()
     for place, run in enumerate(runs):

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from typing import Final
 
 from test_prices import (
     HYBRID,
     ONE,
     OPENSSL,
+    RUN,
     RUSTLS,
     TODAY,
     cell,
@@ -20,7 +22,10 @@ from test_prices import (
     tables,
 )
 from tlsperf.contract.record import Scenario
+from tlsperf.contract.run import Report
 from tlsperf.load.tlsbench import Gap
+from tlsperf.publish.scaffold import report_page
+from tlsperf.report.charts.prices import price_charts
 
 
 def resumed(of: Scenario, resumption: str = "ticket", **more: str) -> Scenario:
@@ -129,3 +134,16 @@ def test_a_pair_is_of_the_same_rounds() -> None:
     lost = cell(tables(*rows)["prices-server-early-data"], "x25519-early-data").lost
     assert lost
     assert lost.text == "10.0% lost (10.0 to 10.0%)"
+
+
+def test_a_new_page_shows_the_picture_of_a_price_list_if_it_has_one() -> None:
+    for rows, charts in ((EARLY, []), (ONE, ["chart-prices"])):
+        found = results(*rows)
+        report = Report(id=found.id, title=found.title, date=found.date, runs=[RUN])
+        drawn = [drawing.chart for drawing in price_charts(found)]
+        page = report_page(report, found.model_copy(update={"charts": drawn}))
+        text = page.partition("## The price list")[2].partition("## Results")[0]
+        shown = re.findall(r'(\w+)\(id="([^"]+)"\)', text)
+        assert [name for kind, name in shown if kind == "chart"] == charts
+        prices = [table.anchor for table in found.prices or ()]
+        assert [name for kind, name in shown if kind == "prices"] == prices

@@ -23,7 +23,17 @@ from step_rates import (
     share_found,
 )
 from tlsperf.analysis import steps as module
-from tlsperf.analysis.steps import FEWEST, FLOOR, RATE, Found, limit, steps, usual_difference
+from tlsperf.analysis.steps import (
+    FEWEST,
+    FEWEST_OWN,
+    FLOOR,
+    RATE,
+    Found,
+    limit,
+    steps,
+    usual_difference,
+    usual_of_series,
+)
 
 
 @pytest.mark.parametrize("noise", HELD, ids=[noise.name for noise in HELD])
@@ -32,8 +42,9 @@ def test_nights_without_a_step_alarm_at_most_at_the_stated_rate(noise: Noise) ->
 
 
 def test_the_rate_holds_in_the_first_nights_too(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(step_rates, "NIGHTS", 5)
-    assert alarms(STAYS, 300) <= RATE
+    monkeypatch.setattr(step_rates, "NIGHTS", 7)
+    for noise in (STAYS, HELD[-1]):
+        assert alarms(noise, 300) <= RATE
 
 
 def test_the_simulation_notices_a_limit_that_is_too_low(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -87,6 +98,16 @@ def test_a_night_without_a_figure_is_passed_over() -> None:
     assert (step.series, step.night, step.before) == (0, 11, LEVEL)
 
 
+def test_a_series_that_differs_more_needs_a_larger_step() -> None:
+    """Its differences are ten times those of the others, and one of twenty times is no step."""
+    values = nights(3, NORMAL, ROUNDS)
+    values[0] = nights(4, NORMAL, 10 * ROUNDS)[0]
+    for at in (0, 1):
+        values[at, 40:] *= 1 + 20 * ROUNDS
+    found = {step.series for step in steps(values.tolist()).steps}
+    assert found == {1}
+
+
 def test_too_few_nights_give_no_verdict() -> None:
     quiet = FEWEST // 2 + 1
     values = [[LEVEL] * quiet + [LEVEL * 2], [LEVEL] * (quiet + 1)]
@@ -97,7 +118,7 @@ def test_too_few_nights_give_no_verdict() -> None:
 
 def test_nights_with_a_verdict_are_counted() -> None:
     assert SERIES >= FEWEST, "the first differences are enough"
-    assert steps(flat(20)).judged == 20 - 2
+    assert steps(flat(20)).judged == 20 - 1 - FEWEST_OWN
 
 
 def test_a_series_that_is_watched_alone_has_the_limit_of_one() -> None:
@@ -122,6 +143,13 @@ def test_the_usual_difference_is_the_upper_limit_of_the_median() -> None:
     differences[-40:] *= 1000  # steps
     assert usual_difference(differences) == pytest.approx(0.060)
     assert usual_difference(np.array([0.001, -0.003])) == pytest.approx(0.003)
+
+
+def test_the_usual_difference_of_a_series_is_its_median_or_of_few_the_second_largest() -> None:
+    assert usual_of_series(np.array([0.001, -0.005, 9.0, 0.002, 0.0])) == 0.005
+    few = np.array([0.001, -0.002, 0.003, -0.004, 0.005, 0.006, 9.0])
+    assert usual_of_series(few) == 0.006
+    assert usual_of_series(np.append(few, 0.002)) == pytest.approx(0.0035)
 
 
 def test_more_series_need_more_evidence() -> None:

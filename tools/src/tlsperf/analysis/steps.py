@@ -2,7 +2,9 @@
 
 A night is compared with the one before it, as a difference of logarithms. A step is a difference
 beyond `limit` times the usual one: the median absolute difference of all nights before, in all
-series of the implementation together. Only that night and those before it are used.
+series of the implementation together or in this series, whichever is larger. So a series whose
+counts differ more than those of the others, as those of transfers do, does not alarm more often.
+Only that night and those before it are used.
 
 The differences are taken as independent, from Student's t distribution with `TAILS` degrees of
 freedom: counts jump more often by many times their usual difference than normal noise would. They
@@ -31,7 +33,10 @@ TAILS: Final = 4
 """Degrees of freedom of the differences."""
 
 FEWEST: Final = 8
-"""Differences, in all series together, from which the usual one is known."""
+"""Differences from which the usual one is known."""
+
+FEWEST_OWN: Final = 4
+"""Differences of a series itself, without which it has no verdict."""
 
 FLOOR: Final = 0.0002
 """The smallest usual difference, as a logarithm. Rounds of one build differ by at most 0.07% in
@@ -71,6 +76,16 @@ def usual_difference(differences: Floats) -> float:
     return max(FLOOR, float(np.sort(np.abs(differences))[min(rank, count) - 1]))
 
 
+def usual_of_series(differences: Floats) -> float:
+    """The median absolute difference of one series.
+
+    Of fewer than `FEWEST` the second largest: their median may be small by chance, and the largest
+    may be a step.
+    """
+    sizes = np.sort(np.abs(differences))
+    return float(sizes[-2] if len(sizes) < FEWEST else np.median(sizes))
+
+
 @dataclass(frozen=True)
 class Found:
     """What is known about the nights of one implementation."""
@@ -89,6 +104,7 @@ def steps(series: Sequence[Sequence[float | None]]) -> Found:
     judged = 0
     above = limit(max(len(series), 1))
     known: list[float] = []
+    own: list[list[float]] = [[] for _ in series]
     last: list[float | None] = [None] * len(series)
     for night in range(len(series[0]) if series else 0):
         new: list[tuple[Step, float]] = []
@@ -98,8 +114,13 @@ def steps(series: Sequence[Sequence[float | None]]) -> Found:
                 new.append((Step(at, night, before, after), math.log(after / before)))
             last[at] = before if after is None else after
         if len(known) >= FEWEST:
-            judged += 1
-            beyond = above * usual_difference(np.array(known))
-            found += [step for step, difference in new if abs(difference) > beyond]
-        known += [difference for _, difference in new]
+            usual = usual_difference(np.array(known))
+            with_verdict = [it for it in new if len(own[it[0].series]) >= FEWEST_OWN]
+            judged += bool(with_verdict)
+            for step, difference in with_verdict:
+                beyond = above * max(usual, usual_of_series(np.array(own[step.series])))
+                found += [step] if abs(difference) > beyond else []
+        for step, difference in new:
+            own[step.series].append(difference)
+            known.append(difference)
     return Found(found, judged)

@@ -8,6 +8,7 @@ issue. Nothing is posted anywhere.
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
@@ -283,7 +284,8 @@ def _changes(
         own = [step for step in found if step.night == first]
         texts = [_found_step(scenarios[step.series], step) for step in own]
         night, before = nights[first], nights[first - 1]
-        answer = _sentence(line, night.label, before.label, texts)
+        largest = max(range(len(own)), key=lambda at: abs(math.log(own[at].ratio)))
+        answer = _sentence(line, night.label, before.label, texts, texts[largest])
         conditions = _conditions(line.nights[first - 1], line.nights[first])
         finished = line.nights[first].run.loaded.run.finished
         if finished is None:
@@ -315,9 +317,12 @@ def _found_step(scenario: NightScenario, step: Step) -> FoundStep:
     )
 
 
-def _sentence(line: _Line, night: str, before: str, found: Sequence[FoundStep]) -> str:
-    parts = [f"{step.change} in {step.name}" for step in found]
-    return f"{line.name} {night} against {before}, instructions: {'; '.join(parts)}."
+def _sentence(
+    line: _Line, night: str, before: str, found: Sequence[FoundStep], largest: FoundStep
+) -> str:
+    of_all = f", the largest of {len(found)} steps" if len(found) > 1 else ""
+    step = f"{largest.change} in {largest.name}"
+    return f"{line.name} {night} against {before}, instructions: {step}{of_all}."
 
 
 def _conditions(before: _Counted, after: _Counted) -> list[str]:

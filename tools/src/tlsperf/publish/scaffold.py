@@ -145,15 +145,16 @@ def _body(results: Results) -> list[str]:
     parts = ["## In short", *_in_short(results), "{{ headline() }}", "{{ warnings() }}"]
     parts += ["## Observations", _OBSERVATIONS]
     if results.prices:
-        parts += ["## The price list", '{{ chart(id="chart-prices") }}']
-        parts += [f'{{{{ prices(id="{prices.anchor}") }}}}' for prices in results.prices]
+        parts.append("## The price list")
+        for prices in results.prices:
+            parts += _charts(results, prices.anchor)
+            parts.append(f'{{{{ prices(id="{prices.anchor}") }}}}')
     parts.append("## Results")
     for table in results.tables:
         if table.by_phase:
             continue
         parts.append(f'{{{{ table(id="{table.anchor}") }}}}')
-        charts = [chart for chart in results.charts if chart.table == table.anchor]
-        parts += [f'{{{{ chart(id="{chart.anchor}") }}}}' for chart in charts]
+        parts += _charts(results, table.anchor)
     if results.efficiency:
         parts += ["## How near to the ceiling", "{{ efficiency() }}"]
     if results.sockets:
@@ -171,6 +172,12 @@ def _body(results: Results) -> list[str]:
     if results.notes:
         parts += ["## What to know about these numbers", "{{ notes() }}"]
     return [*parts, "## Raw data", "{{ raw() }}"]
+
+
+def _charts(results: Results, table: str) -> list[str]:
+    """The charts of a table."""
+    charts = [chart for chart in results.charts if chart.table == table]
+    return [f'{{{{ chart(id="{chart.anchor}") }}}}' for chart in charts]
 
 
 def _in_short(results: Results) -> list[str]:
