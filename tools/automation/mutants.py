@@ -36,6 +36,8 @@ ROOT: Final = Path(__file__).resolve().parents[2]
 TOOLS: Final = ROOT / "tools"
 SCORE: Final = TOOLS / "mutants.toml"
 SCRATCH: Final = ROOT / "build" / "mutants"
+READ: Final = ("bench", "config.toml", "content", "data", "docs", "static", "templates", "tools")
+"""What tests read of the repository."""
 MUTMUT: Final = Path(sys.executable).with_name("mutmut")
 LATE: Final = frozenset({24, 36, 152, 255, -24})
 """Exit codes of mutmut's tests that took many times as long as usual."""
@@ -99,9 +101,8 @@ def prepare(folder: Path, module: str, tests: Sequence[str], slow: Sequence[str]
     for name in ("src", "tests", "benchmarks", "automation"):
         ignored = shutil.ignore_patterns("__pycache__", "*.egg-info", ".hypothesis")
         shutil.copytree(TOOLS / name, folder / name, ignore=ignored)
-    for path in ROOT.iterdir():
-        if path.name in ("bench", "config.toml", "content", "data", "docs", "static", "templates"):
-            (folder / path.name).symlink_to(path)
+    for name in READ:
+        (folder / name).symlink_to(ROOT / name)
     source = folder / "src" / "tlsperf" / module
     source.write_text(mutable(source.read_text(encoding="utf-8")), encoding="utf-8")
     settings = (TOOLS / "pyproject.toml").read_text(encoding="utf-8")

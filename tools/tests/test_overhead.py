@@ -65,8 +65,8 @@ HANDSHAKES = {"metric": "rate", "unit": "handshakes/s"}
             "10.0% of a transfer;",
         ),
         (
-            {"operation": "handshake", "threads": 4},
-            {**HANDSHAKES, "value": 4000.0},  # 1 ms each
+            {"operation": "handshake", "threads": 2},
+            {**HANDSHAKES, "value": 2000.0},  # 1 ms each
             {"nanoseconds": 1000},
             "0.10% of a handshake on several threads;",
         ),
@@ -141,6 +141,17 @@ def test_copies_calls_and_clock_of_a_transfer_are_reported_apart() -> None:
         "Of these times, copies to and from the transport take 21.3%; the calls and the clock of "
         "the harness take at most 1.0% together."
     )
+
+
+def test_shares_have_three_digits_and_their_sum_is_rounded_up() -> None:
+    """The bytes in flight are three writes and a part of one, which has no read of its own."""
+    cost = {"nanoseconds": 10.5124, "copies_nanoseconds": 213.1234}
+    table = shared_table(cost, {**SENDING, "in_flight": 60_000})
+    (share,) = table.harness or []
+    assert (share.copies_percent, share.calls_percent, share.clock_percent) == (21.3, 0.218, 0.833)
+    assert (table.harness_statement or "").endswith("take at most 1.1% together.")
+    small = shared_table({"nanoseconds": 7.003, "copies_nanoseconds": 213.0})
+    assert (small.harness_statement or "").endswith("take at most 0.71% together.")
 
 
 def test_a_transfer_without_in_flight_reads_the_clock_once_a_mebibyte() -> None:
