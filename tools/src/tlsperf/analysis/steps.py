@@ -103,7 +103,6 @@ def steps(series: Sequence[Sequence[float | None]]) -> Found:
     found: list[Step] = []
     judged = 0
     above = limit(max(len(series), 1))
-    known: list[float] = []
     own: list[list[float]] = [[] for _ in series]
     last: list[float | None] = [None] * len(series)
     for night in range(len(series[0]) if series else 0):
@@ -113,6 +112,7 @@ def steps(series: Sequence[Sequence[float | None]]) -> Found:
             if before is not None and after is not None:
                 new.append((Step(at, night, before, after), math.log(after / before)))
             last[at] = before if after is None else after
+        known = [difference for differences in own for difference in differences]
         if len(known) >= FEWEST:
             usual = usual_difference(np.array(known))
             with_verdict = [it for it in new if len(own[it[0].series]) >= FEWEST_OWN]
@@ -122,5 +122,4 @@ def steps(series: Sequence[Sequence[float | None]]) -> Found:
                 found += [step] if abs(difference) > beyond else []
         for step, difference in new:
             own[step.series].append(difference)
-            known.append(difference)
     return Found(found, judged)

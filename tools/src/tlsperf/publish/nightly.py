@@ -284,8 +284,9 @@ def _changes(
         own = [step for step in found if step.night == first]
         texts = [_found_step(scenarios[step.series], step) for step in own]
         night, before = nights[first], nights[first - 1]
-        largest = max(range(len(own)), key=lambda at: abs(math.log(own[at].ratio)))
-        answer = _sentence(line, night.label, before.label, texts, texts[largest])
+        largest = max(own, key=lambda step: abs(math.log(step.ratio)))
+        shown = _found_step(scenarios[largest.series], largest)
+        answer = _sentence(line, night.label, before.label, shown, len(own))
         conditions = _conditions(line.nights[first - 1], line.nights[first])
         finished = line.nights[first].run.loaded.run.finished
         if finished is None:
@@ -317,10 +318,8 @@ def _found_step(scenario: NightScenario, step: Step) -> FoundStep:
     )
 
 
-def _sentence(
-    line: _Line, night: str, before: str, found: Sequence[FoundStep], largest: FoundStep
-) -> str:
-    of_all = f", the largest of {len(found)} steps" if len(found) > 1 else ""
+def _sentence(line: _Line, night: str, before: str, largest: FoundStep, count: int) -> str:
+    of_all = f", the largest of {count} steps" if count > 1 else ""
     step = f"{largest.change} in {largest.name}"
     return f"{line.name} {night} against {before}, instructions: {step}{of_all}."
 

@@ -175,7 +175,7 @@ def _body(results: Results) -> list[str]:
 
 
 def _charts(results: Results, table: str) -> list[str]:
-    """The charts of a table."""
+    """The shortcodes of a table's charts."""
     charts = [chart for chart in results.charts if chart.table == table]
     return [f'{{{{ chart(id="{chart.anchor}") }}}}' for chart in charts]
 
