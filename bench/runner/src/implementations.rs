@@ -209,7 +209,7 @@ pub fn prepare(suite: &mut Suite, places: &Places, kind: LayoutKind) -> Result<R
     );
     suite.implementations = subjects;
     if let Some(layouts) = several {
-        ready.others = layouts.others(&suite.implementations, &ready.programs)?;
+        ready.others = layouts.of(&suite.implementations, &ready.programs)?;
         ready.layouts = layouts.recorded(&ready);
     }
     Ok(ready)
@@ -228,7 +228,7 @@ pub fn build_all(suite: &Suite, places: &Places) -> Result<Vec<Option<Outcome>>>
     if builds.is_empty() {
         return Ok(suite.implementations.iter().map(|_| None).collect());
     }
-    let matrix = Matrix::new(&places.bench, &places.cache)?;
+    let matrix = Matrix::new(&places.bench, &places.cache)?.with_layouts(suite.layouts);
     // Reports errors of the suite and missing compilers before any build starts.
     for build in &builds {
         matrix.is_built(build)?;
@@ -267,22 +267,24 @@ pub fn record(suite: &Suite, places: &Places) -> Result<()> {
     Ok(())
 }
 
-/// Whether a subject is built.
+/// Whether a subject is built; a build, in each of `layouts` layouts.
 ///
 /// # Errors
 ///
 /// It cannot be built on this host.
-pub fn is_there(subject: &Subject, places: &Places) -> Result<bool> {
+pub fn is_there(subject: &Subject, places: &Places, layouts: u32) -> Result<bool> {
     match subject {
         Subject::Program(name) => Ok(places.programs.join(name).exists()),
-        Subject::Build(build) => Matrix::new(&places.bench, &places.cache)?.is_built(build),
+        Subject::Build(build) => Matrix::new(&places.bench, &places.cache)?
+            .with_layouts(layouts)
+            .is_built(build),
     }
 }
 
 /// The state of a subject as text.
-pub fn state(subject: &Subject, places: &Places) -> String {
+pub fn state(subject: &Subject, places: &Places, layouts: u32) -> String {
     let libraries = Libraries::read(&places.bench).ok();
-    match (is_there(subject, places), subject) {
+    match (is_there(subject, places, layouts), subject) {
         (Ok(true), _) => "built".to_owned(),
         (Ok(false), Subject::Build(_)) => "not built yet: run builds it".to_owned(),
         (Ok(false), Subject::Program(name)) => {

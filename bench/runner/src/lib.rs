@@ -14,6 +14,7 @@ mod journal;
 pub mod layouts;
 pub mod libraries;
 pub mod lines;
+mod linker;
 pub mod manifest;
 pub mod matrix;
 pub mod medians;

@@ -235,10 +235,10 @@ fn execute(command: Command) -> Result<ExitCode> {
             let suite = checked(&project.suite(&suite)?, &selection, &places)?;
             print!(
                 "{}",
-                suite.to_text(|entry| implementations::state(entry, &places))
+                suite.to_text(|entry| implementations::state(entry, &places, suite.layouts))
             );
             for subject in &suite.implementations {
-                implementations::is_there(subject, &places)
+                implementations::is_there(subject, &places, suite.layouts)
                     .with_context(|| format!("{subject} cannot be built"))?;
             }
         }

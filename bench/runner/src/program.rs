@@ -104,6 +104,10 @@ impl Program {
         })
     }
 
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
     /// The same implementation with the program at `path`, which is linked in another layout.
     pub fn linked_as(&self, path: PathBuf) -> Result<Self> {
         let binary = std::fs::read(&path).with_context(|| path.display().to_string())?;

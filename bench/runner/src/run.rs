@@ -54,7 +54,7 @@ pub fn run(order: &Order, root: &Root) -> Result<PathBuf> {
         )?;
         for subject in &suite.implementations {
             ensure!(
-                is_there(subject, &order.places)?,
+                is_there(subject, &order.places, suite.layouts)?,
                 "{}: the run is complete, but {subject} is another build now; begin another run \
                  with another --out",
                 finished.display()

@@ -10,6 +10,7 @@ use anyhow::{Context, Result, bail, ensure};
 
 use crate::libraries::Libraries;
 use crate::lines::nearest;
+use crate::linker::{Linker, WRAPPER, forget};
 use crate::matrix::cargo::{Cargo, LOCK, LOG};
 use crate::matrix::checkout::link_all;
 use crate::matrix::checksum::Checksum;
@@ -28,6 +29,13 @@ pub struct Matrix {
     /// The workspace of the harness.
     bench: PathBuf,
     cache: PathBuf,
+    /// In how many layouts each program is linked.
+    layouts: u32,
+}
+
+/// The program of a build in another layout, by that in the linker's own order.
+pub fn in_layout(program: &Path, layout: u32) -> PathBuf {
+    program.with_file_name(format!("{PROGRAM}-{layout}"))
 }
 
 /// A build and all its inputs.
@@ -74,7 +82,13 @@ impl Matrix {
         Ok(Self {
             bench: absolute(bench).context("builds are made from a checkout, at its top")?,
             cache: absolute(cache)?,
+            layouts: 1,
         })
+    }
+
+    /// The same builds, each linked in `layouts` layouts: the further ones are shifted.
+    pub fn with_layouts(self, layouts: u32) -> Self {
+        Self { layouts, ..self }
     }
 
     /// Checks a build's options, without its compilers.
@@ -125,18 +139,44 @@ impl Matrix {
         let beside = self.begin(inputs)?;
         say(&format!("building, log: {}", beside.join(LOG).display()));
         let start = Instant::now();
-        let program = ["--bin".to_owned(), inputs.package.program.clone()];
         self.resolve(inputs, &beside)?;
-        let program = self.cargo("build", inputs, &beside, &program, say)?;
-        let program = program.context("cargo named no program")?;
+        let program = self.link(inputs, &beside, say)?;
         ensure!(
             self.inputs(inputs.build)?.place == *place,
             "sources changed while they were built; run it again"
         );
-        fs::copy(&program, beside.join(PROGRAM))?;
+        let own = beside.join(PROGRAM);
+        fs::copy(&program, &own)?;
+        for layout in 1..self.layouts {
+            let linked = linker(inputs, self.layouts).program(layout, &inputs.package.program);
+            fs::copy(&linked, in_layout(&own, layout))
+                .with_context(|| linked.display().to_string())?;
+        }
         place::finish(&beside, place)?;
         say(&format!("built in {:.0} s", start.elapsed().as_secs_f64()));
         Ok(())
+    }
+
+    /// Builds the program in the target folder, and links it in further layouts.
+    fn link(&self, inputs: &Inputs, beside: &Path, say: &impl Fn(&str)) -> Result<PathBuf> {
+        let name = inputs.package.program.as_str();
+        let mut cargo = self.cargo_of(inputs);
+        if self.layouts > 1 {
+            let linker = linker(inputs, self.layouts);
+            let outputs = inputs.target.join("layouts/outputs");
+            // Another build left its programs, and Cargo may find nothing to link.
+            for layout in 0..self.layouts {
+                let _ = fs::remove_file(linker.program(layout, name));
+            }
+            linker.write(&outputs, &linker.shifted())?;
+            forget(&outputs, &[name])?;
+            let rustc = linker.rustc().display().to_string();
+            cargo.environment.push((WRAPPER.to_owned(), rustc));
+        }
+        let program = ["--bin".to_owned(), name.to_owned()];
+        let arguments = [&inputs.package.arguments[..], &program].concat();
+        let program = cargo.run("build", beside, &arguments, say)?;
+        program.context("cargo named no program")
     }
 
     /// Runs the conformance tests of the harness against a build.
@@ -150,8 +190,10 @@ impl Matrix {
         let _lock = place::lock(&inputs.target, &say)?;
         let beside = self.begin(&inputs)?;
         let tests = ["--test".to_owned(), "conformance".to_owned()];
+        let arguments = [&inputs.package.arguments[..], &tests].concat();
         self.resolve(&inputs, &beside)?;
-        self.cargo("test", &inputs, &beside, &tests, &say)?;
+        let cargo = self.cargo_of(&inputs);
+        cargo.run("test", &beside, &arguments, &say)?;
         Ok(())
     }
 
@@ -192,19 +234,6 @@ impl Matrix {
         installation
             .install(&self.bench, foreign, environment, say)
             .map(Some)
-    }
-
-    fn cargo(
-        &self,
-        subcommand: &str,
-        inputs: &Inputs,
-        folder: &Path,
-        arguments: &[String],
-        say: &impl Fn(&str),
-    ) -> Result<Option<PathBuf>> {
-        let arguments = [&inputs.package.arguments, arguments].concat();
-        let cargo = self.cargo_of(inputs);
-        cargo.run(subcommand, folder, &arguments, say)
     }
 
     fn cargo_of<'a>(&'a self, inputs: &'a Inputs) -> Cargo<'a> {
@@ -333,9 +362,17 @@ impl Matrix {
         if let Some(source) = &located(build)?.source {
             checksum.add_files(Path::new(source))?;
         }
+        if self.layouts > 1 {
+            checksum.add("layouts", &self.layouts.to_le_bytes());
+        }
         inputs.place = self.cache.join(checksum.name());
         Ok(inputs)
     }
+}
+
+/// The linker of a build's target folder. Each target folder is locked while it is used.
+fn linker(inputs: &Inputs, layouts: u32) -> Linker {
+    Linker::new(inputs.target.join("layouts"), layouts)
 }
 
 fn read(path: &Path) -> Result<String> {

@@ -16,7 +16,7 @@ mod prefix;
 mod recorded;
 mod subject;
 
-pub use build::{Built, Matrix};
+pub use build::{Built, Matrix, in_layout};
 pub use found::differences;
 pub use install::Installed;
 pub use subject::{Build, Subject, slug};

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use tempfile::TempDir;
 use tlsbench::implementations::Places;
-use tlsbench::matrix::{Build, Matrix, Subject, differences};
+use tlsbench::matrix::{Build, Matrix, Subject, differences, in_layout};
 
 use crate::common::{Bench, check_finished, read_run, scenario, silent_host};
 
@@ -142,6 +142,33 @@ fn a_build_is_made_once_and_never_used_for_other_inputs() {
     // A file of another library is not an input.
     checkout.write("libraries/other/src/lib.rs", "");
     assert!(checkout.matrix().is_built(&toy).unwrap());
+}
+
+#[test]
+fn a_build_is_linked_in_each_layout_from_its_own_objects() {
+    let checkout = Checkout::new();
+    let matrix = checkout.matrix().with_layouts(3);
+    let programs = |build: &Build| {
+        let own = matrix.build(build, |_| ()).unwrap().program;
+        let all = [own.clone(), in_layout(&own, 1), in_layout(&own, 2)];
+        for program in &all {
+            let output = std::process::Command::new(program).output().unwrap();
+            assert_eq!(String::from_utf8_lossy(&output.stdout), "toy\n");
+        }
+        (own, all.map(|path| fs::read(path).unwrap()))
+    };
+    let toy = asked(TOY);
+    let (own, linked) = programs(&toy);
+    assert!(linked[0] != linked[1] && linked[1] != linked[2] && linked[0] != linked[2]);
+
+    // A build in one layout is another one, and the other way round.
+    assert!(!checkout.matrix().is_built(&toy).unwrap());
+    checkout.build(&toy).unwrap();
+
+    // Another build with the same program in the same target folder, then the first one again.
+    programs(&asked(&format!("{TOY}, allocator = \"jemalloc\"")));
+    fs::remove_dir_all(own.parent().unwrap()).unwrap();
+    assert!(programs(&toy).1 == linked);
 }
 
 #[test]
