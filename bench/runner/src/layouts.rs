@@ -67,14 +67,7 @@ impl Layouts {
     ///
     /// A program is not linked in each layout, or a build cannot be linked in layouts of the kind.
     pub fn check(&self, suite: &Suite) -> Result<PathBuf> {
-        if let Some(build) = suite.builds().next() {
-            ensure!(
-                self.kind == LayoutKind::Shifted,
-                "{}: found the layout {}, expected shifted: builds of the matrix have no others",
-                build.name(),
-                self.kind
-            );
-        }
+        self.suits_builds(suite)?;
         if let Some(path) = self.linker().missing(&names(suite)) {
             bail!(
                 "there is no {}; link it: tlsbench build --suite {}.toml --layouts {} \
@@ -86,6 +79,20 @@ impl Layouts {
             );
         }
         Ok(self.folder.join("0"))
+    }
+
+    /// Builds of the matrix have shifted layouts only.
+    fn suits_builds(&self, suite: &Suite) -> Result<()> {
+        let Some(build) = suite.builds().next() else {
+            return Ok(());
+        };
+        ensure!(
+            self.kind == LayoutKind::Shifted,
+            "{}: found the layout {}, expected shifted: builds of the matrix have no others",
+            build.name(),
+            self.kind
+        );
+        Ok(())
     }
 
     /// The programs in layouts 1, 2, …
@@ -144,8 +151,9 @@ impl Layouts {
     ///
     /// # Errors
     ///
-    /// A program cannot be linked this way; names what is missing.
+    /// A program or a build cannot be linked this way; names what is missing.
     pub fn link(&self, suite: &Suite, places: &Places) -> Result<()> {
+        self.suits_builds(suite)?;
         let names = names(suite);
         if names.is_empty() {
             return Ok(());

@@ -56,6 +56,15 @@ impl Linker {
             .find(|path| !path.exists())
     }
 
+    /// Removes a program in each layout, so that none of another build is taken for it.
+    ///
+    /// # Errors
+    ///
+    /// A program cannot be removed.
+    pub fn clear(&self, name: &str) -> Result<()> {
+        (0..self.count).try_for_each(|layout| remove(&self.program(layout, name)))
+    }
+
     /// Writes the scripts. `others` links layouts 1, 2, … of the arguments `"$@"` into numbered
     /// folders of `$here`; `outputs` receives the path that Cargo chose for each program.
     ///
@@ -111,15 +120,20 @@ impl Linker {
 pub fn forget(outputs: &Path, names: &[&str]) -> Result<()> {
     for name in names {
         if let Ok(output) = fs::read_to_string(outputs.join(name)) {
-            match fs::remove_file(&output) {
-                Err(error) if error.kind() != ErrorKind::NotFound => {
-                    return Err(error).context(output);
-                }
-                _ => {}
-            }
+            remove(Path::new(&output))?;
         }
     }
     Ok(())
+}
+
+/// Removes a file if it exists.
+fn remove(path: &Path) -> Result<()> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != ErrorKind::NotFound => {
+            Err(error).with_context(|| path.display().to_string())
+        }
+        _ => Ok(()),
+    }
 }
 
 /// The padding of a layout as assembly of an object that is linked first. The flag `R` makes the

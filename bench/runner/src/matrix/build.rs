@@ -165,9 +165,7 @@ impl Matrix {
             let linker = linker(inputs, self.layouts);
             let outputs = inputs.target.join("layouts/outputs");
             // Another build left its programs, and Cargo may find nothing to link.
-            for layout in 0..self.layouts {
-                let _ = fs::remove_file(linker.program(layout, name));
-            }
+            linker.clear(name)?;
             linker.write(&outputs, &linker.shifted())?;
             forget(&outputs, &[name])?;
             let rustc = linker.rustc().display().to_string();

@@ -239,3 +239,20 @@ fn a_library_that_cannot_be_shared_is_named() {
         "{error}"
     );
 }
+
+#[test]
+fn builds_of_the_matrix_have_no_layouts_but_shifted_ones() {
+    let checkout = Checkout::new(SHARED);
+    let path = checkout.0.path("suite.toml");
+    let text = fs::read_to_string(&path).unwrap();
+    let build = "{ library = \"tiny\", version = \"1.0.0\" }";
+    fs::write(&path, text.replace("\"tls-tiny\"", build)).unwrap();
+    checkout.link(LayoutKind::Shifted).unwrap();
+    for kind in [LayoutKind::Shuffled, LayoutKind::Shared] {
+        let error = checkout.link(kind).unwrap_err().to_string();
+        assert!(
+            error.contains(&format!("found the layout {kind}, expected shifted")),
+            "{error}"
+        );
+    }
+}
