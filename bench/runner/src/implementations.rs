@@ -384,20 +384,57 @@ fn add_label(program: &mut Program, label: &str) {
 }
 
 /// The commit that is checked out in a tree, with `-dirty` if there are changes; `None` without
-/// git.
+/// git, or if the checkout around the tree ignores it, as a folder of built files.
 pub fn commit(tree: &Path) -> Option<String> {
-    let output = Command::new("git")
-        .arg("-C")
-        .arg(tree)
-        .args([
-            "describe",
-            "--always",
-            "--dirty",
-            "--abbrev=40",
-            "--exclude=*",
-        ])
-        .output()
-        .ok()
-        .filter(|output| output.status.success())?;
+    let git = |arguments: &[&str]| {
+        let output = Command::new("git")
+            .arg("-C")
+            .arg(tree)
+            .args(arguments)
+            .output();
+        output.ok().filter(|output| output.status.success())
+    };
+    if git(&["check-ignore", "--quiet", "."]).is_some() {
+        return None;
+    }
+    let output = git(&[
+        "describe",
+        "--always",
+        "--dirty",
+        "--abbrev=40",
+        "--exclude=*",
+    ])?;
     Some(String::from_utf8_lossy(&output.stdout).trim().to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    #[test]
+    fn an_ignored_folder_of_a_checkout_has_no_commit() {
+        let folder = tempfile::tempdir().unwrap();
+        let tree = folder.path();
+        let git = |arguments: &[&str]| {
+            let mut command = Command::new("git");
+            command.arg("-C").arg(tree).args(["-c", "user.name=a"]);
+            command.args(["-c", "user.email=a@example.org"]);
+            assert!(command.args(arguments).status().unwrap().success());
+        };
+        git(&["init", "--quiet"]);
+        fs::write(tree.join(".gitignore"), "/build/\n").unwrap();
+        for part in ["library", "build"] {
+            fs::create_dir(tree.join(part)).unwrap();
+            fs::write(tree.join(part).join("file"), "").unwrap();
+        }
+        git(&["add", "."]);
+        git(&["commit", "--quiet", "--message", "a"]);
+        let of_all = commit(tree).unwrap();
+        assert_eq!(of_all.len(), 40);
+        assert_eq!(commit(&tree.join("library")), Some(of_all));
+        assert_eq!(commit(&tree.join("build")), None);
+        assert_eq!(commit(&tree.join("absent")), None);
+    }
 }

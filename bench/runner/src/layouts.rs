@@ -14,6 +14,7 @@ use crate::libraries::Libraries;
 use crate::linker::{Linker, WRAPPER, forget};
 use crate::manifest::{LayoutKind, RunLayout};
 use crate::matrix::{self, Subject};
+use crate::metadata::metadata;
 use crate::program::Program;
 use crate::suite::Suite;
 
@@ -248,19 +249,7 @@ fn workspaces(bench: &Path) -> Result<Vec<(PathBuf, Vec<String>)>> {
     }
     let workspaces = folders.into_iter().map(|folder| {
         let manifest = folder.join("Cargo.toml");
-        let output = Command::new("cargo")
-            .args([
-                "metadata",
-                "--no-deps",
-                "--format-version=1",
-                "--manifest-path",
-            ])
-            .arg(&manifest)
-            .current_dir(bench)
-            .output()
-            .context("cargo")?;
-        let metadata: Metadata = serde_json::from_slice(&output.stdout)
-            .with_context(|| format!("cargo metadata of {}", manifest.display()))?;
+        let metadata: Metadata = metadata(&manifest, &["--no-deps"])?;
         let targets = metadata.packages.into_iter().flat_map(|it| it.targets);
         let programs = targets.filter(|target| target.kind.iter().any(|kind| kind == "bin"));
         Ok((manifest, programs.map(|it| it.name).collect()))

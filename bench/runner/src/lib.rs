@@ -18,6 +18,7 @@ mod linker;
 pub mod manifest;
 pub mod matrix;
 pub mod medians;
+mod metadata;
 pub mod pack;
 pub mod plan;
 mod precision;

@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 use anyhow::{Context, Result, bail, ensure};
 use serde::Deserialize;
@@ -14,6 +13,7 @@ use crate::matrix::checksum::sorted;
 use crate::matrix::manifest::pin;
 use crate::matrix::package::Metadata;
 use crate::matrix::prefix::locked_version;
+use crate::metadata::metadata;
 
 /// Where a build has the checkout, or the package with the checkout in it: in its own folder.
 const PLACE: &str = "library";
@@ -165,19 +165,7 @@ fn package_folder(adapter: &Path, package: &str) -> Result<PathBuf> {
         manifest_path: PathBuf,
     }
     let manifest = adapter.join("Cargo.toml");
-    let output = Command::new("cargo")
-        .args(["metadata", "--format-version=1", "--locked"])
-        .arg("--manifest-path")
-        .arg(&manifest)
-        .output()
-        .context("cargo")?;
-    ensure!(
-        output.status.success(),
-        "`cargo metadata` of {} failed: {}",
-        manifest.display(),
-        String::from_utf8_lossy(&output.stderr).trim()
-    );
-    let resolved: Resolved = serde_json::from_slice(&output.stdout)?;
+    let resolved: Resolved = metadata(&manifest, &["--locked"])?;
     let mut all = resolved.packages.into_iter();
     let found = all.find(|it| it.name == package);
     let found = found.with_context(|| format!("{}: found no {package}", manifest.display()))?;

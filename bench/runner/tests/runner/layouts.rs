@@ -256,3 +256,13 @@ fn builds_of_the_matrix_have_no_layouts_but_shifted_ones() {
         );
     }
 }
+
+#[test]
+fn a_failure_of_cargo_metadata_is_reported_with_its_message() {
+    let checkout = Checkout::new(SHARED);
+    fs::write(checkout.0.path("bench/Cargo.toml"), "[workspace\n").unwrap();
+    let error = checkout.link(LayoutKind::Shifted).unwrap_err();
+    let error = format!("{error:#}");
+    assert!(error.contains("`cargo metadata` of "), "{error}");
+    assert!(error.contains("Cargo.toml failed: error: "), "{error}");
+}
