@@ -43,6 +43,8 @@ SUITE: Final = "standard"
 """Not quick, whose reports are left out of the pages over all reports."""
 OTHER_SUITE: Final = "quick"
 ROUNDS: Final = "1"
+LAYOUTS: Final = "1"
+"""More would be linked by a build, and the clones have programs only."""
 REPORT_ON_SITE: Final = "public/perf"
 LENT: Final = (".venv", "node_modules")
 PROGRAMS: Final = Path("bench") / "target" / "release"
@@ -132,6 +134,7 @@ class Stage:
             "PATH": f"{self.folder / 'bin'}:{os.environ['PATH']}",
             "REHEARSAL": str(self.folder),
             "ROUNDS": ROUNDS,
+            "LAYOUTS": LAYOUTS,
             # The clones' own sources, though the lent .venv was installed from this checkout.
             "PYTHONPATH": "tools/src",
             "GIT_CONFIG_COUNT": "1",

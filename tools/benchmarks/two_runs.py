@@ -2,9 +2,10 @@
 
     python tools/benchmarks/two_runs.py RUN OTHER
 
-Reports how many medians of each run are within the intervals of the other, and whether a verdict of
-one run contradicts one of the other: faster in one, slower in the other. Both are ids below
-data/runs. The exit code is 1 if fewer than 90% are within, or if a verdict contradicts another.
+Reports how many medians and ratios of each run are within the intervals of the other, and whether
+a verdict of one run contradicts one of the other: faster in one, slower in the other. Both are ids
+below data/runs. The exit code is 1 if fewer than 90% of the medians are within, or if a verdict
+contradicts another.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from tlsperf.analysis.noise import same_builds
 from tlsperf.analysis.ratios import prior_of_ratios, sample_ratio, session_logs
 from tlsperf.analysis.series import MeasuredRun, Rules, Series, measured, row_names
 from tlsperf.analysis.sessions import Spreads, spreads_of
+from tlsperf.analysis.statistics import RatioEstimate
 from tlsperf.contract.errors import UserError
 from tlsperf.contract.record import Identifier
 from tlsperf.load.run import load_run, read_hosts
@@ -37,6 +39,9 @@ class Agreement(NamedTuple):
     medians: int
     """Checks in both directions: two for each median that both runs have."""
     outside: list[str]
+    ratios_within: int
+    ratios: int
+    """Checks in both directions: two for each ratio that both runs have."""
     verdicts: int
     """Ratios with a verdict in both runs."""
     contradictions: list[str]
@@ -51,6 +56,8 @@ class Agreement(NamedTuple):
             f"{self.within} of {self.medians} medians ({share:.1f}%) are within the interval of "
             "the other run.",
             *(f"- outside: {name}" for name in self.outside),
+            f"{self.ratios_within} of {self.ratios} ratios are within the interval of the other "
+            "run.",
             f"{len(self.contradictions)} of {self.verdicts} verdicts contradict one of the other "
             "run.",
             *(f"- contradicts: {name}" for name in self.contradictions),
@@ -74,7 +81,7 @@ def agreement(run: MeasuredRun, other: MeasuredRun, spreads: Spreads) -> Agreeme
     if not builds:
         raise UserError(f"{run.id} and {other.id} have no program (sha256) in common")
     names = row_names(run.series)
-    within = medians = verdicts = 0
+    within = medians = ratios_within = ratios = verdicts = 0
     outside, contradictions = [], []
     for one, two in _tables(run, other, builds, spreads):
         for key, row in one.rows.items():
@@ -96,13 +103,19 @@ def agreement(run: MeasuredRun, other: MeasuredRun, spreads: Spreads) -> Agreeme
                     if not low <= figure <= high:
                         outside.append(f"{name}: {figure:g}, interval {low:g} to {high:g}")
         for (pair, mine), (_, yours) in zip(
-            _verdicts(one, two, builds), _verdicts(two, one, builds), strict=True
+            _ratios(one, two, builds), _ratios(two, one, builds), strict=True
         ):
-            if {mine, yours} <= {"faster", "slower"}:
+            if mine is None or yours is None:
+                continue
+            for ratio, against_it in ((mine, yours), (yours, mine)):
+                if against_it.low is not None and against_it.high is not None:
+                    ratios += 1
+                    ratios_within += against_it.low <= ratio.value <= against_it.high
+            if {mine.verdict, yours.verdict} <= {"faster", "slower"}:
                 verdicts += 1
-                if mine != yours:
-                    contradictions.append(f"{pair}: {mine}, {yours}")
-    return Agreement(within, medians, outside, verdicts, contradictions)
+                if mine.verdict != yours.verdict:
+                    contradictions.append(f"{pair}: {mine.verdict}, {yours.verdict}")
+    return Agreement(within, medians, outside, ratios_within, ratios, verdicts, contradictions)
 
 
 def _tables(
@@ -125,10 +138,10 @@ def _tables(
             yield one, two
 
 
-def _verdicts(
+def _ratios(
     table: _Table, other: _Table, builds: Sequence[Identifier]
-) -> Iterator[tuple[str, str]]:
-    """The verdicts on each two builds in each row that both tables have."""
+) -> Iterator[tuple[str, RatioEstimate | None]]:
+    """The ratio of each two builds in each row that both tables have."""
     pairs = [
         (row, a, b)
         for key, row in sorted(table.rows.items(), key=lambda item: str(item[0]))
@@ -142,8 +155,7 @@ def _verdicts(
     )
     for row, a, b in pairs:
         estimate = sample_ratio(row.samples[a], row.samples[b], row, table.rules, prior)
-        found = "not tested" if estimate is None else estimate.verdict
-        yield f"{a} against {b} in {row.scenario.operation} ({row.unit})", found
+        yield f"{a} against {b} in {row.scenario.operation} ({row.unit})", estimate
 
 
 def main(arguments: Sequence[str]) -> int:

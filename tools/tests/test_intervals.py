@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
+from datetime import UTC, datetime, timedelta
 
 import numpy as np
 import pytest
 
-from synthetic import HANDSHAKES, SIXTEEN, TRANSFERS
+from synthetic import HANDSHAKES, SIXTEEN, TRANSFERS, loaded_run
 from tlsperf.analysis.intervals import Intervals, intervals_of, note_of, source_of
 from tlsperf.analysis.series import At, Sample, Series
 from tlsperf.analysis.sessions import (
@@ -22,6 +23,7 @@ from tlsperf.analysis.sessions import (
 from tlsperf.analysis.statistics import summary
 from tlsperf.contract.metrics import Metric, Statistic, Unit
 from tlsperf.contract.record import Scenario
+from tlsperf.contract.run import Run, Session
 
 RUN = "2026-11-21-a"
 SPREADS = Spreads(
@@ -129,22 +131,56 @@ def test_the_source_of_a_table_is_the_weakest_way_of_any_of_its_intervals() -> N
     assert source_of([row(many), row(sample(VALUES[:3]))], SPREADS) == "sessions"
 
 
-def test_the_note_names_the_sessions_or_the_spreads() -> None:
-    means = "An interval contains the median of another run 95 times of 100."
-    five, six = sample(VALUES, 5), sample(VALUES, 6)
-    assert note_of([row(five)], "sessions", SPREADS) == (
-        f"{means} Its width comes from the spread between the 5 sessions of the run."
+def of_sessions(run: str, seconds: int) -> Run:
+    """A run with two sessions; the second began so many seconds after the first."""
+    first = datetime(2026, 11, 21, tzinfo=UTC)
+    starts = (first, first + timedelta(seconds=seconds))
+    sessions = [Session(number=n, started=at, seed=n) for n, at in enumerate(starts, 1)]
+    return loaded_run(run, {"openssl-1": {HANDSHAKES[0]: VALUES}}).run.model_copy(
+        update={"sessions": sessions}
     )
-    assert note_of([row(five, Sample()), row(six)], "sessions", SPREADS) == (
-        f"{means} Its width comes from the spread between the 5 to 6 sessions of the run."
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [
+        (0, "1 minute"),
+        (60, "1 minute"),
+        (61, "2 minutes"),
+        (7140, "119 minutes"),
+        (7141, "2 hours"),
+        (10801, "4 hours"),
+    ],
+)
+def test_the_note_names_the_time_between_the_first_session_and_the_last(
+    seconds: int, text: str
+) -> None:
+    five = sample(VALUES, 5)
+    run, other = (of_sessions(of, seconds) for of in (RUN, "2026-11-20-a"))
+    assert f"of the run, which began within {text} of each other. If the host changes" in note_of(
+        [row(five)], "sessions", SPREADS, [run, of_sessions("2026-11-20-a", 10**6)]
+    )
+    assert "of the run. If the host" in note_of([row(five)], "sessions", SPREADS, [other])
+
+
+def test_the_note_names_the_sessions_or_the_spreads() -> None:
+    five, six = sample(VALUES, 5), sample(VALUES, 6)
+    longer = "If the host changes more over a longer time, the interval is too narrow."
+    assert note_of([row(five)], "sessions", SPREADS, []) == (
+        "An interval predicts another run. Its width comes from the spread between the 5 sessions "
+        f"of the run. {longer}"
+    )
+    assert note_of([row(five, Sample()), row(six)], "sessions", SPREADS, []) == (
+        "An interval predicts another run. Its width comes from the spread between the 5 to 6 "
+        f"sessions of the run. {longer}"
     )
     rows = [row(five, scenario=s) for s in SIXTEEN]
-    assert note_of(rows, "host", OF_HOST) == (
+    assert note_of(rows, "host", OF_HOST, []) == (
         "An interval predicts another run. It is widened by a spread between sessions of 1.00% or "
         "2.00%, which earlier runs on this host measured. If the spread is now larger, the "
         "interval is too narrow."
     )
-    assert note_of(rows[:1], "default", SPREADS) == (
+    assert note_of(rows[:1], "default", SPREADS, []) == (
         "An interval predicts another run. No spread between sessions was measured on this host, "
         "so intervals are widened by a default of 2.00%. If the spread on this host is larger, "
         "they are too narrow."

@@ -79,6 +79,26 @@ MISTAKES = {
         "found the report as its own predecessor, expected an earlier report",
         put("[extra.report]", f'[extra.report]\nprevious = "{RUN}"'),
     ),
+    "the replaced report does not exist": Mistake(
+        CHECK,
+        "found the replaced report '2025-01-01-x', expected",
+        put("[extra.report]", '[extra.report]\nreplaces = ["2025-01-01-x"]'),
+    ),
+    "a report replaces itself": Mistake(
+        CHECK,
+        f"found the replaced report '{RUN}', expected",
+        put("[extra.report]", f'[extra.report]\nreplaces = ["{RUN}"]'),
+    ),
+    "a report replaces another one without its corrections": Mistake(
+        CHECK,
+        "found `replaces` alone, expected {{ corrections() }} in the text, which states",
+        put("[extra.report]", '[extra.report]\nreplaces = ["2025-01-01-x"]'),
+    ),
+    "corrections of nothing": Mistake(
+        CHECK,
+        "found corrections(), expected nothing: it needs `replaces` with an earlier report",
+        prose("{{ corrections() }}"),
+    ),
     "the previous report does not exist": Mistake(
         CHECK,
         "found the previous report '2025-01-01-x', expected",

@@ -17,6 +17,7 @@ import pytest
 
 from pages.fixture import ROOT
 from synthetic import SIXTEEN, Rates, in_sessions, loaded_run, report_of
+from tlsperf.analysis.noise import verdict_floor
 from tlsperf.contract.metrics import METRICS
 from tlsperf.contract.results import Ratio, Results, Row, Table
 from tlsperf.load.results import read_results
@@ -29,9 +30,8 @@ PROMISES: Final = {
     "The value in a table is the median of the rounds; a maximum is the maximum of all rounds.": (
         "tools/tests/test_promises.py::test_a_value_is_the_median_and_a_maximum_that_of_all_rounds"
     ),
-    "In 95 of 100 cases it contains the median of another run of this build on this host.": (
-        "tools/tests/test_sessions.py::test_two_runs_of_the_same_programs_agree"
-    ),
+    "If another run differs no more than these sessions do, the interval contains its median in "
+    "95 of 100 cases.": ("tools/tests/test_sessions.py::test_two_runs_of_the_same_programs_agree"),
     "Each table states which of the three methods made its intervals.": (
         "tools/tests/test_sessions.py::test_a_table_states_once_how_its_intervals_were_made"
     ),
@@ -193,6 +193,34 @@ def test_nothing_within_the_noise_floor_is_called_faster() -> None:
             away = 100 * (max(ratio.value, 1 / ratio.value) - 1)
             assert away > results.noise_floor_percent, (results.id, ratio)
     assert looked_at > 500
+
+
+def test_nothing_within_the_noise_floor_of_counts_is_called_fewer() -> None:
+    looked_at = 0
+    for results, ratio, counts in ratios():
+        if ratio.verdict in ("faster", "slower") and results.count_floor_percent and counts:
+            looked_at += 1
+            away = 100 * (max(ratio.value, 1 / ratio.value) - 1)
+            assert away > results.count_floor_percent, (results.id, ratio)
+    assert looked_at > 100
+
+
+def test_the_noise_floor_of_times_comes_from_runs_that_measure_time() -> None:
+    of_both = 0
+    for results in committed():
+        counted = {
+            run.id
+            for run in results.runs
+            if "[counter]" in (ROOT / "data" / "runs" / run.id / "run.toml").read_text("utf-8")
+        }
+        for printed, is_count in (
+            (results.noise_floor_percent, False),
+            (results.count_floor_percent, True),
+        ):
+            floor = verdict_floor(n for n in results.noise if (n.run in counted) is is_count)
+            assert printed is None or 1 + printed / 100 == pytest.approx(floor, abs=1e-4)
+        of_both += bool(counted) and counted != {run.id for run in results.runs}
+    assert of_both >= 5
 
 
 def test_one_rule_gives_every_verdict() -> None:

@@ -379,6 +379,20 @@ def test_one_id_for_two_builds_is_rejected() -> None:
     )
 
 
+def test_a_count_belongs_to_the_first_of_several_layouts() -> None:
+    layouts: list[dict[str, Any]] = [{"number": n, "kind": "own", "programs": {}} for n in (0, 1)]
+    ids = [implementation("openssl-3", binary_sha256=digit * 64) for digit in "ab"]
+    rate = {"openssl-3": {TRANSFERS[0]: [1.0] * 6}}
+    other = {"openssl-3": {TRANSFERS[1]: [1.0] * 6}}
+    timed = loaded_run(RUN, rate, ids[:1], layouts=layouts)
+    same = loaded_run("2026-11-22-run", other, ids[:1])
+    assert results_of(timed, same).implementations[0].binary_sha256 is None
+    with pytest.raises(UserError, match="openssl-3 is another build in run 2026-11-22-run"):
+        results_of(timed, loaded_run("2026-11-22-run", other, ids[1:]))
+    apart = loaded_run("2026-11-22-run", other, ids[1:], layouts=layouts)
+    assert results_of(timed, apart).implementations[0].binary_sha256 is None
+
+
 def test_an_unknown_host_is_rejected() -> None:
     with pytest.raises(UserError, match="host b-host is not in data/hosts"):
         results_of(loaded_run(RUN, rates(), host_id="b-host"))

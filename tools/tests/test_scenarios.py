@@ -18,7 +18,7 @@ from tlsperf.load.results import read_results
 from tlsperf.load.run import read_runs
 from tlsperf.publish.descriptions import done, facts, why
 from tlsperf.publish.libraries import libraries
-from tlsperf.publish.reports import by_time, host_of, newest_first, same_time
+from tlsperf.publish.reports import by_time, current, host_of, newest_first, same_time
 from tlsperf.publish.scenarios import scenario_csv, scenario_list, scenarios, shortened
 
 ROOT = Path(__file__).parents[2]
@@ -27,10 +27,12 @@ NEW = report("2026-01-01", {"rustls-2": 120, "openssl-2": 150})
 
 
 def committed() -> list[tuple[Report, Results]]:
-    return [
-        (read_page(path).report, read_results(path.parent / "results.json"))
-        for path in sorted((ROOT / "content" / "perf").glob("*/index.md"))
-    ]
+    return current(
+        [
+            (read_page(path).report, read_results(path.parent / "results.json"))
+            for path in sorted((ROOT / "content" / "perf").glob("*/index.md"))
+        ]
+    )
 
 
 def overview(*reports: tuple[Report, Results]) -> ScenarioOverview:

@@ -293,18 +293,24 @@ def test_two_runs_of_the_same_programs_agree() -> None:
 
 
 COMPARED = (ROOT / "tools" / "benchmarks" / "two_runs.md").read_text(encoding="utf-8")
-COMMANDS = re.findall(r"^    python tools/benchmarks/two_runs.py (\S+) (\S+)$", COMPARED, re.M)
+COMMANDS = re.findall(
+    r"^    python tools/benchmarks/two_runs.py (\S+) (\S+)\n\nResult, with exit code (\d):$",
+    COMPARED,
+    re.M,
+)
 
 
 def test_runs_of_the_same_programs_were_compared() -> None:
-    assert ("2026-11-22-standard-vm", "2026-11-22-standard-again-vm") in COMMANDS
+    assert ("2026-11-22-standard-vm", "2026-11-22-standard-again-vm", "0") in COMMANDS
+    assert len(COMMANDS) == COMPARED.count("tools/benchmarks/two_runs.py")
 
 
-@pytest.mark.parametrize("runs", COMMANDS, ids=lambda runs: runs[1])
+@pytest.mark.parametrize("compared", COMMANDS, ids=lambda compared: compared[1])
 def test_the_text_about_two_runs_is_the_output_of_the_program(
-    runs: tuple[str, str], capsys: pytest.CaptureFixture[str]
+    compared: tuple[str, str, str], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert two_runs.main(runs) == 0
+    run, other, code = compared
+    assert two_runs.main([run, other]) == int(code)
     assert capsys.readouterr().out in COMPARED
 
 

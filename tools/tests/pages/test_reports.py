@@ -69,6 +69,42 @@ def test_a_report_states_how_to_reproduce_it_and_where_to_report_errors(
         assert 'id="what-changed"' in page or 'id="changes' in page
 
 
+def replaced() -> dict[str, str]:
+    """The report that replaces each replaced one."""
+    found: dict[str, str] = {}
+    for report in REPORTS:
+        head = tomllib.loads((PERF / report / "index.md").read_text("utf-8").split("+++")[1])
+        found |= dict.fromkeys(head["extra"]["report"].get("replaces", []), report)
+    return found
+
+
+def test_a_replaced_report_names_its_successor_which_states_what_changed(
+    committed_build: Built,
+) -> None:
+    about = committed_build.text("about/index.html")
+    board = committed_build.text("index.html")
+    explore = committed_build.text("explore/index.html")
+    feed = committed_build.text("atom.xml")
+    assert replaced()
+    for old, new in replaced().items():
+        page = committed_build.text(f"perf/{old}/index.html")
+        notice = page[: page.index('id="in-short"')]
+        assert "This report was replaced by" in notice
+        assert f"/perf/{new}/" in notice or f"../{new}/" in notice
+        successor = committed_build.text(f"perf/{new}/index.html")
+        part = successor[successor.index('id="what-it-corrects"') :]
+        [correction] = [
+            c
+            for c in results_of(new)["corrections"]  # type: ignore[attr-defined]
+            if c["report"] == old
+        ]
+        assert correction["statement"] in unescape(part)
+        assert correction["statement"] in unescape(about)
+        assert correction["statement"] in unescape(unescape(feed)) or new not in feed
+        assert f"perf/{old}/" not in board
+        assert old not in explore
+
+
 def test_memory_follows_the_life_of_a_connection() -> None:
     order = ["construction", "handshake", "data"]
     [table] = [

@@ -54,8 +54,8 @@ def predecessor(
     of: Report, reports: Sequence[Report], runs: Mapping[Identifier, Run]
 ) -> Report | None:
     """The report that `of` names, else the latest earlier one with a host and suite family and
-    a library in common; None if there is none. A quick run is compared with quick runs only.
-    `runs` are those of all reports, by id.
+    a library in common that it does not replace; None if there is none. A quick run is compared
+    with quick runs only. `runs` are those of all reports, by id.
 
     Raises UserError if the one it names does not exist.
     """
@@ -85,6 +85,7 @@ def predecessor(
         r
         for r in reports
         if when(r) < when(of)
+        and r.id not in of.replaces
         and (first_look(of) or not first_look(r))
         and settings(r) & settings(of)
         and libraries(r) & libraries(of)
@@ -168,9 +169,7 @@ def _recorded(value: object) -> str:
     return NOT_RECORDED if value is None else str(value)
 
 
-def _pairs(
-    before: Results, after: Results
-) -> list[tuple[ShownImplementation, ShownImplementation]]:
+def pairs(before: Results, after: Results) -> list[tuple[ShownImplementation, ShownImplementation]]:
     """Each implementation with its counterpart before: same provider and build, if need be
     the only one of its library."""
 
@@ -234,25 +233,25 @@ def changes(before: MeasuredReport, after: MeasuredReport, noise: Noise | None =
     """The section "changes since last time"; `noise` is that of other runs on the host."""
     matches = list(_matches(before, after))
     conditions = changed_conditions(before.results, after.results)
-    pairs = _pairs(before.results, after.results)
+    matched = pairs(before.results, after.results)
     known = 1 + (noise.floor_percent or 0) / 100 if noise else 1.0
     spreads = after.series.rules.spreads
     drift = max(known, *(widening(side.series.rows, spreads) for side in (before, after)))
     samples = [
         (now, match, match.before.samples[then.id], match.after.samples[now.id])
-        for then, now in pairs
+        for then, now in matched
         for match in matches
         if then.id in match.before.samples and now.id in match.after.samples
     ]
     samples = [s for s in samples if all(sample.counts for sample in s[2:])]
     rules = Rules(comparisons=len(samples), drift=drift)
-    found: dict[str, list[_Found]] = {now.id: [] for _, now in pairs}
+    found: dict[str, list[_Found]] = {now.id: [] for _, now in matched}
     for now, match, old, new in samples:
         estimate = _estimate(old, new, match.after, rules)
         if estimate is not None:
             neutral = bool(conditions or match.differences)
             found[now.id].append(_Found(match, old, new, estimate, neutral))
-    libraries = [_library(then, now, found[now.id]) for then, now in pairs if found[now.id]]
+    libraries = [_library(then, now, found[now.id]) for then, now in matched if found[now.id]]
     differences = [difference for match in matches for difference in match.differences]
     return Changes(
         predecessor=before.results.id,
@@ -261,8 +260,8 @@ def changes(before: MeasuredReport, after: MeasuredReport, noise: Noise | None =
         caveats=[*conditions, *changed_scenarios(differences), *common_causes(libraries)],
         rule=_rule([f for rows in found.values() for f in rows], len(samples), noise, drift),
         libraries=libraries,
-        gone=_only_in(before, [m.before for m in matches], [then for then, _ in pairs]),
-        new=_only_in(after, [m.after for m in matches], [now for _, now in pairs]),
+        gone=_only_in(before, [m.before for m in matches], [then for then, _ in matched]),
+        new=_only_in(after, [m.after for m in matches], [now for _, now in matched]),
     )
 
 

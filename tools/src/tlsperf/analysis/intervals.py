@@ -6,8 +6,10 @@ fewer it comes from the rounds, widened by the host's known spread between sessi
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import timedelta
 
 from tlsperf.analysis.series import Sample, Series
 from tlsperf.analysis.sessions import (
@@ -23,6 +25,8 @@ from tlsperf.analysis.sessions import (
 )
 from tlsperf.analysis.statistics import summary
 from tlsperf.contract.results import IntervalSource
+from tlsperf.contract.run import Run, Session
+from tlsperf.contract.text import counted
 
 
 @dataclass(frozen=True)
@@ -71,14 +75,25 @@ def source_of(rows: Sequence[Series], spreads: Spreads) -> IntervalSource | None
     return "host" if spreads.of_host else "default"
 
 
-def note_of(rows: Sequence[Series], source: IntervalSource, spreads: Spreads) -> str:
-    """The sentence that explains the intervals to readers."""
-    means = "An interval contains the median of another run 95 times of 100."
+def note_of(
+    rows: Sequence[Series],
+    source: IntervalSource,
+    spreads: Spreads,
+    runs: Sequence[Run],
+) -> str:
+    """The sentence that explains the intervals of rows of some runs to readers."""
     predicts = "An interval predicts another run."
     if source == "sessions":
-        most = [len(s.sessions) for row in rows for s in row.samples.values() if s.counts]
-        span = f"{min(most)} to {max(most)}" if min(most) < max(most) else f"{max(most)}"
-        return f"{means} Its width comes from the spread between the {span} sessions of the run."
+        counting = [s for row in rows for s in row.samples.values() if s.counts]
+        most = [len(s.sessions) for s in counting]
+        number = f"{min(most)} to {max(most)}" if min(most) < max(most) else f"{max(most)}"
+        used = {at.run for s in counting for at in s.valid}
+        spans = [_span(run.sessions) for run in runs if run.id in used and run.sessions]
+        when = f", which began within {_time(max(spans))} of each other" if spans else ""
+        return (
+            f"{predicts} Its width comes from the spread between the {number} sessions of the "
+            f"run{when}. If the host changes more over a longer time, the interval is too narrow."
+        )
     known = sorted({spreads.medians[kind_of(row.scenario)] for row in rows})
     percent = " or ".join(f"{value:.2f}%" for value in known)
     if source == "host":
@@ -91,6 +106,17 @@ def note_of(rows: Sequence[Series], source: IntervalSource, spreads: Spreads) ->
         f"so intervals are widened by a default of {percent}. If the spread on this host is "
         "larger, they are too narrow."
     )
+
+
+def _span(sessions: Sequence[Session]) -> timedelta:
+    """The time from the start of the first session to that of the last."""
+    return sessions[-1].started - sessions[0].started
+
+
+def _time(span: timedelta) -> str:
+    """A time in words: rounded up to minutes, at least one, or to hours from two hours on."""
+    minutes = max(1, math.ceil(span / timedelta(minutes=1)))
+    return counted(minutes, "minute") if minutes < 120 else counted(math.ceil(minutes / 60), "hour")
 
 
 def _of_sessions(row: Series) -> list[Sample]:

@@ -54,7 +54,7 @@ def sample_ratio(
         return None
     metric, better = row.metric, row.definition.better
     if row.definition.is_count:
-        return paired_rounds_ratio(left.rounds, right.rounds, metric)
+        return paired_rounds_ratio(left.rounds, right.rounds, metric, floor=rules.count_floor)
     if left.is_extreme:
         return figure_ratio(left, right, metric, MAXIMA)
     if not (left.has_rounds and right.has_rounds):
@@ -102,12 +102,19 @@ def prior_of_ratios(logs: Iterable[Floats]) -> Prior:
 
 
 def paired_rounds_ratio(
-    left: Sequence[float], right: Sequence[float], metric: Metric, comparisons: int = 1
+    left: Sequence[float],
+    right: Sequence[float],
+    metric: Metric,
+    comparisons: int = 1,
+    floor: float = 1.0,
 ) -> RatioEstimate:
-    """Left over right of paired rounds, or of counts, whose rounds need not be pairs."""
+    """Left over right of paired rounds, or of counts, whose rounds need not be pairs.
+
+    `floor` is the ratio up to which the counts of one program in a run differ.
+    """
     definition = METRICS[metric]
     if definition.same_within is not None:
-        return counted_ratio(left, right, definition.same_within)
+        return counted_ratio(left, right, max(definition.same_within, floor))
     return paired_ratio(left, right, comparisons, definition.better)
 
 

@@ -166,7 +166,9 @@ class Rules:
     spreads: Spreads = DEFAULT_SPREADS
     """Spreads between sessions, for runs with too few of them."""
     floor: float = 1.0
-    """The noise floor: a smaller ratio is not a difference."""
+    """The noise floor of times: a smaller ratio is not a difference."""
+    count_floor: float = 1.0
+    """The noise floor of counts."""
     hosts: Mapping[Identifier, str] = field(default_factory=dict)
     """Hosts of runs that have no ratios to each other; empty if they may have."""
 
@@ -224,11 +226,12 @@ def report_series(
     spreads: Spreads = DEFAULT_SPREADS,
     floor: float = 1.0,
     across_hosts: bool = False,
+    count_floor: float = 1.0,
 ) -> ReportSeries:
     """The series of the runs together, in the order of their first observation.
 
-    `spreads` are those of the host; `floor` is the noise floor that the report prints. Figures of
-    different hosts have a ratio only `across_hosts`.
+    `spreads` are those of the host; `floor` and `count_floor` are the noise floors of times and of
+    counts. Figures of different hosts have a ratio only `across_hosts`.
     """
     found: dict[Key, dict[Identifier, Sample]] = {}
     for run in runs:
@@ -241,7 +244,14 @@ def report_series(
     all_paired = len(runs) == len(pairs) == 1
     drift = 1.0 if all_paired else widening(rows, spreads)
     hosts = {} if across_hosts else hosts_of(run.loaded.run for run in runs)
-    rules = Rules(pairs=pairs, drift=drift, spreads=spreads, floor=floor, hosts=hosts)
+    rules = Rules(
+        pairs=pairs,
+        drift=drift,
+        spreads=spreads,
+        floor=floor,
+        count_floor=count_floor,
+        hosts=hosts,
+    )
     return ReportSeries(rows, rules)
 
 

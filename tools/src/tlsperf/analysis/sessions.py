@@ -157,7 +157,8 @@ def log_medians(sessions: Iterable[ArrayLike]) -> Floats:
 
 
 def another_run(median: float, sessions: Floats, prior: Prior) -> tuple[float, float]:
-    """The interval that contains the median of another run with as many sessions 95 times of 100.
+    """The interval that contains the median of another run with as many sessions 95 times of 100,
+    if the sessions of both runs differ as those of this run do.
 
     The other run has an error too, so the variance is that of a difference: twice that of one run.
     """

@@ -54,7 +54,7 @@ class PriceCell(Model):
     value: float | None = Field(None, ge=0)
     text: str = Field(description="the value as readers see it, without the unit; – if absent")
     interval: str | None = Field(
-        None, description="the median of another run is in it 95 times of 100; as readers see it"
+        None, description="predicts the median of another run; as readers see it"
     )
     lost: Lost | None = Field(
         None, description="of a time, against the column that its own is compared with"

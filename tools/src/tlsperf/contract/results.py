@@ -8,6 +8,7 @@ from typing import Literal, Self
 from pydantic import Field, model_validator
 
 from tlsperf.contract.agreement import agrees
+from tlsperf.contract.corrections import Corrections
 from tlsperf.contract.layouts import LayoutEffect
 from tlsperf.contract.metric import Better
 from tlsperf.contract.metrics import Metric, Statistic, Unit
@@ -71,7 +72,7 @@ class Cell(Model):
     low: float | None = Field(None, ge=0)
     high: float | None = Field(None, ge=0)
     interval: str | None = Field(
-        None, description="the median of another run is in it 95 times of 100; as readers see it"
+        None, description="predicts the median of another run; as readers see it"
     )
     count: int | None = Field(None, ge=1, description="rounds behind the value")
     spread_percent: float | None = Field(None, ge=0, description="relative standard deviation")
@@ -429,9 +430,13 @@ class Results(Model):
     charts: list[Chart]
     warnings: list[RunWarning] = Field([])
     changes: Changes | None = Field(None, description="since the last comparable report")
+    corrections: list[Corrections] = Field([], description="of the reports that it replaces")
     noise: list[Noise] = Field([])
     noise_floor_percent: float | None = Field(
         None, description="no difference of times up to it is called faster or slower"
+    )
+    count_floor_percent: float | None = Field(
+        None, description="no difference of counts up to it is called fewer or more"
     )
     efficiency: list[Efficiency] = Field([])
     sockets: list[SocketShares] | None = Field(

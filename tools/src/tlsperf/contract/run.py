@@ -323,6 +323,9 @@ class Report(Model):
         False, description="figures of different hosts have ratios as well, and the page says so"
     )
     previous: Identifier | None = Field(None, description="the report that changes refer to")
+    replaces: list[Identifier] = Field(
+        [], description="earlier reports that this one corrects: lists and overviews leave them out"
+    )
     headlines: list[Identifier] = Field(
         [], description="anchors of the rows to stand first; absent: one of each table"
     )

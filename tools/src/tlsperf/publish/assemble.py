@@ -72,9 +72,15 @@ def assembler(
     def report_of(report_id: Identifier) -> MeasuredReport:
         report = by_id[report_id]
         measured_runs = [run_of(run) for run in report.runs]
-        floor = verdict_floor(noise_of(report_id))
+        counted = {run.id for run in measured_runs if run.loaded.run.counter}
+        times, counts = (
+            verdict_floor(n for n in noise_of(report_id) if (n.run in counted) is of_counts)
+            for of_counts in (False, True)
+        )
         known = hosts_of(measured_runs[0].loaded.run, hosts, runs)
-        return measured_report(report, measured_runs, known, floor, calls.get(report_id, ()))
+        return measured_report(
+            report, measured_runs, known, times, calls.get(report_id, ()), counts
+        )
 
     def other(report_id: str) -> Results | None:
         return report_of(report_id).results if report_id in by_id else None

@@ -43,7 +43,7 @@ from tlsperf.publish.page import with_generated
 from tlsperf.publish.page_check import page_problems, reference_problems, refuse
 from tlsperf.publish.page_json import page_json
 from tlsperf.publish.prose import typed_in_pages
-from tlsperf.publish.reports import newest_first
+from tlsperf.publish.reports import current, newest_first, replacements
 from tlsperf.publish.scenarios import scenarios
 from tlsperf.publish.scoreboard import scoreboard
 from tlsperf.publish.trends import trends
@@ -197,11 +197,13 @@ def _render(root: Path, pages: Sequence[Page], chosen: Sequence[Page]) -> Output
         overviews = _overviews(root, every, compared, drawer)
         outputs: Outputs = {}
         notes = known_notes(root)
+        by = replacements(page.report for page in pages)
         for page, assembled, charts in made:
             drawn = _at_all_addresses(root, page, charts, earlier)
-            outputs |= _outputs(page, assembled, drawn, notes, title)
+            replaced_by = by.get(page.report.id)
+            outputs |= _outputs(page, assembled, drawn, notes, title, replaced_by)
         overviews[root / _PREVIEW] = site_preview(title, description)
-        if board := scoreboard(newest_first([results for _, results in every])):
+        if board := scoreboard(newest_first([results for _, results in current(every)])):
             overviews[root / _SCOREBOARD] = scoreboard_preview(board, title)
         return outputs | dict.fromkeys(set(_overview_paths(root)) - set(overviews)) | overviews
 
@@ -236,7 +238,12 @@ def _of_site(config: Path) -> tuple[str, str]:
 
 
 def _outputs(
-    page: Page, assembled: Assembled, charts: Drawn, notes: Sequence[Caveat], site: str
+    page: Page,
+    assembled: Assembled,
+    charts: Drawn,
+    notes: Sequence[Caveat],
+    site: str,
+    replaced_by: Report | None,
 ) -> Outputs:
     """The files that the folder of a report must have."""
     results = assembled.results
@@ -252,7 +259,7 @@ def _outputs(
         files[LAYOUTS] = layouts
     files.update(charts)
     made = {name: text.encode() for name, text in files.items()}
-    generated = _generated(results)
+    generated = _generated(results, replaced_by)
     if preview := report_preview(results, site):
         made[PREVIEW] = preview.png
         generated["preview"] = preview.alt
@@ -266,9 +273,17 @@ def _outputs(
     return outputs
 
 
-def _generated(results: Results) -> dict[str, Any]:
+def _generated(results: Results, replaced_by: Report | None) -> dict[str, Any]:
     """The data that lists of reports, feeds and previews show without opening results.json."""
+    replaced = (
+        {"replaced_by": replaced_by.id, "replaced_by_title": replaced_by.title}
+        if replaced_by
+        else {}
+    )
+    corrected = [f"{of.title}: {of.statement}." for of in results.corrections]
     return {
+        **replaced,
+        **({"corrects": corrected} if corrected else {}),
         "headlines": [f"{h.title}: {h.statement}" for h in results.headlines],
         "versions": [i.label for i in results.implementations],
         "libraries": list(dict.fromkeys(i.library for i in results.implementations)),
@@ -285,10 +300,10 @@ def _overviews(
     compared: Mapping[Identifier, Comparisons],
     drawer: Drawer,
 ) -> Outputs:
-    """The pages and the index over all reports."""
+    """The pages and the index over all reports that no other one replaces."""
     history = [
         (report, results)
-        for report, results in every
+        for report, results in current(every)
         if not is_first_look(run.suite for run in results.runs)
     ]
     notes = known_notes(root)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import UTC, date, datetime, time
 
 from tlsperf.contract.errors import UserError
@@ -43,6 +43,17 @@ def same_time(reports: Iterable[Report]) -> dict[str, str]:
         if other != report.id:
             found |= {report.id: other, other: report.id}
     return found
+
+
+def replacements(reports: Iterable[Report]) -> dict[str, Report]:
+    """The report that replaces each replaced one."""
+    return {replaced: report for report in reports for replaced in report.replaces}
+
+
+def current(every: Sequence[tuple[Report, Results]]) -> list[tuple[Report, Results]]:
+    """The reports that no other one replaces."""
+    replaced = replacements(report for report, _ in every)
+    return [(report, results) for report, results in every if report.id not in replaced]
 
 
 def reference(results: Results) -> ReportReference:

@@ -112,6 +112,7 @@ def _implementations(report: Report, runs: Sequence[MeasuredRun]) -> list[Implem
     found: dict[str, Implementation] = {}
     hosts = hosts_of(run.loaded.run for run in runs)
     first: dict[str, MeasuredRun] = {}
+    several: set[str] = set()
     for run in runs:
         for implementation in run.loaded.run.implementations:
             before = first.setdefault(implementation.id, run)
@@ -122,16 +123,23 @@ def _implementations(report: Report, runs: Sequence[MeasuredRun]) -> list[Implem
                     "and has one column: make a report of each run"
                 )
         for implementation in run.loaded.run.implementations:
-            if run.loaded.run.layouts:
-                # With layouts it is several programs; the run lists their checksums.
-                implementation = implementation.model_copy(update={"binary_sha256": None})
+            if run.loaded.run.layouts and implementation.id in several:
+                # Two kinds of layouts are linked apart, so they differ in the first layout too.
+                binary = found[implementation.id].binary_sha256
+                implementation = implementation.model_copy(update={"binary_sha256": binary})
             earlier = found.setdefault(implementation.id, implementation)
             if earlier != implementation:
                 raise UserError(
                     f"report {report.id}: {implementation.id} is another build in run {run.id} "
                     "than in an earlier one; give the builds ids of their own"
                 )
-    return list(found.values())
+        if run.loaded.run.layouts:
+            several |= {implementation.id for implementation in run.loaded.run.implementations}
+    # In several layouts it is several programs, whose checksums are in run.toml.
+    return [
+        of.model_copy(update={"binary_sha256": None}) if of.id in several else of
+        for of in found.values()
+    ]
 
 
 def _hosts(runs: Sequence[MeasuredRun], known: Mapping[str, HostFacts]) -> list[HostFacts]:
@@ -206,10 +214,12 @@ def measured_report(
     known_hosts: Mapping[str, HostFacts],
     floor: float = 1.0,
     calls: Sequence[Call] = (),
+    count_floor: float = 1.0,
 ) -> MeasuredReport:
     """The series of a report, and its results without sections and charts.
 
-    `floor` is the noise floor that the report prints: no smaller difference is called faster.
+    `floor` and `count_floor` are the noise floors of times and of counts that the report prints: no
+    smaller difference is called faster, or fewer.
     `calls` are the shortcodes of its prose; their comparisons count with those of the tables.
 
     Raises UserError if no run has the baseline, a host is unknown, or one id names two builds.
@@ -222,7 +232,7 @@ def measured_report(
             f"{alternatives(report.baseline, ids)}"
         )
     spreads = spreads_of(known_hosts.get(runs[0].loaded.run.host_id))
-    series = report_series(runs, spreads, floor, report.across_hosts)
+    series = report_series(runs, spreads, floor, report.across_hosts, count_floor)
     groups = grouped(series.rows)
     asked = asked_for(calls, groups.values(), report.baseline)
     count = comparisons(groups.values(), report.baseline, series.rules) + asked.tested
@@ -252,6 +262,7 @@ def measured_report(
         prices=price_tables(series.rows, of_rows, series.rules, ids) or None,
         warnings=_warnings(report, runs, of_rows),
         noise_floor_percent=rounded(100 * (floor - 1), 4) if timed and floor > 1 else None,
+        count_floor_percent=rounded(100 * (count_floor - 1), 4) if count_floor > 1 else None,
     )
     return MeasuredReport(results, series)
 

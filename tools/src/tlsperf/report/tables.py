@@ -301,7 +301,7 @@ def tables(
                 better=metric.better,
                 by_phase=key.by_phase,
                 interval_source=source,
-                interval_note=source and note_of(members, source, rules.spreads),
+                interval_note=source and note_of(members, source, rules.spreads, sources),
                 warnings=_warnings(members),
                 baseline=baseline if has_ratios else None,
                 implementations=involved,
