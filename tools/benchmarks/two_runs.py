@@ -107,10 +107,10 @@ def agreement(run: MeasuredRun, other: MeasuredRun, spreads: Spreads) -> Agreeme
         ):
             if mine is None or yours is None:
                 continue
-            for ratio, against_it in ((mine, yours), (yours, mine)):
-                if against_it.low is not None and against_it.high is not None:
+            for ratio, expected in ((mine, yours), (yours, mine)):
+                if expected.low is not None and expected.high is not None:
                     ratios += 1
-                    ratios_within += against_it.low <= ratio.value <= against_it.high
+                    ratios_within += expected.low <= ratio.value <= expected.high
             if {mine.verdict, yours.verdict} <= {"faster", "slower"}:
                 verdicts += 1
                 if mine.verdict != yours.verdict:

@@ -185,24 +185,16 @@ def of(results: Results) -> Iterator[tuple[Table, Row]]:
             yield table, row
 
 
-def test_nothing_within_the_noise_floor_is_called_faster() -> None:
+@pytest.mark.parametrize(("of_counts", "at_least"), [(False, 500), (True, 100)])
+def test_nothing_within_the_noise_floor_is_called_faster(of_counts: bool, at_least: int) -> None:
     looked_at = 0
     for results, ratio, counts in ratios():
-        if ratio.verdict in ("faster", "slower") and results.noise_floor_percent and not counts:
+        floor = results.count_floor_percent if of_counts else results.noise_floor_percent
+        if ratio.verdict in ("faster", "slower") and floor and counts is of_counts:
             looked_at += 1
             away = 100 * (max(ratio.value, 1 / ratio.value) - 1)
-            assert away > results.noise_floor_percent, (results.id, ratio)
-    assert looked_at > 500
-
-
-def test_nothing_within_the_noise_floor_of_counts_is_called_fewer() -> None:
-    looked_at = 0
-    for results, ratio, counts in ratios():
-        if ratio.verdict in ("faster", "slower") and results.count_floor_percent and counts:
-            looked_at += 1
-            away = 100 * (max(ratio.value, 1 / ratio.value) - 1)
-            assert away > results.count_floor_percent, (results.id, ratio)
-    assert looked_at > 100
+            assert away > floor, (results.id, ratio)
+    assert looked_at > at_least
 
 
 def test_the_noise_floor_of_times_comes_from_runs_that_measure_time() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import threading
 import time
+import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
@@ -21,6 +22,15 @@ BASE_URL = "https://owner.github.io/tlsperf"
 """Where the built site would live: below a path, where a link from the root would break."""
 
 PATH = "tlsperf"
+
+
+def replaced() -> dict[str, str]:
+    """The report that replaces each replaced one, by the front matter of the committed pages."""
+    found: dict[str, str] = {}
+    for page in sorted((ROOT / "content" / "perf").glob("*/index.md")):
+        head = tomllib.loads(page.read_text("utf-8").split("+++")[1])
+        found |= dict.fromkeys(head["extra"]["report"].get("replaces", []), page.parent.name)
+    return found
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.zola]
 
 QUESTIONS = ("server", "post-quantum", "upgrade", "memory", "scaling", "tail", "cores")
 UPGRADES = 60
-"""Pairs of versions: 15 of rustls, 21 of OpenSSL and 3 of BoringSSL."""
+"""Pairs of versions: 21 of rustls, 36 of OpenSSL and 3 of BoringSSL."""
 MEBIBYTES_OF_A_GIGABIT = 1e9 / 8 / (1 << 20)
 
 

@@ -9,7 +9,7 @@ from html import unescape
 
 import pytest
 
-from pages.conftest import Built
+from pages.conftest import Built, replaced
 from pages.fixture import ROOT
 
 pytestmark = pytest.mark.zola
@@ -67,15 +67,6 @@ def test_a_report_states_how_to_reproduce_it_and_where_to_report_errors(
         assert f"<code>{run}</code>" in part
         assert ", measured here in " in part
         assert 'id="what-changed"' in page or 'id="changes' in page
-
-
-def replaced() -> dict[str, str]:
-    """The report that replaces each replaced one."""
-    found: dict[str, str] = {}
-    for report in REPORTS:
-        head = tomllib.loads((PERF / report / "index.md").read_text("utf-8").split("+++")[1])
-        found |= dict.fromkeys(head["extra"]["report"].get("replaces", []), report)
-    return found
 
 
 def test_a_replaced_report_names_its_successor_which_states_what_changed(
