@@ -18,7 +18,14 @@ from tlsperf.load.results import read_results
 from tlsperf.load.run import read_runs
 from tlsperf.publish.descriptions import done, facts, why
 from tlsperf.publish.libraries import libraries
-from tlsperf.publish.reports import by_time, current, host_of, newest_first, same_time
+from tlsperf.publish.reports import (
+    by_time,
+    current,
+    featured,
+    host_of,
+    newest_first,
+    same_time,
+)
 from tlsperf.publish.scenarios import scenario_csv, scenario_list, scenarios, shortened
 
 ROOT = Path(__file__).parents[2]
@@ -279,7 +286,17 @@ def test_the_report_that_pages_show_is_that_of_the_main_series() -> None:
     main = at("m", 9)
     runs = [run.model_copy(update={"family": "main"}) for run in main[1].runs]
     day = [at("a", 8)[1], main[1].model_copy(update={"runs": runs}), at("c", 18)[1], OLD[1]]
-    assert [r.id for r in newest_first(day)] == ["m", "c", "a", "2025-01-01-x"]
+    reports = newest_first(day)
+    assert [r.id for r in reports] == ["m", "c", "a", "2025-01-01-x"]
+    assert featured(reports) == "m"
+
+
+def test_a_later_report_of_another_series_does_not_take_the_place_of_the_main_one() -> None:
+    runs = [run.model_copy(update={"family": "main"}) for run in OLD[1].runs]
+    main = OLD[1].model_copy(update={"runs": runs})
+    assert featured([at("a", 8)[1], main]) == main.id
+    assert featured([at("a", 8)[1], OLD[1]]) == "a"
+    assert featured([]) is None
 
 
 def test_two_reports_of_one_time_are_found() -> None:

@@ -26,6 +26,7 @@ MOST_OF_A_QUESTION = 120
 
 LOOPS = {
     "404.html": 1,
+    "about.html": 1,
     "atom.xml": 2,
     "data.html": 1,
     "explore.html": 1,
@@ -45,6 +46,7 @@ LOOKED_UP = {
     "shortcodes/chart.html": 1,
     "shortcodes/factor.html": 1,
     "shortcodes/notes.html": 1,
+    "shortcodes/quote.html": 3,
 }
 """Places that look an entry up in a list of page.json. Tera copies the list for it, once for each
 place on a page that shows an entry: page.json has labels and colours beside the figures instead."""

@@ -19,7 +19,7 @@ import feedparser
 import pytest
 from PIL import Image
 
-from pages.conftest import BASE_URL, Built
+from pages.conftest import BASE_URL, Built, replaced
 from pages.fixture import ROOT
 from tlsperf.load.page import read_page
 from tlsperf.publish.reports import moment
@@ -362,10 +362,11 @@ def test_lists_feeds_and_neighbours_have_one_order_newest_first(committed_build:
         return re.findall(r'class="title" href="(?:[^"]*/)?perf/([^/"]+)/"', text)
 
     assert listed(site.text("perf/index.html")) == expected
-    assert listed(site.text("index.html")) == expected
-    assert (
-        re.findall(r'name="reports" value="([^"]*)"', site.text("explore/index.html")) == expected
-    )
+    notices = replaced()
+    offered = [name for name in expected if name not in notices]
+    assert len(offered) < len(expected)
+    assert listed(site.text("index.html")) == offered
+    assert re.findall(r'name="reports" value="([^"]*)"', site.text("explore/index.html")) == offered
     for path in feeds_of(site):
         text = path.read_text(encoding="utf-8")
         found = list(dict.fromkeys(re.findall(r"/perf/([^/\"<]+)/(?:</(?:guid|id)>|\",\n)", text)))
@@ -397,8 +398,12 @@ def test_an_entry_has_the_observations_of_its_report_without_their_charts(
     committed_build: Built,
 ) -> None:
     found = 0
+    notices = replaced()
     for entry in feedparser.parse(committed_build.text("feeds/performance/rss.xml")).entries:
-        page = committed_build.text(f"perf/{entry.link.rstrip('/').rpartition('/')[2]}/index.html")
+        name = entry.link.rstrip("/").rpartition("/")[2]
+        if name in notices:
+            continue
+        page = committed_build.text(f"perf/{name}/index.html")
         _, _, observations = page.partition('<h2 id="observations">')
         observations = observations.partition("<h2")[0]
         content = entry.content[0].value
@@ -407,6 +412,27 @@ def test_an_entry_has_the_observations_of_its_report_without_their_charts(
         assert "<figure" not in content
         found += observations.count("<li>")
     assert found > 40
+
+
+def test_an_entry_of_a_replaced_report_leads_to_the_new_one_and_states_no_figures_in_text(
+    committed_build: Built,
+) -> None:
+    notices = replaced()
+    seen = set()
+    for path in feeds_of(committed_build):
+        if path.suffix == ".json":
+            continue
+        for entry in feedparser.parse(path.read_bytes()).entries:
+            name = entry.link.rstrip("/").rpartition("/")[2]
+            if name not in notices:
+                continue
+            seen.add(name)
+            content = entry.content[0].value
+            link = f'<p>Replaced by <a href="{BASE_URL}/perf/{notices[name]}/">'
+            assert content.startswith(link)
+            assert "<li>" not in content
+            assert "Observations" not in content
+    assert len(seen) > 10
 
 
 def test_the_feed_of_a_tag_has_the_pages_with_that_tag(site: Built) -> None:

@@ -153,8 +153,8 @@ class ListedReport(ReportReference):
 
     runs: list[ListedRun]
     featured: bool = Field(
-        description="shown where a page shows one report: the newest day's of the main series, "
-        "or else the newest"
+        description="shown where a page shows one report: the newest of the main series, or "
+        "else the newest"
     )
 
 

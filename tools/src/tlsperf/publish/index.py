@@ -21,7 +21,7 @@ from tlsperf.contract.index import (
 )
 from tlsperf.contract.results import Cell, Results, Row, ShownImplementation, Table
 from tlsperf.publish.datapackage import datapackage_json
-from tlsperf.publish.reports import by_time, newest_first
+from tlsperf.publish.reports import by_time, featured
 from tlsperf.publish.scenarios import scenario_list
 
 
@@ -104,14 +104,14 @@ def index_csv(results: Iterable[IndexedResult]) -> str:
 
 
 def _reports_json(ordered: Sequence[Results]) -> str:
-    featured = newest_first(ordered)[0].id if ordered else None
+    shown = featured(ordered)
     listed = [
         ListedReport(
             id=report.id,
             title=report.title,
             date=report.date,
             runs=[ListedRun(id=run.id, files=run.files) for run in report.runs],
-            featured=report.id == featured,
+            featured=report.id == shown,
         )
         for report in ordered
     ]

@@ -32,7 +32,8 @@ from tlsperf.report.charts.panels import short_names
 from tlsperf.report.pivot import Group, pivot, working_sets
 
 MOST_FILES: Final = 12
-"""Limit of the raw files of a run that a report's page lists."""
+"""Limit of the raw files that a report's page lists. If there are more, /data/ lists them, but not
+those of a replaced report."""
 
 MOST_NOISE: Final = 48
 """Limit of the figures of noise floors on a page: three libraries in sixteen scenarios."""
@@ -63,7 +64,13 @@ _FACTS: Final = (
 _Shown = Mapping[Identifier, ShownImplementation]
 
 
-def page_json(results: Results, notes: Sequence[Caveat] = (), calls: Sequence[Call] = ()) -> str:
+def page_json(
+    results: Results,
+    notes: Sequence[Caveat] = (),
+    calls: Sequence[Call] = (),
+    *,
+    replaced: bool = False,
+) -> str:
     """The text of page.json. `notes` are all caveats; `calls` are the shortcodes of the page.
 
     It has the tables that shortcodes name; if they name none, all tables except those by phase.
@@ -90,7 +97,7 @@ def page_json(results: Results, notes: Sequence[Caveat] = (), calls: Sequence[Ca
     for run in page["runs"]:
         del run["warnings"]
         run["count"] = len(run["files"])
-        if files > MOST_FILES:
+        if files > MOST_FILES and not replaced:
             run["files"] = []
     page["shared"] = _shared(page["implementations"], results.implementations)
     for line in page["efficiency"]:

@@ -250,7 +250,7 @@ def _outputs(
     files = {
         "results.json": results_json(results),
         "results.csv": results_csv(results),
-        "page.json": page_json(results, notes, page.calls),
+        "page.json": page_json(results, notes, page.calls, replaced=replaced_by is not None),
         "comparisons.json": comparisons_json(assembled.comparisons),
     }
     if assembled.histograms:

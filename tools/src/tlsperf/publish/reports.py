@@ -22,16 +22,22 @@ def by_time(reports: Iterable[Results]) -> list[Results]:
 
 
 def newest_first(reports: Iterable[Results]) -> list[Results]:
-    """The newest day first; within a day, the report of the main series, then the others by time.
-
-    A page that shows one report takes the first of this order.
-    """
+    """The newest day first; within a day, the main series first, then the others by time."""
 
     def place(report: Results) -> tuple[int, bool]:
-        main = {run.family for run in report.runs} == {"main"}
-        return -report.date.toordinal(), not main
+        return -report.date.toordinal(), not _main(report)
 
     return sorted(by_time(reports), key=place)
+
+
+def featured(reports: Iterable[Results]) -> str | None:
+    """The report of pages that show only one: the newest of the main series, or else the newest."""
+    ordered = newest_first(reports)
+    return next((r.id for r in [*filter(_main, ordered), *ordered]), None)
+
+
+def _main(report: Results) -> bool:
+    return {run.family for run in report.runs} == {"main"}
 
 
 def same_time(reports: Iterable[Report]) -> dict[str, str]:
