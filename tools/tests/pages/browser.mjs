@@ -88,6 +88,17 @@ for (const [width, scheme] of request.views) {
 await browser.close();
 console.log(JSON.stringify(seen));
 
+// Runs in the page: the typeface is optional, so a page is shown without it if it arrives late. What
+// is measured from here on has it in any case: lengths would else depend on how busy the host is.
+async function typeface() {
+  const style = document.querySelector('link[rel="stylesheet"][href*="style.css"]');
+  if (!style) return;
+  const url = new URL("fonts/public-sans.woff2", style.href).href;
+  const face = new FontFace("Public Sans", `url(${url})`, { weight: "400 750" });
+  document.fonts.add(face);
+  await face.load();
+}
+
 // The page that a script fills is looked at when it is filled.
 async function settled(page) {
   if (await page.$("#explore")) await page.waitForSelector("#explore:not([hidden]) .explore-output:not([aria-busy])");
@@ -135,6 +146,7 @@ async function look(page, path) {
     address: location.href,
     owned: globalThis.owned ?? null,
   }));
+  await page.evaluate(typeface);
   const overflow = await page.evaluate(overflowing);
   const cut = await page.evaluate(cutNumbers);
   // How far down the page a reader meets what it answers, in px.
