@@ -88,8 +88,8 @@ for (const [width, scheme] of request.views) {
 await browser.close();
 console.log(JSON.stringify(seen));
 
-// Runs in the page: the typeface is optional, so a page is shown without it if it arrives late. What
-// is measured from here on has it in any case: lengths would else depend on how busy the host is.
+// Runs in the page: the typeface is optional, so a page is shown without it if it arrives late. After
+// this, the page has it: lengths and pictures do not depend on how busy the host is.
 async function typeface() {
   const style = document.querySelector('link[rel="stylesheet"][href*="style.css"]');
   if (!style) return;
@@ -105,17 +105,10 @@ async function settled(page) {
 }
 
 async function picture(page, path, view) {
-  // The typeface is optional, so a page may be shown without it; here it never is, so that
-  // pictures are alike.
-  await page.route("**/style.css*", async (route) => {
-    const response = await route.fetch();
-    const body = (await response.text()).replace("font-display: optional", "font-display: block");
-    await route.fulfill({ response, body });
-  });
   const [address, part] = path.split("#"); // a part is no target, which is marked
   await page.goto(new URL(address, request.base).href, { waitUntil: "load" });
   await settled(page);
-  await page.evaluate(() => document.fonts.ready);
+  await page.evaluate(typeface);
   const name = path.replace(/index\.html$/, "").replaceAll(/[/#]+/g, " ").trim().replaceAll(" ", "-") || "home";
   const shot = join(request.shots, `${name}-${view}.png`);
   if (part) await page.locator(`[id="${part}"]`).screenshot({ path: shot });

@@ -37,7 +37,7 @@ class Weight:
     html: int
     loaded: int
     figures: int
-    corrects: bool = False
+    corrects: bool
 
     @property
     def total(self) -> int:

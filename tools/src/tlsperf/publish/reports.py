@@ -25,7 +25,7 @@ def newest_first(reports: Iterable[Results]) -> list[Results]:
     """The newest day first; within a day, the main series first, then the others by time."""
 
     def place(report: Results) -> tuple[int, bool]:
-        return -report.date.toordinal(), not _main(report)
+        return -report.date.toordinal(), not is_main(report)
 
     return sorted(by_time(reports), key=place)
 
@@ -33,10 +33,11 @@ def newest_first(reports: Iterable[Results]) -> list[Results]:
 def featured(reports: Iterable[Results]) -> str | None:
     """The report of pages that show only one: the newest of the main series, or else the newest."""
     ordered = newest_first(reports)
-    return next((r.id for r in [*filter(_main, ordered), *ordered]), None)
+    return next((r.id for r in [*filter(is_main, ordered), *ordered]), None)
 
 
-def _main(report: Results) -> bool:
+def is_main(report: Results) -> bool:
+    """Whether a report is of the main series: all its runs are."""
     return {run.family for run in report.runs} == {"main"}
 
 

@@ -26,7 +26,7 @@ from tlsperf.contract.results import Caveat, Chart, Results, Row, Table
 from tlsperf.contract.run import HostFacts, Report
 from tlsperf.contract.text import host_label
 from tlsperf.publish.descriptions import done, facts, why
-from tlsperf.publish.reports import by_time, host_of, newest_first
+from tlsperf.publish.reports import by_time, host_of, is_main, newest_first
 from tlsperf.publish.shares import ceiling, primitives_by_build
 from tlsperf.publish.trends import (
     FEWEST,
@@ -148,8 +148,7 @@ def _widest(places: Sequence[Place]) -> Place:
     of_day = [place for place in places if place.results.date == day]
 
     def rank(place: Place) -> tuple[bool, int]:
-        main = {run.family for run in place.results.runs} == {"main"}
-        return main, len(_libraries(place))
+        return is_main(place.results), len(_libraries(place))
 
     return max(of_day, key=rank)
 
