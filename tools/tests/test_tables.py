@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from synthetic import implementation, loaded_run
-from tlsperf.analysis.ratios import as_ratio, prior_of_ratios, sample_ratio, session_logs
+from tlsperf.analysis.ratios import as_ratio, sample_ratio
 from tlsperf.analysis.series import At, MeasuredRun, Rules, Sample, Series, measured
 from tlsperf.analysis.sessions import NO_PRIOR
 from tlsperf.contract.metrics import Metric, Statistic, Unit
@@ -17,14 +17,8 @@ from tlsperf.contract.results import Cell, Table
 from tlsperf.contract.run import RunCounter, Source
 from tlsperf.load.tlsbench import Gap
 from tlsperf.report import tables as report_tables
-from tlsperf.report.tables import (
-    TableKey,
-    comparisons,
-    grouped,
-    prior_to,
-    ratios_to,
-    tables,
-)
+from tlsperf.report.pairs import prior_to
+from tlsperf.report.tables import TableKey, comparisons, grouped, tables
 
 RUN = "2026-11-21-run"
 OTHER = "2026-11-20-other"
@@ -279,17 +273,6 @@ FAST, SLOW = (
 )
 
 
-def test_only_rounds_are_tested_and_neither_parts_nor_counts_nor_maxima() -> None:
-    samples = {OURS: FAST, THEIRS: single(1), THIRD: Sample()}
-    assert report_tables.tested_in(series(FULL, samples=samples)) == [OURS]
-    for row in (
-        series(FULL, "µs", "duration", phase="flight-1", samples=samples),
-        series(FULL, "instructions/handshake", "instructions", samples=samples),
-        series(FULL, "µs", "duration", "max", samples=samples),
-    ):
-        assert report_tables.tested_in(row) == []
-
-
 def test_comparisons_are_those_of_rows_and_of_the_means_of_tables() -> None:
     three = series(FULL, samples={OURS: FAST, THEIRS: SLOW, THIRD: FAST})
     two = series(FULL, samples={OURS: FAST, THEIRS: SLOW})
@@ -305,55 +288,10 @@ def test_comparisons_are_those_of_rows_and_of_the_means_of_tables() -> None:
     assert comparisons([[elsewhere]], THEIRS, hosts) == 1
 
 
-def test_a_row_has_the_ratio_of_each_other_implementation_to_its_baseline() -> None:
-    row = series(FULL, samples={OURS: FAST, THEIRS: SLOW, THIRD: Sample()})
-    found = ratios_to(row, THEIRS, PAIRS, NO_PRIOR)
-    estimate = sample_ratio(FAST, SLOW, row, PAIRS, NO_PRIOR)
-    assert estimate is not None
-    assert found == {OURS: as_ratio(estimate, "rate")}
-    assert found[OURS].verdict == "faster"
-    assert ratios_to(row, None, PAIRS, NO_PRIOR) == {}
-    assert ratios_to(row, "gnutls-3", PAIRS, NO_PRIOR) == {}
-    slower = ratios_to(replace(row, metric="duration", unit="µs"), THEIRS, PAIRS, NO_PRIOR)
-    assert slower[OURS].verdict == "slower"
-
-
-def test_a_ratio_of_maxima_has_no_note_since_the_caption_has_it() -> None:
-    most = {i: Sample(s.valid, statistic="max") for i, s in ((OURS, FAST), (THEIRS, SLOW))}
-    row = series(FULL, "µs", "duration", "max", samples=most)
-    [ratio] = ratios_to(row, THEIRS, PAIRS, NO_PRIOR).values()
-    assert (ratio.note, ratio.verdict, ratio.value) == (None, "not tested", 0.50495)
-    one = series(FULL, samples={OURS: single(4), THEIRS: single(2)})
-    [ratio] = ratios_to(one, THEIRS, PAIRS, NO_PRIOR).values()
-    assert ratio.note == "single figures, without rounds to test"
-
-
 def by_sessions(factor: float) -> Sample:
     """Six sessions of two rounds, whose factors differ."""
     values = [factor * (1 + 0.01 * (n // 2)) for n in range(12)]
     return sample(*values, rounds_a_session=2)
-
-
-def test_the_prior_of_a_table_is_of_its_ratios_to_the_baseline() -> None:
-    def rows(count: int) -> list[Series]:
-        return [
-            series(FULL, samples={OURS: sessions(n), THEIRS: by_sessions(1.0)})
-            for n in range(1, count + 1)
-        ]
-
-    def sessions(n: int) -> Sample:
-        values = [2 * (1 + 0.003 * n * ((i // 2) % 3)) for i in range(12)]
-        return sample(*values, rounds_a_session=2)
-
-    found = prior_to(rows(6), THEIRS, PAIRS)
-    logs = (session_logs(sessions(n), by_sessions(1.0), PAIRS.pairs) for n in range(1, 7))
-    expected = prior_of_ratios(logs)
-    assert (found.variance, found.degrees) == (expected.variance, expected.degrees)
-    assert expected.variance != NO_PRIOR.variance
-    assert prior_to(rows(6), None, PAIRS) == NO_PRIOR
-    assert prior_to(rows(6), THIRD, PAIRS) == NO_PRIOR
-    single_figures = [series(FULL, samples={OURS: single(2), THEIRS: single(1)})] * 6
-    assert prior_to(single_figures, THEIRS, PAIRS) == NO_PRIOR
 
 
 # --- tables --------------------------------------------------------------------------------------

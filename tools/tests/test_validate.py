@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from test_formats import MEMORY
 from test_importer import bulk, write
 from tlsperf.publish.runs import import_files
 from tlsperf.publish.validate import problems
@@ -113,3 +114,14 @@ def test_a_published_rate_ten_times_those_beside_it(data: Path, tmp_path: Path) 
     import_files(files, None, data / "runs" / "2026-01-02-threads")
     (problem,) = problems(data)
     assert "found 59.98 handshakes/s/thread of openssl-3.6.1 with 8 threads" in problem
+
+
+@pytest.mark.parametrize(("kib", "many"), [(68, 0), (72, 1)])
+def test_some_pages_more_are_plausible(data: Path, tmp_path: Path, kib: int, many: int) -> None:
+    command = MEMORY.format("TLS_AES_256_GCM_SHA384")
+    outputs = [command.replace("76712", size) for size in ("4", "4", "4", str(kib))]
+    files = write(tmp_path / "more", **{f"output_{n}": o for n, o in enumerate(outputs, 1)})
+    import_files(files, "openssl-3.6.1", data / "runs" / "2026-01-02-memory", host="i5-6500")
+    found = problems(data)
+    assert len(found) == many
+    assert all("expected about 4096 as in its other rounds" in problem for problem in found)

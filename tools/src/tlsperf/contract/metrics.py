@@ -20,6 +20,9 @@ def _per(counted: str) -> Mapping[str, tuple[str, ...]]:
     return {"handshake": (f"{counted}/handshake",), "transfer": (f"{counted}/MiB",), ANY: ()}
 
 
+_PAGES: Final[Mapping[str, float]] = {"bytes": 16 * 4096}
+"""Sixteen pages of memory on x86-64 Linux, the step of resident memory."""
+
 _COUNTED_WITHIN: Final = 1.005
 """Ratio up to which counts of calls are equal."""
 
@@ -111,6 +114,7 @@ METRICS: Final[Mapping[str, MetricDefinition]] = {
         amount="memory",
         order=60,
         whole=True,
+        plausible_within=_PAGES,
         charts={"KiB": "sessions"},
     ),
     "peak-resident": MetricDefinition(
@@ -122,6 +126,7 @@ METRICS: Final[Mapping[str, MetricDefinition]] = {
         amount="memory",
         order=60,
         whole=True,
+        plausible_within=_PAGES,
         charts={"KiB": "sessions"},
     ),
     "instructions": MetricDefinition(

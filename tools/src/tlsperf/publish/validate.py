@@ -125,7 +125,8 @@ def _implausible(folder: Path, run: MeasuredRun) -> Iterator[str]:
     """Figures that are far from their neighbours (IMPLAUSIBLE) and not marked invalid.
 
     Neighbours are the other rounds of the same implementation; without rounds, the same
-    implementation with the next higher and lower number of threads. EXTREMES and phases are
+    implementation with the next higher and lower number of threads. Rounds within
+    `plausible_within` of the metric are near, whatever their ratio. EXTREMES and phases are
     ignored: a pause of milliseconds is many times the usual value of most of them, and is not an
     error.
     """
@@ -141,7 +142,10 @@ def _off_in_rounds(folder: Path, row: Series, identifier: str, sample: Sample) -
     middle = sample.figure if len(sample.valid) > 2 else 0.0
     if middle <= 0:
         return
+    near = row.definition.plausible_within.get(row.unit, 0)
     for (_, _, round_), value in sample.valid.items():
+        if abs(value - middle) <= near:
+            continue
         if not middle / IMPLAUSIBLE < value < middle * IMPLAUSIBLE:
             yield (
                 f"{folder}: found {value:g} {row.unit} for {scenario_name(row.scenario)} of "

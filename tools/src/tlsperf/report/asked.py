@@ -15,7 +15,7 @@ from tlsperf.analysis.series import Rules, Series, row_names
 from tlsperf.contract.record import Identifier
 from tlsperf.contract.results import Comparison
 from tlsperf.load.shortcodes import Call
-from tlsperf.report.tables import prior_to, tested_in
+from tlsperf.report.pairs import PairPriors, tested_in
 
 
 class Pair(NamedTuple):
@@ -75,6 +75,7 @@ class Asked:
     rows: Mapping[Identifier, Series]
     tables: Mapping[Identifier, Sequence[Series]]
     """All rows of the table that a row belongs to, by the row's anchor."""
+    baseline: Identifier | None
 
     @property
     def tested(self) -> int:
@@ -93,7 +94,8 @@ class Asked:
             if row is None or not {pair.implementation, pair.over} <= set(row.samples):
                 continue
             ours, theirs = (row.samples[i] for i in (pair.implementation, pair.over))
-            prior = prior_to(self.tables[pair.row], pair.over, rules)
+            priors = PairPriors(self.tables[pair.row], self.baseline, rules)
+            prior = priors.of(pair.implementation, pair.over)
             estimate = sample_ratio(ours, theirs, row, rules, prior)
             if estimate is not None:
                 found.append(Comparison(**pair._asdict(), ratio=as_ratio(estimate, row.metric)))
@@ -109,4 +111,4 @@ def asked_for(
     rows = {names[row.key][1]: row for row, _ in placed}
     whole = [anchor for anchor, row in rows.items() if not row.is_part]
     table_of = {names[row.key][1]: table for row, table in placed}
-    return Asked(asked_pairs(calls, whole, baseline), rows, table_of)
+    return Asked(asked_pairs(calls, whole, baseline), rows, table_of, baseline)

@@ -6,7 +6,8 @@ from dataclasses import replace
 
 from tlsperf.analysis.series import MeasuredReport
 from tlsperf.contract.results import Comparisons, Ratio, ShortRatio
-from tlsperf.report.tables import comparisons, grouped, prior_to, ratios_to
+from tlsperf.report.pairs import prior_to, ratios_to
+from tlsperf.report.tables import comparisons, grouped
 
 
 def all_comparisons(report: MeasuredReport) -> Comparisons:

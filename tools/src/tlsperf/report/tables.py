@@ -13,9 +13,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from tlsperf.analysis.intervals import Intervals, intervals_of, note_of, source_of
-from tlsperf.analysis.ratios import as_ratio, prior_of_ratios, sample_ratio, session_logs
+from tlsperf.analysis.ratios import sample_ratio
 from tlsperf.analysis.series import MeasuredRun, Rules, Series, figure, rounded, row_names
-from tlsperf.analysis.sessions import Prior
 from tlsperf.analysis.statistics import Summary, stability_warnings, summary
 from tlsperf.contract.metric import MetricDefinition
 from tlsperf.contract.metrics import STATISTICS, Unit
@@ -32,6 +31,7 @@ from tlsperf.contract.text import (
     value_text,
 )
 from tlsperf.contract.variant import SetUp, parse_variant
+from tlsperf.report.pairs import PairPriors, prior_to, ratios_to, tested_in
 
 # --- the table of a row --------------------------------------------------------------------------
 
@@ -266,6 +266,7 @@ def tables(
         most = max(len(sample.valid) for s in members for sample in s.samples.values())
         intervals = intervals_of(members, rules.spreads)
         prior = prior_to(members, baseline, rules)
+        priors = PairPriors(members, baseline, rules)
         rows = []
         for s in members:
             ratios = {} if key.by_phase else ratios_to(s, baseline, rules, prior)
@@ -284,7 +285,7 @@ def tables(
                     statistic=s.statistic,
                     cells=cells
                     if key.by_phase
-                    else _with_leaders(s, cells, baseline, rules, prior),
+                    else _with_leaders(s, cells, baseline, rules, priors),
                 )
             )
         has_ratios = any(c.ratio for row in rows for c in row.cells)
@@ -356,13 +357,6 @@ def _have_mean(rows: Sequence[Series], implementation: Identifier | None) -> boo
     return bool(set.intersection(*(set(row.samples[implementation].valid) for row in rows)))
 
 
-def tested_in(row: Series) -> list[Identifier]:
-    """The implementations with rounds that a test of this row can use."""
-    if row.is_part or row.definition.is_count or row.statistic == "max":
-        return []
-    return [i for i, sample in row.samples.items() if sample.counts and sample.has_rounds]
-
-
 def _by_value(row: Series, implementations: Iterable[Identifier]) -> list[Identifier]:
     """The implementations of a row, best first."""
     return sorted(
@@ -372,36 +366,12 @@ def _by_value(row: Series, implementations: Iterable[Identifier]) -> list[Identi
     )
 
 
-def prior_to(rows: Sequence[Series], baseline: Identifier | None, rules: Rules) -> Prior:
-    """The prior for the ratios of a table to the baseline, from its sessions."""
-    return prior_of_ratios(
-        session_logs(row.samples[i], row.samples[baseline], rules.pairs)
-        for row in rows
-        if baseline is not None and baseline in (tested := tested_in(row))
-        for i in tested
-        if i != baseline
-    )
-
-
-def ratios_to(
-    row: Series, baseline: Identifier | None, rules: Rules, prior: Prior
-) -> dict[Identifier, Ratio]:
-    """The ratio of each other implementation of a row to the baseline."""
-    if baseline is None or baseline not in row.samples:
-        return {}
-    found = {
-        i: sample_ratio(sample, row.samples[baseline], row, rules, prior)
-        for i, sample in row.samples.items()
-        if i != baseline
-    }
-    ratios = {i: as_ratio(e, row.metric) for i, e in found.items() if e is not None}
-    if row.statistic == "max":  # the table's caption has this note
-        return {i: ratio.model_copy(update={"note": None}) for i, ratio in ratios.items()}
-    return ratios
-
-
 def _with_leaders(
-    row: Series, cells: list[Cell], baseline: Identifier | None, rules: Rules, prior: Prior
+    row: Series,
+    cells: list[Cell],
+    baseline: Identifier | None,
+    rules: Rules,
+    priors: PairPriors,
 ) -> list[Cell]:
     """The cells, with the best one or the tied ones marked.
 
@@ -421,7 +391,8 @@ def _with_leaders(
     verdicts = {
         i: estimate.verdict
         for i in ranked[1:]
-        if (estimate := sample_ratio(first, row.samples[i], row, rules, prior)) is not None
+        if (estimate := sample_ratio(first, row.samples[i], row, rules, priors.of(ranked[0], i)))
+        is not None
     }
     rivals = [i for i in (ranked[1], baseline) if i in verdicts]
     is_best = all(verdicts[i] == "faster" for i in rivals)

@@ -1,0 +1,116 @@
+"""The pairs of a table: which are tested, the ratios to the baseline, and one verdict for a pair."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from test_tables import (
+    FAST,
+    FULL,
+    OURS,
+    PAIRS,
+    SLOW,
+    THEIRS,
+    THIRD,
+    by_sessions,
+    sample,
+    series,
+    single,
+)
+from tlsperf.analysis.ratios import as_ratio, prior_of_ratios, sample_ratio, session_logs
+from tlsperf.analysis.series import Sample, Series
+from tlsperf.analysis.sessions import NO_PRIOR
+from tlsperf.report.pairs import PairPriors, prior_to, ratios_to, tested_in
+
+
+def test_only_rounds_are_tested_and_neither_parts_nor_counts_nor_maxima() -> None:
+    samples = {OURS: FAST, THEIRS: single(1), THIRD: Sample()}
+    assert tested_in(series(FULL, samples=samples)) == [OURS]
+    for row in (
+        series(FULL, "µs", "duration", phase="flight-1", samples=samples),
+        series(FULL, "instructions/handshake", "instructions", samples=samples),
+        series(FULL, "µs", "duration", "max", samples=samples),
+    ):
+        assert tested_in(row) == []
+
+
+def test_a_row_has_the_ratio_of_each_other_implementation_to_its_baseline() -> None:
+    row = series(FULL, samples={OURS: FAST, THEIRS: SLOW, THIRD: Sample()})
+    found = ratios_to(row, THEIRS, PAIRS, NO_PRIOR)
+    estimate = sample_ratio(FAST, SLOW, row, PAIRS, NO_PRIOR)
+    assert estimate is not None
+    assert found == {OURS: as_ratio(estimate, "rate")}
+    assert found[OURS].verdict == "faster"
+    assert ratios_to(row, None, PAIRS, NO_PRIOR) == {}
+    assert ratios_to(row, "gnutls-3", PAIRS, NO_PRIOR) == {}
+    slower = ratios_to(replace(row, metric="duration", unit="µs"), THEIRS, PAIRS, NO_PRIOR)
+    assert slower[OURS].verdict == "slower"
+
+
+def test_a_ratio_of_maxima_has_no_note_since_the_caption_has_it() -> None:
+    most = {i: Sample(s.valid, statistic="max") for i, s in ((OURS, FAST), (THEIRS, SLOW))}
+    row = series(FULL, "µs", "duration", "max", samples=most)
+    [ratio] = ratios_to(row, THEIRS, PAIRS, NO_PRIOR).values()
+    assert (ratio.note, ratio.verdict, ratio.value) == (None, "not tested", 0.50495)
+    one = series(FULL, samples={OURS: single(4), THEIRS: single(2)})
+    [ratio] = ratios_to(one, THEIRS, PAIRS, NO_PRIOR).values()
+    assert ratio.note == "single figures, without rounds to test"
+
+
+def test_the_prior_of_a_table_is_of_its_ratios_to_the_baseline() -> None:
+    def rows(count: int) -> list[Series]:
+        return [
+            series(FULL, samples={OURS: sessions(n), THEIRS: by_sessions(1.0)})
+            for n in range(1, count + 1)
+        ]
+
+    def sessions(n: int) -> Sample:
+        values = [2 * (1 + 0.003 * n * ((i // 2) % 3)) for i in range(12)]
+        return sample(*values, rounds_a_session=2)
+
+    found = prior_to(rows(6), THEIRS, PAIRS)
+    logs = (session_logs(sessions(n), by_sessions(1.0), PAIRS.pairs) for n in range(1, 7))
+    expected = prior_of_ratios(logs)
+    assert (found.variance, found.degrees) == (expected.variance, expected.degrees)
+    assert expected.variance != NO_PRIOR.variance
+    assert prior_to(rows(6), None, PAIRS) == NO_PRIOR
+    assert prior_to(rows(6), THIRD, PAIRS) == NO_PRIOR
+    single_figures = [series(FULL, samples={OURS: single(2), THEIRS: single(1)})] * 6
+    assert prior_to(single_figures, THEIRS, PAIRS) == NO_PRIOR
+
+
+def test_a_pair_has_one_prior_in_both_directions() -> None:
+    def sessions(n: int, spread: float) -> Sample:
+        values = [2 * (1 + spread * n * ((i // 2) % 3)) for i in range(12)]
+        return sample(*values, rounds_a_session=2)
+
+    rows = [
+        series(
+            FULL,
+            samples={
+                OURS: sessions(n, 0.003),
+                THEIRS: by_sessions(1.0),
+                THIRD: sessions(7 - n, 0.009),
+            },
+        )
+        for n in range(1, 7)
+    ]
+    priors = PairPriors(rows, THEIRS, PAIRS)
+    to_theirs, to_third = (prior_to(rows, i, PAIRS) for i in (THEIRS, THIRD))
+    assert to_theirs.variance != to_third.variance
+    for one, other, expected in (
+        (OURS, THEIRS, to_theirs),
+        (THIRD, THEIRS, to_theirs),
+        (OURS, THIRD, to_third),
+    ):
+        for pair in ((one, other), (other, one)):
+            found = priors.of(*pair)
+            assert (found.variance, found.degrees) == (expected.variance, expected.degrees)
+    ours, third = rows[0].samples[OURS], rows[0].samples[THIRD]
+    ahead = sample_ratio(ours, third, rows[0], PAIRS, priors.of(OURS, THIRD))
+    behind = sample_ratio(third, ours, rows[0], PAIRS, priors.of(THIRD, OURS))
+    assert ahead is not None
+    assert behind is not None
+    assert (ahead.high, ahead.low) == pytest.approx((1 / behind.low, 1 / behind.high))
