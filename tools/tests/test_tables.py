@@ -16,7 +16,6 @@ from tlsperf.contract.record import Phase, Scenario
 from tlsperf.contract.results import Cell, Table
 from tlsperf.contract.run import RunCounter, Source
 from tlsperf.load.tlsbench import Gap
-from tlsperf.report import tables as report_tables
 from tlsperf.report.pairs import prior_to
 from tlsperf.report.tables import TableKey, comparisons, grouped, tables
 

@@ -42,7 +42,7 @@ class MetricDefinition:
     same_within: float | None = None
     """Of counts, which need no test: the ratio up to which two of them are equal."""
     plausible_within: Mapping[str, float] = field(default_factory=dict)
-    """By unit: figures that differ by no more are plausible, even if one is many times the other."""
+    """By unit: figures that differ by no more are plausible, whatever their ratio."""
     of_process: bool = False
     """Time of a whole process, with the phases `user` and `system`."""
     supporting: bool = False
