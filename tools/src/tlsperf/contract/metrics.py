@@ -20,7 +20,7 @@ def _per(counted: str) -> Mapping[str, tuple[str, ...]]:
     return {"handshake": (f"{counted}/handshake",), "transfer": (f"{counted}/MiB",), ANY: ()}
 
 
-_PAGES: Final[Mapping[str, float]] = {"bytes": 16 * 4096}
+_PAGES: Final[Mapping[str, float]] = {"bytes": 16 * 4096, "KiB": 16 * 4}
 """Sixteen pages of memory on x86-64 Linux, the step of resident memory."""
 
 _COUNTED_WITHIN: Final = 1.005
