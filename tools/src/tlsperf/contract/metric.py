@@ -8,6 +8,9 @@ from typing import Final, Literal
 
 Better = Literal["higher", "lower"]
 
+PAGES: Final[Mapping[str, float]] = {"bytes": 16 * 4096, "KiB": 16 * 4}
+"""Sixteen pages of memory on x86-64 Linux, the step of resident memory, by unit."""
+
 ANY: Final = "*"
 """The operations that `MetricDefinition.units` does not name."""
 

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final, Literal
 
 from tlsperf.contract.captions import ALLOCATOR, CALLS, ENCRYPTED, LOCKS, TIMING, WIRE
-from tlsperf.contract.metric import ANY, MetricDefinition
+from tlsperf.contract.metric import ANY, PAGES, MetricDefinition
 
 _MEMORY: Final[Mapping[str, tuple[str, ...]]] = {ANY: ("bytes", "bytes/connection")}
 
@@ -19,9 +19,6 @@ def _per(counted: str) -> Mapping[str, tuple[str, ...]]:
     """The units of what is counted in handshakes and transfers."""
     return {"handshake": (f"{counted}/handshake",), "transfer": (f"{counted}/MiB",), ANY: ()}
 
-
-_PAGES: Final[Mapping[str, float]] = {"bytes": 16 * 4096, "KiB": 16 * 4}
-"""Sixteen pages of memory on x86-64 Linux, the step of resident memory."""
 
 _COUNTED_WITHIN: Final = 1.005
 """Ratio up to which counts of calls are equal."""
@@ -114,7 +111,7 @@ METRICS: Final[Mapping[str, MetricDefinition]] = {
         amount="memory",
         order=60,
         whole=True,
-        plausible_within=_PAGES,
+        plausible_within=PAGES,
         charts={"KiB": "sessions"},
     ),
     "peak-resident": MetricDefinition(
@@ -126,7 +123,7 @@ METRICS: Final[Mapping[str, MetricDefinition]] = {
         amount="memory",
         order=60,
         whole=True,
-        plausible_within=_PAGES,
+        plausible_within=PAGES,
         charts={"KiB": "sessions"},
     ),
     "instructions": MetricDefinition(
