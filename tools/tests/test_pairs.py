@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
+
 from test_tables import (
     FAST,
     FULL,
@@ -58,16 +60,18 @@ def test_a_ratio_of_maxima_has_no_note_since_the_caption_has_it() -> None:
     assert ratio.note == "single figures, without rounds to test"
 
 
+def sessions(n: int, spread: float = 0.003) -> Sample:
+    """Six sessions of two rounds, whose spread grows with `n`."""
+    values = [2 * (1 + spread * n * ((i // 2) % 3)) for i in range(12)]
+    return sample(*values, rounds_a_session=2)
+
+
 def test_the_prior_of_a_table_is_of_its_ratios_to_the_baseline() -> None:
     def rows(count: int) -> list[Series]:
         return [
             series(FULL, samples={OURS: sessions(n), THEIRS: by_sessions(1.0)})
             for n in range(1, count + 1)
         ]
-
-    def sessions(n: int) -> Sample:
-        values = [2 * (1 + 0.003 * n * ((i // 2) % 3)) for i in range(12)]
-        return sample(*values, rounds_a_session=2)
 
     found = prior_to(rows(6), THEIRS, PAIRS)
     logs = (session_logs(sessions(n), by_sessions(1.0), PAIRS.pairs) for n in range(1, 7))
@@ -81,10 +85,6 @@ def test_the_prior_of_a_table_is_of_its_ratios_to_the_baseline() -> None:
 
 
 def test_a_pair_has_one_prior_in_both_directions() -> None:
-    def sessions(n: int, spread: float) -> Sample:
-        values = [2 * (1 + spread * n * ((i // 2) % 3)) for i in range(12)]
-        return sample(*values, rounds_a_session=2)
-
     rows = [
         series(
             FULL,
@@ -107,3 +107,22 @@ def test_a_pair_has_one_prior_in_both_directions() -> None:
         for pair in ((one, other), (other, one)):
             found = priors.of(*pair)
             assert (found.variance, found.degrees) == (expected.variance, expected.degrees)
+
+
+@pytest.mark.parametrize("pair", [(OURS, THEIRS), (THIRD, THEIRS), (OURS, THIRD)])
+def test_a_pair_and_its_inverse_have_one_interval(pair: tuple[str, str]) -> None:
+    one, other = pair
+    rows = [
+        series(FULL, samples={OURS: sessions(n), THEIRS: by_sessions(1.0), THIRD: sessions(9 - n)})
+        for n in range(1, 7)
+    ]
+    priors = PairPriors(rows, THEIRS, PAIRS)
+    for row in rows:
+        left, right = row.samples[one], row.samples[other]
+        there = sample_ratio(left, right, row, PAIRS, priors.of(one, other))
+        back = sample_ratio(right, left, row, PAIRS, priors.of(other, one))
+        assert there is not None
+        assert back is not None
+        assert there.low is not None
+        assert back.high is not None
+        assert there.low == pytest.approx(1 / back.high)

@@ -488,13 +488,15 @@ def test_ratios_and_intervals_of_sessions_are_those_of_their_table() -> None:
 
 
 def test_a_leader_is_named_by_the_sessions_of_its_table() -> None:
-    """Each of these rows alone would have a leader: 1% faster in six sessions."""
-    rows = rows_by_sessions(0.99)
-    [alone] = table(rows[0]).rows
-    assert [cell.best for cell in alone.cells] == [False, True]
-    [among, *_] = table(*rows).rows
-    assert [cell.best for cell in among.cells] == [False, False]
-    assert [cell.tied for cell in among.cells] == [True, True]
+    """A leader and the verdict of its ratio agree: both use the sessions of all rows."""
+    *clear, last = table(*rows_by_sessions(0.99)).rows
+    for row in clear:
+        assert [(c.best, c.tied) for c in row.cells] == [(False, False), (True, False)]
+        assert row.cells[0].ratio is not None
+        assert row.cells[0].ratio.verdict == "slower"
+    assert [(c.best, c.tied) for c in last.cells] == [(False, True), (False, True)]
+    assert last.cells[0].ratio is not None
+    assert last.cells[0].ratio.verdict == "no difference shown"
 
 
 def test_whole_units_are_printed_as_whole_numbers() -> None:

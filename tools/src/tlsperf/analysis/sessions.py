@@ -74,6 +74,10 @@ class Prior:
         alone = _quantile(degrees, confidence) ** 2 * self.scale * variance
         return math.sqrt((alone + together) / len(sessions))
 
+    def reversed(self) -> Prior:
+        """The prior of the inverse ratios: the shift of all rows has the other sign."""
+        return self if self.shared is None else replace(self, shared=-self.shared)
+
     def _moderated(self, variance: float, degrees: float) -> tuple[float, float]:
         if math.isinf(self.degrees):
             return self.variance, self.pooled

@@ -88,14 +88,16 @@ class Asked:
 
     def compared(self, rules: Rules) -> list[Comparison]:
         """The ratio of each pair that has one."""
+        priors = {
+            id(table): PairPriors(table, self.baseline, rules) for table in self.tables.values()
+        }
         found = []
         for pair in self.pairs:
             row = self.rows.get(pair.row)
             if row is None or not {pair.implementation, pair.over} <= set(row.samples):
                 continue
             ours, theirs = (row.samples[i] for i in (pair.implementation, pair.over))
-            priors = PairPriors(self.tables[pair.row], self.baseline, rules)
-            prior = priors.of(pair.implementation, pair.over)
+            prior = priors[id(self.tables[pair.row])].of(pair.implementation, pair.over)
             estimate = sample_ratio(ours, theirs, row, rules, prior)
             if estimate is not None:
                 found.append(Comparison(**pair._asdict(), ratio=as_ratio(estimate, row.metric)))

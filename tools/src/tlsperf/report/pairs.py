@@ -30,21 +30,27 @@ def prior_to(rows: Sequence[Series], baseline: Identifier | None, rules: Rules) 
 
 
 class PairPriors:
-    """The priors of the pairs in a table: one for both directions, so that a pair has one verdict.
+    """The priors of the pairs in a table: a pair and its inverse have the same interval.
 
-    It is that of the ratios to the baseline if the baseline is one of the two, otherwise to the
-    first in order of ids.
+    The prior is that of the ratios to the baseline if the baseline is one of the two, otherwise
+    that of the ratios to the first in order of ids.
     """
 
     def __init__(self, rows: Sequence[Series], baseline: Identifier | None, rules: Rules) -> None:
         self._rows, self._baseline, self._rules = rows, baseline, rules
-        self._found: dict[Identifier, Prior] = {}
+        self._found: dict[Identifier | None, Prior] = {}
+
+    def to(self, other: Identifier | None) -> Prior:
+        """The prior of all ratios to one implementation."""
+        if other not in self._found:
+            self._found[other] = prior_to(self._rows, other, self._rules)
+        return self._found[other]
 
     def of(self, one: Identifier, other: Identifier) -> Prior:
-        against = self._baseline if self._baseline in (one, other) else min(one, other)
-        if against not in self._found:
-            self._found[against] = prior_to(self._rows, against, self._rules)
-        return self._found[against]
+        """The prior of the ratio of `one` to `other`."""
+        if self._baseline == other or (self._baseline != one and other < one):
+            return self.to(other)
+        return self.to(one).reversed()
 
 
 def ratios_to(

@@ -31,7 +31,7 @@ from tlsperf.contract.text import (
     value_text,
 )
 from tlsperf.contract.variant import SetUp, parse_variant
-from tlsperf.report.pairs import PairPriors, prior_to, ratios_to, tested_in
+from tlsperf.report.pairs import PairPriors, ratios_to, tested_in
 
 # --- the table of a row --------------------------------------------------------------------------
 
@@ -265,11 +265,10 @@ def tables(
         ]
         most = max(len(sample.valid) for s in members for sample in s.samples.values())
         intervals = intervals_of(members, rules.spreads)
-        prior = prior_to(members, baseline, rules)
         priors = PairPriors(members, baseline, rules)
         rows = []
         for s in members:
-            ratios = {} if key.by_phase else ratios_to(s, baseline, rules, prior)
+            ratios = {} if key.by_phase else ratios_to(s, baseline, rules, priors.to(baseline))
             cells = [
                 _cell(s, i, most, gaps.get((i, s.scenario)), ratios.get(i), intervals)
                 for i in involved
