@@ -126,7 +126,13 @@ BOOT, LATER = "0" * 16, "1" * 16
 @pytest.mark.parametrize(
     ("sessions", "boot", "layouts", "hosts", "expected"),
     [
-        (1, BOOT, 1, "a", "no difference in writes, bytes in flight, sessions, layouts or hosts"),
+        (
+            1,
+            BOOT,
+            1,
+            "a",
+            "no difference in writes, bytes in flight, sessions, layouts, programs or hosts",
+        ),
         (5, BOOT, 2, "a", "5 sessions instead of 1; 2 layouts instead of 1"),
         (1, LATER, 1, "a", "perhaps another machine of the same model"),
         (1, None, 1, "a", "perhaps another machine of the same model"),
@@ -163,6 +169,18 @@ def test_the_reason_for_a_count_has_no_sessions_and_layouts() -> None:
     sides = [in_sessions(run, 1, BOOT)], [in_sessions(run, 5, LATER, 2)]
     [group] = corrections(counts[0], counts[1], *sides).groups
     assert group.reason == "perhaps another machine of the same model"
+
+
+def test_another_build_of_the_program_that_measures_is_a_reason() -> None:
+    run = loaded_run(OLD, rates(SAME, {}, 1)).run
+    then, now = (
+        report_of(loaded_run(name, rates(SAME, special, seed)), baseline=BASE).results
+        for name, special, seed in ((OLD, {}, 1), (NEW, {HANDSHAKES[0]: 2.0}, 2))
+    )
+    tool = run.tool.model_copy(update={"sha256": "1" * 64})
+    later = in_sessions(run.model_copy(update={"tool": tool}), 1, BOOT)
+    [group] = corrections(then, now, [in_sessions(run, 1, BOOT)], [later]).groups
+    assert group.reason == f"another build of {run.tool.name}"
 
 
 def test_counts_have_a_sentence_of_their_own() -> None:

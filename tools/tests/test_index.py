@@ -66,6 +66,21 @@ def test_an_invalid_value_states_the_reason(reports: list[Results]) -> None:
     assert [r["valid"] for r in rows] == ["false"]
 
 
+def test_replaced_reports_have_a_list_of_their_files_and_no_results_in_the_index(
+    reports: list[Results],
+) -> None:
+    shown, replaced = reports[:-1], reports[-1:]
+    files = index_files(shown, [], replaced)
+    listed = [report["id"] for report in json.loads(files["reports.json"])]
+    assert sorted(listed) == sorted(report.id for report in shown)
+    results = Index.model_validate_json(files["index.json"]).results
+    assert {result.report for result in results} == {report.id for report in shown}
+    [entry] = json.loads(files["replaced.json"])
+    assert entry["id"] == replaced[0].id
+    assert [run["id"] for run in entry["runs"]] == [run.id for run in replaced[0].runs]
+    assert not entry["featured"]
+
+
 def test_csv_and_json_have_the_same_results(files: dict[str, str]) -> None:
     rows = list(csv.DictReader(io.StringIO(files["index.csv"])))
     assert list(rows[0]) == list(IndexedResult.model_fields)

@@ -234,15 +234,6 @@ def test_many_raw_files_are_counted_and_not_listed(results: Results) -> None:
         )
 
 
-def test_a_replaced_report_lists_its_raw_files_which_are_not_on_the_page_of_all_data(
-    results: Results,
-) -> None:
-    run = results.runs[0]
-    many = run.model_copy(update={"files": [run.files[0]] * (MOST_FILES + 1)})
-    made = json.loads(page_json(results.model_copy(update={"runs": [many]}), replaced=True))
-    assert len(made["runs"][0]["files"]) == MOST_FILES + 1
-
-
 def test_a_figure_has_its_exact_value_only_where_others_published_it(results: Results) -> None:
     cell = next(c for row in results.tables[0].rows for c in row.cells if c.value is not None)
     source = Source(title="Elsewhere", url="https://example.org/")

@@ -14,7 +14,7 @@ from tlsperf.analysis.statistics import drift, unpaired_ratio
 from tlsperf.contract.errors import UserError
 from tlsperf.contract.record import Scenario
 from tlsperf.contract.results import Cell, Results, Row
-from tlsperf.contract.run import Host, HostFacts, Report, Source, Tool
+from tlsperf.contract.run import Host, HostFacts, Report, RunCounter, Source, Tool
 from tlsperf.load.frame import concatenate, tidy_frame
 from tlsperf.load.run import LoadedRun
 from tlsperf.load.tlsbench import Gap
@@ -379,7 +379,7 @@ def test_one_id_for_two_builds_is_rejected() -> None:
     )
 
 
-def test_a_count_belongs_to_the_first_of_several_layouts() -> None:
+def test_programs_that_are_linked_apart_are_one_build() -> None:
     layouts: list[dict[str, Any]] = [{"number": n, "kind": "own", "programs": {}} for n in (0, 1)]
     ids = [implementation("openssl-3", binary_sha256=digit * 64) for digit in "ab"]
     rate = {"openssl-3": {TRANSFERS[0]: [1.0] * 6}}
@@ -389,8 +389,14 @@ def test_a_count_belongs_to_the_first_of_several_layouts() -> None:
     assert results_of(timed, same).implementations[0].binary_sha256 is None
     with pytest.raises(UserError, match="openssl-3 is another build in run 2026-11-22-run"):
         results_of(timed, loaded_run("2026-11-22-run", other, ids[1:]))
-    apart = loaded_run("2026-11-22-run", other, ids[1:], layouts=layouts)
-    assert results_of(timed, apart).implementations[0].binary_sha256 is None
+    counter = RunCounter(name="callgrind", version="3.19.0")
+    for apart in ({"layouts": layouts}, {"counter": counter}):
+        run = loaded_run("2026-11-22-run", other, ids[1:], **apart)
+        for runs in ([timed, run], [run, timed]):
+            assert results_of(*runs).implementations[0].binary_sha256 is None
+    changed = [implementation("openssl-3", binary_sha256="b" * 64, linkage="shared")]
+    with pytest.raises(UserError, match="openssl-3 is another build in run 2026-11-22-run"):
+        results_of(timed, loaded_run("2026-11-22-run", other, changed, counter=counter))
 
 
 def test_an_unknown_host_is_rejected() -> None:

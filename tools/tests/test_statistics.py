@@ -77,15 +77,15 @@ def test_warnings_name_what_is_unstable() -> None:
     assert stability_warnings([steady]) == []
     wide = summary([98, 100, 102] * 10)
     assert stability_warnings([steady, wide]) == [
-        "By the rounds of their sessions, 1 of 2 medians have intervals wider than ±1%: narrower "
+        "By the rounds of their sessions, 1 of 2 medians has an interval wider than ±1%: narrower "
         "ones require about 120 rounds."
     ]
     unstable = stability_warnings([steady, summary([70, 100, 130] * 10)])
     assert unstable[0] == (
-        "1 of 2 figures are unstable: relative standard deviation of 10% or more, up to 25%."
+        "1 of 2 figures is unstable: relative standard deviation of 10% or more, up to 25%."
     )
     assert stability_warnings([summary([100.0, 101])]) == [
-        "1 of 1 figures have too few rounds for an interval: 6 are needed."
+        "1 of 1 figures has too few rounds for an interval: 6 are needed."
     ]
     outlier = summary([1000 + i for i in range(-4, 5)] + [900])
     assert stability_warnings([outlier, outlier]) == [
@@ -323,11 +323,11 @@ def test_outliers_are_more_than_their_threshold_off_in_the_units_of_the_series()
 def test_warnings_count_their_figures_and_rounds() -> None:
     at_the_threshold = replace(summary([1000.0] * 9), spread_percent=10.0)
     assert stability_warnings([at_the_threshold]) == [
-        "1 of 1 figures are unstable: relative standard deviation of 10% or more, up to 10%."
+        "1 of 1 figures is unstable: relative standard deviation of 10% or more, up to 10%."
     ]
     steady = [1000 + i for i in range(-4, 5)]
     assert stability_warnings([summary([*steady, 900])]) == [
-        "1 of 1 figures have outliers: 1 round more than 14.8 median absolute deviations from the "
+        "1 of 1 figures has outliers: 1 round more than 14.8 median absolute deviations from the "
         "median."
     ]
     wide, wider = summary([98, 100, 102] * 10), summary([97, 100, 103] * 10)

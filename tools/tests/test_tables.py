@@ -527,7 +527,7 @@ def test_parts_have_no_ratio_no_leader_and_no_warning() -> None:
 def test_unstable_figures_are_reported_once_for_the_table() -> None:
     wild = sample(*(100.0 + 30 * (n % 2) for n in range(12)))
     [warning, *_] = table(row_of(ours=wild, theirs=SLOW, third=single(1))).warnings
-    assert warning.startswith("1 of 2 figures are unstable")
+    assert warning.startswith("1 of 2 figures is unstable")
 
 
 def test_single_figures_name_their_estimators() -> None:

@@ -61,6 +61,7 @@ FROZEN: Final = (
     "data/explore",
     "data/schema/",
     "data/reports.json",
+    "data/replaced.json",
     "data/scenarios.json",
 )
 TEXTS: Final = frozenset(

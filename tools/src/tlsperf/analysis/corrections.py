@@ -14,14 +14,14 @@ from tlsperf.contract.names import size_name
 from tlsperf.contract.record import Identifier, Scenario
 from tlsperf.contract.results import Ratio, Results, Row
 from tlsperf.contract.run import Run
-from tlsperf.contract.text import counted, host_label
+from tlsperf.contract.text import counted, host_label, listed
 
 MOST_ROWS: Final = 24
 """Limit of the ratios that a page lists for one earlier report."""
 
 _SHOWN: Final = ("faster", "slower")
 _UNTESTED: Final = {"not tested", "too few rounds"}
-_NONE: Final = "no difference in writes, bytes in flight, sessions, layouts or hosts"
+_NONE: Final = "no difference in writes, bytes in flight, sessions, layouts, programs or hosts"
 _WHOLE: Final = 1 << 20
 """Bytes that a transfer writes and has in flight if its scenario does not have them."""
 
@@ -100,12 +100,15 @@ def corrections(
         (pair for pair in found if pair.changed), key=lambda pair: (not pair.opposite, -pair.size)
     )
     repeated = _repeated(runs_before, runs_after)
-    hosts = _other_hosts(before, after, runs_before, runs_after)
+    always = [
+        *_other_tools(runs_before, runs_after),
+        *_other_hosts(before, after, runs_before, runs_after),
+    ]
     groups: dict[str, list[CorrectedRatio]] = {}
     for pair in changed[:MOST_ROWS]:
         # What is counted is not timed in sessions and layouts.
         of_times = [] if pair.counted else repeated
-        reason = "; ".join([*_scenario(pair), *of_times, *hosts]) or _NONE
+        reason = "; ".join([*_scenario(pair), *of_times, *always]) or _NONE
         corrected = CorrectedRatio(
             anchor=pair.now.anchor,
             name=pair.name,
@@ -197,6 +200,12 @@ def _repeated(runs_before: Sequence[Run], runs_after: Sequence[Run]) -> list[str
         if then != now:
             found.append(f"{counted(now, noun)} instead of {then}")
     return found
+
+
+def _other_tools(runs_before: Sequence[Run], runs_after: Sequence[Run]) -> list[str]:
+    """Whether the programs that measured differ, in so far as the runs record them."""
+    then, now = ({(r.tool.name, r.tool.sha256) for r in runs} for runs in (runs_before, runs_after))
+    return [] if then & now else [f"another build of {listed(sorted({name for name, _ in now}))}"]
 
 
 def _other_hosts(

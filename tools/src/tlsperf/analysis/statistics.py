@@ -27,7 +27,7 @@ from scipy import special
 
 from tlsperf.contract.metric import Better
 from tlsperf.contract.results import Verdict
-from tlsperf.contract.text import counted
+from tlsperf.contract.text import counted, share
 
 Floats = NDArray[np.float64]
 
@@ -135,14 +135,14 @@ def stability_warnings(figures: Sequence[Summary]) -> list[str]:
     unstable = sum(spread >= UNSTABLE_SPREAD_PERCENT for spread in spreads)
     if unstable:
         warnings.append(
-            f"{unstable} of {many} figures are unstable: relative standard deviation of "
-            f"{UNSTABLE_SPREAD_PERCENT:.0f}% or more, up to {max(spreads):.0f}%."
+            f"{share(unstable, many, 'figures', 'is', 'are')} unstable: relative standard "
+            f"deviation of {UNSTABLE_SPREAD_PERCENT:.0f}% or more, up to {max(spreads):.0f}%."
         )
     with_outliers = [len(of.outliers) for of in figures if of.outliers]
     if with_outliers:
         count = sum(with_outliers)
         warnings.append(
-            f"{len(with_outliers)} of {many} figures have outliers: {count} "
+            f"{share(len(with_outliers), many, 'figures', 'has', 'have')} outliers: {count} "
             f"round{'s' if count > 1 else ''} more than {OUTLIER_DEVIATIONS:.1f} median absolute "
             "deviations from the median."
         )
@@ -150,13 +150,14 @@ def stability_warnings(figures: Sequence[Summary]) -> list[str]:
     without = needed.count(None)
     if without:
         warnings.append(
-            f"{without} of {many} figures have too few rounds for an interval: "
+            f"{share(without, many, 'figures', 'has', 'have')} too few rounds for an interval: "
             f"{_fewest_for_median()} are needed."
         )
     wide = [n for n, of in zip(needed, figures, strict=True) if n is not None and n > of.count]
     if wide:
         warnings.append(
-            f"By the rounds of their sessions, {len(wide)} of {many} medians have intervals wider "
+            "By the rounds of their sessions, "
+            f"{share(len(wide), many, 'medians', 'has an interval', 'have intervals')} wider "
             f"than ±1%: narrower ones require about {min(wide)}"
             + (f" to {max(wide)} rounds." if max(wide) > min(wide) else " rounds.")
         )

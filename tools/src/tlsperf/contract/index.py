@@ -149,7 +149,9 @@ class ListedRun(Model):
 
 
 class ListedReport(ReportReference):
-    """An entry of `data/reports.json`: what lists show of a report. The newest is first."""
+    """An entry of `data/reports.json` or `data/replaced.json`: what lists show of a report. The
+    newest is first.
+    """
 
     runs: list[ListedRun]
     featured: bool = Field(

@@ -51,6 +51,11 @@ def counted(number: int, noun: str) -> str:
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
+def share(number: int, total: int, nouns: str, singular: str, plural: str) -> str:
+    """A share of a total with its verb: `1 of 3 figures is`, `2 of 3 figures are`."""
+    return f"{number} of {total} {nouns} {singular if number == 1 else plural}"
+
+
 def listed(parts: Sequence[str]) -> str:
     """Parts joined for a sentence: `a, b and c`."""
     return " and ".join([", ".join(parts[:-1]), parts[-1]] if len(parts) > 1 else parts)

@@ -26,9 +26,13 @@ from tlsperf.publish.scenarios import scenario_list
 
 
 def index_files(
-    reports: Sequence[Results], scenarios: Sequence[ScenarioOverview]
+    reports: Sequence[Results],
+    scenarios: Sequence[ScenarioOverview],
+    replaced: Sequence[Results] = (),
 ) -> dict[str, str]:
-    """The text of each file below data/, by its name; the newest report is first."""
+    """The text of each file below data/, by its name; the newest report is first. The replaced
+    reports have a list of their own and no results in the index.
+    """
     ordered = by_time(reports)
     results = [result for report in ordered for result in indexed(report)]
     return {
@@ -37,7 +41,8 @@ def index_files(
         "datapackage.json": datapackage_json(
             "tls-performance-reports", "Results of all TLS performance reports"
         ),
-        "reports.json": _reports_json(ordered),
+        "reports.json": _reports_json(ordered, featured(ordered)),
+        "replaced.json": _reports_json(by_time(replaced)),
         "scenarios.json": scenario_list(scenarios).model_dump_json(indent=1) + "\n",
     }
 
@@ -103,8 +108,7 @@ def index_csv(results: Iterable[IndexedResult]) -> str:
     return text.getvalue()
 
 
-def _reports_json(ordered: Sequence[Results]) -> str:
-    shown = featured(ordered)
+def _reports_json(ordered: Sequence[Results], shown: str | None = None) -> str:
     listed = [
         ListedReport(
             id=report.id,

@@ -32,8 +32,7 @@ from tlsperf.report.charts.panels import short_names
 from tlsperf.report.pivot import Group, pivot, working_sets
 
 MOST_FILES: Final = 12
-"""Limit of the raw files that a report's page lists. If there are more, /data/ lists them, but not
-those of a replaced report."""
+"""Limit of the raw files that a report's page lists. If there are more, /data/ lists them."""
 
 MOST_NOISE: Final = 48
 """Limit of the figures of noise floors on a page: three libraries in sixteen scenarios."""
@@ -64,13 +63,7 @@ _FACTS: Final = (
 _Shown = Mapping[Identifier, ShownImplementation]
 
 
-def page_json(
-    results: Results,
-    notes: Sequence[Caveat] = (),
-    calls: Sequence[Call] = (),
-    *,
-    replaced: bool = False,
-) -> str:
+def page_json(results: Results, notes: Sequence[Caveat] = (), calls: Sequence[Call] = ()) -> str:
     """The text of page.json. `notes` are all caveats; `calls` are the shortcodes of the page.
 
     It has the tables that shortcodes name; if they name none, all tables except those by phase.
@@ -97,7 +90,7 @@ def page_json(
     for run in page["runs"]:
         del run["warnings"]
         run["count"] = len(run["files"])
-        if files > MOST_FILES and not replaced:
+        if files > MOST_FILES:
             run["files"] = []
     page["shared"] = _shared(page["implementations"], results.implementations)
     for line in page["efficiency"]:

@@ -60,7 +60,7 @@ _OVER_ALL: Final = (
 )
 _INDEX: Final = (
     *("index.json", "index.csv", "datapackage.json"),
-    *("reports.json", "scenarios.json", "questions.json", "scoreboard.json"),
+    *("reports.json", "replaced.json", "scenarios.json", "questions.json", "scoreboard.json"),
 )
 _ADDRESSES: Final = Path("data", "addresses.toml")
 _CONFIG: Final = "config.toml"
@@ -250,7 +250,7 @@ def _outputs(
     files = {
         "results.json": results_json(results),
         "results.csv": results_csv(results),
-        "page.json": page_json(results, notes, page.calls, replaced=replaced_by is not None),
+        "page.json": page_json(results, notes, page.calls),
         "comparisons.json": comparisons_json(assembled.comparisons),
     }
     if assembled.histograms:
@@ -317,7 +317,10 @@ def _overviews(
     for page, _ in by_night:
         pages |= nightly_files(page)
     files = {f"content/{name}": text for name, text in pages.items()}
-    files |= {f"data/{name}": text for name, text in index_files(shown, overviews).items()}
+    kept = {report.id for report, _ in current(every)}
+    replaced = [results for report, results in every if report.id not in kept]
+    lists = index_files(shown, overviews, replaced)
+    files |= {f"data/{name}": text for name, text in lists.items()}
     files |= question_files(shown, lambda report: _comparisons(root, compared, report), overviews)
     for folder, charts in drawn:
         files |= {f"content/{folder}/{name}": text for name, text in charts}

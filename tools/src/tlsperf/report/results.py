@@ -19,7 +19,7 @@ from tlsperf.contract.errors import UserError, alternatives
 from tlsperf.contract.metrics import METRICS
 from tlsperf.contract.results import Results, RunReference, ShownImplementation, Table
 from tlsperf.contract.run import HostFacts, Implementation, Report, Run, RunWarning
-from tlsperf.contract.text import counted, listed, shown
+from tlsperf.contract.text import counted, listed, share, shown
 from tlsperf.load.formats import FOREIGN
 from tlsperf.load.shortcodes import Call
 from tlsperf.report.asked import asked_for
@@ -49,7 +49,7 @@ def _warnings(
     if fewest:
         message = f"{fewest.total()} of {len(cells)} figures have too few rounds for an interval."
         found.append(RunWarning(code="too-few-rounds", message=message))
-    shown = [
+    figures = [
         c
         for t in tables
         if not t.by_phase
@@ -57,11 +57,11 @@ def _warnings(
         for c in row.cells
         if c.valid and c.value
     ]
-    unstable = sum(1 for c in shown if (c.spread_percent or 0) >= UNSTABLE_SPREAD_PERCENT)
+    unstable = sum(1 for c in figures if (c.spread_percent or 0) >= UNSTABLE_SPREAD_PERCENT)
     if unstable:
         message = (
-            f"{unstable} of {len(shown)} figures are unstable: their relative standard deviation "
-            f"is at or above {UNSTABLE_SPREAD_PERCENT:.0f}%. Each table counts its own."
+            f"{share(unstable, len(figures), 'figures', 'is', 'are')} unstable: relative standard "
+            f"deviation at or above {UNSTABLE_SPREAD_PERCENT:.0f}%. Each table counts its own."
         )
         found.append(RunWarning(code="unstable", message=message))
     return found
@@ -109,10 +109,13 @@ def _incomparable(run: Run) -> list[RunWarning]:
 
 
 def _implementations(report: Report, runs: Sequence[MeasuredRun]) -> list[Implementation]:
-    found: dict[str, Implementation] = {}
+    found: dict[str, tuple[Implementation, bool]] = {}
     hosts = hosts_of(run.loaded.run for run in runs)
     first: dict[str, MeasuredRun] = {}
-    several: set[str] = set()
+    # In several layouts it is several programs, whose checksums are in run.toml.
+    several = {
+        of.id for run in runs if run.loaded.run.layouts for of in run.loaded.run.implementations
+    }
     for run in runs:
         for implementation in run.loaded.run.implementations:
             before = first.setdefault(implementation.id, run)
@@ -122,23 +125,22 @@ def _implementations(report: Report, runs: Sequence[MeasuredRun]) -> list[Implem
                     f"{hosts[before.id]} (run {before.id}) and {hosts[run.id]} (run {run.id}), "
                     "and has one column: make a report of each run"
                 )
+        # Two kinds of layouts are linked apart, so they differ in the first layout too. A program
+        # that is linked once, for a count, differs from all of them.
+        apart = bool(run.loaded.run.layouts or run.loaded.run.counter)
         for implementation in run.loaded.run.implementations:
-            if run.loaded.run.layouts and implementation.id in several:
-                # Two kinds of layouts are linked apart, so they differ in the first layout too.
-                binary = found[implementation.id].binary_sha256
-                implementation = implementation.model_copy(update={"binary_sha256": binary})
-            earlier = found.setdefault(implementation.id, implementation)
+            earlier, was_apart = found.setdefault(implementation.id, (implementation, apart))
+            if apart and was_apart and implementation.id in several:
+                binary = {"binary_sha256": earlier.binary_sha256}
+                implementation = implementation.model_copy(update=binary)
             if earlier != implementation:
                 raise UserError(
                     f"report {report.id}: {implementation.id} is another build in run {run.id} "
                     "than in an earlier one; give the builds ids of their own"
                 )
-        if run.loaded.run.layouts:
-            several |= {implementation.id for implementation in run.loaded.run.implementations}
-    # In several layouts it is several programs, whose checksums are in run.toml.
     return [
         of.model_copy(update={"binary_sha256": None}) if of.id in several else of
-        for of in found.values()
+        for of, _ in found.values()
     ]
 
 
