@@ -196,7 +196,8 @@ def test_counts_have_a_sentence_of_their_own() -> None:
     assert (found.compared, found.outside) == (16, 2)
     assert found.statement == (
         "Of 4 ratios that were measured again, 1 is outside the interval of the earlier report; "
-        "none has the opposite verdict. Of 12 ratios of counts, 1 has changed like that"
+        "none has the opposite verdict. Of 12 ratios of counts, 1 is outside that interval or has "
+        "another verdict"
     )
 
 
@@ -251,6 +252,16 @@ def test_a_verdict_that_was_gained_counts() -> None:
     found = corrected(rates(known, {}, 1), rates(known, {HANDSHAKES[0]: 1.5}, 2))
     assert (found.gained, found.lost) == (1, 0)
     assert found.statement.endswith("; 1 gained a verdict of faster or slower")
+    run = loaded_run(OLD, rates(known, {}, 1)).run
+    counts = [
+        edited(
+            report_of(loaded_run(OLD, rates(known, special, seed)), baseline=BASE).results,
+            lambda row: row.model_copy(update={"metric": "instructions"}),
+        )
+        for special, seed in (({}, 1), ({HANDSHAKES[0]: 1.5}, 2))
+    ]
+    found = corrections(counts[0], counts[1], [run], [run])
+    assert found.statement.endswith("; 1 gained a verdict of fewer or more")
 
 
 def test_another_version_is_no_correction() -> None:

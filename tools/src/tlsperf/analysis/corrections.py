@@ -253,7 +253,8 @@ def _statement(found: Sequence[_Pair]) -> str:
         changed = sum(pair.changed for pair in counts)
         text += (
             f". Of {counted(len(counts), 'ratio')} of counts, {changed or 'none'} "
-            f"{'has' if changed < 2 else 'have'} changed like that"
+            f"{'is' if changed < 2 else 'are'} outside that interval or "
+            f"{'has' if changed < 2 else 'have'} another verdict"
         )
     return text
 
@@ -271,5 +272,6 @@ def _changed(found: Sequence[_Pair]) -> str:
     )
     verdicts = [f"{n} {word}" for n, word in ((lost, "lost"), (gained, "gained")) if n]
     if verdicts:
-        text += f"; {' and '.join(verdicts)} a verdict of faster or slower"
+        words = "fewer or more" if all(pair.counted for pair in found) else "faster or slower"
+        text += f"; {' and '.join(verdicts)} a verdict of {words}"
     return text
