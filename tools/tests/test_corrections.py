@@ -120,6 +120,19 @@ def in_sessions(run: Run, count: int, boot: str | None, layouts: int = 1) -> Run
     return Run.model_validate(run.model_dump(by_alias=True) | fields)
 
 
+def before_and_after() -> tuple[Results, Results]:
+    """Two reports, of which the later one has another rate in one scenario."""
+    then, now = (
+        report_of(loaded_run(name, rates(SAME, special, seed)), baseline=BASE).results
+        for name, special, seed in ((OLD, {}, 1), (NEW, {HANDSHAKES[0]: 2.0}, 2))
+    )
+    return then, now
+
+
+def as_counts(results: Results) -> Results:
+    return edited(results, lambda row: row.model_copy(update={"metric": "instructions"}))
+
+
 BOOT, LATER = "0" * 16, "1" * 16
 
 
@@ -144,10 +157,7 @@ def test_the_reason_is_what_the_runs_record(
     sessions: int, boot: str | None, layouts: int, hosts: str, expected: str
 ) -> None:
     run = loaded_run(OLD, rates(SAME, {}, 1)).run
-    then, now = (
-        report_of(loaded_run(name, rates(SAME, special, seed)), baseline=BASE).results
-        for name, special, seed in ((OLD, {}, 1), (NEW, {HANDSHAKES[0]: 2.0}, 2))
-    )
+    then, now = before_and_after()
     of = {h: HostFacts(id=h, cpu=f"CPU {h}", architecture="x86_64") for h in "ab"}
     then = then.model_copy(update={"hosts": [of["a"]]})
     now = now.model_copy(update={"hosts": [of[h] for h in hosts]})
@@ -158,25 +168,15 @@ def test_the_reason_is_what_the_runs_record(
 
 def test_the_reason_for_a_count_has_no_sessions_and_layouts() -> None:
     run = loaded_run(OLD, rates(SAME, {}, 1)).run
-    then, now = (
-        report_of(loaded_run(name, rates(SAME, special, seed)), baseline=BASE).results
-        for name, special, seed in ((OLD, {}, 1), (NEW, {HANDSHAKES[0]: 2.0}, 2))
-    )
-    counts = [
-        edited(results, lambda row: row.model_copy(update={"metric": "instructions"}))
-        for results in (then, now)
-    ]
+    then, now = before_and_after()
     sides = [in_sessions(run, 1, BOOT)], [in_sessions(run, 5, LATER, 2)]
-    [group] = corrections(counts[0], counts[1], *sides).groups
+    [group] = corrections(as_counts(then), as_counts(now), *sides).groups
     assert group.reason == "perhaps another machine of the same model"
 
 
 def test_another_build_of_the_program_that_measures_is_a_reason() -> None:
     run = loaded_run(OLD, rates(SAME, {}, 1)).run
-    then, now = (
-        report_of(loaded_run(name, rates(SAME, special, seed)), baseline=BASE).results
-        for name, special, seed in ((OLD, {}, 1), (NEW, {HANDSHAKES[0]: 2.0}, 2))
-    )
+    then, now = before_and_after()
     tool = run.tool.model_copy(update={"sha256": "1" * 64})
     later = in_sessions(run.model_copy(update={"tool": tool}), 1, BOOT)
     [group] = corrections(then, now, [in_sessions(run, 1, BOOT)], [later]).groups
@@ -253,14 +253,11 @@ def test_a_verdict_that_was_gained_counts() -> None:
     assert (found.gained, found.lost) == (1, 0)
     assert found.statement.endswith("; 1 gained a verdict of faster or slower")
     run = loaded_run(OLD, rates(known, {}, 1)).run
-    counts = [
-        edited(
-            report_of(loaded_run(OLD, rates(known, special, seed)), baseline=BASE).results,
-            lambda row: row.model_copy(update={"metric": "instructions"}),
-        )
+    then, now = (
+        report_of(loaded_run(OLD, rates(known, special, seed)), baseline=BASE).results
         for special, seed in (({}, 1), ({HANDSHAKES[0]: 1.5}, 2))
-    ]
-    found = corrections(counts[0], counts[1], [run], [run])
+    )
+    found = corrections(as_counts(then), as_counts(now), [run], [run])
     assert found.statement.endswith("; 1 gained a verdict of fewer or more")
 
 

@@ -9,7 +9,7 @@ from tlsperf.contract.results import Results
 ROOT = Path(__file__).parents[2]
 CLIENT = "set-up-1-3-ecdsa-p256-x25519-{}-duration"
 FACTOR = 2.0
-"""A set-up of a loop and one that follows another differ by less in every library."""
+"""The two ways differ by less than this in every library."""
 
 
 def figures(results: Results, variant: str) -> dict[str, float]:

@@ -89,8 +89,8 @@ impl Timed for SetUps {
                 let mut many = Lives::new(target, many)?;
                 driver(&mut |tally| {
                     let many = total(&many.next()?);
-                    // Many items leave other caches and another heap behind than few. A set-up
-                    // that is not timed comes between, as before each other set-up in a process.
+                    // Directly after many items, few take another time than otherwise: a set-up
+                    // that is not timed comes between.
                     few.next()?;
                     let few = total(&few.next()?);
                     let each = many.saturating_sub(few) / (number - 1);

@@ -317,8 +317,8 @@ def _overviews(
     for page, _ in by_night:
         pages |= nightly_files(page)
     files = {f"content/{name}": text for name, text in pages.items()}
-    kept = {report.id for report, _ in current(every)}
-    replaced = [results for report, results in every if report.id not in kept]
+    gone = replacements(report for report, _ in every)
+    replaced = [results for report, results in every if report.id in gone]
     lists = index_files(shown, overviews, replaced)
     files |= {f"data/{name}": text for name, text in lists.items()}
     files |= question_files(shown, lambda report: _comparisons(root, compared, report), overviews)

@@ -47,7 +47,10 @@ def _warnings(
     ]
     fewest = Counter(c.count for c in cells if c.spread_percent is not None and not c.interval)
     if fewest:
-        message = f"{fewest.total()} of {len(cells)} figures have too few rounds for an interval."
+        message = (
+            f"{share(fewest.total(), len(cells), 'figures', 'has', 'have')} too few rounds for an "
+            "interval."
+        )
         found.append(RunWarning(code="too-few-rounds", message=message))
     figures = [
         c
@@ -109,7 +112,7 @@ def _incomparable(run: Run) -> list[RunWarning]:
 
 
 def _implementations(report: Report, runs: Sequence[MeasuredRun]) -> list[Implementation]:
-    found: dict[str, tuple[Implementation, bool]] = {}
+    found: dict[str, Implementation] = {}
     hosts = hosts_of(run.loaded.run for run in runs)
     first: dict[str, MeasuredRun] = {}
     # In several layouts it is several programs, whose checksums are in run.toml.
@@ -125,12 +128,10 @@ def _implementations(report: Report, runs: Sequence[MeasuredRun]) -> list[Implem
                     f"{hosts[before.id]} (run {before.id}) and {hosts[run.id]} (run {run.id}), "
                     "and has one column: make a report of each run"
                 )
-        # Two kinds of layouts are linked apart, so they differ in the first layout too. A program
-        # that is linked once, for a count, differs from all of them.
-        apart = bool(run.loaded.run.layouts or run.loaded.run.counter)
         for implementation in run.loaded.run.implementations:
-            earlier, was_apart = found.setdefault(implementation.id, (implementation, apart))
-            if apart and was_apart and implementation.id in several:
+            earlier = found.setdefault(implementation.id, implementation)
+            apart = _linked_apart(run) and _linked_apart(first[implementation.id])
+            if apart and implementation.id in several:
                 binary = {"binary_sha256": earlier.binary_sha256}
                 implementation = implementation.model_copy(update=binary)
             if earlier != implementation:
@@ -140,8 +141,17 @@ def _implementations(report: Report, runs: Sequence[MeasuredRun]) -> list[Implem
                 )
     return [
         of.model_copy(update={"binary_sha256": None}) if of.id in several else of
-        for of, _ in found.values()
+        for of in found.values()
     ]
+
+
+def _linked_apart(run: MeasuredRun) -> bool:
+    """Whether the programs of a run may differ from those of another run of the same build.
+
+    Two kinds of layouts are linked apart, so they differ in the first layout too. A program that is
+    linked once, for a count, differs from all of them.
+    """
+    return bool(run.loaded.run.layouts or run.loaded.run.counter)
 
 
 def _hosts(runs: Sequence[MeasuredRun], known: Mapping[str, HostFacts]) -> list[HostFacts]:
