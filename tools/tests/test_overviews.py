@@ -20,7 +20,7 @@ from tlsperf.load.notes import read_caveats
 from tlsperf.load.page import read_page
 from tlsperf.publish.libraries import libraries
 from tlsperf.publish.overviews import hosts, overview_files
-from tlsperf.publish.reports import current
+from tlsperf.publish.reports import history
 from tlsperf.publish.scenarios import scenarios
 from tlsperf.publish.trends import trends
 from tlsperf.report.charts.kind import Drawing
@@ -286,7 +286,7 @@ def test_the_committed_pages_are_those_of_the_committed_results() -> None:
     for path in sorted((ROOT / "content" / "perf").glob("*/index.md")):
         text = (path.parent / "results.json").read_text(encoding="utf-8")
         reports.append((read_page(path).report, Results.model_validate_json(text)))
-    reports = current(reports)
+    reports = history(reports)
     found = trends(reports, read_caveats(ROOT / "data" / "notes.toml"))
     shared = scenarios(reports, read_caveats(ROOT / "data" / "notes.toml"))
     overviews = [scenario for scenario, _ in shared]

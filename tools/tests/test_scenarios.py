@@ -20,8 +20,8 @@ from tlsperf.publish.descriptions import done, facts, why
 from tlsperf.publish.libraries import libraries
 from tlsperf.publish.reports import (
     by_time,
-    current,
     featured,
+    history,
     host_of,
     newest_first,
     same_time,
@@ -34,7 +34,7 @@ NEW = report("2026-01-01", {"rustls-2": 120, "openssl-2": 150})
 
 
 def committed() -> list[tuple[Report, Results]]:
-    return current(
+    return history(
         [
             (read_page(path).report, read_results(path.parent / "results.json"))
             for path in sorted((ROOT / "content" / "perf").glob("*/index.md"))

@@ -26,7 +26,7 @@ from tlsperf.load.addresses import EarlierNames, read_addresses, with_earlier_na
 from tlsperf.load.nights import night_folders, read_nights
 from tlsperf.load.page import Page, read_pages
 from tlsperf.load.results import parse_results, read_results
-from tlsperf.load.run import is_first_look, read_runs, read_toml
+from tlsperf.load.run import read_runs, read_toml
 from tlsperf.publish.assemble import Assembled, assembler, known_notes
 from tlsperf.publish.exports import (
     comparisons_json,
@@ -43,7 +43,7 @@ from tlsperf.publish.page import with_generated
 from tlsperf.publish.page_check import page_problems, reference_problems, refuse
 from tlsperf.publish.page_json import page_json
 from tlsperf.publish.prose import typed_in_pages
-from tlsperf.publish.reports import current, newest_first, replacements
+from tlsperf.publish.reports import history, newest_first, replacements
 from tlsperf.publish.scenarios import scenarios
 from tlsperf.publish.scoreboard import scoreboard
 from tlsperf.publish.trends import trends
@@ -203,7 +203,7 @@ def _render(root: Path, pages: Sequence[Page], chosen: Sequence[Page]) -> Output
             replaced_by = by.get(page.report.id)
             outputs |= _outputs(page, assembled, drawn, notes, title, replaced_by)
         overviews[root / _PREVIEW] = site_preview(title, description)
-        if board := scoreboard(newest_first([results for _, results in current(every)])):
+        if board := scoreboard(newest_first([results for _, results in history(every)])):
             overviews[root / _SCOREBOARD] = scoreboard_preview(board, title)
         return outputs | dict.fromkeys(set(_overview_paths(root)) - set(overviews)) | overviews
 
@@ -301,18 +301,14 @@ def _overviews(
     drawer: Drawer,
 ) -> Outputs:
     """The pages and the index over all reports that no other one replaces."""
-    history = [
-        (report, results)
-        for report, results in current(every)
-        if not is_first_look(run.suite for run in results.runs)
-    ]
+    covered = history(every)
     notes = known_notes(root)
-    through, shared = trends(history, notes), scenarios(history, notes)
+    through, shared = trends(covered, notes), scenarios(covered, notes)
     drawn = [(trend_folder(trend), drawer(drawings)) for trend, drawings in through]
     drawn += [(scenario_folder(scenario), drawer(drawings)) for scenario, drawings in shared]
     by_night = [page for folder in night_folders(root) for page in nightly(read_nights(folder))]
     drawn += [(nightly_folder(page), drawer(drawings)) for page, drawings in by_night]
-    shown, overviews = [results for _, results in history], [scenario for scenario, _ in shared]
+    shown, overviews = [results for _, results in covered], [scenario for scenario, _ in shared]
     pages = overview_files([trend for trend, _ in through], overviews, shown)
     for page, _ in by_night:
         pages |= nightly_files(page)

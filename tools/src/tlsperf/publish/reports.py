@@ -8,6 +8,7 @@ from datetime import UTC, date, datetime, time
 from tlsperf.contract.errors import UserError
 from tlsperf.contract.results import ReportReference, Results, ShownImplementation
 from tlsperf.contract.run import HostFacts, Report
+from tlsperf.load.run import is_first_look
 
 
 def moment(day: date, at: datetime | None) -> datetime:
@@ -61,6 +62,15 @@ def current(every: Sequence[tuple[Report, Results]]) -> list[tuple[Report, Resul
     """The reports that no other one replaces."""
     replaced = replacements(report for report, _ in every)
     return [(report, results) for report, results in every if report.id not in replaced]
+
+
+def history(every: Sequence[tuple[Report, Results]]) -> list[tuple[Report, Results]]:
+    """The reports of the pages over all reports: a first look at a host is not among them."""
+    return [
+        (report, results)
+        for report, results in current(every)
+        if not is_first_look(run.suite for run in results.runs)
+    ]
 
 
 def reference(results: Results) -> ReportReference:

@@ -24,6 +24,7 @@ from tlsperf.publish.reports import moment
 
 MOST_IN_TITLE: Final = 4
 MOST_IN_SHORT: Final = 3
+SENTENCES_IN_SHORT: Final = 3
 
 
 def new_report(
@@ -142,8 +143,9 @@ def report_page(report: Report, results: Results) -> str:
 
 
 def _body(results: Results) -> list[str]:
-    parts = ["## In short", *_in_short(results), "{{ headline() }}", "{{ warnings() }}"]
-    parts += ["## Observations", _OBSERVATIONS]
+    short = [_sentence(text) for text in _in_short(results)]
+    parts = ["## In short", *short, "{{ headline() }}", "{{ warnings() }}"]
+    parts += ["## Observations", _observations(results)]
     if results.prices:
         parts.append("## The price list")
         for prices in results.prices:
@@ -181,7 +183,15 @@ def _charts(results: Results, table: str) -> list[str]:
 
 
 def _in_short(results: Results) -> list[str]:
-    """A sentence for each of a few implementations that compares it with the baseline."""
+    """What the first sentences state: how implementations stand against the baseline in all rows,
+    and the figures of as many headlines as make these SENTENCES_IN_SHORT, of one at least.
+    """
+    standings = _standings(results)
+    return [*standings, *_headlines(results)[: max(1, SENTENCES_IN_SHORT - len(standings))]]
+
+
+def _standings(results: Results) -> list[str]:
+    """How each of a few implementations stands against the baseline."""
     rows = [row for table in results.tables if not table.by_phase for row in table.rows]
     metrics = {row.metric for row in rows}
     if len(metrics) > 1:
@@ -197,12 +207,39 @@ def _in_short(results: Results) -> list[str]:
     if len(rows) < 2:
         return []
     return [
-        f'{{{{ standing(rows="{patterns}", implementation="{implementation}") }}}}.'
+        f'{{{{ standing(rows="{patterns}", implementation="{implementation}") }}}}'
         for implementation in list(compared)[:MOST_IN_SHORT]
     ]
 
 
-_OBSERVATIONS: Final = (
+def _headlines(results: Results) -> list[str]:
+    """The figures of each headline, in their order."""
+    with_figures = {
+        row.anchor: [c.implementation for c in row.cells if c.valid and c.value is not None]
+        for table in results.tables
+        for row in table.rows
+    }
+    found = []
+    for headline in results.headlines:
+        row, names = f'row="{headline.anchor}"', with_figures[headline.anchor]
+        if len(names) > 1:
+            found.append(f"{headline.title}: {{{{ rank({row}) }}}}")
+        elif names:
+            found.append(f'{headline.title}: {{{{ figure({row}, implementation="{names[0]}") }}}}')
+    return found
+
+
+def _observations(results: Results) -> str:
+    """The headlines that the first sentences leave, or how to read a table."""
+    others = [text for text in _headlines(results) if text not in _in_short(results)]
+    return "\n".join(f"- {_sentence(text)}" for text in others) or _HOW_TO_READ
+
+
+def _sentence(text: str) -> str:
+    return f"{text}."
+
+
+_HOW_TO_READ: Final = (
     "Each row compares the implementations in one scenario. Its ratio has an interval; the verdict "
     "follows from that interval and the noise floor."
 )
