@@ -20,6 +20,7 @@ from tlsperf.contract.text import host_label, implementation_label, listed, mark
 from tlsperf.load.page import read_page
 from tlsperf.load.run import read_run, read_runs
 from tlsperf.publish.assemble import assembler
+from tlsperf.publish.page_check import TYPED
 from tlsperf.publish.reports import moment
 
 MOST_IN_TITLE: Final = 4
@@ -221,11 +222,12 @@ def _headlines(results: Results) -> list[str]:
     }
     found = []
     for headline in results.headlines:
+        title = TYPED.sub(r"`\g<0>`", headline.title)  # the name of a row, not a figure
         row, names = f'row="{headline.anchor}"', with_figures[headline.anchor]
         if len(names) > 1:
-            found.append(f"{headline.title}: {{{{ rank({row}) }}}}")
+            found.append(f"{title}: {{{{ rank({row}) }}}}")
         elif names:
-            found.append(f'{headline.title}: {{{{ figure({row}, implementation="{names[0]}") }}}}')
+            found.append(f'{title}: {{{{ figure({row}, implementation="{names[0]}") }}}}')
     return found
 
 
