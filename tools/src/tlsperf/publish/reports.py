@@ -58,18 +58,13 @@ def replacements(reports: Iterable[Report]) -> dict[str, Report]:
     return {replaced: report for report in reports for replaced in report.replaces}
 
 
-def current(every: Sequence[tuple[Report, Results]]) -> list[tuple[Report, Results]]:
-    """The reports that no other one replaces."""
-    replaced = replacements(report for report, _ in every)
-    return [(report, results) for report, results in every if report.id not in replaced]
-
-
 def history(every: Sequence[tuple[Report, Results]]) -> list[tuple[Report, Results]]:
-    """The reports of the pages over all reports: a first look at a host is not among them."""
+    """The reports that pages over all reports show: neither replaced nor a first look at a host."""
+    replaced = replacements(report for report, _ in every)
     return [
         (report, results)
-        for report, results in current(every)
-        if not is_first_look(run.suite for run in results.runs)
+        for report, results in every
+        if report.id not in replaced and not is_first_look(run.suite for run in results.runs)
     ]
 
 

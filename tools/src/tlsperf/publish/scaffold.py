@@ -144,9 +144,12 @@ def report_page(report: Report, results: Results) -> str:
 
 
 def _body(results: Results) -> list[str]:
-    short = [_sentence(text) for text in _in_short(results)]
-    parts = ["## In short", *short, "{{ headline() }}", "{{ warnings() }}"]
-    parts += ["## Observations", _observations(results)]
+    standings, headlines = _standings(results), _headlines(results)
+    stated = max(1, SENTENCES_IN_SHORT - len(standings))
+    parts = ["## In short", *standings, *headlines[:stated]]
+    parts += ["{{ headline() }}", "{{ warnings() }}"]
+    others = "\n".join(f"- {sentence}" for sentence in headlines[stated:])
+    parts += ["## Observations", others or _HOW_TO_READ]
     if results.prices:
         parts.append("## The price list")
         for prices in results.prices:
@@ -183,16 +186,8 @@ def _charts(results: Results, table: str) -> list[str]:
     return [f'{{{{ chart(id="{chart.anchor}") }}}}' for chart in charts]
 
 
-def _in_short(results: Results) -> list[str]:
-    """What the first sentences state: how implementations stand against the baseline in all rows,
-    and the figures of as many headlines as make these SENTENCES_IN_SHORT, of one at least.
-    """
-    standings = _standings(results)
-    return [*standings, *_headlines(results)[: max(1, SENTENCES_IN_SHORT - len(standings))]]
-
-
 def _standings(results: Results) -> list[str]:
-    """How each of a few implementations stands against the baseline."""
+    """A sentence for each of a few implementations that compares it with the baseline."""
     rows = [row for table in results.tables if not table.by_phase for row in table.rows]
     metrics = {row.metric for row in rows}
     if len(metrics) > 1:
@@ -208,13 +203,13 @@ def _standings(results: Results) -> list[str]:
     if len(rows) < 2:
         return []
     return [
-        f'{{{{ standing(rows="{patterns}", implementation="{implementation}") }}}}'
+        f'{{{{ standing(rows="{patterns}", implementation="{implementation}") }}}}.'
         for implementation in list(compared)[:MOST_IN_SHORT]
     ]
 
 
 def _headlines(results: Results) -> list[str]:
-    """The figures of each headline, in their order."""
+    """A sentence for each headline that states its figures in their order."""
     with_figures = {
         row.anchor: [c.implementation for c in row.cells if c.valid and c.value is not None]
         for table in results.tables
@@ -225,20 +220,10 @@ def _headlines(results: Results) -> list[str]:
         title = TYPED.sub(r"`\g<0>`", headline.title)  # the name of a row, not a figure
         row, names = f'row="{headline.anchor}"', with_figures[headline.anchor]
         if len(names) > 1:
-            found.append(f"{title}: {{{{ rank({row}) }}}}")
+            found.append(f"{title}: {{{{ rank({row}) }}}}.")
         elif names:
-            found.append(f'{title}: {{{{ figure({row}, implementation="{names[0]}") }}}}')
+            found.append(f'{title}: {{{{ figure({row}, implementation="{names[0]}") }}}}.')
     return found
-
-
-def _observations(results: Results) -> str:
-    """The headlines that the first sentences leave, or how to read a table."""
-    others = [text for text in _headlines(results) if text not in _in_short(results)]
-    return "\n".join(f"- {_sentence(text)}" for text in others) or _HOW_TO_READ
-
-
-def _sentence(text: str) -> str:
-    return f"{text}."
 
 
 _HOW_TO_READ: Final = (
