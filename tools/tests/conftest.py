@@ -1,15 +1,23 @@
-"""Settings of all tests: property tests try the same cases each time.
+"""What all tests share: one made-up project, rendered once, and the tiers in which tests run.
 
-`pytest --hypothesis-profile=nightly` tries many more cases, which differ each time.
+`pytest` runs what a change can break, on the made-up project. `pytest --nightly` also runs the tests
+that are marked `nightly`, and `pytest --committed` runs the tests that are marked `any_site` on
+what is committed in this repository.
 """
 
 from __future__ import annotations
 
+from pathlib import Path
+
+import pytest
 from hypothesis import HealthCheck, settings
+
+from kept import PROJECT_SOURCES, ROOT, kept
+from project import write_project
 
 settings.register_profile(
     "default",
-    max_examples=100,
+    max_examples=25,
     deadline=None,
     derandomize=True,
     suppress_health_check=[HealthCheck.too_slow],
@@ -18,3 +26,37 @@ settings.register_profile(
     "nightly", max_examples=5000, deadline=None, suppress_health_check=[HealthCheck.too_slow]
 )
 settings.load_profile("default")
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--nightly", action="store_true", help="run the tests of the nightly tier too")
+    parser.addoption(
+        "--committed", action="store_true", help="run tests of any site on the committed one"
+    )
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    def is_wanted(item: pytest.Item) -> bool:
+        if config.getoption("--committed"):
+            return item.get_closest_marker("any_site") is not None
+        return bool(config.getoption("--nightly")) or item.get_closest_marker("nightly") is None
+
+    left_out = [item for item in items if not is_wanted(item)]
+    if left_out:
+        config.hook.pytest_deselected(items=left_out)
+        items[:] = [item for item in items if is_wanted(item)]
+
+
+@pytest.fixture(scope="session")
+def project() -> Path:
+    """The made-up project, rendered. It must not be changed: `shutil.copytree` it."""
+    return kept("project", PROJECT_SOURCES, write_project)
+
+
+@pytest.fixture(scope="session")
+def root(request: pytest.FixtureRequest) -> Path:
+    """The project on which tests of any site run."""
+    if request.config.getoption("--committed"):
+        return ROOT
+    project: Path = request.getfixturevalue("project")
+    return project

@@ -1,42 +1,37 @@
-// Compares pictures pixel by pixel and prints, for each pair, the share that differs.
-//
-//   node compare.mjs <request.json>     { chromium, pairs: [[path, path]], threshold: 0 to 255 }
-//
-// Chromium decodes the pictures, so no other package is needed.
+// Compares pictures pixel by pixel, as a part of browser.mjs: for each pair, the share that differs.
+// A request: { pairs: [[path, path]], threshold: 0 to 255 }. Chromium decodes the pictures.
 
-import { createRequire } from "node:module";
 import { readFileSync } from "node:fs";
 
-const { chromium } = createRequire(import.meta.url)("playwright-core");
-const request = JSON.parse(readFileSync(process.argv[2], "utf8"));
-const browser = await chromium.launch({ executablePath: request.chromium, args: ["--no-sandbox"] });
-const page = await browser.newPage();
-const shares = [];
-for (const pair of request.pairs) {
-  const pictures = pair.map((path) => `data:image/png;base64,${readFileSync(path).toString("base64")}`);
-  shares.push(
-    await page.evaluate(
-      async ([pictures, threshold]) => {
-        const [a, b] = await Promise.all(
-          pictures.map(async (address) => {
-            const picture = new Image();
-            picture.src = address;
-            await picture.decode();
-            const { width, height } = picture;
-            const canvas = new OffscreenCanvas(width, height).getContext("2d");
-            canvas.drawImage(picture, 0, 0);
-            return { width, height, data: canvas.getImageData(0, 0, width, height).data };
-          }),
-        );
-        if (a.width !== b.width || a.height !== b.height) return 1;
-        let different = 0;
-        for (let i = 0; i < a.data.length; i += 4)
-          if ([0, 1, 2].some((c) => Math.abs(a.data[i + c] - b.data[i + c]) > threshold)) different += 1;
-        return different / (a.width * a.height);
-      },
-      [pictures, request.threshold],
-    ),
-  );
+export async function compare(browser, request) {
+  const page = await browser.newPage();
+  const shares = [];
+  for (const pair of request.pairs) {
+    const pictures = pair.map((path) => `data:image/png;base64,${readFileSync(path).toString("base64")}`);
+    shares.push(
+      await page.evaluate(
+        async ([pictures, threshold]) => {
+          const [a, b] = await Promise.all(
+            pictures.map(async (address) => {
+              const picture = new Image();
+              picture.src = address;
+              await picture.decode();
+              const { width, height } = picture;
+              const canvas = new OffscreenCanvas(width, height).getContext("2d");
+              canvas.drawImage(picture, 0, 0);
+              return { width, height, data: canvas.getImageData(0, 0, width, height).data };
+            }),
+          );
+          if (a.width !== b.width || a.height !== b.height) return 1;
+          let different = 0;
+          for (let i = 0; i < a.data.length; i += 4)
+            if ([0, 1, 2].some((c) => Math.abs(a.data[i + c] - b.data[i + c]) > threshold)) different += 1;
+          return different / (a.width * a.height);
+        },
+        [pictures, request.threshold],
+      ),
+    );
+  }
+  await page.close();
+  return shares;
 }
-await browser.close();
-console.log(JSON.stringify(shares));

@@ -1,11 +1,16 @@
-"""The example site, built once by current Zola and once by 0.17, and what looks at it."""
+"""The site of the made-up project, built once, and the one browser that looks at it.
+
+With `--committed`, tests of any site look at the committed one.
+"""
 
 from __future__ import annotations
 
 import functools
+import json
+import shutil
+import subprocess
 import threading
 import time
-import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
@@ -14,23 +19,30 @@ from typing import Any
 
 import pytest
 
+from kept import PROJECT_SOURCES, kept
 from pages import zolas
 from pages.fixture import ROOT, make_site
 from tlsperf.site import run
 
-BASE_URL = "https://owner.github.io/tlsperf"
+PATH = "tlsperf"
+BASE_URL = f"https://owner.github.io/{PATH}"
 """Where the built site would live: below a path, where a link from the root would break."""
 
-PATH = "tlsperf"
+SITE_SOURCES = (
+    *PROJECT_SOURCES,
+    *(ROOT / name for name in ("templates", "static", "package-lock.json")),
+    *sorted((ROOT / "content").glob("*.md")),
+    *sorted((ROOT / "content").glob("*/_index.md")),
+    *(ROOT / "data" / "biases.toml", ROOT / "data" / "corrections.toml"),
+    Path(__file__).with_name("fixture.py"),
+)
 
 
-def replaced() -> dict[str, str]:
-    """The report that replaces each replaced one, by the front matter of the committed pages."""
-    found: dict[str, str] = {}
-    for page in sorted((ROOT / "content" / "perf").glob("*/index.md")):
-        head = tomllib.loads(page.read_text("utf-8").split("+++")[1])
-        found |= dict.fromkeys(head["extra"]["report"].get("replaces", []), page.parent.name)
-    return found
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Tests of pages share a browser, so that one worker runs all of them."""
+    for item in items:
+        if Path(__file__).parent in item.path.parents:
+            item.add_marker(pytest.mark.xdist_group("pages"))
 
 
 @dataclass(frozen=True)
@@ -38,55 +50,49 @@ class Built:
     """A site as Zola wrote it."""
 
     public: Path
-    base_url: str
+    base_url: str = BASE_URL
+
+    @functools.cached_property
+    def _pages(self) -> dict[str, str]:
+        texts = {
+            str(path.relative_to(self.public)): path.read_text(encoding="utf-8")
+            for path in sorted(self.public.rglob("*.html"))
+        }
+        return {p: text for p, text in texts.items() if "<title>Redirect</title>" not in text}
 
     def pages(self) -> list[str]:
         """The path of every HTML page but Zola's redirects, relative to the site's root."""
-        return sorted(
-            str(path.relative_to(self.public))
-            for path in self.public.rglob("*.html")
-            if "<title>Redirect</title>" not in path.read_text(encoding="utf-8")
-        )
+        return list(self._pages)
 
     def text(self, path: str) -> str:
-        return (self.public / path).read_text(encoding="utf-8")
+        return self._pages.get(path) or (self.public / path).read_text(encoding="utf-8")
 
 
 @pytest.fixture(scope="session")
-def example_site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The source of the example site."""
-    return make_site(tmp_path_factory.mktemp("example"))
+def site_source(project: Path) -> Path:
+    """The source of the made-up site. It must not be changed: use `broken`."""
+    return kept("site", SITE_SOURCES, lambda folder: make_site(folder, project))
+
+
+@pytest.fixture
+def broken(site_source: Path, tmp_path: Path) -> Path:
+    """A copy of the made-up site for a test to break."""
+    return Path(shutil.copytree(site_source, tmp_path / "site", symlinks=True))
 
 
 @pytest.fixture(scope="session")
-def current_build(example_site: Path, tmp_path_factory: pytest.TempPathFactory) -> Built:
-    """The example site by current Zola."""
-    public = tmp_path_factory.mktemp("current") / "public"
-    run(zolas.current(), example_site, "build", BASE_URL, public)
-    return Built(public, BASE_URL)
+def site(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Built:
+    """The made-up site by current Zola, or the committed one."""
+    if request.config.getoption("--committed"):
+        public = tmp_path_factory.mktemp("committed") / "public"
+        run(zolas.current(), ROOT, "build", BASE_URL, public)
+        return Built(public)
+    source: Path = request.getfixturevalue("site_source")
 
+    def build(folder: Path) -> None:
+        run(zolas.current(), source, "build", BASE_URL, folder / "public")
 
-@pytest.fixture(scope="session")
-def old_build(example_site: Path, tmp_path_factory: pytest.TempPathFactory) -> Built:
-    """The example site by Zola 0.17."""
-    public = tmp_path_factory.mktemp("old") / "public"
-    run(zolas.old(), example_site, "build", BASE_URL, public)
-    return Built(public, BASE_URL)
-
-
-@pytest.fixture(scope="session", params=["current", "old"])
-def build(request: pytest.FixtureRequest) -> Built:
-    """The example site by either Zola."""
-    built: Built = request.getfixturevalue(f"{request.param}_build")
-    return built
-
-
-@pytest.fixture(scope="session")
-def committed_build(tmp_path_factory: pytest.TempPathFactory) -> Built:
-    """The site as it is committed, by current Zola."""
-    public = tmp_path_factory.mktemp("committed") / "public"
-    run(zolas.current(), ROOT, "build", BASE_URL, public)
-    return Built(public, BASE_URL)
+    return Built(kept("public", SITE_SOURCES, build) / "public")
 
 
 class _Quiet(SimpleHTTPRequestHandler):
@@ -112,37 +118,81 @@ class _Slow(_Quiet):
 
 
 def serve(
-    source: Path, root: Path, server_of: type[SimpleHTTPRequestHandler] = _Quiet
+    public: Path, scratch: Path, server_of: type[SimpleHTTPRequestHandler] = _Quiet
 ) -> Iterator[str]:
-    """Builds a site below a path of a server of this host, and yields its address."""
-    handler = functools.partial(server_of, directory=str(root))
+    """Serves a built site below a path of a server of this host, and yields its address."""
+    (scratch / PATH).symlink_to(public)
+    handler = functools.partial(server_of, directory=str(scratch))
     server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
-    base = f"http://127.0.0.1:{server.server_port}/{PATH}/"
-    run(zolas.current(), source, "build", base, root / PATH)
     threading.Thread(target=server.serve_forever, daemon=True).start()
-    yield base
+    yield f"http://127.0.0.1:{server.server_port}/{PATH}/"
     server.shutdown()
 
 
 @pytest.fixture(scope="session")
-def served(example_site: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """The address of the example site."""
-    yield from serve(example_site, tmp_path_factory.mktemp("served"))
+def served(site: Built, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The address of the site."""
+    yield from serve(site.public, tmp_path_factory.mktemp("served"))
 
 
 @pytest.fixture(scope="session")
-def committed_served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """The address of the committed site."""
-    yield from serve(ROOT, tmp_path_factory.mktemp("committed-served"))
+def slowly_served(site: Built, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The address of the site, whose pages arrive in pieces."""
+    yield from serve(site.public, tmp_path_factory.mktemp("slowly-served"), _Slow)
+
+
+class BrowserError(Exception):
+    """The browser is missing, with how to install it, or could not answer."""
+
+
+def _chromium() -> str:
+    for name in ("chromium", "chromium-browser", "google-chrome"):
+        if path := shutil.which(name):
+            return path
+    raise BrowserError("no Chromium: install one, on Debian with `apt-get install chromium`")
+
+
+class Browser:
+    """One Chromium, which answers the requests that browser.mjs describes."""
+
+    def __init__(self) -> None:
+        self._process: subprocess.Popen[str] | None = None
+
+    def _running(self) -> subprocess.Popen[str]:
+        if self._process is None:
+            script = Path(__file__).with_name("browser.mjs")
+            self._process = subprocess.Popen(
+                ["node", str(script), _chromium()],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                text=True,
+            )
+        return self._process
+
+    def ask(self, what: str, **request: Any) -> Any:
+        """The answer to a request."""
+        process = self._running()
+        assert process.stdin
+        assert process.stdout
+        process.stdin.write(json.dumps({"ask": what, **request}) + "\n")
+        process.stdin.flush()
+        line = process.stdout.readline()
+        if not line:
+            raise BrowserError("the browser ended; is `make setup` done?")
+        answer = json.loads(line)
+        if "error" in answer:
+            raise BrowserError(answer["error"])
+        return answer["answer"]
+
+    def close(self) -> None:
+        if self._process is not None and self._process.stdin:
+            self._process.stdin.close()
+            self._process.wait()
 
 
 @pytest.fixture(scope="session")
-def slowly_served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """The address of the committed site, whose pages arrive in pieces."""
-    yield from serve(ROOT, tmp_path_factory.mktemp("slowly-served"), _Slow)
-
-
-def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption(
-        "--update-pictures", action="store_true", help="write the kept pictures of pages anew"
-    )
+def browser() -> Iterator[Browser]:
+    """The browser of all tests; it starts at the first request."""
+    browser = Browser()
+    yield browser
+    browser.close()

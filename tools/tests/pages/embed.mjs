@@ -1,16 +1,7 @@
-// Measures the contrast of every text of an embedded report, in Chromium.
+// Measures the contrast of every text of an embedded report, as a part of browser.mjs.
 //
-//   node embed.mjs <request.json>
-//
-// The request: { chromium, base, pages, schemes: ["light" | "dark"] }. The answer: for each page and
-// scheme, how many texts there are, those below 4.5 to 1, and the color of the site's own heading.
-
-import { createRequire } from "node:module";
-import { readFileSync } from "node:fs";
-
-const { chromium } = createRequire(import.meta.url)("playwright-core");
-const request = JSON.parse(readFileSync(process.argv[2], "utf8"));
-const browser = await chromium.launch({ executablePath: request.chromium, args: ["--no-sandbox"] });
+// A request: { base, pages, schemes: ["light" | "dark"] }. The answer: for each page and scheme, how
+// many texts there are, those below 4.5 to 1, and the color of the site's own heading.
 
 function measured() {
   const channels = (color) => (color.match(/[\d.]+/g) ?? []).map(Number);
@@ -48,17 +39,18 @@ function measured() {
   };
 }
 
-const seen = [];
-for (const scheme of request.schemes) {
-  const context = await browser.newContext({ colorScheme: scheme, viewport: { width: 1280, height: 900 } });
-  for (const path of request.pages) {
-    const page = await context.newPage();
-    await page.goto(new URL(path, request.base).href, { waitUntil: "load" });
-    seen.push({ page: path, scheme, ...(await page.evaluate(measured)) });
-    if (request.shot) await page.screenshot({ path: `${request.shot}-${scheme}.png` });
-    await page.close();
+export async function embed(browser, request) {
+  const seen = [];
+  for (const scheme of request.schemes) {
+    const context = await browser.newContext({ colorScheme: scheme, viewport: { width: 1280, height: 900 } });
+    for (const path of request.pages) {
+      const page = await context.newPage();
+      await page.goto(new URL(path, request.base).href, { waitUntil: "load" });
+      seen.push({ page: path, scheme, ...(await page.evaluate(measured)) });
+      if (request.shot) await page.screenshot({ path: `${request.shot}-${scheme}.png` });
+      await page.close();
+    }
+    await context.close();
   }
-  await context.close();
+  return seen;
 }
-await browser.close();
-console.log(JSON.stringify(seen));

@@ -1,19 +1,12 @@
-// Plays steps on the Explore page in Chromium and prints what it shows after each, as JSON.
+// Plays steps on the Explore page and reports what it shows after each: a part of browser.mjs.
 //
-//   node explore.mjs <request.json>
-//
-// The request: { chromium, base, plays: [[step]] }, a step being one of { open: address },
+// A request: { base, plays: [[step]] }, a step being one of { open: address },
 // { click: selector }, { press: key }, { select: anchor of a table }, { choose: [name, value] },
 // { save: true } (clicks and reads the file), { go: -1 or 1 },
 // { width: px }, { scheme: "light" | "dark" }, { fail: part of an address that then fails },
 // { answer: [part of an address, its body from then on] }, { script: false }. The answer: for each play what it showed after each step, and all messages.
 
 import { readFileSync } from "node:fs";
-import { createRequire } from "node:module";
-
-const { chromium } = createRequire(import.meta.url)("playwright-core");
-const request = JSON.parse(readFileSync(process.argv[2], "utf8"));
-const browser = await chromium.launch({ executablePath: request.chromium, args: ["--no-sandbox"] });
 
 // Runs in the page: what a reader sees.
 function look() {
@@ -106,7 +99,7 @@ function look() {
   };
 }
 
-async function play(steps) {
+async function play(browser, request, steps) {
   const script = !steps.some((step) => step.script === false);
   const context = await browser.newContext({ javaScriptEnabled: script, reducedMotion: "reduce" });
   const page = await context.newPage();
@@ -147,7 +140,8 @@ async function play(steps) {
   return { seen, saved, messages, requests };
 }
 
-const played = [];
-for (const steps of request.plays) played.push(await play(steps));
-await browser.close();
-console.log(JSON.stringify(played));
+export async function explore(browser, request) {
+  const played = [];
+  for (const steps of request.plays) played.push(await play(browser, request, steps));
+  return played;
+}

@@ -1,0 +1,727 @@
+"""The made-up project of all tests: runs of three libraries on two hosts, and their reports.
+
+Its figures are invented, the files have our own raw formats, and everything else (results, charts,
+pages over several reports) is what `tlsperf render` makes of them. The bytes are the same each time.
+It has what pages can show, in a few rows each: rates, times, counts, bytes, memory, latencies with a
+histogram, set-ups, threads, versions, a run in two sessions, a figure that must not count, a library
+that cannot do something, a disturbed round, and a report that somebody else published.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import io
+import json
+import random
+import shutil
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
+from pathlib import Path
+from typing import Any, Final
+
+import tomlkit
+
+from fixture_run import ROOT
+from test_hdr import encoded
+from tlsperf.publish.render import render_reports
+from tlsperf.publish.scaffold import new_report
+
+BORING: Final = "boringssl-30cd935"
+OPENSSL: Final = "openssl-3.6.1"
+RUSTLS: Final = "rustls-0.23.37-aws-lc-rs"
+LIBRARIES: Final = (BORING, OPENSSL, RUSTLS)
+HOST: Final = "example-host"
+OTHER_HOST: Final = "example-arm"
+
+AES128, AES256 = "AES_128_GCM_SHA256", "AES_256_GCM_SHA384"
+HANDSHAKE: Final = {
+    "operation": "handshake",
+    "protocol": "1.3",
+    "cipher_suite": f"TLS_{AES256}",
+    "authentication": "server",
+    "resumption": "none",
+    "threads": 1,
+}
+HYBRID: Final = "X25519MLKEM768"
+SIDES: Final = ("client", "server")
+
+Observations = list[dict[str, Any]]
+Figures = Callable[[str, str | None], Observations]
+"""The figures of an implementation on a side, before noise."""
+
+
+HOSTS: Final[dict[str, dict[str, Any]]] = {
+    HOST: {
+        "id": HOST,
+        "description": "A bare-metal server, as an example.",
+        "cpu": "Example Xeon E-2386G",
+        "cpu_model": "family 6, model 167, stepping 1",
+        "architecture": "x86_64",
+        "cores": 2,
+        "threads": 4,
+        "memory_bytes": 34359738368,
+        "os": "Debian 12 (Bookworm)",
+        "virtual": False,
+        "governor": "performance",
+    },
+    OTHER_HOST: {
+        "id": OTHER_HOST,
+        "cpu": "Example Altra",
+        "cpu_model": "Neoverse N1, part 0xd0c",
+        "architecture": "aarch64",
+        "cores": 80,
+        "threads": 80,
+        "kernel": "6.1.0",
+        "virtual": True,
+        "virtualization": "kvm",
+    },
+}
+"""A server, and a virtual machine of another architecture."""
+
+
+@dataclass(frozen=True)
+class Block:
+    """A scenario with its sides and figures; `absent` has the implementations that cannot do it."""
+
+    scenario: dict[str, Any]
+    figures: Figures
+    sides: Sequence[str | None] = SIDES
+    absent: Sequence[str] = ()
+    invalid: tuple[str, str] | None = None
+    histogram: bool = False
+
+
+@dataclass(frozen=True)
+class MadeRun:
+    """A run in our own raw format."""
+
+    id: str
+    suite: str
+    blocks: Sequence[Block]
+    family: str = ""
+    host: str = HOST
+    implementations: Sequence[str] = LIBRARIES
+    rounds: int = 12
+    sessions: int = 1
+    disturbed: int | None = None
+    counter: str | None = None
+    build: str = ""
+    """What the ids of its builds end in, where another run has the same ones."""
+    commit: str | None = None
+
+    @property
+    def ids(self) -> dict[str, str]:
+        """The id of each implementation."""
+        return {it: f"{it}-{self.build}" if self.build else it for it in self.implementations}
+
+
+# --- figures -------------------------------------------------------------------------------------
+
+
+def speed(implementation: str) -> float:
+    """How fast an implementation is; versions of one library differ by a few per cent."""
+    library, version = implementation.split("-")[:2]
+    factor = {"boringssl": 1.3, "openssl": 1.0, "rustls": 1.7, "aws": 1.5}[library]
+    older = {"3.0.8": 0.8, "3.5.5": 0.99, "0.22.4": 0.9, "0.23.20": 0.998, "29cd934": 0.97}
+    return factor * older.get(version, 1.0)
+
+
+def observation(
+    metric: str, value: float, unit: str, phase: str = "total", statistic: str = "value"
+) -> dict[str, Any]:
+    found = {"phase": phase, "metric": metric, "statistic": statistic, "value": value, "unit": unit}
+    return {key: value for key, value in found.items() if (key, value) != ("statistic", "value")}
+
+
+def rate(base: float, unit: str = "handshakes/s") -> Figures:
+    """A rate, with its time by phase for handshakes; servers and receivers do a little less."""
+
+    def figures(implementation: str, side: str | None) -> Observations:
+        value = base * speed(implementation) * (0.9 if side in ("server", "receiver") else 1.0)
+        found = [observation("rate", value, unit)]
+        if unit == "handshakes/s" and side:
+            parts = {"construction": 0.05, "flight-1": 0.35, "flight-2": 0.6}
+            found += [
+                observation("duration", 1e6 / value * share, "µs", phase)
+                for phase, share in parts.items()
+            ]
+        return found
+
+    return figures
+
+
+def latency(base: float) -> Figures:
+    """A rate with the percentiles of single handshakes; a library's tail is not its median."""
+
+    def figures(implementation: str, side: str | None) -> Observations:
+        value = base * speed(implementation)
+        tail = 1.0 + 0.2 * (LIBRARIES.index(implementation) + 1)
+        percentiles = {"p5": 0.97, "p50": 1.0, "p90": 1.1, "p99": tail, "p99.9": 2 * tail}
+        times = {**percentiles, "max": 6 * tail}
+        return [
+            *rate(base)(implementation, side),
+            *(
+                observation("duration", 1e6 / value * by, "µs", statistic=s)
+                for s, by in times.items()
+            ),
+            *(
+                observation("stall", 9e5 / value * times[s], "µs", statistic=s)
+                for s in ("p50", "p99", "max")
+            ),
+        ]
+
+    return figures
+
+
+def memory(base: float) -> Figures:
+    def figures(implementation: str, side: str | None) -> Observations:
+        held = base / speed(implementation) * (1.2 if side == "server" else 1.0)
+        return [
+            observation(metric, round(held * by), "bytes/connection", phase)
+            for phase, by in (("construction", 0.5), ("handshake", 1.3), ("data", 1.0))
+            for metric in ("allocated", "resident")
+        ]
+
+    return figures
+
+
+def calls(base: int) -> Figures:
+    """What a library asks of the allocator and the kernel for a handshake; of all, equal counts."""
+
+    def figures(implementation: str, side: str | None) -> Observations:
+        many = round(base / speed(implementation))
+        return [
+            observation("allocations", many, "allocations/handshake"),
+            observation("allocated-in-all", 80 * many, "bytes/handshake"),
+            observation("peak-allocated", 30 * many, "bytes"),
+            observation("frees", many - 7, "frees/handshake"),
+            observation("mutex-locks", 0, "locks/handshake"),
+            observation("locked-instructions", 3 * many, "locked instructions/handshake"),
+            observation("kernel-calls", 2 if implementation == OPENSSL else 0, "calls/handshake"),
+        ]
+
+    return figures
+
+
+def wire(sent: int) -> Figures:
+    """Bytes of a handshake in two flights of each side, and the calls for them."""
+
+    def figures(implementation: str, side: str | None) -> Observations:
+        whole = sent + (40 if implementation == RUSTLS else 0) + (1900 if side == "server" else 0)
+        found: Observations = []
+        for phase, share in (("flight-1", 0.75), ("flight-2", 0.25), ("total", 1.0)):
+            size = round(whole * share)
+            found += [
+                observation("wire-bytes", size, "bytes/handshake", phase),
+                observation("wire-records", 1 + (phase == "total"), "records/handshake", phase),
+                observation("wire-messages", 1, "messages/handshake", phase),
+                observation("wire-segments", -(-size // 1460), "segments/handshake", phase),
+            ]
+        return [
+            *found,
+            observation("key-share", sent - 200, "bytes"),
+            observation("round-trips", 1, "round trips"),
+            observation("transport-reads", 7 if implementation == BORING else 4, "reads/handshake"),
+            observation("transport-writes", 2, "writes/handshake"),
+            *(
+                observation(f"{call}-size", size, "bytes", statistic=statistic)
+                for call in ("read", "write")
+                for statistic, size in (("value", 5), ("min", 1), ("max", 16389))
+            ),
+        ]
+
+    return figures
+
+
+def set_up(base: float) -> Figures:
+    def figures(implementation: str, side: str | None) -> Observations:
+        by = 1 / speed(implementation)
+        return [
+            observation("duration", base * by, "µs"),
+            observation("duration", 0.9 * base * by, "µs", "construction"),
+            observation("duration", 0.1 * base * by, "µs", "destruction"),
+            observation("allocated", round(9000 * by), "bytes"),
+            observation("resident", 8192, "bytes"),
+            observation("allocations", round(300 * by), "allocations"),
+            observation("allocated-in-all", round(20_000 * by), "bytes"),
+            observation("peak-allocated", round(10_000 * by), "bytes"),
+        ]
+
+    return figures
+
+
+def connection(base: float) -> Figures:
+    """Connections of both sides together, or the processor time of one."""
+
+    def figures(implementation: str, side: str | None) -> Observations:
+        if side is None:
+            return [observation("rate", base * speed(implementation), "connections/s")]
+        time = 1e6 / base / speed(implementation) / 2
+        return [
+            observation("processor-time", time * share, "µs", phase)
+            for phase, share in (("total", 1.0), ("user", 0.7), ("system", 0.3))
+        ]
+
+    return figures
+
+
+# --- scenarios -----------------------------------------------------------------------------------
+
+
+def full(certificate: str, group: str, **more: Any) -> dict[str, Any]:
+    return {**HANDSHAKE, "certificate": certificate, "key_exchange": group, **more}
+
+
+def resumed(protocol: str = "1.3", **more: Any) -> dict[str, Any]:
+    group = {"key_exchange": "X25519"} if protocol == "1.3" else {}
+    suite = f"TLS_{AES256}" if protocol == "1.3" else f"TLS_ECDHE_RSA_WITH_{AES256}"
+    scenario = {**HANDSHAKE, "protocol": protocol, "cipher_suite": suite, **group, **more}
+    return {**scenario, "resumption": "ticket"}
+
+
+TRANSFER: Final = {
+    "operation": "transfer",
+    "protocol": "1.3",
+    "cipher_suite": f"TLS_{AES256}",
+    "size": 65536,
+    "in_flight": 65536,
+    "threads": 1,
+}
+ENDS: Final = ("sender", "receiver")
+SERVER: Final = (
+    Block(TRANSFER, rate(7000, "MiB/s"), ENDS),
+    Block(full("rsa-2048", "X25519"), rate(2500)),
+    Block(full("ecdsa-p256", "X25519"), rate(9000), invalid=(OPENSSL, "server")),
+    Block(resumed(), rate(14_000), absent=(BORING,)),
+)
+CERTIFICATES: Final = (("rsa-2048", 2500, 232), ("ecdsa-p256", 9000, 232), ("ml-dsa-44", 5000, 232))
+HYBRID_COSTS: Final = {"X25519": (1.0, 0), HYBRID: (0.85, 1184)}
+
+
+def post_quantum() -> Iterator[Block]:
+    for certificate, base, _ in CERTIFICATES:
+        for group, (share, _) in HYBRID_COSTS.items():
+            yield Block(full(certificate, group), rate(base * share))
+    hello = {"operation": "client-hello", "certificate": "ecdsa-p256"}
+    for shares, base in (
+        ("X25519", 110_000),
+        (HYBRID, 30_000),
+        (f"{HYBRID}+X25519-shared", 29_000),
+    ):
+        scenario = {**HANDSHAKE, **hello, "variant": shares}
+        yield Block(scenario, rate(base, "operations/s"), ("client",))
+
+
+def flights() -> Iterator[Block]:
+    for certificate, _, sent in CERTIFICATES:
+        for group, (_, added) in HYBRID_COSTS.items():
+            yield Block(full(certificate, group), wire(sent + added))
+
+
+def threads_of(scenario: dict[str, Any], base: float) -> Iterator[Block]:
+    """One, two and four threads, of which two cores make less than twice as much."""
+    for count, by in ((1, 1.0), (2, 1.9), (4, 1.95)):
+        together = {**scenario, "threads": count}
+        yield Block(together, rate(base * by), sides=(None, *SIDES))
+
+
+VERSIONS: Final = (
+    "openssl-3.0.8",
+    "openssl-3.5.5",
+    OPENSSL,
+    "rustls-0.22.4-aws-lc-rs",
+    "rustls-0.23.20-aws-lc-rs",
+    RUSTLS,
+)
+OLDER: Final = ("boringssl-29cd934", "openssl-3.5.5", "rustls-0.23.20-aws-lc-rs")
+BUILDS: Final = (
+    *(f"openssl-3.{minor}.0" for minor in range(7)),
+    *(f"rustls-0.{minor}.0-aws-lc-rs" for minor in range(19, 24)),
+    "boringssl-0.20260101",
+)
+"""More than a page is wide."""
+OF_VERSIONS: Final = (
+    Block(TRANSFER, rate(7000, "MiB/s"), ENDS),
+    Block(full("rsa-2048", "X25519"), rate(2500)),
+    Block(resumed(), rate(14_000)),
+)
+SIZES: Final = (16, 256, 1024, 4096, 16384, 65536)
+PRIMITIVES: Final = {
+    "aes-256-gcm-seal-16384": (8000, "MiB/s"),
+    "aes-256-gcm-open-16384": (8200, "MiB/s"),
+    "rsa-2048-sign": (3000, "operations/s"),
+    "ecdsa-p256-sign": (40_000, "operations/s"),
+    "x25519": (30_000, "operations/s"),
+}
+CLIENT: Final = full("ecdsa-p256", "X25519")
+
+OLD, NEW, ARM = "2026-10-01-server", "2026-11-01-server", "2026-10-02-arm"
+BOTH, WIDE, PUBLISHED = "2026-11-12-hosts", "2026-11-06-builds", "2025-03-01-published"
+
+RUNS: Final = (
+    MadeRun(OLD, "server", SERVER, "main", implementations=OLDER),
+    MadeRun(NEW, "server", SERVER, "main", disturbed=3),
+    MadeRun(ARM, "server", SERVER, "main", OTHER_HOST, rounds=4, sessions=2, build="arm"),
+    MadeRun("2026-11-02-post-quantum", "post-quantum", list(post_quantum())),
+    MadeRun("2026-11-02-flights", "post-quantum", list(flights()), counter="wire", rounds=2),
+    MadeRun(
+        "2026-11-03-memory", "memory", [Block({**CLIENT, "operation": "memory"}, memory(20_000))]
+    ),
+    MadeRun(
+        "2026-11-04-latency",
+        "latency",
+        [
+            Block(CLIENT, latency(9000), histogram=True),
+            Block({**CLIENT, "threads": 2}, latency(17_000)),
+            Block(resumed(), latency(14_000)),
+        ],
+    ),
+    MadeRun(
+        "2026-11-05-threads",
+        "threads",
+        [
+            *threads_of(full("rsa-2048", "X25519"), 2000),
+            *threads_of(resumed(), 9000),
+            *threads_of(resumed("1.2", certificate="rsa-2048"), 15_000),
+        ],
+    ),
+    MadeRun(
+        WIDE,
+        "configurations",
+        [
+            *(Block({**TRANSFER, "size": size}, rate(7000, "MiB/s"), ENDS) for size in SIZES),
+            Block(resumed(), rate(14_000)),
+        ],
+        implementations=BUILDS,
+    ),
+    MadeRun("2026-11-07-versions", "history", OF_VERSIONS, implementations=VERSIONS),
+    MadeRun("2026-11-08-calls", "calls", [Block(CLIENT, calls(260))], counter="calls", rounds=2),
+    MadeRun(
+        "2026-11-09-set-up",
+        "set-up",
+        [
+            Block({**CLIENT, "operation": "set-up", "variant": variant}, set_up(base), (None,))
+            for variant, base in (("client", 300), ("server", 400), ("process", 5000))
+        ],
+    ),
+    MadeRun(
+        "2026-11-10-sockets",
+        "sockets",
+        [
+            Block(
+                {**full("rsa-2048", "X25519"), "operation": "connection"},
+                connection(1500),
+                (None, *SIDES),
+            ),
+            Block(full("rsa-2048", "X25519"), rate(2500)),
+        ],
+    ),
+    MadeRun(
+        "2026-11-11-primitives",
+        "primitives",
+        [
+            Block({"operation": "primitive", "variant": name}, rate(base, unit), (None,))
+            for name, (base, unit) in PRIMITIVES.items()
+        ],
+    ),
+)
+
+REPORTS: Final[dict[str, tuple[str, ...]]] = {
+    **{run.id: (run.id,) for run in RUNS if run.id not in ("2026-11-02-flights", PUBLISHED)},
+    "2026-11-02-post-quantum": ("2026-11-02-post-quantum", "2026-11-02-flights"),
+    "2026-11-11-primitives": ("2026-11-11-primitives", NEW),
+    PUBLISHED: (PUBLISHED,),
+    BOTH: (NEW, ARM),
+}
+"""The runs of each report."""
+
+# --- writing -------------------------------------------------------------------------------------
+
+NOISELESS: Final = (
+    *("bytes", "allocations", "frees", "locks", "locked", "calls"),
+    *("reads", "writes", "records", "messages", "segments", "round trips"),
+)
+
+
+def with_noise(made: dict[str, Any], noise: random.Random, session: int) -> dict[str, Any]:
+    """An observation of a round: times and rates differ by up to 1.6%, counts not at all."""
+    if made["unit"].startswith(NOISELESS):
+        return made
+    shift = 1 + 0.008 * (noise.uniform(-1, 1) + noise.uniform(-1, 1)) + 0.004 * (session - 1)
+    return {**made, "value": round(made["value"] * shift, 3)}
+
+
+def raw_records(run: MadeRun) -> bytes:
+    """The content of raw/records.jsonl."""
+    noise = random.Random(run.id)
+    lines: list[dict[str, Any]] = []
+
+    def write(kind: str, in_round: int, **fields: Any) -> None:
+        time = f"{run.id[:10]}T08:{len(lines) // 60 % 60:02}:{len(lines) % 60:02}Z"
+        session = 1 + (in_round - 1) * run.sessions // run.rounds if run.sessions > 1 else 1
+        placed = {"session": session} if run.sessions > 1 else {}
+        lines.append(
+            {"schema": 1, "kind": kind, "time": time, **placed, "round": in_round, **fields}
+        )
+
+    for in_round in range(1, run.rounds + 1 + (run.disturbed is not None)):
+        session = 1 + (in_round - 1) * run.sessions // run.rounds if run.sessions > 1 else 1
+        for number, block in enumerate(run.blocks):
+            for implementation, name in run.ids.items():
+                mark = {"block": number, "implementation": name, "elapsed_seconds": 1.0}
+                if implementation in block.absent:
+                    reason = "it has no tickets in this build"
+                    write("block", in_round, **mark, status="absent", reason=reason)
+                    continue
+                for side in block.sides:
+                    scenario = {**block.scenario, **({"side": side} if side else {})}
+                    found = block.figures(implementation, side)
+                    made = [with_noise(it, noise, session) for it in found]
+                    more: dict[str, Any] = {} if run.counter else {"elapsed_seconds": 0.5}
+                    if (implementation, side) == block.invalid and in_round == 2:
+                        more |= {"valid": False, "note": "the process was stopped meanwhile"}
+                    if block.histogram and side:
+                        more["histogram"] = histogram(found)
+                    write(
+                        "measurement",
+                        in_round,
+                        implementation=name,
+                        scenario=scenario,
+                        observations=made,
+                        operations=1000,
+                        **more,
+                    )
+                write("block", in_round, **mark, status="measured")
+        state: dict[str, Any] = {"elapsed_seconds": 60.0}
+        if in_round == run.disturbed:
+            state |= {"disturbed": True, "reasons": ["steal time 3.2% is above 1%"]}
+        write("round", in_round, **state)
+    text = "".join(
+        json.dumps(line, ensure_ascii=False, separators=(",", ":")) + "\n" for line in lines
+    )
+    return text.encode()
+
+
+def histogram(observations: Observations) -> str:
+    """Handshakes around the median and a few in the tail, in bins of an HdrHistogram."""
+    time = next(it["value"] for it in observations if it.get("statistic") == "p50") * 1000
+    middle = bin_of(time)
+    return encoded({middle - 20: 200, middle: 700, middle + 60: 90, middle + 400: 10})
+
+
+def bin_of(nanoseconds: float) -> int:
+    """The bin of a time in a histogram of 3 digits: 2,048 first bins, then 1,024 for each octave."""
+    octave = max(0, int(nanoseconds).bit_length() - 11)
+    return octave * 1024 + (int(nanoseconds) >> octave)
+
+
+def described(run: MadeRun, implementation: str) -> dict[str, Any]:
+    """An implementation as run.toml has it."""
+    library, version, provider = ([*implementation.split("-", 2), ""])[:3]
+    found: dict[str, Any] = {
+        "id": run.ids[implementation],
+        "library": library,
+        "version": version,
+        "c_compiler": "clang 19.1.7",
+        "linkage": "static",
+        "binary_sha256": hashlib.sha256(run.ids[implementation].encode()).hexdigest(),
+    }
+    if provider:
+        found |= {
+            "provider": provider,
+            "provider_version": "1.16.1",
+            "rust_compiler": "rustc 1.94.0",
+        }
+    more = {"build": run.build, "commit": run.commit}
+    return found | {key: value for key, value in more.items() if value}
+
+
+def write_folder(folder: Path, table: dict[str, Any], name: str, data: bytes, format_: str) -> None:
+    """Writes a run with one raw file."""
+    (folder / "raw").mkdir(parents=True)
+    (folder / "raw" / name).write_bytes(data)
+    file = {
+        "path": f"raw/{name}",
+        "sha256": hashlib.sha256(data).hexdigest(),
+        "bytes": len(data),
+        "format": format_,
+    }
+    text = tomlkit.dumps({"schema": 1, **table, "files": [file]})
+    (folder / "run.toml").write_text(text, encoding="utf-8")
+
+
+def write_made(runs: Path, run: MadeRun) -> None:
+    """Writes a run into a folder of runs."""
+    command = f"tlsbench run --suite bench/suites/{run.suite}.toml --out data/runs/{run.id}"
+    table: dict[str, Any] = {
+        "id": run.id,
+        "date": date.fromisoformat(run.id[:10]),
+        "complete": True,
+        "rounds": run.rounds,
+        "seed": 42,
+        "allocator": "system",
+        "host_id": run.host,
+        "host": HOSTS[run.host],
+        "tool": {"name": "tlsbench", "version": "0.1.0", "commands": [command]},
+        "suite": {"name": run.suite, "family": run.family or run.suite},
+        "implementations": [described(run, it) for it in run.implementations],
+    }
+    if run.counter:
+        table["counter"] = {"name": run.counter, "version": "3.19.0"}
+    if run.commit:
+        table["finished"] = datetime.fromisoformat(f"{run.id[:10]}T04:00:00Z")
+    if run.sessions > 1:
+        began = datetime.fromisoformat(f"{run.id[:10]}T08:00:00Z")
+        table["sessions"] = [
+            {
+                "number": number,
+                "started": began + timedelta(hours=number),
+                "rounds": run.rounds // run.sessions,
+                "seed": number,
+            }
+            for number in range(1, run.sessions + 1)
+        ]
+    write_folder(runs / run.id, table, "records.jsonl", raw_records(run), "tlsbench/1")
+
+
+_PUBLISHED: Final = """\
+operation,protocol,cipher_suite,certificate,resumption,side,implementation,version,value,unit
+transfer,1.3,aes-256-gcm,rsa-2048,none,sending,OpenSSL,3.3.2,5560.79,MB/s
+transfer,1.3,aes-256-gcm,rsa-2048,none,sending,rustls,0.23.15,6043.04,MB/s
+handshake,1.3,aes-256-gcm,rsa-2048,none,server,OpenSSL,3.3.2,1560.79,handshakes/s
+handshake,1.3,aes-256-gcm,rsa-2048,none,server,rustls,0.23.15,2043.04,handshakes/s
+"""
+"""Figures that somebody else published, as the importer of `published` reads them."""
+
+_NOTES: Final = f"""\
+[[note]]
+id = "two-programs"
+kind = "tool"
+title = "Two programs, not one"
+text = "Each library was measured by a program of its own, as an example of a caveat."
+warning = "The programs do not do the same work."
+runs = ["{PUBLISHED}"]
+sources = [{{ title = "Elsewhere", url = "https://example.org/programs" }}]
+
+[[note]]
+id = "one-side"
+kind = "page"
+title = "The page swapped two columns"
+text = "A caveat about some rows, as an example."
+runs = ["{PUBLISHED}"]
+scenarios = [{{ operation = "transfer" }}]
+sources = [{{ title = "Elsewhere", url = "https://example.org/page" }}]
+"""
+
+
+def write_published(runs: Path) -> None:
+    """Writes the run of a report that somebody else published."""
+    table = {
+        "id": PUBLISHED,
+        "date": date.fromisoformat(PUBLISHED[:10]),
+        "host_id": HOST,
+        "tool": {"name": "openssl-bench, rustls' bench"},
+        "suite": {"name": "published", "family": "main"},
+        "source": {
+            "title": "Elsewhere",
+            "url": "https://example.org/",
+            "estimator": "one run",
+            "note": "Figures as published.",
+        },
+        "implementations": [
+            {"id": "openssl-3.3.2", "library": "openssl", "version": "3.3.2"},
+            {
+                "id": "rustls-0.23.15-aws-lc-rs",
+                "library": "rustls",
+                "version": "0.23.15",
+                "provider": "aws-lc-rs",
+            },
+        ],
+    }
+    write_folder(runs / PUBLISHED, table, "published.csv", _PUBLISHED.encode(), "published")
+
+
+def write_hosts(root: Path) -> None:
+    hosts = root / "data" / "hosts"
+    hosts.mkdir(parents=True, exist_ok=True)
+    for facts in HOSTS.values():
+        table = {"schema": 1, "name": facts["cpu"], **facts}
+        (hosts / f"{facts['id']}.toml").write_text(tomlkit.dumps(table), encoding="utf-8")
+
+
+NIGHTS: Final = "main-branch"
+STEP: Final = 7
+
+
+def write_nights(root: Path) -> None:
+    """Ten nights of a main branch; from the seventh on a handshake takes 2% more instructions."""
+    for day in range(1, 11):
+        instructions = 900_000 * (1.02 if day >= STEP else 1.0)
+
+        def figures(_: str, side: str | None, base: float = instructions) -> Observations:
+            return [observation("instructions", round(base), "instructions/handshake")]
+
+        night = MadeRun(
+            f"2026-11-{day:02}-rustls",
+            "nightly",
+            [Block(full("ecdsa-p256", "X25519"), figures), Block(resumed(), figures)],
+            implementations=[RUSTLS],
+            rounds=3,
+            counter="callgrind",
+            commit=f"{day:02}" * 20,
+        )
+        write_made(root / "data" / "nightly" / NIGHTS, night)
+
+
+_SAID: Final = """\
+One sends {{{{ figure(row="{row}", implementation="{implementation}") }}}}: \
+{{{{ ratio(row="{row}", implementation="{implementation}") }}}}.
+
+- {{{{ verdict(row="{row}", implementation="{implementation}") }}}}.
+- {{{{ verdict(row="{row}", implementation="{implementation}", over="{baseline}") }}}}.
+- {{{{ unchanged(row="{row}", implementation="{implementation}", over="{baseline}") }}}}.
+- {{{{ change(row="{row}", before="{baseline}", after="{implementation}") }}}}.
+- {{{{ rank(row="{row}") }}}}.
+- {{{{ extreme(rows="*", implementation="{implementation}", which="smallest") }}}}.
+- {{{{ agree(rows="full-* !*-client", implementation="{implementation}") }}}}.
+
+| Markdown | table |
+|---|---:|
+| as people | write them |
+"""
+_BY_PHASE: Final = """\
+{{ table(id="full-handshakes-phases") }}
+
+{{ table(id="resumed-handshakes-phases") }}"""
+ROW: Final = "transfer-1-3-aes-256-gcm-64-kib-in-flight-sending"
+"""A row of the report NEW."""
+
+
+def write_reports(root: Path) -> None:
+    """Writes each report as `tlsperf new` makes it, one of them with every kind of sentence."""
+    for name, runs in sorted(REPORTS.items()):
+        page = new_report(root, runs, slug=name[11:], on=date.fromisoformat(name[:10]))
+        if name == NEW:
+            text = page.read_text(encoding="utf-8")
+            said = _SAID.format(row=ROW, implementation=RUSTLS, baseline=OPENSSL)
+            text = text.replace("## Observations\n\n", f"## Observations\n\n{said}\n")
+            text = text.replace("## Changes", f"{_BY_PHASE}\n\n## Changes")
+            page.write_text(text, encoding="utf-8")
+
+
+def write_project(root: Path) -> Path:
+    """Writes data and reports below `root`, rendered; returns `root`."""
+    shutil.copy(ROOT / "config.toml", root)
+    runs = root / "data" / "runs"
+    write_hosts(root)
+    for run in RUNS:
+        write_made(runs, run)
+    write_published(runs)
+    write_nights(root)
+    (root / "data" / "notes.toml").write_text(_NOTES, encoding="utf-8")
+    write_reports(root)
+    with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
+        render_reports(root, check=False)
+    return root
