@@ -13,8 +13,8 @@ from fixture_run import EXAMPLE
 from test_scenarios import ROOT
 from tlsperf.contract.results import Noise, NoiseRow, Results, ShownCaveat, Table
 from tlsperf.contract.run import RunWarning, Source
+from tlsperf.load.notes import known_notes
 from tlsperf.load.shortcodes import shortcodes
-from tlsperf.publish.assemble import known_notes
 from tlsperf.publish.exports import layouts_csv
 from tlsperf.publish.page_json import MOST_FILES, MOST_NOISE, page_json
 from tlsperf.report.charts.panels import short_names
@@ -216,7 +216,7 @@ def test_a_noise_floor_of_many_rows_is_left_out(results: Results) -> None:
 
 
 def test_a_note_has_its_text_and_sources(results: Results) -> None:
-    known = known_notes(ROOT)
+    known = known_notes(ROOT / "data")
     shown = [ShownCaveat(id=known[1].id, kind=known[1].kind)]
     [note] = json.loads(page_json(results.model_copy(update={"notes": shown}), known))["notes"]
     assert (note["title"], note["text"]) == (known[1].title, known[1].text)
