@@ -13,8 +13,8 @@ from fixture_run import EXAMPLE
 from test_scenarios import ROOT
 from tlsperf.contract.results import Noise, NoiseRow, Results, ShownCaveat, Table
 from tlsperf.contract.run import RunWarning, Source
+from tlsperf.load.notes import known_notes
 from tlsperf.load.shortcodes import shortcodes
-from tlsperf.publish.assemble import known_notes
 from tlsperf.publish.exports import layouts_csv
 from tlsperf.publish.page_json import MOST_FILES, MOST_NOISE, page_json
 from tlsperf.report.charts.panels import short_names
@@ -25,8 +25,11 @@ def results() -> Results:
     return Results.model_validate_json(EXAMPLE.read_text(encoding="utf-8"))
 
 
+NOTES = known_notes(ROOT / "data")
+
+
 def page(results: Results, **changes: Any) -> dict[str, Any]:
-    table: dict[str, Any] = json.loads(page_json(results.model_copy(update=changes)))
+    table: dict[str, Any] = json.loads(page_json(results.model_copy(update=changes), NOTES))
     return table
 
 
@@ -216,11 +219,10 @@ def test_a_noise_floor_of_many_rows_is_left_out(results: Results) -> None:
 
 
 def test_a_note_has_its_text_and_sources(results: Results) -> None:
-    known = known_notes(ROOT)
-    shown = [ShownCaveat(id=known[1].id, kind=known[1].kind)]
-    [note] = json.loads(page_json(results.model_copy(update={"notes": shown}), known))["notes"]
-    assert (note["title"], note["text"]) == (known[1].title, known[1].text)
-    assert [source["url"] for source in note["sources"]] == [s.url for s in known[1].sources]
+    shown = [ShownCaveat(id=NOTES[1].id, kind=NOTES[1].kind)]
+    [note] = page(results, notes=shown)["notes"]
+    assert (note["title"], note["text"]) == (NOTES[1].title, NOTES[1].text)
+    assert [source["url"] for source in note["sources"]] == [s.url for s in NOTES[1].sources]
 
 
 def test_many_raw_files_are_counted_and_not_listed(results: Results) -> None:
@@ -369,8 +371,8 @@ def test_layouts_are_shown_over_all_rows_and_row_by_row_in_a_file() -> None:
         "beyond": sum(e.beyond for e in of),
         "count": 8 * len(of),
     }
-    [gnutls] = [line for line in shown["lines"] if line["label"].startswith("wolfSSL")]
-    assert all(gnutls["cells"])
+    [static] = [line for line in shown["lines"] if line["label"].startswith("AWS-LC")]
+    assert all(static["cells"])
     [without] = [line for line in shown["lines"] if line["label"].startswith("GnuTLS")]
     assert without["cells"][2] == {}
 
