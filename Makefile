@@ -1,6 +1,9 @@
 # The two commands of the README, and the targets that they use.
 #   make report   from this host to a published page
-#   make test     every test
+#   make test     the tests that a change can break
+#
+# Checks have three tiers, by what they cost: `make check test` on each change (.ci/run), `make nightly`
+# for everything over all data, and `make release-checks` every week and before a release.
 SHELL := bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DELETE_ON_ERROR:
@@ -10,7 +13,11 @@ VENV := .venv
 PYTHON := $(VENV)/bin/python
 TLSPERF := $(VENV)/bin/tlsperf
 RELEASE := bench/target/release
+PYTEST := ../$(PYTHON) -m pytest --numprocesses 2 --dist loadgroup
 SITE := PYTHONPATH=tools/src python3 -m tlsperf.site
+
+BENCHSTAT := build/bin/benchstat
+BENCHSTAT_VERSION := v0.0.0-20260908200009-22c9c6c9d4da
 
 SUITE ?= quick
 PORT ?= 1111
@@ -32,7 +39,18 @@ report: doctor-report libraries $(VENV)/.tools ## measure this host and publish 
 	@echo "report: public/perf/$(RUN)/index.html   (make serve shows it)"
 
 .PHONY: test
-test: doctor-test test-bench test-tools test-suites ## run every test
+test: doctor-test setup test-bench test-tools test-suites rehearse ## run the tests that a change can break
+
+.PHONY: quick
+quick: $(VENV)/.dev node_modules/.installed ## format what differs from HEAD (SINCE=origin/main), and check what it can break
+	@$(PYTHON) tools/automation/quick.py $(SINCE)
+
+.PHONY: nightly
+nightly: test-released test-committed test-costly test-fuzz test-suites-all rehearse-all test-libraries test-matrix test-servers workflows page-trends ## run everything over all data, in the build that measures; takes hours (--keep-going)
+
+.PHONY: release-checks
+release-checks: setup mutants-tools mutants-bench put-back ## change the code one place at a time: tests must notice; compare pictures of pages; takes hours
+	cd tools && $(PYTEST) tests/pages/check_pictures.py
 
 # --- parts -----------------------------------------------------------------------------------
 
@@ -68,6 +86,7 @@ render: $(VENV)/.tools ## write results, charts and front matter of every report
 
 .PHONY: generate
 generate: render ## write all generated files that are committed
+	$(TLSPERF) validate
 	$(PYTHON) -m tlsperf.publish.schema
 	$(PYTHON) -m tlsperf.publish.style
 	$(PYTHON) tools/tests/fixture_run.py
@@ -82,7 +101,11 @@ serve: doctor-site zola ## serve the site at http://127.0.0.1:1111 (PORT=1111), 
 
 .PHONY: test-bench
 test-bench: $(VENV)/.build clang valgrind strace
-	cd bench && cargo test --release --locked --workspace
+	cd bench && cargo test --locked --workspace
+
+.PHONY: test-released
+test-released: libraries clang valgrind strace ## run the tests of bench/ that cost much too, in the build that measures
+	cd bench && cargo test --release --locked --workspace -- --include-ignored
 
 .PHONY: test-libraries
 test-libraries: libraries more-libraries $(VENV)/.dev ## run `test` and `check` for the libraries with workspaces of their own (LIBRARY=wolfssl: for one)
@@ -114,41 +137,69 @@ test-matrix: libraries ## test the conformance of the oldest and newest version 
 
 .PHONY: test-tools
 test-tools: $(VENV)/.dev node_modules/.installed chromium
-	cd tools && ../$(PYTHON) -m pytest
+	cd tools && $(PYTEST)
+
+.PHONY: test-committed
+test-committed: $(VENV)/.dev node_modules/.installed chromium ## check all committed data, reports and pages
+	$(TLSPERF) validate
+	$(TLSPERF) render --check
+	cd tools && $(PYTEST) --committed
+
+.PHONY: test-costly
+test-costly: setup $(BENCHSTAT)-$(BENCHSTAT_VERSION) ## run all tests of tools/, with those that cost much
+	cd tools && $(PYTEST) --nightly
+
+.PHONY: test-fuzz
+test-fuzz: $(VENV)/.dev ## test every raw format with 5,000 documents for each test
+	cd tools && $(PYTEST) --hypothesis-profile=nightly tests/test_formats_fuzz.py
+
+.PHONY: page-trends
+page-trends: $(VENV)/.dev node_modules/.installed chromium ## print weight, words and length of each kind of page, now, a week and a month ago
+	$(PYTHON) tools/benchmarks/page_trends.py
+
+.PHONY: test-suites-all
+test-suites-all: programs $(VENV)/.dev ## run every suite in a shortened form, and render it
+	$(PYTHON) tools/automation/suites.py --all
 
 .PHONY: test-suites
-test-suites: libraries $(VENV)/.dev ## run every suite in a shortened form, and render it
+test-suites: programs $(VENV)/.dev ## run a suite in a shortened form, and render it
 	$(PYTHON) tools/automation/suites.py
 
-.PHONY: fuzz
-fuzz: $(VENV)/.dev ## test every raw format with 5,000 documents for each test; takes most of an hour
-	cd tools && ../$(PYTHON) -m pytest --hypothesis-profile=nightly tests/test_formats_fuzz.py
+.PHONY: programs
+programs: $(VENV)/.build ## build tlsbench and the programs of the libraries for tests
+	cd bench && cargo build --locked --workspace
 
 .PHONY: mutants-tools
 mutants-tools: $(VENV)/.dev ## change the pure cores of tools/ one place at a time: tests must notice; takes about an hour
 	$(PYTHON) tools/automation/mutants.py
 
-.PHONY: screenshots
-screenshots: $(VENV)/.dev node_modules/.installed chromium ## replace the screenshots that the page tests compare with
-	cd tools && ../$(PYTHON) -m pytest tests/pages/test_browser.py -k look_as --update-pictures
+.PHONY: pictures
+pictures: $(VENV)/.dev node_modules/.installed chromium ## write the twelve pictures anew that `make release-checks` compares with
+	rm -rf tools/tests/pages/pictures
+	-cd tools && ../$(PYTHON) -m pytest tests/pages/check_pictures.py
 
 .PHONY: check
-check: doctor-check $(VENV)/.dev $(VENV)/.build node_modules/.installed ## check format, lint, types, and that generated files are up to date
+check: doctor-check $(VENV)/.dev $(VENV)/.build node_modules/.installed build/workflows/instructions.yml ## check format, lint, types, words, workflows, and what changed of data and reports
 	cd bench && cargo fmt --all --check
 	cd bench && rustfmt --check --edition 2024 libraries/rustls/src/v0_24/lib.rs
-	cd bench && cargo clippy --release --locked --workspace --all-targets -- -D warnings
+	cd bench && cargo clippy --locked --workspace --all-targets -- -D warnings
 	$(VENV)/bin/ruff format --check tools scripts/libraries
 	$(VENV)/bin/ruff check tools scripts/libraries
 	cd tools && ../$(VENV)/bin/mypy
 	cd tools && ../$(VENV)/bin/lint-imports --no-cache
 	node_modules/.bin/biome ci static/explore
 	node_modules/.bin/tsc
+	$(VENV)/bin/typos
+	$(VENV)/bin/zizmor --offline --quiet --persona pedantic .github/workflows action.yml build/workflows
 	$(PYTHON) -m tlsperf.publish.schema --check
 	$(PYTHON) -m tlsperf.publish.style --check
-	$(TLSPERF) validate
-	$(TLSPERF) render --check
+	$(TLSPERF) validate --changed
+	$(TLSPERF) render --check --changed
 
 # --- set-up ----------------------------------------------------------------------------------
+
+.PHONY: setup
+setup: $(VENV)/.dev $(VENV)/.build node_modules/.installed chromium clang valgrind strace ## install what tests need: `pytest` in tools/ and `cargo test` in bench/ work after it
 
 .PHONY: doctor doctor-report doctor-site doctor-test doctor-check doctor-more-libraries
 doctor: ## list what this machine lacks for each target, and how to install it
@@ -220,38 +271,18 @@ $(CARGO_MUTANTS)-$(CARGO_MUTANTS_VERSION):
 	touch $@
 
 .PHONY: workflows
-check: workflows
-workflows: $(VENV)/.dev $(ACTIONLINT)-$(ACTIONLINT_VERSION) ## check the correctness and security of .github/workflows, action.yml and the workflow in docs/
-	mkdir -p build/workflows
-	sed -n '/^```yaml/,/^```$$/{//!p}' docs/pull-requests.md > build/workflows/instructions.yml
+workflows: $(ACTIONLINT)-$(ACTIONLINT_VERSION) build/workflows/instructions.yml ## check expressions and shell text of .github/workflows and of the workflow in docs/
 	$(ACTIONLINT)-$(ACTIONLINT_VERSION) .github/workflows/*.yml build/workflows/instructions.yml
-	$(VENV)/bin/zizmor --offline --quiet --persona pedantic .github/workflows action.yml build/workflows
+
+build/workflows/instructions.yml: docs/pull-requests.md
+	mkdir -p build/workflows
+	sed -n '/^```yaml/,/^```$$/{//!p}' $< > $@
 
 $(ACTIONLINT)-$(ACTIONLINT_VERSION):
 	@command -v go >/dev/null || { echo "actionlint needs Go: go.dev/dl, or apt-get install golang" >&2; exit 1; }
 	GOBIN="$$PWD/build/bin" go install github.com/rhysd/actionlint/cmd/actionlint@$(ACTIONLINT_VERSION)
 	mv $(ACTIONLINT) $@
 
-# The newest release whose modules all come from the Go proxy.
-VALE := build/bin/vale
-VALE_VERSION := v3.17.1
-PROSE = $(shell git ls-files '*.md' '*.html' '*.rs' '*.py' '*.js' '*.mjs' \
-  ':!content/blog' ':!content/upgrades' ':!content/scenarios' ':!content/libraries' ':!data' ':!tools/tests/captured')
-
-.PHONY: prose
-check: prose
-prose: $(VALE)-$(VALE_VERSION) ## check words and sentences of texts, templates and comments (rules in .vale/)
-	@$(VALE)-$(VALE_VERSION) --output=line $(PROSE)
-
-$(VALE)-$(VALE_VERSION):
-	@command -v go >/dev/null || { echo "vale needs Go: go.dev/dl, or apt-get install golang" >&2; exit 1; }
-	GOBIN="$$PWD/build/bin" go install github.com/errata-ai/vale/v3/cmd/vale@$(VALE_VERSION)
-	mv $(VALE) $@
-
-BENCHSTAT := build/bin/benchstat
-BENCHSTAT_VERSION := v0.0.0-20260908200009-22c9c6c9d4da
-
-test-tools: $(BENCHSTAT)-$(BENCHSTAT_VERSION)
 $(BENCHSTAT)-$(BENCHSTAT_VERSION):
 	@command -v go >/dev/null || { echo "benchstat needs Go: go.dev/dl, or apt-get install golang" >&2; exit 1; }
 	GOBIN="$$PWD/build/bin" go install golang.org/x/perf/cmd/benchstat@$(BENCHSTAT_VERSION)
@@ -291,7 +322,9 @@ new-versions: ## list newer releases of the libraries, as an issue in build/new-
 bench-host: ## make this Debian 12 machine a bench host (REPOSITORY=owner/name; run as root)
 	scripts/bench-host $(REPOSITORY)
 
-.PHONY: rehearse
-rehearse: libraries $(VENV)/.dev zola ## run the steps of bench.yml and action.yml here, in scratch clones
+.PHONY: rehearse rehearse-all
+rehearse: programs $(VENV)/.dev zola ## run the steps of bench.yml here, in scratch clones
 	$(PYTHON) tools/automation/rehearse.py
+rehearse-all: libraries $(VENV)/.dev zola ## run them with every refusal, and those of action.yml
+	$(PYTHON) tools/automation/rehearse.py --all
 	$(PYTHON) tools/automation/rehearse_action.py

@@ -146,6 +146,7 @@ async function seenAt(request, page, path) {
     scrolling: getComputedStyle(document.documentElement).scrollBehavior,
     animations: document.getAnimations().length,
     address: location.href,
+    height: document.documentElement.scrollHeight,
     owned: globalThis.owned ?? null,
   }));
   await page.evaluate(typeface);

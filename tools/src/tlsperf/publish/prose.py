@@ -72,6 +72,7 @@ _COMPARING: Final = re.compile(
 
 ALLOWED: Final[Mapping[str, str]] = {
     r"\bnearly six years\b": "a span between two dates of the pages",
+    r"\blongest call, handshake(?:, smallest and largest)?": "titles of tables, in what `new` writes",
     r"\bone more\b(?! time)": "an addition",
     r"\bsignificant digits\b": "of a number",
     r"\bcalled faster or slower\b": "names the verdicts",

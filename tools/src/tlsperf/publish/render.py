@@ -30,6 +30,7 @@ from tlsperf.load.results import parse_results, read_results
 from tlsperf.load.run import read_runs
 from tlsperf.load.toml_text import read_toml
 from tlsperf.publish.assemble import Assembled, assembler
+from tlsperf.publish.checked import OVERVIEWS, Checked, overviews_digest, report_digest, stale
 from tlsperf.publish.exports import (
     comparisons_json,
     histograms_csv,
@@ -90,28 +91,60 @@ def render_reports(root: Path, names: Sequence[Identifier] = (), *, check: bool)
     pages = read_pages(root)
     chosen = _chosen(pages, names)
     refuse(page_problems(chosen, pages, read_runs(root / "data" / "runs"), root))
+    outputs = _render(root, pages, chosen)
+    if check:
+        return _compared(root, outputs)
     changed = 0
-    for path, data in _render(root, pages, chosen).items():
+    for path, data in outputs.items():
         if _is(path, data):
             continue
         changed += 1
         shown = path.relative_to(root)
-        if check:
-            print(f"{shown}: differs from what its data give; run `tlsperf render`")
-        elif data is None:
+        if data is None:
             path.unlink()
             print(f"removed {shown}")
         else:
             replace_file(path, data)
             print(f"wrote {shown}")
-    if check:
-        typed = list(typed_in_pages(root / "content"))
-        for found in typed:
-            print(found)
-        return 1 if changed or typed else 0
+    _record(root, names)
     written = f"{counted(len(chosen), 'report')}, {counted(changed, 'file')} written"
     print(written, file=sys.stderr)
     return 0
+
+
+def check_changed(root: Path) -> int:
+    """As `render_reports` with `check`, but only for what differs from `data/checked.json`."""
+    pages = read_pages(root)
+    found = {page.report.id: report_digest(root, page, pages) for page in pages}
+    checked = Checked(root, "reports")
+    names = stale(checked, found)
+    overviews = checked.has(OVERVIEWS, overviews_digest(root, pages, _overview_paths(root)))
+    print(f"{counted(len(names), 'report')} of {len(pages)} changed", file=sys.stderr)
+    if not names and overviews:
+        return _compared(root, {})
+    chosen = [page for page in pages if page.report.id in names]
+    refuse(page_problems(chosen, pages, read_runs(root / "data" / "runs"), root))
+    return _compared(root, _render(root, pages, chosen))
+
+
+def _compared(root: Path, outputs: Outputs) -> int:
+    """The exit code of a check, which prints each file that differs and each typed comparison."""
+    found = [path.relative_to(root) for path, data in outputs.items() if not _is(path, data)]
+    for path in found:
+        print(f"{path}: differs from what its data give; run `tlsperf render`")
+    typed = list(typed_in_pages(root / "content"))
+    for words in typed:
+        print(words)
+    return 1 if found or typed else 0
+
+
+def _record(root: Path, names: Sequence[Identifier]) -> None:
+    """Records the reports that were rendered and the pages over all of them."""
+    pages = read_pages(root)
+    rendered = [page for page in pages if not names or page.report.id in names]
+    found = {page.report.id: report_digest(root, page, pages) for page in rendered}
+    found[OVERVIEWS] = overviews_digest(root, pages, _overview_paths(root))
+    Checked(root, "reports").record(found, all_of_them=not names)
 
 
 def _chosen(pages: Sequence[Page], names: Sequence[Identifier]) -> list[Page]:

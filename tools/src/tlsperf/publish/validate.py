@@ -9,7 +9,7 @@ comparison tables against the published ones.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Set
 from pathlib import Path
 from typing import Final
 
@@ -23,6 +23,7 @@ from tlsperf.contract.run import Host
 from tlsperf.load.comparisons import read_definition, read_printed
 from tlsperf.load.nights import night_folders, run_folders
 from tlsperf.load.run import LoadedRun, load_whole_run, read_hosts
+from tlsperf.publish.checked import Checked, run_digest
 from tlsperf.published.published_tables import differences
 
 IMPLAUSIBLE: Final = 8.0
@@ -40,8 +41,28 @@ SUFFIXES: Final = frozenset({".csv", ".json", ".jsonl", ".toml"})
 """
 
 
-def problems(data: Path) -> list[str]:
-    """All errors below `data`, in the order of its folders."""
+def check(root: Path, *, changed: bool) -> tuple[list[str], int]:
+    """All errors below `data/`, and the number of runs that were looked at.
+
+    With `changed`, runs that `data/checked.json` has are skipped. Otherwise that file is written if
+    there is no error.
+    """
+    data = root / "data"
+    folders = [path.parent for path in sorted((data / "runs").glob("*/run.toml"))]
+    folders += [folder for nights in night_folders(root) for folder in run_folders(nights)]
+    digests = {folder: run_digest(root, folder) for folder in folders}
+    checked = Checked(root, "runs")
+    names = {folder: folder.relative_to(data).as_posix() for folder in folders}
+    known = {folder for folder in folders if checked.has(names[folder], digests[folder])}
+    skipped = known if changed else set()
+    found = problems(data, skipped)
+    if not found and not changed:
+        checked.record({names[of]: digests[of] for of in folders}, all_of_them=True)
+    return found, len(folders) - len(skipped)
+
+
+def problems(data: Path, skipped: Set[Path] = frozenset()) -> list[str]:
+    """All errors below `data`, in the order of its folders, without those of `skipped` runs."""
     found = list(_unsafe_files(data))
     hosts: dict[str, Host] = {}
     try:
@@ -50,15 +71,18 @@ def problems(data: Path) -> list[str]:
         found.append(str(error))
     runs: dict[str, MeasuredRun] = {}
     for folder in sorted((data / "runs").iterdir()) if (data / "runs").is_dir() else []:
+        if folder in skipped:
+            continue
         if folder.is_dir():
             found += _run_problems(folder, hosts, runs)
         else:
             found.append(f"{folder}: found a file, expected the folder of a run")
     for nights in night_folders(data.parent):
         for folder in run_folders(nights):
-            found += _run_problems(folder, hosts, {})
+            if folder not in skipped:
+                found += _run_problems(folder, hosts, {})
     for path in sorted((data / "comparisons").glob("*.toml")):
-        found += _comparison(path, runs)
+        found += _comparison(path, runs, {folder.name for folder in skipped})
     return found
 
 
@@ -176,9 +200,11 @@ def _off_in_sequences(folder: Path, frame: pd.DataFrame) -> Iterator[str]:
 # --- comparison tables ---------------------------------------------------------------------------
 
 
-def _comparison(path: Path, runs: Mapping[str, MeasuredRun]) -> list[str]:
+def _comparison(path: Path, runs: Mapping[str, MeasuredRun], skipped: Set[str]) -> list[str]:
     try:
         definition = read_definition(path)
+        if definition.run in skipped:
+            return []
         if definition.run not in runs:
             return [f"{path}: found run {definition.run!r}, expected a valid run of data/runs"]
         printed = read_printed(path, definition)

@@ -1,0 +1,127 @@
+"""`data/checked.json`: digests of what was found in order, so that a check looks at what changed.
+
+`tlsperf render` and `tlsperf validate` write it; with `--changed` they look only at reports, runs and
+pages whose files, or the code of the tools, are not those of the digest. The nightly tier checks
+everything without it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final, Literal
+
+from tlsperf.contract.record import Identifier
+from tlsperf.load.page import Page
+from tlsperf.publish.files import replace_file
+from tlsperf.publish.reports import replacements
+
+FILE: Final = Path("data", "checked.json")
+SHORT: Final = 16
+"""Hexadecimal digits of a digest."""
+OVERVIEWS: Final = "overviews"
+
+Kind = Literal["reports", "runs"]
+
+
+class Checked:
+    """The digests of one kind, as they were recorded and as they are recorded again."""
+
+    def __init__(self, root: Path, kind: Kind) -> None:
+        self._path = root / FILE
+        self._kind: Kind = kind
+        self._code = digest(root, _code(root))
+        self._table = _read(self._path)
+        of_kind = self._table.get(kind, {})
+        same_code = of_kind.get("code") == self._code
+        self._known: dict[str, str] = dict(of_kind.get("digests", {})) if same_code else {}
+
+    def has(self, name: str, found: str) -> bool:
+        """Whether a name was recorded with this digest, by the code that there is now."""
+        return self._known.get(name) == found
+
+    def record(self, found: Mapping[str, str], *, all_of_them: bool) -> None:
+        """Records what was found in order; with `all_of_them`, forgets everything else.
+
+        Nothing is recorded of a part if the rest was recorded by other code.
+        """
+        if not all_of_them and not self._known:
+            return
+        digests = dict(found) if all_of_them else self._known | dict(found)
+        self._table[self._kind] = {"code": self._code, "digests": dict(sorted(digests.items()))}
+        text = json.dumps(dict(sorted(self._table.items())), indent=1) + "\n"
+        if not self._path.exists() or self._path.read_text(encoding="utf-8") != text:
+            replace_file(self._path, text.encode())
+
+
+def _read(path: Path) -> dict[str, Any]:
+    """The recorded table; empty if there is none or it cannot be read, so that all is checked."""
+    try:
+        table = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return table if isinstance(table, dict) else {}
+
+
+def digest(root: Path, paths: Iterable[Path], *texts: str) -> str:
+    """A digest of files, with their paths below `root`, and of texts."""
+    found = hashlib.sha256("\0".join(texts).encode())
+    for path in sorted({path for path in paths if path.is_file()}):
+        name = path.relative_to(root) if path.is_relative_to(root) else path.name
+        found.update(f"\0{name}\0".encode() + hashlib.sha256(path.read_bytes()).digest())
+    return found.hexdigest()[:SHORT]
+
+
+def _code(root: Path) -> list[Path]:
+    """What decides how data are read and shown, besides the data."""
+    package = Path(__file__).parents[1]
+    libraries = root.glob("bench/libraries/*/library.toml")
+    others = ("config.toml", "data/libraries.toml", "tools/requirements.txt")
+    return [*package.rglob("*.py"), *libraries, *(root / name for name in others)]
+
+
+def run_digest(root: Path, folder: Path) -> str:
+    """The digest of a run with its raw files, and of what refers to it."""
+    data = root / "data"
+    others = [*data.glob("hosts/*.toml"), *data.glob("comparisons/*")]
+    return digest(root, [*folder.rglob("*"), *others])
+
+
+def report_digest(root: Path, page: Page, pages: Sequence[Page]) -> str:
+    """The digest of a report: what it is made from, and what was made.
+
+    A report depends on others that its page names: a predecessor, a quoted or replaced one.
+    """
+    data, text = root / "data", page.opening + page.front_matter + page.rest
+    named = [it for it in pages if it.report.id != page.report.id and it.report.id in text]
+    by = replacements(it.report for it in pages).get(page.report.id)
+    paths = [
+        *page.path.parent.iterdir(),
+        *(data / "runs" / run / "run.toml" for run in page.report.runs),
+        *(it.path.with_name("results.json") for it in named),
+        *data.glob("hosts/*.toml"),
+        *data.glob("comparisons/*"),
+        *(data / name for name in ("notes.toml", "addresses.toml")),
+    ]
+    return digest(root, paths, f"{by.id}\0{by.title}" if by else "")
+
+
+def overviews_digest(root: Path, pages: Sequence[Page], made: Iterable[Path]) -> str:
+    """The digest of the pages over all reports: the results that they are made from, and `made`."""
+    names = ("results.json", "comparisons.json", "index.md")
+    return digest(
+        root,
+        [
+            *(page.path.with_name(name) for page in pages for name in names),
+            *(root / "data" / "nightly").rglob("*"),
+            root / "data" / "notes.toml",
+            *made,
+        ],
+    )
+
+
+def stale(checked: Checked, found: Mapping[Identifier, str]) -> list[Identifier]:
+    """The names whose digest was not recorded."""
+    return [name for name, of in found.items() if not checked.has(name, of)]

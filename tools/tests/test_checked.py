@@ -1,0 +1,108 @@
+"""Checks look at what changed since it was recorded, and find what is wrong there."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from project import NEW, OLD
+from tlsperf.load.page import read_page
+from tlsperf.publish import checked
+from tlsperf.publish.render import check_changed, render_reports
+from tlsperf.publish.validate import check
+
+
+@pytest.fixture(scope="module")
+def recorded(project: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A copy of the project in which everything was found in order."""
+    root = tmp_path_factory.mktemp("recorded") / "project"
+    shutil.copytree(project, root)
+    render_reports(root, check=False)
+    assert check(root, changed=False)[0] == []
+    return root
+
+
+@pytest.fixture
+def root(recorded: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(recorded, tmp_path / "project"))
+
+
+def page(root: Path, report: str) -> Path:
+    return root / "content" / "perf" / report / "index.md"
+
+
+def looked_at(root: Path, capsys: pytest.CaptureFixture[str]) -> tuple[int, int]:
+    """The exit code of the check, and how many reports it rendered."""
+    code = check_changed(root)
+    return code, int(capsys.readouterr().err.split()[0])
+
+
+def test_what_is_recorded_is_not_looked_at_again(
+    root: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert looked_at(root, capsys) == (0, 0)
+    assert check(root, changed=True) == ([], 0)
+
+
+def test_a_changed_sentence_has_its_report_alone_rendered(
+    root: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = page(root, NEW)
+    text = path.read_text("utf-8").replace("One sends", "This library sends")
+    path.write_text(text, encoding="utf-8")
+    assert looked_at(root, capsys) == (0, 1)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [f"content/perf/{OLD}/results.json", f"content/perf/{OLD}/transfer.svg", "data/index.csv"],
+)
+def test_a_generated_file_that_was_edited_is_found(
+    root: Path, name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = root / name
+    path.write_text(path.read_text("utf-8").replace("5", "6", 1), encoding="utf-8")
+    assert check_changed(root) == 1
+    assert name in capsys.readouterr().out
+
+
+def test_a_report_is_looked_at_when_one_that_it_names_changes(
+    root: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    before = read_page(page(root, NEW)).report.previous
+    assert before
+    path = page(root, before).with_name("results.json")
+    path.write_text(path.read_text("utf-8") + "\n", encoding="utf-8")
+    assert looked_at(root, capsys)[1] >= 2
+
+
+def test_damaged_raw_data_are_found_though_their_run_was_valid(root: Path) -> None:
+    raw = root / "data" / "runs" / NEW / "raw" / "records.jsonl"
+    raw.write_bytes(raw.read_bytes().replace(b"5", b"6", 1))
+    problems, runs = check(root, changed=True)
+    assert runs == 1
+    assert any("sha256" in problem for problem in problems)
+
+
+def test_other_code_has_everything_looked_at(
+    root: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    code = root / "config.toml"
+    code.write_text(code.read_text("utf-8") + "\n# changed\n", encoding="utf-8")
+    assert looked_at(root, capsys)[1] == len(list((root / "content/perf").glob("*/index.md")))
+    assert check(root, changed=True)[1] > 0
+
+
+def test_what_is_wrong_is_not_recorded(root: Path) -> None:
+    record = root / checked.FILE
+    before = record.read_bytes()
+    (root / "data" / "runs" / NEW / "run.toml").write_text("schema = 2\n", encoding="utf-8")
+    assert check(root, changed=False)[0]
+    assert record.read_bytes() == before
+
+
+def test_a_record_that_cannot_be_read_has_everything_looked_at(root: Path) -> None:
+    (root / checked.FILE).write_text("<<<<<<< ours\n", encoding="utf-8")
+    assert check(root, changed=True)[1] > 0
