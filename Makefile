@@ -49,8 +49,11 @@ quick: $(VENV)/.dev node_modules/.installed ## format what differs from HEAD (SI
 nightly: test-released test-committed test-costly test-fuzz test-suites-all rehearse-all test-libraries test-matrix test-servers workflows page-trends ## run everything over all data, in the build that measures; takes hours (--keep-going)
 
 .PHONY: release-checks
-release-checks: setup mutants-tools mutants-bench put-back ## change the code one place at a time: tests must notice; compare pictures of pages; takes hours
-	cd tools && $(PYTEST) tests/pages/check_pictures.py
+release-checks: mutants-tools mutants-bench put-back check-pictures ## change the code one place at a time: tests must notice; compare pictures of pages; takes hours
+
+.PHONY: check-pictures
+check-pictures: $(VENV)/.dev node_modules/.installed chromium ## compare twelve pages with their pictures
+	cd tools && ../$(PYTHON) -m pytest tests/pages/check_pictures.py
 
 # --- parts -----------------------------------------------------------------------------------
 

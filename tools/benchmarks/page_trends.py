@@ -21,7 +21,7 @@ ROOT: Final = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT / "tools" / "tests"))
 
 from pages import zolas  # noqa: E402
-from pages.conftest import Browser, serve  # noqa: E402
+from pages.conftest import BASE_URL, Browser, serve  # noqa: E402
 from tlsperf.site import SiteError, run  # noqa: E402
 
 SCREEN: Final = 800
@@ -58,7 +58,7 @@ def built(commit: str, folder: Path) -> Path:
     ).stdout
     with tarfile.open(fileobj=io.BytesIO(archive)) as files:
         files.extractall(folder / "site", filter="data")
-    run(zolas.current(), folder / "site", "build", output=folder / "public")
+    run(zolas.current(), folder / "site", "build", BASE_URL, folder / "public")
     return folder / "public"
 
 
