@@ -46,7 +46,7 @@ quick: $(VENV)/.dev node_modules/.installed ## format what differs from HEAD (SI
 	@$(PYTHON) tools/automation/quick.py $(SINCE)
 
 .PHONY: nightly
-nightly: test-released test-committed test-costly test-fuzz test-suites-all rehearse-all test-libraries test-matrix test-servers workflows page-trends ## run everything over all data, in the build that measures; takes hours (--keep-going)
+nightly: doctor-nightly test-released test-committed test-costly test-fuzz test-suites-all rehearse-all test-libraries test-matrix test-servers workflows page-trends ## run everything over all data, in the build that measures; takes hours (--keep-going)
 
 .PHONY: release-checks
 release-checks: mutants-tools mutants-bench put-back check-pictures ## change the code one place at a time: tests must notice; compare pictures of pages; takes hours
@@ -204,10 +204,10 @@ check: doctor-check $(VENV)/.dev $(VENV)/.build node_modules/.installed build/wo
 .PHONY: setup
 setup: $(VENV)/.dev $(VENV)/.build node_modules/.installed chromium clang valgrind strace ## install what tests need: `pytest` in tools/ and `cargo test` in bench/ work after it
 
-.PHONY: doctor doctor-report doctor-site doctor-test doctor-check doctor-more-libraries
+.PHONY: doctor doctor-report doctor-site doctor-test doctor-check doctor-more-libraries doctor-nightly
 doctor: ## list what this machine lacks for each target, and how to install it
-	@scripts/doctor report site test check more-libraries
-doctor-report doctor-site doctor-test doctor-check doctor-more-libraries: doctor-%:
+	@scripts/doctor report site test check more-libraries nightly
+doctor-report doctor-site doctor-test doctor-check doctor-more-libraries doctor-nightly: doctor-%:
 	@scripts/doctor --quiet $*
 
 $(VENV)/bin/python:
