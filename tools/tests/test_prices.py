@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import io
 import json
+import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Final
 
 import numpy as np
 import pytest
-from PIL import Image
+from PIL import Image, ImageColor
 
 from synthetic import implementation, in_sessions, report_of, run_of_rows
 from test_geometry import corners, drawn, of_library
 from tlsperf.analysis.prices import lost_of
 from tlsperf.analysis.statistics import RatioEstimate
 from tlsperf.contract.errors import FormatError
+from tlsperf.contract.libraries import LIGHT
 from tlsperf.contract.prices import Lost, PriceCell, PriceTable
 from tlsperf.contract.record import Scenario
 from tlsperf.contract.results import Results
@@ -362,44 +365,40 @@ def said(call: str) -> str:
 
 
 @pytest.mark.parametrize(
-    ("call", "text"),
+    ("call", "words"),
     [
         (f'price(table="prices-server", column="x25519", implementation="{OPENSSL}")', "100.0 µs"),
         (
             f'price(table="prices-server-flight", column="ml-dsa-44", implementation="{OPENSSL}")',
-            "11,400 bytes in 8 segments",
+            "11,400 bytes .* 8 segments",
         ),
         (
             f'lost(table="prices-server", column="ml-dsa-44", implementation="{OPENSSL}")',
-            "loses 60.0% of its handshakes (60.0 to 60.0%)",
+            r"loses 60.0% .*\(60.0 to 60.0%\)",
         ),
         (
             f'lost(table="prices-server", column="ml-dsa-44", implementation="{RUSTLS}")',
-            "gains 5.0% of its handshakes (5.0 to 5.0%)",
+            r"gains 5.0% .*\(5.0 to 5.0%\)",
         ),
         (
             'losses(table="prices-server", column="x25519mlkem768")',
-            "loses from 10.0% (rustls 0.23.46) to 20.0% (OpenSSL 3.6.3) of its handshakes in both "
-            "libraries",
+            r"loses .*10.0% \(rustls 0.23.46\) .*20.0% \(OpenSSL 3.6.3\) .*both libraries",
         ),
         (
             'losses(table="prices-server", column="ml-dsa-44")',
-            "loses 60.0% (OpenSSL 3.6.3) of its handshakes in 1 of 2 libraries, and gains 5.0% "
-            "(rustls 0.23.46) of its handshakes in 1",
+            r"loses 60.0% \(OpenSSL 3.6.3\) .*1 of 2 .*gains 5.0% \(rustls 0.23.46\) .*in 1",
         ),
         (
             'losses(table="prices-server", column="ml-dsa-44-leaf")',
-            "loses 50.0% (OpenSSL 3.6.3) of its handshakes in 1 library",
+            r"loses 50.0% \(OpenSSL 3.6.3\) .*in 1 library",
         ),
         (
             'flights(table="prices-server-flight", column="ml-dsa-44")',
-            "takes from 11,300 to 11,400 bytes in 8 TCP segments, and fits the initial window of "
-            "10 in both libraries",
+            "11,300 to 11,400 bytes in 8 .*fits .*both libraries",
         ),
         (
             'flights(table="prices-server-flight", column="ml-dsa-65")',
-            "takes 15,200 bytes in 11 TCP segments, and exceeds the initial window of 10 in the 1 "
-            "library",
+            "15,200 bytes in 11 .*exceeds .*1 library",
         ),
         ('absent(table="prices-server", column="ml-dsa-44")', "none"),
         (
@@ -408,8 +407,8 @@ def said(call: str) -> str:
         ),
     ],
 )
-def test_sentences_have_the_figures_of_the_price_list(call: str, text: str) -> None:
-    assert said(call) == text
+def test_sentences_have_the_figures_of_the_price_list(call: str, words: str) -> None:
+    assert re.search(words, said(call))
 
 
 def test_libraries_without_a_difference_are_counted_after_the_losses() -> None:
@@ -421,10 +420,8 @@ def test_libraries_without_a_difference_are_counted_after_the_losses() -> None:
     made = results(*rows, floor=1.02)
     calls = shortcodes('{{ losses(table="prices-server", column="x25519mlkem768") }}', "index.md")
     [statement] = statements(made, calls)
-    assert statement.text == (
-        "loses 5.0% (OpenSSL 3.6.3) of its handshakes in 1 of 2 libraries, and shows no difference "
-        "in 1"
-    )
+    words = r"loses 5.0% \(OpenSSL 3.6.3\) .*1 of 2 libraries.*no difference in 1"
+    assert re.search(words, statement.text)
 
 
 @pytest.mark.parametrize(
@@ -487,7 +484,7 @@ def test_a_library_without_figures_is_named_in_the_caption_with_its_reason() -> 
     assert labels["prices-server"] == ["OpenSSL 3.6.3", "GnuTLS 3.7.9"]
     assert labels["prices-server-certificates"] == ["OpenSSL 3.6.3"]
     caption = page["prices-server-certificates"]["caption"]
-    assert caption == "As in “Price list: a server”. Without GnuTLS 3.7.9: GnuTLS has no ML-KEM."
+    assert "Without GnuTLS 3.7.9: GnuTLS has no ML-KEM" in caption
     assert "* GnuTLS has no ML-KEM." in page["prices-server"]["caption"]
 
 
@@ -576,12 +573,17 @@ def test_the_preview_of_a_price_list_has_the_bars_of_a_server() -> None:
     assert "OpenSSL 3.6.3: X25519 100.0 µs, hybrid 125.0 µs, 20.0% lost" in preview.alt
     image = Image.open(io.BytesIO(preview.png)).convert("RGB")
     assert image.size == (WIDTH, HEIGHT)
-    full = (0x00, 0x72, 0xB2)  # of the last bar of OpenSSL
-    width = max(
-        sum(image.getpixel((x, y)) == full for x in range(WIDTH)) for y in range(0, HEIGHT, 2)
-    )
-    pale = (0xA4, 0xCC, 0xE1)  # 0.35 of it on the background
-    first = max(
-        sum(image.getpixel((x, y)) == pale for x in range(WIDTH)) for y in range(0, HEIGHT, 2)
-    )
-    assert width / first == pytest.approx(2.5, abs=0.05)
+    widest: dict[float, int] = {}
+    ground, full = image.getpixel((0, 0)), ImageColor.getrgb(LIGHT["openssl"])
+    for y in range(0, HEIGHT, 2):
+        for colour, count in Counter(image.getpixel((x, y)) for x in range(WIDTH)).items():
+            if (strength := strength_of(colour, ground, full)) is not None:
+                widest[strength] = max(count, widest.get(strength, 0))
+    bars = {strength: count for strength, count in widest.items() if count > 20}
+    assert bars[max(bars)] / bars[min(bars)] == pytest.approx(2.5, abs=0.05)
+
+
+def strength_of(colour: Any, ground: Any, full: Any) -> float | None:
+    """How much of a colour is in a paler one on the background; None if another one is in it."""
+    parts = [(c - g) / (f - g) for c, g, f in zip(colour, ground, full, strict=True)]
+    return round(parts[0], 1) if max(parts) - min(parts) < 0.03 and parts[0] > 0.1 else None
