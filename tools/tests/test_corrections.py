@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Callable
 from functools import partial
@@ -117,13 +118,19 @@ def in_sessions(run: Run, count: int, boot: str | None, layouts: int = 1) -> Run
     return Run.model_validate(run.model_dump(by_alias=True) | fields)
 
 
-def before_and_after() -> tuple[Results, Results]:
+@functools.cache
+def before_and_after(factor: float = 2.0) -> tuple[Results, Results]:
     """Two reports, of which the later one has another rate in one scenario."""
     then, now = (
         report_of(loaded_run(name, rates(SAME, special, seed)), baseline=BASE).results
-        for name, special, seed in ((OLD, {}, 1), (NEW, {HANDSHAKES[0]: 2.0}, 2))
+        for name, special, seed in ((OLD, {}, 1), (NEW, {HANDSHAKES[0]: factor}, 2))
     )
     return then, now
+
+
+@functools.cache
+def first_run() -> Run:
+    return loaded_run(OLD, rates(SAME, {}, 1)).run
 
 
 def as_counts(results: Results) -> Results:
@@ -154,7 +161,7 @@ ANOTHER = "perhaps another machine .*"
 def test_the_reason_is_what_the_runs_record(
     sessions: int, boot: str | None, layouts: int, hosts: str, expected: str
 ) -> None:
-    run = loaded_run(OLD, rates(SAME, {}, 1)).run
+    run = first_run()
     then, now = before_and_after()
     of = {h: HostFacts(id=h, cpu=f"CPU {h}", architecture="x86_64") for h in "ab"}
     then = then.model_copy(update={"hosts": [of["a"]]})
@@ -165,7 +172,7 @@ def test_the_reason_is_what_the_runs_record(
 
 
 def test_the_reason_for_a_count_has_no_sessions_and_layouts() -> None:
-    run = loaded_run(OLD, rates(SAME, {}, 1)).run
+    run = first_run()
     then, now = before_and_after()
     sides = [in_sessions(run, 1, BOOT)], [in_sessions(run, 5, LATER, 2)]
     [group] = corrections(as_counts(then), as_counts(now), *sides).groups
@@ -173,7 +180,7 @@ def test_the_reason_for_a_count_has_no_sessions_and_layouts() -> None:
 
 
 def test_another_build_of_the_program_that_measures_is_a_reason() -> None:
-    run = loaded_run(OLD, rates(SAME, {}, 1)).run
+    run = first_run()
     then, now = before_and_after()
     tool = run.tool.model_copy(update={"sha256": "1" * 64})
     later = in_sessions(run.model_copy(update={"tool": tool}), 1, BOOT)
@@ -189,7 +196,7 @@ def test_counts_have_a_sentence_of_their_own() -> None:
     def counted_if(row: Row, counts: bool) -> Row:
         return row.model_copy(update={"metric": "instructions"}) if counts else row
 
-    run = loaded_run(OLD, rates(SAME, {}, 1)).run
+    run = first_run()
     found = corrections(of({}, 1), of({HANDSHAKES[0]: 2.0, TRANSFERS[0]: 2.0}, 2), [run], [run])
     assert (found.compared, found.outside) == (16, 2)
     times, counts = found.statement.split(". ")
@@ -211,17 +218,14 @@ def test_counts_have_a_sentence_of_their_own() -> None:
 def test_a_ratio_is_outside_if_a_reader_sees_that(
     before: tuple[float, float, float], after: float, *, outside: bool
 ) -> None:
-    then, now = (
-        report_of(loaded_run(name, rates(SAME, {}, 1)), baseline=BASE).results
-        for name in (OLD, NEW)
-    )
+    then, now = before_and_after(1.0)
     value, low, high = before
     changes = {"value": value, "low": low, "high": high}, {"value": after}
     ones = [
         edited(results, partial(with_ratio, new))
         for results, new in zip((then, now), changes, strict=True)
     ]
-    run = loaded_run(OLD, rates(SAME, {}, 1)).run
+    run = first_run()
     assert corrections(ones[0], ones[1], [run], [run]).outside == (16 if outside else 0)
 
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 import io
 import json
 import re
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Final
@@ -358,9 +358,14 @@ TWO: Final = (
 )
 
 
+@functools.cache
+def of_two() -> Results:
+    return results(*TWO, baseline=OPENSSL)
+
+
 def said(call: str) -> str:
     calls = shortcodes(f'{{{{ {call} }}}} {{{{ prices(id="prices-server") }}}}', "index.md")
-    [statement] = statements(results(*TWO, baseline=OPENSSL), calls)
+    [statement] = statements(of_two(), calls)
     return statement.text
 
 
@@ -448,7 +453,7 @@ def test_a_sentence_without_its_figures_is_rejected(call: str, message: str) -> 
 
 def test_a_sentence_links_to_the_table_that_the_page_shows() -> None:
     text = '{{ losses(table="TABLE", column="ml-dsa-44") }}{{ prices(id="prices-server") }}'
-    made = results(*TWO, baseline=OPENSSL)
+    made = of_two()
     [shown] = statements(made, shortcodes(text.replace("TABLE", "prices-server"), "index.md"))
     assert shown.place == "#prices-server"
     hidden = text.replace("losses", "flights").replace("TABLE", "prices-server-flight")
@@ -460,7 +465,7 @@ def test_a_sentence_links_to_the_table_that_the_page_shows() -> None:
 
 
 def test_page_json_has_a_line_for_each_library_and_the_tables_that_shortcodes_name() -> None:
-    made = results(*TWO, baseline=OPENSSL)
+    made = of_two()
     calls = shortcodes('{{ prices(id="prices-server") }}', "index.md")
     page = json.loads(page_json(made, calls=calls))["prices"]
     assert list(page) == ["prices-server"]
@@ -489,7 +494,7 @@ def test_a_library_without_figures_is_named_in_the_caption_with_its_reason() -> 
 
 
 def test_a_column_has_the_anchor_of_its_row_once_on_the_page() -> None:
-    made = results(*TWO, baseline=OPENSSL)
+    made = of_two()
     for names in (["server", "server-certificates"], ["server-certificates", "server"]):
         prose = "".join(f'{{{{ prices(id="prices-{name}") }}}}' for name in names)
         prose += '{{ prices(id="prices-server-flight") }}{{ table(id="wire-bytes-per-handshake") }}'
@@ -506,7 +511,7 @@ def test_a_column_has_the_anchor_of_its_row_once_on_the_page() -> None:
 def test_a_figure_of_a_row_links_to_the_column_of_a_price_list_that_the_page_shows() -> None:
     row = "full-handshake-1-3-ml-dsa-44-x25519mlkem768-server"
     text = f'{{{{ figure(row="{row}", implementation="{OPENSSL}") }}}} {{{{ prices(id="ID") }}}}'
-    made = results(*TWO, baseline=OPENSSL)
+    made = of_two()
     for shown, place in (("prices-server", f"#{row}"), ("prices-server-groups", "results.csv")):
         [statement] = statements(made, shortcodes(text.replace("ID", shown), "index.md"))
         assert statement.place == place
@@ -522,7 +527,7 @@ def test_words_that_all_columns_have_are_not_in_their_heads() -> None:
 
 
 def test_page_json_states_which_flights_are_over_the_window() -> None:
-    page = json.loads(page_json(results(*TWO, baseline=OPENSSL)))["prices"]
+    page = json.loads(page_json(of_two()))["prices"]
     cells = page["prices-server-flight"]["lines"][0]["cells"]
     assert [cell["ratio"] for cell in cells] == [
         *("1 segment", "8 segments", "11 segments: over the window"),
@@ -531,7 +536,7 @@ def test_page_json_states_which_flights_are_over_the_window() -> None:
 
 
 def test_the_picture_has_bars_as_long_as_the_times_and_the_losses_beside_them() -> None:
-    made = results(*TWO, baseline=OPENSSL)
+    made = of_two()
     drawing, *_ = charts_of(made)
     assert [drawing.chart] == [of.chart for of in price_charts(made)]
     assert (drawing.chart.file, drawing.chart.table) == ("prices.svg", "prices-server")
@@ -566,24 +571,18 @@ def test_a_library_without_ml_dsa_has_no_bar_there() -> None:
 
 
 def test_the_preview_of_a_price_list_has_the_bars_of_a_server() -> None:
-    made = results(*TWO, baseline=OPENSSL)
+    made = of_two()
     preview = report_preview(made, "A site")
     assert preview is not None
     assert "A handshake of a server" in preview.alt
     assert "OpenSSL 3.6.3: X25519 100.0 µs, hybrid 125.0 µs, 20.0% lost" in preview.alt
     image = Image.open(io.BytesIO(preview.png)).convert("RGB")
     assert image.size == (WIDTH, HEIGHT)
-    widest: dict[float, int] = {}
-    ground, full = image.getpixel((0, 0)), ImageColor.getrgb(LIGHT["openssl"])
-    for y in range(0, HEIGHT, 2):
-        for colour, count in Counter(image.getpixel((x, y)) for x in range(WIDTH)).items():
-            if (strength := strength_of(colour, ground, full)) is not None:
-                widest[strength] = max(count, widest.get(strength, 0))
-    bars = {strength: count for strength, count in widest.items() if count > 20}
+    pixels = np.asarray(image, dtype=float)
+    ground, full = pixels[0, 0], np.array(ImageColor.getrgb(LIGHT["openssl"]))
+    # How much of the colour is in each pixel; parts differ where another colour is in it.
+    parts = (pixels - ground) / (full - ground)
+    strength = np.where(np.ptp(parts, axis=2) < 0.03, parts[..., 0].round(1), 0)
+    lengths = {of: (strength == of).sum(axis=1).max() for of in np.unique(strength[strength > 0.1])}
+    bars = {of: length for of, length in lengths.items() if length > 20}
     assert bars[max(bars)] / bars[min(bars)] == pytest.approx(2.5, abs=0.05)
-
-
-def strength_of(colour: Any, ground: Any, full: Any) -> float | None:
-    """How much of a colour is in a paler one on the background; None if another one is in it."""
-    parts = [(c - g) / (f - g) for c, g, f in zip(colour, ground, full, strict=True)]
-    return round(parts[0], 1) if max(parts) - min(parts) < 0.03 and parts[0] > 0.1 else None
