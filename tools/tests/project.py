@@ -107,14 +107,7 @@ class MadeRun:
     sessions: int = 1
     disturbed: int | None = None
     counter: str | None = None
-    build: str = ""
-    """What the ids of its builds end in, where another run has the same ones."""
     commit: str | None = None
-
-    @property
-    def ids(self) -> dict[str, str]:
-        """The id of each implementation."""
-        return {it: f"{it}-{self.build}" if self.build else it for it in self.implementations}
 
 
 # --- figures -------------------------------------------------------------------------------------
@@ -135,11 +128,15 @@ def observation(
     return {key: value for key, value in found.items() if (key, value) != ("statistic", "value")}
 
 
-def rate(base: float, unit: str = "handshakes/s") -> Figures:
-    """A rate, with its time by phase for handshakes; servers and receivers do a little less."""
+def rate(base: float, unit: str = "handshakes/s", *, alike: bool = False) -> Figures:
+    """A rate, with its time by phase for handshakes; servers and receivers do a little less.
+
+    Where all are alike, no difference can be shown.
+    """
 
     def figures(implementation: str, side: str | None) -> Observations:
-        value = base * speed(implementation) * (0.9 if side in ("server", "receiver") else 1.0)
+        value = base * (1.0 if alike else speed(implementation))
+        value *= 0.9 if side in ("server", "receiver") else 1.0
         found = [observation("rate", value, unit)]
         if unit == "handshakes/s" and side:
             parts = {"construction": 0.05, "flight-1": 0.35, "flight-2": 0.6}
@@ -290,8 +287,12 @@ TRANSFER: Final = {
     "threads": 1,
 }
 ENDS: Final = ("sender", "receiver")
+CHACHA: Final = {"cipher_suite": "TLS_CHACHA20_POLY1305_SHA256"}
+TLS12: Final = {"protocol": "1.2", "cipher_suite": f"TLS_ECDHE_RSA_WITH_{AES128}"}
 SERVER: Final = (
+    Block({**TRANSFER, **TLS12}, rate(6000, "MiB/s", alike=True), ENDS),
     Block(TRANSFER, rate(7000, "MiB/s"), ENDS),
+    Block(full("rsa-2048", "X25519", **TLS12), rate(2700)),
     Block(full("rsa-2048", "X25519"), rate(2500)),
     Block(full("ecdsa-p256", "X25519"), rate(9000), invalid=(OPENSSL, "server")),
     Block(resumed(), rate(14_000), absent=(BORING,)),
@@ -357,13 +358,13 @@ PRIMITIVES: Final = {
 }
 CLIENT: Final = full("ecdsa-p256", "X25519")
 
-OLD, NEW, ARM = "2026-10-01-server", "2026-11-01-server", "2026-10-02-arm"
-BOTH, WIDE, PUBLISHED = "2026-11-12-hosts", "2026-11-06-builds", "2025-03-01-published"
+OLD, NEW, ARM = "2026-10-01-server", "2026-11-21-server", "2026-10-02-arm"
+BOTH, WIDE, PUBLISHED = "2026-10-03-hosts", "2026-11-06-builds", "2025-03-01-published"
 
 RUNS: Final = (
     MadeRun(OLD, "server", SERVER, "main", implementations=OLDER),
     MadeRun(NEW, "server", SERVER, "main", disturbed=3),
-    MadeRun(ARM, "server", SERVER, "main", OTHER_HOST, rounds=4, sessions=2, build="arm"),
+    MadeRun(ARM, "server", SERVER, "main", OTHER_HOST, rounds=4, sessions=2),
     MadeRun("2026-11-02-post-quantum", "post-quantum", list(post_quantum())),
     MadeRun("2026-11-02-flights", "post-quantum", list(flights()), counter="wire", rounds=2),
     MadeRun(
@@ -391,7 +392,7 @@ RUNS: Final = (
         WIDE,
         "configurations",
         [
-            *(Block({**TRANSFER, "size": size}, rate(7000, "MiB/s"), ENDS) for size in SIZES),
+            *(Block({**TRANSFER, **CHACHA, "size": s}, rate(3000, "MiB/s"), ENDS) for s in SIZES),
             Block(resumed(), rate(14_000)),
         ],
         implementations=BUILDS,
@@ -422,8 +423,11 @@ RUNS: Final = (
         "2026-11-11-primitives",
         "primitives",
         [
-            Block({"operation": "primitive", "variant": name}, rate(base, unit), (None,))
-            for name, (base, unit) in PRIMITIVES.items()
+            *(
+                Block({"operation": "primitive", "variant": name}, rate(base, unit), (None,))
+                for name, (base, unit) in PRIMITIVES.items()
+            ),
+            Block(TRANSFER, rate(7000, "MiB/s"), ENDS),
         ],
     ),
 )
@@ -431,9 +435,8 @@ RUNS: Final = (
 REPORTS: Final[dict[str, tuple[str, ...]]] = {
     **{run.id: (run.id,) for run in RUNS if run.id not in ("2026-11-02-flights", PUBLISHED)},
     "2026-11-02-post-quantum": ("2026-11-02-post-quantum", "2026-11-02-flights"),
-    "2026-11-11-primitives": ("2026-11-11-primitives", NEW),
     PUBLISHED: (PUBLISHED,),
-    BOTH: (NEW, ARM),
+    BOTH: (OLD, ARM),
 }
 """The runs of each report."""
 
@@ -469,8 +472,8 @@ def raw_records(run: MadeRun) -> bytes:
     for in_round in range(1, run.rounds + 1 + (run.disturbed is not None)):
         session = 1 + (in_round - 1) * run.sessions // run.rounds if run.sessions > 1 else 1
         for number, block in enumerate(run.blocks):
-            for implementation, name in run.ids.items():
-                mark = {"block": number, "implementation": name, "elapsed_seconds": 1.0}
+            for implementation in run.implementations:
+                mark = {"block": number, "implementation": implementation, "elapsed_seconds": 1.0}
                 if implementation in block.absent:
                     reason = "it has no tickets in this build"
                     write("block", in_round, **mark, status="absent", reason=reason)
@@ -487,7 +490,7 @@ def raw_records(run: MadeRun) -> bytes:
                     write(
                         "measurement",
                         in_round,
-                        implementation=name,
+                        implementation=implementation,
                         scenario=scenario,
                         observations=made,
                         operations=1000,
@@ -521,12 +524,12 @@ def described(run: MadeRun, implementation: str) -> dict[str, Any]:
     """An implementation as run.toml has it."""
     library, version, provider = ([*implementation.split("-", 2), ""])[:3]
     found: dict[str, Any] = {
-        "id": run.ids[implementation],
+        "id": implementation,
         "library": library,
         "version": version,
         "c_compiler": "clang 19.1.7",
         "linkage": "static",
-        "binary_sha256": hashlib.sha256(run.ids[implementation].encode()).hexdigest(),
+        "binary_sha256": hashlib.sha256(implementation.encode()).hexdigest(),
     }
     if provider:
         found |= {
@@ -534,8 +537,7 @@ def described(run: MadeRun, implementation: str) -> dict[str, Any]:
             "provider_version": "1.16.1",
             "rust_compiler": "rustc 1.94.0",
         }
-    more = {"build": run.build, "commit": run.commit}
-    return found | {key: value for key, value in more.items() if value}
+    return found | ({"commit": run.commit} if run.commit else {})
 
 
 def write_folder(folder: Path, table: dict[str, Any], name: str, data: bytes, format_: str) -> None:

@@ -17,8 +17,8 @@ from test_layouts import IDS, TURNS, run_of, working_sets
 from test_layouts import results_of as layouts_of
 from tlsperf.contract.results import HarnessShare, Noise, NoiseRow, Results, Table
 from tlsperf.contract.run import RunWarning, Source
+from tlsperf.load.notes import known_notes
 from tlsperf.load.shortcodes import shortcodes
-from tlsperf.publish.assemble import known_notes
 from tlsperf.publish.exports import layouts_csv
 from tlsperf.publish.page_json import MOST_FILES, MOST_NOISE, MOST_SHARES, page_json
 from tlsperf.report.charts.panels import short_names
@@ -222,7 +222,7 @@ def test_a_noise_floor_of_many_rows_is_left_out(results: Results) -> None:
 def test_a_note_has_its_text_and_sources(project: Path) -> None:
     folder = project / "content" / "perf" / PUBLISHED
     notes = json.loads((folder / "page.json").read_bytes())["notes"]
-    known = {note.id: note for note in known_notes(project)}
+    known = {note.id: note for note in known_notes(project / "data")}
     assert {note["id"] for note in notes} == set(known)
     for note in notes:
         of = known[note["id"]]

@@ -1,17 +1,31 @@
 """A few pages that have, together, every structure of all pages: each element with its classes in
-each parent, each attribute that readers' tools use, and the longest word of each kind of element.
-
-What a browser checks of structure and style is the same on the other pages.
+each parent, and each attribute that readers' tools use.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from html.parser import HTMLParser
 from typing import Final
 
-_VOID: Final = frozenset("area base br col embed hr img input link meta source track wbr".split())
-_DRAWN: Final = frozenset("path circle rect line g text tspan".split())
+_VOID: Final = frozenset(
+    [
+        "area",
+        "base",
+        "br",
+        "col",
+        "embed",
+        "hr",
+        "img",
+        "input",
+        "link",
+        "meta",
+        "source",
+        "track",
+        "wbr",
+    ]
+)
+_DRAWN: Final = frozenset(["path", "circle", "rect", "line", "g", "text", "tspan"])
 _READ: Final = frozenset({"role", "scope", "type"})
 _ATTRIBUTES: Final = frozenset({"tabindex", "open", "colspan"})
 
@@ -21,7 +35,6 @@ class _Structure(HTMLParser):
         super().__init__()
         self.open: list[str] = []
         self.found: set[tuple[str, ...]] = set()
-        self.longest: dict[str, int] = {}
         self.feed(text)
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
@@ -40,14 +53,9 @@ class _Structure(HTMLParser):
                 del self.open[at:]
                 return
 
-    def handle_data(self, data: str) -> None:
-        if self.open:
-            longest = max(map(len, data.split()), default=0)
-            self.longest[self.open[-1]] = max(self.longest.get(self.open[-1], 0), longest)
-
 
 def cover(texts: Mapping[str, str]) -> list[str]:
-    """The fewest pages, chosen greedily, with every structure and every longest word.
+    """The fewest pages, chosen greedily, with every structure.
 
     `texts` has the HTML of each page by its path.
     """
@@ -58,12 +66,4 @@ def cover(texts: Mapping[str, str]) -> list[str]:
         best = max(parsed, key=lambda page: len(parsed[page].found & left))
         chosen.append(best)
         left -= parsed[best].found
-    longest: dict[str, tuple[int, str]] = {}
-    for page, it in parsed.items():
-        for kind, length in it.longest.items():
-            longest[kind] = max(longest.get(kind, (0, "")), (length, page))
-    return unique([*chosen, *(page for _, page in longest.values())])
-
-
-def unique(pages: Iterable[str]) -> list[str]:
-    return list(dict.fromkeys(pages))
+    return chosen

@@ -1,6 +1,6 @@
 // Looks at pages, as a part of browser.mjs. A request: { base, pages: [path],
-// views: [[width in px, "light" | "dark"]], axe: pages on which axe runs as well }, or with shots: a
-// folder, { parts } and { height } for pictures instead. The answer: one object a page and view.
+// views: [[width in px, "light" | "dark"]], axe: pages on which axe runs as well, paper: true to look
+// at it as it is printed }, or with shots: a folder, and { height }, for pictures instead. The answer: one object a page and view.
 
 import { createRequire } from "node:module";
 import { readFileSync } from "node:fs";
@@ -114,6 +114,22 @@ async function picture(request, page, path, view) {
   return { shot };
 }
 
+async function onPaper(page) {
+  await page.emulateMedia({ media: "print" });
+  const printed = await page.evaluate(() => ({
+    navigation: [...document.querySelectorAll("nav, .skip, footer.site")].filter((e) => e.checkVisibility()).length,
+    heads: [...new Set([...document.querySelectorAll("thead")].map((e) => getComputedStyle(e).display))],
+    cut: [...document.querySelectorAll(".scroll")].filter((e) => getComputedStyle(e).overflowX !== "visible").length,
+    // Tables of many builds have a page across, 267 mm wide.
+    beyond: [...document.querySelectorAll("table")]
+      .filter((e) => e.getBoundingClientRect().right > (e.matches(".many") ? Math.max(1009, innerWidth) : innerWidth) + 1)
+      .map((e) => e.id || e.className),
+    broken: [...document.querySelectorAll("figure, tr")].filter((e) => getComputedStyle(e).breakInside !== "avoid").length,
+  }));
+  await page.emulateMedia({ media: "screen" });
+  return printed;
+}
+
 async function seenAt(request, page, path) {
   const messages = []; // what the page says, and what of it did not arrive
   const requests = [];
@@ -135,16 +151,6 @@ async function seenAt(request, page, path) {
   await page.evaluate(typeface);
   const overflow = await page.evaluate(overflowing);
   const cut = await page.evaluate(cutNumbers);
-  // How far down the page a reader meets what it answers, in px.
-  const depth = await page.evaluate(() => {
-    const top = (e) => (e ? Math.round(e.getBoundingClientRect().top + scrollY) : null);
-    const bottom = (e) => (e ? Math.round(e.getBoundingClientRect().bottom + scrollY) : null);
-    return {
-      observations: top(document.querySelector("#observations")),
-      answer: top(document.querySelector(".answer li + li, .answer li")),
-      answered: bottom(document.querySelector(".answer li, header + .lead")),
-    };
-  });
   // Charts: the smallest text in px as shown, and what a reader would have to scroll sideways.
   const charts = await page.evaluate(() => {
     const sizes = [...document.querySelectorAll("svg.panel")]
@@ -165,11 +171,7 @@ async function seenAt(request, page, path) {
     details.open = false;
     return { title: cell.title, closed, open };
   });
-  // What answers a question, and the figures below it with the rows they lead to.
   const answers = await page.evaluate(() => [...document.querySelectorAll(".answer li")].map((e) => e.textContent));
-  const figures = await page.evaluate(() =>
-    [...document.querySelectorAll(".answer ~ .scroll td a")].map((a) => ({ text: a.textContent, row: a.getAttribute("href") })),
-  );
   // The lines of the tables of a question, and where they are from.
   const sheets = await page.evaluate(() =>
     [...document.querySelectorAll("table.sheet tbody tr")].map((e) => ({
@@ -192,7 +194,6 @@ async function seenAt(request, page, path) {
         name: getComputedStyle(e.querySelector("tbody th[scope='row']")).position,
       })),
   );
-  const height = await page.evaluate(() => document.documentElement.scrollHeight);
   await page.keyboard.press("Tab");
   const skip = await page.evaluate(() => {
     const { left, top, width } = document.activeElement.getBoundingClientRect();
@@ -201,20 +202,9 @@ async function seenAt(request, page, path) {
   const unreachable = await page.evaluate(() =>
     [...document.querySelectorAll("a[href], summary")].filter((e) => e.tabIndex < 0).map((e) => e.textContent),
   );
-  await page.emulateMedia({ media: "print" });
-  const printed = await page.evaluate(() => ({
-    navigation: [...document.querySelectorAll("nav, .skip, footer.site")].filter((e) => e.checkVisibility()).length,
-    heads: [...new Set([...document.querySelectorAll("thead")].map((e) => getComputedStyle(e).display))],
-    cut: [...document.querySelectorAll(".scroll")].filter((e) => getComputedStyle(e).overflowX !== "visible").length,
-    // Tables of many builds have a page across, 267 mm wide.
-    beyond: [...document.querySelectorAll("table")]
-      .filter((e) => e.getBoundingClientRect().right > (e.matches(".many") ? Math.max(1009, innerWidth) : innerWidth) + 1)
-      .map((e) => e.id || e.className),
-    broken: [...document.querySelectorAll("figure, tr")].filter((e) => getComputedStyle(e).breakInside !== "avoid").length,
-  }));
-  await page.emulateMedia({ media: "screen" });
   const heard = [...messages]; // before axe adds what looking makes the page say
-  const answer = { ...seen, printed, overflow, cut, depth, charts, intervals, answers, figures, sheets, lead, source, tables, height, skip, unreachable, requests, messages: heard };
+  const answer = { ...seen, overflow, cut, charts, intervals, answers, sheets, lead, source, tables, skip, unreachable, requests, messages: heard };
+  if (request.paper) answer.printed = await onPaper(page);
   if (!request.axe?.includes(path)) return answer;
   // Evaluated through the debugger, which the page's policy does not bind.
   await page.evaluate(axe);

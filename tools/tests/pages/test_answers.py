@@ -8,19 +8,16 @@ from __future__ import annotations
 import json
 import math
 import re
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
 
-from pages.conftest import Built
-from pages.fixture import ROOT
-from pages.pictures import node
+from pages.conftest import Browser, Built
 
-pytestmark = [pytest.mark.browser, pytest.mark.zola]
+pytestmark = [pytest.mark.browser, pytest.mark.zola, pytest.mark.any_site]
 
 QUESTIONS = ("server", "post-quantum", "upgrade", "memory", "scaling", "tail", "cores")
-UPGRADES = 60
-"""Pairs of versions: 21 of rustls, 36 of OpenSSL and 3 of BoringSSL."""
 MEBIBYTES_OF_A_GIGABIT = 1e9 / 8 / (1 << 20)
 
 
@@ -55,31 +52,25 @@ class Rows:
 
 
 @pytest.fixture(scope="module")
-def answers(
-    committed_served: str, tmp_path_factory: pytest.TempPathFactory
-) -> dict[str, dict[str, Any]]:
+def answers(served: str, browser: Browser) -> dict[str, dict[str, Any]]:
     """What Chromium shows of each question."""
-    request = {
-        "base": committed_served,
-        "pages": [f"questions/{question}/" for question in QUESTIONS],
-        "views": [[1280, "light"]],
-    }
-    seen = node("browser.mjs", request, tmp_path_factory.mktemp("answers"))
+    pages = [f"questions/{question}/" for question in QUESTIONS]
+    seen = browser.ask("look", base=served, pages=pages, views=[(1280, "light")])
     return dict(zip(QUESTIONS, seen, strict=True))
 
 
 @pytest.fixture(scope="module")
-def phones(
-    committed_served: str, committed_build: Built, tmp_path_factory: pytest.TempPathFactory
-) -> list[dict[str, Any]]:
-    """What a phone shows of each question and of each upgrade."""
+def upgrades(served: str, site: Built, browser: Browser) -> list[dict[str, Any]]:
+    """What a phone shows of each upgrade."""
     pages = [
         page.removesuffix("index.html")
-        for page in committed_build.pages()
-        if re.fullmatch(r"(questions|upgrades)/[^/]+/index\.html", page)
+        for page in site.pages()
+        if re.fullmatch(r"upgrades/[^/]+/index\.html", page)
     ]
-    request = {"base": committed_served, "pages": pages, "views": [[320, "light"]]}
-    seen: list[dict[str, Any]] = node("browser.mjs", request, tmp_path_factory.mktemp("phones"))
+    assert pages
+    seen: list[dict[str, Any]] = browser.ask(
+        "look", base=served, pages=pages, views=[(320, "light")]
+    )
     return seen
 
 
@@ -98,24 +89,15 @@ def numbers(answer: list[str], pattern: str) -> set[str]:
     return {number for sentence in answer for number in re.findall(pattern, sentence)}
 
 
-def test_each_question_shows_an_answer_on_the_first_screen(answers: dict[str, Any]) -> None:
+def test_each_question_has_an_answer_in_sentences(answers: dict[str, Any]) -> None:
     for question, seen in answers.items():
-        assert seen["depth"]["answer"] < 0.9 * 800, question
-        assert seen["depth"]["answered"] < 800, question
+        assert seen["answers"], question
         assert all(len(sentence) > 40 for sentence in seen["answers"]), question
-
-
-def test_the_first_screen_of_a_phone_has_the_whole_first_answer(
-    phones: list[dict[str, Any]],
-) -> None:
-    assert len(phones) == len(QUESTIONS) + UPGRADES
-    found = {seen["page"]: seen["depth"]["answered"] for seen in phones}
-    assert {page: bottom for page, bottom in found.items() if not 0 < bottom <= 640} == {}
 
 
 @pytest.mark.parametrize("question", ["server", "memory", "tail", "post-quantum", "scaling"])
 def test_every_figure_that_leads_to_a_row_is_that_of_the_row(
-    question: str, answers: dict[str, Any], committed_build: Built
+    question: str, answers: dict[str, Any], site: Built
 ) -> None:
     found = 0
     for line in lines_of(answers[question]):
@@ -123,10 +105,10 @@ def test_every_figure_that_leads_to_a_row_is_that_of_the_row(
             if link is None:
                 continue
             report, anchor = place(link)
-            cell = Rows(committed_build, report).cells[anchor, line.label]
+            cell = Rows(site, report).cells[anchor, line.label]
             assert text.split(" ")[0] == cell["text"], line
             found += 1
-    assert found > 10
+    assert found
 
 
 def losses(results: dict[str, Any], first: str, second: str) -> dict[str, dict[str, Any]]:
@@ -144,39 +126,39 @@ def losses(results: dict[str, Any], first: str, second: str) -> dict[str, dict[s
 
 
 def test_the_price_of_post_quantum_is_that_of_the_price_list_and_near_the_rates(
-    answers: dict[str, Any], committed_build: Built
+    answers: dict[str, Any], site: Built
 ) -> None:
     seen = answers["post-quantum"]
     lost, added = set(), set()
     for line in lines_of(seen):
         (report, classical), (_, hybrid) = place(line.links[0]), place(line.links[1])
-        results = json.loads(committed_build.text(f"perf/{report}/results.json"))
+        results = json.loads(site.text(f"perf/{report}/results.json"))
         expected = losses(results, classical, hybrid)[line.label]
         assert expected["text"].startswith(f"{line.texts[2]} ("), line
-        rows = Rows(committed_build, report)
+        rows = Rows(site, report)
         before, after = rows.value(classical, line.label), rows.value(hybrid, line.label)
         # A loss is of rounds in pairs, and a rate is the median of its own rounds.
         assert abs(expected["percent"] - 100 * (1 - after / before)) < 5, line
         assert line.texts[3] == f"{1e6 / after - 1e6 / before:.1f} µs", line
         lost.add(line.texts[2].removesuffix(" lost"))
         added.add(line.texts[3])
-    assert len(lost) > 5
+    assert lost
     assert numbers(seen["answers"], r"[\d.]+%") <= lost
     assert numbers(seen["answers"], r"[\d.]+ µs") <= added
 
 
 def test_scaling_is_the_rate_of_two_threads_over_that_of_one(
-    answers: dict[str, Any], committed_build: Built
+    answers: dict[str, Any], site: Built
 ) -> None:
     seen = answers["scaling"]
     factors = set()
     for line in lines_of(seen):
         (report, one), (_, two) = place(line.links[0]), place(line.links[1])
-        rows = Rows(committed_build, report)
+        rows = Rows(site, report)
         factor = rows.value(two, line.label) / rows.value(one, line.label)
         assert line.texts[-1] == f"{factor:.2f}x", line
         factors.add(line.texts[-1])
-    assert len(factors) > 5
+    assert factors
     assert numbers(seen["answers"], r"\d\.\d\dx") <= factors
 
 
@@ -192,12 +174,10 @@ def cores_of(table: str, rate: dict[str, float]) -> list[float]:
     ]
 
 
-def test_cores_follow_the_formula_that_the_page_shows(
-    answers: dict[str, Any], committed_build: Built
-) -> None:
+def test_cores_follow_the_formula_that_the_page_shows(answers: dict[str, Any], site: Built) -> None:
     seen = answers["cores"]
     (report,) = set(re.findall(r"perf/([^/]+)/", seen["source"]))
-    rows = Rows(committed_build, report)
+    rows = Rows(site, report)
     sending = "transfer-1-3-aes-256-gcm{}-sending"
     in_flight = sending.format("-64-kib-in-flight")
     anchors = {
@@ -226,7 +206,7 @@ def test_cores_follow_the_formula_that_the_page_shows(
             shown += 1
         if line.table == "example-ecdsa-p256":
             half[line.label] = line.texts[1].split()[0]
-    assert shown > 40
+    assert shown
     said = re.findall(r"from ([\d.]+) cores \([^)]*\) with (.+?) to ([\d.]+) ", seen["answers"][0])
     assert said == [
         (
@@ -237,13 +217,11 @@ def test_cores_follow_the_formula_that_the_page_shows(
     ]
 
 
-def test_an_upgrade_counts_the_verdicts_of_the_report(
-    answers: dict[str, Any], committed_build: Built
-) -> None:
+def test_an_upgrade_counts_the_verdicts_of_the_report(answers: dict[str, Any], site: Built) -> None:
     seen = answers["upgrade"]
     (report,) = set(re.findall(r"perf/([^/]+)/", seen["source"]))
     folder = f"perf/{report}"
-    compared = json.loads(committed_build.text(f"{folder}/comparisons.json"))["rows"]
+    compared = json.loads(site.text(f"{folder}/comparisons.json"))["rows"]
     of_all = re.compile(
         r"(\S+) (.+?) to (.+?): of (\d+) tasks?,(?:.*,)? no difference shown in (\d+)\."
     )
@@ -261,24 +239,19 @@ def test_an_upgrade_counts_the_verdicts_of_the_report(
             said = re.search(rf"{verdict} in (\d+)", sentence)
             assert verdicts.count(verdict) == (int(said[1]) if said else 0), sentence
         checked += 1
-    assert checked == 3
+    assert checked
 
 
 def test_each_upgrade_has_the_figures_and_verdicts_of_its_report(
-    phones: list[dict[str, Any]], committed_build: Built
+    upgrades: list[dict[str, Any]], site: Built, root: Path
 ) -> None:
-    checked = 0
-    for seen in phones:
-        if not seen["page"].startswith("upgrades/"):
-            continue
-        pairs = json.loads((ROOT / "content" / seen["page"] / "upgrade.json").read_text("utf-8"))
-        results = json.loads(committed_build.text(f"perf/{pairs['report']['id']}/results.json"))
-        compared = json.loads(
-            committed_build.text(f"perf/{pairs['report']['id']}/comparisons.json")
-        )["rows"]
+    for seen in upgrades:
+        pairs = json.loads((root / "content" / seen["page"] / "upgrade.json").read_text("utf-8"))
+        results = json.loads(site.text(f"perf/{pairs['report']['id']}/results.json"))
+        compared = json.loads(site.text(f"perf/{pairs['report']['id']}/comparisons.json"))["rows"]
         ids = {i["label"]: i["id"] for i in results["implementations"]}
         tables = {row["anchor"]: t["anchor"] for t in results["tables"] for row in t["rows"]}
-        rows = Rows(committed_build, results["id"])
+        rows = Rows(site, results["id"])
         found = re.fullmatch(r"From (.+) to (.+): of (\d+) tasks?, (.+)\.", seen["lead"])
         assert found is not None, seen["lead"]
         before, after, count, verdicts = found.groups()
@@ -295,5 +268,3 @@ def test_each_upgrade_has_the_figures_and_verdicts_of_its_report(
             said = re.search(rf"{verdict} in (\d+)", verdicts)
             assert shown.count(verdict) == (int(said[1]) if said else 0), seen["lead"]
         assert verdicts.endswith(f"no difference shown in {shown.count('no difference shown')}")
-        checked += 1
-    assert checked == UPGRADES

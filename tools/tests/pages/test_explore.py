@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import gzip
 import io
 import json
 import math
@@ -15,33 +14,26 @@ from urllib.parse import quote
 
 import pytest
 
-from pages.conftest import Built
-from pages.fixture import NEWER, OLDER, ROOT, WIDE, example
-from pages.pictures import node
-from pages.weights import KILO
+from pages.conftest import Browser, Built
+from pages.fixture import NEWER, OLDER, ROOT, WIDE, results_of
+from project import OLD, OPENSSL, RUSTLS
 from tlsperf.analysis.ratios import factor_text
 
 pytestmark = [pytest.mark.browser, pytest.mark.zola]
 
-FIRST_CHART_LIMIT = 100 * KILO
-"""Of all that is loaded until the first chart is drawn, compressed."""
-
-TRANSFER = example()["tables"][0]
-CELLS = [c for row in TRANSFER["rows"] for c in row["cells"] if "value" in c]
-RUSTLS = next(i for i in example()["implementations"] if i["library"] == "rustls")
-BOX = f"[name=libraries][value='{RUSTLS['id']}']"
-ROW = TRANSFER["rows"][1]["anchor"]
-
+BOX = f"[name=libraries][value='{RUSTLS}']"
+TO_OPENSSL = {"choose": ["baseline", f"{NEWER}~{OPENSSL}"]}
+TO_RUSTLS = {"choose": ["baseline", f"{NEWER}~{RUSTLS}"]}
 Seen = dict[str, Any]
 
 
 @pytest.fixture
-def play(served: str, tmp_path: Path) -> Any:
+def play(served: str, browser: Browser) -> Any:
     """Plays steps on the page, and returns what it showed after each. The console stays empty."""
 
     def played(*steps: Seen, silent: bool = True) -> list[Seen]:
-        request = {"base": served, "plays": [[{"open": "explore/"}, *steps]]}
-        answer = node("explore.mjs", request, tmp_path)[0]
+        plays = [[{"open": "explore/"}, *steps]]
+        [answer] = browser.ask("explore", base=served, plays=plays)
         assert [r for r in answer["requests"] if not r.startswith(served)] == []
         if silent:
             assert answer["messages"] == []
@@ -51,18 +43,40 @@ def play(served: str, tmp_path: Path) -> Any:
     return played
 
 
-def test_without_javascript_it_leads_to_the_pages_of_scenarios(build: Built) -> None:
-    page = build.text("explore/index.html")
+class Made:
+    """The results of the newest report, which the page opens with."""
+
+    def __init__(self, results: dict[str, Any]) -> None:
+        self.results = results
+        self.transfer = self.table("transfer")
+        self.cells = cells_of(self.transfer)
+        self.label = {i["id"]: i["label"] for i in results["implementations"]}
+
+    def table(self, anchor: str) -> dict[str, Any]:
+        found: dict[str, Any] = next(t for t in self.results["tables"] if t["anchor"] == anchor)
+        return found
+
+
+def cells_of(table: dict[str, Any]) -> list[dict[str, Any]]:
+    return [c for row in table["rows"] for c in row["cells"] if "value" in c]
+
+
+@pytest.fixture(scope="module")
+def made(site_source: Path) -> Made:
+    return Made(results_of(site_source, NEWER))
+
+
+def test_without_javascript_it_leads_to_the_pages_of_scenarios(site: Built) -> None:
+    page = site.text("explore/index.html")
     aside = page.partition("<noscript>")[2].partition("</noscript>")[0]
     assert 'href="../scenarios/"' in aside
-    assert len(page) < 20 * KILO
 
 
-def test_it_opens_with_the_newest_report(play: Any) -> None:
+def test_it_opens_with_the_newest_report(play: Any, made: Made) -> None:
     seen = play()[0]
     assert (seen["search"], seen["reports"]) == ("", [NEWER])
-    assert seen["status"] == f"{len(CELLS)} figures from 1 report: Transfer"
-    assert seen["figures"] == [c["text"] for c in CELLS]
+    assert seen["status"] == f"{len(made.cells)} figures from 1 report: Transfer"
+    assert seen["figures"] == [c["text"] for c in made.cells]
     assert seen["notices"] == []
 
 
@@ -76,11 +90,12 @@ def test_the_chart_shows_the_figures_of_the_table_and_can_be_read(play: Any) -> 
     assert chart["named"]
 
 
-@pytest.mark.parametrize("table", example()["tables"], ids=lambda table: table["anchor"])
+@pytest.mark.parametrize("anchor", ["transfer", "full-handshakes", "resumed-handshakes"])
 def test_each_bar_is_as_long_as_its_figure_and_pale_where_it_must_not_count(
-    play: Any, table: dict[str, Any]
+    play: Any, anchor: str, made: Made
 ) -> None:
-    cells = [c for row in table["rows"] for c in row["cells"] if "value" in c]
+    table = made.table(anchor)
+    cells = cells_of(table)
     seen = play({"select": table["anchor"]})[1]
     assert [re.sub(r"not counted.*", "", f) for f in seen["figures"]] == [c["text"] for c in cells]
     invalid = [c for c in cells if not c["valid"]]
@@ -96,13 +111,18 @@ def test_each_bar_is_as_long_as_its_figure_and_pale_where_it_must_not_count(
     assert [span[1] for span in chart["spans"]] == pytest.approx(ends, abs=0.6)
 
 
-def test_a_choice_changes_table_chart_and_address_and_the_way_back_undoes_it(play: Any) -> None:
+def test_a_choice_changes_table_chart_and_address_and_the_way_back_undoes_it(
+    play: Any, made: Made
+) -> None:
     first, fewer, fewest, back, again = play(
-        {"click": BOX}, {"click": f"[name=scenarios][value='{ROW}']"}, {"go": -1}, {"go": 1}
+        {"click": BOX},
+        {"click": f"[name=scenarios][value='{made.transfer['rows'][1]['anchor']}']"},
+        {"go": -1},
+        {"go": 1},
     )
-    others = [c for c in CELLS if c["implementation"] != RUSTLS["id"]]
+    others = [c for c in made.cells if c["implementation"] != RUSTLS]
     assert fewer["figures"] == [c["text"] for c in others]
-    assert RUSTLS["label"] not in fewer["names"] + fewer["chart"]["texts"]
+    assert made.label[RUSTLS] not in fewer["names"] + fewer["chart"]["texts"]
     assert len(fewer["chart"]["bars"]) == len(others) < len(first["chart"]["bars"])
     assert fewer["search"].startswith(f"?reports={NEWER}&table=transfer&libraries=")
     assert len(fewest["figures"]) == len(others) - 2
@@ -110,15 +130,16 @@ def test_a_choice_changes_table_chart_and_address_and_the_way_back_undoes_it(pla
     assert again == {**fewest, "focus": again["focus"]}
 
 
-def test_a_linked_address_shows_what_it_names(play: Any) -> None:
-    search = (
-        f"?reports={OLDER}&table=full-handshakes&libraries={RUSTLS['id']}"
-        f"&scenarios={example()['tables'][1]['rows'][2]['anchor']}"
-    )
+@pytest.fixture(scope="module")
+def older(site_source: Path) -> Made:
+    return Made(results_of(site_source, OLDER))
+
+
+def test_a_linked_address_shows_what_it_names(play: Any, older: Made) -> None:
+    row = older.table("full-handshakes")["rows"][2]
+    search = f"?reports={OLDER}&table=full-handshakes&libraries={RUSTLS}&scenarios={row['anchor']}"
     seen = play({"open": f"explore/{search}"})[1]
-    cell = next(
-        c for c in example()["tables"][1]["rows"][2]["cells"] if c["implementation"] == RUSTLS["id"]
-    )
+    [cell] = [c for c in row["cells"] if c["implementation"] == RUSTLS]
     assert seen["figures"] == [cell["text"]]
     assert (seen["search"], seen["reports"], seen["notices"]) == (search, [OLDER], [])
     assert "in handshakes/s, higher is better" in seen["caption"][0]
@@ -131,9 +152,9 @@ def test_another_table_has_another_unit_and_never_two(play: Any) -> None:
     assert all(link == f"../perf/{NEWER}/" for link in seen["links"])
 
 
-def test_several_reports_stand_side_by_side_with_their_dates(play: Any) -> None:
+def test_several_reports_stand_side_by_side_with_their_dates(play: Any, made: Made) -> None:
     seen = play({"click": f"[name=reports][value='{OLDER}']"})[1]
-    assert seen["status"].startswith(f"{2 * len(CELLS)} figures from 2 reports")
+    assert seen["status"].startswith(f"{2 * len(made.cells)} figures from 2 reports")
     assert any(OLDER in text for text in seen["chart"]["texts"])
     assert seen["notices"] == ["These are figures of 2 hosts: compare only those of one host."]
 
@@ -171,11 +192,10 @@ def test_the_keyboard_is_enough(play: Any) -> None:
     keys = [{"press": key} for key in ("Tab",) * 20]
     steps = play(*keys)
     reached = [seen["focus"] for seen in steps]
-    assert reached.index(NEWER) < reached.index(OLDER)
-    position = reached.index(OLDER)
+    position = reached.index(NEWER) + 1
     seen = play(*keys[:position], {"press": "Space"})[-1]
-    assert seen["reports"] == [NEWER, OLDER]
-    assert seen["focus"] == OLDER
+    assert seen["reports"] == [NEWER, reached[position]]
+    assert seen["focus"] == reached[position]
 
 
 def test_the_chart_follows_the_width_and_the_colours_of_the_reader(play: Any) -> None:
@@ -192,30 +212,25 @@ def test_figures_that_cannot_be_loaded_are_reported(play: Any) -> None:
     ]
 
 
-OPENSSL = next(i for i in example()["implementations"] if i["library"] == "openssl")
-TO_OPENSSL = {"choose": ["baseline", f"{NEWER}~{OPENSSL['id']}"]}
-TO_RUSTLS = {"choose": ["baseline", f"{NEWER}~{RUSTLS['id']}"]}
-
-
-def test_the_baseline_of_a_report_gives_the_ratios_of_its_page(play: Any) -> None:
-    assert TRANSFER["baseline"] == OPENSSL["id"]
+def test_the_baseline_of_a_report_gives_the_ratios_of_its_page(play: Any, made: Made) -> None:
+    assert made.transfer["baseline"] == OPENSSL
     seen = play(TO_OPENSSL)[-1]
-    expected = [c["ratio"]["text"] if "ratio" in c else "baseline" for c in CELLS]
+    expected = [c["ratio"]["text"] if "ratio" in c else "baseline" for c in made.cells]
     assert seen["ratios"] == expected
-    assert f"baseline={NEWER}~{OPENSSL['id']}" in seen["search"]
+    assert f"baseline={NEWER}~{OPENSSL}" in seen["search"]
 
 
 def test_another_baseline_gives_the_tested_ratios_of_the_file(
-    play: Any, example_site: Path
+    play: Any, site_source: Path, made: Made
 ) -> None:
     seen = play(TO_RUSTLS)[-1]
-    path = example_site / "content" / "perf" / NEWER / "comparisons.json"
+    path = site_source / "content" / "perf" / NEWER / "comparisons.json"
     rows = json.loads(path.read_text(encoding="utf-8"))["rows"]
     expected = [
-        rows[f"transfer {row['anchor']}"][RUSTLS["id"]][c["implementation"]][2]
-        if c["implementation"] != RUSTLS["id"]
+        rows[f"transfer {row['anchor']}"][RUSTLS][c["implementation"]][2]
+        if c["implementation"] != RUSTLS
         else "baseline"
-        for row in TRANSFER["rows"]
+        for row in made.transfer["rows"]
         for c in row["cells"]
         if "value" in c
     ]
@@ -223,19 +238,25 @@ def test_another_baseline_gives_the_tested_ratios_of_the_file(
     assert seen["notices"] == []
 
 
-def test_a_ratio_between_reports_states_that_it_is_not_tested(play: Any) -> None:
-    both = {"click": f"[name=reports][value='{OLDER}']"}
-    seen = play(both, TO_OPENSSL)[-1]
+def test_a_ratio_between_reports_of_a_machine_states_that_it_is_not_tested(
+    play: Any, site_source: Path
+) -> None:
+    seen = play({"click": f"[name=reports][value='{OLD}']"}, TO_OPENSSL)[-1]
     assert any("is not tested" in notice for notice in seen["notices"])
     untested = [text for text in seen["ratios"] if text.endswith("x, not tested")]
-    assert len(untested) == len(CELLS)
-    assert untested.count("1.00x, not tested") >= len(TRANSFER["rows"])
+    assert len(untested) == len(Made(results_of(site_source, OLD)).cells)
+
+
+def test_figures_of_two_machines_have_no_ratio(play: Any, older: Made) -> None:
+    seen = play({"click": f"[name=reports][value='{OLDER}']"}, TO_OPENSSL)[-1]
+    assert not [text for text in seen["ratios"] if text.endswith("x, not tested")]
+    assert len(seen["figures"]) > len(older.cells)
 
 
 def test_means_are_the_tested_ones_of_the_report_where_it_has_them(
-    play: Any, example_site: Path
+    play: Any, site_source: Path
 ) -> None:
-    path = example_site / "content" / "perf" / WIDE / "results.json"
+    path = site_source / "content" / "perf" / WIDE / "results.json"
     results = json.loads(path.read_text(encoding="utf-8"))
     [table] = [t for t in results["tables"] if t["anchor"] == "resumed-handshakes"]
     baseline = f"{WIDE}~{table['baseline']}"
@@ -252,7 +273,7 @@ def test_means_are_the_tested_ones_of_the_report_where_it_has_them(
     assert all("x, not tested, over" in line for line in fewer["means"])
 
 
-def test_order_and_choice_follow_the_differences(play: Any) -> None:
+def test_order_and_choice_follow_the_differences(play: Any, made: Made) -> None:
     plain, ordered, only = play(
         TO_OPENSSL, {"choose": ["sort", "difference"]}, {"click": "[name=only]"}
     )[1:]
@@ -262,7 +283,7 @@ def test_order_and_choice_follow_the_differences(play: Any) -> None:
         ratios = [c["ratio"]["value"] for c in row["cells"] if "ratio" in c]
         return max(abs(math.log(value)) for value in ratios)
 
-    rows = sorted(TRANSFER["rows"], key=largest, reverse=True)
+    rows = sorted(made.transfer["rows"], key=largest, reverse=True)
     assert ordered["groups"] == [row["name"] for row in rows]
     differing = [
         row["name"]
@@ -274,10 +295,10 @@ def test_order_and_choice_follow_the_differences(play: Any) -> None:
     assert "only=differing" in only["search"]
 
 
-def test_facets_leave_what_they_name(play: Any) -> None:
-    protocols = [row["scenario"]["protocol"] for row in TRANSFER["rows"]]
-    sides = [row["scenario"]["side"] for row in TRANSFER["rows"]]
-    names = [row["name"] for row in TRANSFER["rows"]]
+def test_facets_leave_what_they_name(play: Any, made: Made) -> None:
+    protocols = [row["scenario"]["protocol"] for row in made.transfer["rows"]]
+    sides = [row["scenario"]["side"] for row in made.transfer["rows"]]
+    names = [row["name"] for row in made.transfer["rows"]]
     first, second = play({"choose": ["protocol", protocols[0]]}, {"choose": ["side", sides[-1]]})[
         1:
     ]
@@ -328,19 +349,19 @@ def test_the_axis_names_each_version_under_its_points(play: Any, width: int) -> 
     assert seen["overlaps"] == []
 
 
-def test_lines_of_two_reports_of_one_build_can_be_told_apart(play: Any) -> None:
-    search = f"?reports={NEWER},{OLDER}&table=transfer&libraries={RUSTLS['id']}&chart=lines"
+def test_lines_of_two_reports_of_one_build_can_be_told_apart(play: Any, made: Made) -> None:
+    search = f"?reports={NEWER},{OLDER}&table=transfer&libraries={RUSTLS}&chart=lines"
     seen = play({"open": f"explore/{search}"})[-1]
     for report in (NEWER, OLDER):
-        assert f"{RUSTLS['label']}, {report}" in " ".join(seen["chart"]["texts"])
+        assert f"{made.label[RUSTLS]}, {report}" in " ".join(seen["chart"]["texts"])
         assert any(f", {report}: " in (point["title"] or "") for point in seen["points"])
     assert seen["overlaps"] == []
 
 
 def test_two_lines_of_one_library_have_dashes_and_points_of_their_own(
-    play: Any, example_site: Path
+    play: Any, site_source: Path
 ) -> None:
-    path = example_site / "content" / "perf" / WIDE / "results.json"
+    path = site_source / "content" / "perf" / WIDE / "results.json"
     again = path.read_text(encoding="utf-8").replace(WIDE, OLDER)
     search = f"?reports={WIDE},{OLDER}&table=resumed-handshakes&chart=lines"
     answer = {"answer": [f"{OLDER}/results.json", again]}
@@ -350,8 +371,8 @@ def test_two_lines_of_one_library_have_dashes_and_points_of_their_own(
     assert len({(line["stroke"], line["dash"]) for line in lines}) == 4
 
 
-def test_what_is_not_counted_is_no_point_of_a_line(play: Any, example_site: Path) -> None:
-    path = example_site / "content" / "perf" / WIDE / "results.json"
+def test_what_is_not_counted_is_no_point_of_a_line(play: Any, site_source: Path) -> None:
+    path = site_source / "content" / "perf" / WIDE / "results.json"
     results = json.loads(path.read_text(encoding="utf-8"))
     [table] = [t for t in results["tables"] if t["anchor"] == "resumed-handshakes"]
     cell = table["rows"][0]["cells"][2]
@@ -368,16 +389,18 @@ def test_what_is_not_counted_is_no_point_of_a_line(play: Any, example_site: Path
     assert seen["overlaps"] == []
 
 
-def test_a_scenario_leads_to_its_page_where_it_has_one(play: Any, example_site: Path) -> None:
-    rows = json.loads((example_site / "data" / "scenarios.json").read_text("utf-8"))["rows"]
+def test_a_scenario_leads_to_its_page_where_it_has_one(
+    play: Any, site_source: Path, made: Made
+) -> None:
+    rows = json.loads((site_source / "data" / "scenarios.json").read_text("utf-8"))["rows"]
     seen = play()[-1]
-    shared = [row for row in TRANSFER["rows"] if f"{row['anchor']} MiB/s" in rows]
+    shared = [row for row in made.transfer["rows"] if f"{row['anchor']} MiB/s" in rows]
     assert shared
     assert [page for page in seen["pages"] if page] == [
         [f"../scenarios/{row['anchor']}/", f"{row['name']} in all reports", True] for row in shared
     ]
     for address, _, _ in (page for page in seen["pages"] if page):
-        folder = example_site / "content" / "scenarios" / address.split("/")[2]
+        folder = site_source / "content" / "scenarios" / address.split("/")[2]
         assert (folder / "index.md").exists()
     alone = play({"open": f"explore/?reports={WIDE}&table=transfer"})[-1]
     assert alone["groups"]
@@ -386,12 +409,12 @@ def test_a_scenario_leads_to_its_page_where_it_has_one(play: Any, example_site: 
     assert phases["pages"] == [None] * len(phases["groups"])
 
 
-def test_facets_that_another_table_does_not_have_are_given_up(play: Any) -> None:
+def test_facets_that_another_table_does_not_have_are_given_up(play: Any, made: Made) -> None:
     sided, other, back = play(
         {"choose": ["side", "sender"]}, {"select": "full-handshakes"}, {"go": -1}
     )[1:]
-    assert 0 < len(sided["groups"]) < len(TRANSFER["rows"])
-    rows = example()["tables"][1]["rows"]
+    assert 0 < len(sided["groups"]) < len(made.transfer["rows"])
+    rows = made.table("full-handshakes")["rows"]
     assert other["groups"] == [row["name"] for row in rows]
     assert other["selects"]["side"] == ""
     assert other["notices"] == [
@@ -401,14 +424,16 @@ def test_facets_that_another_table_does_not_have_are_given_up(play: Any) -> None
     assert (back["groups"], back["selects"]["side"]) == (sided["groups"], "sender")
 
 
-def test_a_facet_that_the_other_table_has_is_kept_and_its_scenarios_are_not(play: Any) -> None:
+def test_a_facet_that_the_other_table_has_is_kept_and_its_scenarios_are_not(
+    play: Any, made: Made
+) -> None:
     [*_, fewer, other] = play(
         {"choose": ["protocol", "1.3"]},
         {"click": "[data-list=scenarios] button[data-all=false]"},
         {"select": "full-handshakes"},
     )
     assert fewer["figures"] == []
-    rows = [r for r in example()["tables"][1]["rows"] if r["scenario"]["protocol"] == "1.3"]
+    rows = [r for r in made.table("full-handshakes")["rows"] if r["scenario"]["protocol"] == "1.3"]
     assert other["groups"] == [row["name"] for row in rows]
     assert (other["selects"]["protocol"], other["notices"]) == ("1.3", [])
     assert "scenarios=" not in other["search"]
@@ -422,39 +447,41 @@ def test_an_address_keeps_an_unknown_facet_and_reports_it(play: Any) -> None:
 
 
 def test_a_figure_of_a_report_on_two_hosts_has_the_host_of_its_run(
-    play: Any, example_site: Path
+    play: Any, site_source: Path, made: Made
 ) -> None:
-    path = example_site / "content" / "perf" / NEWER / "results.json"
+    path = site_source / "content" / "perf" / NEWER / "results.json"
     results = json.loads(path.read_text(encoding="utf-8"))
     [host] = results["hosts"]
     results["hosts"] = [host, {**host, "id": "other", "cpu": "Another CPU"}]
     for implementation in results["implementations"]:
-        implementation["host"] = "other" if implementation["id"] == RUSTLS["id"] else host["id"]
+        implementation["host"] = "other" if implementation["id"] == RUSTLS else host["id"]
     answer = {"answer": [f"{NEWER}/results.json", json.dumps(results)]}
     seen = play(answer, {"open": "explore/"})[-1]
-    assert seen["hosts"].count("Another CPU") == len(TRANSFER["rows"])
+    assert seen["hosts"].count("Another CPU") == len(made.transfer["rows"])
     assert set(seen["hosts"]) == {"Another CPU", host["cpu"]}
     assert "These are figures of 2 hosts: compare only those of one host." in seen["notices"]
 
 
-def test_reports_are_named(play: Any) -> None:
+def test_reports_are_named(play: Any, older: Made) -> None:
     both = {"click": f"[name=reports][value='{OLDER}']"}
     seen = play(both)[-1]
-    assert {"An older report"} < set(seen["reportNames"])
+    assert older.results["title"] in seen["reportNames"]
     assert any(f", {OLDER}" in text for text in seen["chart"]["texts"])
 
 
-def test_what_is_shown_can_be_saved_and_its_address_copied(served: str, tmp_path: Path) -> None:
+def test_what_is_shown_can_be_saved_and_its_address_copied(
+    served: str, browser: Browser, made: Made
+) -> None:
     steps = [{"open": "explore/"}, TO_OPENSSL, {"save": True}, {"copy": True}]
-    answer = node("explore.mjs", {"base": served, "plays": [steps]}, tmp_path)[0]
+    [answer] = browser.ask("explore", base=served, plays=[steps])
     text, address = answer["saved"]
     lines = list(csv.DictReader(io.StringIO(text)))
-    assert [float(line["value"]) for line in lines] == [c["value"] for c in CELLS]
+    assert [float(line["value"]) for line in lines] == [c["value"] for c in made.cells]
     assert {line["unit"] for line in lines} == {"MiB/s"}
-    shown = {i["id"]: (i["library"], i["version"]) for i in example()["implementations"]}
+    shown = {i["id"]: (i["library"], i["version"]) for i in made.results["implementations"]}
     named = [(line["library"], line["version"]) for line in lines]
-    assert named == [shown[c["implementation"]] for c in CELLS]
-    verdicts = [c["ratio"]["verdict"] if "ratio" in c else "" for c in CELLS]
+    assert named == [shown[c["implementation"]] for c in made.cells]
+    verdicts = [c["ratio"]["verdict"] if "ratio" in c else "" for c in made.cells]
     assert [line["verdict"] for line in lines] == verdicts
     assert address == f"{served}explore/{answer['seen'][-1]['search']}"
     assert answer["messages"] == []
@@ -472,13 +499,13 @@ def test_a_bare_ratio_is_written_as_reports_write_it() -> None:
     assert json.loads(said) == [factor_text(value) for value in values]
 
 
-def test_no_request_is_made_before_it_is_needed(served: str, tmp_path: Path) -> None:
+def test_no_request_is_made_before_it_is_needed(served: str, browser: Browser) -> None:
     plays = [
         [{"open": "explore/"}],
         [{"open": "explore/"}, TO_OPENSSL],
         [{"open": "explore/"}, TO_RUSTLS],
     ]
-    answers = node("explore.mjs", {"base": served, "plays": plays}, tmp_path)
+    answers = browser.ask("explore", base=served, plays=plays)
     files = [
         sorted({re.sub(r"\?.*", "", r).rpartition("/")[2] for r in a["requests"] if "/perf/" in r})
         for a in answers
@@ -486,31 +513,9 @@ def test_no_request_is_made_before_it_is_needed(served: str, tmp_path: Path) -> 
     assert files == [["results.json"], ["results.json"], ["comparisons.json", "results.json"]]
 
 
-def test_the_policy_allows_only_own_scripts(committed_build: Built) -> None:
-    for page in committed_build.pages():
-        text = committed_build.text(page)
+@pytest.mark.any_site
+def test_the_policy_allows_only_own_scripts(site: Built) -> None:
+    for page in site.pages():
+        text = site.text(page)
         assert ("script-src 'self'" in text) == (page == "explore/index.html"), page
         assert ("<script" in text) == (page == "explore/index.html"), page
-
-
-def test_the_first_chart_is_light(
-    committed_served: str,
-    committed_build: Built,
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    """The compressed bytes loaded until the chart is drawn, without the typeface of all pages."""
-    request = {"base": committed_served, "plays": [[{"open": "explore/"}]]}
-    loaded = node("explore.mjs", request, tmp_path)[0]["requests"]
-    sizes = {}
-    for address in dict.fromkeys(loaded):
-        name = re.sub(r"\?.*", "", address.removeprefix(committed_served)) or "index.html"
-        path = committed_build.public / name
-        path = path / "index.html" if path.is_dir() else path
-        sizes[name] = len(gzip.compress(path.read_bytes()))
-    with capsys.disabled():
-        print(f"\n{'explore/, compressed':40} {'KB':>7}")
-        for name, size in sizes.items():
-            print(f"{name:40} {size / KILO:7.1f}")
-    assert any(name.endswith("results.json") for name in sizes)
-    assert sum(sizes.values()) <= FIRST_CHART_LIMIT

@@ -18,9 +18,8 @@ from pydantic import BaseModel, TypeAdapter, ValidationError
 import fixture_run
 from fixture_run import RUN
 from pages import zolas
-from pages.conftest import BASE_URL, serve
+from pages.conftest import BASE_URL, Browser, serve
 from pages.fixture import ROOT, empty_site
-from pages.pictures import node
 from test_archive import archive_of, packed
 from tlsperf.contract.run import CheckResult, HostFacts, Run, Source
 from tlsperf.load.run import read_run
@@ -109,13 +108,10 @@ def hostile_site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return site
 
 
-@pytest.fixture(scope="module", params=["current", "old"])
-def hostile_public(
-    request: pytest.FixtureRequest, hostile_site: Path, tmp_path_factory: pytest.TempPathFactory
-) -> Path:
+@pytest.fixture(scope="module")
+def hostile_public(hostile_site: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     public = tmp_path_factory.mktemp("hostile-public") / "public"
-    zola = zolas.current() if request.param == "current" else zolas.old()
-    run(zola, hostile_site, "build", BASE_URL, public)
+    run(zolas.current(), hostile_site, "build", BASE_URL, public)
     return public
 
 
@@ -203,15 +199,13 @@ def test_published_files_have_types_that_a_browser_does_not_run(hostile_public: 
 
 
 def test_nothing_of_the_archive_runs_in_chromium(
-    hostile_site: Path, tmp_path_factory: pytest.TempPathFactory
+    hostile_public: Path, browser: Browser, tmp_path: Path
 ) -> None:
-    root = tmp_path_factory.mktemp("hostile-served")
-    served = serve(hostile_site, root)
+    paths = sorted(hostile_public.rglob("*.html"))
+    pages = [str(path.relative_to(hostile_public)) for path in paths]
+    served = serve(hostile_public, tmp_path)
     base = next(served)
-    paths = sorted((root / "tlsperf").rglob("*.html"))
-    pages = [str(path.relative_to(root / "tlsperf")) for path in paths]
-    request = {"base": base, "pages": pages, "views": [[1280, "light"]]}
-    for seen in node("browser.mjs", request, tmp_path_factory.mktemp("hostile-seen")):
+    for seen in browser.ask("look", base=base, pages=pages, views=[(1280, "light")]):
         # A script, a handler or a frame that the policy stops would be a message.
         assert seen["messages"] == [], seen["page"]
         assert seen["owned"] is None, seen["page"]

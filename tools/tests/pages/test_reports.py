@@ -2,124 +2,94 @@
 
 from __future__ import annotations
 
-import json
 import re
 import tomllib
 from html import unescape
+from pathlib import Path
 
 import pytest
 
-from pages.conftest import Built, replaced
-from pages.fixture import ROOT
+from pages.conftest import Built
+from pages.fixture import results_of
+from tlsperf.load.page import read_pages
 
-pytestmark = pytest.mark.zola
-
-PERF = ROOT / "content" / "perf"
-REPORTS = sorted(path.parent.name for path in PERF.glob("*/index.md"))
+pytestmark = [pytest.mark.zola, pytest.mark.any_site]
 
 AFTER_RESULTS = ("what-was-measured", "system-configuration", "versions-and-builds", "raw-data")
-SENTENCE = re.compile(r"[^.]{25,}\.(?= |$)")
 
 
-def results_of(report: str) -> dict[str, object]:
-    found: dict[str, object] = json.loads((PERF / report / "results.json").read_text("utf-8"))
-    return found
+@pytest.fixture(scope="module")
+def reports(site: Built, root: Path) -> dict[str, str]:
+    """The page of each report, by the report's id."""
+    names = [page.report.id for page in read_pages(root)]
+    assert names
+    return {name: site.text(f"perf/{name}/index.html") for name in names}
 
 
-@pytest.mark.parametrize("report", REPORTS)
-def test_a_report_begins_with_the_answer_and_ends_with_the_method(
-    report: str, committed_build: Built
-) -> None:
-    page = committed_build.text(f"perf/{report}/index.html")
-    ids = re.findall(r' id="([^"]*)"', page)
-    short, observations = ids.index("in-short"), ids.index("observations")
-    bars, table = page.index('<div class="headlines'), page.index('<table class="results')
-    assert short < observations
-    assert page.index('id="in-short"') < bars < page.index('id="observations"') < table
-    for part in AFTER_RESULTS:
-        assert page.index(f'<h2 id="{part}">') > table
-    answer = page[page.index('id="in-short"') : bars].partition("</h2>")[2]
-    text = unescape(re.sub(r"<[^>]*>", "", answer)).strip().replace("\n", " ")
-    text = re.sub(r"(?<=\d)\.(?=\d)", "", text)
-    assert 3 <= len(SENTENCE.findall(text)) <= 4, text
-    assert len(re.findall(r'class="figure"', answer)) >= 3
+def test_a_report_begins_with_the_answer_and_ends_with_the_method(reports: dict[str, str]) -> None:
+    for report, page in reports.items():
+        order = [
+            page.index('id="in-short"'),
+            page.index('<div class="headlines'),
+            page.index('id="observations"'),
+            page.index('<table class="results'),
+        ]
+        assert order == sorted(order), report
+        for part in AFTER_RESULTS:
+            assert page.index(f'<h2 id="{part}">') > order[-1], report
+        answer = page[order[0] : order[1]]
+        assert re.search(r'class="figure"', answer), report
 
 
-@pytest.mark.parametrize("report", REPORTS)
 def test_a_report_states_how_to_reproduce_it_and_where_to_report_errors(
-    report: str, committed_build: Built
+    reports: dict[str, str], root: Path
 ) -> None:
-    page = committed_build.text(f"perf/{report}/index.html")
-    part = unescape(page[page.index('id="reproduce"') :])
-    assert f"content/perf/{report}/index.md" in part
-    assert re.search(r'href="\.\./\.\./about/#corrections"', part)
-    runs = tomllib.loads((PERF / report / "index.md").read_text("utf-8").split("+++")[1])["extra"][
-        "report"
-    ]["runs"]
-    for run in runs:
-        recorded = tomllib.loads((ROOT / "data" / "runs" / run / "run.toml").read_text("utf-8"))
-        if recorded["tool"]["name"] != "tlsbench":
-            continue
-        assert "make libraries tools" in part
-        assert re.search(r"bench/target/release/tlsbench run --suite", part)
-        commit = recorded["tool"].get("commit", "does not record a commit of the harness")
-        assert commit in part
-        assert f"<code>{run}</code>" in part
-        assert ", measured here in " in part
-        assert 'id="what-changed"' in page or 'id="changes' in page
+    measured = 0
+    for page in read_pages(root):
+        report = page.report.id
+        part = unescape(reports[report][reports[report].index('id="reproduce"') :])
+        assert f"content/perf/{report}/index.md" in part
+        assert re.search(r'href="\.\./\.\./about/#corrections"', part)
+        for run in page.report.runs:
+            text = (root / "data" / "runs" / run / "run.toml").read_text("utf-8")
+            tool = tomllib.loads(text)["tool"]
+            if tool["name"] != "tlsbench":
+                continue
+            assert "make libraries tools" in part
+            assert re.search(r"bench/target/release/tlsbench run --suite", part)
+            assert tool.get("commit", "does not record a commit of the harness") in part
+            assert f"<code>{run}</code>" in part
+            measured += 1
+    assert measured
 
 
 def test_a_replaced_report_names_its_successor_which_states_what_changed(
-    committed_build: Built,
+    reports: dict[str, str], root: Path, site: Built
 ) -> None:
-    about = committed_build.text("about/index.html")
-    board = committed_build.text("index.html")
-    explore = committed_build.text("explore/index.html")
-    feed = committed_build.text("atom.xml")
-    assert replaced()
-    for old, new in replaced().items():
-        page = committed_build.text(f"perf/{old}/index.html")
-        notice = page[: page.index('id="in-short"')]
-        assert "This report was replaced by" in notice
-        assert f"/perf/{new}/" in notice or f"../{new}/" in notice
-        successor = committed_build.text(f"perf/{new}/index.html")
-        part = successor[successor.index('id="what-it-corrects"') :]
-        [correction] = [
-            c
-            for c in results_of(new)["corrections"]  # type: ignore[attr-defined]
-            if c["report"] == old
-        ]
-        assert correction["statement"] in unescape(part)
-        assert correction["statement"] in unescape(about)
-        assert correction["statement"] in unescape(unescape(feed)) or new not in feed
-        assert f"perf/{old}/" not in board
-        assert old not in explore
+    for page in read_pages(root):
+        for old in page.report.replaces:
+            notice = reports[old][: reports[old].index('id="in-short"')]
+            assert "This report was replaced by" in notice
+            assert f"../{page.report.id}/" in notice or f"/perf/{page.report.id}/" in notice
+            [correction] = [
+                c for c in results_of(root, page.report.id)["corrections"] if c["report"] == old
+            ]
+            assert correction["statement"] in unescape(reports[page.report.id])
+            assert f"perf/{old}/" not in site.text("index.html")
 
 
-def test_memory_follows_the_life_of_a_connection() -> None:
-    order = ["construction", "handshake", "data"]
-    [table] = [
-        t
-        for t in results_of("2026-11-21-memory-vm")["tables"]  # type: ignore[attr-defined]
-        if t["anchor"] == "allocated-per-connection"
-    ]
-    for side in ("client", "server"):
-        names = [row["anchor"].split("-") for row in table["rows"] if f"-{side}-" in row["anchor"]]
-        assert [next(p for p in order if p in name) for name in names] == order
-
-
-def test_libraries_and_hosts_are_linked_in_every_report(committed_build: Built) -> None:
-    for report in REPORTS:
-        page = committed_build.text(f"perf/{report}/index.html")
-        named = results_of(report)
-        for implementation in named["implementations"]:  # type: ignore[attr-defined]
+def test_libraries_and_hosts_are_linked_in_every_report(
+    reports: dict[str, str], root: Path
+) -> None:
+    for report, page in reports.items():
+        results = results_of(root, report)
+        for implementation in results["implementations"]:
             assert f'href="../../libraries/{implementation["library"]}/">' in page, report
-        for host in named["hosts"]:  # type: ignore[attr-defined]
+        for host in results["hosts"]:
             assert f'href="../../hosts/{host["id"]}/">' in page, report
 
 
-def test_a_page_that_is_not_found_has_its_style_at_any_depth(committed_build: Built) -> None:
-    page = committed_build.text("404.html")
-    [style] = re.findall(r'<link rel="stylesheet" href="([^"?]*)', page)
+def test_a_page_that_is_not_found_has_its_style_at_any_depth(site: Built) -> None:
+    [style] = re.findall(r'<link rel="stylesheet" href="([^"?]*)', site.text("404.html"))
     assert style.startswith("/")
     assert style.endswith("/style.css")

@@ -37,7 +37,7 @@ from tlsperf.contract.errors import UserError, alternatives
 from tlsperf.contract.run import Implementation
 from tlsperf.contract.text import ABSENT, implementation_label
 from tlsperf.load.root import run_id
-from tlsperf.load.run import load_run, read_run
+from tlsperf.load.run import load_run, read_run, read_runs, withdrawal
 
 TextFormat = Literal["markdown", "csv", "json"]
 
@@ -107,10 +107,12 @@ def find_side(reference: str, runs: Path) -> ComparedSide:
     RUN may be omitted if only one run has an implementation with that id. Raises UserError.
     """
     run, _, identifier = reference.rpartition("/")
-    named = [runs / run_id(run)] if run else sorted(p.parent for p in runs.glob("*/run.toml"))
-    folders = {folder: [i.id for i in read_run(folder).implementations] for folder in named}
+    named = {run_id(run): read_run(runs / run_id(run))} if run else read_runs(runs)
+    folders = {runs / name: [i.id for i in of.implementations] for name, of in named.items()}
     found = [folder for folder, ids in folders.items() if identifier in ids]
     if not found:
+        if note := next(filter(None, (withdrawal(of, identifier) for of in folders)), None):
+            raise UserError(f"{reference!r} has no figures: {note.text}")
         known = sorted({identifier for ids in folders.values() for identifier in ids})
         where = run or f"any run in {runs}"
         raise UserError(

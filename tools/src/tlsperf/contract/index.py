@@ -10,7 +10,7 @@ from pydantic import Field
 from tlsperf.contract.metric import Better
 from tlsperf.contract.metrics import Metric, Statistic, Unit
 from tlsperf.contract.record import Identifier, Model, Phase
-from tlsperf.contract.results import Chart, ReportReference
+from tlsperf.contract.results import Caveat, Chart, ReportReference
 from tlsperf.contract.run import HostFacts, RawFile
 
 
@@ -108,6 +108,7 @@ class LibraryOverview(Model):
     name: str
     versions: list[MeasuredVersion]
     standings: list[LibraryStandings]
+    withdrawn: Caveat | None = Field(None, description="why no report shows figures of it")
 
 
 class IndexedResult(Model):

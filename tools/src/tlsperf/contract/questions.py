@@ -56,6 +56,7 @@ class Scoreboard(Model):
     board: Sheet
     means: Sheet = Field(description="geometric mean of each class of scenarios")
     sources: list[ScoreboardSource] = Field(min_length=1)
+    withdrawn: list[str] = Field([], description="which libraries the reports do not show, and why")
 
     @model_validator(mode="after")
     def _one_host(self) -> Self:

@@ -375,6 +375,7 @@ class Caveat(Model):
     )
     runs: list[Identifier] = Field(min_length=1)
     libraries: list[str] = Field([])
+    withdraws: bool = Field(False, description="figures of the libraries in the runs are not shown")
     scenarios: list[dict[str, str | int]] = Field([])
     mark: str | None = Field(None, description="a word for trends, in which it is marked")
     gap: bool = Field(False, description="figures before and after are not comparable")

@@ -30,6 +30,7 @@ WarningCode = Literal[
     "unreadable-sensor",
     "unstable",
     "virtual-machine",
+    "withdrawn",
 ]
 
 Weight = Literal["figures", "host"]
@@ -62,4 +63,5 @@ WEIGHTS: Final[Mapping[WarningCode, Weight]] = {
     "unreadable-sensor": "host",
     "unstable": "figures",
     "virtual-machine": "host",
+    "withdrawn": "figures",
 }

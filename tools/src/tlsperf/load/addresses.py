@@ -10,7 +10,7 @@ from pydantic import StringConstraints, TypeAdapter, ValidationError
 
 from tlsperf.contract.errors import FormatError, alternatives, mismatch
 from tlsperf.contract.record import Identifier
-from tlsperf.load.run import read_toml
+from tlsperf.load.toml_text import read_toml
 
 Drawing = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9-]*\.svg$", max_length=200)]
 

@@ -9,7 +9,7 @@ from pydantic import ValidationError
 
 from tlsperf.contract.comparisons import Definition
 from tlsperf.contract.errors import FormatError, UserError
-from tlsperf.load.run import read_toml
+from tlsperf.load.toml_text import read_toml
 
 
 def read_definition(path: Path) -> Definition:

@@ -58,10 +58,16 @@ def read_histograms(
         for row in csv.DictReader(io.StringIO(text)):
             figure, _, side = row["figure"].rpartition("-")
             named = (row["implementation"].lower(), row["version"])
-            ids = [i.id for i in run.implementations if (i.library, i.version) == named]
+            ids = [
+                i.id
+                for i in (*run.implementations, *loaded.withdrawn)
+                if (i.library, i.version) == named
+            ]
             if figure not in MAKEFILE_SCENARIOS or side not in ("client", "server") or not ids:
                 what = f"{row['figure']} of {' '.join(named)}"
                 raise FormatError(file.path, None, what, "a figure and implementation of the run")
+            if ids[0] in (of.id for of in loaded.withdrawn):
+                continue
             scenario = MAKEFILE_SCENARIOS[figure].model_copy(update={"side": side})
             low, high = float(row["bin_low_ms"]) * 1000, float(row["bin_high_ms"]) * 1000
             found.setdefault((scenario, ids[0]), []).append(Bin(low, high, int(row["count"])))

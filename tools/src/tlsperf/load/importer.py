@@ -30,7 +30,7 @@ from tlsperf.load.formats import FOREIGN, detect
 from tlsperf.load.import_rounds import with_rounds
 from tlsperf.load.import_warnings import is_about, warnings_of
 from tlsperf.load.rows import Format, Parsed, ParsedRow, frame_of
-from tlsperf.load.run import foreign_rows, raw_bytes, read_run
+from tlsperf.load.run import foreign_rows, raw_bytes, read_whole_run
 
 UNKNOWN_HOST: Final = "unknown"
 """The host of files for which no host is given."""
@@ -70,7 +70,7 @@ def read_files(
     of the numbers in their names. Published tables name their implementations themselves. Raises
     UserError.
     """
-    old = read_run(folder) if folder.exists() else None
+    old = read_whole_run(folder) if folder.exists() else None
     contents = [(path, _read(path)) for path in natsorted(paths, key=lambda path: path.name)]
     formats = [_format(path, data, format_name) for path, data in contents]
     implementations = _implementations(contents, formats, implementation)

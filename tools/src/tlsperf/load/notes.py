@@ -3,21 +3,29 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Final
 
 from pydantic import ValidationError
 
 from tlsperf.contract.errors import FormatError
+from tlsperf.contract.libraries import NAMES
 from tlsperf.contract.record import SCENARIO_FIELDS
 from tlsperf.contract.results import Caveat
-from tlsperf.load.run import read_toml
+from tlsperf.load.toml_text import read_toml
 
-_FIELDS = (*SCENARIO_FIELDS, "metric")
+_FIELDS: Final = (*SCENARIO_FIELDS, "metric")
+
+
+def known_notes(data: Path) -> list[Caveat]:
+    """The caveats of the folder `data`; empty without notes.toml."""
+    path = data / "notes.toml"
+    return read_caveats(path) if path.exists() else []
 
 
 def read_caveats(path: Path) -> list[Caveat]:
     """The checked caveats of a file, in its order.
 
-    Raises FormatError for a wrong field or a repeated id.
+    Raises FormatError for a wrong field, an unknown library or a repeated id.
     """
     table = read_toml(path)
     if set(table) != {"note"}:
@@ -40,6 +48,16 @@ def read_caveats(path: Path) -> list[Caveat]:
         if unknown:
             found = f"{where}: {', '.join(sorted(unknown))}"
             raise FormatError(str(path), None, found, f"fields of {', '.join(_FIELDS)}")
+        if missing := sorted(set(note.libraries) - set(NAMES)):
+            found = f"{where}: {', '.join(missing)}"
+            raise FormatError(str(path), None, found, f"libraries of {', '.join(NAMES)}")
+        if note.withdraws and (not note.libraries or note.scenarios):
+            found = (
+                f"{where}: withdraws {'with scenarios' if note.scenarios else 'without libraries'}"
+            )
+            raise FormatError(
+                str(path), None, found, "libraries, all of whose figures it withdraws"
+            )
         if any(note.id == earlier.id for earlier in notes):
             raise FormatError(str(path), None, f"{where} twice", "each id once")
         notes.append(note)

@@ -6,10 +6,8 @@ Raw files are compared with their checksums before they are parsed.
 from __future__ import annotations
 
 import hashlib
-import re
-import tomllib
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -17,13 +15,16 @@ from typing import Any
 import pandas as pd
 from pydantic import ValidationError
 
-from tlsperf.contract.errors import FormatError, TomlError, UserError, alternatives, mismatch
+from tlsperf.contract.errors import FormatError, UserError, alternatives, mismatch
 from tlsperf.contract.record import Identifier, Overhead
-from tlsperf.contract.run import LOCK_FORMAT, Host, RawFile, Run, RunWarning
+from tlsperf.contract.results import Caveat
+from tlsperf.contract.run import LOCK_FORMAT, Host, Implementation, RawFile, Run, RunWarning
 from tlsperf.load import tlsbench
 from tlsperf.load.formats import FOREIGN, HEAD
 from tlsperf.load.frame import concatenate
+from tlsperf.load.notes import known_notes
 from tlsperf.load.rows import Format, Parsed, RawInput, frame_of
+from tlsperf.load.toml_text import read_toml
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,6 +38,8 @@ class LoadedRun:
     overheads: list[Overhead] = field(default_factory=list)
     histograms: dict[str, list[tlsbench.EncodedHistogram]] = field(default_factory=dict)
     """Histograms of single handshakes, by the file name in errors."""
+    withdrawn: list[Implementation] = field(default_factory=list)
+    """What was measured, but a note withdraws it: nothing else here has it."""
 
     @property
     def rounds_are_pairs(self) -> bool:
@@ -52,21 +55,12 @@ def is_first_look(suites: Iterable[Identifier | None]) -> bool:
     return set(suites) == {"quick"}
 
 
-def read_toml(path: Path) -> dict[str, Any]:
-    """The table in a TOML file. Raises FormatError with the line of a syntax error."""
-    try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise UserError(f"{path}: there is no such file") from None
-    except UnicodeDecodeError as error:
-        raise FormatError(str(path), None, f"{error.reason}", "text in UTF-8") from None
-    except tomllib.TOMLDecodeError as error:
-        line = re.search(r"at line (\d+)", str(error))
-        number = int(line.group(1)) if line else None
-        raise TomlError(error, str(path), number) from None
-
-
 def read_run(folder: Path) -> Run:
+    """The checked `run.toml` of a run's folder, without implementations that a note withdraws."""
+    return _shown(read_whole_run(folder), _notes_beside(folder))
+
+
+def read_whole_run(folder: Path) -> Run:
     """The checked `run.toml` of a run's folder. The folder's name must be the run's id."""
     path = folder / "run.toml"
     if path.is_symlink():
@@ -134,13 +128,20 @@ def read_hosts(folder: Path) -> dict[str, Host]:
 
 
 def read_runs(folder: Path) -> dict[str, Run]:
-    """The checked `run.toml` of all runs in `data/runs`, by id."""
-    return {path.parent.name: read_run(path.parent) for path in sorted(folder.glob("*/run.toml"))}
+    """The runs in `data/runs` as `read_run` reads them, by id."""
+    notes = known_notes(folder.parent)
+    folders = [path.parent for path in sorted(folder.glob("*/run.toml"))]
+    return {of.name: _shown(read_whole_run(of), notes) for of in folders}
 
 
 def load_run(folder: Path) -> LoadedRun:
+    """Reads a run with all its raw files, without what a note withdraws. Raises UserError."""
+    return without_withdrawn(load_whole_run(folder), _notes_beside(folder))
+
+
+def load_whole_run(folder: Path) -> LoadedRun:
     """Reads a run with all its raw files. Raises UserError."""
-    run = read_run(folder)
+    run = read_whole_run(folder)
     data = {file.path: raw_bytes(folder, file) for file in run.files}
     return loaded_run(run, data, str(folder))
 
@@ -170,6 +171,69 @@ def loaded_run(run: Run, data: Mapping[str, bytes], folder: str) -> LoadedRun:
 def loader(folder: Path) -> Callable[[Identifier], LoadedRun]:
     """A function that loads runs of `folder` by id and caches them."""
     return cache(lambda run_id: load_run(folder / run_id))
+
+
+# --- what notes withdraw -------------------------------------------------------------------------
+
+
+def _notes_beside(folder: Path) -> list[Caveat]:
+    """The notes on the run `data/runs/<run>`."""
+    return known_notes(folder.absolute().parent.parent)
+
+
+def _withdrawn(run: Run, notes: Iterable[Caveat]) -> list[Implementation]:
+    about = [note for note in notes if note.withdraws and run.id in note.runs]
+    libraries = {library for note in about for library in note.libraries}
+    return [of for of in run.implementations if of.library in libraries]
+
+
+def withdrawal(folder: Path, implementation: Identifier) -> Caveat | None:
+    """The note that withdraws an implementation of the run in `folder`."""
+    run = read_whole_run(folder)
+    for note in _notes_beside(folder):
+        if implementation in (of.id for of in _withdrawn(run, [note])):
+            return note
+    return None
+
+
+def _shown(run: Run, notes: Sequence[Caveat]) -> Run:
+    """The run as if nothing that a note withdraws had been measured; its raw files stay."""
+    gone = {of.id for of in _withdrawn(run, notes)}
+    if not gone:
+        return run
+    layouts = [
+        of.model_copy(update={"programs": {i: p for i, p in of.programs.items() if i not in gone}})
+        for of in run.layouts
+    ]
+    kept = [of for of in run.implementations if of.id not in gone]
+    return run.model_copy(update={"implementations": kept, "layouts": layouts})
+
+
+def without_withdrawn(loaded: LoadedRun, notes: Sequence[Caveat]) -> LoadedRun:
+    """The run without what a note withdraws. Raises UserError if nothing is left."""
+    withdrawn = _withdrawn(loaded.run, notes)
+    if not withdrawn:
+        return loaded
+    run = _shown(loaded.run, notes)
+    if not run.implementations:
+        found = ", ".join(note.id for note in notes if _withdrawn(loaded.run, [note]))
+        raise UserError(
+            f"run {run.id} has no figures to show: data/notes.toml withdraws all ({found})"
+        )
+    gone = {of.id for of in withdrawn}
+    frame = loaded.frame[~loaded.frame["implementation"].isin(gone)]
+    return replace(
+        loaded,
+        run=run,
+        frame=frame.reset_index(drop=True),
+        gaps=[gap for gap in loaded.gaps if gap.implementation not in gone],
+        overheads=[of for of in loaded.overheads if of.implementation not in gone],
+        histograms={
+            name: [of for of in histograms if of.implementation not in gone]
+            for name, histograms in loaded.histograms.items()
+        },
+        withdrawn=withdrawn,
+    )
 
 
 def _files_of_figures(run: Run) -> list[RawFile]:

@@ -6,7 +6,7 @@ import hashlib
 from pathlib import Path
 from typing import NamedTuple
 
-from tlsperf.load.run import read_toml
+from tlsperf.load.toml_text import read_toml
 
 
 class SuiteFile(NamedTuple):

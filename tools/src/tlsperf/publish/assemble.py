@@ -12,11 +12,11 @@ from tlsperf.analysis.factors import quoted_factors
 from tlsperf.analysis.noise import verdict_floor
 from tlsperf.analysis.series import MeasuredReport, MeasuredRun, measured
 from tlsperf.contract.record import Identifier
-from tlsperf.contract.results import Caveat, Comparisons, Noise, Results
+from tlsperf.contract.results import Comparisons, Noise, Results
 from tlsperf.contract.run import Report
 from tlsperf.load.comparisons import read_definitions
 from tlsperf.load.histograms import Histograms, read_histograms
-from tlsperf.load.notes import read_caveats
+from tlsperf.load.notes import known_notes
 from tlsperf.load.run import loader, read_hosts, read_runs
 from tlsperf.load.shortcodes import Call
 from tlsperf.published.as_published import as_published
@@ -39,12 +39,6 @@ class Assembled(NamedTuple):
     comparisons: Comparisons
 
 
-def known_notes(root: Path) -> list[Caveat]:
-    """The caveats about published figures; empty without data/notes.toml."""
-    path = root / "data" / "notes.toml"
-    return read_caveats(path) if path.exists() else []
-
-
 def assembler(
     root: Path, reports: Sequence[Report], calls: Mapping[Identifier, Sequence[Call]]
 ) -> Callable[[Report], Assembled]:
@@ -55,7 +49,7 @@ def assembler(
     """
     folder = root / "data" / "runs"
     load, runs = loader(folder), read_runs(folder)
-    notes = known_notes(root)
+    notes = known_notes(root / "data")
     definitions = read_definitions(root / "data" / "comparisons")
     hosts = read_hosts(root / "data" / "hosts")
     by_id = {report.id: report for report in reports}
@@ -93,7 +87,8 @@ def assembler(
             for key, bins in read_histograms(folder / run, load(run)).items()
         }
         drawings = charts_of(results)
-        shown = caveats_for(results, notes)
+        withdrawn = {run: {of.library for of in load(run).withdrawn} for run in report.runs}
+        shown = caveats_for(results, notes, withdrawn)
         added = sections(report, reports, runs, noise_of(report.id), report_of) | {
             "notes": shown,
             "warnings": [*warnings_for(shown, notes), *results.warnings],

@@ -8,19 +8,29 @@ from tlsperf.contract.index import LibraryOverview, LibraryStandings, MeasuredVe
 from tlsperf.contract.libraries import NAMES
 from tlsperf.contract.metrics import METRICS
 from tlsperf.contract.record import Identifier
-from tlsperf.contract.results import Cell, Results, Row, ShownImplementation, Table
+from tlsperf.contract.results import Caveat, Cell, Results, Row, ShownImplementation, Table
 from tlsperf.contract.text import host_label
 from tlsperf.publish.reports import host_of, newest_first, reference
 
 
-def libraries(results: Sequence[Results]) -> list[LibraryOverview]:
+def libraries(results: Sequence[Results], notes: Sequence[Caveat] = ()) -> list[LibraryOverview]:
     """Each library of a report: its versions, newest first, and the verdicts on it.
+
+    A library whose figures notes withdraw from all of the reports has only the newest of the notes.
 
     The verdicts come from the newest report of a suite on each host that compares the library with
     another one. A report with a price list compares each library with itself.
     """
     ordered = newest_first(results)
-    names = sorted({i.library for r in ordered for i in r.implementations})
+    measured = {i.library for r in ordered for i in r.implementations}
+    shown = {note.id for r in ordered for note in r.notes}
+    withdrawn = {
+        library: note
+        for note in notes
+        if note.withdraws and note.id in shown
+        for library in note.libraries
+        if library not in measured
+    }
     return [
         LibraryOverview(
             library=name,
@@ -32,8 +42,9 @@ def libraries(results: Sequence[Results]) -> list[LibraryOverview]:
                 if i.library == name
             ],
             standings=_standings(name, ordered),
+            withdrawn=withdrawn.get(name),
         )
-        for name in names
+        for name in sorted(measured | withdrawn.keys())
     ]
 
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from tlsperf.contract.index import HostOverview, ScenarioOverview, Trend
 from tlsperf.contract.questions import ListedQuestion, Question
 from tlsperf.contract.record import Identifier, Model
-from tlsperf.contract.results import Comparisons, Results, RowReference
+from tlsperf.contract.results import Caveat, Comparisons, Results, RowReference
 from tlsperf.contract.run import HostFacts
 from tlsperf.contract.text import host_label
 from tlsperf.publish.libraries import libraries
@@ -38,7 +38,10 @@ def hosts(results: Sequence[Results], trend_list: Sequence[Trend]) -> list[HostO
 
 
 def overview_files(
-    trends: Sequence[Trend], scenarios: Sequence[ScenarioOverview], reports: Sequence[Results]
+    trends: Sequence[Trend],
+    scenarios: Sequence[ScenarioOverview],
+    reports: Sequence[Results],
+    notes: Sequence[Caveat] = (),
 ) -> dict[str, str]:
     """The text of each file below content/ except the charts, by its path there."""
     files: dict[str, str] = {}
@@ -55,9 +58,11 @@ def overview_files(
         about = host.host.description or f"Reports measured on {name}."
         files[f"{folder}/index.md"] = _page(name, about, "host.html")
         files[f"{folder}/host.json"] = _json(host)
-    for library in libraries(reports):
+    for library in libraries(reports, notes):
         folder = f"libraries/{library.library}"
         about = f"The versions of {library.name} in the reports, and the verdicts on it."
+        if library.withdrawn:
+            about = library.withdrawn.text
         files[f"{folder}/index.md"] = _page(library.name, about, "library.html")
         files[f"{folder}/library.json"] = _json(library)
     for scenario in scenarios:

@@ -24,10 +24,12 @@ from tlsperf.contract.run import Report
 from tlsperf.contract.text import counted, host_label
 from tlsperf.load.addresses import EarlierNames, read_addresses, with_earlier_names
 from tlsperf.load.nights import night_folders, read_nights
+from tlsperf.load.notes import known_notes
 from tlsperf.load.page import Page, read_pages
 from tlsperf.load.results import parse_results, read_results
-from tlsperf.load.run import read_runs, read_toml
-from tlsperf.publish.assemble import Assembled, assembler, known_notes
+from tlsperf.load.run import read_runs
+from tlsperf.load.toml_text import read_toml
+from tlsperf.publish.assemble import Assembled, assembler
 from tlsperf.publish.exports import (
     comparisons_json,
     histograms_csv,
@@ -196,7 +198,7 @@ def _render(root: Path, pages: Sequence[Page], chosen: Sequence[Page]) -> Output
         compared = {page.report.id: assembled.comparisons for page, assembled, _ in made}
         overviews = _overviews(root, every, compared, drawer)
         outputs: Outputs = {}
-        notes = known_notes(root)
+        notes = known_notes(root / "data")
         by = replacements(page.report for page in pages)
         for page, assembled, charts in made:
             drawn = _at_all_addresses(root, page, charts, earlier)
@@ -302,14 +304,14 @@ def _overviews(
 ) -> Outputs:
     """The pages and the index over all reports that no other one replaces."""
     covered = history(every)
-    notes = known_notes(root)
+    notes = known_notes(root / "data")
     through, shared = trends(covered, notes), scenarios(covered, notes)
     drawn = [(trend_folder(trend), drawer(drawings)) for trend, drawings in through]
     drawn += [(scenario_folder(scenario), drawer(drawings)) for scenario, drawings in shared]
     by_night = [page for folder in night_folders(root) for page in nightly(read_nights(folder))]
     drawn += [(nightly_folder(page), drawer(drawings)) for page, drawings in by_night]
     shown, overviews = [results for _, results in covered], [scenario for scenario, _ in shared]
-    pages = overview_files([trend for trend, _ in through], overviews, shown)
+    pages = overview_files([trend for trend, _ in through], overviews, shown, notes)
     for page, _ in by_night:
         pages |= nightly_files(page)
     files = {f"content/{name}": text for name, text in pages.items()}

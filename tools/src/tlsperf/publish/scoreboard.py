@@ -94,7 +94,14 @@ def scoreboard(ordered: Sequence[Results]) -> Scoreboard | None:
         board=board,
         means=_means(main),
         sources=parts,
+        withdrawn=_withdrawn([source for source, _ in titles_of.values()]),
     )
+
+
+def _withdrawn(sources: Sequence[Source]) -> list[str]:
+    """What the reports say of libraries whose figures they do not show."""
+    warnings = (warning for source in sources for warning in source.results.warnings)
+    return list(dict.fromkeys(it.message for it in warnings if it.code == "withdrawn"))
 
 
 def _runs(sources: Sequence[ScoreboardSource]) -> str:

@@ -22,7 +22,7 @@ from tlsperf.contract.record import SCENARIO_FIELDS
 from tlsperf.contract.run import Host
 from tlsperf.load.comparisons import read_definition, read_printed
 from tlsperf.load.nights import night_folders, run_folders
-from tlsperf.load.run import LoadedRun, load_run, read_hosts
+from tlsperf.load.run import LoadedRun, load_whole_run, read_hosts
 from tlsperf.published.published_tables import differences
 
 IMPLAUSIBLE: Final = 8.0
@@ -67,7 +67,7 @@ def _run_problems(
 ) -> Iterator[str]:
     """What is wrong with a run, which is added to `runs` if it can be read."""
     try:
-        run = load_run(folder)
+        run = load_whole_run(folder)
     except UserError as error:
         yield str(error)
         return

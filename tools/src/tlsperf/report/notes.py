@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
+from types import MappingProxyType
 from typing import Final
 
+from tlsperf.contract.record import Identifier
 from tlsperf.contract.results import Caveat, Results, Row, RowReference, ShownCaveat
 from tlsperf.contract.run import RunWarning
 
@@ -12,21 +14,37 @@ FEW: Final = 8
 """A caveat names its rows up to this number."""
 
 
-def caveats_for(results: Results, notes: Sequence[Caveat]) -> list[ShownCaveat]:
-    """The caveats that affect a report, errors of the source first."""
-    shown = [s for note in notes if (s := _shown(results, note)) is not None]
+def caveats_for(
+    results: Results,
+    notes: Sequence[Caveat],
+    withdrawn: Mapping[Identifier, Set[Identifier]] = MappingProxyType({}),
+) -> list[ShownCaveat]:
+    """The caveats that affect a report, errors of the source first.
+
+    `withdrawn` are the libraries that each run would show without a note.
+    """
+    shown = [s for note in notes if (s := _shown(results, note, withdrawn)) is not None]
     return sorted(shown, key=lambda note: ("page", "setup", "tool", "reading").index(note.kind))
 
 
 def warnings_for(shown: Sequence[ShownCaveat], notes: Sequence[Caveat]) -> list[RunWarning]:
-    """The warnings of the caveats that state that figures cannot be compared."""
-    by_id = {note.id: note.warning for note in notes}
-    warnings = [by_id[note.id] for note in shown]
-    return [RunWarning(code="incomparable", message=message) for message in warnings if message]
+    """The warnings of the caveats that withdraw figures or state that they cannot be compared."""
+    by_id = {note.id: note for note in notes}
+    known = [by_id[note.id] for note in shown]
+    return [
+        *(RunWarning(code="withdrawn", message=note.text) for note in known if note.withdraws),
+        *(RunWarning(code="incomparable", message=note.warning) for note in known if note.warning),
+    ]
 
 
-def _shown(results: Results, note: Caveat) -> ShownCaveat | None:
-    if not {run.id for run in results.runs} & set(note.runs):
+def _shown(
+    results: Results, note: Caveat, withdrawn: Mapping[Identifier, Set[Identifier]]
+) -> ShownCaveat | None:
+    runs = {run.id for run in results.runs} & set(note.runs)
+    if note.withdraws:
+        is_shown = any(set(note.libraries) & withdrawn.get(run, set()) for run in runs)
+        return ShownCaveat(id=note.id, kind=note.kind) if is_shown else None
+    if not runs:
         return None
     libraries = {i.id: i.library for i in results.implementations}
     rows = [row for table in results.tables for row in table.rows if touches(note, row, libraries)]
