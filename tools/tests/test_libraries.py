@@ -101,7 +101,7 @@ def test_no_other_file_has_a_colour_of_a_library() -> None:
     texts = [re.sub(r"/\* from library.toml.*?/\* end", "", style, flags=re.S)]
     for folder, suffix in (("tools/src", "py"), ("static/explore", "js"), ("templates", "html")):
         texts += [path.read_text() for path in (ROOT / folder).rglob(f"*.{suffix}")]
-    assert len(texts) > 50
+    assert texts
     assert {colour for colour in colours for text in texts if colour in text} == set()
 
 
