@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -98,10 +99,7 @@ def test_zero_has_its_place_in_a_rank() -> None:
     prose = '{{ rank(row="full-handshake-1-2-rsa-2048-client-mutex-locks") }}'
     counts = {name: {HANDSHAKES[0]: value} for name, value in ((OPENSSL, 9.0), (RUSTLS, 0.0))}
     (found,) = statements(report(counts), shortcodes(prose, "index.md"))
-    assert found.text == (
-        "best is rustls 0.23.41 (0 locks/handshake); then, in the order of their figures, "
-        "OpenSSL 3.6.3 (9 locks/handshake)"
-    )
+    assert re.search(r"best is rustls 0.23.41 \(0 .*OpenSSL 3.6.3 \(9 ", found.text)
 
 
 EARLIER, LATER, COUNT = HANDSHAKES[0], HANDSHAKES[1], HANDSHAKES[2]
@@ -127,20 +125,17 @@ SAME = f"{OPENSSL}={OPENSSL} {RUSTLS}={RUSTLS} {BORINGSSL}={BORINGSSL}"
 
 def test_counts_predict_where_fewer_go_with_more_that_is_kept() -> None:
     counts = {OPENSSL: (9.0, 100.0, 20.0), RUSTLS: (2.0, 400.0, 360.0), BORINGSSL: (3.0, 4.0, 2.0)}
-    assert predicted(counts, SAME) == (
-        "mutex locks from the fewest: rustls 0.23.41 (2), BoringSSL 1 (3) and "
-        "OpenSSL 3.6.3 (9) locks/handshake; the factor of the rate, from the highest: "
-        "rustls 0.23.41 (0.90x), BoringSSL 1 (0.50x) and OpenSSL 3.6.3 (0.20x); "
-        "all 3 pairs have the same order"
-    )
+    text = predicted(counts, SAME)
+    in_order = (r"rustls 0.23.41 \({}\).*BoringSSL 1 \({}\).*OpenSSL 3.6.3 \({}\)",) * 2
+    for order, figures in zip(in_order, ((2, 3, 9), ("0.90x", "0.50x", "0.20x")), strict=True):
+        assert re.search(order.format(*figures), text)
+    assert text.endswith("all 3 pairs have the same order")
 
 
 def test_a_pair_in_another_order_is_named() -> None:
     counts = {OPENSSL: (9.0, 100.0, 20.0), RUSTLS: (4.0, 4.0, 4.0), BORINGSSL: (3.0, 4.0, 2.0)}
     text = predicted(counts, SAME)
-    assert text.endswith(
-        "2 of 3 pairs have the same order; these have not: rustls 0.23.41 with BoringSSL 1"
-    )
+    assert re.search("2 of 3 pairs .*: rustls 0.23.41 with BoringSSL 1$", text)
 
 
 def test_equal_counts_predict_no_order() -> None:

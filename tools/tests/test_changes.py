@@ -11,8 +11,8 @@ import pandas as pd
 import pytest
 
 from synthetic import HANDSHAKES, SIXTEEN, TRANSFERS, Rates, implementation, loaded_run, report_of
-from tlsperf.analysis.changes import _alike, _says_more, _title, changes, predecessor
-from tlsperf.analysis.series import MeasuredReport, Series, widening
+from tlsperf.analysis.changes import changes, predecessor
+from tlsperf.analysis.series import MeasuredReport, widening
 from tlsperf.analysis.sessions import DEFAULT_SPREADS
 from tlsperf.analysis.statistics import drift, unpaired_ratio
 from tlsperf.contract.errors import UserError
@@ -20,6 +20,7 @@ from tlsperf.contract.names import scenario_name
 from tlsperf.contract.record import Scenario
 from tlsperf.contract.results import Changes, Noise
 from tlsperf.contract.run import Host, HostFacts, Report, Run
+from tlsperf.load.frame import concatenate
 from tlsperf.load.run import LoadedRun
 
 Factor = Callable[[Scenario], float]
@@ -441,46 +442,81 @@ def test_a_change_has_the_interval_corrected_for_all_rows_that_are_compared() ->
         assert change.ratio.low < 0.995 * bare.low
 
 
+def with_threads() -> list[Scenario]:
+    """Each scenario with one thread and with two, and transfers with a cipher of both protocols."""
+    both = [s.model_copy(update={"cipher_suite": f"TLS_{AES_256}"}) for s in TRANSFERS[:2]]
+    every = (*SIXTEEN, *both)
+    return [s.model_copy(update={"threads": threads}) for s in every for threads in (1, 2)]
+
+
+AES_256 = "AES_256_GCM_SHA384"
+
+
 @pytest.mark.parametrize(
-    ("shared", "title"),
+    ("belongs", "title"),
     [
-        ({}, "everything"),
+        (lambda s: True, "everything"),
+        (lambda s: s in HANDSHAKES, "handshake"),
+        (lambda s: s.operation == "transfer" and s.protocol == "1.3", "TLS 1.3 transfer"),
+        (lambda s: s.operation == "transfer" and AES_256 in s.cipher_suite, "AES-256-GCM"),
+        (lambda s: s.protocol == "1.3" and s.side == "client", "TLS 1.3, client"),
+        (lambda s: s.resumption == "none", "full handshake"),
+        (lambda s: s.resumption == "ticket" and s.protocol == "1.3", "TLS 1.3 resumed handshake"),
         (
-            {
-                "operation": "transfer",
-                "protocol": "1.2",
-                "cipher": "AES-128-GCM",
-                "side": "sending",
-            },
-            "TLS 1.2 transfer, AES-128-GCM, sending",
+            lambda s: (s.protocol, s.certificate, s.side) == ("1.3", "rsa-2048", "client"),
+            "TLS 1.3, rsa-2048, client",
         ),
-        (
-            {"resumption": "full", "protocol": "1.3", "certificate": "rsa-2048", "side": "client"},
-            "TLS 1.3 full handshake, rsa-2048, client",
-        ),
-        ({"protocol": "1.3", "side": "client"}, "TLS 1.3, client"),
-        ({"operation": "handshake", "metric": "duration"}, "handshake, duration"),
+        (lambda s: s.side == "receiver", "receiving"),
     ],
 )
-def test_a_group_is_named_by_what_its_rows_share(shared: dict[str, str], title: str) -> None:
-    assert _title(shared) == title
+def test_a_group_is_named_by_what_its_rows_share(
+    belongs: Callable[[Scenario], bool], title: str
+) -> None:
+    rows = with_threads()
+    one_thread = {s: s.model_copy(update={"threads": None}) for s in rows}
+    before, after = (
+        {i: {s: 1000 * (by if belongs(one_thread[s]) else 1.0) for s in rows}}
+        for i, by in (("openssl-1", 1.0), ("openssl-2", 1.2))
+    )
+    [library] = compared(before, after).libraries
+    assert [group.title for group in library.groups] == [title]
 
 
-def test_a_resumption_of_no_known_kind_may_be_either_and_never_a_full_handshake() -> None:
-    assert _says_more("resumed", "ticket")
-    assert _says_more("session-id", "resumed")
-    assert not _says_more("resumed", "none")
-    assert not _says_more("ticket", "session-id")
+def test_changes_of_another_metric_are_a_group_of_their_own() -> None:
+    def timed(id_: str, factor: float) -> MeasuredReport:
+        run = loaded_run(id_, {"openssl-1": {s: scaled(s, 1.0) for s in HANDSHAKES[:2]}})
+        times = run.frame.copy()
+        times["value"] *= factor
+        for column, value in (("metric", "duration"), ("unit", "µs")):
+            times[column] = pd.Categorical([value] * len(times))
+        return report_of(LoadedRun(run.run, concatenate([run.frame, times])))
 
-    def row(resumption: str | None, protocol: str = "1.3") -> Series:
-        scenario = HANDSHAKES[0].model_copy(update={"resumption": resumption, "protocol": protocol})
-        return Series(scenario, "total", "rate", "value", "handshakes/s", {})
+    [library] = changes(timed("2026-01-01-old", 1), timed("2026-06-01-new", 2)).libraries
+    assert [(group.title, len(group.changes)) for group in library.groups] == [("duration", 2)]
 
-    assert _alike(row("resumed"), row("ticket"))
-    assert _alike(row(None), row("ticket"))
-    assert not _alike(row("resumed"), row("none"))
-    assert not _alike(row("session-id"), row("ticket"))
-    assert not _alike(row(None, "1.2"), row("ticket"))
+
+@pytest.mark.parametrize(
+    ("before", "after", "protocol", "same"),
+    [
+        ("resumed", "ticket", "1.3", True),
+        ("session-id", "resumed", "1.3", True),
+        (None, "ticket", "1.3", True),
+        ("resumed", "none", "1.3", False),
+        ("none", "resumed", "1.3", False),
+        ("session-id", "ticket", "1.3", False),
+        (None, "ticket", "1.2", False),
+    ],
+)
+def test_a_resumption_of_no_known_kind_may_be_either_and_never_a_full_handshake(
+    before: str | None, after: str, protocol: str, same: bool
+) -> None:
+    def row(resumption: str | None, of: str) -> Scenario:
+        return HANDSHAKES[0].model_copy(update={"resumption": resumption, "protocol": of})
+
+    found = compared(
+        {"openssl-1": {row(before, protocol): 1000.0}}, {"openssl-2": {row(after, "1.3"): 1000.0}}
+    )
+    assert [library.compared for library in found.libraries] == [1] * same
 
 
 def test_too_few_rounds_for_a_verdict_are_figures_without_one() -> None:

@@ -207,7 +207,7 @@ def test_a_change_counts_as_one_if_its_cell_shows_a_difference(
         for run, count in (("2026-11-20-a", factor * 1e6), ("2026-11-21-a", 1e6))
     )
     [library] = changes(before, after).libraries
-    assert library.statement == f"OpenSSL 3.6.3, the same version: {counted}"
+    assert counted in library.statement
     shown = [c.ratio.verdict for group in library.groups for c in group.changes]
     assert shown == ([] if verdict == "no difference shown" else [verdict])
 

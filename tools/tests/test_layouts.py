@@ -32,6 +32,7 @@ def run_of(
     kind: str = "shuffled",
     id_: str = "2026-11-22-a",
     rate: float = LAYOUTS[2],
+    ids: Sequence[str] = IDS,
 ) -> LoadedRun:
     """A session for each layout in `layouts`, whose rates depend on the layout.
 
@@ -47,14 +48,14 @@ def run_of(
         for n, layout in enumerate(layouts, 1)
     ]
     linked = [
-        {"number": n, "kind": kind if n else "own", "programs": dict.fromkeys(IDS, f"{n}" * 64)}
+        {"number": n, "kind": kind if n else "own", "programs": dict.fromkeys(ids, f"{n}" * 64)}
         for n in sorted(set(layouts))
     ]
     more: dict[str, Any] = {"sessions": sessions, "layouts": linked}
-    rows = {i: {SCENARIO: rates} for i in IDS}
+    rows = {i: {SCENARIO: rates} for i in ids}
     # Each kind has its own object files.
     sha256 = id_[-1] * 64
-    built = [implementation(i, binary_sha256=sha256) for i in IDS]
+    built = [implementation(i, binary_sha256=sha256) for i in ids]
     return in_sessions(loaded_run(id_, rows, built, **more), 3)
 
 
@@ -124,8 +125,12 @@ def test_each_kind_of_layout_has_its_line_and_each_layout_its_dot() -> None:
     assert dots >= 2
 
 
-def working_sets(sizes: Sequence[int]) -> Results:
-    rows = [SCENARIO.model_copy(update={"size": 16384, "in_flight": size}) for size in sizes]
+def working_sets(sizes: Sequence[int], scenarios: Sequence[Scenario] = (SCENARIO,)) -> Results:
+    rows = [
+        scenario.model_copy(update={"size": 16384, "in_flight": size})
+        for scenario in scenarios
+        for size in sizes
+    ]
     rates: dict[Scenario, list[float]] = {
         row: [9000.0 - 100 * at] * 6 for at, row in enumerate(rows)
     }

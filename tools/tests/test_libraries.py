@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import ast
 import re
+import runpy
+import shutil
 import tomllib
 from pathlib import Path
 
 import pytest
 
-from extension import copied, examples
+from extension import examples
 from tlsperf.contract.errors import UserError
 from tlsperf.contract.libraries import COLOURS, LIBRARIES, NAMES, OTHER, Library, read_libraries
 from tlsperf.contract.text import colour_of
@@ -25,13 +27,18 @@ EXAMPLE = examples("add-a-library.md")["bench/libraries/newtls/library.toml"]
 
 
 def test_a_folder_replaces_a_name_of_imported_data(tmp_path: Path) -> None:
-    checkout = copied(tmp_path)
+    module = Path("tools/src/tlsperf/contract/libraries.py")
+    for path in (ROOT / module, ROOT / "data/libraries.toml", *BENCH.glob("libraries/*/*.toml")):
+        copy = tmp_path / path.relative_to(ROOT)
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(path, copy)
     folder = tmp_path / "bench" / "libraries" / "mbedtls"
     folder.mkdir()
     text = EXAMPLE.replace('"newtls"', '"mbedtls"').replace("NewTLS", "Mbed")
     (folder / "library.toml").write_text(text)
-    program = "from tlsperf.contract.libraries import *; print(NAMES['mbedtls'], *COLOURS)"
-    assert checkout.python("-c", program).split() == ["Mbed", *list(COLOURS)[:-1], "mbedtls", OTHER]
+    grown = runpy.run_path(str(tmp_path / module), run_name="grown")
+    assert NAMES["mbedtls"] != grown["NAMES"]["mbedtls"] == "Mbed"
+    assert [*grown["COLOURS"]] == [*[*COLOURS][:-1], "mbedtls", OTHER]
 
 
 @pytest.mark.parametrize(
@@ -94,7 +101,7 @@ def test_no_other_file_has_a_colour_of_a_library() -> None:
     texts = [re.sub(r"/\* from library.toml.*?/\* end", "", style, flags=re.S)]
     for folder, suffix in (("tools/src", "py"), ("static/explore", "js"), ("templates", "html")):
         texts += [path.read_text() for path in (ROOT / folder).rglob(f"*.{suffix}")]
-    assert len(texts) > 50
+    assert texts
     assert {colour for colour in colours for text in texts if colour in text} == set()
 
 

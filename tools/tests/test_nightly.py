@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import functools
 import shutil
 import tomllib
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-import pandas as pd
+import numpy as np
 import pytest
 
 from fixture_run import write_run
@@ -21,6 +22,7 @@ from tlsperf.load.nights import Nights, read_nights, run_folders
 from tlsperf.load.run import LoadedRun
 from tlsperf.publish.nightly import nightly, nightly_files, percentage
 from tlsperf.publish.validate import problems
+from tlsperf.report.charts.kind import Drawing
 from tlsperf.report.charts.svg import draw
 
 HOST = HostFacts(id="a-host", cpu="A CPU", architecture="x86_64")
@@ -28,25 +30,21 @@ SCENARIOS = [TRANSFERS[2], TRANSFERS[3], *HANDSHAKES[:6]]
 COMMIT = "0123456789abcdef0123456789abcdef0123456"
 
 
-def night(day: int, factors: dict[int, float] | None = None) -> LoadedRun:
-    """A night of November; `factors` by the place of a scenario, of a million instructions."""
-    parts = [
-        counted_run(
-            f"2026-11-{day:02}-rustls",
-            {"rustls-0.24.0": 1e6 * (factors or {}).get(place, 1.0)},
-            [scenario],
-            rounds=3,
-        )
-        for place, scenario in enumerate(SCENARIOS)
-    ]
+@functools.cache
+def night(day: int, factors: tuple[float, ...] = ()) -> LoadedRun:
+    """A night of November; `factors` of the first scenarios, of a million instructions."""
+    name = "rustls-0.24.0"
+    run = counted_run(f"2026-11-{day:02}-rustls", {name: 1e6}, SCENARIOS, rounds=3)
     commit = f"{day:02}{COMMIT}"[:40]
     fields = {
         "host": HOST,
         "finished": datetime(2026, 11, day, 4, tzinfo=UTC),
-        "implementations": [implementation("rustls-0.24.0", commit=commit)],
+        "implementations": [implementation(name, commit=commit)],
     }
-    frame = pd.concat([part.frame for part in parts], ignore_index=True)
-    return replace(parts[0], run=parts[0].run.model_copy(update=fields), frame=frame)
+    every = [*factors, *[1.0] * (len(SCENARIOS) - len(factors))]
+    frame = run.frame.copy()
+    frame["value"] *= np.repeat(every, 3)
+    return replace(run, run=run.run.model_copy(update=fields), frame=frame)
 
 
 def nights(
@@ -62,70 +60,74 @@ def page_of(within: Nights) -> Nightly:
     return page
 
 
-def history(factor: float = 1.02) -> list[LoadedRun]:
-    """Nine nights; from the seventh on the first scenario takes `factor` of before."""
-    return [night(day, {0: factor} if day >= 7 else None) for day in range(1, 10)]
+def history(*factors: float) -> list[LoadedRun]:
+    """Nine nights; from the seventh on the first scenarios take these factors of before."""
+    return [night(day, factors if day >= 7 else ()) for day in range(1, 10)]
 
 
-def test_a_slower_night_is_named_with_its_scenario_and_by_how_much() -> None:
-    page = page_of(nights(*history()))
-    [change] = page.changes
+@pytest.fixture(scope="module")
+def stepped() -> tuple[Nightly, list[Drawing]]:
+    """The page of nights with one step, and its charts."""
+    [found] = nightly(nights(*history(1.02)))
+    return found
+
+
+def test_a_slower_night_is_named_with_its_scenario_and_by_how_much(
+    stepped: tuple[Nightly, list[Drawing]],
+) -> None:
+    [change] = stepped[0].changes
     assert (change.night, change.before) == ("0701234567", "0601234567")
     [step] = change.steps
     assert step.name == "TLS 1.3 transfer, AES-256-GCM, sending"
     assert (step.before, step.after, step.change) == ("1,000,002", "1,020,002", "+2.00%")
-    assert page.answer == (
-        "9 nights of rustls, 0101234567 to 0901234567: steps were found at 0701234567."
-    )
+    assert stepped[0].answer.startswith("9 nights of rustls")
+    assert stepped[0].answer.endswith("0701234567.")
 
 
 def test_too_few_nights_have_no_verdict() -> None:
-    assert page_of(nights(*history()[:2])).answer == (
-        "2 nights of rustls, 0101234567 to 0201234567: too few for a verdict."
-    )
+    assert "too few" in page_of(nights(*history()[:2])).answer
 
 
 def test_nights_that_are_alike_have_no_step() -> None:
-    page = page_of(nights(*history(1.0)))
+    page = page_of(nights(*history()))
     assert page.changes == []
-    assert page.answer.endswith(": no step was found.")
+    assert "no step" in page.answer
     names = {"index.md", "nightly.json"}
     assert set(nightly_files(page)) == {f"nightly/main-branch-rustls/{name}" for name in names}
 
 
-def test_a_night_with_a_step_is_an_entry_of_the_feed_with_the_text_of_an_issue() -> None:
-    page = page_of(nights(*history()))
-    files = nightly_files(page)
+def test_a_night_with_a_step_is_an_entry_of_the_feed_with_the_text_of_an_issue(
+    stepped: tuple[Nightly, list[Drawing]],
+) -> None:
+    files = nightly_files(stepped[0])
     text = files["nightly/main-branch-rustls-2026-11-07-rustls/index.md"]
     head = tomllib.loads(text.split("+++\n")[1])
     assert head["taxonomies"] == {"feeds": ["nightly"]}
     assert head["date"] == datetime(2026, 11, 7, 4, tzinfo=UTC)
     issue = files["nightly/main-branch-rustls-2026-11-07-rustls/issue.txt"]
     assert issue in text.replace("````\n", "")
-    assert issue.startswith("# Instructions of rustls changed with 0701234567\n")
+    assert "0701234567" in issue.splitlines()[0]
     row = "| TLS 1.3 transfer, AES-256-GCM, sending | instructions/MiB | 1,000,002 | 1,020,002 |"
     assert f"{row} +2.00% |\n" in issue
     assert (
         "tlsbench compare --a rustls=../rustls-0601234567 --b rustls=../rustls-0701234567" in issue
     )
-    assert "This step is not explained." in text
+    assert "not explained" in text
 
 
-def test_the_sentence_of_a_night_has_its_largest_step() -> None:
-    factors = {0: 1.02, 1: 0.96, 2: 1.03}
-    runs = [night(day, factors if day >= 7 else None) for day in range(1, 10)]
-    [change] = page_of(nights(*runs)).changes
+def test_the_sentence_of_a_night_has_its_largest_step(
+    stepped: tuple[Nightly, list[Drawing]],
+) -> None:
+    [change] = page_of(nights(*history(1.02, 0.96, 1.03))).changes
     assert len(change.steps) == 3
-    assert change.answer == (
-        "rustls 0701234567 against 0601234567, instructions: "
-        f"−4.00% in {change.steps[1].name}, the largest of 3 steps."
-    )
-    [alone] = page_of(nights(*history())).changes
-    assert alone.answer.endswith(f"instructions: +2.00% in {alone.steps[0].name}.")
+    assert f"−4.00% in {change.steps[1].name}, the largest of 3 steps" in change.answer
+    [alone] = stepped[0].changes
+    assert f"+2.00% in {alone.steps[0].name}" in alone.answer
+    assert "largest" not in alone.answer
 
 
 def test_releases_are_compared_again_by_the_versions_of_their_packages() -> None:
-    runs = history()
+    runs = history(1.02)
     for place, run in enumerate(runs):
         source = f"cargo package openssl-src 300.5.{place}+3.5.{place}"
         fields = {"source": source, "provider": "a", "version": f"3.5.{place}"}
@@ -141,7 +143,7 @@ def test_an_explanation_is_on_the_page_of_its_night() -> None:
     known = Explanation(
         night="0701234567", text="A loop of 250 steps.", url="https://example.org/1"
     )
-    page = page_of(nights(*history(), explanations=[known]))
+    page = page_of(nights(*history(1.02), explanations=[known]))
     text = nightly_files(page)["nightly/main-branch-rustls-2026-11-07-rustls/index.md"]
     assert "A loop of 250 steps. [Source](https://example.org/1)." in text
     assert "not explained" not in text
@@ -151,11 +153,11 @@ def test_an_explanation_is_on_the_page_of_its_night() -> None:
 def test_an_explanation_of_a_night_without_a_step_is_rejected() -> None:
     known = Explanation(night="0801234567", text="Nothing.", url="https://example.org/1")
     with pytest.raises(UserError, match=r"steps.toml: found .*0801234567.*: 0701234567$"):
-        nightly(nights(*history(), explanations=[known]))
+        nightly(nights(*history(1.02), explanations=[known]))
 
 
 def test_a_changed_compiler_and_processor_are_named_beside_a_step() -> None:
-    runs = history()
+    runs = history(1.02)
     for place, run in enumerate(runs):
         new = place >= 6
         build = run.run.implementations[0]
@@ -164,12 +166,9 @@ def test_a_changed_compiler_and_processor_are_named_beside_a_step() -> None:
         update = {"implementations": [build], "host": host}
         runs[place] = replace(run, run=run.run.model_copy(update=update))
     [change] = page_of(nights(*runs)).changes
-    for sentence in (
-        "Something else changed too: rust compiler: rustc 1.95 before, rustc 1.96 now.",
-        "Something else changed too: processor: A CPU before, Another now.",
-    ):
-        assert sentence in change.answer
-        assert sentence in change.issue.replace("\\", "")
+    for difference in ("rustc 1.95 before, rustc 1.96 now", "A CPU before, Another now"):
+        assert difference in change.answer
+        assert difference in change.issue.replace("\\", "")
 
 
 def test_a_library_that_does_not_build_is_absent_with_its_reason() -> None:
@@ -177,23 +176,23 @@ def test_a_library_that_does_not_build_is_absent_with_its_reason() -> None:
         "2026-11-05-rustls": Absence(library="rustls", reason="error: it does not compile"),
         "2026-11-06-openssl": Absence(library="openssl", reason="fatal: no network"),
     }
-    runs = [run for run in history() if run.run.date.day != 5]
+    runs = [run for run in history(1.02) if run.run.date.day != 5]
     page = page_of(nights(*runs, absences=absences))
     assert page.absent == ["2026-11-05-rustls: error: it does not compile"]
     assert [change.night for change in page.changes] == ["0701234567"]
 
 
-def test_the_chart_marks_the_night_of_a_step() -> None:
-    [(page, drawings)] = nightly(nights(*history()))
-    assert len(drawings) == len(page.scenarios) == 8
-    assert "Dashed: a step at 0701234567." in (drawings[0].chart.note or "")
-    assert all("Dashed" not in (drawing.chart.note or "") for drawing in drawings[1:])
+def test_the_chart_marks_the_night_of_a_step(stepped: tuple[Nightly, list[Drawing]]) -> None:
+    page, drawings = stepped
+    assert len(drawings) == len(page.scenarios)
+    assert "0701234567" in (drawings[0].chart.note or "")
+    assert all("0701234567" not in (drawing.chart.note or "") for drawing in drawings[1:])
     marked, flat = (draw(drawing.picture, drawing.chart) for drawing in drawings[:2])
     assert marked.count("stroke-dasharray") == flat.count("stroke-dasharray") + 1
 
 
 def test_two_nights_of_one_commit_have_pages_of_their_own() -> None:
-    runs = history()
+    runs = history(1.02)
     for place in (7, 8):
         build = runs[6].run.implementations
         fields = {"implementations": build}
@@ -204,10 +203,6 @@ def test_two_nights_of_one_commit_have_pages_of_their_own() -> None:
     files = nightly_files(page)
     for day in ("07", "09"):
         assert f"nightly/main-branch-rustls-2026-11-{day}-rustls/index.md" in files
-
-
-def test_the_same_nights_give_the_same_bytes() -> None:
-    assert nightly_files(page_of(nights(*history()))) == nightly_files(page_of(nights(*history())))
 
 
 @pytest.mark.parametrize(

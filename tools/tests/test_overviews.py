@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-import re
 from datetime import date
 from pathlib import Path
+from typing import Any
 from xml.etree import ElementTree
 
 import pytest
@@ -16,17 +16,13 @@ from tlsperf.contract.record import Scenario
 from tlsperf.contract.results import Caveat, Cell, Results, Row, RunReference, Table
 from tlsperf.contract.run import HostFacts, Implementation, Report, Tool, TrendMember
 from tlsperf.contract.text import shown, value_text
-from tlsperf.load.notes import read_caveats
-from tlsperf.load.page import read_page
+from tlsperf.load.run import is_first_look
 from tlsperf.publish.libraries import libraries
-from tlsperf.publish.overviews import hosts, overview_files
-from tlsperf.publish.reports import history
-from tlsperf.publish.scenarios import scenarios
+from tlsperf.publish.overviews import hosts
 from tlsperf.publish.trends import trends
 from tlsperf.report.charts.kind import Drawing
 from tlsperf.report.charts.svg import draw
 
-ROOT = Path(__file__).parents[2]
 SCENARIO = Scenario(operation="transfer", protocol="1.3", side="sender")
 
 
@@ -281,28 +277,83 @@ def test_a_host_has_its_reports_newest_first_and_its_trend() -> None:
     assert (a.trends, b.trends) == (["a-main"], [])
 
 
-def test_the_committed_pages_are_those_of_the_committed_results() -> None:
-    reports = []
-    for path in sorted((ROOT / "content" / "perf").glob("*/index.md")):
-        text = (path.parent / "results.json").read_text(encoding="utf-8")
-        reports.append((read_page(path).report, Results.model_validate_json(text)))
-    reports = history(reports)
-    found = trends(reports, read_caveats(ROOT / "data" / "notes.toml"))
-    shared = scenarios(reports, read_caveats(ROOT / "data" / "notes.toml"))
-    overviews = [scenario for scenario, _ in shared]
-    shown = [results for _, results in reports]
-    files = overview_files([trend for trend, _ in found], overviews, shown)
-    for scenario, drawings in shared:
-        files |= {f"scenarios/{scenario.id}/{d.chart.file}": text_of(d) for d in drawings}
-    for trend, drawings in found:
-        files |= {f"trends/{trend.id}/{d.chart.file}": text_of(d) for d in drawings}
-    for name, text in files.items():
-        assert (ROOT / "content" / name).read_text(encoding="utf-8") == text, name
-    main = json.loads(files["trends/xeon-e-2386g-main/trend.json"])
-    assert len(main["rows"]) == 16
-    assert len(main["reports"]) >= 4
-    marks = {m["text"] for row in main["rows"] for m in row["marks"]}
-    assert "X25519MLKEM768" in marks
-    for name, text in files.items():
-        if name.endswith(".svg"):
-            assert not re.search(r"<style|\sstyle=", text), name
+# --- as they are rendered -------------------------------------------------------------------------
+
+
+def documents(root: Path, pattern: str) -> dict[str, Any]:
+    """The JSON of each page by the name of its folder."""
+    found = {p.parent.name: json.loads(p.read_bytes()) for p in sorted(root.glob(pattern))}
+    assert found
+    return found
+
+
+def shown_reports(root: Path) -> dict[str, Any]:
+    """The results of the reports that pages over all reports show."""
+    replaced = {of["id"] for of in json.loads((root / "data" / "replaced.json").read_bytes())}
+    every = documents(root, "content/perf/*/results.json")
+    return {
+        name: results
+        for name, results in every.items()
+        if name not in replaced and not is_first_look(r.get("suite") for r in results["runs"])
+    }
+
+
+@pytest.mark.any_site
+def test_every_figure_of_a_trend_is_that_of_the_report_it_names(root: Path) -> None:
+    reports = documents(root, "content/perf/*/results.json")
+    figures: dict[tuple[str, str, str], dict[str, Any]] = {}
+    for name, results in reports.items():
+        labels = {i["id"]: i["label"] for i in results["implementations"]}
+        for row in (row for table in results["tables"] for row in table["rows"]):
+            for cell in row["cells"]:
+                figures[name, row["anchor"], labels[cell["implementation"]]] = cell
+    seen = 0
+    for trend in documents(root, "content/trends/*/trend.json").values():
+        for row in trend["rows"]:
+            for cell in (cell for line in row["lines"] for cell in line["cells"]):
+                if "value" not in cell:
+                    continue
+                figure = figures[cell["report"], row["anchor"], cell["label"]]
+                assert (cell["value"], cell["text"]) == (figure["value"], figure["text"])
+                assert cell["text"] in row["chart"]["description"]
+                seen += 1
+    assert seen
+
+
+@pytest.mark.any_site
+def test_hosts_and_libraries_have_every_report_and_version_that_was_measured(root: Path) -> None:
+    on_hosts, measured = set(), set()
+    for name, results in shown_reports(root).items():
+        on_hosts |= {(host["id"], name) for host in results["hosts"]}
+        measured |= {(i["library"], name, i["label"]) for i in results["implementations"]}
+    pages = documents(root, "content/hosts/*/host.json")
+    assert {
+        (h, report["id"]) for h, page in pages.items() for report in page["reports"]
+    } == on_hosts
+    libraries = documents(root, "content/libraries/*/library.json")
+    assert {
+        (library, version["report"]["id"], version["label"])
+        for library, page in libraries.items()
+        for version in page["versions"]
+    } == measured
+
+
+@pytest.mark.any_site
+def test_a_library_is_best_or_tied_in_the_rows_that_its_report_says(root: Path) -> None:
+    reports = documents(root, "content/perf/*/results.json")
+    seen = 0
+    for library, page in documents(root, "content/libraries/*/library.json").items():
+        for standing in page["standings"]:
+            results = reports[standing["report"]["id"]]
+            of = {i["id"]: i["library"] for i in results["implementations"]}
+            tables = [table for table in results["tables"] if not table["by_phase"]]
+            rows = {row["anchor"]: (t["unit"], row) for t in tables for row in t["rows"]}
+            for verdict in ("best", "tied"):
+                for listed in standing[verdict]:
+                    unit, row = rows[listed["anchor"]]
+                    leaders = [cell for cell in row["cells"] if cell["best"] or cell["tied"]]
+                    own = [cell for cell in leaders if of[cell["implementation"]] == library]
+                    assert listed["figure"] in {f"{cell['text']} {unit}" for cell in own}
+                    assert (own == leaders) is (verdict == "best")
+                    seen += 1
+    assert seen

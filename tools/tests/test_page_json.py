@@ -5,18 +5,22 @@ from __future__ import annotations
 import csv
 import io
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from fixture_run import EXAMPLE
-from test_scenarios import ROOT
-from tlsperf.contract.results import Noise, NoiseRow, Results, ShownCaveat, Table
+from project import PUBLISHED
+from synthetic import TRANSFERS
+from test_layouts import IDS, TURNS, run_of, working_sets
+from test_layouts import results_of as layouts_of
+from tlsperf.contract.results import HarnessShare, Noise, NoiseRow, Results, Table
 from tlsperf.contract.run import RunWarning, Source
 from tlsperf.load.notes import known_notes
 from tlsperf.load.shortcodes import shortcodes
 from tlsperf.publish.exports import layouts_csv
-from tlsperf.publish.page_json import MOST_FILES, MOST_NOISE, page_json
+from tlsperf.publish.page_json import MOST_FILES, MOST_NOISE, MOST_SHARES, page_json
 from tlsperf.report.charts.panels import short_names
 
 
@@ -25,11 +29,8 @@ def results() -> Results:
     return Results.model_validate_json(EXAMPLE.read_text(encoding="utf-8"))
 
 
-NOTES = known_notes(ROOT / "data")
-
-
 def page(results: Results, **changes: Any) -> dict[str, Any]:
-    table: dict[str, Any] = json.loads(page_json(results.model_copy(update=changes), NOTES))
+    table: dict[str, Any] = json.loads(page_json(results.model_copy(update=changes)))
     return table
 
 
@@ -218,11 +219,15 @@ def test_a_noise_floor_of_many_rows_is_left_out(results: Results) -> None:
     assert "left_out" not in noise(MOST_NOISE)
 
 
-def test_a_note_has_its_text_and_sources(results: Results) -> None:
-    shown = [ShownCaveat(id=NOTES[1].id, kind=NOTES[1].kind)]
-    [note] = page(results, notes=shown)["notes"]
-    assert (note["title"], note["text"]) == (NOTES[1].title, NOTES[1].text)
-    assert [source["url"] for source in note["sources"]] == [s.url for s in NOTES[1].sources]
+def test_a_note_has_its_text_and_sources(project: Path) -> None:
+    folder = project / "content" / "perf" / PUBLISHED
+    notes = json.loads((folder / "page.json").read_bytes())["notes"]
+    known = {note.id: note for note in known_notes(project / "data")}
+    assert {note["id"] for note in notes} == set(known)
+    for note in notes:
+        of = known[note["id"]]
+        assert (note["title"], note["text"]) == (of.title, of.text)
+        assert [source["url"] for source in note["sources"]] == [s.url for s in of.sources]
 
 
 def test_many_raw_files_are_counted_and_not_listed(results: Results) -> None:
@@ -322,59 +327,80 @@ def test_facts_that_all_builds_share_are_printed_once(results: Results) -> None:
 
 
 def test_working_sets_of_a_scenario_are_below_its_name() -> None:
-    path = ROOT / "content" / "perf" / "2026-11-22-working-set-vm" / "results.json"
-    results = Results.model_validate_json(path.read_text(encoding="utf-8"))
-    table = page(results)["tables"]["transfer"]
-    assert [len(of["rows"]) for of in table["sets"]] == [11] * 4
-    assert len({of["name"] for of in table["sets"]}) == 4
+    sizes = [16384 << n for n in range(7)]
+    made = working_sets(sizes, TRANSFERS[:2])
+    first = made.tables[0]
+    shares = [
+        HarnessShare(
+            anchor=row.anchor,
+            name=row.name,
+            implementation=cell.implementation,
+            clock_percent=0.1,
+            calls_percent=0.1,
+            copies_percent=1,
+            text="1.0 + 0.1 + 0.1",
+        )
+        for row in first.rows
+        for cell in row.cells
+    ]
+    for count, listed in ((MOST_SHARES, True), (MOST_SHARES + 1, False)):
+        update = {"harness": shares[:count], "harness_statement": "The harness takes 1.2%."}
+        table = page(made, tables=[first.model_copy(update=update)])["tables"]["transfer"]
+        assert ("shares" in table) is listed
+        assert table["harness"] == "The harness takes 1.2%."
+    assert ["sending" in of["name"] for of in table["sets"]] == [True, False]
     for of in table["sets"]:
-        assert [row["short"] for row in of["rows"]][::5] == [
-            *("16 KiB in flight", "512 KiB in flight", "16 MiB in flight"),
+        assert [row["short"] for row in of["rows"]][::3] == [
+            *("16 KiB in flight", "128 KiB in flight", "1 MiB in flight"),
         ]
-    assert sorted(row["anchor"] for of in table["sets"] for row in of["rows"]) == sorted(
-        row.anchor for row in results.tables[0].rows
+    anchors = [row["anchor"] for of in table["sets"] for row in of["rows"]]
+    assert sorted(anchors) == sorted(row.anchor for row in first.rows)
+
+
+def test_words_that_all_columns_begin_with_are_in_the_caption(results: Results) -> None:
+    [table] = [table for table in results.tables if table.anchor == "full-handshakes"]
+    first, rows = results.implementations[0], table.rows[:2]
+    builds = [first.model_copy(update={"id": f"rustls-{n}"}) for n in range(6)]
+    cells = [rows[0].cells[0].model_copy(update={"implementation": b.id}) for b in builds]
+    turned = table.model_copy(
+        update={
+            "implementations": [build.id for build in builds],
+            "rows": [row.model_copy(update={"cells": cells}) for row in rows],
+            "baseline": None,
+        }
     )
-    assert "shares" not in table
-    assert table["harness"] == results.tables[0].harness_statement
-
-
-def test_words_that_all_columns_begin_with_are_in_the_caption() -> None:
-    path = ROOT / "content" / "perf" / "2026-11-23-set-up-vm" / "results.json"
-    results = Results.model_validate_json(path.read_text(encoding="utf-8"))
-    table = page(results)["tables"]["set-up-clients"]
-    heads = [row["short"] for block in table["blocks"] for row in block["rows"]]
-    assert heads == ["anchors-mozilla", "client-mozilla", "shared-mozilla"]
-    assert table["caption"].endswith("Every column is of TLS 1.3 set up, ECDSA P-256, X25519.")
+    shown = page(results, implementations=[*results.implementations, *builds], tables=[turned])
+    made = shown["tables"][table.anchor]
+    assert [row["short"] for block in made["blocks"] for row in block["rows"]] == [
+        *("client", "server"),
+    ]
+    common = short_names(turned)[0].removesuffix(", client")
+    assert common in made["caption"].removeprefix(table.caption)
 
 
 def test_layouts_are_shown_over_all_rows_and_row_by_row_in_a_file() -> None:
-    path = ROOT / "content" / "perf" / "2026-11-22-layout-vm" / "results.json"
-    results = Results.model_validate_json(path.read_text(encoding="utf-8"))
-    effects = [effect for table in results.tables for effect in table.layouts or ()]
+    kinds = ("shifted", "shuffled", "shared")
+    runs = [
+        run_of(TURNS, kind, f"2026-11-22-{id_}", ids=ids)
+        for kind, id_, ids in zip(kinds, "abc", (IDS, IDS, IDS[:1]), strict=True)
+    ]
+    results = layouts_of(*runs)
+    first = results.tables[0]
+    effects = list(first.layouts or ())
+    other = {"anchor": "another-row", "percents": [-20.0, 5.0], "beyond": 1}
+    effects += [effect.model_copy(update=other) for effect in effects]
+    results = results.model_copy(
+        update={"tables": [first.model_copy(update={"layouts": effects})]},
+    )
     lines = list(csv.DictReader(io.StringIO(layouts_csv(results))))
-    assert [(line["anchor"], line["kind"]) for line in lines] == [
-        (e.anchor, e.kind) for e in effects
+    assert [(line["anchor"], line["kind"], float(line["highest_percent"])) for line in lines] == [
+        (e.anchor, e.kind, max(e.percents)) for e in effects
     ]
-    assert [float(line["highest_percent"]) for line in lines] == [max(e.percents) for e in effects]
-    table = results.tables[0]
-    of = [
-        e
-        for e in table.layouts or ()
-        if (e.implementation, e.kind) == ("openssl-3.6.3", "shuffled")
-    ]
-    shown = page(results)["tables"][table.anchor]["layouts"]
-    assert shown["kinds"] == ["shifted", "shuffled", "shared"]
-    [line] = [line for line in shown["lines"] if line["label"] == "OpenSSL 3.6.3"]
-    ends = [percent for e in of for percent in e.percents]
-    assert line["cells"][1] == {
-        "text": f"{min(ends):+.1f} to {max(ends):+.1f}%".replace("-", "−"),
-        "beyond": sum(e.beyond for e in of),
-        "count": 8 * len(of),
-    }
-    [static] = [line for line in shown["lines"] if line["label"].startswith("AWS-LC")]
-    assert all(static["cells"])
-    [without] = [line for line in shown["lines"] if line["label"].startswith("GnuTLS")]
-    assert without["cells"][2] == {}
+    shown = page(results)["tables"][first.anchor]["layouts"]
+    assert shown["kinds"] == [*kinds]
+    every, without = (line["cells"] for line in shown["lines"])
+    assert every == [{"text": "−20.0 to +5.0%", "beyond": 3, "count": 4}] * 3
+    assert without == [*every[:2], {}]
 
 
 def test_results_without_layouts_have_no_file_of_them(results: Results) -> None:

@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
+import functools
 import io
 import json
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Final
 
 import numpy as np
 import pytest
-from PIL import Image
+from PIL import Image, ImageColor
 
 from synthetic import implementation, in_sessions, report_of, run_of_rows
 from test_geometry import corners, drawn, of_library
 from tlsperf.analysis.prices import lost_of
 from tlsperf.analysis.statistics import RatioEstimate
 from tlsperf.contract.errors import FormatError
+from tlsperf.contract.libraries import LIGHT
 from tlsperf.contract.prices import Lost, PriceCell, PriceTable
 from tlsperf.contract.record import Scenario
 from tlsperf.contract.results import Results
@@ -355,51 +358,52 @@ TWO: Final = (
 )
 
 
+@functools.cache
+def of_two() -> Results:
+    return results(*TWO, baseline=OPENSSL)
+
+
 def said(call: str) -> str:
     calls = shortcodes(f'{{{{ {call} }}}} {{{{ prices(id="prices-server") }}}}', "index.md")
-    [statement] = statements(results(*TWO, baseline=OPENSSL), calls)
+    [statement] = statements(of_two(), calls)
     return statement.text
 
 
 @pytest.mark.parametrize(
-    ("call", "text"),
+    ("call", "words"),
     [
         (f'price(table="prices-server", column="x25519", implementation="{OPENSSL}")', "100.0 µs"),
         (
             f'price(table="prices-server-flight", column="ml-dsa-44", implementation="{OPENSSL}")',
-            "11,400 bytes in 8 segments",
+            "11,400 bytes .* 8 segments",
         ),
         (
             f'lost(table="prices-server", column="ml-dsa-44", implementation="{OPENSSL}")',
-            "loses 60.0% of its handshakes (60.0 to 60.0%)",
+            r"loses 60.0% .*\(60.0 to 60.0%\)",
         ),
         (
             f'lost(table="prices-server", column="ml-dsa-44", implementation="{RUSTLS}")',
-            "gains 5.0% of its handshakes (5.0 to 5.0%)",
+            r"gains 5.0% .*\(5.0 to 5.0%\)",
         ),
         (
             'losses(table="prices-server", column="x25519mlkem768")',
-            "loses from 10.0% (rustls 0.23.46) to 20.0% (OpenSSL 3.6.3) of its handshakes in both "
-            "libraries",
+            r"loses .*10.0% \(rustls 0.23.46\) .*20.0% \(OpenSSL 3.6.3\) .*both libraries",
         ),
         (
             'losses(table="prices-server", column="ml-dsa-44")',
-            "loses 60.0% (OpenSSL 3.6.3) of its handshakes in 1 of 2 libraries, and gains 5.0% "
-            "(rustls 0.23.46) of its handshakes in 1",
+            r"loses 60.0% \(OpenSSL 3.6.3\) .*1 of 2 .*gains 5.0% \(rustls 0.23.46\) .*in 1",
         ),
         (
             'losses(table="prices-server", column="ml-dsa-44-leaf")',
-            "loses 50.0% (OpenSSL 3.6.3) of its handshakes in 1 library",
+            r"loses 50.0% \(OpenSSL 3.6.3\) .*in 1 library",
         ),
         (
             'flights(table="prices-server-flight", column="ml-dsa-44")',
-            "takes from 11,300 to 11,400 bytes in 8 TCP segments, and fits the initial window of "
-            "10 in both libraries",
+            "11,300 to 11,400 bytes in 8 .*fits .*both libraries",
         ),
         (
             'flights(table="prices-server-flight", column="ml-dsa-65")',
-            "takes 15,200 bytes in 11 TCP segments, and exceeds the initial window of 10 in the 1 "
-            "library",
+            "15,200 bytes in 11 .*exceeds .*1 library",
         ),
         ('absent(table="prices-server", column="ml-dsa-44")', "none"),
         (
@@ -408,8 +412,8 @@ def said(call: str) -> str:
         ),
     ],
 )
-def test_sentences_have_the_figures_of_the_price_list(call: str, text: str) -> None:
-    assert said(call) == text
+def test_sentences_have_the_figures_of_the_price_list(call: str, words: str) -> None:
+    assert re.search(words, said(call))
 
 
 def test_libraries_without_a_difference_are_counted_after_the_losses() -> None:
@@ -421,10 +425,8 @@ def test_libraries_without_a_difference_are_counted_after_the_losses() -> None:
     made = results(*rows, floor=1.02)
     calls = shortcodes('{{ losses(table="prices-server", column="x25519mlkem768") }}', "index.md")
     [statement] = statements(made, calls)
-    assert statement.text == (
-        "loses 5.0% (OpenSSL 3.6.3) of its handshakes in 1 of 2 libraries, and shows no difference "
-        "in 1"
-    )
+    words = r"loses 5.0% \(OpenSSL 3.6.3\) .*1 of 2 libraries.*no difference in 1"
+    assert re.search(words, statement.text)
 
 
 @pytest.mark.parametrize(
@@ -451,7 +453,7 @@ def test_a_sentence_without_its_figures_is_rejected(call: str, message: str) -> 
 
 def test_a_sentence_links_to_the_table_that_the_page_shows() -> None:
     text = '{{ losses(table="TABLE", column="ml-dsa-44") }}{{ prices(id="prices-server") }}'
-    made = results(*TWO, baseline=OPENSSL)
+    made = of_two()
     [shown] = statements(made, shortcodes(text.replace("TABLE", "prices-server"), "index.md"))
     assert shown.place == "#prices-server"
     hidden = text.replace("losses", "flights").replace("TABLE", "prices-server-flight")
@@ -463,7 +465,7 @@ def test_a_sentence_links_to_the_table_that_the_page_shows() -> None:
 
 
 def test_page_json_has_a_line_for_each_library_and_the_tables_that_shortcodes_name() -> None:
-    made = results(*TWO, baseline=OPENSSL)
+    made = of_two()
     calls = shortcodes('{{ prices(id="prices-server") }}', "index.md")
     page = json.loads(page_json(made, calls=calls))["prices"]
     assert list(page) == ["prices-server"]
@@ -487,12 +489,12 @@ def test_a_library_without_figures_is_named_in_the_caption_with_its_reason() -> 
     assert labels["prices-server"] == ["OpenSSL 3.6.3", "GnuTLS 3.7.9"]
     assert labels["prices-server-certificates"] == ["OpenSSL 3.6.3"]
     caption = page["prices-server-certificates"]["caption"]
-    assert caption == "As in “Price list: a server”. Without GnuTLS 3.7.9: GnuTLS has no ML-KEM."
+    assert "Without GnuTLS 3.7.9: GnuTLS has no ML-KEM" in caption
     assert "* GnuTLS has no ML-KEM." in page["prices-server"]["caption"]
 
 
 def test_a_column_has_the_anchor_of_its_row_once_on_the_page() -> None:
-    made = results(*TWO, baseline=OPENSSL)
+    made = of_two()
     for names in (["server", "server-certificates"], ["server-certificates", "server"]):
         prose = "".join(f'{{{{ prices(id="prices-{name}") }}}}' for name in names)
         prose += '{{ prices(id="prices-server-flight") }}{{ table(id="wire-bytes-per-handshake") }}'
@@ -509,7 +511,7 @@ def test_a_column_has_the_anchor_of_its_row_once_on_the_page() -> None:
 def test_a_figure_of_a_row_links_to_the_column_of_a_price_list_that_the_page_shows() -> None:
     row = "full-handshake-1-3-ml-dsa-44-x25519mlkem768-server"
     text = f'{{{{ figure(row="{row}", implementation="{OPENSSL}") }}}} {{{{ prices(id="ID") }}}}'
-    made = results(*TWO, baseline=OPENSSL)
+    made = of_two()
     for shown, place in (("prices-server", f"#{row}"), ("prices-server-groups", "results.csv")):
         [statement] = statements(made, shortcodes(text.replace("ID", shown), "index.md"))
         assert statement.place == place
@@ -525,7 +527,7 @@ def test_words_that_all_columns_have_are_not_in_their_heads() -> None:
 
 
 def test_page_json_states_which_flights_are_over_the_window() -> None:
-    page = json.loads(page_json(results(*TWO, baseline=OPENSSL)))["prices"]
+    page = json.loads(page_json(of_two()))["prices"]
     cells = page["prices-server-flight"]["lines"][0]["cells"]
     assert [cell["ratio"] for cell in cells] == [
         *("1 segment", "8 segments", "11 segments: over the window"),
@@ -534,7 +536,7 @@ def test_page_json_states_which_flights_are_over_the_window() -> None:
 
 
 def test_the_picture_has_bars_as_long_as_the_times_and_the_losses_beside_them() -> None:
-    made = results(*TWO, baseline=OPENSSL)
+    made = of_two()
     drawing, *_ = charts_of(made)
     assert [drawing.chart] == [of.chart for of in price_charts(made)]
     assert (drawing.chart.file, drawing.chart.table) == ("prices.svg", "prices-server")
@@ -569,19 +571,18 @@ def test_a_library_without_ml_dsa_has_no_bar_there() -> None:
 
 
 def test_the_preview_of_a_price_list_has_the_bars_of_a_server() -> None:
-    made = results(*TWO, baseline=OPENSSL)
+    made = of_two()
     preview = report_preview(made, "A site")
     assert preview is not None
     assert "A handshake of a server" in preview.alt
     assert "OpenSSL 3.6.3: X25519 100.0 µs, hybrid 125.0 µs, 20.0% lost" in preview.alt
     image = Image.open(io.BytesIO(preview.png)).convert("RGB")
     assert image.size == (WIDTH, HEIGHT)
-    full = (0x00, 0x72, 0xB2)  # of the last bar of OpenSSL
-    width = max(
-        sum(image.getpixel((x, y)) == full for x in range(WIDTH)) for y in range(0, HEIGHT, 2)
-    )
-    pale = (0xA4, 0xCC, 0xE1)  # 0.35 of it on the background
-    first = max(
-        sum(image.getpixel((x, y)) == pale for x in range(WIDTH)) for y in range(0, HEIGHT, 2)
-    )
-    assert width / first == pytest.approx(2.5, abs=0.05)
+    pixels = np.asarray(image, dtype=float)
+    ground, full = pixels[0, 0], np.array(ImageColor.getrgb(LIGHT["openssl"]))
+    # How much of the colour is in each pixel; parts differ where another colour is in it.
+    parts = (pixels - ground) / (full - ground)
+    strength = np.where(np.ptp(parts, axis=2) < 0.03, parts[..., 0].round(1), 0)
+    lengths = {of: (strength == of).sum(axis=1).max() for of in np.unique(strength[strength > 0.1])}
+    bars = {of: length for of, length in lengths.items() if length > 20}
+    assert bars[max(bars)] / bars[min(bars)] == pytest.approx(2.5, abs=0.05)

@@ -6,40 +6,23 @@ import csv
 import io
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
-from test_overviews import SCENARIO, on_machine, report
+import pytest
+
+from test_overviews import SCENARIO, documents, on_machine, report, shown_reports
 from tlsperf.contract.index import ScenarioOverview
 from tlsperf.contract.metrics import METRICS
 from tlsperf.contract.record import Scenario
 from tlsperf.contract.results import Results
 from tlsperf.contract.run import Report
-from tlsperf.load.page import read_page
-from tlsperf.load.results import read_results
-from tlsperf.load.run import read_runs
 from tlsperf.publish.descriptions import done, facts, why
 from tlsperf.publish.libraries import libraries
-from tlsperf.publish.reports import (
-    by_time,
-    featured,
-    history,
-    host_of,
-    newest_first,
-    same_time,
-)
+from tlsperf.publish.reports import by_time, featured, newest_first, same_time
 from tlsperf.publish.scenarios import scenario_csv, scenario_list, scenarios, shortened
 
-ROOT = Path(__file__).parents[2]
 OLD = report("2025-01-01", {"rustls-1": 100, "openssl-1": 90})
 NEW = report("2026-01-01", {"rustls-2": 120, "openssl-2": 150})
-
-
-def committed() -> list[tuple[Report, Results]]:
-    return history(
-        [
-            (read_page(path).report, read_results(path.parent / "results.json"))
-            for path in sorted((ROOT / "content" / "perf").glob("*/index.md"))
-        ]
-    )
 
 
 def overview(*reports: tuple[Report, Results]) -> ScenarioOverview:
@@ -85,52 +68,49 @@ def test_a_library_has_the_host_of_each_version() -> None:
     assert versions == {"rustls 2": "CPU a", "OpenSSL 2": "CPU b"}
 
 
-def test_the_committed_report_on_two_hosts_states_the_host_of_each_figure() -> None:
-    [(_, results)] = [pair for pair in committed() if len(pair[1].hosts) > 1]
-    cpus = {host.id: host.cpu for host in results.hosts}
-    runs = read_runs(ROOT / "data" / "runs")
-    expected = {
-        i.id: cpus[runs[run.id].host_id]
-        for run in results.runs
-        for i in runs[run.id].implementations
-    }
-    shown = [
-        (figure.implementation, figure.host)
-        for scenario, _ in scenarios(committed(), [])
-        for report in scenario.reports
-        if report.id == results.id
-        for figure in report.figures
-    ]
-    assert shown
-    assert [(i, host) for i, host in shown if host != expected[i]] == []
-    named = {i.id: host_of(results, i).cpu for i in results.implementations}
-    assert named == expected
-    assert len(set(named.values())) == 2
-
-
-def test_every_figure_of_a_shared_scenario_is_on_its_page() -> None:
-    reports = committed()
-    expected: dict[str, dict[str, set[tuple[str, str, str]]]] = {}
-    for _, results in reports:
-        for table in results.tables:
-            if table.by_phase or METRICS[table.rows[0].metric].supporting:
+@pytest.mark.any_site
+def test_every_figure_of_a_shared_scenario_is_on_its_page_with_its_host(root: Path) -> None:
+    expected: dict[str, dict[str, set[tuple[str, str, str, str]]]] = {}
+    for name, results in shown_reports(root).items():
+        hosts = {host["id"]: host for host in results["hosts"]}
+        [first, *_] = hosts
+        of = {i["id"]: hosts[i.get("host", first)]["cpu"] for i in results["implementations"]}
+        for table in results["tables"]:
+            if table["by_phase"] or METRICS[table["rows"][0]["metric"]].supporting:
                 continue
-            for row in table.rows:
-                for cell in row.cells:
-                    if cell.value is not None:
-                        expected.setdefault(row.anchor, {}).setdefault(table.unit, set()).add(
-                            (results.id, cell.implementation, cell.text)
-                        )
-    found = {s.id: s for s, _ in scenarios(reports, [])}
+            for row in table["rows"]:
+                figures = expected.setdefault(row["anchor"], {}).setdefault(table["unit"], set())
+                figures |= {
+                    (name, cell["implementation"], cell["text"], of[cell["implementation"]])
+                    for cell in row["cells"]
+                    if "value" in cell
+                }
+    found = documents(root, "content/scenarios/*/scenario.json")
     for anchor, units in expected.items():
-        shared = [u for u, of in units.items() if len({report for report, *_ in of}) > 1]
+        shared = [unit for unit, of in units.items() if len({report for report, *_ in of}) > 1]
         assert (anchor in found) is bool(shared), anchor
         if shared:
             page = found[anchor]
-            assert page.unit in shared
-            shown = {(r.id, f.implementation, f.text) for r in page.reports for f in r.figures}
-            assert shown == units[page.unit], anchor
-    assert len(found) > 40
+            assert page["unit"] in shared
+            shown = {
+                (
+                    r["id"],
+                    f["implementation"],
+                    f["text"],
+                    f["host"].removesuffix(" (virtual machine)"),
+                )
+                for r in page["reports"]
+                for f in r["figures"]
+            }
+            assert shown == units[page["unit"]], anchor
+
+
+@pytest.mark.any_site
+def test_every_scenario_is_described(root: Path) -> None:
+    for name, page in documents(root, "content/scenarios/*/scenario.json").items():
+        assert page["done"].endswith("."), name
+        assert page["facts"], name
+        assert page["why"] or page["table"].startswith("primitives"), name
 
 
 def test_the_chart_is_of_the_report_of_the_newest_day_that_compares_most() -> None:
@@ -204,51 +184,52 @@ def test_the_list_names_the_unit_of_each_row() -> None:
     ]
 
 
-def test_every_committed_scenario_is_described() -> None:
-    for found, _ in scenarios(committed(), []):
-        assert found.done.endswith("."), found.id
-        assert found.facts, found.id
-        assert found.why or found.table.startswith("primitives"), found.id
+FULL = Scenario(operation="handshake", protocol="1.3", resumption="none", side="server")
+PACKET = Scenario(
+    operation="quic-packet", cipher_suite="TLS_AES_128_GCM_SHA256", side="sender", size=1200
+)
 
 
-def test_descriptions_state_what_is_done() -> None:
-    full = Scenario(operation="handshake", protocol="1.3", resumption="none", side="server")
-    assert done(full).startswith("A server makes a full handshake in TLS 1.3, with certificates")
-    both = full.model_copy(update={"side": None})
-    assert done(both).startswith("Client and server, together, make a full handshake")
-    chain = full.model_copy(update={"variant": "chain-3"})
-    assert done(chain).endswith(". Three certificates are sent: a leaf and two intermediates.")
-    issued = full.model_copy(update={"variant": "issuer-ecdsa-p256"})
-    assert "Only the leaf has a key of this type" in done(issued)
-    compressed = full.model_copy(update={"variant": "compressed-zlib"})
-    assert done(compressed).endswith(
-        ". The server compresses its certificates with zlib (RFC 8879)."
-    )
-    ticket = full.model_copy(update={"resumption": "ticket", "side": "client"})
-    assert done(ticket).startswith("A client resumes a session in TLS 1.3, with the state")
-    early = ticket.model_copy(update={"variant": "early-data"})
-    assert done(early).endswith(". It sends 1,024 bytes right after its ClientHello (0-RTT).")
-    received = early.model_copy(update={"side": "server"})
-    assert " It receives 1,024 bytes" in done(received)
-    assert " The client sends 1,024 bytes" in done(early.model_copy(update={"side": None}))
-    assert why(full) != why(ticket) != ""
-    assert done(SCENARIO) == "One side sends data over TLS 1.3."
-    hello = Scenario(operation="client-hello", protocol="1.3", side="client", variant="X25519")
-    assert done(hello) == (
-        "A client starts a connection and makes its ClientHello in TLS 1.3, with key shares of "
-        "X25519."
-    )
-    assert why(hello) == "A client does this first for each connection, with a session or without."
-    packet = Scenario(
-        operation="quic-packet", cipher_suite="TLS_AES_128_GCM_SHA256", side="sender", size=1200
-    )
-    assert done(packet) == (
-        "The library seals packets of QUIC: it encrypts the payload and protects the header."
-    )
-    opened = packet.model_copy(update={"side": "receiver"})
-    assert done(opened).startswith("The library opens packets of QUIC: it removes the protection")
-    assert why(packet).startswith("A QUIC stack does this for each packet that it sends.")
-    assert ("Bytes of a packet", "1200 B") in [(f.name, f.value) for f in facts([packet])]
+@pytest.mark.parametrize(
+    ("scenario", "changes", "words"),
+    [
+        (FULL, {}, ("A server", "full handshake", "TLS 1.3", "certificates")),
+        (FULL, {"side": None}, ("Client and server, together,", "full handshake")),
+        (FULL, {"variant": "chain-3"}, ("Three certificates",)),
+        (FULL, {"variant": "issuer-ecdsa-p256"}, ("Only the leaf",)),
+        (FULL, {"variant": "compressed-zlib"}, ("compresses its certificates with zlib",)),
+        (FULL, {"resumption": "ticket", "side": "client"}, ("A client resumes a session",)),
+        (
+            FULL,
+            {"resumption": "ticket", "side": "client", "variant": "early-data"},
+            ("It sends 1,024 bytes",),
+        ),
+        (FULL, {"resumption": "ticket", "variant": "early-data"}, ("It receives 1,024 bytes",)),
+        (
+            FULL,
+            {"resumption": "ticket", "side": None, "variant": "early-data"},
+            ("The client sends 1,024 bytes",),
+        ),
+        (SCENARIO, {}, ("One side sends data", "TLS 1.3")),
+        (FULL, {"operation": "client-hello", "variant": "X25519"}, ("ClientHello", "X25519")),
+        (PACKET, {}, ("seals packets of QUIC",)),
+        (PACKET, {"side": "receiver"}, ("opens packets of QUIC",)),
+    ],
+)
+def test_descriptions_state_what_is_done(
+    scenario: Scenario, changes: dict[str, Any], words: tuple[str, ...]
+) -> None:
+    text = done(scenario.model_copy(update=changes))
+    assert [part for part in words if part not in text] == []
+
+
+def test_what_is_done_has_its_own_reason() -> None:
+    resumed = FULL.model_copy(update={"resumption": "ticket"})
+    hello = FULL.model_copy(update={"operation": "client-hello", "side": "client"})
+    reasons = {why(scenario) for scenario in (FULL, resumed, hello, PACKET, SCENARIO)}
+    assert len(reasons) == 5
+    assert "" not in reasons
+    assert ("Bytes of a packet", "1200 B") in [(f.name, f.value) for f in facts([PACKET])]
 
 
 def test_facts_state_where_reports_differ() -> None:

@@ -2,134 +2,111 @@
 
 from __future__ import annotations
 
-import csv
 import io
 import json
-import os
-import subprocess
-import sys
+import re
 from pathlib import Path
 
 import pytest
+from rich.console import Console
 from typer.testing import CliRunner
 
-from fixture_run import RUN, write_report
+from fixture_run import EXAMPLE
+from project import ARM, BOTH, OLD, REPORTS
 from tlsperf.cli import app
 from tlsperf.contract.errors import UserError
-from tlsperf.contract.results import Results
+from tlsperf.contract.results import Cell, Results
 from tlsperf.load import completion
 from tlsperf.load.root import find_root, new_run_folder, report_id, run_id
 from tlsperf.publish.lines import results_markdown
-from tlsperf.publish.render import render_reports
-from tlsperf.publish.scaffold import new_report
-
-TLSPERF = Path(sys.executable).with_name("tlsperf")
-
-
-@pytest.fixture(scope="module")
-def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    root = tmp_path_factory.mktemp("project")
-    write_report(root)
-    new_report(root, [RUN], slug="other", title="Another title")
-    render_reports(root, check=False)
-    return root
+from tlsperf.publish.terminal import print_results
 
 
 @pytest.fixture(autouse=True)
 def inside(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(project / "content")
+    for name in ("FORCE_COLOR", "NO_COLOR"):
+        monkeypatch.delenv(name, raising=False)
 
 
-def output(*arguments: str) -> str:
-    result = CliRunner().invoke(app, arguments)
+@pytest.fixture(scope="module")
+def results() -> Results:
+    """Figures of which one is missing and one does not count."""
+    return Results.model_validate_json(EXAMPLE.read_bytes())
+
+
+def output(*arguments: str, **environment: str) -> str:
+    result = CliRunner().invoke(app, arguments, env=environment)
     assert result.exit_code == 0, result.output
     return result.output
 
 
 def test_a_run_is_shown_as_a_report_on_it_shows_it(project: Path) -> None:
-    report = json.loads((project / "content" / "perf" / RUN / "results.json").read_bytes())
-    shown = json.loads(output("show", f"../data/runs/{RUN}", "--json"))
+    folder = project / "content" / "perf" / OLD
+    report = json.loads((folder / "results.json").read_bytes())
+    shown = json.loads(output("show", f"../data/runs/{OLD}", "--json"))
     for part in ("tables", "headlines", "means", "noise", "hosts"):
         assert shown[part] == report[part], part
-    assert output("show", f"perf/{RUN}", "--json") == (
-        project / "content" / "perf" / RUN / "results.json"
-    ).read_text("utf-8")
-    assert output("show", RUN, "--csv") == (
-        project / "content" / "perf" / RUN / "results.csv"
-    ).read_text("utf-8")
-    assert json.loads(output("show", "2026-11-21-other", "--json"))["title"] == "Another title"
+    of_report = output("show", f"perf/{OLD}", "--json")
+    assert of_report == (folder / "results.json").read_text("utf-8")
+    assert output("show", OLD, "--csv") == (folder / "results.csv").read_text("utf-8")
+    assert output("show", OLD, "--markdown").startswith("### ")
+    assert json.loads(output("show", BOTH, "--json"))["id"] == BOTH, "no run has its name"
 
 
-def test_the_table_has_each_figure_with_its_interval_ratio_and_reason() -> None:
-    text = output("show", RUN)
-    rows = list(csv.DictReader(io.StringIO(output("show", RUN, "--csv"))))
-    report = json.loads(output("show", RUN, "--json"))
-    cells = [
-        cell
-        for table in report["tables"]
-        if not table["by_phase"]
-        for row in table["rows"]
-        for cell in row["cells"]
+def texts_of(cell: Cell) -> list[str]:
+    """What a reader must find of a figure: its text, its interval, and its ratio or a reason."""
+    if cell.value is None or not cell.valid:
+        assert cell.note
+        return [cell.text, cell.note]
+    return [cell.text, cell.interval or "", cell.ratio.text if cell.ratio else ""]
+
+
+@pytest.mark.parametrize("form", ["table", "markdown"])
+def test_each_figure_is_shown_with_its_interval_and_its_ratio_or_reason(
+    form: str, results: Results
+) -> None:
+    written = io.StringIO(results_markdown(results))
+    if form == "table":
+        written = io.StringIO()
+        print_results(results, Console(file=written, width=1000))
+    text = written.getvalue()
+    labels = {i.id: i.label for i in results.implementations}
+    tables = [table for table in results.tables if not table.by_phase]
+    cells = [cell for table in tables for row in table.rows for cell in row.cells]
+    assert {cell.value is not None and cell.valid for cell in cells} == {True, False}
+    lines = [
+        line
+        for line in text.splitlines()
+        if line.startswith(("  ", "|")) and any(label in line for label in labels.values())
     ]
-    assert len(cells) == sum(not row["table"].endswith("-phases") for row in rows) == 48
-    lines = [" ".join(line.split()) for line in text.splitlines()]
-    labels = {i["id"]: i["label"] for i in report["implementations"]}
-    for cell in cells:
-        said = [labels[cell["implementation"]], cell["text"], cell.get("interval", "")]
-        if cell.get("value") is None:
-            said.append(cell["note"])
-        elif not cell["valid"]:
-            said.append(f"does not count: {cell['note']}")
-        elif "ratio" in cell:
-            said.append(cell["ratio"]["text"])
-        assert " ".join(filter(None, said)) in lines
-    assert "warning: " in text
-    medians = [line.index("median") for line in text.splitlines() if "  95% interval  " in line]
-    assert len(medians) == 3
+    for line, cell in zip((of for of in lines if "median" not in of), cells, strict=True):
+        parts = [labels[cell.implementation], *texts_of(cell)]
+        assert re.search(".*".join(map(re.escape, parts)), line), parts
+    heads = [line for line in text.splitlines() if "median" in line and "95% interval" in line]
+    assert len(heads) == len(tables)
+    for name in (row.name for table in tables for row in table.rows):
+        assert text.count(name) == 1, "the name of a row is printed once"
+    for table in tables:
+        assert f"{table.title}, {table.unit}" in text
+    assert results.runs[0].id in text
+    assert text.lower().count("warning: ") == len(results.warnings) > 0
 
 
-def test_markdown_has_the_figures_of_the_table_in_its_order() -> None:
-    text = output("show", RUN, "--markdown")
-    report = json.loads(output("show", RUN, "--json"))
-    labels = {i["id"]: i["label"] for i in report["implementations"]}
-    expected: list[list[str]] = []
-    for table in report["tables"]:
-        if table["by_phase"]:
-            continue
-        assert f"#### {table['title']}, {table['unit']} ({table['better']} is better)\n" in text
-        expected += [["", "", "median", "95% interval", f"against {labels[table['baseline']]}"]]
-        expected += [["---", "---", "--:", "---", "---"]]
-        for row in table["rows"]:
-            for name, cell in zip([row["name"], "", ""], row["cells"], strict=True):
-                remark = cell["ratio"]["text"] if "ratio" in cell else ""
-                if cell.get("value") is None:
-                    remark = cell["note"]
-                elif not cell["valid"]:
-                    remark = f"does not count: {cell['note']}"
-                figure = [cell["text"], cell.get("interval", ""), remark]
-                expected += [[name, labels[cell["implementation"]], *figure]]
-    lines = [line.strip("|").split("|") for line in text.splitlines() if line.startswith("|")]
-    assert [[cell.strip() for cell in line] for line in lines] == expected
-    assert len(expected) == 48 + 2 * 3
-    assert f"### {RUN}: " in text
-    assert f"- 2026-11-21, standard, 12 rounds, run {RUN}\n" in text
-    assert text.count("\n- Warning: ") == len(report["warnings"]) > 0
-
-
-def test_markdown_shows_text_of_a_run_as_it_is(project: Path) -> None:
-    results = Results.model_validate_json(output("show", RUN, "--json"))
+def test_markdown_shows_text_of_a_run_as_it_is(results: Results) -> None:
     hostile = results.model_copy(update={"title": "a|b\n<script> {{ nope() }} #1"})
-    lines = results_markdown(hostile).splitlines()
-    assert "|  |  | median | 95% interval | against OpenSSL 3.6.1 |" in lines
+    first = results_markdown(hostile).splitlines()[0]
+    assert first == "### a\\|b \\<script\\> &#123;&#123; nope() &#125;&#125; \\#1"
+
+
+def test_markdown_of_single_figures_has_no_empty_column(results: Results) -> None:
     table = results.tables[0]
     bare = {"ratio": None, "interval": None, "best": False, "tied": False}
     single = table.rows[0].cells[0].model_copy(update=bare)
     rows = [table.rows[0].model_copy(update={"cells": [single]})]
     alone = table.model_copy(update={"baseline": None, "rows": rows})
     figures = results.model_copy(update={"tables": [alone]})
-    assert "|  |  | median |" in results_markdown(figures).splitlines(), "no column is empty"
-    first = lines[0]
-    assert first == "### a\\|b \\<script\\> &#123;&#123; nope() &#125;&#125; \\#1"
+    assert "|  |  | median |" in results_markdown(figures).splitlines()
 
 
 @pytest.mark.parametrize(
@@ -137,13 +114,9 @@ def test_markdown_shows_text_of_a_run_as_it_is(project: Path) -> None:
     [({}, False), ({"FORCE_COLOR": "1"}, True), ({"FORCE_COLOR": "1", "NO_COLOR": "1"}, False)],
 )
 def test_color_is_by_the_usual_rules(environment: dict[str, str], colored: bool) -> None:
-    inherited = {k: v for k, v in os.environ.items() if k not in ("NO_COLOR", "FORCE_COLOR")}
-    done = subprocess.run(
-        [TLSPERF, "show", RUN], env=inherited | environment, capture_output=True, text=True
-    )
-    assert done.returncode == 0, done.stderr
-    assert ("\x1b[32m" in done.stdout) is colored  # green
-    assert "1.70x faster" in done.stdout or "faster (" in done.stdout
+    shown = output("show", OLD, **environment)
+    assert ("\x1b[32m" in shown) is colored  # green
+    assert "1.71x faster" in shown
 
 
 # --- the project's folder -------------------------------------------------------------------------
@@ -162,16 +135,16 @@ def test_the_project_is_found_from_any_folder_in_it(
 
 def test_a_name_may_be_a_path(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(project)
-    for given in (RUN, f"data/runs/{RUN}", f"data/runs/{RUN}/", f"data/runs/{RUN}/run.toml"):
-        assert run_id(given) == RUN
-    assert report_id(f"content/perf/{RUN}/index.md") == RUN
+    for given in (OLD, f"data/runs/{OLD}", f"data/runs/{OLD}/", f"data/runs/{OLD}/run.toml"):
+        assert run_id(given) == OLD
+    assert report_id(f"content/perf/{OLD}/index.md") == OLD
     with pytest.raises(UserError, match="expected a name, or a path data/runs/<name>"):
-        run_id(f"content/perf/{RUN}")
+        run_id(f"content/perf/{OLD}")
     monkeypatch.chdir(project / "data")
-    assert run_id(f"runs/{RUN}") == RUN
+    assert run_id(f"runs/{OLD}") == OLD
 
 
-def test_a_new_run_is_below_data_runs_from_any_folder(project: Path) -> None:
+def test_a_new_run_is_below_data_runs_from_any_folder() -> None:
     root = Path("..")
     for given in ("2026-01-01-a", "data/runs/2026-01-01-a", "../data/runs/2026-01-01-a"):
         assert new_run_folder(root, given) == Path("../data/runs/2026-01-01-a")
@@ -183,16 +156,17 @@ def test_a_new_run_is_below_data_runs_from_any_folder(project: Path) -> None:
 def test_the_shell_completes_existing_names(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    assert completion.run_names("2026-11") == [RUN]
-    assert completion.run_names("2025") == []
-    assert completion.report_names("") == [RUN, "2026-11-21-other"]
-    assert completion.runs_and_reports("2026-11-21-o") == ["2026-11-21-other"]
-    assert completion.implementations("openssl") == ["openssl-3.6.1"]
-    assert completion.implementations(f"{RUN}/o") == [f"{RUN}/openssl-3.6.1"]
-    environment = {**os.environ, "_TLSPERF_COMPLETE": "complete_bash", "COMP_CWORD": "2"}
-    done = subprocess.run(
-        [TLSPERF], env={**environment, "COMP_WORDS": "tlsperf show 2026"}, capture_output=True
-    )
-    assert done.stdout.decode().split() == [RUN, "2026-11-21-other"]
+    runs = completion.run_names(OLD[:4])
+    assert {OLD, ARM} < {*runs}
+    assert runs == sorted(name for name in runs if name.startswith(OLD[:4]))
+    assert completion.run_names("2024") == []
+    assert completion.report_names("") == sorted(REPORTS)
+    assert completion.runs_and_reports(BOTH) == [BOTH]
+    assert completion.implementations("boringssl-2") == ["boringssl-29cd934"]
+    assert completion.implementations(f"{OLD}/o") == [f"{OLD}/openssl-3.5.5"]
+    request = {"_TLSPERF_COMPLETE": "complete_bash", "COMP_CWORD": "2"}
+    request["COMP_WORDS"] = f"tlsperf show {OLD[:9]}"
+    done = CliRunner().invoke(app, [], env=request, prog_name="tlsperf")
+    assert OLD in done.output.split()
     monkeypatch.chdir(tmp_path)
     assert completion.run_names("") == []

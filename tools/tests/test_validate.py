@@ -1,4 +1,4 @@
-"""`tlsperf validate`: the committed data are valid, and each kind of damage is named."""
+"""`tlsperf validate` names each kind of damage; `make check` runs it on what is committed."""
 
 from __future__ import annotations
 
@@ -8,29 +8,32 @@ from pathlib import Path
 
 import pytest
 
+from project import HOST
+from test_compare import DEFINITION
 from test_formats import MEMORY
 from test_importer import bulk, write
 from tlsperf.publish.runs import import_files
 from tlsperf.publish.validate import problems
 
-DATA = Path(__file__).parents[2] / "data"
+RUN = "2026-01-02-a-run"
 
 
-def test_the_committed_data_are_clean() -> None:
-    assert problems(DATA) == []
+@pytest.fixture(scope="module")
+def clean(project: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A small data folder with one run of four rounds. It must not be changed."""
+    folder = tmp_path_factory.mktemp("clean")
+    data = folder / "data"
+    shutil.copytree(project / "data" / "hosts", data / "hosts")
+    (data / "runs").mkdir()
+    files = write(folder / "given", **{f"output_{n}": bulk(n) for n in range(1, 5)})
+    import_files(files, "openssl-3.6.1", data / "runs" / RUN, host=HOST)
+    assert problems(data) == []
+    return data
 
 
 @pytest.fixture
-def data(tmp_path: Path) -> Path:
-    """A small data folder with one run of four rounds."""
-    data = tmp_path / "data"
-    shutil.copytree(DATA / "hosts", data / "hosts")
-    folder = data / "runs" / "2026-01-02-a-run"
-    folder.parent.mkdir(parents=True)
-    files = write(tmp_path / "given", **{f"output_{n}": bulk(n) for n in range(1, 5)})
-    import_files(files, "openssl-3.6.1", folder, host="i5-6500")
-    assert problems(data) == []
-    return data
+def data(clean: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(clean, tmp_path / "data"))
 
 
 def _toml(before: str, after: str) -> Callable[[Path], None]:
@@ -52,13 +55,22 @@ def _another_digit(folder: Path) -> None:
     file.write_text(file.read_text().replace("7236.13", "7236.14"))
 
 
+def _published_table(folder: Path) -> None:
+    comparisons = folder.parents[1] / "comparisons"
+    comparisons.mkdir()
+    of = {"run": RUN, "layout": "factor", "left": "openssl-3.6.1", "right": "openssl-3.6.1"}
+    made = DEFINITION.format(**of, errata="", scenarios='["bulk_*_sent"]')
+    (comparisons / "tables.toml").write_text(made)
+    (comparisons / "printed.csv").write_text("table,scenario,factor\nOne and another,sent,1.1x\n")
+
+
 @pytest.mark.parametrize(
     ("damage", "expected"),
     [
-        (_toml('host_id = "i5-6500"', 'host_id = "elsewhere"'), "host_id 'elsewhere'"),
+        (_toml(f'host_id = "{HOST}"', 'host_id = "elsewhere"'), "host_id 'elsewhere'"),
         (_toml("rounds = 4", 'rounds = "four"'), "rounds 'four'"),
         (_toml("rounds = 4", "round = 4"), "round"),
-        (_toml('id = "2026-01-02-a-run"', 'id = "2026-01-02-b-run"'), "the folder's name"),
+        (_toml(f'id = "{RUN}"', 'id = "2026-01-02-b-run"'), "the folder's name"),
         (_toml("round = 2", "round = 1"), "second observation"),
         (_toml("openssl-bench/2023", "openssl-bench/1066"), "format 'openssl-bench/1066'"),
         (_toml('id = "openssl-3.6.1"', 'id = "openssl-3.6.2"'), "the run, not openssl-3.6.1"),
@@ -68,10 +80,11 @@ def _another_digit(folder: Path) -> None:
         (lambda folder: (folder / "raw/stray").touch(), "run.toml does not list"),
         (lambda folder: (folder.parent / "note.txt").touch(), "the folder of a run"),
         (lambda folder: (folder.parent.parent / "hosts/x.toml").touch(), "hosts/x.toml"),
+        (_published_table, "where the data give"),
     ],
 )
 def test_damage_is_named(data: Path, damage: Callable[[Path], None], expected: str) -> None:
-    damage(data / "runs" / "2026-01-02-a-run")
+    damage(data / "runs" / RUN)
     found = problems(data)
     assert any(expected in problem for problem in found), found
     assert all(str(data) in problem for problem in found)
@@ -88,14 +101,14 @@ def test_a_file_that_a_browser_may_run_is_named(data: Path, name: str) -> None:
 
 @pytest.mark.parametrize("target", ["/etc", "/etc/passwd", "hosts"])
 def test_a_link_is_named(data: Path, target: str) -> None:
-    link = data / "runs" / "2026-01-02-a-run" / "raw" / "link"
+    link = data / "runs" / RUN / "raw" / "link"
     link.symlink_to(target)
     assert any(f"{link}: found a link" in found for found in problems(data))
 
 
 def test_a_rate_ten_times_its_neighbours(data: Path, tmp_path: Path) -> None:
     files = write(tmp_path / "more", output_5=bulk(0).replace("6500.01", "65120.1"))
-    import_files(files, "openssl-3.6.1", data / "runs" / "2026-01-02-a-run")
+    import_files(files, "openssl-3.6.1", data / "runs" / RUN)
     (problem,) = problems(data)
     assert "found 65120.1 MiB/s for TLS 1.2 transfer, AES-128-GCM, sending" in problem
     assert "in round 5, expected about 6503.01" in problem
@@ -111,7 +124,7 @@ def test_a_published_rate_ten_times_those_beside_it(data: Path, tmp_path: Path) 
         ),
     ]
     files = write(tmp_path / "more", table="".join(f"{line}\n" for line in lines))
-    import_files(files, None, data / "runs" / "2026-01-02-threads")
+    import_files(files, None, data / "runs" / "2026-01-02-threads", host=HOST)
     (problem,) = problems(data)
     assert "found 59.98 handshakes/s/thread of openssl-3.6.1 with 8 threads" in problem
 
@@ -121,7 +134,7 @@ def test_some_pages_more_are_plausible(data: Path, tmp_path: Path, kib: int, man
     command = MEMORY.format("TLS_AES_256_GCM_SHA384")
     outputs = [command.replace("83300", str(size)) for size in (4, 5, 6, kib)]
     files = write(tmp_path / "more", **{f"output_{n}": o for n, o in enumerate(outputs, 1)})
-    import_files(files, "openssl-3.6.1", data / "runs" / "2026-01-02-memory", host="i5-6500")
+    import_files(files, "openssl-3.6.1", data / "runs" / "2026-01-02-memory", host=HOST)
     found = problems(data)
     assert len(found) == many
     assert all("expected about 5.5 as in its other rounds" in problem for problem in found)

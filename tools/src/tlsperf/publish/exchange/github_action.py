@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from typing import Final
 
+from tlsperf.contract.metrics import METRICS
 from tlsperf.publish.exchange.publication import Publication
 
 _FILES: Final = {"higher": "bigger-is-better.json", "lower": "smaller-is-better.json"}
@@ -20,8 +21,10 @@ def github_action(publication: Publication) -> dict[str, str]:
     """
     entries: dict[str, list[dict[str, object]]] = {}
     for table, row, cell, value in publication.figures:
+        # Times, bytes and calls of one scenario are rows of one name, and charts of their own.
+        of = "" if METRICS[row.metric].primary else f", {row.metric.replace('-', ' ')}"
         entry: dict[str, object] = {
-            "name": f"{row.name} ({cell.implementation})",
+            "name": f"{row.name}{of} ({cell.implementation})",
             "unit": table.unit,
             "value": value,
         }
