@@ -681,6 +681,7 @@ One sends {{{{ figure(row="{row}", implementation="{implementation}") }}}}: \
 
 - {{{{ verdict(row="{row}", implementation="{implementation}") }}}}.
 - {{{{ verdict(row="{row}", implementation="{implementation}", over="{baseline}") }}}}.
+- {{{{ verdict(row="{row}", implementation="{implementation}", over="{other}") }}}}.
 - {{{{ unchanged(row="{row}", implementation="{implementation}", over="{baseline}") }}}}.
 - {{{{ change(row="{row}", before="{baseline}", after="{implementation}") }}}}.
 - {{{{ rank(row="{row}") }}}}.
@@ -705,7 +706,7 @@ def write_reports(root: Path) -> None:
         page = new_report(root, runs, slug=name[11:], on=date.fromisoformat(name[:10]))
         if name == NEW:
             text = page.read_text(encoding="utf-8")
-            said = _SAID.format(row=ROW, implementation=RUSTLS, baseline=OPENSSL)
+            said = _SAID.format(row=ROW, implementation=RUSTLS, baseline=OPENSSL, other=BORING)
             text = text.replace("## Observations\n\n", f"## Observations\n\n{said}\n")
             text = text.replace("## Changes", f"{_BY_PHASE}\n\n## Changes")
             page.write_text(text, encoding="utf-8")
