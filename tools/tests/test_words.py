@@ -45,7 +45,6 @@ QUOTED: Final = {
     "tools/tests/test_formats_of_tools_exact.py": "an option of h1load",
     "tools/tests/test_openssl_bench.py": "a line that openssl-bench prints",
     "tools/tests/test_published_figures.py": "labels of published figures",
-    "tools/tests/test_published_pages.py": "labels of published pages",
     "tools/tests/test_prose.py": "sentences that the check of prose must find",
     ".vale/tlsperf/Words.yml": "the same list, for prose",
     "tools/tests/test_words.py": "the list itself",
