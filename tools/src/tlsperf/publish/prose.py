@@ -73,7 +73,7 @@ _COMPARING: Final = re.compile(
 ALLOWED: Final[Mapping[str, str]] = {
     r"\bnearly six years\b": "a span between two dates of the pages",
     r"\bone more\b(?! time)": "an addition",
-    r"\blongest call\b|\bsmallest and largest\b": "names of tables, which the page of a new report lists",
+    r"\blongest call\b|\bsmallest and largest\b": "names of tables",
     r"\bsignificant digits\b": "of a number",
     r"\bcalled faster or slower\b": "names the verdicts",
     r"\bsame (?:digits|estimator)\b": "of a table that is made again",
