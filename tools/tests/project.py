@@ -726,3 +726,19 @@ def write_project(root: Path) -> Path:
     with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
         render_reports(root, check=False)
     return root
+
+
+SMALL: Final = MadeRun(
+    "2026-11-21-small", "server", [Block(TRANSFER, rate(7000, "MiB/s"), ENDS)], "main"
+)
+
+
+def write_small(root: Path) -> Path:
+    """Writes a run of one scenario and its report, for tests that render again and again."""
+    shutil.copy(ROOT / "config.toml", root)
+    write_hosts(root)
+    write_made(root / "data" / "runs", SMALL)
+    page = new_report(root, [SMALL.id])
+    with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
+        render_reports(root, check=False)
+    return page.parent
