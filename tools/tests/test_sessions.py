@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 import re
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -335,6 +337,51 @@ def test_the_prior_is_the_one_of_its_definition(spread: float) -> None:
     variance, degrees = fitted([row.var(ddof=1) for row in rows], [len(row) - 1 for row in rows])
     assert (prior.variance, prior.degrees) == pytest.approx((variance, degrees), rel=1e-6)
     assert prior.pooled == sum(len(row) - 1 for row in rows), "a row without a variance is none"
+
+
+def shifted_rows() -> np.ndarray[Any, np.dtype[np.float64]]:
+    """Rows on levels of their own that share the shifts of five sessions."""
+    random = np.random.default_rng(6)
+    levels, shifts = np.array([[5.0], [-3.0], [1.0], [0.0]]), random.normal(0, 0.03, 5)
+    return levels + shifts + random.normal(0, 0.01, (4, 5))
+
+
+def test_the_shift_that_rows_share_is_the_one_of_its_definition() -> None:
+    rows = shifted_rows()
+    prior = fit_prior(list(rows))
+    alone = [row - row.mean() for row in rows]
+    shift = [float(np.mean([row[n] for row in alone])) for n in range(5)]
+    rest = sum((row[n] - shift[n]) ** 2 for row in alone for n in range(5)) / (3 * 4)
+    assert prior.shared == pytest.approx(shift)
+    assert prior.shared_variance == pytest.approx(np.var(shift, ddof=1) - rest / 4)
+    assert prior.scale == pytest.approx(4 / 3)
+
+
+def test_the_shift_counts_once_for_a_table_and_turns_with_its_ratios() -> None:
+    rows = shifted_rows()
+    prior = fit_prior(list(rows))
+    own = replace(prior, shared_variance=0.0).half_width(rows[0], 0.99)
+    assert prior.shared is not None
+    together = float(stats.t.ppf(0.975, 4)) * math.sqrt(prior.shared_variance / 5)
+    assert prior.half_width(rows[0], 0.99, of_shared=0.95) == pytest.approx(
+        math.hypot(own, together)
+    )
+    found = session_ratio(rows[3], prior, 30, comparisons=5)
+    half = prior.half_width(rows[3], 0.99, of_shared=0.95)
+    assert found.high == pytest.approx(math.exp(rows[3].mean() + half))
+    turned = prior.reversed()
+    assert turned.shared == pytest.approx(-prior.shared)
+    assert turned.half_width(-rows[0], 0.95) == pytest.approx(prior.half_width(rows[0], 0.95))
+    assert NO_PRIOR.reversed() == NO_PRIOR
+
+
+def test_the_variance_of_a_row_is_scaled_for_the_shift_that_was_taken_away() -> None:
+    rows = list(shifted_rows())
+    prior = fit_prior(rows)
+    bare = replace(prior, shared_variance=0.0)
+    assert bare.half_width(rows[0], 0.95) == pytest.approx(
+        math.sqrt(4 / 3) * replace(bare, scale=1.0).half_width(rows[0], 0.95)
+    )
 
 
 def test_two_rows_make_a_prior_and_equal_variances_the_most_of_one() -> None:
