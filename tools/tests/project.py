@@ -683,6 +683,7 @@ One sends {{{{ figure(row="{row}", implementation="{implementation}") }}}}: \
 
 - {{{{ verdict(row="{row}", implementation="{implementation}") }}}}.
 - {{{{ verdict(row="{row}", implementation="{implementation}", over="{baseline}") }}}}.
+- {{{{ verdict(row="{row}", implementation="{implementation}", over="{other}") }}}}.
 - {{{{ unchanged(row="{row}", implementation="{implementation}", over="{baseline}") }}}}.
 - {{{{ change(row="{row}", before="{baseline}", after="{implementation}") }}}}.
 - {{{{ rank(row="{row}") }}}}.
@@ -707,7 +708,7 @@ def write_reports(root: Path) -> None:
         page = new_report(root, runs, slug=name[11:], on=date.fromisoformat(name[:10]))
         if name == NEW:
             text = page.read_text(encoding="utf-8")
-            said = _SAID.format(row=ROW, implementation=RUSTLS, baseline=OPENSSL)
+            said = _SAID.format(row=ROW, implementation=RUSTLS, baseline=OPENSSL, other=BORING)
             text = text.replace("## Observations\n\n", f"## Observations\n\n{said}\n")
             text = text.replace("## Changes", f"{_BY_PHASE}\n\n## Changes")
             page.write_text(text, encoding="utf-8")
@@ -727,3 +728,19 @@ def write_project(root: Path) -> Path:
     with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
         render_reports(root, check=False)
     return root
+
+
+SMALL: Final = MadeRun(
+    "2026-11-21-small", "server", [Block(TRANSFER, rate(7000, "MiB/s"), ENDS)], "main"
+)
+
+
+def write_small(root: Path) -> Path:
+    """Writes a run of one scenario and its report, for tests that render again and again."""
+    shutil.copy(ROOT / "config.toml", root)
+    write_hosts(root)
+    write_made(root / "data" / "runs", SMALL)
+    page = new_report(root, [SMALL.id])
+    with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
+        render_reports(root, check=False)
+    return page.parent

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import shutil
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-from fixture_run import ROOT, RUN, write_report
+from project import HOST, OPENSSL, RUSTLS, SMALL, write_small
+from tlsperf.cli import main
 from tlsperf.contract.errors import UserError
 from tlsperf.load.comparisons import read_definition, read_printed
 from tlsperf.publish.render import render_reports
 
+RUN = SMALL.id
 PAGE = f"content/perf/{RUN}/index.md"
+COMPARED = "data/comparisons/theirs.toml"
 NOTE = """\
 [[note]]
 id = "n"
@@ -24,6 +26,20 @@ text = "A text."
 runs = ["2026-01-01-x"]
 sources = [{ title = "s", url = "https://example.org" }]
 """
+DEFINITION = f"""\
+run = "{RUN}"
+published = "theirs.csv"
+layout = "factor"
+estimator = "median"
+source = {{ title = "s", url = "https://example.org" }}
+[[table]]
+title = "Theirs"
+left = "{OPENSSL}"
+left_label = "openssl"
+right = "{RUSTLS}"
+right_label = "rustls"
+scenarios = ["bulk_*"]
+"""
 HEAD = f'+++\ntitle = "x"\ndate = {RUN[:10]}\n'
 DECIDED = f'[extra.report]\nruns = ["{RUN}"]\n'
 
@@ -31,21 +47,21 @@ DECIDED = f'[extra.report]\nruns = ["{RUN}"]\n'
 @pytest.fixture(scope="module")
 def rendered(tmp_path_factory: pytest.TempPathFactory) -> Path:
     root = tmp_path_factory.mktemp("rendered")
-    write_report(root)
+    write_small(root)
     (root / "data" / "notes.toml").write_text(NOTE, encoding="utf-8")
-    comparisons = root / "data" / "comparisons"
-    shutil.copytree(ROOT / "data" / "comparisons", comparisons)
-    assert render_reports(root, check=True) == 0
+    (root / COMPARED).parent.mkdir()
+    (root / COMPARED).write_text(DEFINITION, encoding="utf-8")
+    render_reports(root, check=False)
     return root
 
 
 FILES = (
     "config.toml",
     "data/notes.toml",
-    "data/hosts/example-host.toml",
+    f"data/hosts/{HOST}.toml",
     f"data/runs/{RUN}/run.toml",
     f"data/runs/{RUN}/raw/records.jsonl",
-    "data/comparisons/2023-12-13-memory.toml",
+    COMPARED,
     PAGE,
 )
 CONTENTS = {
@@ -125,22 +141,27 @@ def test_rendering_removes_no_file_outside_a_reports_folder(rendered: Path, name
     assert f"extra.generated.files ['{name}']" in refused(rendered, PAGE, content.encode())
 
 
-def test_a_published_table_that_is_not_text_is_reported(tmp_path: Path) -> None:
-    source = ROOT / "data" / "comparisons" / "2023-12-13-memory.toml"
-    definition = read_definition(source)
+def test_a_published_table_that_is_not_text_is_reported(rendered: Path, tmp_path: Path) -> None:
+    definition = read_definition(rendered / COMPARED)
     (tmp_path / definition.published).write_bytes(b"\xff\xfe")
     with pytest.raises(UserError, match=definition.published):
-        read_printed(tmp_path / source.name, definition)
+        read_printed(tmp_path / "theirs.toml", definition)
 
 
 @pytest.mark.parametrize("file", ["data/notes.toml", PAGE])
 def test_a_folder_in_place_of_a_file_is_one_message_of_the_command(
-    rendered: Path, file: str, tmp_path: Path
+    rendered: Path,
+    file: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     root = Path(shutil.copytree(rendered, tmp_path / "site"))
     (root / file).unlink()
     (root / file).mkdir()
-    command = [str(Path(sys.executable).with_name("tlsperf")), "render"]
-    done = subprocess.run(command, cwd=root, capture_output=True, text=True)
-    assert done.returncode == 1
-    assert done.stderr == f"tlsperf: {file}: Is a directory\n"
+    monkeypatch.chdir(root)
+    monkeypatch.setattr(sys, "argv", ["tlsperf", "render"])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert ended.value.code == 1
+    assert capsys.readouterr().err == f"tlsperf: {file}: Is a directory\n"

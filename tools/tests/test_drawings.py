@@ -1,4 +1,4 @@
-"""Every committed drawing: charts of reports and trends, and the diagrams."""
+"""Every drawing of a site: charts of reports and trends, and the diagrams."""
 
 from __future__ import annotations
 
@@ -7,10 +7,11 @@ from collections import Counter
 from pathlib import Path
 from xml.etree import ElementTree
 
+import numpy as np
 import pytest
 
+from synthetic import TRANSFERS, Rates, loaded_run, report_of
 from test_charts import texts_of
-from tlsperf.contract.results import Results
 from tlsperf.report.charts import svg
 from tlsperf.report.charts.heatmap import DOWN, UP, heat, sign
 from tlsperf.report.charts.heatmap import draw as heatmaps
@@ -23,62 +24,63 @@ from tlsperf.report.charts.theme import CLASSES, HEAT, text_width
 
 ROOT = Path(__file__).parents[2]
 SVG = "{http://www.w3.org/2000/svg}"
-DRAWINGS = sorted(
-    [
-        *(ROOT / "content" / "perf").glob("20*/*.svg"),
-        *(ROOT / "content" / "trends").glob("*/*.svg"),
+
+
+def drawings(root: Path) -> list[Path]:
+    found = [
+        *(root / "content" / "perf").glob("*/*.svg"),
+        *(root / "content" / "trends").glob("*/*.svg"),
         *(ROOT / "static" / "diagrams").glob("*.svg"),
     ]
-)
+    assert len({path.parent.parent for path in found}) == 3
+    return sorted(found)
 
 
-def name(path: Path) -> str:
-    return "/".join(path.parts[-2:])
+@pytest.mark.any_site
+def test_a_drawing_has_a_title_needs_no_other_file_and_can_be_recoloured(root: Path) -> None:
+    for path in drawings(root):
+        text = path.read_text(encoding="utf-8")
+        assert not re.search(r"<style|<script|\sstyle=|href=", text), path
+        drawing = ElementTree.fromstring(text)
+        title, description = drawing.find(f"{SVG}title"), drawing.find(f"{SVG}desc")
+        assert title is not None, path
+        assert title.text, path
+        assert description is not None, path
+        assert description.text, path
+        assert drawing.get("aria-labelledby") == f"{title.get('id')} {description.get('id')}", path
+        for element in drawing.iter():
+            colours = {element.get(a) for a in ("fill", "stroke")} - {None, "none"}
+            classes = set((element.get("class") or "").split()) - {"panel", "panels"}
+            assert {CLASSES[c] for c in colours if c} == classes, (path, element.attrib)
 
 
-@pytest.mark.parametrize("path", DRAWINGS, ids=name)
-def test_a_drawing_needs_no_other_file_can_be_recoloured_and_is_small(path: Path) -> None:
-    text = path.read_text(encoding="utf-8")
-    root = ElementTree.fromstring(text)
-    panels = len(list(root.iter(f"{SVG}svg"))) - 1
-    points = text.count("<circle") + len(re.findall(r"[Mm][^A-Za-z]+Z", text))
-    texts = text.count("<text")  # of a matrix, whose cells have one each
-    assert len(text) < max(24_000, 4_000 * panels, 120 * points, 70 * texts)
-    assert not re.search(r"<style|<script|\sstyle=|href=", text)
-    title, description = root.find(f"{SVG}title"), root.find(f"{SVG}desc")
-    assert title is not None
-    assert title.text
-    assert description is not None
-    assert description.text
-    assert root.get("aria-labelledby") == f"{title.get('id')} {description.get('id')}"
-    for element in root.iter():
-        colours = {element.get(a) for a in ("fill", "stroke")} - {None, "none"}
-        classes = set((element.get("class") or "").split()) - {"panel", "panels"}
-        assert {CLASSES[c] for c in colours if c} == classes, ElementTree.tostring(element)
+@pytest.mark.any_site
+def test_no_text_leaves_a_drawing_or_a_panel(root: Path) -> None:
+    for path in drawings(root):
+        drawing = ElementTree.parse(path).getroot()
+        panels = [e for e in drawing.iter(f"{SVG}svg") if e is not drawing]
+        inside = {text for panel in panels for text in panel.iter(f"{SVG}text")}
+        for frame in panels or [drawing]:
+            left, top, width, height = map(float, (frame.get("viewBox") or "").split())
+            turned = {t for g in frame.iter(f"{SVG}g") if g.get("transform") for t in g}
+            for text, anchor in texts_of(frame):
+                if text in turned:
+                    continue
+                x, y = float(text.get("x") or 0), float(text.get("y") or 0)
+                room = room_of(text)
+                start = {"middle": x - room / 2, "end": x - room}.get(anchor, x)
+                assert start >= left - 8, (path, text.text)
+                assert start + room <= left + width + 8, (path, text.text)
+                assert top <= y <= top + height, (path, text.text)
+        for text, _ in texts_of(drawing):
+            if panels and text not in inside:
+                end = float(text.get("x") or 0) + room_of(text)
+                assert end <= float(drawing.get("width") or 0) + 8, (path, text.text)
 
 
-@pytest.mark.parametrize("path", DRAWINGS, ids=name)
-def test_no_text_leaves_a_drawing_or_a_panel(path: Path) -> None:
-    root = ElementTree.parse(path).getroot()
-    panels = [e for e in root.iter(f"{SVG}svg") if e is not root]
-    inside = {text for panel in panels for text in panel.iter(f"{SVG}text")}
-    for frame in panels or [root]:
-        left, top, width, height = map(float, (frame.get("viewBox") or "").split())
-        turned = {t for g in frame.iter(f"{SVG}g") if g.get("transform") for t in g}
-        for text, anchor in texts_of(frame):
-            if text in turned:
-                continue
-            x, y = float(text.get("x") or 0), float(text.get("y") or 0)
-            # text_width is for Verdana, the widest font; most readers' fonts are 10% narrower.
-            room = text_width(len(text.text or "")) * 0.9
-            start = {"middle": x - room / 2, "end": x - room}.get(anchor, x)
-            assert start >= left - 8, text.text
-            assert start + room <= left + width + 8, text.text
-            assert top <= y <= top + height, text.text
-    for text, _ in texts_of(root):
-        if panels and text not in inside:
-            room = text_width(len(text.text or "")) * 0.9
-            assert float(text.get("x") or 0) + room <= float(root.get("width") or 0) + 8
+def room_of(text: ElementTree.Element) -> float:
+    """text_width is for Verdana, the widest font; most readers' fonts are 10% narrower."""
+    return text_width(len(text.text or "")) * 0.9
 
 
 def test_no_two_lines_of_one_colour_look_alike() -> None:
@@ -106,20 +108,19 @@ def test_a_factor_has_the_colour_of_its_step(factor: float, colour: str) -> None
     assert heat(1 / factor) == mirrored[tuple(HEAT).index(colour)]
 
 
-@pytest.mark.parametrize(
-    "report",
-    ["2026-11-21-libraries-vm", "2026-11-21-configurations-vm", "2023-12-13-configurations"],
-)
-def test_a_cell_of_a_matrix_has_the_number_that_the_table_has(report: str) -> None:
-    text = (ROOT / "content" / "perf" / report / "results.json").read_text(encoding="utf-8")
-    results = Results.model_validate_json(text)
-    table = next(found for found in results.tables if found.anchor == "transfer")
+def test_a_cell_of_a_matrix_has_the_number_that_the_table_has() -> None:
+    factors = {"openssl-1": 1.0, "rustls-2": 1.3, "boringssl-3": 0.8, "gnutls-4": 1.0}
+    rounds = np.array([1000.0 + 5 * (n % 3) for n in range(20)])
+    rates: Rates = {i: {s: list(f * rounds) for s in TRANSFERS} for i, f in factors.items()}
+    results = report_of(loaded_run("2026-11-21-a", rates), baseline="openssl-1").results
+    table = results.tables[0]
     around = Around({i.id: i for i in results.implementations}, None)
     [(chart, picture)] = heatmaps(table, around)
-    root = ElementTree.fromstring(svg.draw(picture, chart))
-    panels = list(root.iter(f"{SVG}svg"))[1:]
+    drawing = ElementTree.fromstring(svg.draw(picture, chart))
+    panels = list(drawing.iter(f"{SVG}svg"))[1:]
     texts = [t.text or "" for panel in panels for t in panel.iter(f"{SVG}text")]
     ratios = [c.ratio for row in table.rows for c in row.cells if c.ratio]
+    assert {ratio.verdict for ratio in ratios} == {"faster", "slower", "no difference shown"}
     signs = [text for text in map(sign, ratios) if text]
     assert Counter(t for t in texts if t[0] in f"{UP}{DOWN}") == Counter(signs)
     for ratio in ratios:

@@ -27,21 +27,15 @@ def test_no_format_is_left_out() -> None:
 
 @every_format
 @given(data=st.data())
-def test_round_trip(grammar: st.SearchStrategy[Document], data: st.DataObject) -> None:
+def test_a_document_is_read_exactly_however_its_lines_end(
+    grammar: st.SearchStrategy[Document], data: st.DataObject
+) -> None:
     document = data.draw(grammar)
     parsed = document.parsed()
     assert found(parsed) == document.figures
     assert [r.note for r in parsed.rows if not r.valid] == []
     assert [remark.message for remark in parsed.remarks] == document.remarks
     assert detect(document.text.encode(), document.name, "x").name == document.format
-
-
-@every_format
-@given(data=st.data())
-def test_line_ends_mark_and_spaces_change_nothing(
-    grammar: st.SearchStrategy[Document], data: st.DataObject
-) -> None:
-    document = data.draw(grammar)
     text = document.text
     if data.draw(st.booleans(), "tabs to spaces"):
         text = text.expandtabs()
@@ -55,9 +49,18 @@ def test_line_ends_mark_and_spaces_change_nothing(
 
 @every_format
 @given(data=st.data())
-def test_interrupted_anywhere(grammar: st.SearchStrategy[Document], data: st.DataObject) -> None:
-    """A cut file adds no figure; an incomplete figure is marked or rejected."""
+def test_a_damaged_document_is_rejected_or_marked(
+    grammar: st.SearchStrategy[Document], data: st.DataObject
+) -> None:
     document = data.draw(grammar)
+    interrupted_anywhere(document, data)
+    an_unknown_line_stops(document, data)
+    hostile_numbers(document, data)
+    any_bytes(document, data)
+
+
+def interrupted_anywhere(document: Document, data: st.DataObject) -> None:
+    """A cut file adds no figure; an incomplete figure is marked or rejected."""
     cut = data.draw(st.integers(0, len(document.text)), "cut")
     try:
         parsed = document.parsed(document.text[:cut].encode())
@@ -73,56 +76,42 @@ def test_interrupted_anywhere(grammar: st.SearchStrategy[Document], data: st.Dat
             assert (row.scenario, row.statistic, row.value, row.unit) in document.figures
 
 
-@every_format
-@given(data=st.data())
-def test_damage_is_rejected_or_harmless(
-    grammar: st.SearchStrategy[Document], data: st.DataObject
-) -> None:
-    """For any bytes: rows, or an error of the format that names the file."""
-    document = data.draw(grammar)
-    raw = bytearray(document.text.encode())
-    for _ in range(data.draw(st.integers(1, 8), "damages")):
-        at = data.draw(st.integers(0, len(raw)))
-        length = data.draw(st.integers(0, 12))
-        raw[at : at + length] = data.draw(st.binary(max_size=12) | _HOSTILE)
-    with contextlib.suppress(FormatError):
-        frame = frame_of(document.parsed(bytes(raw)).rows)
-        assert (frame["value"] >= 0).all()
-        assert (frame["valid"] | frame["note"].notna()).all()
-
-
-@every_format
-@given(data=st.data())
-def test_hostile_numbers_are_rejected_or_marked(
-    grammar: st.SearchStrategy[Document], data: st.DataObject
-) -> None:
-    document = data.draw(grammar)
-    numbers = list(re.finditer(r"(?<![A-Za-z0-9])[0-9.]+(?![A-Za-z0-9])", document.text))
-    chosen = data.draw(st.sampled_from(numbers))
-    hostile = data.draw(_HOSTILE).decode()
-    text = document.text[: chosen.start()] + hostile + document.text[chosen.end() :]
-    with contextlib.suppress(FormatError):
-        frame_of(document.parsed(text.encode()).rows)
-
-
-_HOSTILE = st.sampled_from(
-    [b"0", b"-1", b"1.5", b"nan", b"inf", b"1e999", b"9" * 19, b"9" * 400, b"9" * 5000, b"\x00"]
-)
-
-
-@every_format
-@given(data=st.data())
-def test_an_unknown_line_stops(grammar: st.SearchStrategy[Document], data: st.DataObject) -> None:
-    document = data.draw(grammar)
+def an_unknown_line_stops(document: Document, data: st.DataObject) -> None:
     lines = document.text.split("\n")[:-1]
     at = data.draw(st.integers(1, len(lines)), "line")
-    word = data.draw(st.text("abcdefghijklmnop", min_size=3, max_size=8).filter(_is_unknown))
-    lines.insert(at, f"{word} 12.5")
+    lines.insert(at, f"{data.draw(_UNKNOWN)} 12.5")
     with pytest.raises(FormatError) as error:
         document.parsed("".join(f"{line}\n" for line in lines).encode())
     assert error.value.line == at + 1
     assert error.value.file == f"raw/{document.name}"
 
 
-def _is_unknown(word: str) -> bool:
-    return word not in {"clang", "cc", "gcc", "done"}  # lines of make
+def hostile_numbers(document: Document, data: st.DataObject) -> None:
+    chosen = data.draw(st.sampled_from(list(_NUMBER.finditer(document.text))))
+    hostile = data.draw(_HOSTILE).decode()
+    text = document.text[: chosen.start()] + hostile + document.text[chosen.end() :]
+    with contextlib.suppress(FormatError):
+        frame_of(document.parsed(text.encode()).rows)
+
+
+def any_bytes(document: Document, data: st.DataObject) -> None:
+    """Rows, or an error of the format that names the file."""
+    raw = bytearray(document.text.encode())
+    for _ in range(data.draw(st.integers(1, 8), "damages")):
+        at = data.draw(st.integers(0, len(raw)))
+        length = data.draw(st.integers(0, 12))
+        raw[at : at + length] = data.draw(_DAMAGE)
+    with contextlib.suppress(FormatError):
+        frame = frame_of(document.parsed(bytes(raw)).rows)
+        assert (frame["value"] >= 0).all()
+        assert (frame["valid"] | frame["note"].notna()).all()
+
+
+_HOSTILE = st.sampled_from(
+    [b"0", b"-1", b"1.5", b"nan", b"inf", b"1e999", b"9" * 19, b"9" * 400, b"9" * 5000, b"\x00"]
+)
+_DAMAGE = st.binary(max_size=12) | _HOSTILE
+_NUMBER = re.compile(r"(?<![A-Za-z0-9])[0-9.]+(?![A-Za-z0-9])")
+_KNOWN = {"clang", "cc", "gcc", "done"}
+"""Lines of make."""
+_UNKNOWN = st.text("abcdefghijklmnop", min_size=3, max_size=8).filter(lambda it: it not in _KNOWN)

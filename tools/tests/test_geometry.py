@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import base64
+import csv
 import math
 import re
 import struct
+from collections import Counter
 from collections.abc import Iterator
 from itertools import accumulate, pairwise
+from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from reports import report
 from synthetic import HANDSHAKES, TRANSFERS, Rates, loaded_run, report_of
 from test_hdr import WRITTEN, encoded
 from tlsperf.contract.errors import FormatError
@@ -226,6 +230,20 @@ def test_histograms_of_two_scenarios_are_kept_apart() -> None:
     }
     [of] = found[client, "rustls-1.0"]
     assert of.low <= 2.0005 < of.high
+
+
+def test_a_file_beside_the_page_has_every_handshake_of_a_histogram(project: Path) -> None:
+    (path,) = (project / "content" / "perf").glob("*/latency-histogram.csv")
+    with path.open(newline="", encoding="utf-8") as file:
+        lines = list(csv.DictReader(file))
+    counts: Counter[tuple[str, str]] = Counter()
+    for line in lines:
+        assert float(line["low_us"]) < float(line["high_us"])
+        counts[line["name"], line["implementation"]] += int(line["count"])
+    results = report(project, path.parent.name).results
+    assert {name for _, name in counts} == {it.id for it in results.implementations}
+    rounds = {cell.count for table in results.tables for row in table.rows for cell in row.cells}
+    assert {count / 1000 for count in counts.values()} == rounds, "1,000 handshakes a round"
 
 
 def test_an_invalid_histogram_is_reported_with_its_line() -> None:

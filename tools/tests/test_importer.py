@@ -248,10 +248,10 @@ def test_a_last_line_without_end_is_rejected_fast_with_a_short_message(
     (path,) = write(tmp_path / "given", output=BULK)
     with path.open("r+b") as file:
         file.truncate(size)
-    began = time.monotonic()
+    began = time.process_time()
     with pytest.raises(FormatError) as error:
         import_files([path], "openssl-3.6.1", tmp_path / "2026-01-02-a-run", name)
-    assert time.monotonic() - began < 2
+    assert time.process_time() - began < 2
     assert len(str(error.value)) < len(str(path)) + 100
     assert re.search(r": found (more than|a line of more than) [0-9,]+ bytes", str(error.value))
 
@@ -306,10 +306,10 @@ def test_links_and_special_files_are_rejected(tmp_path: Path) -> None:
 def test_bad_input_is_rejected_with_its_place(tmp_path: Path, data: bytes, found: str) -> None:
     path = tmp_path / "output"
     path.write_bytes(data)
-    began = time.monotonic()
+    began = time.process_time()
     with pytest.raises(UserError, match=found) as error:
         import_files([path], "openssl-3.6.1", tmp_path / "2026-01-02-a-run")
-    assert time.monotonic() - began < 2
+    assert time.process_time() - began < 2
     assert len(str(error.value)) < len(str(path)) + 500
     assert not (tmp_path / "2026-01-02-a-run").exists()
 

@@ -132,9 +132,9 @@ def test_the_source_of_a_table_is_the_weakest_way_of_any_of_its_intervals() -> N
 
 
 def of_sessions(run: str, seconds: int) -> Run:
-    """A run with two sessions; the second began so many seconds after the first."""
+    """A run with three sessions; the last began so many seconds after the first."""
     first = datetime(2026, 11, 21, tzinfo=UTC)
-    starts = (first, first + timedelta(seconds=seconds))
+    starts = (first + timedelta(seconds=seconds * part / 3) for part in (0, 1, 3))
     sessions = [Session(number=n, started=at, seed=n) for n, at in enumerate(starts, 1)]
     return loaded_run(run, {"openssl-1": {HANDSHAKES[0]: VALUES}}).run.model_copy(
         update={"sessions": sessions}

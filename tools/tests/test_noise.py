@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fixture_run import ROOT, RUN, write_run
+from fixture_run import RUN, write_run
+from project import HOST, PUBLISHED
 from synthetic import SIXTEEN, TRANSFERS, Rates, implementation, in_sessions, loaded_run
 from tlsperf.analysis.noise import (
     alternate_rounds,
@@ -188,10 +189,10 @@ def test_command_reads_the_run_and_its_predecessors(tmp_path: Path) -> None:
     assert "not measured" in measure_noise(before), "what comes later is not history"
 
 
-def test_single_figures_have_no_noise() -> None:
+def test_single_figures_have_no_noise(project: Path) -> None:
     with pytest.raises(UserError) as caught:
-        measure_noise(ROOT / "data" / "runs" / "2018-01-07-bulk")
+        measure_noise(project / "data" / "runs" / PUBLISHED)
     assert str(caught.value) == (
-        "run 2018-01-07-bulk has single figures, and no earlier run on i5-6500 has one of its "
+        f"run {PUBLISHED} has single figures, and no earlier run on {HOST} has one of its "
         "builds, so its noise is not known: measure several rounds"
     )

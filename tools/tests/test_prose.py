@@ -1,19 +1,18 @@
-"""No comparison is typed into the prose of a page: shortcodes print them."""
+"""No comparison and no figure is typed into the prose of a page: shortcodes print them."""
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 
 import pytest
 
-from pages.fixture import ROOT
+from reports import reports
 from synthetic import TRANSFERS, Rates, loaded_run, report_of
 from tlsperf.contract.run import Report
-from tlsperf.publish.prose import ALLOWED, PAGES, typed_comparisons, typed_in_pages
+from tlsperf.load.page import read_page
+from tlsperf.publish.page_check import text_of, typed_numbers
+from tlsperf.publish.prose import PAGES, typed_comparisons, typed_in_pages
 from tlsperf.publish.scaffold import report_page
-
-CONTENT = ROOT / "content"
 
 SENTENCES = [
     "its server is slower, while its client is faster",
@@ -75,17 +74,50 @@ def test_titles_and_descriptions_are_prose_and_generated_lines_are_not() -> None
     assert [(found.line, found.words) for found in typed_comparisons(text, "f")] == [(3, "gained")]
 
 
-def test_no_comparison_is_typed_into_a_page() -> None:
-    pages = [path for pattern in PAGES for path in CONTENT.glob(pattern)]
-    assert len(pages) > 30
-    assert [str(found) for found in typed_in_pages(CONTENT)] == []
+@pytest.mark.any_site
+def test_no_comparison_is_typed_into_a_page(root: Path) -> None:
+    content = root / "content"
+    assert any(path for pattern in PAGES for path in content.glob(pattern))
+    assert [str(found) for found in typed_in_pages(content)] == []
 
 
-def test_each_exception_is_used_and_has_a_reason() -> None:
-    texts = [p.read_text(encoding="utf-8") for pattern in PAGES for p in CONTENT.glob(pattern)]
-    for pattern, reason in ALLOWED.items():
-        assert reason
-        assert any(re.search(pattern, text, re.IGNORECASE) for text in texts), pattern
+@pytest.mark.any_site
+def test_no_figure_is_typed_into_a_report(root: Path) -> None:
+    found = [str(of) for page, _ in reports(root) for of in typed_numbers(text_of(page))]
+    assert found == []
+
+
+@pytest.mark.any_site
+def test_a_report_has_every_part(root: Path) -> None:
+    parts = {"headline", "host", "versions", "commands", "raw"}
+    for page, _ in reports(root):
+        assert parts <= {call.name for call in page.calls}, page.path
+
+
+def numbers_in(folder: Path, prose: str) -> list[str]:
+    """The typed numbers that are found in a page with this prose."""
+    path = folder / "2026-11-21-a" / "index.md"
+    path.parent.mkdir()
+    front = 'title = "9 ms"\ndate = 2026-11-21\n[extra.report]\nruns = ["2026-11-21-a"]\n'
+    path.write_text(f"+++\n{front}+++\n{prose}\n", encoding="utf-8")
+    return [str(found) for found in typed_numbers(text_of(read_page(path)))]
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["1.70x faster", "8,292 MiB/s", "4.3% more", "80 threads", "12 times", "5 ms", "3×"],
+)
+def test_a_typed_number_is_found_with_its_line(tmp_path: Path, text: str) -> None:
+    (found,) = numbers_in(tmp_path, f"It is {text}, as said.")
+    assert "index.md:7: found the typed number" in found
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["TLS 1.3 and AES-128-GCM", "rustls 0.23.31", "`make -j12 x`", '{{ ratio(row="a-5-ms") }}'],
+)
+def test_versions_names_and_shortcodes_are_not_typed_numbers(tmp_path: Path, text: str) -> None:
+    assert numbers_in(tmp_path, text) == []
 
 
 def test_the_draft_of_a_report_types_no_comparison() -> None:

@@ -1,16 +1,15 @@
-"""The prose of each committed report changes with its results.json."""
+"""The prose of each report changes with its results.json."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from pages.fixture import ROOT
+from reports import reports
 from tlsperf.analysis.prices import lost_of
 from tlsperf.analysis.ratios import as_ratio, inverted
 from tlsperf.analysis.statistics import RatioEstimate
@@ -18,33 +17,22 @@ from tlsperf.contract.errors import FormatError
 from tlsperf.contract.metrics import METRICS
 from tlsperf.contract.results import Ratio, Results
 from tlsperf.contract.text import value_text
-from tlsperf.load.page import Page, read_page
-from tlsperf.load.results import read_results
+from tlsperf.load.page import Page
 from tlsperf.report.statements import statements
 
-PAGES = sorted((ROOT / "content" / "perf").glob("*/index.md"))
 BETTER_OR_WORSE = {word for metric in METRICS.values() for word in metric.words}
 
 
-@cache
-def committed(path: Path) -> tuple[Page, Results]:
-    return read_page(path), read_results(path.parent / "results.json")
-
-
-def other(report: str) -> Results | None:
-    """The committed results of another report."""
-    path = ROOT / "content" / "perf" / report / "index.md"
-    return committed(path)[1] if path in PAGES else None
-
-
 def said(results: Results, page: Page) -> dict[str, str]:
-    found = statements(results, page.calls, other)
+    """The sentences of a page with these results; those of other reports stay as they are."""
+    others = {of.id: of for _, of in reports(page.path.parents[3])}
+    found = statements(results, page.calls, others.get)
     return {statement.key: statement.text for statement in found}
 
 
-def raw(path: Path) -> Any:
-    """The content of the committed results.json, which a test may change."""
-    return json.loads((path.parent / "results.json").read_text(encoding="utf-8"))
+def raw(page: Page) -> Any:
+    """The content of a results.json, which a test may change."""
+    return json.loads(page.path.with_name("results.json").read_text(encoding="utf-8"))
 
 
 def rows(made: Any) -> Iterator[Any]:
@@ -60,19 +48,17 @@ def turned(ratio: Any, metric: str) -> Any:
     return json.loads(inverted(Ratio.model_validate(ratio), metric).model_dump_json())
 
 
-every_report = pytest.mark.parametrize("path", PAGES, ids=lambda path: path.parent.name)
+@pytest.mark.any_site
+def test_the_sentences_are_those_of_the_figures(root: Path) -> None:
+    for page, results in reports(root):
+        found = {statement.key: statement.text for statement in results.statements}
+        assert found
+        assert said(results, page) == found, page.path
 
 
-@every_report
-def test_the_committed_sentences_are_those_of_the_committed_figures(path: Path) -> None:
-    page, results = committed(path)
-    assert statements(results, page.calls, other) == results.statements
-    assert results.statements
-
-
-def swapped(path: Path, one: str, other: str) -> Results:
+def swapped(page: Page, one: str, other: str) -> Results:
     """The results with the figures of two implementations exchanged."""
-    made = raw(path)
+    made = raw(page)
     names = {one: other, other: one}
     for row in rows(made):
         cells = {cell["implementation"]: cell for cell in row["cells"]}
@@ -96,18 +82,15 @@ def swapped(path: Path, one: str, other: str) -> Results:
 
 
 def compared(results: Results, page: Page) -> set[tuple[str, str]]:
-    """The pairs of implementations that the prose compares."""
+    """The pairs of implementations that the prose compares; of a rank, its first two."""
+    of_anchor = {row.anchor: (table, row) for table in results.tables for row in table.rows}
     found = set()
     for call in page.calls:
         if call.name == "rank":
-            cells = next(
-                row.cells
-                for table in results.tables
-                for row in table.rows
-                if row.anchor == call.arguments["row"]
-            )
-            first, second, *_ = (cell.implementation for cell in cells if cell.value)
-            found.add((first, second))
+            table, row = of_anchor[call.arguments["row"]]
+            cells = sorted((cell for cell in row.cells if cell.value), key=lambda c: c.value or 0)
+            first, second, *_ = cells[::-1] if table.better == "higher" else cells
+            found.add((first.implementation, second.implementation))
         given = call.arguments
         names = [given.get(n, "") for n in ("implementation", "before", "after", "over")]
         named = [name for name in names if name]
@@ -118,52 +101,76 @@ def compared(results: Results, page: Page) -> set[tuple[str, str]]:
     return found
 
 
-@every_report
-def test_two_libraries_that_change_places_change_the_text(path: Path) -> None:
-    page, results = committed(path)
-    before = said(results, page)
-    pairs = compared(results, page)
-    assert bool(pairs) == (len(results.implementations) > 1)
-    for one, other in pairs:
-        try:
-            after = said(swapped(path, one, other), page)
-        except FormatError:  # one of them has no figure there: the check fails
-            continue
-        assert after != before, f"{one} and {other}"
-
-
-@every_report
-def test_an_interval_that_includes_1_removes_the_verdict_from_each_sentence(path: Path) -> None:
-    page, results = committed(path)
-    made = raw(path)
-    for ratio in ratios(made):
-        if ratio["verdict"] in ("faster", "slower"):
-            ratio |= {"value": 1.0, "low": 0.99, "high": 1.01, "verdict": NONE}
-            ratio["text"] = f"{NONE} (0.99 to 1.01)"
-    for row in rows(made):
-        for cell in row["cells"]:
-            cell |= {"best": False, "tied": cell["best"] or cell["tied"]}
-    before, after = said(results, page), said(Results.model_validate(made), page)
-    assert set(before) == set(after)
-    for key, text in before.items():
-        assert not words_of(after[key]) & BETTER_OR_WORSE, after[key]
-        if words_of(text) & BETTER_OR_WORSE:
-            assert "no difference" in after[key], after[key]
-        if "best is" in text:
-            assert "tied are" in after[key], after[key]
+@pytest.mark.any_site
+def test_two_libraries_that_change_places_change_the_text(root: Path) -> None:
+    found = 0
+    for page, results in reports(root):
+        before = said(results, page)
+        pairs = compared(results, page)
+        assert bool(pairs) == (len(results.implementations) > 1), page.path
+        for one, other in pairs:
+            try:
+                after = said(swapped(page, one, other), page)
+            except FormatError:  # one of them has no figure there: the check fails
+                continue
+            assert after != before, f"{page.path}: {one} and {other}"
+            found += 1
+    assert found
 
 
 NONE = "no difference shown"
+
+
+@pytest.mark.any_site
+def test_an_interval_that_includes_1_removes_the_verdict_from_each_sentence(root: Path) -> None:
+    verdicts = best = 0
+    for page, results in reports(root):
+        made = raw(page)
+        for ratio in ratios(made):
+            if ratio["verdict"] in ("faster", "slower"):
+                ratio |= {"value": 1.0, "low": 0.99, "high": 1.01, "verdict": NONE}
+                ratio["text"] = f"{NONE} (0.99 to 1.01)"
+        for row in rows(made):
+            for cell in row["cells"]:
+                cell |= {"best": False, "tied": cell["best"] or cell["tied"]}
+        before, after = said(results, page), said(Results.model_validate(made), page)
+        assert set(before) == set(after)
+        for key, text in before.items():
+            assert not words_of(after[key]) & BETTER_OR_WORSE, after[key]
+            if words_of(text) & BETTER_OR_WORSE:
+                assert "no difference" in after[key], after[key]
+                verdicts += 1
+            if "best is" in text:
+                assert "tied are" in after[key], after[key]
+                best += 1
+    assert verdicts
+    assert best
 
 
 def words_of(text: str) -> set[str]:
     return set(text.replace("(", " ").replace(";", " ").split())
 
 
-@every_report
-def test_a_figure_that_moves_changes_the_text(path: Path) -> None:
-    page, results = committed(path)
-    made = raw(path)
+@pytest.mark.any_site
+def test_a_figure_that_moves_changes_the_text(root: Path) -> None:
+    found = 0
+    for page, results in reports(root):
+        before, after = said(results, page), said(moved(page), page)
+        # Sentences that say that rows agree, or that none differs, have no figure.
+        none = {key for key in before if key.startswith("standing") and "up to" not in before[key]}
+        none |= {key for key in before if key.startswith("absent")}
+        none |= {key for key in before if key.startswith("losses") and "%" not in before[key]}
+        with_figures = [key for key in before if not key.startswith("agree") and key not in none]
+        same = [key for key in with_figures if after[key] == before[key]]
+        equal = ("1.00x", "(1.00 to 1.00)")  # squaring does not change these
+        assert [key for key in same if not any(text in before[key] for text in equal)] == []
+        found += len(with_figures)
+    assert found
+
+
+def moved(page: Page) -> Results:
+    """The results with all figures larger, and all ratios further from 1."""
+    made = raw(page)
     metrics = {row["anchor"]: row["metric"] for row in rows(made)}
     for table in made["tables"]:
         for row in table["rows"]:
@@ -182,15 +189,7 @@ def test_a_figure_that_moves_changes_the_text(path: Path) -> None:
     for prices in made.get("prices", []):
         for cell in (cell for column in prices["columns"] for cell in column["cells"]):
             move_price(cell, prices["unit"])
-    before, after = said(results, page), said(Results.model_validate(made), page)
-    # Sentences that say that rows agree, or that none differs, have no figure.
-    none = {key for key in before if key.startswith("standing") and "up to" not in before[key]}
-    none |= {key for key in before if key.startswith("absent")}
-    none |= {key for key in before if key.startswith("losses") and "%" not in before[key]}
-    with_figures = [key for key in before if not key.startswith("agree") and key not in none]
-    same = [key for key in with_figures if after[key] == before[key]]
-    equal = ("1.00x", "(1.00 to 1.00)")  # squaring does not change these
-    assert [key for key in same if not any(text in before[key] for text in equal)] == []
+    return Results.model_validate(made)
 
 
 def move_price(cell: Any, unit: str) -> None:

@@ -2,17 +2,31 @@
 
 from __future__ import annotations
 
+import csv
+from collections import Counter
 from collections.abc import Mapping
+from pathlib import Path
 
 import pytest
 
 from grammars import RUN
+from project import PUBLISHED
 from records import FILE, parsed, record, refusal
+from reports import report
+from synthetic import TRANSFERS, Rates, loaded_run
+from tlsperf.analysis.series import measured
+from tlsperf.contract.comparisons import Definition
 from tlsperf.contract.errors import FormatError
+from tlsperf.contract.names import scenario_name
 from tlsperf.contract.run import Implementation
+from tlsperf.contract.text import value_text
 from tlsperf.load.formats import FOREIGN
 from tlsperf.load.formats.published import implementations
+from tlsperf.load.histograms import Bin, read_histograms
 from tlsperf.load.rows import ParsedRow, RawInput
+from tlsperf.load.run import load_run
+from tlsperf.publish.runs import import_files
+from tlsperf.published.as_published import as_published
 
 SUITE12 = "TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384"
 SUITE13 = "TLS_AES_256_GCM_SHA384"
@@ -193,6 +207,23 @@ def test_bins_of_a_chart_are_checked_and_no_figures() -> None:
     ):
         text = table(HISTOGRAM, f"a,OpenSSL,3.6.1,{bins}")
         assert refusal("published", text) == f":2: found {said}"
+
+
+def test_the_bins_of_a_chart_are_a_histogram_in_microseconds(tmp_path: Path) -> None:
+    figure = "latency-resume-tls13-server"
+    (tmp_path / "percentiles.csv").write_text(
+        table(PERCENTILES, f"{figure},1.3,ticket,server,OpenSSL,3.6.1,16,7,50,0.150")
+    )
+    bins = tmp_path / "bins.csv"
+    bins.write_text(
+        table(HISTOGRAM, f"{figure},OpenSSL,3.6.1,0.2,0.4,2", f"{figure},OpenSSL,3.6.1,0.1,0.2,5")
+    )
+    folder = tmp_path / "2024-11-28-a-run"
+    import_files([tmp_path / "percentiles.csv", bins], None, folder)
+    [((scenario, implementation), found)] = read_histograms(folder, load_run(folder)).items()
+    assert scenario_name(scenario) == "TLS 1.3 resumed handshake, ticket, server"
+    assert implementation == "openssl-3.6.1"
+    assert found == [Bin(100, 200, 5), Bin(200, 400, 2)]
 
 
 def test_a_client_hello_is_of_the_runs_architecture() -> None:
@@ -439,3 +470,40 @@ def test_a_table_that_names_no_implementation_is_rejected(data: bytes, said: str
     with pytest.raises(FormatError) as caught:
         implementations(data, FILE)
     assert str(caught.value) == said
+
+
+def test_a_report_shows_each_figure_of_a_table_as_printed(project: Path) -> None:
+    folder = project / "data" / "runs" / PUBLISHED
+    [file] = load_run(folder).run.files
+    with (folder / file.path).open(encoding="utf-8", newline="") as text:
+        printed = Counter(float(line["value"]) for line in csv.DictReader(text))
+    assert printed
+    tables = report(project, PUBLISHED).results.tables
+    shown = [(table.unit, cell) for table in tables for row in table.rows for cell in row.cells]
+    assert Counter(cell.value for _, cell in shown) == printed
+    for unit, cell in shown:
+        assert cell.value is not None
+        assert cell.text == value_text(cell.value, unit)
+
+
+def test_a_table_of_the_source_is_shown_with_its_labels() -> None:
+    rates: Rates = {
+        "openssl-1": {TRANSFERS[0]: [1000.0, 900.0, 1100.0]},
+        "rustls-2": {TRANSFERS[0]: [1234.5, 1300.0, 1200.0]},
+    }
+    table = {
+        **{"title": "Theirs vs ours", "scenarios": ["bulk_*"]},
+        **{"left": "openssl-1", "left_label": "theirs"},
+        **{"right": "rustls-2", "right_label": "ours"},
+    }
+    source = {"title": "Elsewhere", "url": "https://example.org/"}
+    fields = {"layout": "factor", "estimator": "median", "source": source, "table": [table]}
+    definitions = [
+        Definition.model_validate({"run": run, "published": "table.csv", **fields})
+        for run in ("2023-12-13-a-run", "2023-12-14-another")
+    ]
+    [shown] = as_published(definitions, [measured(loaded_run("2023-12-13-a-run", rates))])
+    assert (shown.title, shown.anchor) == ("Theirs vs ours", "published-theirs-vs-ours")
+    assert shown.columns == ["Scenario", "theirs", "ours", "Factor"]
+    label = "bulk_1.2_ECDHE_RSA_AES128-GCM_SHA256_sent"
+    assert shown.rows == [[label, "1000.0", "1234.5", "1.23x"]]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import date
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -49,6 +50,12 @@ def results_of(*runs: LoadedRun, baseline: str | None = "openssl-3") -> Results:
     return measured_report(report, [measured(run) for run in runs], {"a-host": HOST}).results
 
 
+@cache
+def usual() -> Results:
+    """The report on the usual rates. Tests must not change it."""
+    return results_of(loaded_run(RUN, rates()))
+
+
 def rows(results: Results) -> dict[str, Row]:
     return {row.anchor: row for table in results.tables for row in table.rows}
 
@@ -61,7 +68,7 @@ SENDING = "transfer-1-3-aes-256-gcm-sending"
 
 
 def test_the_sixteen_scenarios_make_three_tables_in_one_order() -> None:
-    results = results_of(loaded_run(RUN, rates()))
+    results = usual()
     assert {t.anchor: [r.anchor for r in t.rows] for t in results.tables} == {
         "transfer": [
             f"transfer-{suite}-{side}"
@@ -91,7 +98,7 @@ def test_the_order_of_the_measurements_does_not_matter() -> None:
 
 
 def test_cells_have_median_interval_count_and_ratio() -> None:
-    results = results_of(loaded_run(RUN, rates()))
+    results = usual()
     fast, baseline = cell(results, SENDING, "rustls-0.23"), cell(results, SENDING, "openssl-3")
     assert fast.value is not None
     assert fast.value == pytest.approx(1300, rel=0.01)
@@ -348,7 +355,7 @@ def test_less_is_better_but_for_rates() -> None:
 
 
 def test_headlines_are_served_by_tls13_and_say_what_the_bars_show() -> None:
-    results = results_of(loaded_run(RUN, rates()))
+    results = usual()
     assert [h.anchor for h in results.headlines] == [
         SENDING,
         "full-handshake-1-3-rsa-2048-server",
@@ -432,7 +439,7 @@ def test_an_unpaired_ratio_of_a_report_is_widened_by_the_drift_of_its_figures() 
 
 
 def test_a_run_that_was_interrupted_is_reported_once_with_its_name() -> None:
-    whole = results_of(loaded_run(RUN, rates()))
+    whole = usual()
     assert [w.code for w in whole.warnings] == []
     broken = results_of(loaded_run(RUN, rates(), complete=False))
     assert [(w.code, w.message) for w in broken.warnings] == [
@@ -477,7 +484,7 @@ def test_a_report_of_two_hosts_states_whether_ratios_compare_them(
         across_hosts
     )
     assert [host.id for host in results.hosts] == ["a-host", "b-host"]
-    assert results_of(loaded_run(RUN, rates())).warnings == [], "one host says nothing"
+    assert usual().warnings == [], "one host says nothing"
 
 
 def test_a_build_has_the_figures_of_only_one_host() -> None:
@@ -497,7 +504,7 @@ def test_a_report_is_of_a_virtual_machine_if_one_of_its_hosts_is_known_to_be_one
     virtual = HOST.model_copy(update={"virtual": True})
     results = results_of(loaded_run(RUN, rates(), host=virtual.model_dump()))
     assert results.virtual is True
-    assert results_of(loaded_run(RUN, rates())).virtual is None
+    assert usual().virtual is None
 
 
 def test_a_host_is_as_its_first_run_found_it_and_what_else_is_known_of_it() -> None:
@@ -542,7 +549,7 @@ def test_a_run_is_referred_to_with_all_that_a_page_shows_of_it() -> None:
     assert (reference.allocator, reference.source) == ("system", source)
     assert [w.code for w in reference.warnings] == ["failed-check"]
     assert (reference.tool, reference.files) == (run.run.tool, run.run.files)
-    [bare] = results_of(loaded_run(RUN, rates())).runs
+    [bare] = usual().runs
     assert (bare.suite, bare.family) == (None, None)
 
 

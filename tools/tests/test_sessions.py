@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 import re
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -207,19 +209,6 @@ def test_each_session_of_a_run_is_one_for_the_spread() -> None:
             assert {len(of) for kind in same.values() for of in kind} == {expected} - {0}
 
 
-def test_spreads_of_known_hosts_are_those_of_their_runs() -> None:
-    for host in read_hosts(ROOT / "data" / "hosts").values():
-        if (known := host.between_sessions) is None:
-            continue
-        found = between_sessions.spreads(
-            [measured(load_run(between_sessions.RUNS / id_)) for id_ in known.runs]
-        )
-        for same, percents in zip(found, (known.medians, known.ratios), strict=True):
-            assert percents == {
-                kind: round(between_sessions.spread_percent(of), 2) for kind, of in same.items()
-            }, host.id
-
-
 def test_ratios_of_sessions_have_the_comparisons_of_rows_and_means() -> None:
     results = report(drawn(np.random.default_rng(1), (1, 1, 1.3)))
     assert "corrected for 38 comparisons" in results.tables[0].caption, "32 rows and 6 means"
@@ -250,21 +239,6 @@ def test_the_floor_of_a_report_holds_for_its_verdicts() -> None:
     assert verdicts == {"no difference shown"}
 
 
-# --- results of the benchmarks -------------------------------------------------------------------
-
-
-def test_default_spreads_are_those_of_the_committed_runs() -> None:
-    folders = sorted(between_sessions.RUNS.glob(between_sessions.OF_ONE_DAY))
-    assert len(folders) == 10
-    medians, ratios = between_sessions.spreads([measured(load_run(f)) for f in folders])
-    for known, same in ((DEFAULT_SPREADS.medians, medians), (DEFAULT_SPREADS.ratios, ratios)):
-        found = {k: round(between_sessions.spread_percent(of), 2) for k, of in same.items()}
-        assert found == known
-    docs = (ROOT / "docs" / "statistics.md").read_text(encoding="utf-8")
-    for kind, percent in DEFAULT_SPREADS.medians.items():
-        assert f"{percent:.2f}%" in docs, kind
-
-
 def test_scenarios_have_a_kind() -> None:
     kinds = {kind_of(s) for s in SIXTEEN}
     assert kinds == {"transfer", "full-handshake", "resumed-handshake"}
@@ -292,31 +266,54 @@ def test_two_runs_of_the_same_programs_agree() -> None:
         two_runs.agreement(now, two(random, (1, 1, 1), "2026-11-20-a", sha="b"), DEFAULT_SPREADS)
 
 
-COMPARED = (ROOT / "tools" / "benchmarks" / "two_runs.md").read_text(encoding="utf-8")
-COMMANDS = re.findall(
-    r"^    python tools/benchmarks/two_runs.py (\S+) (\S+)\n\nResult, with exit code (\d):$",
-    COMPARED,
-    re.M,
-)
+# --- the texts of the benchmarks, and the runs that they name -------------------------------------
 
 
-def test_runs_of_the_same_programs_were_compared() -> None:
-    assert ("2026-11-22-standard-vm", "2026-11-22-standard-again-vm", "0") in COMMANDS
-    assert len(COMMANDS) == COMPARED.count("tools/benchmarks/two_runs.py")
+@pytest.mark.nightly
+def test_spreads_of_known_hosts_are_those_of_their_runs() -> None:
+    known = [host.between_sessions for host in read_hosts(ROOT / "data" / "hosts").values()]
+    spreads = [of for of in known if of is not None]
+    assert spreads
+    for of in spreads:
+        runs = [measured(load_run(between_sessions.RUNS / id_)) for id_ in of.runs]
+        found = map(percents, between_sessions.spreads(runs))
+        assert list(found) == [of.medians, of.ratios]
 
 
-@pytest.mark.parametrize("compared", COMMANDS, ids=lambda compared: compared[1])
+@pytest.mark.nightly
+def test_default_spreads_are_those_of_their_runs_and_of_the_guide() -> None:
+    folders = sorted(between_sessions.RUNS.glob(between_sessions.OF_ONE_DAY))
+    medians, ratios = between_sessions.spreads([measured(load_run(f)) for f in folders])
+    assert percents(medians) == DEFAULT_SPREADS.medians
+    assert percents(ratios) == DEFAULT_SPREADS.ratios
+    guide = (ROOT / "docs" / "statistics.md").read_text(encoding="utf-8")
+    for kind, percent in DEFAULT_SPREADS.medians.items():
+        assert f"{percent:.2f}%" in guide, kind
+
+
+def percents(same: between_sessions.Same) -> dict[str, float]:
+    return {k: round(between_sessions.spread_percent(of), 2) for k, of in same.items()}
+
+
+@pytest.mark.nightly
 def test_the_text_about_two_runs_is_the_output_of_the_program(
-    compared: tuple[str, str, str], capsys: pytest.CaptureFixture[str]
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
-    run, other, code = compared
-    assert two_runs.main([run, other]) == int(code)
-    assert capsys.readouterr().out in COMPARED
+    text = (ROOT / "tools" / "benchmarks" / "two_runs.md").read_text(encoding="utf-8")
+    command = (
+        r"^    python tools/benchmarks/two_runs.py (\S+) (\S+)\n\nResult, with exit code (\d):$"
+    )
+    commands = re.findall(command, text, re.M)
+    assert commands
+    assert len(commands) == text.count("tools/benchmarks/two_runs.py")
+    for run, other, code in commands:
+        assert two_runs.main([run, other]) == int(code)
+        assert capsys.readouterr().out in text, (run, other)
 
 
-@pytest.mark.parametrize("setting", session_simulation.SETTINGS[:1])
-def test_the_simulation_of_sessions_holds(setting: session_simulation.Setting) -> None:
-    assert session_simulation.simulate(setting, pages=60).failures() == []
+@pytest.mark.nightly
+def test_the_simulation_of_sessions_holds() -> None:
+    assert session_simulation.simulate(session_simulation.SETTINGS[0], pages=60).failures() == []
 
 
 # --- the arithmetic of sessions, computed independently ------------------------------------------
@@ -340,6 +337,51 @@ def test_the_prior_is_the_one_of_its_definition(spread: float) -> None:
     variance, degrees = fitted([row.var(ddof=1) for row in rows], [len(row) - 1 for row in rows])
     assert (prior.variance, prior.degrees) == pytest.approx((variance, degrees), rel=1e-6)
     assert prior.pooled == sum(len(row) - 1 for row in rows), "a row without a variance is none"
+
+
+def shifted_rows() -> np.ndarray[Any, np.dtype[np.float64]]:
+    """Rows on levels of their own that share the shifts of five sessions."""
+    random = np.random.default_rng(6)
+    levels, shifts = np.array([[5.0], [-3.0], [1.0], [0.0]]), random.normal(0, 0.03, 5)
+    return levels + shifts + random.normal(0, 0.01, (4, 5))
+
+
+def test_the_shift_that_rows_share_is_the_one_of_its_definition() -> None:
+    rows = shifted_rows()
+    prior = fit_prior(list(rows))
+    alone = [row - row.mean() for row in rows]
+    shift = [float(np.mean([row[n] for row in alone])) for n in range(5)]
+    rest = sum((row[n] - shift[n]) ** 2 for row in alone for n in range(5)) / (3 * 4)
+    assert prior.shared == pytest.approx(shift)
+    assert prior.shared_variance == pytest.approx(np.var(shift, ddof=1) - rest / 4)
+    assert prior.scale == pytest.approx(4 / 3)
+
+
+def test_the_shift_counts_once_for_a_table_and_turns_with_its_ratios() -> None:
+    rows = shifted_rows()
+    prior = fit_prior(list(rows))
+    own = replace(prior, shared_variance=0.0).half_width(rows[0], 0.99)
+    assert prior.shared is not None
+    together = float(stats.t.ppf(0.975, 4)) * math.sqrt(prior.shared_variance / 5)
+    assert prior.half_width(rows[0], 0.99, of_shared=0.95) == pytest.approx(
+        math.hypot(own, together)
+    )
+    found = session_ratio(rows[3], prior, 30, comparisons=5)
+    half = prior.half_width(rows[3], 0.99, of_shared=0.95)
+    assert found.high == pytest.approx(math.exp(rows[3].mean() + half))
+    turned = prior.reversed()
+    assert turned.shared == pytest.approx(-prior.shared)
+    assert turned.half_width(-rows[0], 0.95) == pytest.approx(prior.half_width(rows[0], 0.95))
+    assert NO_PRIOR.reversed() == NO_PRIOR
+
+
+def test_the_variance_of_a_row_is_scaled_for_the_shift_that_was_taken_away() -> None:
+    rows = list(shifted_rows())
+    prior = fit_prior(rows)
+    bare = replace(prior, shared_variance=0.0)
+    assert bare.half_width(rows[0], 0.95) == pytest.approx(
+        math.sqrt(4 / 3) * replace(bare, scale=1.0).half_width(rows[0], 0.95)
+    )
 
 
 def test_two_rows_make_a_prior_and_equal_variances_the_most_of_one() -> None:

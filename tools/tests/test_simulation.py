@@ -1,6 +1,4 @@
-"""The committed table of the simulation is reproduced by the current statistics, and its promises
-are kept.
-"""
+"""The table of the simulation follows from the current statistics, and its promises are kept."""
 
 from dataclasses import replace
 
@@ -12,8 +10,9 @@ from simulation import Rate
 from tlsperf.analysis import statistics
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("noise", ["bimodal", "random walk"])
-def test_committed_table_is_reproduced_and_its_promises_hold(noise: str) -> None:
+def test_the_committed_table_is_reproduced_and_its_promises_hold(noise: str) -> None:
     outcome = simulation.simulate(noise, seed=1)
     assert outcome.failures() == []
     assert simulation.row(outcome) in simulation.TABLE.read_text(encoding="utf-8").splitlines()
@@ -45,15 +44,15 @@ def test_binomial_bounds_are_clopper_and_pearsons() -> None:
     assert high == pytest.approx(1 - 0.005 ** (1 / 2000))
 
 
-def test_the_spreads_are_those_of_the_2023_runs() -> None:
+@pytest.mark.nightly
+def test_the_spreads_are_those_of_real_runs() -> None:
     figures = np.vstack(list(simulation.real_rounds().values()))
     spreads = 100 * figures.std(axis=1, ddof=1) / figures.mean(axis=1)
     assert tuple(np.percentile(spreads, range(5, 100, 10)).round(2)) == simulation.SPREADS_PERCENT
-    assert len(spreads) == 168
-    assert spreads.max().round(2) == 2.22
 
 
-def test_random_halves_of_the_2023_runs_differ_as_often_as_claimed() -> None:
+@pytest.mark.nightly
+def test_random_halves_of_real_runs_differ_as_often_as_claimed() -> None:
     rates = dict(simulation.real_halves(seed=2, splits=60))
     random = [rate for case, rate in rates.items() if case.startswith("random")]
     assert len(random) == 4

@@ -36,23 +36,27 @@ from tlsperf.analysis.steps import (
 )
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("noise", HELD, ids=[noise.name for noise in HELD])
 def test_nights_without_a_step_alarm_at_most_at_the_stated_rate(noise: Noise) -> None:
     assert alarms(noise, 60) <= RATE
 
 
+@pytest.mark.nightly
 def test_the_rate_holds_in_the_first_nights_too(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(step_rates, "NIGHTS", 7)
     for noise in (STAYS, HELD[-1]):
         assert alarms(noise, 300) <= RATE
 
 
+@pytest.mark.nightly
 def test_the_simulation_notices_a_limit_that_is_too_low(monkeypatch: pytest.MonkeyPatch) -> None:
     """That of normal noise, where tails are heavy."""
     monkeypatch.setattr(module, "TAILS", 1000)
     assert alarms(HEAVY, 10) > RATE
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("percent", "noise", "share"), [(2, NORMAL, 0.95), (2, STAYS, 0.95), (5, HEAVY, 1.0)]
 )
@@ -63,6 +67,7 @@ def test_a_step_in_one_series_is_found(
     assert share_found(noise, 1 + sign * percent / 100, 40) >= share
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("percent", [0.5, 1])
 def test_a_small_step_is_found_where_builds_repeat_as_rounds_do(percent: float) -> None:
     assert share_found(NORMAL, 1 + percent / 100, 20, ROUNDS) >= 0.95

@@ -74,6 +74,7 @@ ALLOWED: Final[Mapping[str, str]] = {
     r"\bnearly six years\b": "a span between two dates of the pages",
     r"\blongest call, handshake(?:, smallest and largest)?": "titles of tables, in what `new` writes",
     r"\bone more\b(?! time)": "an addition",
+    r"\blongest call\b|\bsmallest and largest\b": "names of tables",
     r"\bsignificant digits\b": "of a number",
     r"\bcalled faster or slower\b": "names the verdicts",
     r"\bsame (?:digits|estimator)\b": "of a table that is made again",

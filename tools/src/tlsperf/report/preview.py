@@ -57,6 +57,7 @@ _SHADES: Final = 16
 
 _TYPEFACE: Final = Path(__file__).parents[4] / "static" / "fonts" / "public-sans.woff2"
 _TITLE_SIZES: Final = (52, 48, 44, 40)
+_ABOUT_SIZES: Final = (30, 27, 24, 21)
 _NORMAL: Final = 400
 _BOLD: Final = 700
 
@@ -86,7 +87,7 @@ def report_preview(results: Results, site: str) -> Preview | None:
 
     canvas = _Canvas()
     below = canvas.title(results.title, MARGIN - 8)
-    canvas.text((MARGIN, below + 34), about, 30, colour=_SOFT)
+    canvas.about(about, below + 34)
     canvas.rule(below + 56)
     canvas.text((MARGIN, below + 102), headline.title, 32, _BOLD)
     more = f"; {hidden} more" if hidden else ""
@@ -113,7 +114,7 @@ def _prices_preview(results: Results, table: PriceTable, site: str) -> Preview:
     scale = "in µs, less is better; in %: handshakes lost"
     canvas = _Canvas()
     below = canvas.title(results.title, MARGIN - 8)
-    canvas.text((MARGIN, below + 34), about, 30, colour=_SOFT)
+    canvas.about(about, below + 34)
     canvas.rule(below + 56)
     canvas.text((MARGIN, below + 96), f"{titled}, {scale}", 28, _BOLD)
     names = "; ".join(f"{COLUMNS[of.id]}: {of.name}" for of in drawn_columns(table))
@@ -211,6 +212,12 @@ class _Canvas:
         for number, line in enumerate(lines, 1):
             self.text((MARGIN, top + 1.14 * size * number - 0.2 * size), line, size, _BOLD)
         return top + 1.14 * size * len(lines)
+
+    def about(self, text: str, y: float) -> None:
+        """Draws the date and hosts in one line, in the largest size that fits."""
+        width = WIDTH - 2 * MARGIN
+        fitting = (s for s in _ABOUT_SIZES if _font(s, _NORMAL).getlength(text) <= width)
+        self.text((MARGIN, y), text, next(fitting, _ABOUT_SIZES[-1]), colour=_SOFT)
 
     def icon(self, x: float, bottom: float, height: float) -> None:
         """Draws the site's icon as static/icon.svg defines it."""
