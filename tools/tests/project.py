@@ -16,7 +16,7 @@ import json
 import random
 import shutil
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta
 from pathlib import Path
 from typing import Any, Final
@@ -287,7 +287,12 @@ TRANSFER: Final = {
     "threads": 1,
 }
 ENDS: Final = ("sender", "receiver")
-CHACHA: Final = {"cipher_suite": "TLS_CHACHA20_POLY1305_SHA256"}
+CHACHA: Final = {
+    "operation": "transfer",
+    "protocol": "1.3",
+    "cipher_suite": "TLS_CHACHA20_POLY1305_SHA256",
+    "threads": 1,
+}
 TLS12: Final = {"protocol": "1.2", "cipher_suite": f"TLS_ECDHE_RSA_WITH_{AES128}"}
 SERVER: Final = (
     Block({**TRANSFER, **TLS12}, rate(6000, "MiB/s", alike=True), ENDS),
@@ -392,7 +397,7 @@ RUNS: Final = (
         WIDE,
         "configurations",
         [
-            *(Block({**TRANSFER, **CHACHA, "size": s}, rate(3000, "MiB/s"), ENDS) for s in SIZES),
+            *(Block({**CHACHA, "size": s}, rate(3000, "MiB/s"), ENDS) for s in SIZES),
             Block(resumed(), rate(14_000)),
         ],
         implementations=BUILDS,
@@ -735,12 +740,17 @@ SMALL: Final = MadeRun(
 )
 
 
-def write_small(root: Path) -> Path:
-    """Writes a run of one scenario and its report, for tests that render again and again."""
+def write_small(root: Path, *earlier: str) -> Path:
+    """Writes a run of one scenario and its report, for tests that render again and again.
+
+    `earlier` are days of more runs with the same figures. Returns the folder of the newest report.
+    """
     shutil.copy(ROOT / "config.toml", root)
     write_hosts(root)
-    write_made(root / "data" / "runs", SMALL)
-    page = new_report(root, [SMALL.id])
+    for day in (*earlier, SMALL.id[:10]):
+        run = replace(SMALL, id=f"{day}{SMALL.id[10:]}")
+        write_made(root / "data" / "runs", run)
+        page = new_report(root, [run.id])
     with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
         render_reports(root, check=False)
     return page.parent
