@@ -1,0 +1,43 @@
+"""Commands of tlsperf in this process: a process of its own takes a second to start."""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import io
+import sys
+import time
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from tlsperf.cli import main
+
+
+class Done(NamedTuple):
+    """The exit code of a command, what it printed, and the processor seconds that it took."""
+
+    code: int
+    out: str
+    errors: str
+    seconds: float
+
+
+def tlsperf(folder: Path, *arguments: str) -> Done:
+    """Runs a command in a folder, as if its terminal were wide."""
+    code, out, errors = 0, io.StringIO(), io.StringIO()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        patch.setenv("COLUMNS", "200")
+        patch.setattr(sys, "argv", ["tlsperf", *arguments])
+        before = time.process_time()
+        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(errors):
+            try:
+                main()
+            except SystemExit as end:
+                code = end.code if isinstance(end.code, int) else int(end.code is not None)
+            finally:
+                gc.enable()  # a command that ends with its process does without
+        spent = time.process_time() - before
+    return Done(code, out.getvalue(), errors.getvalue(), spent)
