@@ -15,12 +15,13 @@ import time
 import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
 from pages import zolas
-from pages.fixture import ROOT, make_site
+from pages.fixture import POST, ROOT, make_site
 from tlsperf.serve import SOON, Build, error_soon, serve
 
 pytestmark = pytest.mark.zola
@@ -29,14 +30,24 @@ PATIENCE = 120
 """Seconds that a busy machine may take for a small site."""
 
 
-@pytest.fixture
-def site(tmp_path: Path) -> Path:
-    return make_site(tmp_path / "site")
+@dataclass(frozen=True)
+class Served:
+    """A site that `tlsperf.site serve` serves."""
+
+    site: Path
+    address: str
+
+    @property
+    def log(self) -> Path:
+        return self.site / "serve.log"
 
 
-@pytest.fixture(params=["current", "old"])
-def served(site: Path, request: pytest.FixtureRequest) -> Iterator[str]:
-    """The address of a site that `tlsperf.site serve` serves; Ctrl+C ends it."""
+@pytest.fixture(scope="module", params=["current", pytest.param("old", marks=pytest.mark.nightly)])
+def served(
+    project: Path, tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest
+) -> Iterator[Served]:
+    """A served site, whose files a test must leave as they were; Ctrl+C ends it."""
+    site = make_site(tmp_path_factory.mktemp("served") / "site", project)
     zola = site / "bin" / "zola"
     zola.parent.mkdir()
     zola.write_text(f'#!/bin/sh\nexec {shlex.join(getattr(zolas, request.param)().command)} "$@"\n')
@@ -46,7 +57,9 @@ def served(site: Path, request: pytest.FixtureRequest) -> Iterator[str]:
         port = free.getsockname()[1]
     path = f"{zola.parent}:{os.environ['PATH']}"
     environment = {**os.environ, "PYTHONPATH": str(ROOT / "tools" / "src"), "PATH": path}
-    command = [sys.executable, "-m", "tlsperf.site", "serve", "--port", str(port)]
+    # Background processes of a shell ignore Ctrl+C.
+    command = ["env", "--default-signal=INT", sys.executable]
+    command += ["-m", "tlsperf.site", "serve", "--port", str(port)]
     with (site / "serve.log").open("wb") as log:
         process = subprocess.Popen(
             command,
@@ -57,7 +70,7 @@ def served(site: Path, request: pytest.FixtureRequest) -> Iterator[str]:
             start_new_session=True,
         )
         try:
-            yield f"http://127.0.0.1:{port}/"
+            yield Served(site, f"http://127.0.0.1:{port}/")
         finally:
             os.killpg(process.pid, signal.SIGINT)  # as a terminal does
             process.wait(PATIENCE)
@@ -86,45 +99,42 @@ def until(holds: Callable[[str], bool], address: str, log: Path, status: int = 2
     raise AssertionError(f"{address}: not in {PATIENCE} s\n{log.read_text()}")
 
 
-def test_a_served_site_follows_its_files_and_has_no_policy(site: Path, served: str) -> None:
-    log = site / "serve.log"
-    page = until(lambda page: "How to cite" not in page and "<main" in page, served, log)
+def test_a_served_site_follows_its_files_and_has_no_policy(served: Served) -> None:
+    page = until(lambda page: "<main" in page, served.address, served.log)
     assert "Content-Security-Policy" not in page  # a policy would block the script that reloads
     assert "livereload" in page
-    post = site / "content" / "blog" / "2026-10-01-clock.md"
-    address = f"{served}blog/{post.stem}/"
-    until(lambda page: "<main" in page, address, log)
-    post.write_text(f"{post.read_text('utf-8')}\nA line more.\n", "utf-8")
-    until(lambda page: "A line more." in page, address, log)
-    assert served.encode() in fetch(f"{served}rss.xml")[1]  # not the port of Zola itself
-    assert fetch(f"{served}nowhere/")[0] == 404
+    post = served.site / "content" / "blog" / f"{POST}.md"
+    address = f"{served.address}blog/{POST}/"
+    until(lambda page: "<main" in page, address, served.log)
+    before = post.read_text("utf-8")
+    post.write_text(f"{before}\nA line more.\n", "utf-8")
+    until(lambda page: "A line more." in page, address, served.log)
+    post.write_text(before, "utf-8")
+    until(lambda page: "<main" in page and "A line more." not in page, address, served.log)
+    # Its own port, not that of Zola.
+    assert served.address.encode() in fetch(f"{served.address}rss.xml")[1]
+    assert fetch(f"{served.address}nowhere/")[0] == 404
 
 
 @pytest.mark.parametrize(
-    ("file", "right", "wrong", "says"),
+    ("file", "after", "wrong", "says"),
     [
-        (
-            "content/blog/2026-10-01-clock.md",
-            "One read",
-            "One {{ nope() }}",
-            "shortcode named `nope`",
-        ),
-        ("templates/page.html", "page.title }}", "page.titel }}", "`page.titel` not found"),
+        (f"content/blog/{POST}.md", "\n+++\n", "\n{{ nope() }}\n", "shortcode named `nope`"),
+        ("templates/page.html", "<article", " {{ page.titel }}", "`page.titel` not found"),
     ],
 )
 def test_a_mistake_is_shown_until_it_is_corrected(
-    site: Path, served: str, file: str, right: str, wrong: str, says: str
+    served: Served, file: str, after: str, wrong: str, says: str
 ) -> None:
-    log, path = site / "serve.log", site / file
-    address = f"{served}blog/2026-10-01-clock/"
-    until(lambda page: "<main" in page, address, log)
+    path, address = served.site / file, f"{served.address}blog/{POST}/"
+    until(lambda page: "<main" in page, address, served.log)
     before = path.read_text("utf-8")
-    assert right in before
-    path.write_text(before.replace(right, wrong, 1), "utf-8")
-    until(lambda page: html.unescape(page).count(says) == 1, address, log, status=500)
-    assert fetch(served)[0] == 500
+    assert after in before
+    path.write_text(before.replace(after, after + wrong), "utf-8")
+    until(lambda page: html.unescape(page).count(says) == 1, address, served.log, status=500)
+    assert fetch(served.address)[0] == 500
     path.write_text(before, "utf-8")
-    until(lambda page: "<main" in page, address, log)
+    until(lambda page: "<main" in page, address, served.log)
 
 
 def test_the_error_of_a_slow_build_is_awaited() -> None:
@@ -137,7 +147,7 @@ def test_the_error_of_a_slow_build_is_awaited() -> None:
     assert error_soon(build) is None
 
 
-def test_a_port_in_use_is_reported(site: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_a_port_in_use_is_reported(capfd: pytest.CaptureFixture[str]) -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
