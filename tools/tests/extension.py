@@ -13,6 +13,7 @@ import subprocess
 import sys
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
 
 ROOT = Path(__file__).resolve().parents[2]
 _NEW_FILE = re.compile(r"^```\w+ file=(\S+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -39,7 +40,8 @@ class Checkout:
         return done.stdout
 
     def follow(self, guide: str) -> set[str]:
-        """Applies every example of a guide; returns the files that it adds or changes."""
+        """Applies every example of a guide; returns the files that it alone adds or changes."""
+        before = self.touched()
         text = (self.folder / "docs" / guide).read_text(encoding="utf-8")
         files, changes = _NEW_FILE.findall(text), _CHANGE.findall(text)
         assert files or changes, f"docs/{guide} has no example: a block with file=PATH or a diff"
@@ -50,26 +52,27 @@ class Checkout:
             path.write_text(content, encoding="utf-8")
         for change in changes:
             self.git("apply", "-", text=change)
-        return self.touched()
+        return self.touched() - before
 
     def generate(self) -> set[str]:
         """Runs the generators that need no run; returns the files that they change."""
         before = {name: (self.folder / name).read_bytes() for name in self.touched()}
-        for module in ("schema", "style"):
-            self.python("-m", f"tlsperf.publish.{module}")
+        program = "from tlsperf.publish import schema, style; schema.main([]); style.main([])"
+        self.python("-c", program)
         now = self.touched()
         return {n for n in now if before.get(n) != (self.folder / n).read_bytes()}
 
-    def python(self, *arguments: str) -> str:
+    def python(self, *arguments: str, cwd: Path | None = None) -> str:
         """Runs Python with the copy's modules; returns its output."""
-        paths = [self.folder / "tools" / part for part in ("src", "tests")]
-        return self.run(sys.executable, *arguments, PYTHONPATH=os.pathsep.join(map(str, paths)))
+        paths = [self.folder / "tools" / part for part in ("src", "tests", "automation")]
+        path = os.pathsep.join(map(str, paths))
+        return self.run(sys.executable, *arguments, cwd=cwd, PYTHONPATH=path)
 
-    def run(self, *command: str, **environment: str) -> str:
+    def run(self, *command: str, cwd: Path | None = None, **environment: str) -> str:
         """Runs a command in the copy, which must succeed; returns its output with its messages."""
         done = subprocess.run(
             command,
-            cwd=self.folder,
+            cwd=cwd or self.folder,
             env=os.environ | environment,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
@@ -84,8 +87,17 @@ class Checkout:
         return {line[3:] for line in lines}
 
 
-def copied(folder: Path, leave_out: tuple[str, ...] = ("data/runs", "content/perf")) -> Checkout:
-    """A scratch copy of the repository without the folders that an example does not need."""
+LEFT_OUT: Final = (
+    "content/",
+    "data/runs/",
+    "data/nightly/",
+    "static/explore/",
+    "tools/tests/pages/",
+)
+
+
+def copied(folder: Path) -> Checkout:
+    """A scratch copy of the repository without the folders that no example needs."""
     listed = subprocess.run(
         ["git", "ls-files", "--cached", "--others", "--exclude-standard"],
         cwd=ROOT,
@@ -95,7 +107,7 @@ def copied(folder: Path, leave_out: tuple[str, ...] = ("data/runs", "content/per
     ).stdout.splitlines()
     for name in listed:
         source = ROOT / name
-        if source.is_file() and not name.startswith(leave_out):
+        if source.is_file() and not name.startswith(LEFT_OUT):
             target = folder / name
             target.parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(source, target)

@@ -1,7 +1,7 @@
 """The guides' examples add a library, a metric, a kind, a raw format and a chart.
 
-Each test follows a guide in a scratch copy of the repository, counts the changed files, and checks
-that the addition works. Files that `make generate` writes do not count.
+One scratch copy of the repository follows all guides. The tests count the files that each changes,
+and check that what it adds works. Files that `make generate` writes do not count.
 """
 
 from __future__ import annotations
@@ -11,126 +11,121 @@ import re
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Iterator
 from pathlib import Path
+from typing import Any, NamedTuple
 
 import pytest
 
 from extension import ROOT, Checkout, copied
-from new_versions import watched
+from project import NEW, PUBLISHED, WIDE
 
-SCHEMAS = {f"data/schema/{name}.schema.json" for name in ("record", "run", "results", "index")}
-REPORT = """\
-import json
-from synthetic import loaded_run, report_of
-from tlsperf.analysis.changes import changes
-from tlsperf.contract.metrics import METRICS
-from tlsperf.contract.record import Observation, Scenario
-from tlsperf.load.run import LoadedRun
+OTHER_GUIDES = ("add-a-metric", "add-a-scenario", "add-a-raw-format", "add-a-chart")
+NEWTLS = "bench/libraries/newtls"
+WORKLOADS = "bench/harness/src/workloads"
+GENERATED = {
+    *(f"data/schema/{name}.schema.json" for name in ("record", "run", "results", "index")),
+    *("static/embed.css", "static/style.css"),
+}
 
-def report(run, openssl, **columns):
-    handshake = Scenario(operation="handshake", protocol="1.3", side="client")
-    rates = {"openssl-3": {handshake: [openssl] * 10}, "rustls-1": {handshake: [300] * 10}}
-    made = loaded_run(run, rates)
-    [unit] = METRICS[columns["metric"]].units_of(columns["operation"])[-1:]
-    frame = made.frame.assign(unit=unit, **columns)
-    return report_of(LoadedRun(made.run, frame), baseline="openssl-3")
 
-def show(now, before):
-    [table] = now.results.tables
-    [row] = table.rows
-    print(json.dumps({
-        "table": [table.anchor, table.title, table.unit, table.better],
-        "row": [row.name, row.anchor],
-        "cells": [[cell.text, cell.ratio.text if cell.ratio else None] for cell in row.cells],
-        "changes": changes(before, now).libraries[0].statement,
-    }))
+class Grown(NamedTuple):
+    """The copy after every guide and `make generate`."""
 
-"""
-"""A program that makes a report of two libraries in one scenario, ten rounds each, and prints its
-table.
-"""
+    checkout: Checkout
+    touched: dict[str, set[str]]
+    """The files that each guide adds or changes."""
+
+    @property
+    def folder(self) -> Path:
+        return self.checkout.folder
+
+    def answers(self, program: str) -> Any:
+        """What a Python program prints as JSON."""
+        return json.loads(self.checkout.python("-c", program))
+
+    def schema(self, name: str) -> dict[str, Any]:
+        text = (self.folder / "data" / "schema" / f"{name}.schema.json").read_text("utf-8")
+        definitions: dict[str, Any] = json.loads(text)["$defs"]
+        return definitions
 
 
 @pytest.fixture(scope="module")
-def target() -> Iterator[Path]:
-    """The folder in which Cargo builds the scratch copies: they share the built packages."""
-    folder = ROOT / "bench" / "target"
-    folder.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(prefix="extension-", dir=folder) as name:
-        yield Path(name)
+def with_library(tmp_path_factory: pytest.TempPathFactory) -> Grown:
+    """The copy after the first guide."""
+    checkout = copied(tmp_path_factory.mktemp("grown"))
+    touched = checkout.follow("add-a-library.md")
+    shutil.copy(checkout.folder / "bench" / "Cargo.lock", checkout.folder / NEWTLS)
+    return Grown(checkout, {"add-a-library": touched})
 
 
-def check(checkout: Checkout, folder: str, target: Path) -> None:
-    """Compiles the crates of a folder; there must be no warning."""
-    manifest = str(checkout.folder / folder / "Cargo.toml")
-    printed = checkout.run(
-        "cargo", "check", "--manifest-path", manifest, CARGO_TARGET_DIR=str(target)
-    )
-    assert "warning" not in printed, printed
-    checkout.run("cargo", "fmt", "--check", "--manifest-path", manifest)
+@pytest.fixture(scope="module")
+def check_of_reports(with_library: Grown, project: Path) -> str:
+    """What `tlsperf render --check` prints of reports with a library that is in none of them."""
+    command = ("-m", "tlsperf.cli", "render", "--check", NEW, WIDE, PUBLISHED)
+    return with_library.checkout.python(*command, cwd=project)
+
+
+@pytest.fixture(scope="module")
+def grown(with_library: Grown, check_of_reports: str) -> Grown:
+    """The copy after every guide and `make generate`."""
+    checkout = with_library.checkout
+    touched = {guide: checkout.follow(f"{guide}.md") for guide in OTHER_GUIDES}
+    assert checkout.generate() <= GENERATED
+    return Grown(checkout, with_library.touched | touched)
 
 
 # --- a library: its folder ---------------------------------------------------------------------
 
 
-NEWTLS = "bench/libraries/newtls/"
-LIBRARY_SCHEMAS = {"data/schema/run.schema.json", "data/schema/results.schema.json"}
+def test_a_library_needs_only_its_folder(grown: Grown) -> None:
+    touched = grown.touched["add-a-library"]
+    assert {name.startswith(f"{NEWTLS}/") for name in touched} == {True}
+    for name in ("run", "results"):
+        assert '"newtls"' in json.dumps(grown.schema(name))
 
 
-@pytest.fixture(scope="module")
-def grown(tmp_path_factory: pytest.TempPathFactory) -> Checkout:
-    """The whole repository with the library of the guide, after `make generate`."""
-    checkout = copied(tmp_path_factory.mktemp("grown"), leave_out=())
-    touched = checkout.follow("add-a-library.md")
-    shutil.copy(checkout.folder / "bench" / "Cargo.lock", checkout.folder / NEWTLS)
-    assert {name for name in touched if not name.startswith(NEWTLS)} == set()
-    assert checkout.generate() == {*LIBRARY_SCHEMAS, "static/embed.css", "static/style.css"}
-    return checkout
+def test_a_new_library_changes_no_report_chart_or_picture(check_of_reports: str) -> None:
+    assert check_of_reports == ""
 
 
-def test_a_library_needs_only_its_folder(grown: Checkout, target: Path) -> None:
-    made = {*LIBRARY_SCHEMAS, "static/embed.css", "static/style.css"}
-    assert {name for name in grown.touched() - made if not name.startswith(NEWTLS)} == set()
-    for name in LIBRARY_SCHEMAS:
-        assert '"newtls"' in (grown.folder / name).read_text()
-    check(grown, NEWTLS, target)
-
-
-def test_a_new_library_changes_no_report_chart_or_picture(grown: Checkout) -> None:
-    grown.python("-m", "tlsperf.cli", "render", "--check")
-
-
-def test_a_new_library_has_its_label_and_colours(grown: Checkout) -> None:
+def test_a_new_library_has_its_label_and_colours(grown: Grown) -> None:
     program = """
+import json
+from new_versions import watched
+from pathlib import Path
+from test_figures import DARK, LIGHT, test_colour_blind_readers_can_distinguish_libraries as distinct
 from tlsperf.contract.text import shown
 from tlsperf.load.importer import implementation_of
 from tlsperf.report.charts.theme import CLASSES, colour_channel
+
 new = shown(implementation_of("newtls-2.1.0"))
-print(new.library, new.label, new.colour, sep="|")
-print(CLASSES["#8a0df6"], *colour_channel([new.colour])["scale"]["range"])
+distinct(LIGHT)
+distinct(DARK)
+print(json.dumps({
+    "shown": [new.library, new.label, new.colour],
+    "chart": [CLASSES["#8a0df6"], *colour_channel([new.colour])["scale"]["range"]],
+    "watched": "newtls-sys" in watched(Path("bench", "libraries")),
+}))
 """
-    assert grown.python("-c", program).splitlines() == [
-        "newtls|NewTLS 2.1.0|newtls",
-        "library-newtls #8a0df6",
-    ]
+    assert grown.answers(program) == {
+        "shown": ["newtls", "NewTLS 2.1.0", "newtls"],
+        "chart": ["library-newtls", "#8a0df6"],
+        "watched": True,
+    }
     style = (grown.folder / "static" / "style.css").read_text()
-    assert style.count(".library-newtls { --library: #8a0df6; }") == 1
-    assert style.count("  .library-newtls { --library: #dd0c49; }") == 1
-    readers = "tests/test_figures.py::test_colour_blind_readers_can_distinguish_libraries"
-    grown.python("-m", "pytest", "-q", "-p", "no:cacheprovider", f"tools/{readers}")
+    for colour in ("#8a0df6", "#dd0c49"):
+        assert style.count(f".library-newtls {{ --library: {colour}; }}") == 1
 
 
-def test_a_new_library_is_built_tested_and_watched(grown: Checkout) -> None:
+def test_a_new_library_is_built_and_tested(grown: Grown) -> None:
     def printed(*arguments: str) -> list[str]:
-        return grown.python("scripts/libraries", *arguments).split()
+        return grown.checkout.python("scripts/libraries", *arguments).split()
 
     assert printed("id")[-1] == "newtls"
     assert "newtls" in printed("id", "own")
     assert "newtls" not in printed("id", "shared")
     assert "tls-newtls" in printed("programs")
     assert "libnewtls-dev" in printed("debian", "own")
-    assert "newtls-sys" in watched(grown.folder / "bench" / "libraries")
     doctor = subprocess.run(
         [grown.folder / "scripts" / "doctor", "--quiet", "more-libraries"],
         capture_output=True,
@@ -141,23 +136,61 @@ def test_a_new_library_is_built_tested_and_watched(grown: Checkout) -> None:
     assert "apt-get install libnewtls-dev" in doctor.stderr
 
 
-# --- a metric: its entry, and where it is measured ---------------------------------------------
+# --- a metric and a kind: an entry, and where they are measured --------------------------------
 
 
-def test_a_metric_touches_two_files(tmp_path: Path, target: Path) -> None:
-    checkout = copied(tmp_path)
-    entry = "tools/src/tlsperf/contract/metrics.py"
-    assert checkout.follow("add-a-metric.md") == {entry, "bench/harness/src/workloads/memory.rs"}
-    assert checkout.generate() <= SCHEMAS
-    schema = json.loads((checkout.folder / "data/schema/record.schema.json").read_text())
-    assert "slack" in schema["$defs"]["Observation"]["properties"]["metric"]["enum"]
-    check(checkout, "bench/harness", target)
+def test_a_metric_touches_two_files(grown: Grown) -> None:
+    metrics = "tools/src/tlsperf/contract/metrics.py"
+    assert grown.touched["add-a-metric"] == {metrics, f"{WORKLOADS}/memory.rs"}
+    assert "slack" in grown.schema("record")["Observation"]["properties"]["metric"]["enum"]
+
+
+def test_a_kind_touches_three_files(grown: Grown) -> None:
+    assert grown.touched["add-a-scenario"] == {
+        f"{WORKLOADS}/construction.rs",
+        f"{WORKLOADS}/mod.rs",
+        "tools/src/tlsperf/contract/operations.py",
+    }
+    operations = grown.schema("record")["Scenario"]["properties"]["operation"]["enum"]
+    listed = (grown.folder / WORKLOADS / "mod.rs").read_text()
+    assert re.findall(r'^    \w+ = "([a-z-]+)" => \w+::\w+,$', listed, re.MULTILINE) == operations
+    assert operations[-1] == "construction"
+
+
+def test_reports_show_a_new_metric_and_a_new_kind(grown: Grown) -> None:
     program = """
-Observation(metric="slack", value=1, unit="bytes/connection")
-columns = {"operation": "memory", "metric": "slack"}
-show(report("2026-11-21-a", 500, **columns), report("2026-11-20-a", 600, **columns))
+import json
+from synthetic import loaded_run, report_of
+from tlsperf.analysis.changes import changes
+from tlsperf.contract.metrics import METRICS
+from tlsperf.contract.record import Scenario
+from tlsperf.load.run import LoadedRun
+
+def report(run, openssl, **columns):
+    handshake = Scenario(operation="handshake", protocol="1.3", side="client")
+    rates = {"openssl-3": {handshake: [openssl] * 10}, "rustls-1": {handshake: [300] * 10}}
+    made = loaded_run(run, rates)
+    [unit] = METRICS[columns["metric"]].units_of(columns["operation"])[-1:]
+    frame = made.frame.assign(unit=unit, **columns)
+    return report_of(LoadedRun(made.run, frame), baseline="openssl-3")
+
+def shown(before, **columns):
+    now = report("2026-11-21-a", 500, **columns)
+    [table] = now.results.tables
+    [row] = table.rows
+    change = changes(report("2026-11-20-a", before, **columns), now).libraries[0].statement
+    cells = [[cell.text, cell.ratio.text if cell.ratio else None] for cell in row.cells]
+    head = [table.anchor, table.title, table.unit, table.better]
+    return {"table": head, "row": [row.name, row.anchor], "cells": cells, "changes": change}
+
+print(json.dumps([
+    shown(600, operation="memory", metric="slack"),
+    shown(400, operation="construction", metric="rate"),
+]))
 """
-    assert json.loads(checkout.python("-c", REPORT + program)) == {
+    slack, construction = grown.answers(program)
+    faster = "OpenSSL 3, the same version: 1 faster, 0 slower, 0 unchanged of 1 row"
+    assert slack == {
         "table": [
             "slack-per-connection",
             "Memory slack per connection",
@@ -166,69 +199,56 @@ show(report("2026-11-21-a", 500, **columns), report("2026-11-20-a", 600, **colum
         ],
         "row": ["TLS 1.3 memory, client", "memory-1-3-client-slack"],
         "cells": [["500", None], ["300", "1.67x less (1.66 to 1.67)"]],
-        "changes": "OpenSSL 3, the same version: 1 faster, 0 slower, 0 unchanged of 1 row",
+        "changes": faster,
     }
-
-
-# --- a kind: its file, its line and its words --------------------------------------------------
-
-
-def test_a_kind_touches_three_files(tmp_path: Path, target: Path) -> None:
-    checkout = copied(tmp_path)
-    workloads = "bench/harness/src/workloads"
-    assert checkout.follow("add-a-scenario.md") == {
-        f"{workloads}/construction.rs",
-        f"{workloads}/mod.rs",
-        "tools/src/tlsperf/contract/operations.py",
-    }
-    assert checkout.generate() <= SCHEMAS
-    schema = json.loads((checkout.folder / "data/schema/record.schema.json").read_text())
-    operations = schema["$defs"]["Scenario"]["properties"]["operation"]["enum"]
-    listed = (checkout.folder / workloads / "mod.rs").read_text()
-    assert re.findall(r'^    \w+ = "([a-z-]+)" => \w+::\w+,$', listed, re.MULTILINE) == operations
-    assert operations[-1] == "construction"
-    check(checkout, "bench/harness", target)
-
-    arrows, harness = tmp_path / "arrows", checkout.folder / "bench" / "harness"
-    source = str(harness / "tests" / "arrows.rs")
-    manifest = {"CARGO_MANIFEST_DIR": str(harness)}
-    checkout.run("rustc", "--test", "--edition=2024", source, "-o", str(arrows), **manifest)
-    assert "5 passed" in checkout.run(str(arrows))
-
-    program = """
-Scenario(operation="construction", protocol="1.3", side="client")
-columns = {"operation": "construction", "metric": "rate"}
-show(report("2026-11-21-a", 500, **columns), report("2026-11-20-a", 400, **columns))
-"""
-    assert json.loads(checkout.python("-c", REPORT + program)) == {
+    assert construction == {
         "table": ["construction", "Construction", "operations/s", "higher"],
         "row": ["TLS 1.3 construction, client", "construction-1-3-client"],
         "cells": [["500.0", None], ["300.0", "1.67x slower (1.66 to 1.67)"]],
-        "changes": "OpenSSL 3, the same version: 1 faster, 0 slower, 0 unchanged of 1 row",
+        "changes": faster,
     }
+
+
+@pytest.mark.nightly
+def test_the_examples_in_rust_compile_without_a_warning(grown: Grown, tmp_path: Path) -> None:
+    folder = ROOT / "bench" / "target"
+    folder.mkdir(parents=True, exist_ok=True)
+    harness = grown.folder / "bench" / "harness"
+    with tempfile.TemporaryDirectory(prefix="extension-", dir=folder) as target:
+        # The library's crate has those of the harness, with the metric and the kind.
+        manifest = ("--manifest-path", str(grown.folder / NEWTLS / "Cargo.toml"))
+        printed = grown.checkout.run("cargo", "check", *manifest, CARGO_TARGET_DIR=target)
+        assert re.search("(Checking|Compiling) tls-harness", printed)
+        assert "warning" not in printed, printed
+    for crate in (grown.folder / NEWTLS, harness):
+        grown.checkout.run("cargo", "fmt", "--check", "--manifest-path", str(crate / "Cargo.toml"))
+    arrows, source = str(tmp_path / "arrows"), str(harness / "tests" / "arrows.rs")
+    command = ("rustc", "--test", "--edition=2024", source, "-o", arrows)
+    grown.checkout.run(*command, CARGO_MANIFEST_DIR=str(harness))
+    assert re.search(r"[1-9]\d* passed; 0 failed", grown.checkout.run(arrows))
 
 
 # --- a raw format: its module, and its grammar -------------------------------------------------
 
 
-def test_a_raw_format_touches_its_module_and_its_test(tmp_path: Path) -> None:
-    checkout = copied(tmp_path)
-    assert checkout.follow("add-a-raw-format.md") == {
+def test_a_raw_format_touches_its_module_and_its_test(grown: Grown, tmp_path: Path) -> None:
+    assert grown.touched["add-a-raw-format"] == {
         "tools/src/tlsperf/load/formats/tlstoy.py",
         "tools/tests/grammars.py",
     }
-    assert checkout.generate() == set()
-    guide = (checkout.folder / "docs" / "add-a-raw-format.md").read_text()
+    guide = (grown.folder / "docs" / "add-a-raw-format.md").read_text()
     [output] = re.findall(r"```text\n(.*?)```", guide, re.DOTALL)
     (tmp_path / "toy.txt").write_text(output)
     (tmp_path / "wrong.txt").write_text(output + "what is this\n")
     program = """
 from pathlib import Path
+from grammars import GRAMMARS
 from tlsperf.contract.errors import FormatError
-from tlsperf.load.formats import detect
+from tlsperf.load.formats import FOREIGN, detect
 from tlsperf.load.run import load_run
 from tlsperf.publish.runs import import_files
 
+assert set(GRAMMARS) == set(FOREIGN)
 file = Path("toy.txt")
 print(detect(file.read_bytes(), file.name, str(file)).name)
 import_files([file], "openssl-3.6.1", Path("2026-11-21-toy"))
@@ -239,26 +259,29 @@ try:
 except FormatError as error:
     print(error)
 """
-    name, rows, error = checkout.python("-c", program).splitlines()
+    name, rows, error = grown.checkout.python("-c", program, cwd=tmp_path).splitlines()
     assert name == "tlstoy"
     assert rows == "aes-256-gcm-seal-16384 aes-256-gcm-open-16384 1843.25 1790.0"
     assert "4: found 'what is this', expected CIPHER" in error
-    tests = str(checkout.folder / "tools" / "tests" / "test_formats_fuzz.py")
-    settings = str(checkout.folder / "tools" / "pyproject.toml")
-    checkout.python("-m", "pytest", "-c", settings, tests, "-k", "tlstoy or no_format")
+
+
+@pytest.mark.nightly
+def test_a_new_raw_format_passes_the_tests_of_every_format(grown: Grown) -> None:
+    tests = str(grown.folder / "tools" / "tests" / "test_formats_fuzz.py")
+    settings = str(grown.folder / "tools" / "pyproject.toml")
+    grown.checkout.python("-m", "pytest", "-c", settings, tests, "-k", "tlstoy or no_format")
 
 
 # --- a chart: its module, and its line ---------------------------------------------------------
 
 
-def test_a_chart_touches_its_module_and_the_list(tmp_path: Path) -> None:
-    checkout = copied(tmp_path)
+def test_a_chart_touches_its_module_and_the_list(grown: Grown) -> None:
     charts = "tools/src/tlsperf/report/charts"
-    assert checkout.follow("add-a-chart.md") == {f"{charts}/__init__.py", f"{charts}/dots.py"}
-    changed = checkout.git("diff", "--numstat", f"{charts}/__init__.py").split()
+    assert grown.touched["add-a-chart"] == {f"{charts}/__init__.py", f"{charts}/dots.py"}
+    changed = grown.checkout.git("diff", "--numstat", f"{charts}/__init__.py").split()
     assert changed[:2] == ["2", "0"]  # its import, and its line
-    assert checkout.generate() == set()
     program = """
+import json
 import re
 from fixture_run import EXAMPLE
 from tlsperf.contract.results import Results
@@ -271,6 +294,8 @@ svg = draw(drawing.picture, drawing.chart)
 table = next(table for table in results.tables if table.anchor == "transfer")
 cells = [cell for row in table.rows for cell in row.cells if cell.value is not None]
 dots = svg.count("<circle") + len(re.findall("[Mm][^A-Za-z]+Z", svg))
-print(dots == len(cells) > 0, drawing.chart.description)
+print(json.dumps([dots, len(cells), drawing.chart.description]))
 """
-    assert checkout.python("-c", program).startswith("True Dots in MiB/s. ")
+    dots, cells, description = grown.answers(program)
+    assert dots == cells > 0
+    assert description.startswith("Dots in MiB/s. ")
