@@ -1,9 +1,11 @@
 """Rehearses bench.yml on this machine: measure, pack, import, draft, site, pull request.
 
 `python tools/automation/rehearse.py` runs the very steps of the workflow file, job by job, each job
-in a fresh clone of HEAD as on GitHub, with stand-ins for what is GitHub's or a bench host's alone:
+in a fresh clone as on GitHub, with stand-ins for what is GitHub's or a bench host's alone:
 
-- a bare git repository in place of the one on GitHub, and a `gh` that writes down its arguments;
+- a bare git repository in place of the one on GitHub, and a `gh` that writes down its arguments. It
+  has the files of this checkout, with the reports of the made-up project (tools/tests/project.py)
+  in place of the committed ones, and a suite of two short scenarios;
 - actions: a checkout is a clone, an artifact is a folder, a set-up is already done;
 - `sudo … tlsbench host tune|reset` is written down, so that this machine is left as it is;
 - `cargo build` is done already, but for the build of a fork, which is made;
@@ -12,14 +14,15 @@ in a fresh clone of HEAD as on GitHub, with stand-ins for what is GitHub's or a 
   to run: what is measured is not kept, and a busy desk must not stop a rehearsal. Where the host
   is to be unfit, it moves again and the machine is kept busy.
 
-The programs that are built in bench/target/release and the packages in .venv and node_modules are
-lent to the clones. Then each refusal is played: an unfit host, before and after measuring, an
-archive that was changed, a run of another suite, a report that is there already, a fork that
-nobody approved.
+The programs of `--programs` and the packages in .venv and node_modules are lent to the clones. With
+`--all`, each refusal is played too: an unfit host, before and after measuring, an archive that was
+changed, a run of another suite, a report that is there already, a fork that nobody approved. Last, a
+fork that is approved is built and measured.
 """
 
 from __future__ import annotations
 
+import argparse
 import json
 import os
 import re
@@ -35,19 +38,51 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
+from built import RELEASE, ROOT, add_programs
 from workflows import Job, Step, Workflow, read_workflow
 
-ROOT: Final = Path(__file__).parents[2]
 HOST: Final = "x64"
-SUITE: Final = "standard"
+SUITE: Final = "rehearsal"
 """Not quick, whose reports are left out of the pages over all reports."""
 OTHER_SUITE: Final = "quick"
-ROUNDS: Final = "1"
-LAYOUTS: Final = "1"
-"""More would be linked by a build, and the clones have programs only."""
+SHORT: Final = f"""\
+schema = 1
+name = "{SUITE}"
+family = "main"
+description = "Two short scenarios"
+rounds = 1
+measure_seconds = 0.05
+warmup_seconds = 0.0
+implementations = ["tls-rustls-aws-lc-rs", "tls-openssl"]
+
+[[scenarios]]
+operation = "handshake"
+protocol = "1.3"
+cipher_suite = "TLS_AES_256_GCM_SHA384"
+key_exchange = "X25519"
+certificate = ["ecdsa-p256", "rsa-2048"]
+authentication = "server"
+resumption = "none"
+threads = 1
+"""
+"""The suite that is measured: what the steps do does not depend on how much it measures."""
+MADE_UP: Final = """\
+import sys
+from pathlib import Path
+from kept import PROJECT_SOURCES, kept
+from pages.fixture import make_site
+from project import write_project
+site = make_site(Path(sys.argv[1]), kept("project", PROJECT_SOURCES, write_project))
+for post in site.glob("content/blog/2*.md"):
+    post.unlink()
+"""
+"""Writes the site of the made-up project to a folder, without its post, which types comparisons."""
+COMMITTED: Final = ("content/", "data/", "static/", "templates/", "tools/tests/", "config.toml")
+"""What the site of the made-up project is in place of, and what no job needs."""
 REPORT_ON_SITE: Final = "public/perf"
 LENT: Final = (".venv", "node_modules")
-PROGRAMS: Final = Path("bench") / "target" / "release"
+PROGRAMS: Final = RELEASE.relative_to(ROOT)
+"""Where the steps find programs."""
 COMPILED: Final = Path("build") / "matrix" / "target"
 """What builds of forks share: a second rehearsal compiles no C again."""
 
@@ -103,6 +138,7 @@ class Stage:
 
     folder: Path
     workflow: Workflow
+    programs: Path
     values: dict[str, str] = field(
         default_factory=lambda: {
             "inputs.suite || 'standard'": SUITE,
@@ -133,8 +169,6 @@ class Stage:
             **os.environ,
             "PATH": f"{self.folder / 'bin'}:{os.environ['PATH']}",
             "REHEARSAL": str(self.folder),
-            "ROUNDS": ROUNDS,
-            "LAYOUTS": LAYOUTS,
             # The clones' own sources, though the lent .venv was installed from this checkout.
             "PYTHONPATH": "tools/src",
             "GIT_CONFIG_COUNT": "1",
@@ -146,19 +180,31 @@ class Stage:
         return environment
 
 
-def set_stage(folder: Path) -> Stage:
-    """Makes the bare repository with HEAD as its main branch, and the stand-ins."""
-    stage = Stage(folder, read_workflow(ROOT / ".github" / "workflows" / "bench.yml"))
-    run(["git", "clone", "--quiet", "--bare", "--no-hardlinks", str(ROOT), str(stage.origin)])
-    head = run(["git", "rev-parse", "HEAD"], cwd=ROOT).strip()
-    run(["git", "update-ref", "refs/heads/main", head], cwd=stage.origin)
-    run(["git", "symbolic-ref", "HEAD", "refs/heads/main"], cwd=stage.origin)
+def set_stage(folder: Path, programs: Path) -> Stage:
+    """Makes the bare repository, whose main branch has one commit, and the stand-ins."""
+    stage = Stage(folder, read_workflow(ROOT / ".github" / "workflows" / "bench.yml"), programs)
+    write_state(state := folder / "state")
+    run(["git", "init", "--quiet", "--initial-branch=main"], cwd=state)
+    commit(state, state / "bench" / "suites" / f"{SUITE}.toml", SHORT, everything=True)
+    run(["git", "clone", "--quiet", "--bare", str(state), str(stage.origin)])
     (folder / "bin").mkdir()
     for name, text in (("gh", GH), ("sudo", SUDO), ("cargo", CARGO)):
         path = folder / "bin" / name
         path.write_text(text)
         path.chmod(0o755)
     return stage
+
+
+def write_state(state: Path) -> None:
+    """Writes the files of this checkout to a folder, with the site of the made-up project."""
+    paths = [str(ROOT / "tools" / part) for part in ("src", "tests")]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(paths)}
+    run([sys.executable, "-c", MADE_UP, str(state)], env=environment)
+    listed = run(["git", "ls-files", "--cached", "--others", "--exclude-standard"]).splitlines()
+    for name in ["data/libraries.toml", *(it for it in listed if not it.startswith(COMMITTED))]:
+        if (ROOT / name).is_file():
+            (state / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(ROOT / name, state / name)
 
 
 def play(stage: Stage, job: Job, name: str | None = None, busy_from: str | None = None) -> Path:
@@ -182,7 +228,7 @@ def play(stage: Stage, job: Job, name: str | None = None, busy_from: str | None 
                 host.enter_context(busy())
             try:
                 if step.run is None:
-                    act(stage, step, clone)
+                    act(stage, step, clone, job)
                 else:
                     environment = stage.environment(stage.workflow.env, job.env, step.env)
                     command = ["bash", "-e", "-o", "pipefail", "-c", step.run]
@@ -195,13 +241,13 @@ def play(stage: Stage, job: Job, name: str | None = None, busy_from: str | None 
     return clone
 
 
-def act(stage: Stage, step: Step, clone: Path) -> None:
-    """The stand-in for an action."""
+def act(stage: Stage, step: Step, clone: Path, job: Job) -> None:
+    """The stand-in for an action of a job."""
     artifacts = stage.folder / "artifacts"
     match step.action:
         case "actions/checkout":
             run(["git", "clone", "--quiet", "--depth=1", f"file://{stage.origin}", str(clone)])
-            lend(clone)
+            lend(clone, stage.programs if job.self_hosted else None)
         case "actions/upload-artifact":
             target = artifacts / stage.fill(step.inputs["name"])
             shutil.copytree(clone / step.inputs["path"], target)
@@ -212,20 +258,21 @@ def act(stage: Stage, step: Step, clone: Path) -> None:
             raise RehearsalError(f"the rehearsal does not know the action {action}")
 
 
-def lend(clone: Path) -> None:
+def lend(clone: Path, programs: Path | None) -> None:
     """Gives a clone what is built and installed here, and lets make see that it is up to date."""
     for name in LENT:
         if (ROOT / name).exists():
             (clone / name).symlink_to(ROOT / name)
     exclude = clone / ".git" / "info" / "exclude"
     exclude.write_text("".join(f"/{name}\n" for name in LENT))
-    (clone / PROGRAMS).mkdir(parents=True)
-    (ROOT / COMPILED).mkdir(parents=True, exist_ok=True)
-    (clone / COMPILED).parent.mkdir(parents=True)
-    (clone / COMPILED).symlink_to(ROOT / COMPILED)
-    for path in (ROOT / PROGRAMS).glob("tls*"):
-        if not path.suffix and path.is_file():
-            shutil.copy2(path, clone / PROGRAMS)
+    if programs:
+        (ROOT / COMPILED).mkdir(parents=True, exist_ok=True)
+        (clone / COMPILED).parent.mkdir(parents=True)
+        (clone / COMPILED).symlink_to(ROOT / COMPILED)
+        (clone / PROGRAMS).mkdir(parents=True)
+        for path in programs.glob("tls*"):
+            if not path.suffix and path.is_file():
+                shutil.copy2(path, clone / PROGRAMS)
     # Older than the marks in .venv and node_modules, or make would install them from the clone.
     for path in (*(clone / "tools").glob("requirements*.txt"), clone / "tools" / "pyproject.toml"):
         os.utime(path, (0, 0))
@@ -254,9 +301,11 @@ def expect(condition: object, message: str) -> None:
     print(f"ok: {message}", flush=True)
 
 
-def rehearse(folder: Path) -> None:
-    """The whole play; RehearsalError where it does not go as written."""
-    stage = set_stage(folder)
+def rehearse(folder: Path, programs: Path, refusals: bool = False) -> None:
+    """The play, with what is refused if that is wanted; RehearsalError where it does not go as
+    written.
+    """
+    stage = set_stage(folder, programs)
     jobs = stage.workflow.jobs
     play(stage, jobs["measure"])
     expect(stage.said("sudo") == "tune\nreset\n", "the host is tuned once and reset once")
@@ -284,9 +333,10 @@ def rehearse(folder: Path) -> None:
     expect("| headline |" in body, "the pull request shows headline figures")
     expect("arning" in body, "the pull request names warnings")
 
-    refuse_unfit_host(stage)
-    refuse_other_runs(stage)
-    measure_fork(stage)
+    if refusals:
+        refuse_unfit_host(stage)
+        refuse_other_runs(stage)
+        measure_fork(stage)
 
 
 def check_branch(stage: Stage, branch: str) -> None:
@@ -294,7 +344,7 @@ def check_branch(stage: Stage, branch: str) -> None:
     clone = stage.folder / "checked"
     origin = f"file://{stage.origin}"
     run(["git", "clone", "--quiet", "--depth=1", "--branch", branch, origin, str(clone)])
-    lend(clone)
+    lend(clone, None)
     environment = stage.environment()
     for check in (["render", "--check"], ["validate"]):
         run([".venv/bin/tlsperf", *check], cwd=clone, env=environment)
@@ -320,7 +370,8 @@ def refuse_other_runs(stage: Stage) -> None:
     """Each archive that must not be published, refused by the very step of the workflow."""
     (archive,) = (stage.folder / "artifacts" / f"run-{HOST}").glob("*.tar.gz")
     clone = stage.folder / "refused"
-    act(stage, stage.workflow.jobs["draft"].steps[0], clone)
+    measure = stage.workflow.jobs["measure"]
+    act(stage, measure.steps[0], clone, measure)
     copy = clone / "build" / archive.name
 
     def refused(expected: str, why: str, suite: str = SUITE) -> None:
@@ -367,7 +418,6 @@ def measure_fork(stage: Stage) -> None:
     """With `source` and `revision`, a fork that an administrator lists is measured, no other."""
     revision = fork_of_rustls(stage.folder / "fork")
     stage.values |= {
-        "inputs.suite || 'standard'": OTHER_SUITE,
         "inputs.source": f"rustls={FORK}",
         "inputs.revision": revision,
     }
@@ -396,14 +446,14 @@ def measure_fork(stage: Stage) -> None:
     expect(fetched == revision, "the commit that was asked for is fetched")
     (archive,) = artifact.glob("*.tar.gz")
     reader = stage.folder / "reader"
-    act(stage, measure.steps[0], reader)
+    act(stage, measure.steps[0], reader, measure)
     tlsperf = [str(reader / ".venv" / "bin" / "tlsperf")]
     print(run([*tlsperf, "import", str(archive)], cwd=reader, env=stage.environment()))
     described = reader / "data" / "runs" / archive.name.removesuffix(".tar.gz") / "run.toml"
     measured = tomllib.loads(described.read_text(encoding="utf-8"))
     builds = [it["id"] for it in measured["implementations"] if it["library"] == "rustls"]
     expect(len(builds) == 2 and "local" in builds[1], "the fork is measured beside the release")
-    expect(measured["suite"]["name"] == f"{OTHER_SUITE}-part", "the run is no run of the suite")
+    expect(measured["suite"]["name"] == f"{SUITE}-part", "the run is no run of the suite")
 
 
 def fork_of_rustls(folder: Path) -> str:
@@ -421,12 +471,12 @@ def fork_of_rustls(folder: Path) -> str:
     return run(["git", "rev-parse", "HEAD"], cwd=folder).strip()
 
 
-def commit(clone: Path, path: Path, text: str) -> None:
-    """Adds a text to a file of the clone, as a commit."""
+def commit(clone: Path, path: Path, text: str, everything: bool = False) -> None:
+    """Adds a text to a file of the clone, as a commit; with all other files if that is wanted."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("a", encoding="utf-8") as file:
         file.write(text)
-    run(["git", "add", str(path)], cwd=clone)
+    run(["git", "add", "--all" if everything else str(path)], cwd=clone)
     identity = ["-c", "user.name=rehearsal", "-c", "user.email=rehearsal@example.org"]
     run(["git", *identity, "commit", "--quiet", "--message", "Another"], cwd=clone)
 
@@ -480,9 +530,15 @@ def rehearsed(name: str, rehearsal: Callable[[Path], None]) -> int:
 
 
 def main() -> int:
+    parser = argparse.ArgumentParser(description="Rehearses bench.yml on this machine.")
+    parser.add_argument("--all", action="store_true", help="play what is refused, and forks, too")
+    add_programs(parser)
+    arguments = parser.parse_args()
     if STILL not in os.environ:
         return at_rest()
-    return rehearsed("the rehearsal", rehearse)
+    return rehearsed(
+        "the rehearsal", lambda folder: rehearse(folder, arguments.programs, arguments.all)
+    )
 
 
 if __name__ == "__main__":

@@ -19,8 +19,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from built import RELEASE, ROOT
 from rehearse import (
-    ROOT,
     RehearsalError,
     commit,
     expect,
@@ -87,7 +87,7 @@ def set_stage(folder: Path) -> Stage:
     stage = Stage(folder)
     action = folder / "action"
     run(["git", "clone", "--quiet", "--depth=1", f"file://{ROOT}", str(action)])
-    lend(action)
+    lend(action, RELEASE)
     fork_of_rustls(stage.library)
     (folder / "bin").mkdir()
     for name, text in (("sudo", WRITES_DOWN), ("rustup", WRITES_DOWN), ("cargo", CARGO)):

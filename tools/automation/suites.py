@@ -1,13 +1,15 @@
-"""Runs every suite in a shortened form and renders a report of each.
+"""Runs suites in a shortened form and renders a report of each.
 
-`python tools/automation/suites.py [SUITE…]` runs each suite of bench/suites for one round of short
-blocks, with the programs in bench/target/release, in a scratch folder. There `tlsperf` makes,
-renders and validates its report. No block may fail. The measurements are not kept. Without a name
-it runs all suites whose programs `make libraries` builds.
+`python tools/automation/suites.py` runs a suite of one scenario of each kind that suites have. With
+`--all` it runs each suite whose programs `make libraries` builds, and with names those suites. Each
+runs for one round of short blocks, with the programs of `--programs`, in a scratch folder. There
+`tlsperf` makes, renders, checks and validates its report. No block may fail. The measurements are not
+kept, so nothing else seems to run meanwhile: a busy host would have each round measured twice.
 """
 
 from __future__ import annotations
 
+import argparse
 import os
 import re
 import shutil
@@ -17,15 +19,21 @@ import tempfile
 import time
 import tomllib
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
-ROOT: Final = Path(__file__).parents[2]
-TLSBENCH: Final = ROOT / "bench" / "target" / "release" / "tlsbench"
+import tomlkit
+
+from built import ROOT, add_programs
+from rehearse import STILL, at_rest
+
 SUITES: Final = ROOT / "bench" / "suites"
 TLSPERF: Final = Path(sys.executable).with_name("tlsperf")
 SHORT: Final = {"rounds": "1", "measure_seconds": "0.02", "warmup_seconds": "0.0"}
 MEMORY: Final = 'operation = "memory"'
+KINDS: Final = "kinds"
+"""The name of the suite of one scenario of each kind."""
 EXPECTED: Final = {
+    KINDS: ("latency-histogram.csv", "transfer.svg", "allocated*.svg", "client-hello.svg"),
     "latency": ("latency-histogram.csv", "*-latency.svg"),
     "memory": ("allocated*.svg", "resident*.svg"),
     "post-quantum": ("full-handshakes.svg", "client-hello.svg"),
@@ -64,13 +72,27 @@ def run(command: list[str], folder: Path) -> None:
         raise SuiteError(f"{' '.join(command)}: {done.stdout}{done.stderr}")
 
 
-def play(suite: Path, folder: Path) -> None:
-    """Measures a suite, and makes, renders and validates its report."""
-    name = suite.stem
-    short = folder / "bench" / "suites" / suite.name
-    short.write_text(shortened(suite.read_text(encoding="utf-8")), encoding="utf-8")
+def one_of_each_kind() -> str:
+    """The suite `quick` with the first scenario of each kind that suites have, and one value each."""
+    table = tomllib.loads((SUITES / "quick.toml").read_text(encoding="utf-8"))
+    table |= {"name": KINDS, "family": KINDS, "latency": True, "include": []}
+    scenarios: dict[tuple[str | None, ...], dict[str, Any]] = {}
+    for path in sorted(SUITES.glob("*.toml"), key=lambda path: path.stem):
+        for scenario in tomllib.loads(path.read_text(encoding="utf-8")).get("scenarios", []):
+            first = {key: v[0] if isinstance(v, list) else v for key, v in scenario.items()}
+            operation, resumption = first["operation"], first.get("resumption")
+            protocol = first["protocol"] if operation in ("handshake", "transfer") else None
+            scenarios.setdefault((operation, protocol, resumption), first)
+    return tomlkit.dumps(table | {"scenarios": list(scenarios.values())})
+
+
+def play(name: str, text: str, folder: Path, programs: Path) -> None:
+    """Measures a suite with this text, and makes its report."""
+    short = folder / "bench" / "suites" / f"{name}.toml"
+    short.write_text(shortened(text), encoding="utf-8")
     run_folder = folder / "data" / "runs" / f"shortened-{name}"
-    run([str(TLSBENCH), "run", "--suite", str(short), "--out", str(run_folder)], folder)
+    tlsbench = str(programs / "tlsbench")
+    run([tlsbench, "run", "--suite", str(short), "--out", str(run_folder)], folder)
     measured = tomllib.loads((run_folder / "run.toml").read_text(encoding="utf-8"))
     failed = [w["message"] for w in measured["warnings"] if w["code"] == "failed-blocks"]
     if failed:
@@ -94,9 +116,18 @@ def suites_of_built_programs(folder: Path) -> list[str]:
     return names
 
 
-def main(names: list[str]) -> int:
+def main() -> int:
+    parser = argparse.ArgumentParser(description="Runs suites in a shortened form.")
+    parser.add_argument("suites", nargs="*", metavar="SUITE", help="suite in bench/suites")
+    parser.add_argument("--all", action="store_true", help="all suites of `make libraries`")
+    add_programs(parser)
+    given = parser.parse_args()
+    if STILL not in os.environ:
+        return at_rest()
     started = time.monotonic()
-    suites = [SUITES / f"{name}.toml" for name in names or suites_of_built_programs(SUITES)]
+    names = given.suites or (suites_of_built_programs(SUITES) if given.all else [])
+    texts = {name: (SUITES / f"{name}.toml").read_text(encoding="utf-8") for name in names}
+    texts = texts or {KINDS: one_of_each_kind()}
     with tempfile.TemporaryDirectory(prefix="suites-") as scratch:
         folder = Path(scratch)
         for part in (
@@ -114,24 +145,24 @@ def main(names: list[str]) -> int:
             shutil.copytree(ROOT / "data" / part, folder / "data" / part)
         shutil.copy(ROOT / "config.toml", folder)  # has the site's name for link previews
         try:
-            for suite in suites:
+            for name, text in texts.items():
                 before = time.monotonic()
-                play(suite, folder)
-                print(f"{suite.stem}: {time.monotonic() - before:.1f} s", flush=True)
-            run([str(TLSPERF), "render"], folder)
-            run([str(TLSPERF), "validate"], folder)
-            for suite in suites:
-                [report] = (folder / "content" / "perf").glob(f"*shortened-{suite.stem}")
-                for pattern in ("results.json", "results.csv", *EXPECTED.get(suite.stem, ())):
+                play(name, text, folder, given.programs)
+                print(f"{name}: {time.monotonic() - before:.1f} s", flush=True)
+            for command in (["render"], ["render", "--check"], ["validate"]):
+                run([str(TLSPERF), *command], folder)
+            for name in texts:
+                [report] = (folder / "content" / "perf").glob(f"*shortened-{name}")
+                for pattern in ("results.json", "results.csv", *EXPECTED.get(name, ())):
                     if not list(report.glob(pattern)):
                         found = ", ".join(sorted(path.name for path in report.iterdir()))
-                        raise SuiteError(f"{suite.stem}: its report has no {pattern}, but {found}")
+                        raise SuiteError(f"{name}: its report has no {pattern}, but {found}")
         except SuiteError as error:
             print(f"suites: {error}", file=sys.stderr)
             return 1
-    print(f"{len(suites)} suites measured and rendered in {time.monotonic() - started:.0f} s")
+    print(f"measured and rendered: {', '.join(texts)} in {time.monotonic() - started:.0f} s")
     return 0
 
 
 if __name__ == "__main__":
-    raise SystemExit(main(sys.argv[1:]))
+    raise SystemExit(main())
