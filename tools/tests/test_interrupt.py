@@ -10,15 +10,12 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
-from datetime import date
 from pathlib import Path
 
 import pytest
 
-from fixture_run import ROOT, RUN, write_run
 from tlsperf.publish.files import replace_file
 from tlsperf.publish.render import _interrupts_held_back
-from tlsperf.publish.scaffold import new_report
 
 TLSPERF = Path(sys.executable).with_name("tlsperf")
 SECONDS = 60
@@ -37,18 +34,11 @@ def of_session(session: int) -> set[int]:
     return found
 
 
-@pytest.fixture
-def site(tmp_path: Path) -> Path:
-    """A site with enough reports that another process draws the charts."""
-    shutil.copy(ROOT / "config.toml", tmp_path)
-    first = write_run(tmp_path)
-    described = (first / "run.toml").read_text(encoding="utf-8")
-    for number in range(1, 5):
-        run = f"2026-11-2{number}-run"
-        shutil.copytree(first, first.with_name(run))
-        (first.with_name(run) / "run.toml").write_text(described.replace(RUN, run, 1), "utf-8")
-        new_report(tmp_path, [run], title="A report", on=date.fromisoformat(run[:10]))
-    return tmp_path
+@pytest.fixture(scope="module")
+def site(project: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The made-up project without its charts: drawing them takes seconds."""
+    drawn = shutil.ignore_patterns("*.svg")
+    return Path(shutil.copytree(project, tmp_path_factory.mktemp("site") / "site", ignore=drawn))
 
 
 @pytest.mark.parametrize("after", [0.0, 1.0], ids=["as it starts to draw", "while it draws"])
@@ -59,6 +49,7 @@ def test_an_interrupted_rendering_prints_no_traceback_and_leaves_no_process(
         # Background processes of a shell ignore the signal, and so do their children.
         ["env", "--default-signal=INT", TLSPERF, "render"],
         cwd=site,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
         start_new_session=True,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -73,13 +64,13 @@ def test_an_interrupted_rendering_prints_no_traceback_and_leaves_no_process(
         time.sleep(after)
         os.killpg(command.pid, signal.SIGINT)  # to the whole group, as a terminal does
         _, errors = command.communicate(timeout=SECONDS)
-        assert command.returncode == 130
+        assert command.returncode == 130, errors
         assert "Traceback" not in errors
         assert "KeyboardInterrupt" not in errors
         while of_session(command.pid):  # the resource tracker ends a moment later
             assert time.monotonic() < until, "a process is left"
             time.sleep(0.01)
-        assert list(site.glob("content/perf/*/results.json")) == []
+        assert list(site.glob("content/perf/*/*.svg")) == []
     finally:
         for process in of_session(command.pid):
             os.kill(process, signal.SIGKILL)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from test_scripts import ROOT, SCRIPTS, Desk, git, write
+from test_scripts import ROOT, SCRIPTS, Desk, checkout, git, repository, write
 
 PUSHES = ("git", "cat", "dirname", "bash", "env")
 """All that the job which may push can find, besides gh."""
@@ -130,26 +130,17 @@ fi
 """
 
 
+@pytest.fixture(scope="module")
+def first_origin(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    files = {"content/nightly/_index.md": "a person's", ".gitignore": "/build/\n/.venv/\n"}
+    scripts = ("add-nights", "commit-nights", "store-nights")
+    return repository(tmp_path_factory.mktemp("nights"), scripts, files)
+
+
 @pytest.fixture
-def origin(tmp_path: Path) -> Path:
+def origin(first_origin: Path, tmp_path: Path) -> Path:
     """A repository with the scripts, and without a branch counts."""
-    source = tmp_path / "source"
-    for name in ("add-nights", "commit-nights", "store-nights"):
-        write(source, f"scripts/{name}", (SCRIPTS / name).read_text())
-        (source / "scripts" / name).chmod(0o755)
-    write(source, "content/nightly/_index.md", "a person's")
-    write(source, ".gitignore", "/build/\n/.venv/\n")
-    git(source, "init", "--quiet", "--initial-branch=main")
-    git(source, "add", "--all")
-    git(source, "commit", "--quiet", "--message", "First")
-    git(tmp_path, "clone", "--quiet", "--bare", str(source), "origin.git")
-    return tmp_path / "origin.git"
-
-
-def checkout(origin: Path, name: str) -> Path:
-    """A shallow checkout, as on GitHub."""
-    git(origin.parent, "clone", "--quiet", "--depth=1", f"file://{origin}", name)
-    return origin.parent / name
+    return Path(shutil.copytree(first_origin, tmp_path / "origin.git"))
 
 
 def commit(desk: Desk, origin: Path, night: str, file: str = "run.toml") -> Path:
@@ -228,6 +219,15 @@ def test_the_site_takes_the_nights_and_nothing_else_of_the_branch(desk: Desk, or
     assert (site / "data/nightly/main-branch/2026-11-24-rustls/run.toml").exists()
 
 
+@pytest.fixture(scope="module")
+def second_night(first_origin: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The checkout of the job that has added a second night, beside its origin."""
+    folder = tmp_path_factory.mktemp("second")
+    desk, origin = Desk(folder), Path(shutil.copytree(first_origin, folder / "origin.git"))
+    assert store(desk, origin, commit(desk, origin, "2026-11-24-rustls")).returncode == 0
+    return commit(desk, origin, "2026-11-25-rustls")
+
+
 @pytest.mark.parametrize(
     "path",
     [
@@ -239,11 +239,11 @@ def test_the_site_takes_the_nights_and_nothing_else_of_the_branch(desk: Desk, or
     ],
 )
 def test_a_commit_that_changes_more_than_new_nights_is_not_pushed(
-    desk: Desk, origin: Path, path: str
+    desk: Desk, second_night: Path, path: str
 ) -> None:
-    assert store(desk, origin, commit(desk, origin, "2026-11-24-rustls")).returncode == 0
+    origin = Path(shutil.copytree(second_night.parent / "origin.git", desk.folder / "origin.git"))
+    found = Path(shutil.copytree(second_night, desk.folder / "found"))
     before = git(origin, "rev-parse", "counts")
-    found = commit(desk, origin, "2026-11-25-rustls")
     git(found, "switch", "--quiet", "--force", "counts")
     (found / path).parent.mkdir(parents=True, exist_ok=True)
     if path.endswith("link"):
@@ -252,15 +252,8 @@ def test_a_commit_that_changes_more_than_new_nights_is_not_pushed(
         (found / path).write_text("changed")
     git(found, "add", "--force", path)
     git(found, "commit", "--quiet", "--amend", "--no-edit")
-    git(
-        found,
-        "bundle",
-        "create",
-        "--quiet",
-        "build/nights/counts.bundle",
-        "counts",
-        f"^{before.strip()}",
-    )
+    bundle = ("build/nights/counts.bundle", "counts", f"^{before.strip()}")
+    git(found, "bundle", "create", "--quiet", *bundle)
     done = store(desk, origin, found)
     assert done.returncode == 1
     assert "store-nights: refused: found " in done.stderr

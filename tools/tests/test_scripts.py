@@ -6,12 +6,11 @@ import os
 import re
 import shutil
 import subprocess
-from collections.abc import Mapping
+import sys
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import pytest
-
-from tlsperf.publish.render import _INDEX, _PREVIEW, _SCOREBOARD
 
 ROOT = Path(__file__).parents[2]
 SCRIPTS = ROOT / "scripts"
@@ -55,27 +54,29 @@ def desk(tmp_path: Path) -> Desk:
 # --- doctor --------------------------------------------------------------------------------------
 
 
-def test_the_doctor_states_how_to_install_gnutls(desk: Desk) -> None:
-    for answer in ("exit 1", 'echo "3.7.3"'):
-        desk.program("pkg-config", answer)
-        done = desk.run(SCRIPTS / "doctor", "--quiet", "more-libraries")
-        assert done.returncode == 1
-        assert "3.7.4 or later" in done.stderr
-        assert "apt-get install libgnutls28-dev" in done.stderr
-    desk.program("pkg-config", 'echo "3.10.0"')
-    done = desk.run(SCRIPTS / "doctor", "more-libraries")
-    assert "GnuTLS     3.10.0" in done.stdout
-    assert "libgnutls28-dev" not in done.stderr
-
-
-def bare(desk: Desk, user: int) -> dict[str, str]:
+def bare(desk: Desk, user: int, *more: str) -> dict[str, str]:
     """An environment for a user without the programs that the doctor looks for."""
-    for name in ("bash", "sort", "head", "grep", "dirname"):
+    for name in ("bash", "sort", "head", "grep", "dirname", *more):
         path = desk.folder / "bin" / name
         if not path.exists():
             path.symlink_to(str(shutil.which(name)))
     desk.program("id", f"echo {user}")
     return {"PATH": str(desk.folder / "bin")}
+
+
+def test_the_doctor_states_how_to_install_gnutls(desk: Desk) -> None:
+    env = bare(desk, 0, "env")
+    (desk.folder / "bin" / "python3").symlink_to(sys.executable)
+    for answer in ("exit 1", 'echo "3.7.3"'):
+        desk.program("pkg-config", answer)
+        done = desk.run(SCRIPTS / "doctor", "--quiet", "more-libraries", env=env)
+        assert done.returncode == 1
+        assert "3.7.4 or later" in done.stderr
+        assert "apt-get install libgnutls28-dev" in done.stderr
+    desk.program("pkg-config", 'echo "3.10.0"')
+    done = desk.run(SCRIPTS / "doctor", "more-libraries", env=env)
+    assert "GnuTLS     3.10.0" in done.stdout
+    assert "libgnutls28-dev" not in done.stderr
 
 
 def test_the_doctor_lists_as_root_what_make_installs(desk: Desk) -> None:
@@ -538,15 +539,21 @@ def test_a_runner_that_is_not_registered_is_reported(desk: Desk, used_host: Path
 # --- commit-report, open-pull-request ------------------------------------------------------------
 
 REPORT = "2026-11-21-standard-x64"
-WRITTEN = (
-    f"data/runs/{REPORT}/run.toml",
-    f"data/runs/{REPORT}/raw/records.jsonl",
-    f"content/perf/{REPORT}/results.json",
-    "content/hosts/x64/index.md",
-    *(f"data/{name}" for name in _INDEX),
-    *(_PREVIEW, _SCOREBOARD, "bench/Cargo.lock"),
-)
-"""The files that a draft writes, with all those over all reports."""
+
+
+def written(project: Path) -> list[str]:
+    """The files that a draft writes, with all those over all reports."""
+    over_all = [path for path in project.glob("data/*") if path.suffix in (".json", ".csv")]
+    over_all += project.glob("static/*")
+    assert len(over_all) > 5
+    return [
+        f"data/runs/{REPORT}/run.toml",
+        f"data/runs/{REPORT}/raw/records.jsonl",
+        f"content/perf/{REPORT}/results.json",
+        "content/hosts/x64/index.md",
+        "bench/Cargo.lock",
+        *(str(path.relative_to(project)) for path in over_all),
+    ]
 
 
 def git(folder: Path, *arguments: str) -> str:
@@ -561,36 +568,57 @@ def write(folder: Path, path: str, text: str) -> None:
     (folder / path).write_text(text)
 
 
-@pytest.fixture
-def drafted(tmp_path: Path) -> Path:
-    """A shallow checkout, as on GitHub, in which `make draft` has written a report."""
-    source = tmp_path / "source"
-    for name in ("commit-report", "open-pull-request"):
+def repository(folder: Path, scripts: Sequence[str], files: Mapping[str, str]) -> Path:
+    """Makes `origin.git` below the folder, as on GitHub, with these scripts and files."""
+    source = folder / "source"
+    for name in scripts:
         write(source, f"scripts/{name}", (SCRIPTS / name).read_text())
         (source / "scripts" / name).chmod(0o755)
-    write(source, "bench/Cargo.lock", "old")
-    write(source, "static/preview.png", "old")
-    write(source, "data/runs/2025-01-01-earlier/raw/a.txt", "1")
-    write(source, ".gitignore", "/build/\n")
+    for name, text in files.items():
+        write(source, name, text)
     git(source, "init", "--quiet", "--initial-branch=main")
     git(source, "add", "--all")
     git(source, "commit", "--quiet", "--message", "First")
     git(source, "commit", "--quiet", "--allow-empty", "--message", "Second")
-    git(tmp_path, "clone", "--quiet", "--bare", str(source), "origin.git")
-    checkout = tmp_path / "checkout"
-    git(tmp_path, "clone", "--quiet", "--depth=1", f"file://{tmp_path}/origin.git", str(checkout))
-    for path in WRITTEN:
-        write(checkout, path, "new")
+    git(folder, "clone", "--quiet", "--bare", str(source), "origin.git")
+    return folder / "origin.git"
+
+
+def checkout(origin: Path, name: str) -> Path:
+    """A shallow checkout beside its origin, as on GitHub."""
+    git(origin.parent, "clone", "--quiet", "--depth=1", f"file://{origin}", name)
+    return origin.parent / name
+
+
+@pytest.fixture(scope="module")
+def every_draft(project: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A shallow checkout in which `make draft` has written a report, beside its origin."""
+    files = {
+        "bench/Cargo.lock": "old",
+        "static/preview.png": "old",
+        "data/runs/2025-01-01-earlier/raw/a.txt": "1",
+        ".gitignore": "/build/\n",
+    }
+    scripts = ("commit-report", "open-pull-request")
+    origin = repository(tmp_path_factory.mktemp("drafted"), scripts, files)
+    made = checkout(origin, "checkout")
+    for path in written(project):
+        write(made, path, "new")
     for name, text in (("report", f"{REPORT}\n"), ("title", "A $(title)\n"), ("body.md", "x\n")):
-        write(checkout, f"build/draft/{name}", text)
-    return checkout
+        write(made, f"build/draft/{name}", text)
+    return made
+
+
+@pytest.fixture
+def drafted(every_draft: Path, tmp_path: Path) -> Path:
+    shutil.copytree(every_draft.parent / "origin.git", tmp_path / "origin.git")
+    return Path(shutil.copytree(every_draft, tmp_path / "checkout"))
 
 
 def propose(desk: Desk, drafted: Path) -> subprocess.CompletedProcess[str]:
     """Commits the draft, and opens the pull request from a separate checkout."""
     assert desk.run(drafted / "scripts/commit-report").returncode == 0
-    fresh = desk.folder / "fresh"
-    git(desk.folder, "clone", "--quiet", "--depth=1", f"file://{desk.folder}/origin.git", "fresh")
+    fresh = checkout(desk.folder / "origin.git", "fresh")
     shutil.copytree(drafted / "build/proposal", fresh / "build/proposal")
     desk.program("gh")
     # The job that may push finds no other program.
@@ -602,13 +630,13 @@ def propose(desk: Desk, drafted: Path) -> subprocess.CompletedProcess[str]:
 
 
 def test_a_draft_becomes_a_pull_request_with_all_that_was_written(
-    desk: Desk, drafted: Path
+    desk: Desk, drafted: Path, project: Path
 ) -> None:
     done = propose(desk, drafted)
     assert done.returncode == 0, done.stderr
     origin = desk.folder / "origin.git"
     changed = git(origin, "diff", "--name-only", "main", f"bench/{REPORT}").split()
-    assert sorted(changed) == sorted(WRITTEN)
+    assert sorted(changed) == sorted(written(project))
     assert desk.calls == [
         "gh auth setup-git",
         f"gh pr create --base main --head bench/{REPORT} --title A $(title) "
