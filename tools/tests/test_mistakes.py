@@ -22,6 +22,7 @@ from project import ARM, ROW
 from project import OLD as RUN
 from test_formats import BULK
 
+pytestmark = pytest.mark.xdist_group("mistakes")
 MOST_SECONDS = 2.0
 """Limit of processor time, so that a busy machine does not fail the test."""
 PAGE = f"content/perf/{RUN}/index.md"
@@ -156,7 +157,7 @@ MISTAKES = {
     ),
     "a scenario to compare is none": Mistake(
         "compare openssl-3.5.5 boringssl-29cd934 --scenario handsake",
-        "--scenario handsake: none of\n  TLS 1.3 transfer",
+        "--scenario handsake: none of\n  TLS 1.2 transfer",
     ),
     "a command is misspelt": Mistake("rendr", "No such command 'rendr'. Did you mean 'render'"),
     "an option is misspelt": Mistake("render --chek", "No such option: --chek"),
@@ -234,7 +235,7 @@ MISTAKES = {
             f'runs = ["{RUN}"]\nbaseline = "openssl-3.5.5"\n',
             f'runs = ["{RUN}", "{ARM}"]\nbaseline = "openssl-3.5.5"\n'
             f'[[extra.report.factors]]\nid = "between"\nrow = "{ROW}"\n'
-            'implementation = "openssl-3.5.5"\nover_implementation = "openssl-3.6.1-arm"\n',
+            'implementation = "openssl-3.5.5"\nover_implementation = "openssl-3.6.1"\n',
         ),
     ),
     "an archive to draft from does not exist": Mistake(
@@ -292,9 +293,9 @@ def test_make_check_rejects_the_same_mistakes_as_the_check_of_reports() -> None:
     done = subprocess.run(
         ["make", "--dry-run", "check"], cwd=ROOT, capture_output=True, text=True, check=True
     )
-    assert {".venv/bin/tlsperf render --check", ".venv/bin/tlsperf validate"} <= set(
-        done.stdout.splitlines()
-    )
+    commands = done.stdout.splitlines()
+    for command in (CHECK, "validate"):
+        assert [line for line in commands if line.startswith(f".venv/bin/tlsperf {command}")]
 
 
 def test_all_mistakes_of_a_page_are_listed_together(rendered: Path) -> None:
