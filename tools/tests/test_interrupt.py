@@ -18,7 +18,7 @@ from tlsperf.publish.files import replace_file
 from tlsperf.publish.render import _interrupts_held_back
 
 TLSPERF = Path(sys.executable).with_name("tlsperf")
-SECONDS, PATIENCE = 60, 5
+SECONDS, PATIENCE = 60, 15
 
 
 def of_session(session: int) -> set[int]:
