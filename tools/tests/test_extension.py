@@ -19,7 +19,6 @@ import pytest
 from extension import ROOT, Checkout, copied
 from project import NEW, PUBLISHED, WIDE
 
-pytestmark = pytest.mark.xdist_group("extension")
 OTHER_GUIDES = ("add-a-metric", "add-a-scenario", "add-a-raw-format", "add-a-chart")
 NEWTLS = "bench/libraries/newtls"
 WORKLOADS = "bench/harness/src/workloads"

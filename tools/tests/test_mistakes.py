@@ -22,7 +22,6 @@ from project import ARM, ROW
 from project import OLD as RUN
 from test_formats import BULK
 
-pytestmark = pytest.mark.xdist_group("mistakes")
 MOST_SECONDS = 2.0
 """Limit of processor time, so that a busy machine does not fail the test."""
 PAGE = f"content/perf/{RUN}/index.md"

@@ -11,7 +11,6 @@ import pytest
 
 from test_scripts import ROOT, SCRIPTS, Desk, checkout, git, repository, write
 
-pytestmark = pytest.mark.xdist_group("night_scripts")
 PUSHES = ("git", "cat", "dirname", "bash", "env")
 """All that the job which may push can find, besides gh."""
 

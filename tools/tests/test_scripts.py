@@ -12,7 +12,6 @@ from pathlib import Path
 
 import pytest
 
-pytestmark = pytest.mark.xdist_group("scripts")
 ROOT = Path(__file__).parents[2]
 SCRIPTS = ROOT / "scripts"
 

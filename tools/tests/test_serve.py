@@ -24,7 +24,7 @@ from pages import zolas
 from pages.fixture import POST, ROOT, make_site
 from tlsperf.serve import SOON, Build, error_soon, serve
 
-pytestmark = [pytest.mark.zola, pytest.mark.xdist_group("serve")]
+pytestmark = pytest.mark.zola
 
 PATIENCE = 120
 """Seconds that a busy machine may take for a small site."""
