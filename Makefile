@@ -13,7 +13,7 @@ VENV := .venv
 PYTHON := $(VENV)/bin/python
 TLSPERF := $(VENV)/bin/tlsperf
 RELEASE := bench/target/release
-PYTEST := ../$(PYTHON) -m pytest --numprocesses 2 --dist loadgroup
+PYTEST := ../$(PYTHON) -m pytest --numprocesses 2
 SITE := PYTHONPATH=tools/src python3 -m tlsperf.site
 
 BENCHSTAT := build/bin/benchstat
@@ -115,7 +115,7 @@ test-libraries: libraries more-libraries $(VENV)/.dev ## run `test` and `check` 
 	$(call in_each_library,cargo fmt --check)
 	$(call in_each_library,cargo clippy --release --locked --all-targets --target-dir ../../target -- -D warnings)
 	$(call in_each_library,cargo test --release --locked --target-dir ../../target)
-	$(if $(LIBRARY),,$(PYTHON) tools/automation/suites.py compression early-data layouts libraries post-quantum post-quantum-memory sockets)
+	$(if $(LIBRARY),,$(PYTHON) tools/automation/suites.py --programs $(RELEASE) compression early-data layouts libraries post-quantum post-quantum-memory sockets)
 
 .PHONY: test-servers
 test-servers: tlsbench ## measure nginx and HAProxy of the host once, into build/servers (needs nginx, haproxy and libssl-dev)
@@ -161,8 +161,8 @@ page-trends: $(VENV)/.dev node_modules/.installed chromium ## print weight, word
 	$(PYTHON) tools/benchmarks/page_trends.py
 
 .PHONY: test-suites-all
-test-suites-all: programs $(VENV)/.dev ## run every suite in a shortened form, and render it
-	$(PYTHON) tools/automation/suites.py --all
+test-suites-all: libraries $(VENV)/.dev ## run every suite in a shortened form, and render it
+	$(PYTHON) tools/automation/suites.py --all --programs $(RELEASE)
 
 .PHONY: test-suites
 test-suites: programs $(VENV)/.dev ## run a suite in a shortened form, and render it
@@ -329,5 +329,5 @@ bench-host: ## make this Debian 12 machine a bench host (REPOSITORY=owner/name; 
 rehearse: programs $(VENV)/.dev zola ## run the steps of bench.yml here, in scratch clones
 	$(PYTHON) tools/automation/rehearse.py
 rehearse-all: libraries $(VENV)/.dev zola ## run them with every refusal, and those of action.yml
-	$(PYTHON) tools/automation/rehearse.py --all
+	$(PYTHON) tools/automation/rehearse.py --all --programs $(RELEASE)
 	$(PYTHON) tools/automation/rehearse_action.py

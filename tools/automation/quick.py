@@ -148,7 +148,7 @@ def steps(changed: Sequence[str]) -> Iterator[Step]:
         lint = ["cargo", "clippy", "--quiet", "--locked", "--all-targets", *of_packages]
         yield Step([*lint, "--", "-D", "warnings"], "bench")
     if tests := affected_tests(changed, import_graph()):
-        pytest = [sys.executable, "-m", "pytest", "-n", "2", "--dist", "loadgroup"]
+        pytest = [sys.executable, "-m", "pytest", "-n", "2"]
         yield Step([*pytest, *tests], "tools")
     if packages:
         yield Step(["cargo", "test", "--quiet", "--locked", *of_packages], "bench")

@@ -8,9 +8,11 @@ what is committed in this repository.
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
+from xdist.scheduler.loadscope import LoadScopeScheduling
 
 from kept import PROJECT_SOURCES, ROOT, kept
 from project import write_project
@@ -45,6 +47,21 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     if left_out:
         config.hook.pytest_deselected(items=left_out)
         items[:] = [item for item in items if is_wanted(item)]
+
+
+class ByFile(LoadScopeScheduling):
+    """Gives each worker whole files, and one of them all tests of pages, which share a browser.
+
+    `--dist loadgroup` would do it, but xdist 3.8 writes groups where pytest 9 does not read them.
+    """
+
+    def _split_scope(self, nodeid: str) -> str:
+        path = nodeid.partition("::")[0]
+        return "pages" if path.startswith("tests/pages/") else path
+
+
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> ByFile:
+    return ByFile(config, log)
 
 
 @pytest.fixture(scope="session")

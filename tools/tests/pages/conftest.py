@@ -38,13 +38,6 @@ SITE_SOURCES = (
 )
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Tests of pages share a browser, so that one worker runs all of them."""
-    for item in items:
-        if Path(__file__).parent in item.path.parents:
-            item.add_marker(pytest.mark.xdist_group("pages"))
-
-
 @dataclass(frozen=True)
 class Built:
     """A site as Zola wrote it."""

@@ -32,14 +32,14 @@ _OVER_ALL = (
 )
 _POST = """\
 +++
-title = "On a clock’s cost & more"
+title = "On a clock’s cost & others"
 date = 2026-10-01
 description = "A post, as an example."
 [taxonomies]
 tags = ["method"]
 +++
 
-One read of the clock costs less than one might think; see [the methodology](@/methodology.md).
+A post about one read of the clock; see [the methodology](@/methodology.md).
 
 ```sh
 tlsbench run --suite bench/suites/quick.toml --out data/runs/a-run-of-a-rather-long-name-to-wrap

@@ -133,7 +133,7 @@ def test_an_entry_is_in_short_the_picture_and_the_observations(
 
 
 def test_a_post_is_whole_in_its_entry(site: Built) -> None:
-    assert "One read of the clock costs less than" in site.text("rss.xml")
+    assert "A post about one read of the clock" in site.text("rss.xml")
 
 
 def test_every_row_table_and_chart_has_its_anchor(site: Built, results: dict[str, Any]) -> None:
