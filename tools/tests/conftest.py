@@ -49,7 +49,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         items[:] = [item for item in items if is_wanted(item)]
 
 
-class ByFile(LoadScopeScheduling):
+class ByFile(LoadScopeScheduling):  # type: ignore[misc]  # xdist has no types
     """Gives each worker whole files, and one of them all tests of pages, which share a browser.
 
     `--dist loadgroup` would do it, but xdist 3.8 writes groups where pytest 9 does not read them.
