@@ -58,6 +58,8 @@ fn measure() -> Result<()> {
             child.arg("3600");
             process::answer(child, &())?;
         }
+        "load" => grow("proc/stat", 1_000_000)?,
+        "throttled" => grow(THROTTLED, 1)?,
         "request" => bail!("{text}"),
         "abort" => std::process::abort(),
         "absent" => {
@@ -104,6 +106,21 @@ fn way_of(block: u32) -> String {
         .lines()
         .filter_map(|line| line.strip_prefix("# way: "));
     ways.nth(block as usize).unwrap_or_default().to_owned()
+}
+
+const THROTTLED: &str = "sys/devices/system/cpu/cpu0/thermal_throttle/core_throttle_count";
+
+/// Adds to the first number in a file of the folder `host` beside this program, as a kernel does
+/// while a block is measured.
+fn grow(file: &str, more: u64) -> Result<()> {
+    let path = std::env::current_exe()?.with_file_name("host").join(file);
+    let text = std::fs::read_to_string(&path)?;
+    let mut words = text.split_whitespace();
+    let word = words.find(|word| word.parse::<u64>().is_ok());
+    let word = word.context("no number")?;
+    let grown = word.parse::<u64>()? + more;
+    std::fs::write(path, text.replacen(word, &grown.to_string(), 1))?;
+    Ok(())
 }
 
 /// Whether this program was started twice before; each start creates a file beside it.

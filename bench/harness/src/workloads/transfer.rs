@@ -133,13 +133,14 @@ pub struct Times {
 /// Bytes that look random (xorshift64, Marsaglia 2003), so that a byte lost or moved is noticed.
 fn noise(length: usize) -> Vec<u8> {
     let mut state = 0x9e37_79b9_7f4a_7c15_u64;
-    let mut bytes = vec![0; length];
-    for word in bytes.chunks_mut(8) {
+    let mut bytes = vec![0; length.next_multiple_of(8)];
+    for word in bytes.as_chunks_mut().0 {
         state ^= state << 13;
         state ^= state >> 7;
         state ^= state << 17;
-        word.copy_from_slice(&state.to_le_bytes()[..word.len()]);
+        *word = state.to_le_bytes();
     }
+    bytes.truncate(length);
     bytes
 }
 

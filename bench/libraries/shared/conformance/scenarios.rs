@@ -173,7 +173,6 @@ pub fn transfers() -> Vec<Scenario> {
                 (1000, Some(65_000), None),
                 (1 << 16, Some(1 << 16), None),
                 (1 << 16, Some(1 << 18), Some(4096)),
-                (1 << 20, Some(1 << 24), None),
             ] {
                 scenarios.push(Scenario {
                     operation: Operation::Transfer,
@@ -185,6 +184,12 @@ pub fn transfers() -> Vec<Scenario> {
                 });
             }
         }
+        scenarios.push(Scenario {
+            operation: Operation::Transfer,
+            size: Some(1 << 20),
+            in_flight: Some(1 << 24),
+            ..base.clone()
+        });
         scenarios.push(Scenario {
             operation: Operation::Transfer,
             size: Some(1 << 16),

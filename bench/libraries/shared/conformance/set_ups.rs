@@ -4,18 +4,19 @@ use tls_harness::{
     certificates::{authority, set_up},
     library::{Setup, TlsLibrary},
     record::{Measurement, Metric, Observation, Phase, Record},
-    scenario::{Anchors, Certificate, Scenario, SetUp, Slope, Variant},
+    scenario::{Anchors, Certificate, Scenario, SetUp, Variant},
     session::{self, Expected},
     transport::Transport,
 };
 
 use super::{
     measurements::request,
-    programs::measured_by,
+    programs::{measurements, records_of},
     scenarios::{set_up as scenario, set_ups},
 };
 
-/// Every supported set-up is measured by its phases, whose sum is its time.
+/// Every supported set-up is measured by its phases, whose sum is its time, and the harness' own cost
+/// is recorded.
 pub fn every_set_up_is_measured_by_phase<L: TlsLibrary>(library: &L, program: &str) {
     for scenario in set_ups() {
         if library.unsupported(&scenario).is_some() {
@@ -36,7 +37,16 @@ pub fn every_set_up_is_measured_by_phase<L: TlsLibrary>(library: &L, program: &s
         let has_time = |it: &Observation| {
             it.value > 0.0 || it.phase == Phase::Fixed || it.metric != Metric::DURATION
         };
-        let measure = || measured_by(program, &request(scenario.clone()));
+        let measure = || {
+            let request = request(scenario.clone());
+            let records = records_of(program, &request);
+            let own = records.iter().find_map(|record| match record {
+                Record::Overhead(overhead) => overhead.nanoseconds,
+                _ => None,
+            });
+            assert!(own.is_some_and(|it| it > 0.0), "{name}: {own:?}");
+            measurements(records, &request)
+        };
         let is_timed = |it: &Vec<Measurement>| it[0].observations.iter().all(has_time);
         // A busy host may stop the shorter of the two that make a slope.
         let measured = (0..2).map(|_| measure()).find(is_timed);
@@ -163,26 +173,4 @@ pub fn broken_anchors_and_keys_are_not_loaded<L: TlsLibrary>(library: &L) {
             "a broken anchor"
         );
     }
-}
-
-pub fn the_own_cost_of_set_ups_is_recorded(program: &str) {
-    for scenario in set_ups().into_iter().filter(is_of_all) {
-        let name = scenario.name();
-        let records = super::programs::records_of(program, &request(scenario));
-        let own = records.iter().find_map(|record| match record {
-            Record::Overhead(overhead) => overhead.nanoseconds,
-            _ => None,
-        });
-        assert!(own.is_some_and(|it| it > 0.0), "{name}: {own:?}");
-    }
-}
-
-/// Whether every library supports it.
-fn is_of_all(scenario: &Scenario) -> bool {
-    !matches!(
-        scenario.variant,
-        Some(Variant::SetUp(
-            SetUp::Anchors(_) | SetUp::Slope(Slope::Anchors) | SetUp::PrivateKey
-        ))
-    )
 }

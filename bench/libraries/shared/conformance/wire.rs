@@ -250,20 +250,21 @@ pub fn compression_makes_the_first_flight_of_a_server_smaller<L: TlsLibrary>(lib
             variant: None,
             ..scenario.clone()
         };
-        let bytes = |scenario: &Scenario, side: Side| -> usize {
+        let bytes = |scenario: &Scenario| {
             let counted = counted(library, scenario);
-            let of_side = counted.iter().find(|it| it.scenario.side == Some(side));
-            let first = value(
-                of_side.unwrap(),
-                Phase::Flight1,
-                "wire-bytes",
-                Statistic::Value,
-            );
-            first.unwrap()
+            [Side::Client, Side::Server].map(|side| {
+                let of_side = counted.iter().find(|it| it.scenario.side == Some(side));
+                let first = value(
+                    of_side.unwrap(),
+                    Phase::Flight1,
+                    "wire-bytes",
+                    Statistic::Value,
+                );
+                first.unwrap()
+            })
         };
-        let [client, plain_client] = [&scenario, &plain].map(|it| bytes(it, Side::Client));
+        let [[client, server], [plain_client, plain_server]] = [&scenario, &plain].map(bytes);
         assert_eq!(client, plain_client + 7, "{certificate}");
-        let [server, plain_server] = [&scenario, &plain].map(|it| bytes(it, Side::Server));
         let range = server + 130..=server + 240;
         assert!(
             range.contains(&plain_server),

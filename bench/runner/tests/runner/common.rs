@@ -30,14 +30,22 @@ pub struct Bench {
     pub folder: TempDir,
 }
 
+/// Copies a program and appends text, which has no effect. Another process does: a test that starts a
+/// program at that moment would inherit the open file, and Linux starts no program that is open for
+/// writing.
+pub fn copy(program: &Path, to: &Path, appended: &str) {
+    const COPY: &str = "cp \"$0\" \"$1\" && printf %s \"$2\" >> \"$1\"";
+    let mut shell = Command::new("sh");
+    let copied = shell.args(["-c", COPY]).arg(program).arg(to).arg(appended);
+    let copied = copied.status().unwrap();
+    assert!(copied.success(), "{}: {copied}", program.display());
+}
+
 impl Bench {
     /// Creates a folder with `tlsbench` and the programs of two libraries, `fake-a` and `fake-b`.
     pub fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let place = |program: &Path, name: &str| {
-            let copied = fs::copy(program, folder.path().join(name));
-            copied.unwrap_or_else(|error| panic!("{}: {error}", program.display()));
-        };
+        let place = |program: &Path, name: &str| copy(program, &folder.path().join(name), "");
         // It is an example, which `cargo test` builds and a release build does not.
         let tlsbench = Path::new(env!("CARGO_BIN_EXE_tlsbench"));
         let fake = tlsbench.with_file_name("examples").join("tls-fake");

@@ -66,7 +66,7 @@ fn compared(sides: [&str; 2]) -> Comparison {
 
 #[test]
 fn a_program_does_not_differ_from_itself() {
-    let found = compared(["tls-openssl", "tls-openssl"]);
+    let found = compared(["tls-rustls-ring", "tls-rustls-ring"]);
     assert_eq!(found.rows.len(), 1);
     assert_eq!(found.rows[0].verdict(found.bound), Verdict::NoDifference);
     assert!(!found.is_more());

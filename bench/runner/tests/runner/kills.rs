@@ -1,7 +1,7 @@
-//! Kills the runner 100 times at random moments and resumes it each time. Every finished run has
+//! Kills the runner many times at random moments and resumes it each time. Every finished run has
 //! exactly the requested rounds, no duplicate and no partial line.
 //!
-//!     cargo test -p tlsbench --test runner kills -- --nocapture
+//!     cargo test -p tlsbench --test runner kills -- --nocapture --include-ignored
 
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
@@ -10,11 +10,20 @@ use rand::{RngExt as _, SeedableRng as _};
 
 use crate::common::{Bench, check_finished};
 
-const KILLS: u32 = 100;
 const ROUNDS: u32 = 6;
 
 #[test]
+fn ten_kills_at_random_moments_lose_nothing() {
+    kills_lose_nothing(10);
+}
+
+#[test]
+#[ignore = "nightly: it takes more than a minute"]
 fn a_hundred_kills_at_random_moments_lose_nothing() {
+    kills_lose_nothing(100);
+}
+
+fn kills_lose_nothing(most: u32) {
     let seed = u64::from(std::process::id());
     println!("seed {seed}");
     let mut random = rand_chacha::ChaCha8Rng::seed_from_u64(seed);
@@ -35,7 +44,7 @@ fn a_hundred_kills_at_random_moments_lose_nothing() {
     let undisturbed = start.elapsed().as_secs_f64();
     check_finished(&bench.path("undisturbed"), 2, 2, ROUNDS);
     let (mut kills, mut runs) = (0, 0);
-    while kills < KILLS {
+    while kills < most {
         runs += 1;
         let name = format!("run-{runs}");
         let mut killed_here = 0;
@@ -44,7 +53,7 @@ fn a_hundred_kills_at_random_moments_lose_nothing() {
             // From the first system call until after the end.
             let pause = undisturbed * random.random_range(0.0..1.1);
             std::thread::sleep(Duration::from_secs_f64(pause));
-            if kills < KILLS && runner.try_wait().unwrap().is_none() {
+            if kills < most && runner.try_wait().unwrap().is_none() {
                 runner.kill().unwrap();
                 kills += 1;
                 killed_here += 1;

@@ -19,7 +19,6 @@ const WORKSPACE: &str = r#"
 resolver = "3"
 members = ["libraries/tiny", "tiny-sys", "base-sys"]
 [profile.release]
-lto = "fat"
 codegen-units = 1
 "#;
 
@@ -133,6 +132,13 @@ impl Checkout {
         checkout
     }
 
+    /// The same with link-time optimization, as programs that are measured are built.
+    fn optimized(self) -> Self {
+        let workspace = format!("{WORKSPACE}lto = \"fat\"\n");
+        fs::write(self.0.path("bench/Cargo.toml"), workspace).unwrap();
+        self
+    }
+
     fn places(&self) -> Places {
         Places {
             bench: self.0.path("bench"),
@@ -167,7 +173,16 @@ impl Checkout {
 
 #[test]
 fn linking_again_gives_the_same_programs_byte_for_byte() {
-    let checkout = Checkout::new(SHARED);
+    linking_again_gives_the_same_programs(&Checkout::new(SHARED));
+}
+
+#[test]
+#[ignore = "nightly: it optimizes the standard library four times"]
+fn linking_optimized_programs_again_gives_the_same_ones() {
+    linking_again_gives_the_same_programs(&Checkout::new(SHARED).optimized());
+}
+
+fn linking_again_gives_the_same_programs(checkout: &Checkout) {
     for kind in [LayoutKind::Shifted, LayoutKind::Shared] {
         checkout.link(kind).unwrap();
         let before = checkout.programs(kind);
@@ -205,7 +220,7 @@ fn a_shared_layout_is_recorded_if_the_running_program_has_the_shared_library() {
 
 #[test]
 fn a_shared_library_has_the_objects_of_all_its_packages() {
-    let checkout = Checkout::new(SHARED);
+    let checkout = Checkout::new(SHARED).optimized();
     checkout.link(LayoutKind::Shared).unwrap();
     let has_words = |path: PathBuf| {
         let bytes = fs::read(path).unwrap();

@@ -1,11 +1,13 @@
-//! The build matrix: a miniature checkout for tests without a TLS library, and one real build.
+//! The build matrix: a miniature checkout for tests without a TLS library, and two real builds.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use tempfile::TempDir;
 use tlsbench::implementations::Places;
+use tlsbench::manifest::Run;
 use tlsbench::matrix::{Build, Matrix, Subject, differences, in_layout};
+use tlsbench::plan::Order;
 
 use crate::common::{Bench, check_finished, read_run, scenario, silent_host};
 
@@ -336,6 +338,84 @@ fn packages_that_are_not_recorded_are_never_built() {
     assert_eq!(finished, 0, "a library was installed");
 }
 
+/// The first line of what a compiler says about its version, without its name.
+fn version(compiler: &str) -> String {
+    let output = std::process::Command::new(compiler)
+        .arg("--version")
+        .output();
+    let text = String::from_utf8(output.unwrap().stdout).unwrap();
+    let (_, version) = text.lines().next().unwrap().split_once(' ').unwrap();
+    version.to_owned()
+}
+
+/// Orders a run of `implementations`, in which the program of `toy` measures as `fake-b` does.
+fn order_of_toys(bench: &Bench, checkout: &Checkout, implementations: &str) -> Order {
+    let described = serde_json::json!({
+        "id": "toy-1.0.0", "library": "toy", "version": "1.0.0", "allocator": "system",
+        "rust_compiler": format!("rustc version {}", version("rustc")),
+        "c_compiler": format!("GCC: {}", version("cc")),
+    });
+    let main = format!(
+        "use std::os::unix::process::CommandExt as _;\n\
+         fn main() {{ match std::env::args().nth(1).as_deref() {{\n\
+         Some(\"describe\") => println!(\"{{}}\", {:?}),\n\
+         _ => panic!(\"{{}}\", std::process::Command::new({:?}).arg(\"measure\").exec()) }} }}",
+        described.to_string(),
+        bench.path("fake-b"),
+    );
+    checkout.write("libraries/toy/src/main.rs", &main);
+    bench.suite(1, 0.001, &["one"]);
+    let text = fs::read_to_string(bench.path("suite.toml")).unwrap();
+    let text = text.replace("\"fake-a\", \"fake-b\"", implementations);
+    fs::write(bench.path("suite.toml"), text).unwrap();
+    let mut order = bench.order();
+    order.places.bench = checkout.folder.path().join("bench");
+    order.places.cache = checkout.folder.path().join("cache");
+    order
+}
+
+#[test]
+fn a_build_is_measured_and_recorded_as_found_and_one_that_fails_is_named() {
+    let (bench, checkout) = (Bench::new(), Checkout::new());
+    let failing = TOY.replace("1.0.0", "1.0.1");
+    let all = format!("{{ {TOY} }}, {{ {failing} }}, \"fake-a\"");
+    let order = order_of_toys(&bench, &checkout, &all);
+    tlsbench::run::run(&order, &silent_host(&bench)).unwrap();
+    check_finished(&bench.path("run"), 1, 2, 1);
+    let run = read_run(&bench.path("run"));
+    assert_eq!(run.implementations[0].id, "toy-1.0.0");
+    let [_, lock] = &run.files[..] else {
+        panic!("{:?}", run.files);
+    };
+    assert_eq!(lock.path, "raw/builds/toy-1.0.0.lock");
+    assert_eq!(lock.implementation.as_deref(), Some("toy-1.0.0"));
+    let text = fs::read_to_string(bench.path("run").join(&lock.path)).unwrap();
+    assert!(
+        text.contains("name = \"toy\"\nversion = \"1.0.0\""),
+        "{text}"
+    );
+    failed_build_is_named(&run, "toy-1.0.1", checkout.folder.path());
+}
+
+/// The failed build is reported without a path of this machine.
+fn failed_build_is_named(run: &Run, name: &str, checkout: &Path) {
+    let mut warnings = run.warnings.iter();
+    let warning = warnings.find(|it| it.code == "failed-build").unwrap();
+    let message = &warning.message;
+    let expected = format!("{name} could not be built");
+    assert!(message.starts_with(&expected), "{message}");
+    assert!(!message.contains(checkout.to_str().unwrap()), "{message}");
+}
+
+#[test]
+fn a_run_in_which_every_build_fails_is_an_error() {
+    let (bench, checkout) = (Bench::new(), Checkout::new());
+    let failing = format!("{{ {} }}", TOY.replace("1.0.0", "1.0.1"));
+    let order = order_of_toys(&bench, &checkout, &failing);
+    let error = tlsbench::run::run(&order, &silent_host(&bench)).unwrap_err();
+    assert!(error.to_string().contains("every build failed"), "{error}");
+}
+
 /// The cheapest real build: rustls 0.22 with ring. It is kept between runs of the tests.
 fn real_places(bench: &Bench) -> Places {
     Places {
@@ -347,6 +427,7 @@ fn real_places(bench: &Bench) -> Places {
 }
 
 #[test]
+#[ignore = "nightly: it builds rustls 0.22 and ring"]
 fn an_old_version_is_built_measured_and_recorded_as_found() {
     let bench = Bench::new();
     let failing = "{ library = \"rustls\", version = \"0.22.99\", provider = \"ring\" }";
@@ -379,22 +460,11 @@ fn an_old_version_is_built_measured_and_recorded_as_found() {
     let text = fs::read_to_string(bench.path("run").join(&lock.path)).unwrap();
     assert!(text.contains("name = \"rustls\"\nversion = \"0.22.4\""));
 
-    // The failed build is reported without a path of this machine.
-    let warning = run
-        .warnings
-        .iter()
-        .find(|it| it.code == "failed-build")
-        .unwrap();
-    let message = &warning.message;
-    assert!(
-        message.starts_with("rustls-0.22.99-ring could not be built"),
-        "{message}"
-    );
     let checkout = Path::new(env!("CARGO_MANIFEST_DIR"))
         .canonicalize()
         .unwrap();
     let above = checkout.parent().unwrap().parent().unwrap();
-    assert!(!message.contains(above.to_str().unwrap()), "{message}");
+    failed_build_is_named(&run, "rustls-0.22.99-ring", above);
 
     // The program differs from this request and is rejected.
     let same = asked("library = \"rustls\", version = \"0.22.4\", provider = \"ring\"");
@@ -457,6 +527,7 @@ fn checkout_of_rustls(folder: &Path) {
 }
 
 #[test]
+#[ignore = "nightly: it builds rustls 0.24 and ring"]
 fn a_checkout_whose_providers_are_packages_of_their_own_is_built_and_measured() {
     let bench = Bench::new();
     checkout_of_rustls(&bench.path("rustls"));
@@ -481,21 +552,4 @@ fn a_checkout_whose_providers_are_packages_of_their_own_is_built_and_measured() 
         let own = format!("name = \"{name}\"\nversion = \"0.24.0-dev.2\"\ndependencies");
         assert!(lock.contains(&own), "{lock}");
     }
-}
-
-#[test]
-fn a_run_in_which_every_build_fails_is_an_error() {
-    let bench = Bench::new();
-    bench.suite(1, 0.001, &["one"]);
-    let text = fs::read_to_string(bench.path("suite.toml")).unwrap();
-    let entry = "{ library = \"rustls\", version = \"0.22.99\", provider = \"ring\" }";
-    fs::write(
-        bench.path("suite.toml"),
-        text.replace("\"fake-a\", \"fake-b\"", entry),
-    )
-    .unwrap();
-    let mut order = bench.order();
-    order.places = real_places(&bench);
-    let error = tlsbench::run::run(&order, &silent_host(&bench)).unwrap_err();
-    assert!(error.to_string().contains("every build failed"), "{error}");
 }

@@ -3,7 +3,6 @@
 use std::fs;
 use std::path::Path;
 use std::process::Command;
-use std::time::Duration;
 
 use serde_json::Value;
 use tls_harness::record::{Cause, Record, Status};
@@ -422,29 +421,13 @@ fn rounds_are_measured_until_every_median_is_precise() {
 #[test]
 fn disturbed_rounds_are_repeated_up_to_a_bound_and_then_count_with_a_warning() {
     let bench = Bench::new();
-    bench.suite(6, 0.05, &["one"]);
-    // A host whose cores are throttled many times per round.
-    let root = bench.path("hot-root");
+    // Each block adds to this counter.
+    bench.suite(6, NO_TIME, &["throttled"]);
+    let root = bench.path("host");
     let core = root.join("sys/devices/system/cpu/cpu0/thermal_throttle");
     fs::create_dir_all(&core).unwrap();
-    let counter = core.join("core_throttle_count");
-    let stop = std::sync::atomic::AtomicBool::new(false);
-    std::thread::scope(|scope| {
-        scope.spawn(|| {
-            for count in 0.. {
-                let beside = core.join("next");
-                fs::write(&beside, count.to_string()).unwrap();
-                fs::rename(&beside, &counter).unwrap();
-                if stop.load(std::sync::atomic::Ordering::Relaxed) {
-                    break;
-                }
-                std::thread::sleep(Duration::from_micros(200));
-            }
-        });
-        let ran = bench.run(&Root::new(&root));
-        stop.store(true, std::sync::atomic::Ordering::Relaxed);
-        ran.unwrap();
-    });
+    fs::write(core.join("core_throttle_count"), "0").unwrap();
+    bench.run(&Root::new(&root)).unwrap();
     check_finished(&bench.path("run"), 1, 2, 6);
     let states: Vec<_> = read_records(&bench.path("run"))
         .into_iter()
