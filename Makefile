@@ -46,7 +46,7 @@ quick: $(VENV)/.dev node_modules/.installed ## format what differs from HEAD (SI
 	@$(PYTHON) tools/automation/quick.py $(SINCE)
 
 .PHONY: nightly
-nightly: doctor-nightly test-released test-committed test-costly test-fuzz test-suites-all rehearse-all test-libraries test-matrix test-servers workflows page-trends ## run everything over all data, in the build that measures; takes hours (--keep-going)
+nightly: doctor-test doctor-nightly test-released test-committed test-costly test-fuzz test-suites-all rehearse-all test-libraries test-matrix test-servers workflows page-trends ## run everything over all data, in the build that measures; takes hours (--keep-going)
 
 .PHONY: release-checks
 release-checks: mutants-tools mutants-bench put-back check-pictures ## change the code one place at a time: tests must notice; compare pictures of pages; takes hours
@@ -153,8 +153,8 @@ test-costly: setup $(BENCHSTAT)-$(BENCHSTAT_VERSION) ## run all tests of tools/,
 	cd tools && $(PYTEST) --nightly
 
 .PHONY: test-fuzz
-test-fuzz: $(VENV)/.dev ## test every raw format with 5,000 documents for each test
-	cd tools && $(PYTEST) --hypothesis-profile=nightly tests/test_formats_fuzz.py
+test-fuzz: $(VENV)/.dev ## try each property of formats and statistics with thousands of examples
+	cd tools && $(PYTEST) --hypothesis-profile=nightly -m hypothesis
 
 .PHONY: page-trends
 page-trends: $(VENV)/.dev node_modules/.installed chromium ## print weight, words and length of each kind of page, now, a week and a month ago
@@ -178,11 +178,10 @@ mutants-tools: $(VENV)/.dev ## change the pure cores of tools/ one place at a ti
 
 .PHONY: pictures
 pictures: $(VENV)/.dev node_modules/.installed chromium ## write the twelve pictures anew that `make release-checks` compares with
-	rm -rf tools/tests/pages/pictures
-	-cd tools && ../$(PYTHON) -m pytest tests/pages/check_pictures.py
+	cd tools && ../$(PYTHON) -m pytest tests/pages/check_pictures.py --write-pictures
 
 .PHONY: check
-check: doctor-check $(VENV)/.dev $(VENV)/.build node_modules/.installed build/workflows/instructions.yml ## check format, lint, types, words, workflows, and what changed of data and reports
+check: doctor-check $(VENV)/.dev $(VENV)/.build node_modules/.installed ## check format, lint, types, words, workflows, and what changed of data and reports
 	cd bench && cargo fmt --all --check
 	cd bench && rustfmt --check --edition 2024 libraries/rustls/src/v0_24/lib.rs
 	cd bench && cargo clippy --locked --workspace --all-targets -- -D warnings
@@ -193,11 +192,15 @@ check: doctor-check $(VENV)/.dev $(VENV)/.build node_modules/.installed build/wo
 	node_modules/.bin/biome ci static/explore
 	node_modules/.bin/tsc
 	$(VENV)/bin/typos
-	$(VENV)/bin/zizmor --offline --quiet --persona pedantic .github/workflows action.yml build/workflows
+	$(MAKE) --no-print-directory zizmor
 	$(PYTHON) -m tlsperf.publish.schema --check
 	$(PYTHON) -m tlsperf.publish.style --check
 	$(TLSPERF) validate --changed
 	$(TLSPERF) render --check --changed
+
+.PHONY: zizmor
+zizmor: $(VENV)/.dev build/workflows/instructions.yml
+	$(VENV)/bin/zizmor --offline --quiet --persona pedantic .github/workflows action.yml build/workflows
 
 # --- set-up ----------------------------------------------------------------------------------
 
@@ -294,6 +297,11 @@ $(BENCHSTAT)-$(BENCHSTAT_VERSION):
 .PHONY: validate
 validate: $(VENV)/.tools ## check everything below data/
 	$(TLSPERF) validate
+
+.PHONY: checked-of-target
+checked-of-target: ## take what counts as checked from the branch $TARGET, not from what is proposed to it
+	git fetch --quiet --depth 1 origin "$$TARGET"
+	git checkout FETCH_HEAD -- data/checked.json
 
 .PHONY: summary
 summary: $(VENV)/.tools ## print the changed figures as Markdown (SINCE=origin/main)

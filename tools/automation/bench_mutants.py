@@ -19,7 +19,6 @@ from __future__ import annotations
 import argparse
 import itertools
 import json
-import os
 import shutil
 import subprocess
 from collections.abc import Iterator, Sequence
@@ -99,11 +98,7 @@ def mutate(file: str, entry: dict[str, Any], shard: str | None) -> Found:
     if shard:
         command += ["--shard", shard, "--sharding", "round-robin"]
     command += arguments_of(entry["tests"])
-    # Without symbols a mutant is built in half the time.
-    environment = {**os.environ, "CARGO_PROFILE_DEV_DEBUG": "0"}
-    done = subprocess.run(
-        command, cwd=SCRATCH / "bench", env=environment, capture_output=True, text=True
-    )
+    done = subprocess.run(command, cwd=SCRATCH / "bench", capture_output=True, text=True)
     outcomes = output / "mutants.out" / "outcomes.json"
     if done.returncode not in (0, 2, 3) or not outcomes.exists():  # 2: missed, 3: timed out
         raise MutantsError(f"{file}: cargo-mutants failed\n{done.stdout[-4000:]}{done.stderr}")

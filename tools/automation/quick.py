@@ -9,11 +9,13 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path, PurePosixPath
 from typing import Final
 
@@ -24,8 +26,14 @@ SHARED: Final = frozenset({"tests/project.py", "tests/kept.py", "tests/conftest.
 """All tests depend on these, and these on most modules: a change of a module is not one of all."""
 FOUND_BY_NAME: Final = ("src/tlsperf/load/formats/", "src/tlsperf/publish/exchange/")
 """Packages that import their modules by name, which an import graph does not show."""
+FOLDERS: Final = frozenset({"captured", "docs", "scripts", "suites", "workflows"})
+"""Tests that name one of these folders read what is in it."""
 OF_PAGES: Final = ("templates/", "static/", "content/", "config.toml")
-PAGE_TESTS: Final = ("tests/pages/test_build.py", "tests/pages/test_html.py")
+PAGES: Final = "tests/pages/"
+"""Tests of pages take a minute or two: a module has them run only if it writes pages."""
+WRITES_PAGES: Final = ("src/tlsperf/publish/", "src/tlsperf/site.py", PAGES)
+WORKSPACE: Final = ("openssl", "boringssl", "rustls")
+"""The libraries in the workspace of bench/; the others have their own."""
 
 
 @dataclass(frozen=True)
@@ -35,26 +43,30 @@ class Step:
     command: Sequence[str]
     folder: str = "."
 
+    def __str__(self) -> str:
+        program, *arguments = self.command
+        return " ".join([Path(program).name, *arguments])[:96]
+
     def run(self) -> bool:
         """Whether it succeeds; what it printed is shown with its time."""
         started = time.monotonic()
-        print(f"  {' '.join(str(part) for part in self.command)[:96]}", flush=True)
+        print(f"  {self}", flush=True)
         environment = {**os.environ, "CARGO_TERM_PROGRESS_WHEN": "never"}
         done = subprocess.run(self.command, cwd=ROOT / self.folder, env=environment)
         print(f"  … {time.monotonic() - started:.0f} s", flush=True)
         return done.returncode == 0
 
 
-def changed_files(since: str) -> list[str]:
-    """The files that differ from a commit and still exist, and new ones."""
+def differing(since: str) -> list[str]:
+    """The files that differ from a commit, with removed and new ones."""
     names: set[str] = set()
     for command in (
-        ["git", "diff", "--name-only", "-z", since],
+        ["git", "diff", "--name-only", "--no-renames", "-z", since],
         ["git", "ls-files", "--others", "--exclude-standard", "-z"],
     ):
         done = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True)
         names |= {name for name in done.stdout.split("\0") if name}
-    return sorted(name for name in names if (ROOT / name).is_file())
+    return sorted(names)
 
 
 def dependents(graph: Mapping[str, Sequence[str]], modules: Iterable[str]) -> set[str]:
@@ -82,86 +94,131 @@ def import_graph() -> dict[str, list[str]]:
     return graph
 
 
-def affected_tests(changed: Sequence[str], graph: Mapping[str, Sequence[str]]) -> list[str]:
-    """The test files, relative to tools/, that a change of these files can break."""
+def naming(changed: Sequence[str], texts: Mapping[str, str]) -> set[str]:
+    """The test files with the name of a changed file, or of its folder, in a text or a path."""
+    words = {PurePosixPath(name).name for name in changed}
+    words |= {PurePosixPath(name).parent.name for name in changed} & FOLDERS
+    if not words:
+        return set()
+    pattern = re.compile(f'["/](?:{"|".join(map(re.escape, sorted(words)))})["/]')
+    return {test for test, text in texts.items() if pattern.search(text)}
+
+
+def affected_tests(
+    changed: Sequence[str], graph: Mapping[str, Sequence[str]], texts: Mapping[str, str]
+) -> list[str]:
+    """The test files, relative to tools/, that a change of these files can break.
+
+    `graph` has the importers of each module, `texts` the text of each test file.
+    """
     modules = [name.removeprefix("tools/") for name in changed if name.startswith("tools/")]
     if SHARED & set(modules):
         return ["tests"]
-    found = dependents(graph, [name for name in modules if name.endswith(".py")])
-    tests = {name for name in found if PurePosixPath(name).name.startswith("test_")}
+    code = [name for name in modules if name.endswith(".py")]
+    found = dependents(graph, [name for name in code if name.startswith(WRITES_PAGES)])
+    tests = found | {name for name in dependents(graph, code) if not name.startswith(PAGES)}
+    tests = {name for name in tests if PurePosixPath(name).name.startswith("test_")}
+    apart = (*OF_PAGES, "bench/runner/", "bench/harness/", "data/runs/")
+    others = {name for name in changed if not name.startswith(apart) and not name.endswith(".py")}
+    tests |= naming(sorted(others), texts)
     if any(name.startswith(OF_PAGES) for name in changed):
-        tests |= {*PAGE_TESTS}
+        tests |= {f"{PAGES}test_build.py", f"{PAGES}test_html.py"}
     if any(name.startswith(("templates/", "static/")) for name in changed):
-        tests.add("tests/pages/test_browser.py")
+        tests.add(f"{PAGES}test_browser.py")
+    if any(name.startswith(f"tools/{PAGES}") and name.endswith(".mjs") for name in changed):
+        tests |= {f"{PAGES}test_{name}.py" for name in ("browser", "embed", "explore")}
     if any(name.startswith("static/explore/") for name in changed):
-        tests.add("tests/pages/test_explore.py")
-    if any(name.startswith((".github/", "action.yml", "Makefile")) for name in changed):
-        tests.add("tests/test_workflows.py")
-    if any(name.startswith("scripts/") for name in changed):
-        tests |= {"tests/test_scripts.py", "tests/test_night_scripts.py"}
+        tests.add(f"{PAGES}test_explore.py")
     return sorted(tests)
 
 
 def crates(changed: Sequence[str]) -> list[str]:
-    """The packages of bench/ with a changed file; all for a file that they share."""
+    """The packages of the workspace in bench/ whose tests a change of these files can break."""
+    adapters = {f"tls-{library}" for library in WORKSPACE}
     found: set[str] = set()
     for name in changed:
         match PurePosixPath(name).parts:
-            case ("bench", "harness", *_):
-                found.add("tls-harness")
-            case ("bench", "runner", *_):
+            case ("bench", "harness", *_) | ("bench", "Cargo.toml" | "Cargo.lock"):
+                found |= {"tls-harness", "tlsbench", *adapters}
+            case ("bench", "runner" | "suites", *_):
                 found.add("tlsbench")
-            case ("bench", "libraries", "openssl" | "boringssl" | "rustls" as library, *_):
-                found.add(f"tls-{library}")
             case ("bench", "libraries", "shared", *_):
-                found |= {"tls-openssl", "tls-boringssl", "tls-rustls"}
-            case ("bench", "Cargo.toml" | "Cargo.lock"):
-                found |= {"tls-harness", "tlsbench"}
+                found |= adapters
+            case ("bench", "libraries", library, *_) if library in WORKSPACE:
+                found.add(f"tls-{library}")
     return sorted(found)
 
 
-def steps(changed: Sequence[str]) -> Iterator[Step]:
-    """What to run for these files, cheapest first."""
+def own_workspaces(changed: Sequence[str]) -> list[str]:
+    """The changed libraries outside the workspace of bench/."""
+    parts = [PurePosixPath(name).parts for name in changed]
+    found = {it[2] for it in parts if it[:2] == ("bench", "libraries") and len(it) > 3}
+    return sorted(found - {"shared", *WORKSPACE})
+
+
+def formats(changed: Sequence[str]) -> Iterator[Step]:
+    """Formatters, and files that are made from others."""
     python = [name for name in changed if name.endswith(".py")]
     if python:
         ruff = str(BIN / "ruff")
         settings = ["--config", "tools/pyproject.toml"]
         yield Step([ruff, "format", "--quiet", *settings, *python])
         yield Step([ruff, "check", "--quiet", "--fix", *settings, *python])
-    if packages := crates(changed):
+    if any(name.endswith(".rs") for name in changed):
         yield Step(["cargo", "fmt", "--all"], "bench")
-    if any(name.endswith((".md", ".html", ".py", ".rs", ".js")) for name in changed):
-        yield Step([str(BIN / "typos"), "--quiet", *changed])
     if any(name.startswith("static/explore/") for name in changed):
+        yield Step([str(MODULES / "biome"), "format", "--write", "static/explore"])
+    if any(name.startswith("static/") and name.endswith(".css") for name in changed):
+        yield Step([sys.executable, "-m", "tlsperf.publish.style"])
+    if any(name.startswith("tools/src/tlsperf/contract/") for name in changed):
+        yield Step([sys.executable, "-m", "tlsperf.publish.schema"])
+
+
+def checks(changed: Sequence[str], removed: Sequence[str]) -> Iterator[Step]:
+    """Linters, types, data and tests, cheapest first."""
+    every = [*changed, *removed]
+    if changed:
+        yield Step([str(BIN / "typos"), "--quiet", "--force-exclude", *changed])
+    if any(name.startswith("static/explore/") for name in every):
         yield Step([str(MODULES / "biome"), "ci", "static/explore"])
         yield Step([str(MODULES / "tsc")])
-    if any(name.startswith(".github/") for name in changed):
-        yield Step([str(BIN / "zizmor"), "--offline", "--quiet", ".github/workflows", "action.yml"])
-    if python:
+    if any(name.startswith((".github/", "action.yml", "docs/pull-requests.md")) for name in every):
+        yield Step(["make", "--no-print-directory", "zizmor"])
+    if any(name.endswith(".py") for name in every):
         yield Step([str(BIN / "mypy")], "tools")
         yield Step([str(BIN / "lint-imports"), "--no-cache"], "tools")
-    if any(name.startswith(("content/", "data/")) for name in changed):
+    if any(name.startswith(("content/", "data/")) for name in every):
         yield Step([str(BIN / "tlsperf"), "validate", "--changed"])
         yield Step([str(BIN / "tlsperf"), "render", "--check", "--changed"])
-    of_packages = [argument for name in packages for argument in ("--package", name)]
+    packages = crates(every)
     if packages:
-        lint = ["cargo", "clippy", "--quiet", "--locked", "--all-targets", *of_packages]
+        lint = ["cargo", "clippy", "--quiet", "--locked", "--workspace", "--all-targets"]
         yield Step([*lint, "--", "-D", "warnings"], "bench")
-    if tests := affected_tests(changed, import_graph()):
-        pytest = [sys.executable, "-m", "pytest", "-n", "2"]
-        yield Step([*pytest, *tests], "tools")
+    texts = {
+        str(path.relative_to(ROOT / "tools")): path.read_text(encoding="utf-8")
+        for path in (ROOT / "tools" / "tests").rglob("test_*.py")
+    }
+    if tests := affected_tests(every, import_graph(), texts):
+        yield Step([sys.executable, "-m", "pytest", "--quiet", "-n", "2", *tests], "tools")
     if packages:
+        # Tests of tlsbench start the programs of the libraries.
+        yield Step(["cargo", "build", "--quiet", "--locked", "--workspace"], "bench")
+        of_packages = [argument for name in packages for argument in ("--package", name)]
         yield Step(["cargo", "test", "--quiet", "--locked", *of_packages], "bench")
 
 
 def main(arguments: Sequence[str]) -> int:
     since = arguments[0] if arguments else "HEAD"
-    changed = changed_files(since)
-    print(f"{len(changed)} files differ from {since}")
+    names = differing(since)
+    changed = [name for name in names if (ROOT / name).is_file()]
+    removed = [name for name in names if name not in changed]
+    print(f"{len(names)} files differ from {since}")
     started = time.monotonic()
-    failed = [step for step in steps(changed) if not step.run()]
+    failed = [step for step in chain(formats(changed), checks(changed, removed)) if not step.run()]
+    for library in own_workspaces(names):
+        print(f"not tried here: make more-libraries test-libraries LIBRARY={library}")
     for step in failed:
-        print(f"failed: {' '.join(str(part) for part in step.command)[:200]}", file=sys.stderr)
+        print(f"failed: {step}", file=sys.stderr)
     print(f"{time.monotonic() - started:.0f} s")
     return 1 if failed else 0
 

@@ -13,6 +13,7 @@ import sys
 import tarfile
 import tempfile
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from statistics import median
 from typing import Final, NamedTuple
@@ -81,8 +82,8 @@ def weight(public: Path, page: str, text: str) -> int:
 def measured(public: Path, browser: Browser, scratch: Path) -> list[Measured]:
     """Every page of a built site."""
     texts = pages(public)
-    served = serve(public, scratch)
-    seen = browser.ask("look", base=next(served), pages=[*texts], views=[(WIDTH, "light")])
+    with contextmanager(serve)(public, scratch) as served:
+        seen = browser.ask("look", base=served, pages=[*texts], views=[(WIDTH, "light")])
     heights = {view["page"]: view["height"] for view in seen}
     return [
         Measured(

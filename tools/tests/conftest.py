@@ -35,6 +35,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--committed", action="store_true", help="run tests of any site on the committed one"
     )
+    parser.addoption(
+        "--write-pictures", action="store_true", help="let check_pictures.py write what it compares"
+    )
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

@@ -9,13 +9,12 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Final
 
-import project
-
 ROOT: Final = Path(__file__).resolve().parents[2]
 KEPT: Final = ROOT / "build" / "fixture"
 PROJECT_SOURCES: Final = (
     *(ROOT / "tools" / "src", ROOT / "tools" / "requirements.txt", ROOT / "config.toml"),
-    *(Path(project.__file__), ROOT / "data" / "libraries.toml", ROOT / "data" / "schema"),
+    *(Path(__file__).with_name(f"{name}.py") for name in ("project", "encoded_histogram")),
+    *(ROOT / "data" / "libraries.toml", ROOT / "data" / "schema"),
     *sorted((ROOT / "bench" / "libraries").glob("*/library.toml")),
 )
 """What the made-up project is made of."""
@@ -37,8 +36,10 @@ def kept(name: str, sources: Iterable[Path], make: Callable[[Path], object]) -> 
     with (KEPT / f"{name}.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not folder.exists():
-            for older in KEPT.glob(f"{name}-*"):
-                shutil.rmtree(older)
+            # Another run of the tests may be reading the newest of them.
+            older = sorted(KEPT.glob(f"{name}-*"), key=lambda path: path.stat().st_mtime)
+            for path in older[:-1]:
+                shutil.rmtree(path)
             unfinished = KEPT / f"{name}.unfinished"
             shutil.rmtree(unfinished, ignore_errors=True)
             unfinished.mkdir()

@@ -23,8 +23,8 @@ from typing import Any, Final
 
 import tomlkit
 
+from encoded_histogram import encoded
 from fixture_run import ROOT
-from test_hdr import encoded
 from tlsperf.publish.render import render_reports
 from tlsperf.publish.scaffold import new_report
 
@@ -365,6 +365,7 @@ CLIENT: Final = full("ecdsa-p256", "X25519")
 
 OLD, NEW, ARM = "2026-10-01-server", "2026-11-21-server", "2026-10-02-arm"
 BOTH, WIDE, PUBLISHED = "2026-10-03-hosts", "2026-11-06-builds", "2025-03-01-published"
+LATENCY = "2026-11-04-latency"
 
 RUNS: Final = (
     MadeRun(OLD, "server", SERVER, "main", implementations=OLDER),
@@ -376,7 +377,7 @@ RUNS: Final = (
         "2026-11-03-memory", "memory", [Block({**CLIENT, "operation": "memory"}, memory(20_000))]
     ),
     MadeRun(
-        "2026-11-04-latency",
+        LATENCY,
         "latency",
         [
             Block(CLIENT, latency(9000), histogram=True),

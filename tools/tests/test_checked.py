@@ -77,6 +77,28 @@ def test_a_report_is_looked_at_when_one_that_it_names_changes(
     assert looked_at(root, capsys)[1] == 2
 
 
+def test_a_report_is_looked_at_when_an_earlier_run_on_its_host_changes(
+    root: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Its noise may be from that run."""
+    earlier = root / "data" / "runs" / OLD / "run.toml"
+    later = root / "data" / "runs" / NEW / "run.toml"
+    before = later.read_text("utf-8")
+    later.write_text(before + "# changed\n", encoding="utf-8")
+    assert looked_at(root, capsys)[1] == 1
+    later.write_text(before, encoding="utf-8")
+    earlier.write_text(earlier.read_text("utf-8") + "# changed\n", encoding="utf-8")
+    assert looked_at(root, capsys)[1] == 2
+
+
+def test_what_is_recorded_is_known_from_every_folder(
+    root: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(root / "data")
+    assert looked_at(Path(".."), capsys) == (0, 0)
+    assert check(Path(".."), changed=True) == ([], 0)
+
+
 def test_damaged_raw_data_are_found_though_their_run_was_valid(root: Path) -> None:
     raw = root / "data" / "runs" / NEW / "raw" / "records.jsonl"
     raw.write_bytes(raw.read_bytes().replace(b"5", b"6", 1))

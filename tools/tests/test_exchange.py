@@ -16,7 +16,7 @@ import yaml
 from frictionless.resources import TableResource
 from typer.testing import CliRunner
 
-from project import NEW
+from project import LATENCY, NEW
 from tlsperf.cli import app
 from tlsperf.contract.errors import UserError
 from tlsperf.contract.metrics import METRICS
@@ -27,7 +27,6 @@ from tlsperf.publish.exchange.publication import Publication, read_publication
 
 ROOT = Path(__file__).parents[2]
 COUNTS = "2026-11-08-calls"
-LATENCY = "2026-11-04-latency"
 """A report with metrics of both directions."""
 
 BMF_SCHEMA = {

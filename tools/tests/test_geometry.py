@@ -17,9 +17,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from encoded_histogram import encoded
 from reports import report
 from synthetic import HANDSHAKES, TRANSFERS, Rates, loaded_run, report_of
-from test_hdr import WRITTEN, encoded
+from test_hdr import WRITTEN
 from tlsperf.contract.errors import FormatError
 from tlsperf.contract.metrics import Statistic
 from tlsperf.contract.record import Scenario

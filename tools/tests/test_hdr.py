@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import base64
-import struct
 from itertools import pairwise
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from encoded_histogram import encoded
 from tlsperf.load.hdr import decode
 
 WRITTEN = (
@@ -35,29 +35,6 @@ def test_what_tlsbench_writes_is_read() -> None:
         below += count
     low, high, _ = bins[-1]
     assert low <= 318.975 * 1000 < high
-
-
-def encoded(values: dict[int, int], digits: int = 3) -> str:
-    """A histogram encoded after the description of the format; `values` has counts by bin index."""
-    counts = bytearray()
-    last = -1
-    for index, count in sorted(values.items()):
-        if index > last + 1:
-            counts += zigzag(-(index - last - 1))
-        counts += zigzag(count)
-        last = index
-    header = struct.pack(">iiiiqqd", 0x1C849313, len(counts), 0, digits, 1, 60 * 10**9, 1.0)
-    return base64.b64encode(header + bytes(counts)).decode()
-
-
-def zigzag(number: int) -> bytes:
-    value = (number << 1 ^ number >> 63) & (1 << 64) - 1
-    out = bytearray()
-    while len(out) < 8 and value > 0x7F:
-        out.append(value & 0x7F | 0x80)
-        value >>= 7
-    out.append(value)
-    return bytes(out)
 
 
 @given(st.dictionaries(st.integers(0, 26_000), st.integers(1, 2**62), max_size=40))

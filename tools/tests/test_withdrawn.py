@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from fixture_run import ROOT, RUN, write_report, write_run
+from fixture_run import RUN, write_report, write_run
+from project import LATENCY
 from synthetic import HANDSHAKES, TRANSFERS, Rates, loaded_run, report_of
 from test_formats import BULK
 from tlsperf.analysis.compare import sides
@@ -33,7 +34,6 @@ from tlsperf.report.notes import caveats_for
 
 GONE = "boringssl"
 WHY = "BoringSSL is not shown: a made-up reason."
-LATENCY = "2024-11-28-threads-latency"
 
 
 def note(run: str = RUN, library: str = GONE) -> Caveat:
@@ -61,7 +61,7 @@ def write_note(root: Path, *, run: str = RUN, more: str = "withdraws = true\n") 
 
 
 @pytest.fixture(scope="module")
-def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def noted(tmp_path_factory: pytest.TempPathFactory) -> Path:
     root = tmp_path_factory.mktemp("withdrawn")
     write_note(root)
     write_report(root)
@@ -84,37 +84,37 @@ def generated(root: Path) -> dict[str, str]:
     }
 
 
-def test_no_table_chart_headline_comparison_or_index_has_them(project: Path) -> None:
-    files = generated(project)
+def test_no_table_chart_headline_comparison_or_index_has_them(noted: Path) -> None:
+    files = generated(noted)
     assert {f"content/perf/{RUN}/comparisons.json", "data/index.csv"} < files.keys()
     assert [name for name in files if name.endswith(".svg")] != []
     assert [name for name, text in files.items() if GONE in text.lower()] == []
-    results = results_of(project)
+    results = results_of(noted)
     assert {i.library for i in results.implementations} == {"openssl", "rustls"}
 
 
-def test_the_report_says_why_and_links_the_raw_files(project: Path) -> None:
-    results = results_of(project)
+def test_the_report_says_why_and_links_the_raw_files(noted: Path) -> None:
+    results = results_of(noted)
     assert [w.message for w in results.warnings if w.code == "withdrawn"] == [WHY]
     assert [shown.id for shown in results.notes] == ["a-note"]
     assert [file.path for file in results.runs[0].files] == ["raw/records.jsonl"]
-    page = json.loads((project / "content/perf" / RUN / "page.json").read_text("utf-8"))
+    page = json.loads((noted / "content/perf" / RUN / "page.json").read_text("utf-8"))
     assert page["said"]["figures"][0] == WHY
     assert [shown["text"] for shown in page["notes"]] == [WHY]
 
 
-def test_the_library_keeps_a_page_that_says_why(project: Path) -> None:
-    folder = project / "content" / "libraries" / GONE
+def test_the_library_keeps_a_page_that_says_why(noted: Path) -> None:
+    folder = noted / "content" / "libraries" / GONE
     page = json.loads((folder / "library.json").read_text(encoding="utf-8"))
     assert (page["versions"], page["standings"]) == ([], [])
     assert page["withdrawn"]["text"] == WHY
     assert f'description = "{WHY}"' in (folder / "index.md").read_text(encoding="utf-8")
 
 
-def test_the_library_returns_with_a_report_that_has_its_figures(project: Path) -> None:
+def test_the_library_returns_with_a_report_that_has_its_figures(noted: Path) -> None:
     rates: Rates = {"boringssl-2": {TRANSFERS[0]: [1.0, 2.0]}}
     again = report_of(loaded_run("2026-12-01-again", rates)).results
-    old = results_of(project)
+    old = results_of(noted)
     [found] = [of for of in libraries([old, again], [note()]) if of.library == GONE]
     assert found.withdrawn is None
     assert [version.report.id for version in found.versions] == ["2026-12-01-again"]
@@ -164,21 +164,21 @@ def output(*arguments: str) -> str:
     return result.output
 
 
-def test_the_commands_agree(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(project)
+def test_the_commands_agree(noted: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(noted)
     shown = Results.model_validate_json(output("show", f"data/runs/{RUN}", "--json"))
-    assert shown.tables == results_of(project).tables
+    assert shown.tables == results_of(noted).tables
     for text in (output("show", RUN), output("show", RUN, "--markdown")):
         assert WHY in text
         assert GONE not in text.replace(WHY, "").lower()
     assert GONE not in output("export", "benchfmt", RUN).lower()
     with pytest.raises(UserError, match=f"'boringssl-30cd935' has no figures: {WHY}"):
-        sides(project / "data" / "runs", "boringssl-30cd935", "openssl-3.6.1", None)
+        sides(noted / "data" / "runs", "boringssl-30cd935", "openssl-3.6.1", None)
 
 
-def test_all_raw_figures_are_still_checked(project: Path) -> None:
-    folder = project / "data" / "runs" / RUN
-    assert problems(project / "data") == []
+def test_all_raw_figures_are_still_checked(noted: Path) -> None:
+    folder = noted / "data" / "runs" / RUN
+    assert problems(noted / "data") == []
     assert GONE in {i.library for i in load_whole_run(folder).run.implementations}
     assert GONE not in {i.library for i in load_run(folder).run.implementations}
     assert GONE in {i.library for i in read_whole_run(folder).implementations}
@@ -208,8 +208,8 @@ def test_a_run_of_which_nothing_is_left_is_an_error_of_its_own(tmp_path: Path) -
         load_run(folder)
 
 
-def test_published_histograms_are_withdrawn_too() -> None:
-    folder = ROOT / "data" / "runs" / LATENCY
+def test_published_histograms_are_withdrawn_too(project: Path) -> None:
+    folder = project / "data" / "runs" / LATENCY
     whole = load_whole_run(folder)
     left = without_withdrawn(whole, [note(LATENCY, "openssl")])
     of = {i.id: i.library for i in whole.run.implementations}

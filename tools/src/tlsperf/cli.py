@@ -356,7 +356,10 @@ def validate(
         bool, typer.Option("--changed", help="Only the runs that data/checked.json has not.")
     ] = False,
 ) -> None:
-    """Checks everything in data/ and prints what is wrong."""
+    """Checks everything in data/ and prints what is wrong.
+
+    If nothing is, it records that in data/checked.json.
+    """
     from tlsperf.contract.text import counted
     from tlsperf.publish.validate import check
 

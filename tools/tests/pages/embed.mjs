@@ -47,7 +47,6 @@ export async function embed(browser, request) {
       const page = await context.newPage();
       await page.goto(new URL(path, request.base).href, { waitUntil: "load" });
       seen.push({ page: path, scheme, ...(await page.evaluate(measured)) });
-      if (request.shot) await page.screenshot({ path: `${request.shot}-${scheme}.png` });
       await page.close();
     }
     await context.close();

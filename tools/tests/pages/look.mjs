@@ -103,14 +103,12 @@ async function settled(page) {
 }
 
 async function picture(request, page, path, view) {
-  const [address, part] = path.split("#"); // a part is no target, which is marked
-  await page.goto(new URL(address, request.base).href, { waitUntil: "load" });
+  await page.goto(new URL(path, request.base).href, { waitUntil: "load" });
   await settled(page);
   await page.evaluate(typeface);
   const name = path.replace(/index\.html$/, "").replaceAll(/[/#]+/g, " ").trim().replaceAll(" ", "-") || "home";
   const shot = join(request.shots, `${name}-${view}.png`);
-  if (part) await page.locator(`[id="${part}"]`).screenshot({ path: shot });
-  else await page.screenshot({ path: shot, fullPage: request.full ?? false });
+  await page.screenshot({ path: shot });
   return { shot };
 }
 

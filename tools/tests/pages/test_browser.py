@@ -1,4 +1,4 @@
-"""What a real Chromium sees of every page: accessible, calm, private, nothing cut off."""
+"""What a real Chromium sees of pages: accessible, calm, private, nothing cut off."""
 
 from __future__ import annotations
 
@@ -37,12 +37,20 @@ def covering(site: Built, request: pytest.FixtureRequest) -> list[str]:
 
 
 @pytest.fixture(scope="session")
-def seen(site: Built, served: str, browser: Browser, covering: list[str]) -> list[Seen]:
-    """Every page on a small phone and on a desk; axe on those that have every structure."""
-    pages = [page for page in site.pages() if page not in covering]
-    views = [PHONE, DESK]
+def seen(
+    site: Built,
+    served: str,
+    browser: Browser,
+    covering: list[str],
+    request: pytest.FixtureRequest,
+) -> list[Seen]:
+    """Pages on a small phone and on a desk, with axe on those that have every structure: these, and
+    of the committed site all.
+    """
+    of_all = request.config.getoption("--committed")
+    more = [page for page in site.pages() if of_all and page not in covering]
     answer: list[Seen] = browser.ask(
-        "look", base=served, pages=[*covering, *pages], views=views, axe=covering
+        "look", base=served, pages=[*covering, *more], views=[PHONE, DESK], axe=covering
     )
     return answer
 

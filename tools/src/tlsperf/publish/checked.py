@@ -13,7 +13,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, Literal
 
+from tlsperf.analysis.changes import predecessor
+from tlsperf.contract.errors import UserError
 from tlsperf.contract.record import Identifier
+from tlsperf.contract.run import Report, Run
 from tlsperf.load.page import Page
 from tlsperf.publish.files import replace_file
 from tlsperf.publish.reports import replacements
@@ -66,17 +69,25 @@ def _read(path: Path) -> dict[str, Any]:
 
 
 def digest(root: Path, paths: Iterable[Path], *texts: str) -> str:
-    """A digest of files, with their paths below `root`, and of texts."""
+    """A digest of files, with their paths below `root` or below the package, and of texts."""
     found = hashlib.sha256("\0".join(texts).encode())
-    for path in sorted({path for path in paths if path.is_file()}):
-        name = path.relative_to(root) if path.is_relative_to(root) else path.name
-        found.update(f"\0{name}\0".encode() + hashlib.sha256(path.read_bytes()).digest())
+    package, root = Path(__file__).resolve().parents[1], root.resolve()
+    named = {_name(path.resolve(), root, package): path for path in paths}
+    for name, path in sorted(named.items()):
+        if path.is_file():
+            found.update(f"\0{name}\0".encode() + hashlib.sha256(path.read_bytes()).digest())
     return found.hexdigest()[:SHORT]
+
+
+def _name(path: Path, root: Path, package: Path) -> str:
+    """The name of a file, which is the same from every folder and for every installation."""
+    above = package if path.is_relative_to(package) else root
+    return path.relative_to(above).as_posix()
 
 
 def _code(root: Path) -> list[Path]:
     """What decides how data are read and shown, besides the data."""
-    package = Path(__file__).parents[1]
+    package = Path(__file__).resolve().parents[1]
     libraries = root.glob("bench/libraries/*/library.toml")
     others = ("config.toml", "data/libraries.toml", "tools/requirements.txt")
     return [*package.rglob("*.py"), *libraries, *(root / name for name in others)]
@@ -89,23 +100,50 @@ def run_digest(root: Path, folder: Path) -> str:
     return digest(root, [*folder.rglob("*"), *others])
 
 
-def report_digest(root: Path, page: Page, pages: Sequence[Page]) -> str:
+def report_digest(
+    root: Path, page: Page, pages: Sequence[Page], runs: Mapping[Identifier, Run]
+) -> str:
     """The digest of a report: what it is made from, and what was made.
 
-    A report depends on others that its page names: a predecessor, a quoted or replaced one.
+    A report depends on others: those that its page names, and its predecessor. The noise of its
+    runs is also from other runs on their hosts that are not later.
     """
     data, text = root / "data", page.opening + page.front_matter + page.rest
-    named = [it for it in pages if it.report.id != page.report.id and it.report.id in text]
+    before = _predecessor(page.report, [it.report for it in pages], runs)
+    named = [
+        it
+        for it in pages
+        if it.report.id != page.report.id and (it.report.id in text or it.report.id == before)
+    ]
+    own = [runs[run] for run in page.report.runs if run in runs]
+    beside = [
+        run.id
+        for run in runs.values()
+        if any(run.host_id == of.host_id and run.date <= of.date for of in own)
+    ]
     by = replacements(it.report for it in pages).get(page.report.id)
     paths = [
         *page.path.parent.iterdir(),
-        *(data / "runs" / run / "run.toml" for run in page.report.runs),
+        *(data / "runs" / run / "run.toml" for run in {*page.report.runs, *beside}),
         *(it.path.with_name("results.json") for it in named),
         *data.glob("hosts/*.toml"),
         *data.glob("comparisons/*"),
         *(data / name for name in ("notes.toml", "addresses.toml")),
     ]
     return digest(root, paths, f"{by.id}\0{by.title}" if by else "")
+
+
+def _predecessor(
+    report: Report, reports: Sequence[Report], runs: Mapping[Identifier, Run]
+) -> Identifier | None:
+    """The id of the report that `report` is compared with; None also if a check will refuse it."""
+    if any(run not in runs for it in reports for run in it.runs):
+        return None
+    try:
+        found = predecessor(report, reports, runs)
+    except UserError:
+        return None
+    return found.id if found else None
 
 
 def overviews_digest(root: Path, pages: Sequence[Page], made: Iterable[Path]) -> str:

@@ -114,8 +114,8 @@ def render_reports(root: Path, names: Sequence[Identifier] = (), *, check: bool)
 
 def check_changed(root: Path) -> int:
     """As `render_reports` with `check`, but only for what differs from `data/checked.json`."""
-    pages = read_pages(root)
-    found = {page.report.id: report_digest(root, page, pages) for page in pages}
+    pages, runs = read_pages(root), read_runs(root / "data" / "runs")
+    found = {page.report.id: report_digest(root, page, pages, runs) for page in pages}
     checked = Checked(root, "reports")
     names = stale(checked, found)
     overviews = checked.has(OVERVIEWS, overviews_digest(root, pages, _overview_paths(root)))
@@ -123,7 +123,7 @@ def check_changed(root: Path) -> int:
     if not names and overviews:
         return _compared(root, {})
     chosen = [page for page in pages if page.report.id in names]
-    refuse(page_problems(chosen, pages, read_runs(root / "data" / "runs"), root))
+    refuse(page_problems(chosen, pages, runs, root))
     return _compared(root, _render(root, pages, chosen))
 
 
@@ -140,9 +140,9 @@ def _compared(root: Path, outputs: Outputs) -> int:
 
 def _record(root: Path, names: Sequence[Identifier]) -> None:
     """Records the reports that were rendered and the pages over all of them."""
-    pages = read_pages(root)
+    pages, runs = read_pages(root), read_runs(root / "data" / "runs")
     rendered = [page for page in pages if not names or page.report.id in names]
-    found = {page.report.id: report_digest(root, page, pages) for page in rendered}
+    found = {page.report.id: report_digest(root, page, pages, runs) for page in rendered}
     found[OVERVIEWS] = overviews_digest(root, pages, _overview_paths(root))
     Checked(root, "reports").record(found, all_of_them=not names)
 
