@@ -13,6 +13,7 @@ import re
 import subprocess
 import sys
 import time
+import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
@@ -32,8 +33,6 @@ OF_PAGES: Final = ("templates/", "static/", "content/", "config.toml")
 PAGES: Final = "tests/pages/"
 """Tests of pages take a minute or two: a module has them run only if it writes pages."""
 WRITES_PAGES: Final = ("src/tlsperf/publish/", "src/tlsperf/site.py", PAGES)
-WORKSPACE: Final = ("openssl", "boringssl", "rustls")
-"""The libraries in the workspace of bench/; the others have their own."""
 
 
 @dataclass(frozen=True)
@@ -132,9 +131,15 @@ def affected_tests(
     return sorted(tests)
 
 
-def crates(changed: Sequence[str]) -> list[str]:
+def shared_libraries(manifest: str) -> list[str]:
+    """The libraries in the workspace of bench/, whose Cargo.toml is given; others have their own."""
+    members = tomllib.loads(manifest)["workspace"]["members"]
+    return [name.removeprefix("libraries/") for name in members if name.startswith("libraries/")]
+
+
+def crates(changed: Sequence[str], libraries: Sequence[str]) -> list[str]:
     """The packages of the workspace in bench/ whose tests a change of these files can break."""
-    adapters = {f"tls-{library}" for library in WORKSPACE}
+    adapters = {f"tls-{library}" for library in libraries}
     found: set[str] = set()
     for name in changed:
         match PurePosixPath(name).parts:
@@ -144,16 +149,16 @@ def crates(changed: Sequence[str]) -> list[str]:
                 found.add("tlsbench")
             case ("bench", "libraries", "shared", *_):
                 found |= adapters
-            case ("bench", "libraries", library, *_) if library in WORKSPACE:
+            case ("bench", "libraries", library, *_) if library in libraries:
                 found.add(f"tls-{library}")
     return sorted(found)
 
 
-def own_workspaces(changed: Sequence[str]) -> list[str]:
-    """The changed libraries outside the workspace of bench/."""
+def own_workspaces(changed: Sequence[str], libraries: Sequence[str]) -> list[str]:
+    """The changed libraries that are not among those in the workspace of bench/."""
     parts = [PurePosixPath(name).parts for name in changed]
     found = {it[2] for it in parts if it[:2] == ("bench", "libraries") and len(it) > 3}
-    return sorted(found - {"shared", *WORKSPACE})
+    return sorted(found - {"shared", *libraries})
 
 
 def formats(changed: Sequence[str]) -> Iterator[Step]:
@@ -174,7 +179,9 @@ def formats(changed: Sequence[str]) -> Iterator[Step]:
         yield Step([sys.executable, "-m", "tlsperf.publish.schema"])
 
 
-def checks(changed: Sequence[str], removed: Sequence[str]) -> Iterator[Step]:
+def checks(
+    changed: Sequence[str], removed: Sequence[str], libraries: Sequence[str]
+) -> Iterator[Step]:
     """Linters, types, data and tests, cheapest first."""
     every = [*changed, *removed]
     if changed:
@@ -190,7 +197,7 @@ def checks(changed: Sequence[str], removed: Sequence[str]) -> Iterator[Step]:
     if any(name.startswith(("content/", "data/")) for name in every):
         yield Step([str(BIN / "tlsperf"), "validate", "--changed"])
         yield Step([str(BIN / "tlsperf"), "render", "--check", "--changed"])
-    packages = crates(every)
+    packages = crates(every, libraries)
     if packages:
         lint = ["cargo", "clippy", "--quiet", "--locked", "--workspace", "--all-targets"]
         yield Step([*lint, "--", "-D", "warnings"], "bench")
@@ -210,12 +217,17 @@ def checks(changed: Sequence[str], removed: Sequence[str]) -> Iterator[Step]:
 def main(arguments: Sequence[str]) -> int:
     since = arguments[0] if arguments else "HEAD"
     names = differing(since)
+    libraries = shared_libraries((ROOT / "bench" / "Cargo.toml").read_text(encoding="utf-8"))
     changed = [name for name in names if (ROOT / name).is_file()]
     removed = [name for name in names if name not in changed]
     print(f"{len(names)} files differ from {since}")
     started = time.monotonic()
-    failed = [step for step in chain(formats(changed), checks(changed, removed)) if not step.run()]
-    for library in own_workspaces(names):
+    failed = [
+        step
+        for step in chain(formats(changed), checks(changed, removed, libraries))
+        if not step.run()
+    ]
+    for library in own_workspaces(names, libraries):
         print(f"not tried here: make more-libraries test-libraries LIBRARY={library}")
     for step in failed:
         print(f"failed: {step}", file=sys.stderr)
