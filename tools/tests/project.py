@@ -698,7 +698,7 @@ One sends {{{{ figure(row="{row}", implementation="{implementation}") }}}}: \
 
 | Markdown | table |
 |---|---:|
-| as people | write them |
+| as people | [write them](#results) |
 """
 _BY_PHASE: Final = """\
 {{ table(id="full-handshakes-phases") }}

@@ -221,9 +221,10 @@ def rss_feeds(site: Built) -> list[Path]:
 
 
 def content_problems(site: Built, html: str) -> list[str]:
-    """What is wrong with an entry's links: each is whole and leads to something."""
-    targets = links_of(html).targets
-    wrong = [t for t in targets if not t.startswith(("https://", "#"))]
+    """What is wrong with an entry's links: each is whole or within it, and leads to something."""
+    links = links_of(html)
+    targets = [t for t in links.targets if t.removeprefix("#") not in links.ids]
+    wrong = [t for t in targets if not t.startswith("https://")]
     return wrong + [w for t in targets if (w := resolve(site, "index.html", t))]
 
 
