@@ -698,7 +698,9 @@ One sends {{{{ figure(row="{row}", implementation="{implementation}") }}}}: \
 
 | Markdown | table |
 |---|---:|
-| as people | [write them](#results) |
+| as people | write them |
+
+{{{{ means() }}}}
 """
 _BY_PHASE: Final = """\
 {{ table(id="full-handshakes-phases") }}
