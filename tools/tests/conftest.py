@@ -25,7 +25,7 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow],
 )
 settings.register_profile(
-    "nightly", max_examples=5000, deadline=None, suppress_health_check=[HealthCheck.too_slow]
+    "nightly", max_examples=2000, deadline=None, suppress_health_check=[HealthCheck.too_slow]
 )
 settings.load_profile("default")
 

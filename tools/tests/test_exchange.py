@@ -129,7 +129,8 @@ def test_benchstat_reads_every_round_of_every_implementation(
     file.write_text(FORMS["benchfmt"].files(standard)["rounds.bench"])
     command = [str(benchstat), "-format", "csv", "-col", "implementation", str(file)]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
-    assert done.stderr == ""
+    # One library has no figure of one row.
+    assert all("geomeans may not be comparable" in line for line in done.stderr.splitlines())
     read: dict[tuple[str, str], float] = {}
     heads: list[str] = []
     for line in csv.reader(io.StringIO(done.stdout)):
