@@ -63,6 +63,7 @@ class ByFile(LoadScopeScheduling):  # type: ignore[misc]  # xdist has no types
         return "pages" if path.startswith("tests/pages/") else path
 
 
+@pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> ByFile:
     return ByFile(config, log)
 

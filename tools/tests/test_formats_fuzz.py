@@ -1,7 +1,7 @@
 """Every foreign format: printed documents are read exactly, and damaged ones are rejected or
 marked.
 
-`pytest --hypothesis-profile=nightly` tries 5,000 documents for each of the tests below.
+`pytest --hypothesis-profile=nightly` tries thousands of documents for each of the tests below.
 """
 
 from __future__ import annotations
