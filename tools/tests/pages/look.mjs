@@ -9,9 +9,12 @@ import { join } from "node:path";
 const require = createRequire(import.meta.url);
 const axe = readFileSync(require.resolve("axe-core/axe.min.js"), "utf8");
 
-// Runs in the page: what is wider than the box it stands in. A scrolling box may hold more.
+// Runs in the page: what is wider than the box it stands in, also where a reader has to open it. A
+// scrolling box may hold more.
 function overflowing() {
   const found = [];
+  const closed = [...document.querySelectorAll("details:not([open])")];
+  for (const details of closed) details.open = true;
   const name = (e) => `${e.tagName.toLowerCase()}.${e.getAttribute("class") ?? ""} "${e.textContent.trim().slice(0, 40)}"`;
   const page = document.documentElement;
   if (page.scrollWidth > page.clientWidth) found.push(`page: ${page.scrollWidth} of ${page.clientWidth} px`);
@@ -40,6 +43,7 @@ function overflowing() {
         found.push(`label of a chart: ${text.textContent}`);
     }
   }
+  for (const details of closed) details.open = false;
   return found;
 }
 
