@@ -2,9 +2,11 @@
 //! `data/schema/run.schema.json`.
 
 use std::collections::BTreeMap;
+use std::io::Read;
 use std::path::Path;
 
 use anyhow::{Context, Result};
+use flate2::read::GzDecoder;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use tls_harness::implementation::Implementation;
@@ -96,6 +98,23 @@ impl RawFile {
             round: None,
         })
     }
+}
+
+/// A raw file's bytes as its tool wrote them; `tlsperf` stores large ones of published runs as
+/// `<path>.gz`.
+pub fn stored_bytes(folder: &Path, file: &RawFile) -> Result<Vec<u8>> {
+    let path = folder.join(&file.path);
+    let packed = folder.join(format!("{}.gz", file.path));
+    if path.exists() || !packed.exists() {
+        return std::fs::read(&path).with_context(|| path.display().to_string());
+    }
+    let mut bytes = Vec::new();
+    let opened = std::fs::File::open(&packed).with_context(|| packed.display().to_string())?;
+    GzDecoder::new(opened)
+        .take(file.bytes + 1)
+        .read_to_end(&mut bytes)
+        .with_context(|| packed.display().to_string())?;
+    Ok(bytes)
 }
 
 /// The program that measured.

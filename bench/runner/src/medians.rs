@@ -8,7 +8,7 @@ use anstyle::Style;
 use anyhow::{Context, Result};
 use tls_harness::record::{Measurement, Metric, Observation, Phase, Record, Statistic};
 
-use crate::manifest::Run;
+use crate::manifest::{Run, stored_bytes};
 use crate::words::counted;
 
 /// A table that is wider has numbers for its columns, and a list of them.
@@ -50,7 +50,8 @@ pub fn finished(folder: &Path) -> Result<(Run, Vec<Record>)> {
     let mut records = Vec::new();
     for file in run.files.iter().filter(|it| it.format == "tlsbench/1") {
         let path = folder.join(&file.path);
-        let text = std::fs::read_to_string(&path).with_context(|| path.display().to_string())?;
+        let text = String::from_utf8(stored_bytes(folder, file)?)
+            .with_context(|| path.display().to_string())?;
         for line in text.lines() {
             let record: Record =
                 serde_json::from_str(line).with_context(|| path.display().to_string())?;

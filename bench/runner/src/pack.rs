@@ -7,7 +7,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::manifest::Run;
+use crate::manifest::{Run, stored_bytes};
 use anyhow::{Context, Result, ensure};
 use flate2::{Compression, GzBuilder};
 use sha2::{Digest, Sha256};
@@ -33,7 +33,7 @@ pub fn pack(folder: &Path, out: &Path) -> Result<(PathBuf, PathBuf)> {
     let mut members = vec![("run.toml".to_owned(), text)];
     for file in &run.files {
         let path = folder.join(&file.path);
-        let bytes = fs::read(&path).with_context(|| path.display().to_string())?;
+        let bytes = stored_bytes(folder, file)?;
         let found = hex(&Sha256::digest(&bytes));
         ensure!(
             found == file.sha256,

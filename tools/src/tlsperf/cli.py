@@ -1,4 +1,4 @@
-"""`tlsperf import | new | render | show | compare | export | validate | noise | summary | draft`.
+"""`tlsperf import | new | render | build | remove | show | compare | export | validate | …`.
 
 Each command imports its module when it is called, so that `tlsperf --help` does not wait for
 pandas.
@@ -105,17 +105,46 @@ def render(
         bool,
         typer.Option("--changed", help="With --check: only what data/checked.json has not."),
     ] = False,
+    verbose: Annotated[
+        bool, typer.Option("--verbose", "-v", help="List the files that are written.")
+    ] = False,
 ) -> None:
-    """Writes the files that are generated from data."""
+    """Writes the pages of reports from their data: what git holds."""
     from tlsperf.publish.render import check_changed, render_reports
 
-    gc.disable()  # little memory is freed before the end, and collection takes 10% of the time
     if changed:
         if reports or not check:
             raise UserError("--changed: expected --check beside it, and no report")
         raise typer.Exit(check_changed(find_root()))
     names = [report_id(given) for given in reports or ()]
-    raise typer.Exit(render_reports(find_root(), names, check=check))
+    raise typer.Exit(render_reports(find_root(), names, check=check, verbose=verbose))
+
+
+@app.command()
+def build() -> None:
+    """Makes downloads and the pages over all reports, which git does not hold."""
+    from tlsperf.publish.build import build as build_site
+
+    gc.disable()  # little memory is freed before the end, and collection takes 10% of the time
+    build_site(find_root())
+
+
+@app.command()
+def remove(
+    report: Annotated[
+        str,
+        typer.Argument(
+            metavar="REPORT",
+            help="Report in content/perf, by id or folder.",
+            autocompletion=report_names,
+        ),
+    ],
+) -> None:
+    """Removes a report, with the runs that nothing else uses."""
+    from tlsperf.publish.remove import remove_report
+
+    for line in remove_report(find_root(), report_id(report)):
+        print(line)
 
 
 @app.command()

@@ -85,7 +85,6 @@ def predecessor(
         r
         for r in reports
         if when(r) < when(of)
-        and r.id not in of.replaces
         and (first_look(of) or not first_look(r))
         and settings(r) & settings(of)
         and libraries(r) & libraries(of)

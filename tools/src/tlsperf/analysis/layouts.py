@@ -11,11 +11,12 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from statistics import median
 from typing import Final
 
 import numpy as np
 
-from tlsperf.analysis.series import MeasuredRun, Sample, rounded
+from tlsperf.analysis.series import Key, MeasuredRun, Sample, Series, rounded
 from tlsperf.analysis.statistics import Floats, hodges_lehmann, normal_quantile
 from tlsperf.contract.layouts import LayoutEffect, signed, span_text
 from tlsperf.contract.record import Identifier
@@ -34,11 +35,12 @@ def with_layouts(table: Table, runs: Iterable[MeasuredRun]) -> Table:
         effect
         for run in runs
         if (kind := _kind(run)) is not None
+        for series in [{s.key: s for s in run.series}]
         for row in table.rows
         for cell in row.cells
         if cell.valid
         and cell.value is not None
-        and (effect := _effect(run, kind, row, table, cell.implementation)) is not None
+        and (effect := _effect(run, kind, series, row, table, cell.implementation)) is not None
     ]
     return table.model_copy(update={"layouts": found}) if found and not table.by_phase else table
 
@@ -50,11 +52,15 @@ def _kind(run: MeasuredRun) -> str | None:
 
 
 def _effect(
-    run: MeasuredRun, kind: str, row: Row, table: Table, implementation: Identifier
+    run: MeasuredRun,
+    kind: str,
+    series: Mapping[Key, Series],
+    row: Row,
+    table: Table,
+    implementation: Identifier,
 ) -> LayoutEffect | None:
-    key = (row.scenario, row.phase, row.metric, row.statistic, table.unit)
-    series = next((s for s in run.series if s.key == key), None)
-    sample = series.samples.get(implementation) if series else None
+    of_row = series.get((row.scenario, row.phase, row.metric, row.statistic, table.unit))
+    sample = of_row.samples.get(implementation) if of_row else None
     if sample is None or not sample.counts:
         return None
     logs = _sessions_by_layout(run, sample)
@@ -94,7 +100,7 @@ def _sessions_by_layout(run: MeasuredRun, sample: Sample) -> Mapping[int, Sequen
     layouts = {session.number: session.layout for session in run.loaded.run.sessions}
     found: defaultdict[int, list[float]] = defaultdict(list)
     for (_, number), rounds in sample.sessions.items():
-        found[layouts.get(number, 0)].append(float(np.log(np.median(rounds))))
+        found[layouts.get(number, 0)].append(float(np.log(median(rounds))))
     return found
 
 

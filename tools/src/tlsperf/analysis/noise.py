@@ -9,7 +9,8 @@ run or an earlier one on the same host. They show noise that pairs of rounds can
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
+from functools import cache
 from itertools import combinations
 from pathlib import Path
 from typing import Literal, NamedTuple
@@ -119,26 +120,37 @@ def _between(run: MeasuredRun, source: _BETWEEN, sessions: Sequence[_Session]) -
     same_program = source == "other sessions"
     pairs = [(a, b) for a, b in combinations(sessions, 2) if run in (a.run, b.run)]
     rows = {id(s.run): {row.key: row for row in _rows(s.run)} for s in sessions}
+    same = cache(_same_program)
+
+    @cache
+    def median_of(session: _Session, key: Key, implementation: str) -> float | None:
+        rounds = session.rounds(rows[id(session.run)][key], implementation)
+        return figure(rounds) if rounds else None
+
+    @cache
+    def log_of(session: _Session, key: Key, one: str, other: str) -> float | None:
+        samples = rows[id(session.run)][key].samples
+        return session_log(samples[one], samples[other], session.run.id, session.number)
+
     medians: dict[tuple[Key, str], list[float]] = {}
     ratios: list[float] = []
     used: dict[str, None] = {}
     for a, b in pairs:
         for key, row in rows[id(a.run)].items():
-            other = rows[id(b.run)].get(key)
-            if other is None:
+            if key not in rows[id(b.run)]:
                 continue
-            alike = [
-                i
-                for i in row.samples
-                if _same_program(a, b, i) is same_program
-                and a.rounds(row, i)
-                and b.rounds(other, i)
-            ]
-            for i in alike:
-                left, right = (figure(rounds) for rounds in (a.rounds(row, i), b.rounds(other, i)))
-                medians.setdefault((key, i), []).append(left / right)
-                used |= dict.fromkeys(s.run.id for s in (a, b) if s.run is not run)
-            ratios += _ratios(a, row, b, other, alike)
+            alike = []
+            for i in row.samples:
+                left, right = median_of(a, key, i), median_of(b, key, i)
+                if left and right and same(a, b, i) is same_program:
+                    alike.append(i)
+                    medians.setdefault((key, i), []).append(left / right)
+                    used |= dict.fromkeys(s.run.id for s in (a, b) if s.run is not run)
+            if a.run.loaded.rounds_are_pairs and b.run.loaded.rounds_are_pairs:
+                for i in alike[1:]:
+                    one, other = log_of(a, key, i, alike[0]), log_of(b, key, i, alike[0])
+                    if one is not None and other is not None:
+                        ratios.append(math.exp(one - other))
     if not medians:
         why = {
             "another layout": "Another layout: not measured, because each program of this run has "
@@ -198,22 +210,6 @@ def _same_program(a: _Session, b: _Session, implementation: str) -> bool | None:
     if one == other:
         return True
     return False if a.run is b.run else None
-
-
-def _ratios(
-    a: _Session, left: Series, b: _Session, right: Series, implementations: Sequence[str]
-) -> Iterator[float]:
-    """The ratio of each implementation to the first one, in session `a` over session `b`."""
-    for i in implementations[1:]:
-        logs = [
-            session_log(
-                row.samples[i], row.samples[implementations[0]], session.run.id, session.number
-            )
-            for session, row in ((a, left), (b, right))
-            if session.run.loaded.rounds_are_pairs
-        ]
-        if len(logs) == 2 and logs[0] is not None and logs[1] is not None:
-            yield math.exp(logs[0] - logs[1])
 
 
 def noise_of(run: MeasuredRun, others: Sequence[MeasuredRun]) -> list[Noise]:

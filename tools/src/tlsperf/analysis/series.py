@@ -15,9 +15,9 @@ import math
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from statistics import median
 from typing import Final, NamedTuple
 
-import numpy as np
 import pandas as pd
 
 from tlsperf.analysis.sessions import DEFAULT_SPREADS, Spreads
@@ -58,6 +58,9 @@ class Sample:
     notes: list[str] = field(default_factory=list)
     has_rounds: bool = True
     statistic: Statistic = "value"
+    _sessions: dict[tuple[str, int], list[float]] | None = field(
+        default=None, init=False, repr=False, compare=False
+    )
 
     @property
     def is_extreme(self) -> bool:
@@ -77,10 +80,11 @@ class Sample:
     @property
     def sessions(self) -> dict[tuple[str, int], list[float]]:
         """The values that count by run and session, in the order of time."""
-        found: dict[tuple[str, int], list[float]] = {}
-        for at, value in sorted(self.valid.items()):
-            found.setdefault((at.run, at.session), []).append(value)
-        return found
+        if self._sessions is None:
+            self._sessions = {}
+            for at, value in sorted(self.valid.items()):
+                self._sessions.setdefault((at.run, at.session), []).append(value)
+        return self._sessions
 
     @property
     def figure(self) -> float:
@@ -89,6 +93,7 @@ class Sample:
 
     def add(self, at: At, value: float, note: str | None) -> None:
         """Adds an observation; `note` says why it must not count, if it must not."""
+        self._sessions = None
         self.has_rounds = self.has_rounds and at.round is not None
         if note is None:
             self.valid[at] = value
@@ -99,6 +104,7 @@ class Sample:
 
     def merge(self, other: Sample) -> None:
         """Adds all observations of another sample."""
+        self._sessions = None
         self.has_rounds = self.has_rounds and other.has_rounds
         self.statistic = other.statistic
         self.valid |= other.valid
@@ -111,7 +117,7 @@ _EXTREMES: Final[Mapping[Statistic, Callable[[Sequence[float]], float]]] = {"min
 
 def figure(values: Sequence[float], statistic: Statistic = "value") -> float:
     """The median of rounds, or the least of their minima, or the largest of their maxima."""
-    return _EXTREMES[statistic](values) if statistic in _EXTREMES else float(np.median(values))
+    return _EXTREMES[statistic](values) if statistic in _EXTREMES else float(median(values))
 
 
 @dataclass(frozen=True)

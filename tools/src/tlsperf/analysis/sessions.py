@@ -13,10 +13,11 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from statistics import median
 from typing import Final
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from scipy import special
 
 from tlsperf.analysis.statistics import ALPHA, RatioEstimate, normal_quantile, verdict
@@ -155,9 +156,9 @@ def _trigamma_inverse(value: float) -> float:
 # --- figures and ratios --------------------------------------------------------------------------
 
 
-def log_medians(sessions: Iterable[ArrayLike]) -> Floats:
+def log_medians(sessions: Iterable[Sequence[float]]) -> Floats:
     """The logarithm of each session's median."""
-    return np.log([float(np.median(np.asarray(rounds))) for rounds in sessions])
+    return np.log([float(median(rounds)) for rounds in sessions])
 
 
 def another_run(median: float, sessions: Floats, prior: Prior) -> tuple[float, float]:

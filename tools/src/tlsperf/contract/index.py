@@ -10,8 +10,8 @@ from pydantic import Field
 from tlsperf.contract.metric import Better
 from tlsperf.contract.metrics import Metric, Statistic, Unit
 from tlsperf.contract.record import Identifier, Model, Phase
-from tlsperf.contract.results import Caveat, Chart, ReportReference
-from tlsperf.contract.run import HostFacts, RawFile
+from tlsperf.contract.results import Caveat, Chart, ReportReference, StoredFile
+from tlsperf.contract.run import HostFacts
 
 
 class TrendCell(Model):
@@ -146,15 +146,18 @@ class ListedRun(Model):
     """A run of a report with its raw files."""
 
     id: Identifier
-    files: list[RawFile]
+    files: list[StoredFile]
+
+
+class ReportDownloads(ReportReference):
+    """An entry of `data/downloads.json`: the raw files of a report. The newest is first."""
+
+    runs: list[ListedRun]
 
 
 class ListedReport(ReportReference):
-    """An entry of `data/reports.json` or `data/replaced.json`: what lists show of a report. The
-    newest is first.
-    """
+    """An entry of `data/reports.json`: what lists show of a report. The newest is first."""
 
-    runs: list[ListedRun]
     featured: bool = Field(
         description="shown where a page shows one report: the newest of the main series, or "
         "else the newest"

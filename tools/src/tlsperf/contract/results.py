@@ -8,7 +8,6 @@ from typing import Literal, Self
 from pydantic import Field, model_validator
 
 from tlsperf.contract.agreement import agrees
-from tlsperf.contract.corrections import Corrections
 from tlsperf.contract.layouts import LayoutEffect
 from tlsperf.contract.metric import Better
 from tlsperf.contract.metrics import Metric, Statistic, Unit
@@ -191,6 +190,12 @@ class Headline(Model):
     statement: str
 
 
+class StoredFile(RawFile):
+    """A raw file of a run, with its address below the run's folder."""
+
+    stored: str = Field(description="its path; with .gz if the site has it compressed")
+
+
 class RunReference(Model):
     """A run of a report, with the facts that the page shows of it."""
 
@@ -203,7 +208,7 @@ class RunReference(Model):
     host_id: Identifier
     tool: Tool
     source: Source | None = None
-    files: list[RawFile]
+    files: list[StoredFile]
     warnings: list[RunWarning] = Field([])
     overhead: str | None = Field(None, description="what the harness itself costs, in words")
     took: str | None = Field(None, description="from its start to its end: 9 minutes")
@@ -431,7 +436,6 @@ class Results(Model):
     charts: list[Chart]
     warnings: list[RunWarning] = Field([])
     changes: Changes | None = Field(None, description="since the last comparable report")
-    corrections: list[Corrections] = Field([], description="of the reports that it replaces")
     noise: list[Noise] = Field([])
     noise_floor_percent: float | None = Field(
         None, description="no difference of times up to it is called faster or slower"

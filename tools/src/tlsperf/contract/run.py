@@ -308,6 +308,13 @@ class TrendMember(Model):
     implementations: list[Identifier] = Field(min_length=1)
 
 
+class Revision(Model):
+    """A change of a published report; its figures before are in git."""
+
+    date: date
+    text: str = Field(min_length=1, description="a sentence: what was measured again, or corrected")
+
+
 class Report(Model):
     """What the author of a report decides: `[extra.report]` of its `index.md`, and its head."""
 
@@ -323,8 +330,8 @@ class Report(Model):
         False, description="figures of different hosts have ratios as well, and the page says so"
     )
     previous: Identifier | None = Field(None, description="the report that changes refer to")
-    replaces: list[Identifier] = Field(
-        [], description="earlier reports that this one corrects: lists and overviews leave them out"
+    history: list[Revision] = Field(
+        [], description="what changed in the report since it was first published, newest first"
     )
     headlines: list[Identifier] = Field(
         [], description="anchors of the rows to stand first; absent: one of each table"

@@ -5,7 +5,9 @@ Raw files are compared with their checksums before they are parsed.
 
 from __future__ import annotations
 
+import gzip
 import hashlib
+import zlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
@@ -40,6 +42,8 @@ class LoadedRun:
     """Histograms of single handshakes, by the file name in errors."""
     withdrawn: list[Implementation] = field(default_factory=list)
     """What was measured, but a note withdraws it: nothing else here has it."""
+    stored: Mapping[str, str] = field(default_factory=dict)
+    """The name of each raw file in the run's folder, by its path in run.toml."""
 
     @property
     def rounds_are_pairs(self) -> bool:
@@ -85,19 +89,48 @@ def parse_run(table: Mapping[str, Any], file: str) -> Run:
         raise mismatch(error, file, model=Run) from None
 
 
+def stored_name(folder: Path, file: RawFile) -> str:
+    """The name of a raw file in the run's folder: its path, with `.gz` if it is compressed there.
+
+    Size and checksum in run.toml are those of the file as the tool wrote it.
+    """
+    return file.path if (folder / file.path).exists() else f"{file.path}.gz"
+
+
 def raw_bytes(folder: Path, file: RawFile) -> bytes:
     """The bytes of a raw file, checked against size and checksum in run.toml."""
-    path = folder / file.path
-    if path.resolve() != folder.resolve() / file.path:
+    name = stored_name(folder, file)
+    path = folder / name
+    if path.resolve() != folder.resolve() / name:
         raise FormatError(str(path), None, "a link", "a file of the run")
     try:
-        size = path.stat().st_size
-        if size != file.bytes:  # before a large file is read
-            raise FormatError(str(path), None, f"{size} bytes", f"{file.bytes}, as run.toml has it")
-        data = path.read_bytes()
+        data = _unpacked(path, file.bytes) if name != file.path else _read(path, file.bytes)
     except FileNotFoundError:
-        raise UserError(f"{path}: the raw file is missing") from None
+        raise UserError(f"{folder / file.path}: the raw file is missing") from None
     check_raw(file, data, str(path))
+    return data
+
+
+def _read(path: Path, expected: int) -> bytes:
+    size = path.stat().st_size
+    if size != expected:  # before a large file is read
+        raise FormatError(str(path), None, f"{size} bytes", f"{expected}, as run.toml has it")
+    return path.read_bytes()
+
+
+def _unpacked(path: Path, expected: int) -> bytes:
+    """The content of a compressed file, of which no more is unpacked than run.toml says."""
+    try:
+        with gzip.open(path) as file:
+            data = file.read(expected + 1)
+    except FileNotFoundError:
+        raise
+    except (OSError, EOFError, zlib.error) as error:
+        raise FormatError(str(path), None, str(error), "a file that gzip wrote") from None
+    if len(data) != expected:
+        size = f"more than {expected}" if len(data) > expected else str(len(data))
+        found = f"{size} bytes when unpacked"
+        raise FormatError(str(path), None, found, f"{expected}, as run.toml has it")
     return data
 
 
@@ -143,7 +176,8 @@ def load_whole_run(folder: Path) -> LoadedRun:
     """Reads a run with all its raw files. Raises UserError."""
     run = read_whole_run(folder)
     data = {file.path: raw_bytes(folder, file) for file in run.files}
-    return loaded_run(run, data, str(folder))
+    stored = {file.path: stored_name(folder, file) for file in run.files}
+    return replace(loaded_run(run, data, str(folder)), stored=stored)
 
 
 def loaded_run(run: Run, data: Mapping[str, bytes], folder: str) -> LoadedRun:

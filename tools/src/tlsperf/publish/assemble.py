@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
+from difflib import get_close_matches
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
@@ -11,14 +12,15 @@ from tlsperf.analysis.conditions import hosts_of
 from tlsperf.analysis.factors import quoted_factors
 from tlsperf.analysis.noise import verdict_floor
 from tlsperf.analysis.series import MeasuredReport, MeasuredRun, measured
+from tlsperf.contract.errors import UserError
 from tlsperf.contract.record import Identifier
 from tlsperf.contract.results import Comparisons, Noise, Results
 from tlsperf.contract.run import Report
 from tlsperf.load.comparisons import read_definitions
 from tlsperf.load.histograms import Histograms, read_histograms
 from tlsperf.load.notes import known_notes
+from tlsperf.load.page import Page, read_pages
 from tlsperf.load.run import loader, read_hosts, read_runs
-from tlsperf.load.shortcodes import Call
 from tlsperf.published.as_published import as_published
 from tlsperf.report.charts import charts_of
 from tlsperf.report.charts.kind import Drawing
@@ -36,17 +38,21 @@ class Assembled(NamedTuple):
     histograms: Histograms
     drawings: list[Drawing]
     """The drawings of `results.charts`, in their order."""
-    comparisons: Comparisons
+    comparisons: Callable[[], Comparisons]
+    """Computes them: no page shows them."""
 
 
 def assembler(
-    root: Path, reports: Sequence[Report], calls: Mapping[Identifier, Sequence[Call]]
+    root: Path, pages: Sequence[Page] | None = None, new: Sequence[Report] = ()
 ) -> Callable[[Report], Assembled]:
     """A function that assembles a report.
 
-    `reports` are all that exist, because a report is compared with an earlier one. `calls` are the
-    shortcodes of their prose.
+    `pages` are those of all reports, because a report is compared with an earlier one; absent: as
+    they are below `root`. `new` are reports without a page.
     """
+    pages = read_pages(root) if pages is None else pages
+    reports = [*(page.report for page in pages), *new]
+    calls = {page.report.id: page.calls for page in pages}
     folder = root / "data" / "runs"
     load, runs = loader(folder), read_runs(folder)
     notes = known_notes(root / "data")
@@ -97,7 +103,27 @@ def assembler(
             "published": as_published(definitions, [run_of(run) for run in report.runs]),
             "charts": [drawing.chart for drawing in drawings],
         }
-        compared = all_comparisons(report_of(report.id))
-        return Assembled(results.model_copy(update=added), histograms, drawings, compared)
+        return Assembled(
+            results.model_copy(update=added),
+            histograms,
+            drawings,
+            lambda: all_comparisons(report_of(report.id)),
+        )
 
     return assemble
+
+
+def results_of(root: Path, report: Identifier) -> Results:
+    """What a report shows, computed from its data. Raises UserError if there is no such report."""
+    pages = read_pages(root)
+    for page in pages:
+        if page.report.id == report:
+            return assembler(root, pages)(page.report).results
+    raise UserError(unknown_report(report, [page.report.id for page in pages]))
+
+
+def unknown_report(name: str, known: Sequence[Identifier]) -> str:
+    """What is said of a name that no report has."""
+    near = [it for it in known if name in it] or get_close_matches(name, known)
+    similar = ", ".join(near) or "none; reports are the folders of content/perf"
+    return f"there is no report {name!r}; similar: {similar}"

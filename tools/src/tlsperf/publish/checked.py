@@ -19,21 +19,18 @@ from tlsperf.contract.record import Identifier
 from tlsperf.contract.run import Report, Run
 from tlsperf.load.page import Page
 from tlsperf.publish.files import replace_file
-from tlsperf.publish.reports import replacements
 
 FILE: Final = Path("data", "checked.json")
 SHORT: Final = 16
 """Hexadecimal digits of a digest."""
-OVERVIEWS: Final = "overviews"
-
-Kind = Literal["reports", "runs"]
+Kind = Literal["reports", "runs", "downloads"]
 
 
 class Checked:
     """The digests of one kind, as they were recorded and as they are recorded again."""
 
-    def __init__(self, root: Path, kind: Kind) -> None:
-        self._path = root / FILE
+    def __init__(self, root: Path, kind: Kind, file: Path = FILE) -> None:
+        self._path = root / file
         self._kind: Kind = kind
         self._code = digest(root, _code(root))
         self._table = _read(self._path)
@@ -121,16 +118,17 @@ def report_digest(
         for run in runs.values()
         if any(run.host_id == of.host_id and run.date <= of.date for of in own)
     ]
-    by = replacements(it.report for it in pages).get(page.report.id)
+    folder = page.path.parent
     paths = [
-        *page.path.parent.iterdir(),
+        page.path,
+        *(folder / name for name in page.generated.get("files", [])),
         *(data / "runs" / run / "run.toml" for run in {*page.report.runs, *beside}),
-        *(it.path.with_name("results.json") for it in named),
+        *(it.path.with_name("page.json") for it in named),
         *data.glob("hosts/*.toml"),
         *data.glob("comparisons/*"),
-        *(data / name for name in ("notes.toml", "addresses.toml")),
+        data / "notes.toml",
     ]
-    return digest(root, paths, f"{by.id}\0{by.title}" if by else "")
+    return digest(root, paths)
 
 
 def _predecessor(
@@ -144,20 +142,6 @@ def _predecessor(
     except UserError:
         return None
     return found.id if found else None
-
-
-def overviews_digest(root: Path, pages: Sequence[Page], made: Iterable[Path]) -> str:
-    """The digest of the pages over all reports: the results that they are made from, and `made`."""
-    names = ("results.json", "comparisons.json", "index.md")
-    return digest(
-        root,
-        [
-            *(page.path.with_name(name) for page in pages for name in names),
-            *(root / "data" / "nightly").rglob("*"),
-            root / "data" / "notes.toml",
-            *made,
-        ],
-    )
 
 
 def stale(checked: Checked, found: Mapping[Identifier, str]) -> list[Identifier]:

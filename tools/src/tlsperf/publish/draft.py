@@ -17,8 +17,8 @@ from typing import Final
 from tlsperf.contract.errors import UserError
 from tlsperf.contract.results import Results
 from tlsperf.contract.run import Run
-from tlsperf.load.results import read_results
 from tlsperf.load.suite import read_suite
+from tlsperf.publish.assemble import results_of
 from tlsperf.publish.render import render_reports
 from tlsperf.publish.runs import import_archive
 from tlsperf.publish.scaffold import new_report
@@ -50,7 +50,7 @@ def draft_report(root: Path, archive: Path, suite: Path) -> Path:
         page = new_report(root, [run.id])
         with _removed_on_failure(page.parent):
             render_reports(root, check=False)
-            _write_pull_request(root / OUTPUT, read_results(page.parent / "results.json"))
+            _write_pull_request(root / OUTPUT, results_of(root, page.parent.name))
     return page
 
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import csv
 import io
-import json
 from statistics import median
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from tlsperf.contract.names import scenario_name
 from tlsperf.contract.record import SCENARIO_FIELDS
@@ -16,10 +15,15 @@ if TYPE_CHECKING:
     from tlsperf.load.histograms import Histograms
 
 
+RESULTS: Final = "results.csv"
+HISTOGRAM: Final = "latency-histogram.csv"
+LAYOUTS: Final = "layouts.csv"
+
+
 def results_json(results: Results) -> str:
-    """The text of results.json, without absent fields."""
-    table = results.model_dump(mode="json", by_alias=True, exclude_none=True)
-    return json.dumps(table, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+    """The text of results.json, without absent fields; a line for each row of a table."""
+    text = results.model_dump_json(by_alias=True, exclude_none=True)
+    return text.replace('{"anchor":', '\n{"anchor":') + "\n"
 
 
 def comparisons_json(comparisons: Comparisons) -> str:

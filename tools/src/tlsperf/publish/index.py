@@ -1,8 +1,8 @@
 """The index of all results for machines, and the lists that pages about all reports load.
 
-Pure functions of the reports' results.json. The index is published as `/data/index.json` and
-`/data/index.csv`, with a data package for its columns. The list of reports is a separate file,
-because no template can load all results of all reports fast enough.
+Pure functions of the reports' results. The index is published as `/data/index.json` and
+`/data/index.csv`, with a data package for its columns. Lists are separate files, because no template
+can load all results of all reports fast enough.
 """
 
 from __future__ import annotations
@@ -10,29 +10,29 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from tlsperf.contract.index import (
     Index,
     IndexedResult,
     ListedReport,
     ListedRun,
+    ReportDownloads,
     ScenarioOverview,
 )
+from tlsperf.contract.record import Identifier, Model
 from tlsperf.contract.results import Cell, Results, Row, ShownImplementation, Table
+from tlsperf.contract.run import Report, Run
+from tlsperf.load.run import is_first_look
 from tlsperf.publish.datapackage import datapackage_json
 from tlsperf.publish.reports import by_time, featured
 from tlsperf.publish.scenarios import scenario_list
 
 
 def index_files(
-    reports: Sequence[Results],
-    scenarios: Sequence[ScenarioOverview],
-    replaced: Sequence[Results] = (),
+    reports: Sequence[Results], scenarios: Sequence[ScenarioOverview]
 ) -> dict[str, str]:
-    """The text of each file below data/, by its name; the newest report is first. The replaced
-    reports have a list of their own and no results in the index.
-    """
+    """The text of each file below data/, by its name; the newest report is first."""
     ordered = by_time(reports)
     results = [result for report in ordered for result in indexed(report)]
     return {
@@ -41,16 +41,17 @@ def index_files(
         "datapackage.json": datapackage_json(
             "tls-performance-reports", "Results of all TLS performance reports"
         ),
-        "reports.json": _reports_json(ordered, featured(ordered)),
-        "replaced.json": _reports_json(by_time(replaced)),
+        "downloads.json": _downloads_json(ordered),
         "scenarios.json": scenario_list(scenarios).model_dump_json(indent=1) + "\n",
     }
 
 
 def _values(report: Results) -> Iterator[tuple[Table, Row, Cell, ShownImplementation]]:
-    """Each value of a report, in the order of its page."""
+    """Each value of a report, in the order of its page; without phases, which results.csv has."""
     shown = {i.id: i for i in report.implementations}
     for table in report.tables:
+        if table.by_phase:
+            continue
         for row in table.rows:
             for cell in row.cells:
                 if cell.value is not None:
@@ -108,16 +109,38 @@ def index_csv(results: Iterable[IndexedResult]) -> str:
     return text.getvalue()
 
 
-def _reports_json(ordered: Sequence[Results], shown: str | None = None) -> str:
+def _downloads_json(ordered: Sequence[Results]) -> str:
     listed = [
-        ListedReport(
+        ReportDownloads(
             id=report.id,
             title=report.title,
             date=report.date,
             runs=[ListedRun(id=run.id, files=run.files) for run in report.runs],
-            featured=report.id == shown,
         )
         for report in ordered
     ]
-    table = [report.model_dump(mode="json", exclude_none=True) for report in listed]
-    return json.dumps(table, indent=1, ensure_ascii=False) + "\n"
+    return _json(listed)
+
+
+def reports_json(reports: Sequence[Report], runs: Mapping[Identifier, Run]) -> str:
+    """The text of `data/reports.json`: what lists show of the reports, the newest first."""
+    covered = [report for report in reports if not _is_first_look(report, runs)]
+    shown = featured(covered, runs)
+    listed = [
+        ListedReport(
+            id=report.id, title=report.title, date=report.date, featured=report.id == shown
+        )
+        for report in by_time(covered)
+    ]
+    return _json(listed)
+
+
+def _is_first_look(report: Report, runs: Mapping[Identifier, Run]) -> bool:
+    suites = (runs[run].suite for run in report.runs)
+    return is_first_look(suite.name if suite else None for suite in suites)
+
+
+def _json(entries: Sequence[Model]) -> str:
+    """A line for each entry."""
+    lines = (json.dumps(e.model_dump(mode="json"), ensure_ascii=False) for e in entries)
+    return "[\n" + ",\n".join(lines) + "\n]\n"

@@ -16,7 +16,7 @@ from tlsperf.contract.errors import FormatError, UserError, alternatives
 from tlsperf.contract.record import Identifier
 from tlsperf.contract.results import Results
 from tlsperf.load.page import Page
-from tlsperf.publish.reports import replacements, same_time
+from tlsperf.publish.reports import same_time
 
 SHORTCODES: Final = Path("templates", "shortcodes")
 DIAGRAMS: Final = Path("static", "diagrams")
@@ -92,7 +92,6 @@ def page_problems(
     shortcodes = sorted(path.stem for path in (root / SHORTCODES).glob("*.*"))
     reports = [page.report.id for page in every]
     doubled = same_time(page.report for page in every)
-    by = replacements(page.report for page in every)
     found: list[FormatError] = []
     for page in pages:
         if other := doubled.get(page.report.id):
@@ -101,11 +100,6 @@ def page_problems(
                 "a time of its own, as date = 2026-11-21T16:02:39Z: lists and feeds follow it"
             )
             found.append(FormatError(str(page.path), _line_of(page, "date ="), what, expected))
-        for replaced in page.report.replaces:
-            if by[replaced].id != page.report.id:
-                what = f"{replaced}, which {by[replaced].id} replaces too"
-                expected = "one report that replaces it"
-                found.append(FormatError(str(page.path), _line_of(page, replaced), what, expected))
         found += _front_matter(page, runs, reports)
         text = text_of(page)
         found += _unknown_shortcodes(text, shortcodes)
@@ -135,16 +129,6 @@ def _front_matter(
         found = "the report as its own predecessor"
         expected = "an earlier report, or no `previous`"
         yield FormatError(str(page.path), _line_of(page, "previous"), found, expected)
-    line = _line_of(page, "replaces")
-    for replaced in report.replaces:
-        others = [r for r in reports if r != report.id]
-        if replaced not in others:
-            found = f"the replaced report {replaced!r}"
-            expected = alternatives(replaced, others, "content/perf")
-            yield FormatError(str(page.path), line, found, expected)
-    if report.replaces and not any(call.name == "corrections" for call in page.calls):
-        expected = "{{ corrections() }} in the text, which states what changed"
-        yield FormatError(str(page.path), line, "`replaces` alone", expected)
 
 
 def _line_of(page: Page, what: str) -> int | None:
@@ -169,7 +153,6 @@ def _calls(text: Text) -> Iterator[re.Match[str]]:
 
 _SECTIONS: Final = {
     "changes": "a `previous` report in [extra.report]",
-    "corrections": "`replaces` with an earlier report in [extra.report]",
     "efficiency": "runs with primitives beside the transfers",
     "means": "a baseline, and tables of two rows and more",
     "noise": "a run whose noise is measured",

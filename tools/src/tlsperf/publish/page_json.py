@@ -105,11 +105,6 @@ def page_json(results: Results, notes: Sequence[Caveat] = (), calls: Sequence[Ca
         rows = {row.anchor for table in tables for row in table.rows}
         units = {row.anchor: table.unit for table in results.tables for row in table.rows}
         page["prices"] = price_page(results.prices, shown, calls, rows, units)
-    linked = {row.anchor for table in tables for row in table.rows}
-    for correction in page["corrections"]:
-        for corrected in (row for group in correction["groups"] for row in group["rows"]):
-            if corrected["anchor"] not in linked:
-                del corrected["anchor"]
     for mean in page["means"]:
         mean["label"] = shown[mean["implementation"]].label
         mean["against"] = shown[mean["baseline"]].label

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, date, datetime, time
+from typing import Final, TypeVar
 
 from tlsperf.contract.errors import UserError
+from tlsperf.contract.record import Identifier
 from tlsperf.contract.results import ReportReference, Results, ShownImplementation
-from tlsperf.contract.run import HostFacts, Report
+from tlsperf.contract.run import HostFacts, Report, Run
 from tlsperf.load.run import is_first_look
+
+AnyReport = TypeVar("AnyReport", Report, Results)
+MAIN: Final = "main"
+"""The family of suites whose reports are the main series."""
 
 
 def moment(day: date, at: datetime | None) -> datetime:
@@ -16,7 +22,7 @@ def moment(day: date, at: datetime | None) -> datetime:
     return at or datetime.combine(day, time(), UTC)
 
 
-def by_time(reports: Iterable[Results]) -> list[Results]:
+def by_time(reports: Iterable[AnyReport]) -> list[AnyReport]:
     """The newest report first. Zola has the same order in lists, feeds and neighbours."""
     by_id = sorted(reports, key=lambda report: report.id)
     return sorted(by_id, key=lambda report: moment(report.date, report.time), reverse=True)
@@ -31,15 +37,20 @@ def newest_first(reports: Iterable[Results]) -> list[Results]:
     return sorted(by_time(reports), key=place)
 
 
-def featured(reports: Iterable[Results]) -> str | None:
+def featured(reports: Iterable[Report], runs: Mapping[Identifier, Run]) -> Identifier | None:
     """The report of pages that show only one: the newest of the main series, or else the newest."""
-    ordered = newest_first(reports)
-    return next((r.id for r in [*filter(is_main, ordered), *ordered]), None)
+
+    def is_of_main(report: Report) -> bool:
+        suites = (runs[run].suite for run in report.runs)
+        return {suite.family if suite else None for suite in suites} == {MAIN}
+
+    ordered = by_time(reports)
+    return next((r.id for r in [*filter(is_of_main, ordered), *ordered]), None)
 
 
 def is_main(report: Results) -> bool:
     """Whether a report is of the main series: all its runs are."""
-    return {run.family for run in report.runs} == {"main"}
+    return {run.family for run in report.runs} == {MAIN}
 
 
 def same_time(reports: Iterable[Report]) -> dict[str, str]:
@@ -53,18 +64,12 @@ def same_time(reports: Iterable[Report]) -> dict[str, str]:
     return found
 
 
-def replacements(reports: Iterable[Report]) -> dict[str, Report]:
-    """The report that replaces each replaced one."""
-    return {replaced: report for report in reports for replaced in report.replaces}
-
-
 def history(every: Sequence[tuple[Report, Results]]) -> list[tuple[Report, Results]]:
-    """The reports that pages over all reports show: neither replaced nor a first look at a host."""
-    replaced = replacements(report for report, _ in every)
+    """The reports that pages over all reports show: not a first look at a host."""
     return [
         (report, results)
         for report, results in every
-        if report.id not in replaced and not is_first_look(run.suite for run in results.runs)
+        if not is_first_look(run.suite for run in results.runs)
     ]
 
 
@@ -77,7 +82,7 @@ def host_of(results: Results, implementation: ShownImplementation) -> HostFacts:
     if implementation.host is None and len(results.hosts) > 1:
         raise UserError(
             f"content/perf/{results.id}/results.json: the host of {implementation.id} is missing: "
-            "run tlsperf render"
+            "run tlsperf build"
         )
     wanted = implementation.host or results.hosts[0].id
     return next(host for host in results.hosts if host.id == wanted)

@@ -5,6 +5,7 @@ Raw files are copied unchanged. Everything is read and checked before anything i
 
 from __future__ import annotations
 
+import gzip
 import json
 import shutil
 import subprocess
@@ -21,6 +22,7 @@ from tlsperf.contract.run import Run
 from tlsperf.contract.text import counted
 from tlsperf.load.archive import read_archive
 from tlsperf.load.importer import UNKNOWN_HOST, Import, read_files
+from tlsperf.load.run import raw_bytes, read_whole_run
 from tlsperf.publish.files import replace_file
 
 
@@ -77,6 +79,23 @@ def import_report(
         f"to undo: {undo}",
     ]
     return "\n".join(lines)
+
+
+COMPRESSED_FROM: Final = 64 * 1024
+"""Bytes from which a raw file of a published run is compressed; smaller ones open in a browser."""
+
+
+def compress_raw(folder: Path) -> None:
+    """Compresses the large raw files of a run for publication.
+
+    Their content stays, and so do size and checksum in run.toml. Reading them checks both.
+    """
+    for file in read_whole_run(folder).files:
+        path = folder / file.path
+        if file.bytes >= COMPRESSED_FROM and path.exists():
+            packed = gzip.compress(raw_bytes(folder, file), compresslevel=9, mtime=0)
+            replace_file(folder / f"{file.path}.gz", packed)
+            path.unlink()
 
 
 MOST_SCENARIOS: Final = 4

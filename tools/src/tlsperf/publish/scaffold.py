@@ -17,11 +17,12 @@ from tlsperf.contract.record import Identifier
 from tlsperf.contract.results import Results
 from tlsperf.contract.run import Implementation, Report, Run
 from tlsperf.contract.text import host_label, implementation_label, listed, markdown
-from tlsperf.load.page import read_page
+from tlsperf.load.page import read_pages
 from tlsperf.load.run import read_run, read_runs
 from tlsperf.publish.assemble import assembler
 from tlsperf.publish.page_check import TYPED
 from tlsperf.publish.reports import moment
+from tlsperf.publish.runs import compress_raw
 
 MOST_IN_TITLE: Final = 4
 MOST_IN_SHORT: Final = 3
@@ -51,7 +52,8 @@ def new_report(
             f"{folder}: this report exists; remove it, or choose another name with --slug"
         )
     implementations = list({i.id: i for run in runs for i in run.implementations}.values())
-    others = [read_page(path).report for path in sorted(folder.parent.glob("*/index.md"))]
+    pages = read_pages(root)
+    others = [page.report for page in pages]
     all_runs = read_runs(root / "data" / "runs")
     report = Report(
         id=name,
@@ -64,10 +66,12 @@ def new_report(
     )
     before = predecessor(report, others, all_runs)
     report = report.model_copy(update={"previous": before.id if before else None})
-    results = assembler(root, [*others, report], {})(report).results
+    results = assembler(root, pages, [report])(report).results
     folder.mkdir(parents=True)
     path = folder / "index.md"
     path.write_text(report_page(report, results), encoding="utf-8")
+    for run_id in run_ids:
+        compress_raw(root / "data" / "runs" / run_id)
     return path
 
 

@@ -12,7 +12,7 @@ from tlsperf.contract.text import listed
 from tlsperf.load.page import read_pages
 from tlsperf.load.root import report_id, run_id
 from tlsperf.load.run import read_run
-from tlsperf.publish.assemble import assembler
+from tlsperf.publish.assemble import assembler, results_of
 from tlsperf.publish.scaffold import baseline_of
 
 
@@ -22,9 +22,7 @@ def results_to_show(root: Path, given: str) -> Results:
     A name that both have is that of the run; `content/perf/<name>` is the report. Ratios of a run
     are to the baseline of a new report on it. Raises UserError for an unknown name.
     """
-    pages = read_pages(root)
-    reports = [page.report for page in pages]
-    names = [report.id for report in reports]
+    names = [page.report.id for page in read_pages(root)]
     runs = sorted(path.parent.name for path in (root / "data" / "runs").glob("*/run.toml"))
     named = Path(given.rstrip("/"))
     is_path = named.parent != Path()
@@ -35,14 +33,13 @@ def results_to_show(root: Path, given: str) -> Results:
         name = run_id(given)
         if name in runs:
             report = _report_on(read_run(root / "data" / "runs" / name))
-            return assembler(root, [report], {})(report).results
+            return assembler(root, [], [report])(report).results
         known = runs if is_path else [*runs, *names]
     if name not in names or known is runs:
         raise UserError(
             f"there is no run or report {given!r}: expected {alternatives(name, known)}"
         )
-    calls = {page.report.id: page.calls for page in pages}
-    return assembler(root, reports, calls)(reports[names.index(name)]).results
+    return results_of(root, name)
 
 
 def _report_on(run: Run) -> Report:

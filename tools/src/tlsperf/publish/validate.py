@@ -116,7 +116,7 @@ def _unsafe_files(data: Path) -> Iterator[str]:
 
 
 def _stray_files(folder: Path, run: LoadedRun) -> Iterator[str]:
-    listed = {file.path for file in run.run.files}
+    listed = set(run.stored.values())
     for path in sorted(folder.rglob("*")):
         name = path.relative_to(folder).as_posix()
         if path.is_file() and name != "run.toml" and name not in listed:

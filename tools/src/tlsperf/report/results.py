@@ -17,7 +17,13 @@ from tlsperf.analysis.sessions import spreads_of
 from tlsperf.analysis.statistics import UNSTABLE_SPREAD_PERCENT
 from tlsperf.contract.errors import UserError, alternatives
 from tlsperf.contract.metrics import METRICS
-from tlsperf.contract.results import Results, RunReference, ShownImplementation, Table
+from tlsperf.contract.results import (
+    Results,
+    RunReference,
+    ShownImplementation,
+    StoredFile,
+    Table,
+)
 from tlsperf.contract.run import HostFacts, Implementation, Report, Run, RunWarning
 from tlsperf.contract.text import counted, listed, share, shown
 from tlsperf.load.formats import FOREIGN
@@ -204,7 +210,10 @@ def _reference(measured: MeasuredRun) -> RunReference:
         host_id=run.host_id,
         tool=run.tool,
         source=run.source,
-        files=run.files,
+        files=[
+            StoredFile(**dict(file), stored=measured.loaded.stored.get(file.path, file.path))
+            for file in run.files
+        ],
         # The report itself has this fact, in `virtual`.
         warnings=[w for w in run.warnings if w.code != "virtual-machine"],
         overhead=overhead_text(measured),

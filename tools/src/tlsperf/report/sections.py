@@ -1,4 +1,4 @@
-"""The sections of a report besides its tables: means, noise, efficiency, changes, corrections."""
+"""The sections of a report besides its tables: means, noise, efficiency, changes."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from tlsperf.analysis.changes import changes, predecessor
-from tlsperf.analysis.corrections import corrections
 from tlsperf.analysis.efficiency import efficiency
 from tlsperf.analysis.means import group_means
 from tlsperf.analysis.noise import earlier, noise_of
@@ -24,7 +23,7 @@ def sections(
     noise: Sequence[Noise],
     report_of: Callable[[Identifier], MeasuredReport],
 ) -> dict[str, Any]:
-    """The fields of a report's `Results` from means, noise and efficiency to corrections.
+    """The fields of a report's `Results` from means, noise, efficiency and changes.
 
     `reports` and `runs` are all that exist; `noise` is that of the report's runs; `report_of`
     returns the tables of a report by id.
@@ -39,16 +38,6 @@ def sections(
         "changes": None
         if before is None
         else changes(report_of(before.id), own, _between_runs(noise)),
-        "corrections": [
-            corrections(
-                report_of(earlier.id).results,
-                own.results,
-                [runs[run] for run in earlier.runs],
-                [runs[run] for run in report.runs],
-            )
-            for earlier in reports
-            if earlier.id in report.replaces
-        ],
     }
 
 

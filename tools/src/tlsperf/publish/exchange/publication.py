@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from difflib import get_close_matches
 from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
 
 from tlsperf.analysis.series import MeasuredRun, ReportSeries, measured, report_series
-from tlsperf.contract.errors import UserError
 from tlsperf.contract.results import Cell, Results, Row, Table
-from tlsperf.load.results import read_results
 from tlsperf.load.run import load_run
+from tlsperf.publish.assemble import results_of
 
 REPORTS = Path("content", "perf")
 RUNS = Path("data", "runs")
@@ -58,12 +56,4 @@ class Publication:
 
 def read_publication(root: Path, report: str) -> Publication:
     """The report with an id. Raises UserError, with similar names, if there is none."""
-    folder = root / REPORTS
-    if not (folder / report / "results.json").is_file():
-        known = sorted(path.parent.name for path in folder.glob("*/results.json"))
-        near = get_close_matches(report, known, n=3) or known[-3:]
-        raise UserError(
-            f"found no report {report!r} with a results.json in {REPORTS}, expected one such as "
-            f"{', '.join(near) or 'those that `tlsperf new` makes'}"
-        )
-    return Publication(root, read_results(folder / report / "results.json"))
+    return Publication(root, results_of(root, report))

@@ -1,0 +1,194 @@
+"""`tlsperf build`: makes what a site has and git does not hold.
+
+Beside the page of each report it writes the downloads: results.json, results.csv, comparisons.json
+and others. For all reports together it writes the pages over them and the index of all results. Git
+ignores these files; `build/built.json` has digests, so that only what changed is made again.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Final
+
+from tlsperf.contract.errors import UserError
+from tlsperf.contract.record import Identifier
+from tlsperf.contract.results import Comparisons
+from tlsperf.contract.text import counted
+from tlsperf.load.config import read_site
+from tlsperf.load.nights import night_folders, read_nights
+from tlsperf.load.notes import known_notes
+from tlsperf.load.page import Page, read_pages
+from tlsperf.load.results import read_results
+from tlsperf.load.run import read_runs
+from tlsperf.publish.assemble import Assembled, assembler
+from tlsperf.publish.checked import Checked, digest, report_digest
+from tlsperf.publish.exports import (
+    HISTOGRAM,
+    LAYOUTS,
+    RESULTS,
+    comparisons_json,
+    histograms_csv,
+    layouts_csv,
+    results_csv,
+    results_json,
+)
+from tlsperf.publish.files import replace_file
+from tlsperf.publish.index import index_files
+from tlsperf.publish.nightly import nightly, nightly_files, nightly_folder
+from tlsperf.publish.overviews import overview_files, question_files, scenario_folder, trend_folder
+from tlsperf.publish.processes import each
+from tlsperf.publish.reports import history, newest_first
+from tlsperf.publish.scenarios import scenarios
+from tlsperf.publish.scoreboard import scoreboard
+from tlsperf.publish.trends import trends
+from tlsperf.report.charts.kind import Drawing
+from tlsperf.report.charts.svg import draw
+from tlsperf.report.preview import scoreboard_preview
+
+BUILT: Final = Path("build", "built.json")
+JSON: Final = "results.json"
+COMPARISONS: Final = "comparisons.json"
+DOWNLOADS: Final = (JSON, RESULTS, COMPARISONS, HISTOGRAM, LAYOUTS)
+"""The files beside a report's page that git ignores."""
+SECTIONS: Final = (
+    *("trends", "hosts", "libraries", "scenarios", "questions", "upgrades"),
+    "nightly",
+)
+"""The folders of content/ whose pages are made here; a person writes their `_index.md`."""
+LISTS: Final = (
+    *("index.json", "index.csv", "datapackage.json", "downloads.json"),
+    *("scenarios.json", "questions.json", "scoreboard.json"),
+)
+"""The files of data/ that are made here."""
+SCOREBOARD: Final = Path("static", "scoreboard.png")
+_OVERVIEWS: Final = "overviews"
+
+
+def build(root: Path) -> None:
+    """Makes what is missing or out of date, and prints what was made.
+
+    Raises UserError with the mistakes of all reports, after everything else was made.
+    """
+    pages, runs = read_pages(root), read_runs(root / "data" / "runs")
+    state = Checked(root, "downloads", BUILT)
+    found = {page.report.id: report_digest(root, page, pages, runs) for page in pages}
+    old = [page for page in pages if not _is_built(page, state, found[page.report.id])]
+    problems = []
+    for page, made in each(downloading, root, old):
+        if isinstance(made, str):
+            problems.append(made)
+            del found[page.report.id]
+            continue
+        folder = page.path.parent
+        for name in DOWNLOADS:
+            if name in made:
+                replace_file(folder / name, made[name].encode())
+            else:
+                (folder / name).unlink(missing_ok=True)
+        print(f"{page.report.id}: downloads", flush=True)
+    built = [page for page in pages if page.report.id in found]
+    inputs = [
+        *(page.path.with_name(name) for page in built for name in (JSON, COMPARISONS)),
+        *(page.path for page in built),
+        *(root / "data" / "nightly").rglob("*"),
+        root / "data" / "notes.toml",
+    ]
+    if not state.has(_OVERVIEWS, digest(root, [*inputs, *_existing(root)])):
+        written = _replace_all(root, _overviews(root, built))
+        print(f"pages over all reports: {counted(written, 'file')} written", flush=True)
+    found[_OVERVIEWS] = digest(root, [*inputs, *_existing(root)])
+    state.record(found, all_of_them=True)
+    done = f"{counted(len(built), 'report')}, {len(built) - len(old) + len(problems)} of them"
+    print(f"{done} up to date", file=sys.stderr)
+    if problems:
+        raise UserError("\n".join(problems))
+
+
+def _is_built(page: Page, state: Checked, of_page: str) -> bool:
+    there = all(page.path.with_name(name).exists() for name in (JSON, RESULTS, COMPARISONS))
+    return there and state.has(page.report.id, of_page)
+
+
+def downloading(root: Path) -> Callable[[Page], dict[str, str]]:
+    """Of the page of a report: the texts of its downloads by their names."""
+    assemble = assembler(root)
+
+    def downloads(page: Page) -> dict[str, str]:
+        assembled: Assembled = assemble(page.report)
+        results = assembled.results
+        files = {
+            JSON: results_json(results),
+            RESULTS: results_csv(results),
+            COMPARISONS: comparisons_json(assembled.comparisons()),
+        }
+        if assembled.histograms:
+            files[HISTOGRAM] = histograms_csv(assembled.histograms)
+        if layouts := layouts_csv(results):
+            files[LAYOUTS] = layouts
+        return files
+
+    return downloads
+
+
+# --- over all reports ----------------------------------------------------------------------------
+
+
+def _overviews(root: Path, pages: Sequence[Page]) -> dict[Path, bytes]:
+    """The files of the pages over all reports, and of the index."""
+    every = [(page.report, read_results(page.path.with_name(JSON))) for page in pages]
+    covered = history(every)
+    notes = known_notes(root / "data")
+    through, shared = trends(covered, notes), scenarios(covered, notes)
+    drawn = [(trend_folder(trend), drawings) for trend, drawings in through]
+    drawn += [(scenario_folder(scenario), drawings) for scenario, drawings in shared]
+    by_night = [page for folder in night_folders(root) for page in nightly(read_nights(folder))]
+    drawn += [(nightly_folder(page), drawings) for page, drawings in by_night]
+    shown, overviews = [results for _, results in covered], [scenario for scenario, _ in shared]
+    texts = overview_files([trend for trend, _ in through], overviews, shown, notes)
+    for page, _ in by_night:
+        texts |= nightly_files(page)
+    files = {f"content/{name}": text for name, text in texts.items()}
+    files |= {f"data/{name}": text for name, text in index_files(shown, overviews).items()}
+    files |= question_files(shown, _comparisons(root), overviews)
+    for folder, drawings in drawn:
+        files |= {f"content/{folder}/{it.chart.file}": _drawn(it) for it in drawings}
+    made = {root / name: text.encode() for name, text in files.items()}
+    if board := scoreboard(newest_first(shown)):
+        made[root / SCOREBOARD] = scoreboard_preview(board, read_site(root).title)
+    return made
+
+
+def _drawn(drawing: Drawing) -> str:
+    return draw(drawing.picture, drawing.chart)
+
+
+def _comparisons(root: Path) -> Callable[[Identifier], Comparisons]:
+    """Reads the comparisons of a report."""
+    folder = root / "content" / "perf"
+    return lambda report: Comparisons.model_validate_json(
+        (folder / report / COMPARISONS).read_bytes()
+    )
+
+
+def _existing(root: Path) -> list[Path]:
+    """The existing files over all reports."""
+    pages = (path for name in SECTIONS for path in (root / "content" / name).glob("*/*"))
+    lists = (root / "data" / name for name in LISTS)
+    return [path for path in (*pages, *lists, root / SCOREBOARD) if path.is_file()]
+
+
+def _replace_all(root: Path, made: dict[Path, bytes]) -> int:
+    """Writes the files over all reports and removes older ones; returns how many that were."""
+    gone = [path for path in _existing(root) if path not in made]
+    for path in gone:
+        path.unlink()
+        if not any(path.parent.iterdir()):
+            path.parent.rmdir()
+    written = 0
+    for path, data in made.items():
+        if not path.exists() or path.read_bytes() != data:
+            replace_file(path, data)
+            written += 1
+    return written + len(gone)

@@ -1,0 +1,84 @@
+"""Work on many reports at a time, in as many processes as there are processors."""
+
+from __future__ import annotations
+
+import gc
+import os
+import signal
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import contextmanager
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any, Final, TypeVar
+
+from tlsperf.contract.errors import UserError
+from tlsperf.load.page import Page
+
+Made = TypeVar("Made")
+
+MANY: Final = 4
+"""With at least this many reports, several processes work; starting one takes a second."""
+
+
+Work = Callable[[Path], Callable[[Page], Made]]
+"""Of a root: the function that makes something of a report, which may raise UserError. A process
+calls it once for all its reports.
+"""
+
+
+def each(work: Work[Made], root: Path, pages: Sequence[Page]) -> Iterator[tuple[Page, Made | str]]:
+    """What `work` makes of each page, in their order; a text says why it made nothing."""
+    if len(pages) < MANY:
+        if pages:
+            _begin(work, root)
+        yield from zip(pages, map(_made, pages), strict=True)
+        return
+    count = os.cpu_count() or 1
+    context = get_context("spawn")
+    with ProcessPoolExecutor(
+        count, mp_context=context, initializer=_begin, initargs=(work, root)
+    ) as processes:
+        with _interrupts_held_back():
+            for _ in range(count):
+                processes.submit(int)  # starts a process
+        try:
+            yield from zip(pages, processes.map(_made, pages), strict=True)
+        except BaseException:
+            processes.shutdown(wait=False, cancel_futures=True)
+            raise
+
+
+_begun: list[Callable[[Page], Any]] = []
+"""The function of this process."""
+
+
+def _begin(work: Work[Any], root: Path) -> None:
+    gc.disable()  # little memory is freed before the end, and collection takes 10% of the time
+    _begun[:] = [work(root)]
+
+
+def _made(page: Page) -> Any:
+    try:
+        return _begun[0](page)
+    except UserError as error:
+        return str(error)
+
+
+@contextmanager
+def _interrupts_held_back() -> Iterator[None]:
+    """Delays Ctrl-C until the end of the block; a process started in the block never gets it.
+
+    The mask is for that process. It is not enough here: if a thread of numpy gets the signal,
+    Python still runs the handler in the main thread.
+    """
+    held: list[int] = []
+    handler = signal.signal(signal.SIGINT, lambda number, _: held.append(number))
+    mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+        signal.signal(signal.SIGINT, handler)
+    if held and callable(handler):
+        handler(signal.SIGINT, None)
