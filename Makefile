@@ -33,7 +33,7 @@ help: ## list the targets
 report: doctor-report libraries $(VENV)/.tools ## measure this host and publish the report in public/ (SUITE=standard for a publishable report)
 	$(RELEASE)/tlsbench run --suite bench/suites/$(SUITE).toml --out data/runs/$(RUN)
 	$(TLSPERF) new $(RUN)
-	$(TLSPERF) render
+	$(TLSPERF) render $(RUN)
 	$(MAKE) --no-print-directory site
 	@$(TLSPERF) show $(RUN)
 	@echo "report: public/perf/$(RUN)/index.html   (make serve shows it)"
@@ -84,22 +84,26 @@ tools: $(VENV)/.tools ## set up tlsperf in .venv/bin
 	@echo "$(TLSPERF): $$($(TLSPERF) --version); completion: $(TLSPERF) --install-completion"
 
 .PHONY: render
-render: $(VENV)/.tools ## write results, charts and front matter of every report
+render: $(VENV)/.tools ## write tables, charts and front matter of every report: what git holds
 	$(TLSPERF) render
 
 .PHONY: generate
-generate: render ## write all generated files that are committed
+generate: render ## write all generated files that git holds
 	$(TLSPERF) validate
 	$(PYTHON) -m tlsperf.publish.schema
 	$(PYTHON) -m tlsperf.publish.style
 	$(PYTHON) tools/tests/fixture_run.py
 
+.PHONY: built
+built: $(VENV)/.tools # downloads and pages over all reports, beside what git holds
+	@$(TLSPERF) build
+
 .PHONY: site
-site: doctor-site zola ## build public/ from committed data alone
+site: doctor-site zola built ## build public/, with downloads and the pages over all reports
 	$(SITE) build
 
 .PHONY: serve
-serve: doctor-site zola ## serve the site at http://127.0.0.1:1111 (PORT=1111), rebuilt when a file changes
+serve: doctor-site zola built ## serve the site at http://127.0.0.1:1111 (PORT=1111), rebuilt when a file changes
 	@$(SITE) serve --port $(PORT)
 
 .PHONY: test-bench
@@ -308,7 +312,7 @@ summary: $(VENV)/.tools ## print the changed figures as Markdown (SINCE=origin/m
 	@$(TLSPERF) summary "$$SINCE"
 
 .PHONY: pages
-pages: doctor-site zola ## build the site for $BASE_URL
+pages: doctor-site zola built ## build the site for $BASE_URL
 	$(SITE) build --base-url "$$BASE_URL"
 
 .PHONY: draft

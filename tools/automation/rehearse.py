@@ -318,7 +318,7 @@ def rehearse(folder: Path, programs: Path, refusals: bool = False) -> None:
     expect(not status(clone), "the checkout is clean after the pull request")
     changed = run(["git", "diff", "--name-only", "main", branch], cwd=stage.origin).splitlines()
     expect(
-        {f"data/runs/{report}/run.toml", f"content/perf/{report}/results.json"} <= {*changed},
+        {f"data/runs/{report}/run.toml", f"content/perf/{report}/page.json"} <= {*changed},
         "the branch has the run and its report",
     )
     check_branch(stage, branch)

@@ -149,7 +149,7 @@ def main() -> int:
                 before = time.monotonic()
                 play(name, text, folder, given.programs)
                 print(f"{name}: {time.monotonic() - before:.1f} s", flush=True)
-            for command in (["render"], ["render", "--check"], ["validate"]):
+            for command in (["render"], ["render", "--check"], ["build"], ["validate"]):
                 run([str(TLSPERF), *command], folder)
             for name in texts:
                 [report] = (folder / "content" / "perf").glob(f"*shortened-{name}")

@@ -7,6 +7,7 @@ built from its own sources. It judges nothing: a person sees what grows.
 from __future__ import annotations
 
 import io
+import os
 import re
 import subprocess
 import sys
@@ -53,12 +54,17 @@ def commits() -> Iterator[tuple[int, str]]:
 
 def built(commit: str, folder: Path) -> Path:
     """The site of a commit, built below a folder. Raises SiteError."""
-    parts = ["config.toml", "content", "data", "static", "templates"]
+    parts = ["config.toml", "content", "data", "static", "templates", "bench/libraries", "tools/src"]
     archive = subprocess.run(
         ["git", "archive", commit, *parts], cwd=ROOT, check=True, capture_output=True
     ).stdout
     with tarfile.open(fileobj=io.BytesIO(archive)) as files:
         files.extractall(folder / "site", filter="data")
+    site = folder / "site"
+    if (site / "tools" / "src" / "tlsperf" / "publish" / "build.py").exists():
+        command = [sys.executable, "-m", "tlsperf.cli", "build"]
+        sources = {**os.environ, "PYTHONPATH": str(site / "tools" / "src")}
+        subprocess.run(command, cwd=site, check=True, capture_output=True, env=sources)
     run(zolas.current(), folder / "site", "build", BASE_URL, folder / "public")
     return folder / "public"
 

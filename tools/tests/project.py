@@ -1,7 +1,7 @@
 """The made-up project of all tests: runs of three libraries on two hosts, and their reports.
 
 Its figures are invented, the files have our own raw formats, and everything else (results, charts,
-pages over several reports) is what `tlsperf render` makes of them. The bytes are the same each time.
+pages over several reports) is what `tlsperf render` and `tlsperf build` make of them. The bytes are the same each time.
 It has what pages can show, in a few rows each: rates, times, counts, bytes, memory, latencies with a
 histogram, set-ups, threads, versions, a run in two sessions, a figure that must not count, a library
 that cannot do something, a disturbed round, and a report that somebody else published.
@@ -25,6 +25,7 @@ import tomlkit
 
 from encoded_histogram import encoded
 from fixture_run import ROOT
+from tlsperf.publish.build import build
 from tlsperf.publish.render import render_reports
 from tlsperf.publish.scaffold import new_report
 
@@ -735,6 +736,7 @@ def write_project(root: Path) -> Path:
     write_reports(root)
     with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
         render_reports(root, check=False)
+        build(root)
     return root
 
 
@@ -756,4 +758,5 @@ def write_small(root: Path, *earlier: str) -> Path:
         page = new_report(root, [run.id])
     with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
         render_reports(root, check=False)
+        build(root)
     return page.parent

@@ -64,8 +64,7 @@ def empty_site(site: Path) -> Path:
         shutil.copytree(ROOT / name, site / name, symlinks=True, ignore=generated)
     shutil.copy(ROOT / "config.toml", site)
     shutil.copytree(ROOT / "data" / "schema", site / "data" / "schema")
-    for name in ("biases.toml", "corrections.toml"):
-        shutil.copy(ROOT / "data" / name, site / "data")
+    shutil.copy(ROOT / "data" / "biases.toml", site / "data")
     return site
 
 

@@ -193,7 +193,9 @@ class Headline(Model):
 class StoredFile(RawFile):
     """A raw file of a run, with its address below the run's folder."""
 
-    stored: str = Field(description="its path; with .gz if the site has it compressed")
+    stored: str | None = Field(
+        None, description="its path where it is compressed: with .gz; absent: it is not"
+    )
 
 
 class RunReference(Model):

@@ -42,8 +42,8 @@ class LoadedRun:
     """Histograms of single handshakes, by the file name in errors."""
     withdrawn: list[Implementation] = field(default_factory=list)
     """What was measured, but a note withdraws it: nothing else here has it."""
-    stored: Mapping[str, str] = field(default_factory=dict)
-    """The name of each raw file in the run's folder, by its path in run.toml."""
+    compressed: Mapping[str, str] = field(default_factory=dict)
+    """The name in the run's folder of each raw file that is compressed there, by its path."""
 
     @property
     def rounds_are_pairs(self) -> bool:
@@ -75,10 +75,17 @@ def read_whole_run(folder: Path) -> Run:
             f"there is no run {folder.name!r}: expected "
             f"{alternatives(folder.name, known, str(folder.parent))}"
         )
-    run = parse_run(read_toml(path), str(path))
+    state = path.stat()
+    run = _parsed(path, state.st_mtime_ns, state.st_size)
     if run.id != folder.name:
         raise FormatError(str(path), None, f"id {run.id!r}", f"{folder.name!r}, the folder's name")
     return run
+
+
+@cache
+def _parsed(path: Path, changed: int, size: int) -> Run:
+    """The run in a file, read once while it does not change."""
+    return parse_run(read_toml(path), str(path))
 
 
 def parse_run(table: Mapping[str, Any], file: str) -> Run:
@@ -177,7 +184,8 @@ def load_whole_run(folder: Path) -> LoadedRun:
     run = read_whole_run(folder)
     data = {file.path: raw_bytes(folder, file) for file in run.files}
     stored = {file.path: stored_name(folder, file) for file in run.files}
-    return replace(loaded_run(run, data, str(folder)), stored=stored)
+    compressed = {path: name for path, name in stored.items() if path != name}
+    return replace(loaded_run(run, data, str(folder)), compressed=compressed)
 
 
 def loaded_run(run: Run, data: Mapping[str, bytes], folder: str) -> LoadedRun:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import dataclass
+from operator import attrgetter
 from statistics import median
 from typing import Any, Final
 
@@ -194,35 +195,20 @@ def _mismatch(error: ValidationError, file: str, number: int) -> FormatError:
 def _frame(
     measurements: list[tuple[int, Measurement]], notes: dict[int, str | None], file: str
 ) -> pd.DataFrame:
-    columns: dict[str, list[Any]] = {
-        name: []
-        for name in (
-            "file",
-            "line",
-            "implementation",
-            "session",
-            "round",
-            *SCENARIO_FIELDS,
-            *_FIELDS,
-            "valid",
-            "note",
-        )
-    }
-    for line, measurement in measurements:
+    names = (
+        *("file", "line", "implementation", "session", "round", "valid", "note"),
+        *SCENARIO_FIELDS,
+        *_FIELDS,
+    )
+    of_scenario, of_observation = attrgetter(*SCENARIO_FIELDS), attrgetter(*_FIELDS)
+    rows = []
+    for line, m in measurements:
         note = notes[line]
-        for observation in (*measurement.observations, *_per_thread(measurement)):
-            columns["file"].append(file)
-            columns["line"].append(line)
-            columns["implementation"].append(measurement.implementation)
-            columns["session"].append(measurement.session)
-            columns["round"].append(measurement.round)
-            for name in SCENARIO_FIELDS:
-                columns[name].append(getattr(measurement.scenario, name))
-            for name in _FIELDS:
-                columns[name].append(getattr(observation, name))
-            columns["valid"].append(note is None)
-            columns["note"].append(note)
-    return tidy_frame(columns)
+        own = (file, line, m.implementation, m.session, m.round, note is None, note)
+        shared = own + of_scenario(m.scenario)
+        rows += [shared + of_observation(o) for o in (*m.observations, *_per_thread(m))]
+    columns = zip(*rows, strict=True) if rows else ((),) * len(names)
+    return tidy_frame(dict(zip(names, columns, strict=True)))
 
 
 def _per_thread(measurement: Measurement) -> list[Observation]:

@@ -49,7 +49,7 @@ def draft_report(root: Path, archive: Path, suite: Path) -> Path:
             raise UserError("\n".join(found))
         page = new_report(root, [run.id])
         with _removed_on_failure(page.parent):
-            render_reports(root, check=False)
+            render_reports(root, [page.parent.name], check=False)
             _write_pull_request(root / OUTPUT, results_of(root, page.parent.name))
     return page
 

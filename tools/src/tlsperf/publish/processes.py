@@ -1,4 +1,4 @@
-"""Work on many reports at a time, in as many processes as there are processors."""
+"""Work on many reports or runs, in as many processes as there are processors."""
 
 from __future__ import annotations
 
@@ -13,54 +13,56 @@ from pathlib import Path
 from typing import Any, Final, TypeVar
 
 from tlsperf.contract.errors import UserError
-from tlsperf.load.page import Page
 
+Item = TypeVar("Item")
 Made = TypeVar("Made")
 
 MANY: Final = 4
-"""With at least this many reports, several processes work; starting one takes a second."""
+"""With at least this many items, several processes work; starting one takes a second."""
 
 
-Work = Callable[[Path], Callable[[Page], Made]]
-"""Of a root: the function that makes something of a report, which may raise UserError. A process
-calls it once for all its reports.
+Work = Callable[[Path], Callable[[Item], Made]]
+"""Of a folder: the function that makes something of an item, which may raise UserError. A process
+calls it once for all its items.
 """
 
 
-def each(work: Work[Made], root: Path, pages: Sequence[Page]) -> Iterator[tuple[Page, Made | str]]:
-    """What `work` makes of each page, in their order; a text says why it made nothing."""
-    if len(pages) < MANY:
-        if pages:
-            _begin(work, root)
-        yield from zip(pages, map(_made, pages), strict=True)
+def each(
+    work: Work[Item, Made], folder: Path, items: Sequence[Item]
+) -> Iterator[tuple[Item, Made | str]]:
+    """What `work` makes of each item, in their order; a text says why it made nothing."""
+    if len(items) < MANY:
+        if items:
+            _begin(work, folder)
+        yield from zip(items, map(_made, items), strict=True)
         return
     count = os.cpu_count() or 1
     context = get_context("spawn")
     with ProcessPoolExecutor(
-        count, mp_context=context, initializer=_begin, initargs=(work, root)
+        count, mp_context=context, initializer=_begin, initargs=(work, folder)
     ) as processes:
         with _interrupts_held_back():
             for _ in range(count):
                 processes.submit(int)  # starts a process
         try:
-            yield from zip(pages, processes.map(_made, pages), strict=True)
+            yield from zip(items, processes.map(_made, items), strict=True)
         except BaseException:
             processes.shutdown(wait=False, cancel_futures=True)
             raise
 
 
-_begun: list[Callable[[Page], Any]] = []
+_begun: list[Callable[[Any], Any]] = []
 """The function of this process."""
 
 
-def _begin(work: Work[Any], root: Path) -> None:
+def _begin(work: Work[Any, Any], folder: Path) -> None:
     gc.disable()  # little memory is freed before the end, and collection takes 10% of the time
-    _begun[:] = [work(root)]
+    _begun[:] = [work(folder)]
 
 
-def _made(page: Page) -> Any:
+def _made(item: Any) -> Any:
     try:
-        return _begun[0](page)
+        return _begun[0](item)
     except UserError as error:
         return str(error)
 

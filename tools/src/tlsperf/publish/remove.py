@@ -19,7 +19,13 @@ from tlsperf.publish.render import REPORTS
 
 _TEXTS: Final = (
     *("content/perf/*/index.md", "content/perf/*/page.json", "content/*.md", "content/blog/*"),
-    *("data/hosts/*.toml", "data/comparisons/*.toml", "docs/*.md", "tools/benchmarks/*", "scripts/*"),
+    *(
+        "data/hosts/*.toml",
+        "data/comparisons/*.toml",
+        "docs/*.md",
+        "tools/benchmarks/*",
+        "scripts/*",
+    ),
 )
 """Where a run or a report is used or named, besides data/notes.toml."""
 

@@ -1,19 +1,20 @@
 """`tlsperf summary`: changes of reports for a reviewer, as Markdown for a pull request.
 
-The texts of figures come from results.json; nothing is calculated here.
+The texts of figures come from page.json, which git holds; nothing is calculated here.
 """
 
 from __future__ import annotations
 
+import json
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from tlsperf.contract.errors import UserError
-from tlsperf.contract.results import Cell, Results
+from tlsperf.contract.results import Results
 from tlsperf.contract.text import host_label, markdown
-from tlsperf.load.results import known_results, parse_results
+from tlsperf.publish.assemble import results_of
 
 MOST_ROWS: Final = 200
 """Limit of rows of one report: the text must stay below GitHub's limit of 64 KiB."""
@@ -22,17 +23,13 @@ MOST_ROWS: Final = 200
 class _Place(NamedTuple):
     table: str
     anchor: str
-    phase: str
-    metric: str
-    statistic: str
-    implementation: str
+    label: str
 
 
 class _Figure(NamedTuple):
     row: str
-    label: str
     unit: str
-    cell: Cell
+    cell: Mapping[str, Any]
 
 
 def summary_since(root: Path, reference: str) -> str:
@@ -45,21 +42,19 @@ def summary_since(root: Path, reference: str) -> str:
             f"such as origin/main ({error})"
         ) from None
     paths = _git(
-        root, "diff", "--name-only", "--no-renames", base, "--", "content/perf/*/results.json"
+        root, "diff", "--name-only", "--no-renames", base, "--", "content/perf/*/page.json"
     ).splitlines()
     parts = []
     for path in sorted(paths):
         name = Path(path).parent.name
-        now = known_results(root / path)
         there = _git(root, "ls-tree", "--name-only", base, "--", path)
-        before = parse_results(_git(root, "show", f"{base}:{path}")) if there else None
-        if now is None:
-            state = "cannot be read by these tools" if (root / path).exists() else "is removed"
-            parts.append(f"## {name}\n\nThis report {state}.\n")
-        elif before is None:
-            parts.append(introduction(now))
+        if not (root / path).exists():
+            parts.append(f"## {name}\n\nThis report is removed.\n")
+        elif not there:
+            parts.append(introduction(results_of(root, name)))
         else:
-            parts.append(comparison(before, now))
+            before = json.loads(_git(root, "show", f"{base}:{path}"))
+            parts.append(comparison(before, json.loads((root / path).read_bytes())))
     return "\n".join(parts) or "No figure of any report changes.\n"
 
 
@@ -103,8 +98,8 @@ def _changes(results: Results) -> Iterator[str]:
                 yield f"    - {markdown(f'{change.name}: {figures}')}"
 
 
-def comparison(before: Results, now: Results) -> str:
-    """An existing report: one line for each figure that changed."""
+def comparison(before: Mapping[str, Any], now: Mapping[str, Any]) -> str:
+    """An existing report, as page.json has it: one line for each figure that changed."""
     old, new = _figures(before), _figures(now)
     rows = []
     for place in [*new, *(place for place in old if place not in new)]:
@@ -112,8 +107,8 @@ def comparison(before: Results, now: Results) -> str:
         cells = [side[place].cell if place in side else None for side in (old, new)]
         shown = [*map(_value, cells), figure.unit, *map(_verdict, cells)]
         if shown[0] != shown[1] or shown[3] != shown[4]:
-            rows.append([figure.row, figure.label, *shown])
-    lines = [f"## {markdown(now.title)}", ""]
+            rows.append([figure.row, place.label, *shown])
+    lines = [f"## {markdown(now['title'])}", ""]
     if not rows:
         return "\n".join([*lines, "Its figures did not change.\n"])
     lines += _row("figure", "implementation", "was", "is", "unit", "verdict was", "verdict is")
@@ -125,32 +120,39 @@ def comparison(before: Results, now: Results) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _figures(results: Results) -> dict[_Place, _Figure]:
-    labels = {i.id: i.label for i in results.implementations}
-    return {
-        _Place(
-            *(table.anchor, row.anchor, row.phase, row.metric, row.statistic), cell.implementation
-        ): _Figure(
-            row.name if row.phase == "total" else f"{row.name}, {row.phase}",
-            labels[cell.implementation],
-            table.unit,
-            cell,
-        )
-        for table in results.tables
-        for row in table.rows
-        for cell in row.cells
-    }
+def _figures(page: Mapping[str, Any]) -> dict[_Place, _Figure]:
+    """The cells of the tables of a page.json, in whichever arrangement they are."""
+    found = {}
+    for table in page["tables"].values():
+        for row, label, cell in _cells(table):
+            place = _Place(table["anchor"], row["anchor"], label)
+            found[place] = _Figure(row.get("name", row["anchor"]), table["unit"], cell)
+    return found
 
 
-def _value(cell: Cell | None) -> str:
+def _cells(table: Mapping[str, Any]) -> Iterator[tuple[Mapping[str, Any], str, Mapping[str, Any]]]:
+    """The row, the label of the implementation, and the cell of each figure."""
+    for part in (*table.get("groups", ()), *table.get("blocks", ())):
+        for line in part["lines"]:
+            rows = part.get("columns") or part["rows"]
+            for row, cell in zip(rows, line["cells"], strict=True):
+                yield row, line["label"], cell
+    for part in table.get("sets", ()):
+        for row in part["rows"]:
+            for head, cell in zip(table["heads"], row["cells"], strict=True):
+                yield row, head["label"], cell
+
+
+def _value(cell: Mapping[str, Any] | None) -> str:
     if cell is None:
         return "not there"
-    interval = f" ({cell.interval})" if cell.interval else ""
-    return f"{cell.text}{interval}" + ("" if cell.valid else f", invalid: {cell.note}")
+    text = cell.get("figure") or cell.get("text", "")
+    interval = f" ({cell['intervals'].partition('; ratio ')[0]})" if cell.get("intervals") else ""
+    return f"{text}{interval}" + (f", {cell['note']}" if cell.get("invalid") else "")
 
 
-def _verdict(cell: Cell | None) -> str:
-    return cell.ratio.text if cell and cell.ratio else ""
+def _verdict(cell: Mapping[str, Any] | None) -> str:
+    return str(cell.get("ratio", "")) if cell else ""
 
 
 def _row(*cells: str) -> list[str]:

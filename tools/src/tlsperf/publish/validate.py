@@ -9,7 +9,7 @@ comparison tables against the published ones.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Set
+from collections.abc import Callable, Iterator, Mapping, Set
 from pathlib import Path
 from typing import Final
 
@@ -24,6 +24,7 @@ from tlsperf.load.comparisons import read_definition, read_printed
 from tlsperf.load.nights import night_folders, run_folders
 from tlsperf.load.run import LoadedRun, load_whole_run, read_hosts
 from tlsperf.publish.checked import Checked, run_digest
+from tlsperf.publish.processes import each
 from tlsperf.published.published_tables import differences
 
 IMPLAUSIBLE: Final = 8.0
@@ -64,41 +65,40 @@ def check(root: Path, *, changed: bool) -> tuple[list[str], int]:
 def problems(data: Path, skipped: Set[Path] = frozenset()) -> list[str]:
     """All errors below `data`, in the order of its folders, without those of `skipped` runs."""
     found = list(_unsafe_files(data))
-    hosts: dict[str, Host] = {}
     try:
-        hosts = read_hosts(data / "hosts")
+        read_hosts(data / "hosts")
     except UserError as error:
         found.append(str(error))
-    runs: dict[str, MeasuredRun] = {}
-    for folder in sorted((data / "runs").iterdir()) if (data / "runs").is_dir() else []:
-        if folder in skipped:
-            continue
-        if folder.is_dir():
-            found += _run_problems(folder, hosts, runs)
+    folders = []
+    for path in sorted((data / "runs").iterdir()) if (data / "runs").is_dir() else []:
+        if path.is_dir():
+            folders.append(path)
         else:
-            found.append(f"{folder}: found a file, expected the folder of a run")
-    for nights in night_folders(data.parent):
-        for folder in run_folders(nights):
-            if folder not in skipped:
-                found += _run_problems(folder, hosts, {})
+            found.append(f"{path}: found a file, expected the folder of a run")
+    folders += [path for nights in night_folders(data.parent) for path in run_folders(nights)]
+    for _, wrong in each(_validating, data, [path for path in folders if path not in skipped]):
+        found += [wrong] if isinstance(wrong, str) else wrong
     for path in sorted((data / "comparisons").glob("*.toml")):
-        found += _comparison(path, runs, {folder.name for folder in skipped})
+        found += _comparison(path, data / "runs", {folder.name for folder in skipped})
     return found
 
 
-def _run_problems(
-    folder: Path, hosts: Mapping[str, Host], runs: dict[str, MeasuredRun]
-) -> Iterator[str]:
-    """What is wrong with a run, which is added to `runs` if it can be read."""
+def _validating(data: Path) -> Callable[[Path], list[str]]:
+    """Of the folder of a run: what is wrong with it. Raises UserError if it cannot be read."""
     try:
+        hosts = read_hosts(data / "hosts")
+    except UserError:
+        hosts = {}
+
+    def problems_of(folder: Path) -> list[str]:
         run = load_whole_run(folder)
-    except UserError as error:
-        yield str(error)
-        return
-    runs[folder.name] = measured(run)
-    yield from _stray_files(folder, run)
-    yield from _references(folder, run, hosts)
-    yield from _implausible(folder, runs[folder.name])
+        return [
+            *_stray_files(folder, run),
+            *_references(folder, run, hosts),
+            *_implausible(folder, measured(run)),
+        ]
+
+    return problems_of
 
 
 def _unsafe_files(data: Path) -> Iterator[str]:
@@ -116,7 +116,7 @@ def _unsafe_files(data: Path) -> Iterator[str]:
 
 
 def _stray_files(folder: Path, run: LoadedRun) -> Iterator[str]:
-    listed = set(run.stored.values())
+    listed = {run.compressed.get(file.path, file.path) for file in run.run.files}
     for path in sorted(folder.rglob("*")):
         name = path.relative_to(folder).as_posix()
         if path.is_file() and name != "run.toml" and name not in listed:
@@ -180,6 +180,8 @@ def _off_in_rounds(folder: Path, row: Series, identifier: str, sample: Sample) -
 def _off_in_sequences(folder: Path, frame: pd.DataFrame) -> Iterator[str]:
     """Single figures in a sequence of thread counts, each compared with the two beside it."""
     single = frame[frame["valid"] & frame["round"].isna() & frame["threads"].notna()]
+    if single.empty:
+        return
     keys = ["implementation", "phase", "metric", "statistic", "unit"]
     keys += [name for name in SCENARIO_FIELDS if name != "threads"]
     for _, rows in single.groupby(keys, observed=True, dropna=False, sort=False):
@@ -200,14 +202,15 @@ def _off_in_sequences(folder: Path, frame: pd.DataFrame) -> Iterator[str]:
 # --- comparison tables ---------------------------------------------------------------------------
 
 
-def _comparison(path: Path, runs: Mapping[str, MeasuredRun], skipped: Set[str]) -> list[str]:
+def _comparison(path: Path, runs: Path, skipped: Set[str]) -> list[str]:
     try:
         definition = read_definition(path)
         if definition.run in skipped:
             return []
-        if definition.run not in runs:
-            return [f"{path}: found run {definition.run!r}, expected a valid run of data/runs"]
+        if not (runs / definition.run).is_dir():
+            return [f"{path}: found run {definition.run!r}, expected a run of data/runs"]
         printed = read_printed(path, definition)
-        return differences(definition, printed, runs[definition.run], path)
+        run = measured(load_whole_run(runs / definition.run))
+        return differences(definition, printed, run, path)
     except UserError as error:
         return [str(error)]

@@ -211,7 +211,7 @@ def _reference(measured: MeasuredRun) -> RunReference:
         tool=run.tool,
         source=run.source,
         files=[
-            StoredFile(**dict(file), stored=measured.loaded.stored.get(file.path, file.path))
+            StoredFile(**dict(file), stored=measured.loaded.compressed.get(file.path))
             for file in run.files
         ],
         # The report itself has this fact, in `virtual`.
