@@ -35,7 +35,12 @@ from tlsperf.analysis.statistics import normal_quantile, paired_ratio, summary
 from tlsperf.load.run import load_run
 
 RUNS: Final = Path(__file__).parents[2] / "data" / "runs"
-OF_ONE_DAY: Final = "2026-11-21-*-vm"
+OF_ONE_DAY: Final = (
+    *("2026-11-21-configurations-vm", "2026-11-21-history-vm", "2026-11-21-instructions-vm"),
+    *("2026-11-21-latency-vm", "2026-11-21-libraries-vm", "2026-11-21-memory-vm"),
+    *("2026-11-21-post-quantum-vm", "2026-11-21-providers-vm", "2026-11-21-standard-vm"),
+    "2026-11-21-threads-vm",
+)
 FEWEST_ROUNDS: Final = 6
 
 
@@ -190,7 +195,7 @@ def text(runs: Sequence[MeasuredRun]) -> str:
 
 
 def main(arguments: Sequence[str]) -> int:
-    folders = [RUNS / name for name in arguments] or sorted(RUNS.glob(OF_ONE_DAY))
+    folders = [RUNS / name for name in arguments or OF_ONE_DAY]
     print(text([measured(load_run(folder)) for folder in folders]), end="")
     return 0
 

@@ -203,7 +203,7 @@ def write_run(root: Path) -> Path:
 def write_report(root: Path) -> Path:
     """Writes the run and a rendered report on it below `root`; returns the report's folder."""
     from tlsperf.publish.build import build
-from tlsperf.publish.render import render_reports
+    from tlsperf.publish.render import render_reports
     from tlsperf.publish.scaffold import new_report
 
     write_run(root)

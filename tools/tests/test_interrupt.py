@@ -15,10 +15,12 @@ from pathlib import Path
 import pytest
 
 from tlsperf.publish.files import replace_file
-from tlsperf.publish.render import _interrupts_held_back
+from tlsperf.publish.processes import _interrupts_held_back
 
 TLSPERF = Path(sys.executable).with_name("tlsperf")
 SECONDS, PATIENCE = 60, 15
+PROCESSES = 2 + min(os.cpu_count() or 1, 2)
+"""The command, the resource tracker of Python, and one for each processor."""
 
 
 def of_session(session: int) -> set[int]:
@@ -34,17 +36,22 @@ def of_session(session: int) -> set[int]:
     return found
 
 
-@pytest.fixture(scope="module")
-def site(project: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The made-up project without its charts: drawing them takes seconds."""
+def files(root: Path) -> dict[Path, bytes]:
+    return {p.relative_to(root): p.read_bytes() for p in sorted(root.rglob("*")) if p.is_file()}
+
+
+@pytest.fixture
+def site(project: Path, tmp_path: Path) -> Path:
+    """The made-up project without its charts, which a rendering would write again."""
     drawn = shutil.ignore_patterns("*.svg")
-    return Path(shutil.copytree(project, tmp_path_factory.mktemp("site") / "site", ignore=drawn))
+    return Path(shutil.copytree(project, tmp_path / "site", ignore=drawn))
 
 
-@pytest.mark.parametrize("after", [0.0, 1.0], ids=["as it starts to draw", "while it draws"])
+@pytest.mark.parametrize("reports", [0, 1], ids=["as it starts", "when it has written a report"])
 def test_an_interrupted_rendering_prints_no_traceback_and_leaves_no_process(
-    site: Path, after: float
+    site: Path, project: Path, reports: int
 ) -> None:
+    before = files(site)
     command = subprocess.Popen(
         # Background processes of a shell ignore the signal, and so do their children.
         ["env", "--default-signal=INT", TLSPERF, "render"],
@@ -57,11 +64,13 @@ def test_an_interrupted_rendering_prints_no_traceback_and_leaves_no_process(
     )
     try:
         until = time.monotonic() + SECONDS
-        while len(of_session(command.pid)) < 3:  # two: drawing, resource tracker
-            assert command.poll() is None, "it ended before another process drew"
+        while len(of_session(command.pid)) < PROCESSES:
+            assert command.poll() is None, "it ended before other processes worked"
             assert time.monotonic() < until
             time.sleep(0.01)
-        time.sleep(after)
+        assert command.stdout
+        for _ in range(reports):
+            assert " written" in command.stdout.readline()
         os.killpg(command.pid, signal.SIGINT)  # to the whole group, as a terminal does
         try:
             _, errors = command.communicate(timeout=PATIENCE)
@@ -74,7 +83,9 @@ def test_an_interrupted_rendering_prints_no_traceback_and_leaves_no_process(
         while of_session(command.pid):  # the resource tracker ends a moment later
             assert time.monotonic() < until, "a process is left"
             time.sleep(0.01)
-        assert list(site.glob("content/perf/*/*.svg")) == []
+        after, whole = files(site), files(project)
+        assert before.items() <= after.items() < whole.items(), "a file is partial"
+        assert (len(after) > len(before)) is (reports > 0)
     finally:
         for process in of_session(command.pid):
             os.kill(process, signal.SIGKILL)

@@ -1,25 +1,19 @@
-"""Rendering is deterministic, writes only changes, keeps prose, and follows the schema."""
+"""Rendering is deterministic, writes only changes, keeps prose, and needs no other report."""
 
 from __future__ import annotations
 
-import csv
-import io
-import json
 import shutil
 import time
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 
-import jsonschema
 import pytest
 
-from fixture_run import EXAMPLE, ROOT, write_report
-from project import NEW, SMALL, write_small
+from project import NEW, OPENSSL, SMALL, write_small
 from reports import reports
-from tlsperf.contract.errors import FormatError, UserError
-from tlsperf.contract.results import Results
-from tlsperf.load.addresses import read_addresses, with_earlier_names
+from tlsperf.contract.errors import UserError
 from tlsperf.load.page import read_page
+from tlsperf.publish.assemble import results_of
 from tlsperf.publish.render import render_reports
 from tlsperf.publish.scaffold import new_report
 
@@ -60,41 +54,6 @@ def test_the_same_data_give_the_same_bytes(rendered: Path, tmp_path: Path) -> No
     assert files(tmp_path) == files(rendered)
 
 
-def test_the_example_of_the_contract_is_up_to_date(tmp_path: Path) -> None:
-    made = write_report(tmp_path) / "results.json"
-    assert EXAMPLE.read_bytes() == made.read_bytes(), "run python tools/tests/fixture_run.py"
-
-
-@pytest.mark.any_site
-def test_results_json_is_valid_by_the_schema(root: Path) -> None:
-    schema = json.loads((ROOT / "data/schema/results.schema.json").read_text(encoding="utf-8"))
-    validator = jsonschema.Draft202012Validator(schema)
-    for page, _ in reports(root):
-        text = page.path.with_name("results.json").read_text(encoding="utf-8")
-        validator.validate(json.loads(text))
-
-
-@pytest.mark.any_site
-def test_results_csv_has_every_cell_of_results_json(root: Path) -> None:
-    for page, results in reports(root):
-        text = page.path.with_name("results.csv").read_text(encoding="utf-8")
-        written = {
-            (r["anchor"], r["implementation"]): (r["value"], r["ratio_verdict"], r["note"])
-            for r in csv.DictReader(io.StringIO(text))
-        }
-        cells = {
-            (row.anchor, cell.implementation): (
-                "" if cell.value is None else str(cell.value),
-                cell.ratio.verdict if cell.ratio else "",
-                cell.note or "",
-            )
-            for table in results.tables
-            for row in table.rows
-            for cell in row.cells
-        }
-        assert written == cells, page.path
-
-
 def test_a_second_rendering_writes_nothing_and_is_quick(
     site: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -102,26 +61,51 @@ def test_a_second_rendering_writes_nothing_and_is_quick(
     started = time.process_time()
     assert render_reports(site, check=False) == 0
     assert time.process_time() - started < 1
-    assert capsys.readouterr().out == ""
+    assert capsys.readouterr() == (f"{RUN}: unchanged\n", "1 report, 0 files written\n")
     assert {p: p.stat().st_mtime_ns for p in (site / "content").rglob("*")} == before
 
 
-def test_only_the_named_report_is_rendered(site: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_only_the_named_report_is_rendered_and_its_files_are_listed_on_request(
+    site: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     folder = site / FOLDER
     other = new_report(site, [RUN], slug="other").parent
     render_reports(site, [other.name], check=False)
     for report in (folder, other):
         (report / "transfer.svg").unlink()
-    (site / "data" / "index.json").unlink()
+    (site / "data" / "reports.json").unlink()
     capsys.readouterr()
-    render_reports(site, [other.name], check=False)
-    assert capsys.readouterr().out.splitlines() == [
-        f"wrote content/perf/{other.name}/transfer.svg",
-        "wrote data/index.json",
+    render_reports(site, [other.name], check=False, verbose=True)
+    printed = capsys.readouterr()
+    assert printed.out.splitlines() == [
+        f"  wrote content/perf/{other.name}/transfer.svg",
+        f"{other.name}: 1 file written",
+        "  wrote data/reports.json",
     ]
-    (folder / "results.json").unlink()
-    with pytest.raises(UserError, match=r"results.json is missing: run `tlsperf render`"):
-        render_reports(site, [other.name], check=False)
+    assert printed.err == "1 report, 2 files written\n"
+    assert not (folder / "transfer.svg").exists()
+
+
+def test_a_mistake_in_one_report_does_not_keep_another_from_being_written(
+    site: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    wrong = site / FOLDER / "index.md"
+    call = f'{{{{ figure(row="transfre", implementation="{OPENSSL}") }}}}\n'
+    wrong.write_text(wrong.read_text(encoding="utf-8") + call, encoding="utf-8")
+    good = new_report(site, [RUN], slug="other").parent
+    before = files(site)
+    capsys.readouterr()
+    with pytest.raises(UserError, match=rf"{wrong}:\d+: found figure\(\) with row 'transfre'"):
+        render_reports(site, check=False)
+    printed = capsys.readouterr()
+    assert printed.out.startswith(f"{good.name}: ")
+    assert printed.err.startswith("1 report, ")
+    assert (good / "page.json").exists()
+    assert "[extra.generated]" in (good / "index.md").read_text(encoding="utf-8")
+    after = files(site)
+    assert {path: after[path] for path in before if good.name not in path.parts} == {
+        path: data for path, data in before.items() if good.name not in path.parts
+    }
 
 
 @pytest.mark.parametrize("name", [RUN[:-2], RUN.replace("2", "3", 1), "small"])
@@ -134,21 +118,21 @@ def test_check_fails_on_any_changed_file_and_writes_nothing(
     site: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert render_reports(site, check=True) == 0
-    for name in ("results.json", "transfer.svg", "index.md"):
+    for name in ("page.json", "transfer.svg", "index.md"):
         replace(site / FOLDER / name, "OpenSSL 3.6.1", "OpenSSL 3.6.2")
-    (site / FOLDER / "results.csv").unlink()
+    (site / FOLDER / "preview.png").unlink()
     before = files(site)
     capsys.readouterr()
     assert render_reports(site, check=True) == 1
     found = capsys.readouterr().out
-    for name in ("results.json", "transfer.svg", "index.md", "results.csv"):
+    for name in ("page.json", "transfer.svg", "index.md", "preview.png"):
         assert f"{FOLDER}/{name}: differs" in found
     assert files(site) == before
 
 
 def test_manual_changes_of_generated_files_are_replaced(site: Path) -> None:
     before = files(site)
-    (site / FOLDER / "results.json").write_text("{}", encoding="utf-8")
+    (site / FOLDER / "page.json").write_text("{}", encoding="utf-8")
     (site / FOLDER / "transfer.svg").unlink()
     render_reports(site, check=False)
     assert files(site) == before
@@ -168,42 +152,6 @@ def test_prose_is_kept_and_a_file_without_a_place_is_removed(site: Path) -> None
     assert (folder / "by-hand.svg").exists()
 
 
-def test_a_chart_is_also_at_the_addresses_that_it_replaced(site: Path) -> None:
-    folder = site / FOLDER
-    listed = site / "data" / "addresses.toml"
-    listed.write_text(f'[{RUN}]\n"transfer.svg" = ["a.svg", "b.svg"]\n', encoding="utf-8")
-    render_reports(site, check=False)
-    chart = (folder / "transfer.svg").read_bytes()
-    assert (folder / "a.svg").read_bytes() == (folder / "b.svg").read_bytes() == chart
-    listed.write_text(f'[{RUN}]\n"transfer.svg" = ["a.svg"]\n', encoding="utf-8")
-    render_reports(site, check=False)
-    assert (folder / "a.svg").exists()
-    assert not (folder / "b.svg").exists()
-
-
-@pytest.mark.parametrize(
-    ("text", "found"),
-    [
-        (f'[{RUN}]\n"gone.svg" = ["a.svg"]\n', "gone.svg, expected a chart of the report: transf"),
-        (f'[{RUN}]\n"transfer.svg" = ["a.svg", "a.svg"]\n', "a.svg twice"),
-        (f'[{RUN}]\n"transfer.svg" = ["transfer.svg"]\n', "transfer.svg twice"),
-        (f'[{RUN}]\n"transfer.svg" = ["../a.svg"]\n', r"transfer\.svg\.0 '../a\.svg'"),
-        (f'[{RUN}]\n"transfer.svg" = "a.svg"\n', r"transfer\.svg 'a\.svg'"),
-        ('[2026-11-21-smal]\n"transfer.svg" = []\n', f"2026-11-21-smal', expected {RUN}"),
-    ],
-)
-def test_a_mistake_in_the_list_of_addresses_is_named(tmp_path: Path, text: str, found: str) -> None:
-    path = tmp_path / "addresses.toml"
-    path.write_text(text, encoding="utf-8")
-
-    def named() -> dict[str, str]:
-        names = read_addresses(path, [RUN])[RUN]
-        return dict(with_earlier_names({"transfer.svg": "<svg/>"}, names, path))
-
-    with pytest.raises(FormatError, match=rf"addresses\.toml: found .*{found}"):
-        named()
-
-
 def test_bad_input_changes_nothing(site: Path) -> None:
     before = files(site)
     raw = site / "data" / "runs" / RUN / "raw" / "records.jsonl"
@@ -213,11 +161,6 @@ def test_bad_input_changes_nothing(site: Path) -> None:
     with pytest.raises(UserError, match=r"records\.jsonl: found \d+ bytes, expected \d+"):
         render_reports(site, check=False)
     page.write_bytes(before[FOLDER / "index.md"])
-    assert files(site) == before
-    raw.write_bytes(whole)
-    (site / "data" / "addresses.toml").write_text(f'[{RUN}]\n"gone.svg" = ["a.svg"]\n')
-    with pytest.raises(FormatError, match=r"gone\.svg"):
-        render_reports(site, check=False)
     assert files(site) == before
 
 
@@ -292,7 +235,7 @@ def test_a_later_report_is_compared_with_the_earlier_one(site: Path) -> None:
     assert f'previous = "{RUN}"' in text
     assert "{{ changes() }}" in text
     render_reports(site, check=False)
-    results = Results.model_validate_json((page.parent / "results.json").read_bytes())
+    results = results_of(site, page.parent.name)
     assert results.changes is not None
     assert results.changes.predecessor == RUN
     assert [c.unchanged == c.compared for c in results.changes.libraries] == [True] * 3

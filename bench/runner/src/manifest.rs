@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::io::Read;
 use std::path::Path;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
 use flate2::read::GzDecoder;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
@@ -114,6 +114,12 @@ pub fn stored_bytes(folder: &Path, file: &RawFile) -> Result<Vec<u8>> {
         .take(file.bytes + 1)
         .read_to_end(&mut bytes)
         .with_context(|| packed.display().to_string())?;
+    ensure!(
+        bytes.len() as u64 == file.bytes,
+        "{}: expected {} bytes when unpacked, as run.toml says",
+        packed.display(),
+        file.bytes
+    );
     Ok(bytes)
 }
 

@@ -7,6 +7,7 @@ use std::process::Command;
 use serde_json::Value;
 use tls_harness::record::{Cause, Record, Status};
 use tlsbench::host::root::Root;
+use tlsbench::medians;
 use tlsbench::pack::pack;
 use tlsbench::run::run;
 use tlsbench::schedule::order;
@@ -506,6 +507,76 @@ fn a_changed_or_incomplete_run_is_not_packed() {
         .unwrap_err()
         .to_string();
     assert!(error.contains("expected a complete run"), "{error}");
+    assert!(!bench.path("run.tar.gz").exists());
+}
+
+fn gzip(content: &[u8]) -> Vec<u8> {
+    use std::io::Write as _;
+
+    let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::best());
+    gzip.write_all(content).unwrap();
+    gzip.finish().unwrap()
+}
+
+#[test]
+fn a_compressed_run_gives_the_archive_and_medians_of_the_same_run() {
+    let bench = Bench::new();
+    bench.suite(1, NO_TIME, &["one"]);
+    bench.run(&silent_host(&bench)).unwrap();
+    let folder = bench.path("run");
+    let results = || {
+        let (archive, checksum) = pack(&folder, bench.folder.path()).unwrap();
+        let files = [archive, checksum].map(|path| {
+            let bytes = fs::read(&path).unwrap();
+            fs::remove_file(path).unwrap();
+            bytes
+        });
+        (files, medians::table(&folder).unwrap())
+    };
+    let expected = results();
+    let records = folder.join("raw/records.jsonl");
+    let content = fs::read(&records).unwrap();
+    fs::write(folder.join("raw/records.jsonl.gz"), gzip(&content)).unwrap();
+    // A publication that was stopped leaves both files.
+    assert_eq!(results(), expected);
+    fs::remove_file(&records).unwrap();
+    assert_eq!(results(), expected);
+}
+
+#[test]
+fn a_damaged_compressed_file_is_named_and_not_packed() {
+    let bench = Bench::new();
+    bench.suite(1, NO_TIME, &["one"]);
+    bench.run(&silent_host(&bench)).unwrap();
+    let folder = bench.path("run");
+    let error = || pack(&folder, bench.folder.path()).unwrap_err().to_string();
+    let content = fs::read(folder.join("raw/records.jsonl")).unwrap();
+    fs::remove_file(folder.join("raw/records.jsonl")).unwrap();
+    assert!(error().ends_with("raw/records.jsonl"), "{}", error());
+
+    let compressed = folder.join("raw/records.jsonl.gz");
+    let whole = gzip(&content);
+    let cut = (0..whole.len()).map(|length| whole[..length].to_vec());
+    // Of the header's ten bytes, those that only describe the file may change.
+    let changed = (0..3).chain(10..whole.len()).map(|place| {
+        let mut bytes = whole.clone();
+        bytes[place] ^= 0xff;
+        bytes
+    });
+    let longer = [&content[..], b"\n"].concat();
+    let other = [gzip(&content[1..]), gzip(&longer)];
+    for (number, bytes) in cut.chain(changed).chain(other).enumerate() {
+        fs::write(&compressed, bytes).unwrap();
+        let of_medians = medians::table(&folder).unwrap_err().to_string();
+        for error in [error(), of_medians] {
+            assert!(error.contains("raw/records.jsonl.gz"), "{number}: {error}");
+        }
+    }
+    let text = String::from_utf8(content).unwrap();
+    let other = text.replacen("1001.0", "2002.0", 1);
+    fs::write(&compressed, gzip(other.as_bytes())).unwrap();
+    let error = error();
+    assert!(error.contains("raw/records.jsonl: sha256 is"), "{error}");
     assert!(!bench.path("run.tar.gz").exists());
 }
 

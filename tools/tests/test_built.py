@@ -1,0 +1,247 @@
+"""`tlsperf build` makes what a site has and git does not hold, and only what is out of date."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+import shutil
+import subprocess
+import time
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+
+from commands import tlsperf
+from fixture_run import EXAMPLE, ROOT, write_report
+from project import NEW, OPENSSL, RUNS, SMALL, write_made, write_small
+from reports import reports
+from tlsperf.contract.errors import UserError
+from tlsperf.publish.build import build
+
+REPORT, OTHER = SMALL.id, "2026-10-01-small"
+FOLDER = f"content/perf/{REPORT}"
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The root of a site of two reports, for tests that do not change it."""
+    root = tmp_path_factory.mktemp("built")
+    write_small(root, OTHER[:10])
+    return root
+
+
+@pytest.fixture
+def site(built: Path, tmp_path: Path) -> Path:
+    """A copy of the site."""
+    return Path(shutil.copytree(built, tmp_path / "site"))
+
+
+def files(root: Path) -> dict[str, bytes]:
+    """The files of a site, without what git does not look at anyway."""
+    paths = (path for path in root.rglob("*") if path.is_file())
+    names = {path.relative_to(root).as_posix(): path for path in sorted(paths)}
+    return {
+        name: path.read_bytes()
+        for name, path in names.items()
+        if not name.startswith((".git/", "build/"))
+    }
+
+
+# --- the downloads -------------------------------------------------------------------------------
+
+
+def test_the_example_of_the_contract_is_up_to_date(tmp_path: Path) -> None:
+    made = write_report(tmp_path) / "results.json"
+    assert EXAMPLE.read_bytes() == made.read_bytes(), "run python tools/tests/fixture_run.py"
+
+
+@pytest.mark.any_site
+def test_results_json_is_valid_by_the_schema(root: Path) -> None:
+    schema = json.loads((ROOT / "data/schema/results.schema.json").read_text(encoding="utf-8"))
+    validator = jsonschema.Draft202012Validator(schema)
+    for page, _ in reports(root):
+        text = page.path.with_name("results.json").read_text(encoding="utf-8")
+        validator.validate(json.loads(text))
+
+
+@pytest.mark.any_site
+def test_results_csv_has_every_cell_of_results_json(root: Path) -> None:
+    for page, results in reports(root):
+        text = page.path.with_name("results.csv").read_text(encoding="utf-8")
+        written = {
+            (r["anchor"], r["implementation"]): (r["value"], r["ratio_verdict"], r["note"])
+            for r in csv.DictReader(io.StringIO(text))
+        }
+        cells = {
+            (row.anchor, cell.implementation): (
+                "" if cell.value is None else str(cell.value),
+                cell.ratio.verdict if cell.ratio else "",
+                cell.note or "",
+            )
+            for table in results.tables
+            for row in table.rows
+            for cell in row.cells
+        }
+        assert written == cells, page.path
+
+
+# --- what is out of date -------------------------------------------------------------------------
+
+
+def test_a_second_build_writes_nothing_and_is_quick(
+    site: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    build(site)
+    before = {path: path.stat().st_mtime_ns for path in site.rglob("*")}
+    capsys.readouterr()
+    started = time.process_time()
+    build(site)
+    assert time.process_time() - started < 1
+    assert capsys.readouterr() == ("", "2 reports, 2 of them up to date\n")
+    assert {path: path.stat().st_mtime_ns for path in site.rglob("*")} == before
+
+
+@pytest.mark.parametrize("damage", ["edited", "deleted"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        *(f"{FOLDER}/{name}" for name in ("results.json", "results.csv", "comparisons.json")),
+        *("content/libraries/openssl/library.json", "content/hosts/example-host/index.md"),
+        *("data/index.json", "data/index.csv", "data/downloads.json"),
+    ],
+)
+def test_what_was_edited_or_deleted_is_made_again(site: Path, name: str, damage: str) -> None:
+    before = files(site)
+    if damage == "edited":
+        (site / name).write_bytes(before[name] + b"by hand")
+    else:
+        (site / name).unlink()
+    build(site)
+    assert files(site) == before
+
+
+@pytest.mark.parametrize(
+    "name", ["content/scenarios/gone/index.md", "content/trends/gone/a.svg", f"{FOLDER}/layouts.csv"]
+)
+def test_what_is_no_longer_made_is_removed_and_what_a_person_wrote_stays(
+    site: Path, name: str
+) -> None:
+    before = files(site)
+    written = site / "content" / "scenarios" / "_index.md"
+    for path in (site / name, written):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("a text", encoding="utf-8")
+    build(site)
+    assert files(site) == {**before, "content/scenarios/_index.md": b"a text"}
+    assert not (site / "content" / "trends" / "gone").exists()
+
+
+def test_only_the_downloads_of_a_report_that_changed_are_made_again(
+    site: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    page = site / FOLDER / "index.md"
+    page.write_text(page.read_text(encoding="utf-8") + "\nMore prose.\n", encoding="utf-8")
+    capsys.readouterr()
+    build(site)
+    printed = capsys.readouterr()
+    assert f"{REPORT}: downloads" in printed.out
+    assert OTHER not in printed.out
+    assert printed.err == "2 reports, 1 of them up to date\n"
+
+
+def test_a_mistake_in_one_report_does_not_keep_another_from_being_built(
+    site: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    wrong = site / "content" / "perf" / OTHER / "index.md"
+    right = wrong.read_text(encoding="utf-8")
+    call = f'{{{{ figure(row="transfre", implementation="{OPENSSL}") }}}}\n'
+    wrong.write_text(right + call, encoding="utf-8")
+    (site / FOLDER / "results.csv").unlink()
+    (site / "data" / "index.csv").unlink()
+    said = rf"{wrong}:\d+: found figure\(\) with row 'transfre'"
+    with pytest.raises(UserError, match=said):
+        build(site)
+    assert (site / FOLDER / "results.csv").exists()
+    assert REPORT in (site / "data" / "index.csv").read_text(encoding="utf-8")
+    capsys.readouterr()
+    with pytest.raises(UserError, match=said):
+        build(site)
+    assert capsys.readouterr().out == "", "what is in order was made before"
+    wrong.write_text(right, encoding="utf-8")
+    build(site)
+    assert OTHER in (site / "data" / "index.csv").read_text(encoding="utf-8")
+
+
+# --- what git holds ------------------------------------------------------------------------------
+
+
+def git(folder: Path, *arguments: str) -> list[str]:
+    """The lines that git prints."""
+    identity = ("-c", "user.name=a", "-c", "user.email=a@example.org")
+    done = subprocess.run(
+        ["git", *identity, *arguments], cwd=folder, check=True, capture_output=True, text=True
+    )
+    return done.stdout.splitlines()
+
+
+@pytest.fixture(scope="module")
+def clone(project: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A clone of the made-up project, which git holds with our .gitignore."""
+    folder = tmp_path_factory.mktemp("held")
+    shutil.copytree(project, folder / "origin")
+    shutil.copy(ROOT / ".gitignore", folder / "origin")
+    git(folder / "origin", "init", "--quiet")
+    git(folder / "origin", "add", "--all")
+    git(folder / "origin", "commit", "--quiet", "--message", "All")
+    git(folder, "clone", "--quiet", "origin", "clone")
+    return folder / "clone"
+
+
+def test_git_holds_what_people_write_what_hosts_measured_and_what_render_makes(
+    clone: Path,
+) -> None:
+    held = git(clone, "ls-files")
+    measured = re.compile(r"data/(runs/[^/]+|nightly/[^/]+/[^/]+)/(run\.toml|raw/.+)")
+    generic = {
+        re.sub(r"[^/]+\.svg$", "*.svg", re.sub(r"^(content/perf|data/hosts)/[^/]+", r"\1/*", path))
+        for path in held
+        if not measured.fullmatch(path)
+    }
+    assert generic == {
+        *(f"content/perf/*/{name}" for name in ("index.md", "page.json", "preview.png", "*.svg")),
+        *(f"data/{name}" for name in ("hosts/*", "notes.toml", "reports.json", "checked.json")),
+        *(".gitignore", "config.toml", "static/preview.png"),
+    }
+
+
+def test_a_clone_builds_everything_else_and_git_sees_nothing_of_it(
+    clone: Path, project: Path
+) -> None:
+    assert tlsperf(clone, "build").code == 0
+    assert git(clone, "status", "--porcelain", "--untracked-files=all") == []
+    assert {name: data for name, data in files(clone).items() if name != ".gitignore"} == files(
+        project
+    )
+
+
+def test_one_more_report_changes_few_other_files_in_git(clone: Path) -> None:
+    """Reviewers of a report read the report, not the site."""
+    [newest] = [run for run in RUNS if run.id == NEW]
+    run = replace(newest, id="2026-12-01-server", disturbed=None)
+    write_made(clone / "data" / "runs", run)
+    for command in (("new", run.id), ("render", run.id), ("build",)):
+        done = tlsperf(clone, *command)
+        assert done.code == 0, done.errors
+    changed = [line[3:] for line in git(clone, "status", "--porcelain", "--untracked-files=all")]
+    own = (f"content/perf/{run.id}/", f"data/runs/{run.id}/")
+    assert {path.startswith(own) for path in changed} == {True, False}
+    others = [path for path in changed if not path.startswith(own)]
+    assert len(others) <= 6, others
+    assert run.id in (clone / "data" / "index.csv").read_text(encoding="utf-8")
+    for path in ("content/hosts/example-host/host.json", "content/libraries/rustls/library.json"):
+        assert run.id in (clone / path).read_text(encoding="utf-8")
