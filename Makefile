@@ -147,7 +147,7 @@ test-tools: $(VENV)/.dev node_modules/.installed chromium
 	cd tools && $(PYTEST)
 
 .PHONY: test-committed
-test-committed: $(VENV)/.dev node_modules/.installed chromium ## check all committed data, reports and pages
+test-committed: $(VENV)/.dev node_modules/.installed chromium built ## check all committed data, reports and pages
 	$(TLSPERF) validate
 	$(TLSPERF) render --check
 	cd tools && $(PYTEST) --committed
@@ -260,6 +260,7 @@ lock: ## pin the Python packages again after a change of tools/*.in
 .PHONY: clean
 clean: ## remove everything that was built or installed here
 	rm -rf $(VENV) node_modules public build bench/target
+	git clean -fdXq content data static # what `tlsperf build` made
 
 # --- targets of workflows and of a bench host --------------------------------------------------
 # Recipes read the inputs of a workflow as "$$NAME", a variable of the shell: make would expand

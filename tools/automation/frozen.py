@@ -60,7 +60,9 @@ def main(commit: str) -> int:
             print(f"{report}: not at {commit}")
             continue
         was, now = dict(figures(old)), dict(figures(json.loads(path.read_bytes())))
-        lines = [f"{it}: {was[it]!r} is now {now.get(it)!r}" for it in was if was[it] != now.get(it)]
+        lines = [
+            f"{it}: {was[it]!r} is now {now.get(it)!r}" for it in was if was[it] != now.get(it)
+        ]
         new = len(now.keys() - was.keys())
         print(f"{report}: {len(was)} compared, {len(lines)} differ, {new} new")
         for line in lines[:MOST]:

@@ -54,7 +54,15 @@ def commits() -> Iterator[tuple[int, str]]:
 
 def built(commit: str, folder: Path) -> Path:
     """The site of a commit, built below a folder. Raises SiteError."""
-    parts = ["config.toml", "content", "data", "static", "templates", "bench/libraries", "tools/src"]
+    parts = [
+        "config.toml",
+        "content",
+        "data",
+        "static",
+        "templates",
+        "bench/libraries",
+        "tools/src",
+    ]
     archive = subprocess.run(
         ["git", "archive", commit, *parts], cwd=ROOT, check=True, capture_output=True
     ).stdout

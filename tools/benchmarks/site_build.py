@@ -4,12 +4,12 @@
     PYTHONPATH=tests python -m benchmarks.site_build committed
     PYTHONPATH=tests python -m benchmarks.site_build saves
 
-The first form copies a committed report of the main series to other dates, with the pages of its
-scenarios. It builds the site with a quarter, a half and all of the copies, and prints seconds and
-peak resident memory. If the processor time for each report stays the same, the time is linear in
-the number of reports; this also holds on a busy machine. `committed` builds the committed site with
-each Zola that the tests use. `saves` changes files of a copy of it under `make serve`, and prints
-the seconds until the server shows each change.
+It needs what `tlsperf build` makes. The first form copies a committed report of the main series to
+other dates, with the pages of its scenarios. It builds the site with a quarter, a half and all of the
+copies, and prints seconds and peak resident memory. If the processor time for each report stays the
+same, the time is linear in the number of reports; this also holds on a busy machine. `committed`
+builds the committed site with each Zola that the tests use. `saves` changes files of a copy of it
+under `make serve`, and prints the seconds until the server shows each change.
 
 site_build.md has the output.
 """

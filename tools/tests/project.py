@@ -1,7 +1,8 @@
 """The made-up project of all tests: runs of three libraries on two hosts, and their reports.
 
 Its figures are invented, the files have our own raw formats, and everything else (results, charts,
-pages over several reports) is what `tlsperf render` and `tlsperf build` make of them. The bytes are the same each time.
+pages over several reports) is what `tlsperf render` and `tlsperf build` make of them. The bytes are
+the same each time.
 It has what pages can show, in a few rows each: rates, times, counts, bytes, memory, latencies with a
 histogram, set-ups, threads, versions, a run in two sessions, a figure that must not count, a library
 that cannot do something, a disturbed round, and a report that somebody else published.

@@ -11,7 +11,6 @@ import subprocess
 import time
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import jsonschema
 import pytest
@@ -126,19 +125,31 @@ def test_what_was_edited_or_deleted_is_made_again(site: Path, name: str, damage:
 
 
 @pytest.mark.parametrize(
-    "name", ["content/scenarios/gone/index.md", "content/trends/gone/a.svg", f"{FOLDER}/layouts.csv"]
+    "name",
+    [
+        *("content/scenarios/gone/index.md", "content/trends/gone/a.svg", f"{FOLDER}/layouts.csv"),
+        "content/perf/2026-01-01-gone/results.csv",
+    ],
 )
 def test_what_is_no_longer_made_is_removed_and_what_a_person_wrote_stays(
     site: Path, name: str
 ) -> None:
     before = files(site)
-    written = site / "content" / "scenarios" / "_index.md"
-    for path in (site / name, written):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text("a text", encoding="utf-8")
+    written = ("content/scenarios/_index.md", "content/perf/_index.md", f"{FOLDER}/notes.txt")
+    for path in (name, *written):
+        (site / path).parent.mkdir(parents=True, exist_ok=True)
+        (site / path).write_text("a text", encoding="utf-8")
     build(site)
-    assert files(site) == {**before, "content/scenarios/_index.md": b"a text"}
-    assert not (site / "content" / "trends" / "gone").exists()
+    assert files(site) == {**before, **dict.fromkeys(written, b"a text")}
+    assert [path for path in site.glob("content/*/*") if path.name.endswith("gone")] == []
+
+
+def test_a_project_without_reports_has_an_empty_index(built: Path, tmp_path: Path) -> None:
+    shutil.copy(built / "config.toml", tmp_path)
+    shutil.copytree(built / "data" / "hosts", tmp_path / "data" / "hosts")
+    build(tmp_path)
+    assert json.loads((tmp_path / "data" / "index.json").read_bytes())["results"] == []
+    assert json.loads((tmp_path / "data" / "downloads.json").read_bytes()) == []
 
 
 def test_only_the_downloads_of_a_report_that_changed_are_made_again(

@@ -57,13 +57,13 @@ def test_a_changed_sentence_has_its_report_alone_rendered(
 
 @pytest.mark.parametrize(
     "name",
-    [f"content/perf/{OLD}/results.json", f"content/perf/{OLD}/transfer.svg", "data/index.csv"],
+    [f"content/perf/{OLD}/page.json", f"content/perf/{OLD}/transfer.svg", "data/reports.json"],
 )
 def test_a_generated_file_that_was_edited_is_found(
     root: Path, name: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = root / name
-    path.write_text(path.read_text("utf-8").replace("5", "6", 1), encoding="utf-8")
+    path.write_text(path.read_text("utf-8").replace("2", "3", 1), encoding="utf-8")
     assert check_changed(root) == 1
     assert name in capsys.readouterr().out
 
@@ -72,7 +72,7 @@ def test_a_report_is_looked_at_when_one_that_it_names_changes(
     root: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert OLD in page(root, NEW).read_text("utf-8")
-    path = page(root, OLD).with_name("results.json")
+    path = page(root, OLD).with_name("page.json")
     path.write_text(path.read_text("utf-8") + "\n", encoding="utf-8")
     assert looked_at(root, capsys)[1] == 2
 

@@ -13,6 +13,7 @@ import fixture_run
 from fixture_run import ROOT, RUN
 from test_archive import Members, archive_of, packed
 from tlsperf.contract.errors import UserError
+from tlsperf.load.run import raw_bytes, read_whole_run
 from tlsperf.publish import draft
 from tlsperf.publish.draft import draft_report
 
@@ -76,8 +77,11 @@ def test_a_packed_run_becomes_a_report_and_the_text_of_a_pull_request(
 ) -> None:
     page = draft_report(checkout, archive_of(tmp_path, members), suite(checkout))
     assert page == checkout / "content" / "perf" / RUN / "index.md"
-    assert packed(checkout / "data" / "runs" / RUN) == members
-    assert (page.parent / "results.json").exists()
+    run = checkout / "data" / "runs" / RUN
+    assert (run / "run.toml").read_bytes() == members[f"{RUN}/run.toml"]
+    for file in read_whole_run(run).files:
+        assert raw_bytes(run, file) == members[f"{RUN}/{file.path}"]
+    assert (page.parent / "page.json").exists()
     output = checkout / "build" / "draft"
     assert (output / "report").read_text() == f"{RUN}\n"
     assert (output / "title").read_text().startswith("Report: rustls 0.23.37 vs OpenSSL 3.6.1")

@@ -17,6 +17,7 @@ from frictionless.resources import TableResource
 from typer.testing import CliRunner
 
 from project import LATENCY, NEW
+from reports import reports
 from tlsperf.cli import app
 from tlsperf.contract.errors import UserError
 from tlsperf.contract.metrics import METRICS
@@ -192,13 +193,10 @@ def test_github_action_benchmark_gets_each_direction_in_a_file_of_its_own(projec
 
 
 def test_series_of_github_action_benchmark_have_names_of_their_own(project: Path) -> None:
-    reports = sorted((project / "content" / "perf").glob("*/results.json"))
-    assert reports
-    for path in reports:
-        publication = read_publication(project, path.parent.name)
-        for text in FORMS["github-action"].files(publication).values():
+    for _, results in reports(project):
+        for text in FORMS["github-action"].files(Publication(project, results)).values():
             names = [entry["name"] for entry in json.loads(text)]
-            assert len(set(names)) == len(names), path
+            assert len(set(names)) == len(names), results.id
 
 
 def test_the_csv_is_that_of_the_report(standard: Publication, project: Path) -> None:
@@ -267,13 +265,6 @@ def test_the_licenses_are_the_same_everywhere() -> None:
         assert expression in (ROOT / file).read_text(), file
     for name in names:
         assert (ROOT / f"LICENSE-{name.split('-')[0].upper()}").is_file()
-
-
-def test_a_report_or_a_format_that_does_not_exist_is_named_with_its_nearest(project: Path) -> None:
-    with pytest.raises(UserError, match=NEW):
-        exported(project, "bmf", NEW.removesuffix("er"), None)
-    with pytest.raises(UserError, match="did you mean benchfmt"):
-        exported(project, "bench", NEW, None)
 
 
 def test_several_files_need_a_folder(project: Path, tmp_path: Path) -> None:

@@ -171,7 +171,7 @@ def report(run, openssl, **columns):
     rates = {"openssl-3": {handshake: [openssl] * 10}, "rustls-1": {handshake: [300] * 10}}
     made = loaded_run(run, rates)
     [unit] = METRICS[columns["metric"]].units_of(columns["operation"])[-1:]
-    frame = made.frame.assign(unit=unit, **columns)
+    frame = made.frame.assign(unit=unit, **columns).astype({c: "category" for c in ("unit", *columns)})
     return report_of(LoadedRun(made.run, frame), baseline="openssl-3")
 
 def shown(before, **columns):

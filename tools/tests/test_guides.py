@@ -16,6 +16,7 @@ from typer.testing import CliRunner
 from tlsperf.cli import app
 from tlsperf.contract.names import scenario_name
 from tlsperf.contract.record import Scenario
+from tlsperf.publish.build import LISTS, SCOREBOARD
 
 ROOT = Path(__file__).parents[2]
 GUIDES = {
@@ -29,7 +30,11 @@ GUIDES = {
     if path.name != "import.md"  # it names the files and commands of other tools
 }
 FOLDERS = "bench|tools|data|content|templates|static|scripts|docs"
-MADE = ("bench/target/", "data/runs/", "data/nightly/main-branch/", "build/")
+MADE = (
+    *("bench/target/", "data/runs/", "data/nightly/main-branch/", "build/"),
+    *(f"data/{name}" for name in LISTS),
+    str(SCOREBOARD),
+)
 """Folders that a guide may name although they are not committed."""
 
 

@@ -25,7 +25,7 @@ def report_of(project: Path, *runs: str, **more: Any) -> Results:
     page = read_page(project / "content" / "perf" / BOTH / "index.md")
     made = {"runs": list(runs), "baseline": BASELINE, "previous": None, "headlines": [], **more}
     report = page.report.model_copy(update=made)
-    return assembler(project, [report], {})(report).results
+    return assembler(project, [], [report])(report).results
 
 
 def with_ratio(results: Results) -> set[str]:

@@ -1,11 +1,10 @@
-"""The index of all results has every value of every report's results.json."""
+"""The index of all results, and the lists of reports that pages load."""
 
 from __future__ import annotations
 
 import csv
 import io
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -13,17 +12,10 @@ import jsonschema
 import pytest
 
 from fixture_run import EXAMPLE, ROOT
-from test_overviews import report
+from synthetic import loaded_run
+from test_overviews import SCENARIO, report, shown_reports
 from tlsperf.contract.results import Results
-from tlsperf.publish.index import index_files
-
-
-def reports(root: Path) -> Iterator[dict[str, Any]]:
-    """The results of each report that the index has."""
-    replaced = {entry["id"] for entry in json.loads((root / "data/replaced.json").read_bytes())}
-    for path in sorted((root / "content" / "perf").glob("*/results.json")):
-        if path.parent.name not in replaced:
-            yield json.loads(path.read_bytes())
+from tlsperf.publish.index import index_files, reports_json
 
 
 def indexed(text: bytes | str) -> list[dict[str, Any]]:
@@ -49,8 +41,9 @@ def test_every_value_of_every_report_is_there_and_the_newest_report_comes_first(
         (results["id"], row["anchor"], row["phase"], row["statistic"], cell["implementation"]): (
             *(cell["value"], table["unit"], cell.get("low")),
         )
-        for results in reports(root)
+        for results in shown_reports(root).values()
         for table in results["tables"]
+        if not table["by_phase"]
         for row in table["rows"]
         for cell in row["cells"]
         if "value" in cell
@@ -88,22 +81,33 @@ def test_an_invalid_value_states_the_reason() -> None:
     assert [r["valid"] for r in rows] == ["false"]
 
 
-def test_replaced_reports_have_a_list_of_their_files_and_no_results_in_the_index() -> None:
-    (_, shown), (_, replaced) = (
-        report(day, {"rustls-1": 1}) for day in ("2026-01-01", "2025-01-01")
-    )
-    files = index_files([shown], [], [replaced])
-    assert [of["id"] for of in json.loads(files["reports.json"])] == [shown.id]
-    assert {of["report"] for of in indexed(files["index.json"])} == {shown.id}
-    [entry] = json.loads(files["replaced.json"])
-    assert (entry["id"], entry["featured"]) == (replaced.id, False)
-    assert [run["id"] for run in entry["runs"]] == [run.id for run in replaced.runs]
+def test_the_list_of_reports_has_all_but_first_looks_and_marks_one() -> None:
+    suites = {
+        "2026-03-01": "quick",
+        "2026-02-01": "other",
+        "2026-01-01": "main",
+        "2025-01-01": "main",
+    }
+    runs = {
+        day: loaded_run(
+            day, {"rustls-1": {SCENARIO: 1.0}}, suite={"name": name, "family": name}
+        ).run
+        for day, name in suites.items()
+    }
+    reports = [report(day, {"rustls-1": 1})[0] for day in sorted(suites)]
+    listed = json.loads(reports_json(reports, runs))
+    assert [(of["date"], of["featured"]) for of in listed] == [
+        *(("2026-02-01", False), ("2026-01-01", True), ("2025-01-01", False))
+    ]
+    assert [of["title"] for of in listed] == [f"Report of {of['date']}" for of in listed]
+    lines = reports_json(reports, runs).splitlines()
+    assert len([line for line in lines if '"id"' in line]) == len(listed), "a line a report"
 
 
 @pytest.mark.any_site
 def test_an_anchor_of_a_table_means_one_unit_in_all_reports(root: Path) -> None:
     units: dict[str, set[str]] = {}
-    for results in reports(root):
+    for results in shown_reports(root).values():
         for table in results["tables"]:
             units.setdefault(table["anchor"], set()).add(table["unit"])
     assert units

@@ -80,25 +80,10 @@ MISTAKES = {
         "found the report as its own predecessor, expected an earlier report",
         put("[extra.report]", f'[extra.report]\nprevious = "{RUN}"'),
     ),
-    "the replaced report does not exist": Mistake(
+    "a change of the report has no text": Mistake(
         CHECK,
-        "found the replaced report '2025-01-01-x', expected",
-        put("[extra.report]", '[extra.report]\nreplaces = ["2025-01-01-x"]'),
-    ),
-    "a report replaces itself": Mistake(
-        CHECK,
-        f"found the replaced report '{RUN}', expected",
-        put("[extra.report]", f'[extra.report]\nreplaces = ["{RUN}"]'),
-    ),
-    "a report replaces another one without its corrections": Mistake(
-        CHECK,
-        "found `replaces` alone, expected {{ corrections() }} in the text, which states",
-        put("[extra.report]", '[extra.report]\nreplaces = ["2025-01-01-x"]'),
-    ),
-    "corrections of nothing": Mistake(
-        CHECK,
-        "found corrections(), expected nothing: it needs `replaces` with an earlier report",
-        prose("{{ corrections() }}"),
+        f"{PAGE}: found history.0.text '', expected",
+        put("[extra.report]", '[extra.report]\nhistory = [{date = 2026-10-02, text = ""}]'),
     ),
     "the previous report does not exist": Mistake(
         CHECK,
@@ -197,9 +182,10 @@ MISTAKES = {
         "export bmf", "export bmf: expected a report, the name of a folder in content/perf"
     ),
     "a report to export is misspelt": Mistake(
-        f"export bmf {RUN[:-1]}",
-        f"found no report '{RUN[:-1]}' with a results.json "
-        f"in content/perf, expected one such as {RUN}",
+        f"export bmf {RUN[:-1]}", f"no report '{RUN[:-1]}'; similar: {RUN}"
+    ),
+    "a report to remove is misspelt": Mistake(
+        f"remove {RUN[:-1]}", f"no report '{RUN[:-1]}'; similar: {RUN}"
     ),
     "a run to show the noise of is misspelt": Mistake(
         f"noise {TYPO}", f"no run '{TYPO}': expected {RUN}"

@@ -289,12 +289,10 @@ def documents(root: Path, pattern: str) -> dict[str, Any]:
 
 def shown_reports(root: Path) -> dict[str, Any]:
     """The results of the reports that pages over all reports show."""
-    replaced = {of["id"] for of in json.loads((root / "data" / "replaced.json").read_bytes())}
-    every = documents(root, "content/perf/*/results.json")
     return {
         name: results
-        for name, results in every.items()
-        if name not in replaced and not is_first_look(r.get("suite") for r in results["runs"])
+        for name, results in documents(root, "content/perf/*/results.json").items()
+        if not is_first_look(run.get("suite") for run in results["runs"])
     }
 
 

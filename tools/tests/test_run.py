@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
+import gzip
 import hashlib
 import json
+import tracemalloc
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from pandas.testing import assert_frame_equal
 from pydantic import TypeAdapter, ValidationError
 
 from fixture_run import DISTURBED, write_run
-from tlsperf.contract.errors import UserError
+from test_formats import BULK
+from tlsperf.contract.errors import FormatError, UserError
 from tlsperf.contract.results import CaveatSource
 from tlsperf.contract.run import MOST_IMPLEMENTATIONS, Implementation, RawPath
 from tlsperf.load.run import load_run, read_hosts, read_run
+from tlsperf.publish import runs
+from tlsperf.publish.runs import compress_raw, import_files
 
 
 def replace(path: Path, old: str, new: str) -> None:
@@ -123,12 +130,14 @@ def test_the_names_of_raw_files_of_tools_are_allowed() -> None:
         assert PATHS.validate_python(f"raw/openssl-3.2.0-gcc/{name}")
 
 
-@pytest.mark.parametrize("linked", ["raw/records.jsonl", "raw"])
+@pytest.mark.parametrize("linked", ["raw/records.jsonl", "raw", "raw/records.jsonl.gz"])
 def test_a_raw_file_is_not_a_link(tmp_path: Path, linked: str) -> None:
     folder = write_run(tmp_path)
+    if linked.endswith(".gz"):
+        compress_raw(folder)
     (folder / linked).rename(tmp_path / "elsewhere")
     (folder / linked).symlink_to(tmp_path / "elsewhere")
-    with pytest.raises(UserError, match=r"records.jsonl: found a link, expected a file"):
+    with pytest.raises(UserError, match=r"records.jsonl(.gz)?: found a link, expected a file"):
         load_run(folder)
 
 
@@ -192,3 +201,101 @@ def test_a_host_has_the_name_of_its_file(tmp_path: Path) -> None:
     (hosts / "example-host.toml").rename(hosts / "other.toml")
     with pytest.raises(UserError, match=r"other.toml: found id 'example-host', expected 'other'"):
         read_hosts(hosts)
+
+
+# --- compressed raw files ------------------------------------------------------------------------
+
+
+def test_a_compressed_raw_file_is_read_as_it_was_written(tmp_path: Path) -> None:
+    folder = write_run(tmp_path)
+    plain, manifest = load_run(folder), (folder / "run.toml").read_bytes()
+    size = (folder / "raw" / "records.jsonl").stat().st_size
+    compress_raw(folder)
+    [packed] = (folder / "raw").iterdir()
+    assert packed.name == "records.jsonl.gz"
+    assert packed.stat().st_size < size / 4
+    assert (folder / "run.toml").read_bytes() == manifest
+    read = load_run(folder)
+    assert_frame_equal(read.frame, plain.frame)
+    assert (read.run, read.gaps, read.overheads) == (plain.run, plain.gaps, plain.overheads)
+    before = packed.read_bytes()
+    compress_raw(folder)
+    assert packed.read_bytes() == before
+
+
+def test_only_large_raw_files_of_a_report_are_compressed(project: Path) -> None:
+    found = set()
+    for folder in (project / "data" / "runs").iterdir():
+        for file in read_run(folder).files:
+            packed = (folder / f"{file.path}.gz").exists()
+            assert packed is not (folder / file.path).exists()
+            assert packed is (file.bytes >= 64 * 1024)
+            found.add(packed)
+    assert found == {True, False}
+
+
+def test_figures_are_imported_into_a_run_with_compressed_files(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(runs, "COMPRESSED_FROM", 0)
+    folder, given = tmp_path / "2026-01-02-a-run", tmp_path / "output_1"
+    for number in (1, 2):
+        given = given.rename(tmp_path / f"output_{number}") if given.exists() else given
+        given.write_text(BULK.replace("6512.01", f"651{number}.01"), encoding="utf-8")
+        import_files([given], "openssl-3.6.1", folder)
+        compress_raw(folder)
+    assert [file.round for file in read_run(folder).files] == [1, 2]
+    assert {6511.01, 6512.01} < set(load_run(folder).frame["value"])
+    with pytest.raises(UserError, match="already has a file"):
+        import_files([given], "openssl-3.6.1", folder)
+
+
+def cut(raw: bytes) -> bytes:
+    return gzip.compress(raw)[:-12]
+
+
+def flipped(raw: bytes) -> bytes:
+    packed = bytearray(gzip.compress(raw))
+    packed[len(packed) // 2] ^= 1
+    return bytes(packed)
+
+
+GZIP = "expected a file that gzip wrote"
+
+
+@pytest.mark.parametrize(
+    ("damage", "said"),
+    [
+        (cut, GZIP),
+        (flipped, ", expected "),
+        (lambda raw: raw, GZIP),
+        (lambda raw: gzip.compress(raw) + b"more", GZIP),
+        (lambda raw: b"", "found 0 bytes when unpacked, expected "),
+        (lambda raw: gzip.compress(raw[:-1]), "bytes when unpacked, expected "),
+        (lambda raw: gzip.compress(raw) * 2, "found more than "),
+        (lambda raw: gzip.compress(raw + bytes(1 << 26)), "found more than "),
+        (lambda raw: gzip.compress(raw.replace(b"1000", b"1001")), "found sha256 "),
+    ],
+)
+def test_a_damaged_compressed_file_is_one_message_and_is_not_unpacked_further(
+    tmp_path: Path, damage: Callable[[bytes], bytes], said: str
+) -> None:
+    folder = write_run(tmp_path)
+    plain = folder / "raw" / "records.jsonl"
+    raw = plain.read_bytes()
+    compress_raw(folder)
+    packed = folder / "raw" / "records.jsonl.gz"
+    packed.write_bytes(damage(raw))
+    tracemalloc.start()
+    try:
+        with pytest.raises(FormatError) as caught:
+            load_run(folder)
+        _, most = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    message = str(caught.value)
+    assert message.startswith(f"{packed}: found ")
+    assert said in message
+    assert ", expected " in message
+    assert "\n" not in message
+    assert most < 5 * len(raw)

@@ -6,6 +6,7 @@ Zola 0.19, which builds that site, builds one here whose templates read the same
 
 from __future__ import annotations
 
+import json
 import re
 import subprocess
 import tomllib
@@ -62,7 +63,8 @@ FRONT_MATTER_SCHEMA = _table(
 @pytest.fixture(scope="module")
 def published(project: Path) -> Publication:
     """A report on one server, with the key exchange of the main series."""
-    text = (project / "content" / "perf" / OLD / "results.json").read_text(encoding="utf-8")
+    made = (project / "content" / "perf" / OLD / "results.json").read_bytes()
+    text = json.dumps(json.loads(made))
     text = text.replace('"key_exchange": "X25519"', '"key_exchange": "X25519MLKEM768"')
     return Publication(project, Results.model_validate_json(text))
 

@@ -10,12 +10,13 @@ from typing import Any
 
 import pytest
 
+from synthetic import loaded_run
 from test_overviews import SCENARIO, documents, on_machine, report, shown_reports
 from tlsperf.contract.index import ScenarioOverview
 from tlsperf.contract.metrics import METRICS
 from tlsperf.contract.record import Scenario
 from tlsperf.contract.results import Results
-from tlsperf.contract.run import Report
+from tlsperf.contract.run import Report, Run, SuiteReference
 from tlsperf.publish.descriptions import done, facts, why
 from tlsperf.publish.libraries import libraries
 from tlsperf.publish.reports import by_time, featured, newest_first, same_time
@@ -263,21 +264,32 @@ def test_reports_of_one_day_are_ordered_by_their_times() -> None:
     assert [r.id for r in by_time(results for _, results in day)] == ["c", "d", "a", "b"]
 
 
-def test_the_report_that_pages_show_is_that_of_the_main_series() -> None:
-    main = at("m", 9)
-    runs = [run.model_copy(update={"family": "main"}) for run in main[1].runs]
-    day = [at("a", 8)[1], main[1].model_copy(update={"runs": runs}), at("c", 18)[1], OLD[1]]
-    reports = newest_first(day)
-    assert [r.id for r in reports] == ["m", "c", "a", "2025-01-01-x"]
-    assert featured(reports) == "m"
+def test_the_main_series_is_first_of_a_day() -> None:
+    main = at("m", 9)[1]
+    runs = [run.model_copy(update={"family": "main"}) for run in main.runs]
+    day = [at("a", 8)[1], main.model_copy(update={"runs": runs}), at("c", 18)[1], OLD[1]]
+    assert [r.id for r in newest_first(day)] == ["m", "c", "a", "2025-01-01-x"]
 
 
-def test_a_later_report_of_another_series_does_not_take_the_place_of_the_main_one() -> None:
-    runs = [run.model_copy(update={"family": "main"}) for run in OLD[1].runs]
-    main = OLD[1].model_copy(update={"runs": runs})
-    assert featured([at("a", 8)[1], main]) == main.id
-    assert featured([at("a", 8)[1], OLD[1]]) == "a"
-    assert featured([]) is None
+def run_of(family: str | None) -> Run:
+    suite = SuiteReference(name=family, family=family) if family else None
+    return loaded_run("2026-01-01", {"rustls-1": {SCENARIO: 1.0}}, suite=suite).run
+
+
+@pytest.mark.parametrize(
+    ("families", "expected"),
+    [
+        ({"2025-01-01": "main", "2026-01-01": "main"}, "2026-01-01-x"),
+        ({"2025-01-01": "main", "2026-01-01": "other"}, "2025-01-01-x"),
+        ({"2025-01-01": "other", "2026-01-01": None}, "2026-01-01-x"),
+        ({}, None),
+    ],
+)
+def test_the_report_that_pages_show_is_the_newest_of_the_main_series_or_of_all(
+    families: dict[str, str | None], expected: str | None
+) -> None:
+    runs = {day: run_of(family) for day, family in families.items()}
+    assert featured([report(day, {"rustls-1": 1})[0] for day in families], runs) == expected
 
 
 def test_two_reports_of_one_time_are_found() -> None:

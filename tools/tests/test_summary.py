@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 from collections.abc import Callable
 from datetime import date
@@ -11,9 +12,12 @@ from typing import Any
 
 import pytest
 
+from project import SMALL, write_small
+from reports import reports
 from tlsperf.contract.errors import UserError
 from tlsperf.contract.results import Change, ChangeGroup, Changes, LibraryChanges, Ratio, Results
 from tlsperf.contract.run import RunWarning
+from tlsperf.publish.page_json import page_json
 from tlsperf.publish.summary import MOST_ROWS, comparison, introduction, summary_since
 
 EXAMPLE = Path(__file__).parents[2] / "data" / "schema" / "results.example.json"
@@ -28,6 +32,12 @@ def edited(results: Results, edit: Callable[[dict[str, Any]], None]) -> Results:
     table = json.loads(results.model_dump_json(by_alias=True))
     edit(table)
     return Results.model_validate_json(json.dumps(table))
+
+
+def page(results: Results) -> dict[str, Any]:
+    """The page.json of a report, which git holds."""
+    table: dict[str, Any] = json.loads(page_json(results))
+    return table
 
 
 def test_a_new_report_is_shown_by_its_headlines_changes_and_warnings(results: Results) -> None:
@@ -90,25 +100,41 @@ def test_a_changed_figure_has_both_values_and_both_verdicts(results: Results) ->
                 other |= {"low": 1200.0, "high": 1300.0, "interval": "1,200 to 1,300"}
                 other["ratio"] |= {"value": 5.0, "low": None, "high": None, "text": "5.00x"}
 
-    text = comparison(results, edited(results, edit))
+    text = comparison(page(results), page(edited(results, edit)))
     (line,) = [line for line in text.splitlines() if line.startswith(f"| {row.name}")]
     cells = [part.strip() for part in line.strip("|").split(" | ")]
-    assert cells[2].startswith(cell.text)
-    assert cells[3:] == ["1,234 (1,200 to 1,300)", "MiB/s", cell.ratio.text, "5.00x"]
+    assert cells[2] == f"{cell.text} ({cell.interval})"
+    was = cell.ratio.text.partition(" (")[0]
+    assert cells[3:] == ["1,234 (1,200 to 1,300)", "MiB/s", was, "5.00x"]
 
 
 def test_a_figure_that_appears_or_disappears_is_listed(results: Results) -> None:
     def edit(table: dict[str, Any]) -> None:
         del table["tables"][0]["rows"][0]
 
-    less = edited(results, edit)
+    more, less = page(results), page(edited(results, edit))
     cells = len(results.tables[0].rows[0].cells)
-    assert comparison(results, less).count("not there") == cells
-    assert comparison(less, results).count("not there") == cells
+    assert comparison(more, less).count("not there") == cells
+    assert comparison(less, more).count("not there") == cells
 
 
-def test_equal_figures_are_reported_as_equal(results: Results) -> None:
-    assert "did not change" in comparison(results, results)
+def test_every_figure_of_a_page_is_compared_in_each_arrangement_of_tables(project: Path) -> None:
+    for report, results in reports(project):
+        shown = json.loads(report.path.with_name("page.json").read_bytes())
+        assert "did not change" in comparison(shown, shown)
+        tables = [table for table in results.tables if table.anchor in shown["tables"]]
+        cells = sum(len(row.cells) for table in tables for row in table.rows)
+        text = comparison({**shown, "tables": {}}, shown)
+        assert text.count("| not there |") == min(cells, MOST_ROWS) > 0, results.id
+        figures = {cell.text for table in tables for row in table.rows for cell in row.cells}
+        assert cells > MOST_ROWS or all(f" {figure}" in text for figure in figures)
+
+
+def test_a_figure_that_no_longer_counts_is_listed_with_the_reason(results: Results) -> None:
+    def edit(table: dict[str, Any]) -> None:
+        table["tables"][0]["rows"][0]["cells"][0] |= {"valid": False, "note": "a reason"}
+
+    assert "a reason" in comparison(page(results), page(edited(results, edit)))
 
 
 def test_a_long_comparison_is_cut_and_states_that(results: Results) -> None:
@@ -118,8 +144,9 @@ def test_a_long_comparison_is_cut_and_states_that(results: Results) -> None:
 
     many = edited(results, edit)
     none = results.model_copy(update={"tables": []})
-    total = sum(len(row.cells) for table in many.tables for row in table.rows)
-    text = comparison(none, many)
+    tables = [table for table in many.tables if not table.by_phase]
+    total = sum(len(row.cells) for table in tables for row in table.rows)
+    text = comparison(page(none), page(many))
     assert text.count("not there") == MOST_ROWS
     assert f"… and {total - MOST_ROWS} more" in text
 
@@ -130,48 +157,45 @@ def test_data_is_not_markup(results: Results) -> None:
     assert text.splitlines()[0] == r"## a \| b \<img src=x\> \[l\](u) \`c\` \*d\*"
 
 
-def test_the_reports_that_changed_since_a_commit(results: Results, tmp_path: Path) -> None:
+def test_the_reports_that_changed_since_a_commit(tmp_path: Path) -> None:
     def git(*arguments: str) -> None:
         identity = ["-c", "user.name=t", "-c", "user.email=t@example.org"]
         subprocess.run(["git", *identity, *arguments], cwd=tmp_path, check=True)
 
-    def write(name: str, text: str) -> None:
-        path = tmp_path / "content" / "perf" / name / "results.json"
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8")
+    def commit(message: str) -> None:
+        git("add", "--all")
+        git("commit", "--quiet", f"--message={message}")
 
-    def as_json(title: str) -> str:
-        return results.model_copy(update={"title": title}).model_dump_json(by_alias=True)
-
+    write_small(tmp_path)
+    perf = tmp_path / "content" / "perf"
     git("init", "--quiet", "--initial-branch=main")
+    new = perf.rename(tmp_path / "new")
     for name in ("1-same", "2-changed", "3-removed"):
-        write(name, as_json(name))
-    write("4-old-schema", "{}")
-    git("add", "--all")
-    git("commit", "--quiet", "--message=one")
+        path = perf / name / "page.json"
+        path.parent.mkdir(parents=True)
+        table = json.loads((new / SMALL.id / "page.json").read_bytes())
+        path.write_text(json.dumps({**table, "title": name}), encoding="utf-8")
+    commit("one")
     git("branch", "topic")
-    write("0-later-on-main", as_json("later"))
-    git("add", "--all")
-    git("commit", "--quiet", "--message=two")
+    shutil.copytree(perf / "1-same", perf / "0-later-on-main")
+    commit("two")
     git("switch", "--quiet", "topic")
     assert summary_since(tmp_path, "main").startswith("No figure ")
 
-    def change(table: dict[str, Any]) -> None:
-        cell = table["tables"][0]["rows"][0]["cells"][0]
-        cell |= {"value": 9999.0, "text": "9,999"}
-
-    changed = edited(results, change).model_copy(update={"title": "2-changed"})
-    write("2-changed", changed.model_dump_json(by_alias=True))
-    (tmp_path / "content" / "perf" / "3-removed" / "results.json").unlink()
-    write("4-old-schema", as_json("4-old-schema"))
-    write("5-new", as_json("5-new"))
-    git("add", "--all")
-    git("commit", "--quiet", "--message=three")
+    changed = perf / "2-changed" / "page.json"
+    table = json.loads(changed.read_bytes())
+    table["tables"]["transfer"]["sets"][0]["rows"][0]["cells"][0]["figure"] = "9,999"
+    changed.write_text(json.dumps(table), encoding="utf-8")
+    shutil.rmtree(perf / "3-removed")
+    (new / SMALL.id).rename(perf / SMALL.id)
+    commit("three")
     text = summary_since(tmp_path, "main")
     headings = [line for line in text.splitlines() if line.startswith("## ")]
-    assert headings == ["## 2-changed", "## 3-removed", "## 4-old-schema", "## 5-new"]
-    assert "9,999" in text
-    assert "is removed" in text
+    changed_report, new_report, removed = headings
+    assert (changed_report, removed) == ("## 2-changed", "## 3-removed")
+    assert "9,999" in text.partition(new_report)[0]
+    assert "| headline |" in text.partition(new_report)[2]
+    assert "is removed" in text.partition(removed)[2]
 
     with pytest.raises(UserError, match="no-such-branch"):
         summary_since(tmp_path, "no-such-branch")

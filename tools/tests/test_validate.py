@@ -8,11 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from project import HOST
+from fixture_run import write_run
+from project import ARM, HOST, NIGHTS, OLD
 from test_compare import DEFINITION
 from test_formats import MEMORY
 from test_importer import bulk, write
-from tlsperf.publish.runs import import_files
+from tlsperf.publish.runs import compress_raw, import_files
 from tlsperf.publish.validate import problems
 
 RUN = "2026-01-02-a-run"
@@ -138,3 +139,37 @@ def test_some_pages_more_are_plausible(data: Path, tmp_path: Path, kib: int, man
     found = problems(data)
     assert len(found) == many
     assert all("expected about 5.5 as in its other rounds" in problem for problem in found)
+
+
+def test_a_compressed_raw_file_is_valid_and_one_that_is_there_twice_is_named(
+    tmp_path: Path,
+) -> None:
+    folder = write_run(tmp_path)
+    plain = folder / "raw" / "records.jsonl"
+    raw, packed = plain.read_bytes(), plain.with_name("records.jsonl.gz")
+    compress_raw(folder)
+    assert problems(tmp_path / "data") == []
+    plain.write_bytes(raw)
+    [problem] = problems(tmp_path / "data")
+    assert problem.startswith(f"{packed}: found a file that run.toml does not list")
+    plain.unlink()
+    packed.write_bytes(packed.read_bytes()[:-1])
+    [problem] = problems(tmp_path / "data")
+    assert problem.startswith(f"{packed}: found ")
+
+
+def test_damage_among_many_runs_is_named_in_the_order_of_folders(
+    project: Path, tmp_path: Path
+) -> None:
+    """Several processes check them."""
+    data = Path(shutil.copytree(project / "data", tmp_path / "data"))
+    damaged = (
+        data / "runs" / OLD / "raw" / "records.jsonl.gz",
+        data / "runs" / ARM / "run.toml",
+        data / "nightly" / NIGHTS / "2026-11-03-rustls" / "run.toml",
+    )
+    for path in damaged:
+        path.write_bytes(b"[")
+    assert [problem.partition(": ")[0].partition(":")[0] for problem in problems(data)] == [
+        str(path) for path in damaged
+    ]

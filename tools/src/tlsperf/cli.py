@@ -122,7 +122,7 @@ def render(
 
 @app.command()
 def build() -> None:
-    """Makes downloads and the pages over all reports, which git does not hold."""
+    """Makes what git does not hold: downloads, pages over all reports."""
     from tlsperf.publish.build import build as build_site
 
     gc.disable()  # little memory is freed before the end, and collection takes 10% of the time

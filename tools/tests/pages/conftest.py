@@ -33,7 +33,7 @@ SITE_SOURCES = (
     *(ROOT / name for name in ("templates", "static", "package-lock.json")),
     *sorted((ROOT / "content").glob("*.md")),
     *sorted((ROOT / "content").glob("*/_index.md")),
-    *(ROOT / "data" / "biases.toml", ROOT / "data" / "corrections.toml"),
+    ROOT / "data" / "biases.toml",
     Path(__file__).with_name("fixture.py"),
 )
 

@@ -7,6 +7,7 @@ import re
 import shutil
 import subprocess
 import tomllib
+from datetime import date
 from html import escape, unescape
 from html.parser import HTMLParser
 from pathlib import Path
@@ -19,6 +20,7 @@ from pages.conftest import BASE_URL, Built
 from pages.fixture import NEWER, OLDER, ROOT, WIDE, results_of
 from project import BORING, BOTH
 from tlsperf.contract.results import GroupMean, Results
+from tlsperf.load.page import read_page
 from tlsperf.load.shortcodes import shortcodes
 from tlsperf.publish.page_json import page_json
 from tlsperf.report.statements import statements
@@ -272,9 +274,11 @@ def test_zola_0_19_builds_the_site(site_source: Path, tmp_path: Path) -> None:
 
 
 def test_raw_files_are_published_as_they_lie(site: Built, site_source: Path) -> None:
-    for name in ("schema/results.example.json", f"runs/{OLDER}/run.toml"):
+    packed = f"runs/{NEWER}/raw/records.jsonl.gz"
+    for name in ("schema/results.example.json", f"runs/{OLDER}/run.toml", packed):
         published = site.public / "data" / name
         assert published.read_bytes() == (site_source / "data" / name).read_bytes()
+    assert f'href="../../data/{packed}"' in unescape_slashes(site.text(REPORT))
 
 
 def test_the_index_of_all_results_is_published_and_linked(
@@ -287,7 +291,7 @@ def test_the_index_of_all_results_is_published_and_linked(
     assert f'id="{NEWER}-{NEWER}"' in page
     assert f'data/runs/{OLDER}/run.toml"' in page
     for file in results["runs"][0]["files"]:
-        assert f'/{file["path"]}"' in page
+        assert f'data/runs/{NEWER}/{file["stored"]}"' in page
 
 
 @pytest.mark.any_site
@@ -319,6 +323,59 @@ def test_plain_zola_needs_nothing_else(site_source: Path, tmp_path: Path) -> Non
     command = [*zolas.current().command, "build", "--output-dir", str(tmp_path / "public")]
     subprocess.run(command, cwd=site_source, check=True, capture_output=True)
     assert (tmp_path / "public" / "atom.xml").exists()
+
+
+def test_changes_of_a_report_are_on_its_page_and_in_the_list_of_corrections(
+    broken: Path, tmp_path: Path
+) -> None:
+    page = broken / "content" / "perf" / NEWER / "index.md"
+    changes = (
+        ("2026-12-30", "Measured again: <b>three</b> rounds & more."),
+        ("2026-12-05", "A caveat was added, as an example."),
+    )
+    rows = ", ".join(f'{{ date = {day}, text = "{text}" }}' for day, text in changes)
+    text = page.read_text(encoding="utf-8")
+    text = text.replace("[extra.report]\n", f"[extra.report]\nhistory = [{rows}]\n", 1)
+    page.write_text(text, encoding="utf-8")
+    assert [change.text for change in read_page(page).report.history] == [of for _, of in changes]
+    run(zolas.current(), broken, "build", BASE_URL, tmp_path / "public")
+    site = Built(tmp_path / "public")
+    about = re.findall(r"<li>.*?</li>", site.text("about/index.html"), re.DOTALL)
+    part = site.text(REPORT).partition('<h2 id="history">')[2].partition("</details>")[0]
+    shown = re.findall(r"<li>.*?</li>", part, re.DOTALL)
+    assert len(shown) == len(changes)
+    for (day, of), entry in zip(changes, shown, strict=True):
+        [listed] = [entry for entry in about if of in text_of(entry)]
+        assert f'href="../perf/{NEWER}/#history"' in listed
+        for where in (entry, listed):
+            assert of in text_of(where)
+            assert f"{date.fromisoformat(day):%d %B %Y}".lstrip("0") in text_of(where)
+    assert 'id="history"' not in site.text(f"perf/{OLDER}/index.html")
+
+
+def test_a_clone_without_builds_has_its_reports_and_names_the_command_for_the_rest(
+    site: Built, site_source: Path, tmp_path: Path
+) -> None:
+    source = Path(shutil.copytree(site_source, tmp_path / "site", symlinks=True))
+    shutil.copy(ROOT / ".gitignore", source)
+    for command in (["git", "init", "--quiet"], ["git", "clean", "-fdqX"]):
+        subprocess.run(command, cwd=source, check=True)
+    assert not (source / "content" / "perf" / NEWER / "results.json").exists()
+    run(zolas.current(), source, "build", BASE_URL, tmp_path / "public")
+    clone = Built(tmp_path / "public")
+    of_reports = [page for page in site.pages() if page.startswith("perf/2")]
+    assert REPORT in of_reports
+    for page in of_reports:
+        whole = re.sub(r'<a class="elsewhere".*?</a>', "", site.text(page), flags=re.DOTALL)
+        html = clone.text(page)
+        assert text_of(html) == text_of(whole), page
+        for part in ("<table", "<figure", 'role="img"'):
+            assert html.count(part) == whole.count(part), page
+        for link in re.findall(r'href="((?:\.\./)+[^"#?]*/)["#?]', html):
+            assert (clone.public / page).parent.joinpath(link, "index.html").exists(), link
+    for page in ("data", "scenarios", "hosts"):
+        assert "<code>make site</code>" in clone.text(f"{page}/index.html")
+        assert "<code>make site</code>" not in site.text(f"{page}/index.html")
 
 
 IDS = {

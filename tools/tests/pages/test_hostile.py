@@ -23,6 +23,7 @@ from pages.fixture import ROOT, empty_site
 from test_archive import archive_of, packed
 from tlsperf.contract.run import CheckResult, HostFacts, Run, Source
 from tlsperf.load.run import read_run
+from tlsperf.publish.build import build
 from tlsperf.publish.draft import draft_report
 from tlsperf.publish.runs import run_toml
 from tlsperf.site import run
@@ -105,6 +106,7 @@ def hostile_site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "run.toml").write_text(run_toml(hostile), encoding="utf-8")
     (site / "data" / "notes.toml").write_bytes((ROOT / "data" / "notes.toml").read_bytes())
     draft_report(site, archive_of(scratch, packed(folder)), suite)
+    build(site)
     return site
 
 
@@ -193,7 +195,7 @@ def test_no_drawing_has_an_element_of_the_archive(hostile_public: Path) -> None:
 def test_published_files_have_types_that_a_browser_does_not_run(hostile_public: Path) -> None:
     files = [path for path in (hostile_public / "data").rglob("*") if path.is_file()]
     suffixes = {path.suffix for path in files if path.name != "index.html"}
-    assert suffixes == {".json", ".jsonl", ".csv", ".toml"}
+    assert suffixes == {".json", ".jsonl", ".csv", ".toml", ".gz"}
     pages = [path for path in files if path.name == "index.html"]
     assert pages == [hostile_public / "data" / "index.html"]
 

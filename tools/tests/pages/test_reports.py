@@ -63,21 +63,6 @@ def test_a_report_states_how_to_reproduce_it_and_where_to_report_errors(
     assert measured
 
 
-def test_a_replaced_report_names_its_successor_which_states_what_changed(
-    reports: dict[str, str], root: Path, site: Built
-) -> None:
-    for page in read_pages(root):
-        for old in page.report.replaces:
-            notice = reports[old][: reports[old].index('id="in-short"')]
-            assert "This report was replaced by" in notice
-            assert f"../{page.report.id}/" in notice or f"/perf/{page.report.id}/" in notice
-            [correction] = [
-                c for c in results_of(root, page.report.id)["corrections"] if c["report"] == old
-            ]
-            assert correction["statement"] in unescape(reports[page.report.id])
-            assert f"perf/{old}/" not in site.text("index.html")
-
-
 def test_libraries_and_hosts_are_linked_in_every_report(
     reports: dict[str, str], root: Path
 ) -> None:

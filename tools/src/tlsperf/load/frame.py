@@ -136,9 +136,14 @@ def tidy_frame(columns: Mapping[str, Sequence[Any]]) -> pd.DataFrame:
 def scenarios_of(frame: pd.DataFrame) -> tuple[list[int], list[Scenario]]:
     """The scenario number of each row, and the scenarios in the order of their first rows."""
     keys = list(SCENARIO_FIELDS)
-    numbers = frame.groupby(keys, observed=True, dropna=False, sort=False).ngroup()
-    first = frame.loc[~numbers.duplicated(), keys]
-    rows = first.astype(object).itertuples(index=False, name=None)
+    numbers = np.zeros(len(frame), dtype=np.int64)
+    for key in keys:  # ten times as fast as a groupby of all
+        column = frame[key]
+        codes = column.cat.codes if key not in INTEGER_COLUMNS else pd.factorize(column)[0]
+        of_key = np.asarray(codes, dtype=np.int64) + 1
+        numbers = pd.factorize(numbers * (1 + of_key.max(initial=0)) + of_key)[0]
+    _, places = np.unique(numbers, return_index=True)
+    rows = frame[keys].iloc[places].astype(object).itertuples(index=False, name=None)
     scenarios = [
         Scenario.model_validate({k: _plain(v) for k, v in zip(keys, row, strict=True)})
         for row in rows

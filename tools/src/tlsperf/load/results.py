@@ -18,4 +18,3 @@ def read_results(path: Path) -> Results:
         raise UserError(f"{path} is missing: run `tlsperf build`") from None
     except ValidationError as error:
         raise mismatch(error, str(path)) from None
-

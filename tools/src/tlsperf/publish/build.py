@@ -73,13 +73,19 @@ def build(root: Path) -> None:
     """
     pages, runs = read_pages(root), read_runs(root / "data" / "runs")
     state = Checked(root, "downloads", BUILT)
-    found = {page.report.id: report_digest(root, page, pages, runs) for page in pages}
-    old = [page for page in pages if not _is_built(page, state, found[page.report.id])]
+    of_report = {page.report.id: report_digest(root, page, pages, runs) for page in pages}
+
+    def with_downloads(page: Page) -> str:
+        beside = [page.path.with_name(name) for name in DOWNLOADS]
+        return digest(root, beside, of_report[page.report.id])
+
+    old = [page for page in pages if not state.has(page.report.id, with_downloads(page))]
+    _remove_left(root)
     problems = []
     for page, made in each(downloading, root, old):
         if isinstance(made, str):
             problems.append(made)
-            del found[page.report.id]
+            del of_report[page.report.id]
             continue
         folder = page.path.parent
         for name in DOWNLOADS:
@@ -88,7 +94,8 @@ def build(root: Path) -> None:
             else:
                 (folder / name).unlink(missing_ok=True)
         print(f"{page.report.id}: downloads", flush=True)
-    built = [page for page in pages if page.report.id in found]
+    built = [page for page in pages if page.report.id in of_report]
+    found = {page.report.id: with_downloads(page) for page in built}
     inputs = [
         *(page.path.with_name(name) for page in built for name in (JSON, COMPARISONS)),
         *(page.path for page in built),
@@ -106,9 +113,14 @@ def build(root: Path) -> None:
         raise UserError("\n".join(problems))
 
 
-def _is_built(page: Page, state: Checked, of_page: str) -> bool:
-    there = all(page.path.with_name(name).exists() for name in (JSON, RESULTS, COMPARISONS))
-    return there and state.has(page.report.id, of_page)
+def _remove_left(root: Path) -> None:
+    """Removes the downloads of reports that are gone: git leaves what it ignores."""
+    for folder in sorted((root / "content" / "perf").glob("*")):
+        if folder.is_dir() and not (folder / "index.md").exists():
+            for name in DOWNLOADS:
+                (folder / name).unlink(missing_ok=True)
+            if not any(folder.iterdir()):
+                folder.rmdir()
 
 
 def downloading(root: Path) -> Callable[[Page], dict[str, str]]:

@@ -46,11 +46,13 @@ def index_files(
     }
 
 
-def _values(report: Results) -> Iterator[tuple[Table, Row, Cell, ShownImplementation]]:
-    """Each value of a report, in the order of its page; without phases, which results.csv has."""
+def _values(
+    report: Results, phases: bool
+) -> Iterator[tuple[Table, Row, Cell, ShownImplementation]]:
+    """Each value of a report, in the order of its page."""
     shown = {i.id: i for i in report.implementations}
     for table in report.tables:
-        if table.by_phase:
+        if table.by_phase and not phases:
             continue
         for row in table.rows:
             for cell in row.cells:
@@ -58,10 +60,10 @@ def _values(report: Results) -> Iterator[tuple[Table, Row, Cell, ShownImplementa
                     yield table, row, cell, shown[cell.implementation]
 
 
-def indexed(report: Results) -> Iterator[IndexedResult]:
+def indexed(report: Results, *, phases: bool = False) -> Iterator[IndexedResult]:
     """A result for each value of a report's tables, in the order of its page."""
     hosts = [host.id for host in report.hosts]
-    for table, row, cell, implementation in _values(report):
+    for table, row, cell, implementation in _values(report, phases):
         assert cell.value is not None
         yield IndexedResult(
             report=report.id,

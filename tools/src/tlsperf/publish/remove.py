@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Final
 
@@ -19,6 +20,7 @@ from tlsperf.publish.render import REPORTS
 
 _TEXTS: Final = (
     *("content/perf/*/index.md", "content/perf/*/page.json", "content/*.md", "content/blog/*"),
+    *("content/*/_index.md", "*.md"),
     *(
         "data/hosts/*.toml",
         "data/comparisons/*.toml",
@@ -47,9 +49,10 @@ def remove_report(root: Path, name: Identifier) -> list[str]:
         if path.is_file() and path.parent != page.path.parent
     }
     others = [other.report for other in pages if other is not page]
-    used = {run: [*_naming(run, texts, root)] for run in page.report.runs}
-    if links := [*_naming(f"perf/{name}", texts, root)]:
-        raise UserError(f"{name}: {', '.join(links)} link to it: change them first")
+    used = {run: _naming(re.escape(run), texts, root) for run in page.report.runs}
+    needed = rf"perf/{re.escape(name)}|\b(?:report|previous)\s*=\s*[\"']{re.escape(name)}"
+    if links := _naming(needed, texts, root):
+        raise UserError(f"{name} is linked from {', '.join(links)}: take the links out first")
     taken = [run for run in page.report.runs if not used[run]]
     lines = [f"removed content/perf/{name}"]
     shutil.rmtree(page.path.parent)
@@ -64,16 +67,10 @@ def remove_report(root: Path, name: Identifier) -> list[str]:
     return lines
 
 
-def _naming(what: str, texts: dict[Path, str], root: Path) -> Iterator[str]:
+def _naming(pattern: str, texts: Mapping[Path, str], root: Path) -> list[str]:
     """The files with a text in which something is named, as a whole word."""
-    for path, text in texts.items():
-        at = text.find(what)
-        while at >= 0:
-            after = text[at + len(what) : at + len(what) + 1]
-            if not (after.isalnum() or after in "-_"):
-                yield path.relative_to(root).as_posix()
-                break
-            at = text.find(what, at + 1)
+    named = re.compile(rf"(?:{pattern})(?![\w-])")
+    return [path.relative_to(root).as_posix() for path, text in texts.items() if named.search(text)]
 
 
 def _notes(root: Path, runs: list[Identifier]) -> Iterator[str]:

@@ -41,7 +41,7 @@ def _datapackage(publication: Publication) -> dict[str, str]:
     results = publication.results
     return {
         "datapackage.json": datapackage_json(results.id, results.title),
-        "index.csv": index_csv(indexed(results)),
+        "index.csv": index_csv(indexed(results, phases=True)),
     }
 
 

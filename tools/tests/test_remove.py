@@ -1,0 +1,116 @@
+"""`tlsperf remove` takes out a report and what only it used, and breaks nothing that is left."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from project import SMALL, write_small
+from test_built import files
+from tlsperf.contract.errors import UserError
+from tlsperf.publish.build import build
+from tlsperf.publish.remove import remove_report
+from tlsperf.publish.render import render_reports
+from tlsperf.publish.scaffold import new_report
+
+FIRST, SECOND = "2026-10-01-small", SMALL.id
+NOTE = """\
+[[note]]
+id = "n"
+kind = "setup"
+title = "A title"
+text = "A text."
+runs = ["{run}"]
+sources = [{{ title = "s", url = "https://example.org" }}]
+"""
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Two reports with a run each, of which the second names the first as its predecessor."""
+    root = tmp_path_factory.mktemp("made")
+    write_small(root, FIRST[:10])
+    return root
+
+
+@pytest.fixture
+def root(made: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(made, tmp_path / "project"))
+
+
+def write(path: Path, text: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8")
+
+
+def test_a_report_goes_with_its_run_and_is_nowhere_afterwards(root: Path) -> None:
+    assert remove_report(root, SECOND) == [
+        f"removed content/perf/{SECOND}",
+        f"removed data/runs/{SECOND}",
+    ]
+    assert not (root / "content" / "perf" / SECOND).exists()
+    assert not (root / "data" / "runs" / SECOND).exists()
+    assert render_reports(root, check=True) == 0, "what git holds is in order"
+    build(root)
+    render_reports(root, check=False)  # forgets what it recorded of the report
+    assert [name for name, data in files(root).items() if SECOND.encode() in data] == []
+
+
+@pytest.mark.parametrize(
+    ("file", "text", "kept"),
+    [
+        ("data/hosts/another.toml", f"# known from {SECOND}", True),
+        ("data/hosts/another.toml", f"# known from {SECOND}-b\n", False),
+        ("content/perf/2026-11-30-other/page.json", f'{{"noise": [{{"run": "{SECOND}"}}]}}', True),
+        ("data/comparisons/theirs.toml", f'run = "{SECOND}"\n', True),
+    ],
+)
+def test_a_run_that_something_else_names_stays_and_the_place_is_printed(
+    root: Path, file: str, text: str, kept: bool
+) -> None:
+    write(root / file, text)
+    _, of_run = remove_report(root, SECOND)
+    assert (root / "data" / "runs" / SECOND).exists() is kept
+    assert of_run.startswith(f"{'kept' if kept else 'removed'} data/runs/{SECOND}")
+    assert (file in of_run) is kept
+    assert not (root / "content" / "perf" / SECOND).exists()
+
+
+def test_a_run_of_two_reports_stays_until_both_are_removed(root: Path) -> None:
+    other = new_report(root, [SECOND], slug="other").parent.name
+    _, of_run = remove_report(root, SECOND)
+    assert f"content/perf/{other}/index.md" in of_run
+    assert (root / "data" / "runs" / SECOND).exists()
+    assert remove_report(root, other)[1] == f"removed data/runs/{SECOND}"
+
+
+@pytest.mark.parametrize(
+    ("file", "text"),
+    [
+        ("content/blog/a.md", f"See [it](@/perf/{SECOND}/index.md)."),
+        ("content/questions/_index.md", f"See [it](@/perf/{SECOND}/index.md).\n"),
+        ("docs/a.md", f"See content/perf/{SECOND}"),
+        ("content/methodology.md", f'{{{{ quote(report="{SECOND}", what="noise") }}}}\n'),
+    ],
+)
+def test_a_report_that_another_page_needs_is_not_removed(root: Path, file: str, text: str) -> None:
+    write(root / file, text)
+    before = files(root)
+    with pytest.raises(UserError, match=rf"{SECOND}.*{file}"):
+        remove_report(root, SECOND)
+    assert files(root) == before
+
+
+def test_the_predecessor_of_a_report_is_not_removed(root: Path) -> None:
+    before = files(root)
+    with pytest.raises(UserError, match=rf"{FIRST}.*content/perf/{SECOND}/index.md"):
+        remove_report(root, FIRST)
+    assert files(root) == before
+
+
+def test_a_note_that_names_a_run_which_is_gone_is_printed_with_its_line(root: Path) -> None:
+    write(root / "data" / "notes.toml", NOTE.format(run=SECOND))
+    *_, of_note = remove_report(root, SECOND)
+    assert of_note.startswith(f"data/notes.toml:6: names {SECOND}")
