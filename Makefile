@@ -103,7 +103,8 @@ site: doctor-site zola built ## build public/, with downloads and the pages over
 	$(SITE) build
 
 .PHONY: serve
-serve: doctor-site zola built ## serve the site at http://127.0.0.1:1111 (PORT=1111), rebuilt when a file changes
+serve: doctor-site zola $(VENV)/.tools ## serve the site at http://127.0.0.1:1111 (PORT=1111), rebuilt when a file changes
+	-@$(TLSPERF) build
 	@$(SITE) serve --port $(PORT)
 
 .PHONY: test-bench
@@ -260,7 +261,7 @@ lock: ## pin the Python packages again after a change of tools/*.in
 .PHONY: clean
 clean: ## remove everything that was built or installed here
 	rm -rf $(VENV) node_modules public build bench/target
-	git clean -fdXq content data static # what `tlsperf build` made
+	-git clean -fdXq content data static # what `tlsperf build` made
 
 # --- targets of workflows and of a bench host --------------------------------------------------
 # Recipes read the inputs of a workflow as "$$NAME", a variable of the shell: make would expand

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -37,7 +38,26 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def root(made: Path, tmp_path: Path) -> Path:
-    return Path(shutil.copytree(made, tmp_path / "project"))
+    root = Path(shutil.copytree(made, tmp_path / "project"))
+    git(root, "init", "--quiet")
+    commit(root)
+    return root
+
+
+def git(root: Path, *arguments: str) -> None:
+    identity = ("-c", "user.name=a", "-c", "user.email=a@example.org")
+    subprocess.run(["git", *identity, *arguments], cwd=root, check=True)
+
+
+def commit(root: Path) -> None:
+    git(root, "add", "--all")
+    git(root, "commit", "--quiet", "--message", "all")
+
+
+def of_run(lines: list[str], run: str) -> str:
+    """What is printed of a run."""
+    [found] = [line for line in lines if f"data/runs/{run}" in line]
+    return found
 
 
 def write(path: Path, text: str) -> None:
@@ -46,10 +66,8 @@ def write(path: Path, text: str) -> None:
 
 
 def test_a_report_goes_with_its_run_and_is_nowhere_afterwards(root: Path) -> None:
-    assert remove_report(root, SECOND) == [
-        f"removed content/perf/{SECOND}",
-        f"removed data/runs/{SECOND}",
-    ]
+    lines = remove_report(root, SECOND)
+    assert lines[:2] == [f"removed content/perf/{SECOND}", f"removed data/runs/{SECOND}"]
     assert not (root / "content" / "perf" / SECOND).exists()
     assert not (root / "data" / "runs" / SECOND).exists()
     assert render_reports(root, check=True) == 0, "what git holds is in order"
@@ -63,7 +81,6 @@ def test_a_report_goes_with_its_run_and_is_nowhere_afterwards(root: Path) -> Non
     [
         ("data/hosts/another.toml", f"# known from {SECOND}", True),
         ("data/hosts/another.toml", f"# known from {SECOND}-b\n", False),
-        ("content/perf/2026-11-30-other/page.json", f'{{"noise": [{{"run": "{SECOND}"}}]}}', True),
         ("data/comparisons/theirs.toml", f'run = "{SECOND}"\n', True),
     ],
 )
@@ -71,17 +88,16 @@ def test_a_run_that_something_else_names_stays_and_the_place_is_printed(
     root: Path, file: str, text: str, kept: bool
 ) -> None:
     write(root / file, text)
-    _, of_run = remove_report(root, SECOND)
+    line = of_run(remove_report(root, SECOND), SECOND)
     assert (root / "data" / "runs" / SECOND).exists() is kept
-    assert of_run.startswith(f"{'kept' if kept else 'removed'} data/runs/{SECOND}")
-    assert (file in of_run) is kept
+    assert line.startswith(f"{'kept' if kept else 'removed'} data/runs/{SECOND}")
+    assert (file in line) is kept
     assert not (root / "content" / "perf" / SECOND).exists()
 
 
 def test_a_run_of_two_reports_stays_until_both_are_removed(root: Path) -> None:
     other = new_report(root, [SECOND], slug="other").parent.name
-    _, of_run = remove_report(root, SECOND)
-    assert f"content/perf/{other}/index.md" in of_run
+    assert f"content/perf/{other}/index.md" in of_run(remove_report(root, SECOND), SECOND)
     assert (root / "data" / "runs" / SECOND).exists()
     assert remove_report(root, other)[1] == f"removed data/runs/{SECOND}"
 
@@ -112,5 +128,25 @@ def test_the_predecessor_of_a_report_is_not_removed(root: Path) -> None:
 
 def test_a_note_that_names_a_run_which_is_gone_is_printed_with_its_line(root: Path) -> None:
     write(root / "data" / "notes.toml", NOTE.format(run=SECOND))
-    *_, of_note = remove_report(root, SECOND)
-    assert of_note.startswith(f"data/notes.toml:6: names {SECOND}")
+    lines = remove_report(root, SECOND)
+    assert any(line.startswith(f"data/notes.toml:6: names {SECOND}") for line in lines)
+
+
+def test_a_run_on_which_the_noise_of_a_later_run_may_rest_stays(root: Path) -> None:
+    page = root / "content" / "perf" / SECOND / "index.md"
+    text = page.read_text(encoding="utf-8").replace(f'previous = "{FIRST}"\n', "")
+    page.write_text(text.replace("{{ changes() }}", ""), encoding="utf-8")
+    commit(root)
+    assert SECOND in of_run(remove_report(root, FIRST), FIRST)
+    assert (root / "data" / "runs" / FIRST / "run.toml").exists()
+
+
+def test_a_run_that_git_could_not_restore_stays(root: Path) -> None:
+    (root / "data" / "runs" / SECOND / "run.toml").open("a").write("\n")
+    assert of_run(remove_report(root, SECOND), SECOND).startswith("kept")
+
+
+def test_a_report_whose_run_is_missing_is_removed(root: Path) -> None:
+    shutil.rmtree(root / "data" / "runs" / SECOND)
+    assert remove_report(root, SECOND)[0] == f"removed content/perf/{SECOND}"
+    assert SECOND not in (root / "data" / "reports.json").read_text(encoding="utf-8")

@@ -182,7 +182,7 @@ def test_a_scaffolded_report_names_what_it_compares(project: Path) -> None:
 
 def test_an_existing_report_is_not_overwritten(site: Path) -> None:
     before = files(site)
-    with pytest.raises(UserError, match="this report exists; remove it, or choose another name"):
+    with pytest.raises(UserError, match="this report exists; choose another name"):
         new_report(site, [RUN])
     assert files(site) == before
     assert new_report(site, [RUN], slug="another").parent.name == "2026-11-21-another"

@@ -1,6 +1,6 @@
 """Finds a Zola and runs it: `python3 -m tlsperf.site build|serve [--base-url URL] [--port N]`.
 
-It uses only the standard library, so that `make site` needs no Python packages. `config.toml` is
+It uses only the standard library: it starts at once. `config.toml` is
 written for the current Zola; an older Zola gets a translated copy.
 """
 

@@ -84,7 +84,8 @@ def predecessor(
     earlier = [
         r
         for r in reports
-        if when(r) < when(of)
+        if all(run in runs for run in r.runs)
+        and when(r) < when(of)
         and (first_look(of) or not first_look(r))
         and settings(r) & settings(of)
         and libraries(r) & libraries(of)

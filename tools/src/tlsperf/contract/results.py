@@ -1,4 +1,4 @@
-"""`results.json`: everything that the page of a report shows. Templates read it."""
+"""`results.json`: everything that the page of a report shows. page.json is made of it."""
 
 from __future__ import annotations
 

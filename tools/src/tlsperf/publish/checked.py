@@ -1,6 +1,6 @@
-"""`data/checked.json`: digests of what was found in order, so that a check looks at what changed.
+"""Digests of what was found in order or built, so that only what changed is looked at again.
 
-`tlsperf render` and `tlsperf validate` write it; with `--changed` they look only at reports, runs and
+`tlsperf render` and `tlsperf validate` write `data/checked.json`; with `--changed` they look only at reports, runs and
 pages whose files, or the code of the tools, are not those of the digest. The nightly tier checks
 everything without it.
 """
@@ -128,14 +128,15 @@ def report_digest(
         *data.glob("comparisons/*"),
         data / "notes.toml",
     ]
-    return digest(root, paths)
+    raw = (data / "runs" / run / "raw" for run in page.report.runs)
+    return digest(root, paths, *sorted(path.name for folder in raw for path in folder.glob("*.gz")))
 
 
 def _predecessor(
     report: Report, reports: Sequence[Report], runs: Mapping[Identifier, Run]
 ) -> Identifier | None:
     """The id of the report that `report` is compared with; None also if a check will refuse it."""
-    if any(run not in runs for it in reports for run in it.runs):
+    if any(run not in runs for run in report.runs):
         return None
     try:
         found = predecessor(report, reports, runs)

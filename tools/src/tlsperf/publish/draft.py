@@ -19,7 +19,7 @@ from tlsperf.contract.results import Results
 from tlsperf.contract.run import Run
 from tlsperf.load.suite import read_suite
 from tlsperf.publish.assemble import results_of
-from tlsperf.publish.render import render_reports
+from tlsperf.publish.render import changed, render_reports
 from tlsperf.publish.runs import import_archive
 from tlsperf.publish.scaffold import new_report
 from tlsperf.publish.summary import introduction
@@ -49,7 +49,7 @@ def draft_report(root: Path, archive: Path, suite: Path) -> Path:
             raise UserError("\n".join(found))
         page = new_report(root, [run.id])
         with _removed_on_failure(page.parent):
-            render_reports(root, [page.parent.name], check=False)
+            render_reports(root, changed(root), check=False)
             _write_pull_request(root / OUTPUT, results_of(root, page.parent.name))
     return page
 

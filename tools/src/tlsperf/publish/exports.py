@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import json
 from statistics import median
 from typing import TYPE_CHECKING, Final
 
@@ -22,7 +23,8 @@ LAYOUTS: Final = "layouts.csv"
 
 def results_json(results: Results) -> str:
     """The text of results.json, without absent fields; a line for each row of a table."""
-    text = results.model_dump_json(by_alias=True, exclude_none=True)
+    table = results.model_dump(mode="json", by_alias=True, exclude_none=True)
+    text = json.dumps(table, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     return text.replace('{"anchor":', '\n{"anchor":') + "\n"
 
 

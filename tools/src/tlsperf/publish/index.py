@@ -125,8 +125,12 @@ def _downloads_json(ordered: Sequence[Results]) -> str:
 
 
 def reports_json(reports: Sequence[Report], runs: Mapping[Identifier, Run]) -> str:
-    """The text of `data/reports.json`: what lists show of the reports, the newest first."""
-    covered = [report for report in reports if not _is_first_look(report, runs)]
+    """The text of `data/reports.json`: what lists show of the reports, the newest first.
+
+    A report without one of its runs is not listed: rendering it says what is missing.
+    """
+    whole = [report for report in reports if all(run in runs for run in report.runs)]
+    covered = [report for report in whole if not _is_first_look(report, runs)]
     shown = featured(covered, runs)
     listed = [
         ListedReport(

@@ -116,6 +116,11 @@ def _front_matter(
             expected = "a sentence that feeds, lists and link previews show"
             found = f"an empty {key}" if value is not None else f"no {key}"
             yield FormatError(str(page.path), _line_of(page, key), found, expected)
+    for revision in report.history:
+        if typed := TYPED.search(revision.text):
+            expected = "what changed, without figures: the page has the new ones, git the old ones"
+            found = f"the typed number {typed[0]!r}"
+            yield FormatError(str(page.path), _line_of(page, revision.text), found, expected)
     for run in report.runs:
         if run not in runs:
             expected = alternatives(run, runs, "data/runs")

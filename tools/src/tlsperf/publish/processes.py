@@ -36,7 +36,7 @@ def each(
             _begin(work, folder)
         yield from zip(items, map(_made, items), strict=True)
         return
-    count = os.cpu_count() or 1
+    count = min(len(items), len(os.sched_getaffinity(0)))
     context = get_context("spawn")
     with ProcessPoolExecutor(
         count, mp_context=context, initializer=_begin, initargs=(work, folder)

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import re
 import shutil
-from collections.abc import Iterator, Mapping
+import subprocess
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
+from tlsperf.analysis.noise import earlier
 from tlsperf.contract.errors import UserError
 from tlsperf.contract.record import Identifier
-from tlsperf.contract.run import Report
+from tlsperf.contract.run import Report, Run
 from tlsperf.load.page import read_pages
 from tlsperf.load.run import read_runs
 from tlsperf.publish.assemble import unknown_report
@@ -26,6 +28,7 @@ _TEXTS: Final = (
         "data/comparisons/*.toml",
         "docs/*.md",
         "tools/benchmarks/*",
+        "tools/automation/*",
         "scripts/*",
     ),
 )
@@ -35,8 +38,9 @@ _TEXTS: Final = (
 def remove_report(root: Path, name: Identifier) -> list[str]:
     """Removes a report; returns a line for each thing that went, stayed, or has to be changed.
 
-    A run stays if a report, a noise floor, a host or a guide names it. Raises UserError if there is
-    no such report, or if another page names it, and then removes nothing.
+    A run stays if a report, a host or a guide names it, if the noise of a later run may rest on it,
+    or if git could not restore it. Raises UserError if there is no such report, or if another page
+    names it, and then removes nothing.
     """
     pages = read_pages(root)
     page = next((page for page in pages if page.report.id == name), None)
@@ -48,23 +52,44 @@ def remove_report(root: Path, name: Identifier) -> list[str]:
         for path in sorted(root.glob(pattern))
         if path.is_file() and path.parent != page.path.parent
     }
-    others = [other.report for other in pages if other is not page]
-    used = {run: _naming(re.escape(run), texts, root) for run in page.report.runs}
     needed = rf"perf/{re.escape(name)}|\b(?:report|previous)\s*=\s*[\"']{re.escape(name)}"
     if links := _naming(needed, texts, root):
         raise UserError(f"{name} is linked from {', '.join(links)}: take the links out first")
-    taken = [run for run in page.report.runs if not used[run]]
-    lines = [f"removed content/perf/{name}"]
-    shutil.rmtree(page.path.parent)
-    for run in page.report.runs:
-        if used[run]:
-            lines.append(f"kept data/runs/{run}: {', '.join(used[run])} names it")
-            continue
-        shutil.rmtree(root / "data" / "runs" / run)
-        lines.append(f"removed data/runs/{run}")
+    others = [other.report for other in pages if other is not page]
+    runs = read_runs(root / "data" / "runs")
+    kept = {run: _why_kept(run, others, runs, texts, root) for run in page.report.runs}
+    taken = [run for run in page.report.runs if run in runs and not kept[run]]
+    lines = [f"removed content/perf/{name}", *(f"removed data/runs/{run}" for run in taken)]
+    lines += [f"kept data/runs/{run}: {why}" for run, why in kept.items() if why]
     lines += _notes(root, taken)
-    _list(root, others)
+    lines.append("next: tlsperf render, if other reports were compared with it; git restores it")
+    listed = reports_json(others, {id_: run for id_, run in runs.items() if id_ not in taken})
+    shutil.rmtree(page.path.parent)
+    for run in taken:
+        shutil.rmtree(root / "data" / "runs" / run)
+    replace_file(root / REPORTS, listed.encode())
     return lines
+
+
+def _why_kept(
+    name: Identifier,
+    others: Sequence[Report],
+    runs: Mapping[Identifier, Run],
+    texts: Mapping[Path, str],
+    root: Path,
+) -> str:
+    """Why a run must stay; empty if nothing needs it and git can restore it."""
+    if name not in runs:
+        return ""
+    if named := _naming(re.escape(name), texts, root):
+        return f"named in {', '.join(named)}"
+    for report in others:
+        own = [runs[run] for run in report.runs if run in runs]
+        if any(before.id == name for run in own for before in earlier(run, runs.values())):
+            return f"the noise floor of {report.id} may rest on it"
+    command = ["git", "status", "--porcelain", "--", f"data/runs/{name}"]
+    state = subprocess.run(command, cwd=root, capture_output=True, text=True)
+    return "git does not have it as it is" if state.returncode or state.stdout else ""
 
 
 def _naming(pattern: str, texts: Mapping[Path, str], root: Path) -> list[str]:
@@ -81,9 +106,3 @@ def _notes(root: Path, runs: list[Identifier]) -> Iterator[str]:
         for run in runs:
             if f'"{run}"' in line:
                 yield f"data/notes.toml:{number}: names {run}, which is gone: take it out"
-
-
-def _list(root: Path, reports: list[Report]) -> None:
-    """Writes the list of reports again."""
-    runs = read_runs(root / "data" / "runs")
-    replace_file(root / REPORTS, reports_json(reports, runs).encode())

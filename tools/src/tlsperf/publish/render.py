@@ -1,8 +1,8 @@
 """`tlsperf render`: writes the generated files of each report that git holds.
 
 It writes these files beside `index.md`: page.json (which templates read), an SVG file for each
-chart, and the picture for link previews. In `index.md` it writes the table `[extra.generated]`. For
-the whole site it writes the list of reports and a picture. The same data give the same bytes.
+chart, and the picture for link previews. In `index.md` it writes the table `[extra.generated]`. It
+packs large raw files of the reports' runs. For the whole site it writes the list of reports and a picture. The same data give the same bytes.
 `tlsperf build` makes everything else (`publish/build.py`).
 """
 
@@ -31,6 +31,7 @@ from tlsperf.publish.page_check import page_problems, reference_problems, refuse
 from tlsperf.publish.page_json import page_json
 from tlsperf.publish.processes import each
 from tlsperf.publish.prose import typed_in_pages
+from tlsperf.publish.runs import compress_raw
 from tlsperf.report.charts.svg import draw
 from tlsperf.report.preview import FILE as PREVIEW
 from tlsperf.report.preview import report_preview, site_preview
@@ -57,6 +58,8 @@ def render_reports(
     refuse(page_problems(chosen, pages, runs, root))
     if check:
         return _checked(root, chosen, pages, runs)
+    for run in dict.fromkeys(run for page in chosen for run in page.report.runs):
+        compress_raw(root / "data" / "runs" / run)
     problems: list[str] = []
     written = 0
     for page, made in each(rendering, root, chosen):
@@ -78,11 +81,16 @@ def render_reports(
     return 0
 
 
-def check_changed(root: Path) -> int:
-    """As `render_reports` with `check`, but only for what differs from `data/checked.json`."""
+def changed(root: Path) -> list[Identifier]:
+    """The reports that differ from `data/checked.json`."""
     pages, runs = read_pages(root), read_runs(root / "data" / "runs")
     found = {page.report.id: report_digest(root, page, pages, runs) for page in pages}
-    names = stale(Checked(root, "reports"), found)
+    return stale(Checked(root, "reports"), found)
+
+
+def check_changed(root: Path) -> int:
+    """As `render_reports` with `check`, but only for what differs from `data/checked.json`."""
+    pages, runs, names = read_pages(root), read_runs(root / "data" / "runs"), changed(root)
     print(f"{counted(len(names), 'report')} of {len(pages)} changed", file=sys.stderr)
     chosen = [page for page in pages if page.report.id in names]
     refuse(page_problems(chosen, pages, runs, root))

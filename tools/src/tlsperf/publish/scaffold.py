@@ -22,7 +22,6 @@ from tlsperf.load.run import read_run, read_runs
 from tlsperf.publish.assemble import assembler
 from tlsperf.publish.page_check import TYPED
 from tlsperf.publish.reports import moment
-from tlsperf.publish.runs import compress_raw
 
 MOST_IN_TITLE: Final = 4
 MOST_IN_SHORT: Final = 3
@@ -47,10 +46,8 @@ def new_report(
         slug = run_ids[0].removeprefix(f"{runs[0].date}-")
     name = f"{when}-{slug}"
     folder = root / "content" / "perf" / name
-    if folder.exists():
-        raise UserError(
-            f"{folder}: this report exists; remove it, or choose another name with --slug"
-        )
+    if (folder / "index.md").exists():
+        raise UserError(f"{folder}: this report exists; choose another name with --slug")
     implementations = list({i.id: i for run in runs for i in run.implementations}.values())
     pages = read_pages(root)
     others = [page.report for page in pages]
@@ -67,11 +64,9 @@ def new_report(
     before = predecessor(report, others, all_runs)
     report = report.model_copy(update={"previous": before.id if before else None})
     results = assembler(root, pages, [report])(report).results
-    folder.mkdir(parents=True)
+    folder.mkdir(parents=True, exist_ok=True)
     path = folder / "index.md"
     path.write_text(report_page(report, results), encoding="utf-8")
-    for run_id in run_ids:
-        compress_raw(root / "data" / "runs" / run_id)
     return path
 
 

@@ -49,7 +49,9 @@ def summary_since(root: Path, reference: str) -> str:
         name = Path(path).parent.name
         there = _git(root, "ls-tree", "--name-only", base, "--", path)
         if not (root / path).exists():
-            parts.append(f"## {name}\n\nThis report is removed.\n")
+            left = (root / path).with_name("index.md").exists()
+            state = "has no page.json: run `tlsperf render`" if left else "is removed"
+            parts.append(f"## {name}\n\nThis report {state}.\n")
         elif not there:
             parts.append(introduction(results_of(root, name)))
         else:
