@@ -490,8 +490,8 @@ def test_a_quoted_figure_or_ratio_is_that_of_the_implementation_it_names(
 @pytest.mark.parametrize(
     ("was", "becomes", "said"),
     [
-        ('table(id="transfer")', 'table(id="no-such")', 'table(id="no-such"): results.json has no'),
-        ('id="chart-transfer"', 'id="no-such"', 'chart(id="no-such"): results.json has no'),
+        ('table(id="transfer")', 'table(id="no-such")', 'table(id="no-such"): page.json has no'),
+        ('id="chart-transfer"', 'id="no-such"', 'chart(id="no-such"): page.json has no'),
         ('figure(row="transfer', 'figure(row="no', "has no such sentence; run `tlsperf render`"),
         ('verdict(row="transfer', 'verdict(row="no', "has no such sentence; run `tlsperf render`"),
         ('rows="*"', 'rows="none-*"', "has no such sentence; run `tlsperf render`"),

@@ -72,10 +72,8 @@ def foreign_site(site: Path, source: Path) -> Path:
     for page in (site / "content" / "perf").glob("*/index.md"):
         text = page.read_text()
         page.write_text(text.replace("@/trends/_index.md", "https://tlsperf.example/trends/"))
-    (scenarios,) = blocks("json")
     section, config = blocks("toml")
     files = {
-        "data/scenarios.json": scenarios,
         "content/perf/_index.md": section,
         "config.toml": f'base_url = "http://127.0.0.1"\n{config}',
         "templates/base.html": BASE,

@@ -22,7 +22,6 @@ from tlsperf.contract.record import SCENARIO_FIELDS
 from tlsperf.contract.run import Host
 from tlsperf.load.comparisons import read_definition, read_printed
 from tlsperf.load.nights import night_folders, run_folders
-from tlsperf.load.notes import known_notes
 from tlsperf.load.run import LoadedRun, load_whole_run, read_hosts
 from tlsperf.publish.checked import Checked, run_digest
 from tlsperf.publish.processes import each
@@ -79,23 +78,9 @@ def problems(data: Path, skipped: Set[Path] = frozenset()) -> list[str]:
     folders += [path for nights in night_folders(data.parent) for path in run_folders(nights)]
     for _, wrong in each(_validating, data, [path for path in folders if path not in skipped]):
         found += [wrong] if isinstance(wrong, str) else wrong
-    found += _notes(data)
     for path in sorted((data / "comparisons").glob("*.toml")):
         found += _comparison(path, data / "runs", {folder.name for folder in skipped})
     return found
-
-
-def _notes(data: Path) -> Iterator[str]:
-    """Notes on runs that are not there."""
-    try:
-        notes = known_notes(data)
-    except UserError as error:
-        yield str(error)
-        return
-    for note in notes:
-        for run in note.runs:
-            if not (data / "runs" / run).is_dir():
-                yield f"{data / 'notes.toml'}: found the run {run!r} in {note.id!r}, expected a run"
 
 
 def _validating(data: Path) -> Callable[[Path], list[str]]:
