@@ -7,12 +7,15 @@ ignores these files; `build/built.json` has digests, so that only what changed i
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Callable, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Final
 
 from tlsperf.contract.errors import UserError
+from tlsperf.contract.index import ScenarioOverview, ScenarioReport
 from tlsperf.contract.record import Identifier
 from tlsperf.contract.results import Comparisons
 from tlsperf.contract.text import counted
@@ -64,6 +67,7 @@ LISTS: Final = (
 """The files of data/ that are made here."""
 SCOREBOARD: Final = Path("static", "scoreboard.png")
 _OVERVIEWS: Final = "overviews"
+_ANCHOR: Final = re.compile(r'"(?:anchor|id)":"([^"]+)"')
 
 
 def build(root: Path) -> None:
@@ -157,7 +161,7 @@ def _overviews(root: Path, pages: Sequence[Page]) -> dict[Path, bytes]:
     drawn += [(scenario_folder(scenario), drawings) for scenario, drawings in shared]
     by_night = [page for folder in night_folders(root) for page in nightly(read_nights(folder))]
     drawn += [(nightly_folder(page), drawings) for page, drawings in by_night]
-    shown, overviews = [results for _, results in covered], [scenario for scenario, _ in shared]
+    shown, overviews = [results for _, results in covered], _linked(root, shared)
     texts = overview_files([trend for trend, _ in through], overviews, shown, notes)
     for page, _ in by_night:
         texts |= nightly_files(page)
@@ -170,6 +174,26 @@ def _overviews(root: Path, pages: Sequence[Page]) -> dict[Path, bytes]:
     if board := scoreboard(newest_first(shown)):
         made[root / SCOREBOARD] = scoreboard_preview(board, read_site(root).title)
     return made
+
+
+def _linked(
+    root: Path, shared: Sequence[tuple[ScenarioOverview, Sequence[Drawing]]]
+) -> list[ScenarioOverview]:
+    """The scenarios, with links to whole pages where a report's page does not show the row."""
+
+    @cache
+    def anchors(report: Identifier) -> frozenset[str]:
+        text = (root / "content" / "perf" / report / "page.json").read_text(encoding="utf-8")
+        return frozenset(_ANCHOR.findall(text))
+
+    def linked(report: ScenarioReport) -> ScenarioReport:
+        page, _, anchor = report.link.partition("#")
+        return report if anchor in anchors(report.id) else report.model_copy(update={"link": page})
+
+    return [
+        scenario.model_copy(update={"reports": [linked(report) for report in scenario.reports]})
+        for scenario, _ in shared
+    ]
 
 
 def _drawn(drawing: Drawing) -> str:
