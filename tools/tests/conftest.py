@@ -15,7 +15,7 @@ from hypothesis import HealthCheck, settings
 from xdist.scheduler.loadscope import LoadScopeScheduling
 
 from kept import PROJECT_SOURCES, ROOT, kept
-from project import write_project
+from project import write_project, write_small
 
 settings.register_profile(
     "default",
@@ -72,6 +72,16 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> ByFile:
 def project() -> Path:
     """The made-up project, rendered. It must not be changed: `shutil.copytree` it."""
     return kept("project", PROJECT_SOURCES, write_project)
+
+
+@pytest.fixture(scope="session")
+def two_reports(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A small site of two reports with a run each, built; the second names the first as its
+    predecessor. It must not be changed: `shutil.copytree` it.
+    """
+    root = tmp_path_factory.mktemp("two-reports")
+    write_small(root, "2026-10-01")
+    return root
 
 
 @pytest.fixture(scope="session")

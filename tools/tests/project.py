@@ -746,6 +746,17 @@ SMALL: Final = MadeRun(
 )
 
 
+def files(root: Path) -> dict[str, bytes]:
+    """The files of a site, without what git does not look at anyway."""
+    paths = (path for path in root.rglob("*") if path.is_file())
+    names = {path.relative_to(root).as_posix(): path for path in sorted(paths)}
+    return {
+        name: path.read_bytes()
+        for name, path in names.items()
+        if not name.startswith((".git/", "build/"))
+    }
+
+
 def write_small(root: Path, *earlier: str) -> Path:
     """Writes a run of one scenario and its report, for tests that render again and again.
 

@@ -17,7 +17,7 @@ import pytest
 
 from commands import tlsperf
 from fixture_run import EXAMPLE, ROOT, write_report
-from project import NEW, OPENSSL, RUNS, SMALL, write_made, write_small
+from project import NEW, OPENSSL, RUNS, SMALL, files, write_made
 from reports import reports
 from tlsperf.contract.errors import UserError
 from tlsperf.publish.build import build
@@ -26,29 +26,10 @@ REPORT, OTHER = SMALL.id, "2026-10-01-small"
 FOLDER = f"content/perf/{REPORT}"
 
 
-@pytest.fixture(scope="module")
-def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The root of a site of two reports, for tests that do not change it."""
-    root = tmp_path_factory.mktemp("built")
-    write_small(root, OTHER[:10])
-    return root
-
-
 @pytest.fixture
-def site(built: Path, tmp_path: Path) -> Path:
-    """A copy of the site."""
-    return Path(shutil.copytree(built, tmp_path / "site"))
-
-
-def files(root: Path) -> dict[str, bytes]:
-    """The files of a site, without what git does not look at anyway."""
-    paths = (path for path in root.rglob("*") if path.is_file())
-    names = {path.relative_to(root).as_posix(): path for path in sorted(paths)}
-    return {
-        name: path.read_bytes()
-        for name, path in names.items()
-        if not name.startswith((".git/", "build/"))
-    }
+def site(two_reports: Path, tmp_path: Path) -> Path:
+    """A copy of the site of two reports."""
+    return Path(shutil.copytree(two_reports, tmp_path / "site"))
 
 
 # --- the downloads -------------------------------------------------------------------------------
@@ -144,9 +125,9 @@ def test_what_is_no_longer_made_is_removed_and_what_a_person_wrote_stays(
     assert [path for path in site.glob("content/*/*") if path.name.endswith("gone")] == []
 
 
-def test_a_project_without_reports_has_an_empty_index(built: Path, tmp_path: Path) -> None:
-    shutil.copy(built / "config.toml", tmp_path)
-    shutil.copytree(built / "data" / "hosts", tmp_path / "data" / "hosts")
+def test_a_project_without_reports_has_an_empty_index(two_reports: Path, tmp_path: Path) -> None:
+    shutil.copy(two_reports / "config.toml", tmp_path)
+    shutil.copytree(two_reports / "data" / "hosts", tmp_path / "data" / "hosts")
     build(tmp_path)
     assert json.loads((tmp_path / "data" / "index.json").read_bytes())["results"] == []
     assert json.loads((tmp_path / "data" / "downloads.json").read_bytes()) == []

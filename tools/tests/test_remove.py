@@ -8,8 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from project import SMALL, write_small
-from test_built import files
+from project import SMALL, files
 from tlsperf.contract.errors import UserError
 from tlsperf.publish.build import build
 from tlsperf.publish.remove import remove_report
@@ -28,17 +27,9 @@ sources = [{{ title = "s", url = "https://example.org" }}]
 """
 
 
-@pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Two reports with a run each, of which the second names the first as its predecessor."""
-    root = tmp_path_factory.mktemp("made")
-    write_small(root, FIRST[:10])
-    return root
-
-
 @pytest.fixture
-def root(made: Path, tmp_path: Path) -> Path:
-    root = Path(shutil.copytree(made, tmp_path / "project"))
+def root(two_reports: Path, tmp_path: Path) -> Path:
+    root = Path(shutil.copytree(two_reports, tmp_path / "project"))
     git(root, "init", "--quiet")
     commit(root)
     return root

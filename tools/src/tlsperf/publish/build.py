@@ -37,7 +37,7 @@ from tlsperf.publish.exports import (
     results_csv,
     results_json,
 )
-from tlsperf.publish.files import replace_file
+from tlsperf.publish.files import put_file, replace_file
 from tlsperf.publish.index import index_files
 from tlsperf.publish.nightly import nightly, nightly_files, nightly_folder
 from tlsperf.publish.overviews import overview_files, question_files, scenario_folder, trend_folder
@@ -83,13 +83,14 @@ def build(root: Path) -> None:
         beside = [page.path.with_name(name) for name in DOWNLOADS]
         return digest(root, beside, of_report[page.report.id])
 
-    old = [page for page in pages if not state.has(page.report.id, with_downloads(page))]
+    found = {page.report.id: with_downloads(page) for page in pages}
+    old = [page for page in pages if not state.has(page.report.id, found[page.report.id])]
     _remove_left(root)
     problems = []
     for page, made in each(downloading, root, old):
         if isinstance(made, str):
             problems.append(made)
-            del of_report[page.report.id]
+            del found[page.report.id]
             continue
         folder = page.path.parent
         for name in DOWNLOADS:
@@ -97,19 +98,20 @@ def build(root: Path) -> None:
                 replace_file(folder / name, made[name].encode())
             else:
                 (folder / name).unlink(missing_ok=True)
+        found[page.report.id] = with_downloads(page)
         print(f"{page.report.id}: downloads", flush=True)
-    built = [page for page in pages if page.report.id in of_report]
-    found = {page.report.id: with_downloads(page) for page in built}
+    built = [page for page in pages if page.report.id in found]
     inputs = [
         *(page.path.with_name(name) for page in built for name in (JSON, COMPARISONS)),
         *(page.path for page in built),
         *(root / "data" / "nightly").rglob("*"),
         root / "data" / "notes.toml",
     ]
-    if not state.has(_OVERVIEWS, digest(root, [*inputs, *_existing(root)])):
+    found[_OVERVIEWS] = digest(root, [*inputs, *_existing(root)])
+    if not state.has(_OVERVIEWS, found[_OVERVIEWS]):
         written = _replace_all(root, _overviews(root, built))
         print(f"pages over all reports: {counted(written, 'file')} written", flush=True)
-    found[_OVERVIEWS] = digest(root, [*inputs, *_existing(root)])
+        found[_OVERVIEWS] = digest(root, [*inputs, *_existing(root)])
     state.record(found, all_of_them=True)
     done = f"{counted(len(built), 'report')}, {len(built) - len(old) + len(problems)} of them"
     print(f"{done} up to date", file=sys.stderr)
@@ -222,9 +224,4 @@ def _replace_all(root: Path, made: dict[Path, bytes]) -> int:
         path.unlink()
         if not any(path.parent.iterdir()):
             path.parent.rmdir()
-    written = 0
-    for path, data in made.items():
-        if not path.exists() or path.read_bytes() != data:
-            replace_file(path, data)
-            written += 1
-    return written + len(gone)
+    return len(gone) + sum(put_file(path, data) for path, data in made.items())

@@ -1,8 +1,8 @@
 """Digests of what was found in order or built, so that only what changed is looked at again.
 
-`tlsperf render` and `tlsperf validate` write `data/checked.json`; with `--changed` they look only at reports, runs and
-pages whose files, or the code of the tools, are not those of the digest. The nightly tier checks
-everything without it.
+`tlsperf render` and `tlsperf validate` write `data/checked.json`; with `--changed` they look only at
+reports and runs whose files, or the code of the tools, are not those of the digest. The nightly tier
+checks everything without it. `tlsperf build` has `build/built.json`.
 """
 
 from __future__ import annotations

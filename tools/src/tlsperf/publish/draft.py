@@ -17,6 +17,8 @@ from typing import Final
 from tlsperf.contract.errors import UserError
 from tlsperf.contract.results import Results
 from tlsperf.contract.run import Run
+from tlsperf.load.page import read_pages
+from tlsperf.load.run import read_runs
 from tlsperf.load.suite import read_suite
 from tlsperf.publish.assemble import results_of
 from tlsperf.publish.render import changed, render_reports
@@ -49,7 +51,8 @@ def draft_report(root: Path, archive: Path, suite: Path) -> Path:
             raise UserError("\n".join(found))
         page = new_report(root, [run.id])
         with _removed_on_failure(page.parent):
-            render_reports(root, changed(root), check=False)
+            names = changed(root, read_pages(root), read_runs(root / "data" / "runs"))
+            render_reports(root, names, check=False)
             _write_pull_request(root / OUTPUT, results_of(root, page.parent.name))
     return page
 

@@ -2,8 +2,8 @@
 
 It writes these files beside `index.md`: page.json (which templates read), an SVG file for each
 chart, and the picture for link previews. In `index.md` it writes the table `[extra.generated]`. It
-packs large raw files of the reports' runs. For the whole site it writes the list of reports and a picture. The same data give the same bytes.
-`tlsperf build` makes everything else (`publish/build.py`).
+packs large raw files of the reports' runs. For the whole site it writes the list of reports and a
+picture. The same data give the same bytes. `tlsperf build` makes everything else (`publish/build.py`).
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from tlsperf.load.run import read_runs
 from tlsperf.publish.assemble import Assembled, assembler, unknown_report
 from tlsperf.publish.checked import Checked, report_digest, stale
 from tlsperf.publish.exports import HISTOGRAM, LAYOUTS, RESULTS
-from tlsperf.publish.files import replace_file
+from tlsperf.publish.files import differs, put_file
 from tlsperf.publish.index import reports_json
 from tlsperf.publish.page import with_generated
 from tlsperf.publish.page_check import page_problems, reference_problems, refuse
@@ -81,16 +81,16 @@ def render_reports(
     return 0
 
 
-def changed(root: Path) -> list[Identifier]:
+def changed(root: Path, pages: Sequence[Page], runs: Mapping[Identifier, Run]) -> list[Identifier]:
     """The reports that differ from `data/checked.json`."""
-    pages, runs = read_pages(root), read_runs(root / "data" / "runs")
     found = {page.report.id: report_digest(root, page, pages, runs) for page in pages}
     return stale(Checked(root, "reports"), found)
 
 
 def check_changed(root: Path) -> int:
     """As `render_reports` with `check`, but only for what differs from `data/checked.json`."""
-    pages, runs, names = read_pages(root), read_runs(root / "data" / "runs"), changed(root)
+    pages, runs = read_pages(root), read_runs(root / "data" / "runs")
+    names = changed(root, pages, runs)
     print(f"{counted(len(names), 'report')} of {len(pages)} changed", file=sys.stderr)
     chosen = [page for page in pages if page.report.id in names]
     refuse(page_problems(chosen, pages, runs, root))
@@ -174,7 +174,7 @@ def _checked(
         else:
             outputs |= made
     outputs |= _of_site(root, pages, runs)
-    found = [path.relative_to(root) for path, data in outputs.items() if not _is(path, data)]
+    found = [path.relative_to(root) for path, data in outputs.items() if differs(path, data)]
     for path in found:
         print(f"{path}: differs from what its data give; run `tlsperf render`")
     typed = list(typed_in_pages(root / "content"))
@@ -187,18 +187,10 @@ def _checked(
 
 def _written(root: Path, outputs: Outputs, *, verbose: bool) -> int:
     """Writes or removes what differs; returns how many files that were."""
-    changed = 0
-    for path, data in outputs.items():
-        if _is(path, data):
-            continue
-        changed += 1
-        if data is None:
-            path.unlink()
-        else:
-            replace_file(path, data)
-        if verbose:
-            print(f"  {'removed' if data is None else 'wrote'} {path.relative_to(root)}")
-    return changed
+    changed = {path: data for path, data in outputs.items() if put_file(path, data)}
+    for path, data in changed.items() if verbose else ():
+        print(f"  {'removed' if data is None else 'wrote'} {path.relative_to(root)}")
+    return len(changed)
 
 
 def _counted(changed: int) -> str:
@@ -211,8 +203,3 @@ def _record(root: Path, names: Sequence[Identifier]) -> None:
     rendered = [page for page in pages if not names or page.report.id in names]
     found = {page.report.id: report_digest(root, page, pages, runs) for page in rendered}
     Checked(root, "reports").record(found, all_of_them=not names)
-
-
-def _is(path: Path, data: bytes | None) -> bool:
-    there = path.read_bytes() if path.exists() else None
-    return there == data
