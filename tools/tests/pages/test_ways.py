@@ -68,7 +68,7 @@ def test_a_scenario_leads_to_explore_with_itself_picked(site: Built, root: Path)
         newest = scenario["reports"][0]["id"]
         picked = f"?reports={newest}&amp;table={scenario['table']}&amp;scenarios={scenario['id']}"
         assert f'<a href="../../explore/{picked}">' in page
-        assert f'<a href="../../perf/{newest}/#{scenario["id"]}">' in page
+        assert f'<a href="../../{scenario["reports"][0]["link"]}">' in page
 
 
 def test_the_index_has_every_scenario_under_its_kind(site: Built, root: Path) -> None:
