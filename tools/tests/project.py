@@ -626,6 +626,18 @@ sources = [{{ title = "Elsewhere", url = "https://example.org/page" }}]
 """
 
 
+NOTE: Final = """\
+[[note]]
+id = "n"
+kind = "setup"
+title = "A title"
+text = "A text."
+runs = ["{run}"]
+sources = [{{ title = "s", url = "https://example.org" }}]
+"""
+"""A note in data/notes.toml on a run, to be formatted with its id."""
+
+
 def write_published(runs: Path) -> None:
     """Writes the run of a report that somebody else published."""
     table = {

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from project import HOST, OPENSSL, RUSTLS, SMALL, write_small
+from project import HOST, NOTE, OPENSSL, RUSTLS, SMALL, write_small
 from tlsperf.cli import main
 from tlsperf.contract.errors import UserError
 from tlsperf.load.comparisons import read_definition, read_printed
@@ -17,15 +17,7 @@ from tlsperf.publish.render import render_reports
 RUN = SMALL.id
 PAGE = f"content/perf/{RUN}/index.md"
 COMPARED = "data/comparisons/theirs.toml"
-NOTE = """\
-[[note]]
-id = "n"
-kind = "setup"
-title = "A title"
-text = "A text."
-runs = ["2026-01-01-x"]
-sources = [{ title = "s", url = "https://example.org" }]
-"""
+NOTES = NOTE.format(run="2026-01-01-x")
 DEFINITION = f"""\
 run = "{RUN}"
 published = "theirs.csv"
@@ -48,7 +40,7 @@ DECIDED = f'[extra.report]\nruns = ["{RUN}"]\n'
 def rendered(tmp_path_factory: pytest.TempPathFactory) -> Path:
     root = tmp_path_factory.mktemp("rendered")
     write_small(root)
-    (root / "data" / "notes.toml").write_text(NOTE, encoding="utf-8")
+    (root / "data" / "notes.toml").write_text(NOTES, encoding="utf-8")
     (root / COMPARED).parent.mkdir()
     (root / COMPARED).write_text(DEFINITION, encoding="utf-8")
     render_reports(root, check=False)
@@ -103,9 +95,9 @@ def test_a_file_with_other_content_is_reported(rendered: Path, file: str, conten
         ("data/notes.toml", "note = 1\n", "notes.toml: found note 1, expected [[note]]"),
         ("data/notes.toml", "[note]\nid = 'n'\n", "notes.toml: found note {'id': 'n'}, expected"),
         ("data/notes.toml", "note = ['x']\n", "notes.toml: found note 'x', expected [[note]]"),
-        ("data/notes.toml", f"{NOTE}mark = 1\n", "notes.toml: found note 'n': mark, expected"),
-        ("data/notes.toml", f"{NOTE}scenarios = 'x'\n", "note 'n': scenarios, expected"),
-        ("data/notes.toml", f"{NOTE}\n{NOTE}", "notes.toml: found note 'n' twice, expected"),
+        ("data/notes.toml", f"{NOTES}mark = 1\n", "notes.toml: found note 'n': mark, expected"),
+        ("data/notes.toml", f"{NOTES}scenarios = 'x'\n", "note 'n': scenarios, expected"),
+        ("data/notes.toml", f"{NOTES}\n{NOTES}", "notes.toml: found note 'n' twice, expected"),
         ("config.toml", "title = 1\ndescription = ''\n", "config.toml: found title 1, expected"),
         ("config.toml", "title = 'x'\n", "config.toml: found no description, expected"),
         (PAGE, f"{HEAD}extra = 1\n+++\n", "index.md: found no [extra.report]"),

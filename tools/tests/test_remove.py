@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from project import SMALL, files
+from project import NOTE, SMALL, files
 from tlsperf.contract.errors import UserError
 from tlsperf.publish.build import build
 from tlsperf.publish.remove import remove_report
@@ -16,15 +16,6 @@ from tlsperf.publish.render import render_reports
 from tlsperf.publish.scaffold import new_report
 
 FIRST, SECOND = "2026-10-01-small", SMALL.id
-NOTE = """\
-[[note]]
-id = "n"
-kind = "setup"
-title = "A title"
-text = "A text."
-runs = ["{run}"]
-sources = [{{ title = "s", url = "https://example.org" }}]
-"""
 
 
 @pytest.fixture

@@ -15,8 +15,9 @@ TEMPLATES = Path(__file__).parents[2] / "templates"
 ADDRESSES = (
     r"get_(?:url|taxonomy_url)\((?:[^()]|\([^()]*\))*\)"
     r"(?: \| (?:replace|trim_end_matches)\([^)]*\))*",
-    r"(?:\w+\.)*(?:permalink|link)",
-    r"first_link|home|up|folder|address|cell\.href|change\.explanation\.url",
+    r"(?:\w+\.)*permalink",
+    r"link|(?:first|of|report)\.link|first_link|home|up|folder|address|cell\.href",
+    r"change\.explanation\.url",
 )
 """Of this site, made of ids; those of strangers are http or https, without quotes (test_run.py)."""
 

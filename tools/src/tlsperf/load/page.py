@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, Final
 
 from pydantic import ValidationError
 
-from tlsperf.contract.errors import FormatError, TomlError, mismatch
+from tlsperf.contract.errors import FormatError, TomlError, UserError, mismatch
+from tlsperf.contract.record import Identifier
 from tlsperf.contract.run import Report
 from tlsperf.load.shortcodes import Call, shortcodes
 
@@ -106,3 +108,13 @@ def front_matter_table(text: str, file: str) -> dict[str, Any]:
 def read_pages(root: Path) -> list[Page]:
     """The pages of all reports, sorted by date."""
     return [read_page(path) for path in sorted((root / "content" / "perf").glob("*/index.md"))]
+
+
+def page_of(report: Identifier, pages: Sequence[Page]) -> Page:
+    """The page of a report. Raises UserError with similar names if there is none."""
+    by_id = {page.report.id: page for page in pages}
+    if report not in by_id:
+        near = [it for it in by_id if report in it] or get_close_matches(report, by_id)
+        similar = ", ".join(near) or "none; reports are the folders of content/perf"
+        raise UserError(f"there is no report {report!r}; similar: {similar}")
+    return by_id[report]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from difflib import get_close_matches
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
@@ -12,14 +11,13 @@ from tlsperf.analysis.conditions import hosts_of
 from tlsperf.analysis.factors import quoted_factors
 from tlsperf.analysis.noise import verdict_floor
 from tlsperf.analysis.series import MeasuredReport, MeasuredRun, measured
-from tlsperf.contract.errors import UserError
 from tlsperf.contract.record import Identifier
 from tlsperf.contract.results import Comparisons, Noise, Results
 from tlsperf.contract.run import Report
 from tlsperf.load.comparisons import read_definitions
 from tlsperf.load.histograms import Histograms, read_histograms
 from tlsperf.load.notes import known_notes
-from tlsperf.load.page import Page, read_pages
+from tlsperf.load.page import Page, page_of, read_pages
 from tlsperf.load.run import loader, read_hosts, read_runs
 from tlsperf.published.as_published import as_published
 from tlsperf.report.charts import charts_of
@@ -116,14 +114,4 @@ def assembler(
 def results_of(root: Path, report: Identifier) -> Results:
     """What a report shows, computed from its data. Raises UserError if there is no such report."""
     pages = read_pages(root)
-    for page in pages:
-        if page.report.id == report:
-            return assembler(root, pages)(page.report).results
-    raise UserError(unknown_report(report, [page.report.id for page in pages]))
-
-
-def unknown_report(name: str, known: Sequence[Identifier]) -> str:
-    """What is said of a name that no report has."""
-    near = [it for it in known if name in it] or get_close_matches(name, known)
-    similar = ", ".join(near) or "none; reports are the folders of content/perf"
-    return f"there is no report {name!r}; similar: {similar}"
+    return assembler(root, pages)(page_of(report, pages).report).results

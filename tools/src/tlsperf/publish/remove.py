@@ -13,9 +13,8 @@ from tlsperf.analysis.noise import earlier
 from tlsperf.contract.errors import UserError
 from tlsperf.contract.record import Identifier
 from tlsperf.contract.run import Report, Run
-from tlsperf.load.page import read_pages
+from tlsperf.load.page import page_of, read_pages
 from tlsperf.load.run import read_runs
-from tlsperf.publish.assemble import unknown_report
 from tlsperf.publish.files import replace_file
 from tlsperf.publish.index import reports_json
 from tlsperf.publish.render import REPORTS
@@ -43,9 +42,7 @@ def remove_report(root: Path, name: Identifier) -> list[str]:
     names it, and then removes nothing.
     """
     pages = read_pages(root)
-    page = next((page for page in pages if page.report.id == name), None)
-    if page is None:
-        raise UserError(unknown_report(name, [page.report.id for page in pages]))
+    page = page_of(name, pages)
     texts = {
         path: path.read_text(encoding="utf-8", errors="replace")
         for pattern in _TEXTS

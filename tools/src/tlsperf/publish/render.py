@@ -19,9 +19,9 @@ from tlsperf.contract.run import Run
 from tlsperf.contract.text import counted, host_label
 from tlsperf.load.config import read_site
 from tlsperf.load.notes import known_notes
-from tlsperf.load.page import Page, read_pages
+from tlsperf.load.page import Page, page_of, read_pages
 from tlsperf.load.run import read_runs
-from tlsperf.publish.assemble import Assembled, assembler, unknown_report
+from tlsperf.publish.assemble import Assembled, assembler
 from tlsperf.publish.checked import Checked, report_digest, stale
 from tlsperf.publish.exports import HISTOGRAM, LAYOUTS, RESULTS
 from tlsperf.publish.files import differs, put_file
@@ -155,11 +155,7 @@ def _of_site(root: Path, pages: Sequence[Page], runs: Mapping[Identifier, Run]) 
 
 def _chosen(pages: Sequence[Page], names: Sequence[Identifier]) -> list[Page]:
     """The pages of the reports `names`, or all pages without names."""
-    by_id = {page.report.id: page for page in pages}
-    for name in names:
-        if name not in by_id:
-            raise UserError(unknown_report(name, list(by_id)))
-    return [by_id[name] for name in dict.fromkeys(names)] if names else list(pages)
+    return [page_of(name, pages) for name in dict.fromkeys(names)] or list(pages)
 
 
 def _checked(
