@@ -1,7 +1,7 @@
 //! Counts calls of the allocator and of locks: functions that a process finds before those of glibc,
 //! once `LD_PRELOAD` names this library. Each counts its call, if counting is on, and makes it.
 //!
-//! `build.rs` compiles it, and `counters/interposed.rs` uses it. glibc calls what replaces its
+//! `build.rs` compiles it, and `src/interposed.rs` uses it. glibc calls what replaces its
 //! allocator too
 //! (<https://sourceware.org/glibc/manual/latest/html_node/Replacing-malloc.html>); its own locks are
 //! no calls of functions, and are not counted. One thread of the process may count.
@@ -38,7 +38,7 @@ fn panicked(_: &core::panic::PanicInfo<'_>) -> ! {
     unsafe { abort() }
 }
 
-/// As `Counts` of `counters/interposed.rs` has them.
+/// As `Counts` of `src/interposed.rs` has them.
 #[repr(C)]
 struct Counts {
     allocations: u64,
@@ -53,7 +53,7 @@ struct Counts {
     lost: u64,
 }
 
-const SLOTS: usize = 1 << 16;
+const SLOTS: usize = 1 << 19;
 
 /// A block that was allocated in this step while counting was on.
 #[derive(Clone, Copy)]

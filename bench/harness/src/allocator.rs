@@ -31,10 +31,6 @@ fn file_of_malloc() -> Result<String> {
 
 /// The allocator's name: `system`, `jemalloc` with its version, or the file name of another
 /// allocator.
-///
-/// # Errors
-///
-/// The process does not reveal which file defines `malloc`.
 pub fn found() -> Result<String> {
     let file = file_of_malloc()?;
     if file.starts_with("libc.so") || file.starts_with("libc-") {
@@ -49,10 +45,6 @@ pub fn found() -> Result<String> {
 }
 
 /// Bytes that this process has allocated and not freed; with jemalloc, this thread only.
-///
-/// # Errors
-///
-/// The allocator keeps no count.
 pub fn in_use() -> Result<u64> {
     match found()?.as_str() {
         "system" => {

@@ -4,8 +4,15 @@ use std::{env, fs};
 
 use anyhow::{Context, Result};
 use object::{Object, ObjectSection};
+use serde::{Deserialize, Serialize};
 
-use crate::implementation::Linkage;
+/// How the library is linked into its program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Linkage {
+    Static,
+    Shared,
+}
 
 /// The compilers that recorded their names in the program.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -18,9 +25,6 @@ pub struct Compilers {
 }
 
 /// Reads the section `.comment` of the running program.
-///
-/// # Errors
-/// The program's file cannot be read.
 pub fn compilers() -> Result<Compilers> {
     let path = env::current_exe()?;
     let bytes = fs::read(&path).with_context(|| path.display().to_string())?;
@@ -55,9 +59,6 @@ pub fn package_version(packages: &str, name: &str) -> Option<String> {
 }
 
 /// Whether a library is linked dynamically: true if the process has mapped a file `<name>.so…`.
-///
-/// # Errors
-/// /proc/self/maps cannot be read.
 pub fn linkage(name: &str) -> Result<Linkage> {
     let maps = fs::read_to_string("/proc/self/maps").context("/proc/self/maps")?;
     Ok(match maps.contains(&format!("/{name}.so")) {

@@ -13,9 +13,6 @@ use crate::{
 };
 
 /// Measures the scenario of `request`. The last record is the block mark.
-///
-/// # Errors
-/// The scenario is invalid, an operation failed, or its result differs from the scenario.
 pub fn measure<L: TlsLibrary>(library: &L, request: &Request) -> Result<Vec<Record>> {
     let start = Instant::now();
     let scenario = &request.scenario;

@@ -71,10 +71,6 @@ pub fn authority(certificate: Certificate) -> Authority {
 }
 
 /// The certificates of this chain whose leaves have keys of this type.
-///
-/// # Errors
-///
-/// There are none.
 pub fn in_chain(chain: Chain, leaf: Certificate) -> Result<Authority> {
     Ok(match (chain, leaf) {
         (Chain::One, Certificate::Rsa2048) => authority!("chain-1/rsa-2048"),

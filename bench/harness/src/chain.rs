@@ -65,9 +65,6 @@ impl SentChain {
     }
 
     /// Checks everything that the peer sent in a full handshake without tickets.
-    ///
-    /// # Errors
-    /// A certificate is missing, or there is another one.
     pub fn check(&self, protocol: Protocol, sent: &[u8]) -> Result<()> {
         let expected = &self.certificates;
         let number = expected.len();

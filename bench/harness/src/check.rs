@@ -23,10 +23,18 @@ pub struct Fault {
     pub message: String,
 }
 
-fn fault(field: &'static str, message: impl Into<String>) -> Fault {
-    Fault {
-        field,
-        message: message.into(),
+/// Refuses a scenario because of a field, if it is wrong.
+fn refuse(
+    is_wrong: bool,
+    field: &'static str,
+    message: impl FnOnce() -> String,
+) -> Result<(), Fault> {
+    match is_wrong {
+        true => Err(Fault {
+            field,
+            message: message(),
+        }),
+        false => Ok(()),
     }
 }
 
@@ -60,178 +68,157 @@ impl CipherSuite {
 
 impl Scenario {
     /// Checks that the scenario states every required field, and that no field contradicts another.
-    ///
-    /// # Errors
-    ///
-    /// The first missing or wrong field.
     pub fn check(&self) -> Result<(), Fault> {
         if let Some(side) = self.side {
-            return Err(fault(
-                "side",
-                format!("found \"{side}\", expected none: both sides are measured"),
-            ));
+            let message = || format!("found \"{side}\", expected none: both sides are measured");
+            refuse(true, "side", message)?;
         }
-        let kinds = workloads::of::<NoopLibrary>(self.operation).variants();
         if let Some(variant) = &self.variant {
+            let kinds = workloads::of::<NoopLibrary>(self.operation).variants();
             let checked = variant.check(self.operation, kinds);
-            checked.map_err(|error| fault("variant", error.to_string()))?;
+            checked.or_else(|error| refuse(true, "variant", || error.to_string()))?;
         }
         if self.operation == Operation::QuicPacket {
             return self.check_packet();
         }
-        self.check_stated()?;
-        self.check_unneeded()?;
-        if self.operation != Operation::Primitive {
-            self.check_pinned()?;
-        }
-        self.check_chain()?;
-        self.check_compressed()?;
-        self.check_early_data()?;
-        if self.operation == Operation::SetUp {
-            self.check_set_up()?;
-        }
-        if self.operation == Operation::Transfer {
-            self.check_transfer()?;
-        }
-        if self.operation == Operation::Connection && self.threads != Some(1) {
-            let message =
-                "found several threads in a connection, expected 1: each side is a process";
-            return Err(fault("threads", message));
-        }
-        if let Some(Variant::Server(server)) = self.variant {
-            if self.resumption != Some(Resumption::None) {
-                let message = format!("found in a connection to {server}, expected \"none\"");
-                return Err(fault("resumption", message));
-            }
-            if self.authentication != Some(Authentication::Server) {
-                let message = format!("found in a connection to {server}, expected \"server\"");
-                return Err(fault("authentication", message));
-            }
-        }
-        Ok(())
-    }
-
-    /// The fault that a field is missing.
-    fn missing(&self, field: &'static str, expected: &str) -> Fault {
-        let message = format!("missing in a {}: expected {expected}", self.operation);
-        fault(field, message)
-    }
-
-    /// Checks the fields that each kind requires.
-    fn check_stated(&self) -> Result<(), Fault> {
-        let missing = |field, expected: String| Err(self.missing(field, &expected));
         if self.operation == Operation::Primitive {
-            return match self.variant {
-                Some(_) => Ok(()),
-                None => missing("variant", "a primitive such as \"rsa-2048-sign\"".into()),
-            };
+            return self.check_primitive();
         }
-        let Some(protocol) = self.protocol else {
-            return missing("protocol", quoted(Protocol::ALL));
-        };
-        if self.cipher_suite.is_none() {
-            let all = CipherSuite::ALL.iter();
-            return missing(
-                "cipher_suite",
-                quoted(all.filter(|suite| suite.protocol() == protocol)),
-            );
+        self.check_stated()?;
+        self.check_pinned()?;
+        self.check_variant()?;
+        match self.operation {
+            Operation::Transfer => self.check_transfer(),
+            Operation::SetUp => self.check_threads("set-up, expected 1"),
+            Operation::Connection => {
+                self.check_threads("connection, expected 1: each side is a process")
+            }
+            _ => Ok(()),
         }
-        if self.certificate.is_none() {
-            return missing("certificate", quoted(Certificate::ALL));
-        }
-        if self.authentication.is_none() {
-            return missing("authentication", quoted(Authentication::ALL));
-        }
-        if self.resumption.is_none() {
-            return missing("resumption", quoted(&Resumption::ALL[..3]));
-        }
-        // A TLS 1.2 resumption exchanges no keys, and a ClientHello's variant names its key shares.
-        let exchanges = match self.operation {
-            Operation::ClientHello => self.variant.is_none(),
-            _ => protocol == Protocol::Tls13 || self.resumption == Some(Resumption::None),
-        };
-        if exchanges && self.key_exchange.is_none() {
-            return missing("key_exchange", quoted(KeyExchange::ALL));
-        }
-        if self.threads.is_none() {
-            let expected = "a number such as 1, \"one-and-cores\" or \"past-cores\"";
-            return missing("threads", expected.into());
-        }
-        if self.operation == Operation::Transfer && self.size.is_none() {
-            return missing("size", "the bytes of a write, such as 65536".into());
-        }
-        if self.operation == Operation::SetUp && self.variant.is_none() {
-            return missing(
-                "variant",
-                "what is set up, such as \"client-mozilla\"".into(),
-            );
-        }
-        Ok(())
     }
 
-    /// Rejects fields that a kind does not use.
-    fn check_unneeded(&self) -> Result<(), Fault> {
-        let transfers = [
+    /// Requires a field of this kind.
+    fn require<T: ToString>(
+        &self,
+        is_stated: bool,
+        field: &'static str,
+        values: impl IntoIterator<Item = T>,
+    ) -> Result<(), Fault> {
+        self.require_such_as(is_stated, field, || quoted(values))
+    }
+
+    fn require_such_as(
+        &self,
+        is_stated: bool,
+        field: &'static str,
+        expected: impl FnOnce() -> String,
+    ) -> Result<(), Fault> {
+        refuse(!is_stated, field, || {
+            format!("missing in a {}: expected {}", self.operation, expected())
+        })
+    }
+
+    /// Refuses fields that only other scenarios use.
+    fn refuse_fields(&self, fields: &[(&'static str, bool)], whose: &str) -> Result<(), Fault> {
+        fields.iter().try_for_each(|(field, is_stated)| {
+            refuse(*is_stated, field, || {
+                format!("found in a {}, expected in {whose} only", self.operation)
+            })
+        })
+    }
+
+    fn refuse_sizes(&self) -> Result<(), Fault> {
+        let sizes = [
             ("size", self.size.is_some()),
             ("in_flight", self.in_flight.is_some()),
             ("record_size", self.record_size.is_some()),
         ];
-        let connections = [
+        self.refuse_fields(&sizes, "transfers")
+    }
+
+    fn refuse_connection(&self) -> Result<(), Fault> {
+        let connection = [
             ("protocol", self.protocol.is_some()),
-            ("cipher_suite", self.cipher_suite.is_some()),
             ("key_exchange", self.key_exchange.is_some()),
             ("certificate", self.certificate.is_some()),
             ("authentication", self.authentication.is_some()),
             ("resumption", self.resumption.is_some()),
         ];
-        if self.operation != Operation::Transfer {
-            self.unneeded(&transfers, "transfers")?;
-        }
-        if self.operation == Operation::Primitive {
-            self.unneeded(&connections, "scenarios with connections")?;
-        }
-        Ok(())
+        self.refuse_fields(&connection, "scenarios with connections")
     }
 
-    /// Rejects the fields that are stated, though only other scenarios use them.
-    fn unneeded(&self, fields: &[(&'static str, bool)], whose: &str) -> Result<(), Fault> {
-        match fields.iter().find(|(_, is_stated)| *is_stated) {
-            Some((field, _)) => Err(fault(
-                field,
-                format!("found in a {}, expected in {whose} only", self.operation),
-            )),
-            None => Ok(()),
-        }
+    fn check_primitive(&self) -> Result<(), Fault> {
+        self.require_such_as(self.variant.is_some(), "variant", || {
+            "a primitive such as \"rsa-2048-sign\"".into()
+        })?;
+        self.refuse_sizes()?;
+        let suite = [("cipher_suite", self.cipher_suite.is_some())];
+        self.refuse_fields(&suite, "scenarios with connections")?;
+        self.refuse_connection()
     }
 
     /// Checks a packet of QUIC: it states a cipher suite of TLS 1.3 and a size, and no connection.
     fn check_packet(&self) -> Result<(), Fault> {
         let usable = CipherSuite::ALL.iter();
-        let usable = quoted(usable.filter(|suite| suite.protocol() == Protocol::Tls13));
-        let Some(suite) = self.cipher_suite else {
-            return Err(self.missing("cipher_suite", &usable));
-        };
-        if suite.protocol() != Protocol::Tls13 {
-            let message = format!("found \"{suite}\", which QUIC lacks, expected {usable}");
-            return Err(fault("cipher_suite", message));
+        let usable: Vec<_> = usable
+            .filter(|suite| suite.protocol() == Protocol::Tls13)
+            .collect();
+        self.require(self.cipher_suite.is_some(), "cipher_suite", &usable)?;
+        if let Some(suite) = self.cipher_suite {
+            refuse(suite.protocol() != Protocol::Tls13, "cipher_suite", || {
+                let expected = quoted(usable);
+                format!("found \"{suite}\", which QUIC lacks, expected {expected}")
+            })?;
         }
-        let expected = format!("{} to {} bytes, such as 1200", SIZES.start(), SIZES.end());
-        let Some(size) = self.size else {
-            return Err(self.missing("size", &expected));
-        };
-        if !SIZES.contains(&size) {
-            return Err(fault("size", format!("found {size}, expected {expected}")));
+        let expected = || format!("{} to {} bytes, such as 1200", SIZES.start(), SIZES.end());
+        self.require_such_as(self.size.is_some(), "size", expected)?;
+        if let Some(size) = self.size {
+            refuse(!SIZES.contains(&size), "size", || {
+                format!("found {size}, expected {}", expected())
+            })?;
         }
-        let fields = [
-            ("protocol", self.protocol.is_some()),
-            ("key_exchange", self.key_exchange.is_some()),
-            ("certificate", self.certificate.is_some()),
-            ("authentication", self.authentication.is_some()),
-            ("resumption", self.resumption.is_some()),
+        self.refuse_connection()?;
+        let sizes = [
             ("in_flight", self.in_flight.is_some()),
             ("record_size", self.record_size.is_some()),
         ];
-        self.unneeded(&fields, "scenarios with connections")
+        self.refuse_fields(&sizes, "scenarios with connections")
+    }
+
+    /// Checks the fields that scenarios with connections require.
+    fn check_stated(&self) -> Result<(), Fault> {
+        self.require(self.protocol.is_some(), "protocol", Protocol::ALL)?;
+        let suites = CipherSuite::ALL.iter();
+        let suites = suites.filter(|suite| Some(suite.protocol()) == self.protocol);
+        self.require(self.cipher_suite.is_some(), "cipher_suite", suites)?;
+        self.require(self.certificate.is_some(), "certificate", Certificate::ALL)?;
+        let authentication = self.authentication.is_some();
+        self.require(authentication, "authentication", Authentication::ALL)?;
+        let resumptions = &Resumption::ALL[..3];
+        self.require(self.resumption.is_some(), "resumption", resumptions)?;
+        // A TLS 1.2 resumption exchanges no keys, and a ClientHello's variant names its key shares.
+        let exchanges = match self.operation {
+            Operation::ClientHello => self.variant.is_none(),
+            _ => {
+                self.protocol == Some(Protocol::Tls13) || self.resumption == Some(Resumption::None)
+            }
+        };
+        let key_exchange = !exchanges || self.key_exchange.is_some();
+        self.require(key_exchange, "key_exchange", KeyExchange::ALL)?;
+        self.require_such_as(self.threads.is_some(), "threads", || {
+            "a number such as 1, \"one-and-cores\" or \"past-cores\"".into()
+        })?;
+        if self.operation != Operation::Transfer {
+            self.refuse_sizes()?;
+        }
+        let size = self.operation != Operation::Transfer || self.size.is_some();
+        self.require_such_as(size, "size", || {
+            "the bytes of a write, such as 65536".into()
+        })?;
+        let variant = self.operation != Operation::SetUp || self.variant.is_some();
+        self.require_such_as(variant, "variant", || {
+            "what is set up, such as \"client-mozilla\"".into()
+        })
     }
 
     /// Checks that the values of a connection fit together.
@@ -242,161 +229,148 @@ impl Scenario {
             return Ok(());
         };
         let fits = |it: &&CipherSuite| it.protocol() == protocol && it.fits(certificate);
-        let fitting = quoted(CipherSuite::ALL.iter().filter(fits));
-        if suite.protocol() != protocol {
-            let message =
-                format!("found \"{suite}\", which TLS {protocol} lacks, expected {fitting}");
-            return Err(fault("cipher_suite", message));
-        }
-        if !suite.fits(certificate) {
-            let message = format!(
-                "found \"{suite}\", which does not fit a certificate {certificate}, expected {fitting}"
-            );
-            return Err(fault("cipher_suite", message));
-        }
-        if self.resumption == Some(Resumption::Resumed) {
-            let message = "found \"resumed\", which is for data of other tools, expected \"none\", \
-                           \"session-id\" or \"ticket\"";
-            return Err(fault("resumption", message));
-        }
-        let resumes = self.resumption != Some(Resumption::None);
-        let resumable = [Operation::Handshake, Operation::Connection];
-        if resumes && !resumable.contains(&self.operation) {
-            let message = format!(
+        let fitting = || quoted(CipherSuite::ALL.iter().filter(fits));
+        refuse(suite.protocol() != protocol, "cipher_suite", || {
+            format!(
+                "found \"{suite}\", which TLS {protocol} lacks, expected {}",
+                fitting()
+            )
+        })?;
+        refuse(!suite.fits(certificate), "cipher_suite", || {
+            format!(
+                "found \"{suite}\", which does not fit a certificate {certificate}, expected {}",
+                fitting()
+            )
+        })?;
+        refuse(
+            self.resumption == Some(Resumption::Resumed),
+            "resumption",
+            || {
+                "found \"resumed\", which is for data of other tools, expected \"none\", \
+             \"session-id\" or \"ticket\""
+                    .into()
+            },
+        )?;
+        let resumable = [Operation::Handshake, Operation::Connection].contains(&self.operation);
+        refuse(self.resumes() && !resumable, "resumption", || {
+            format!(
                 "found in a {}, expected \"none\": only handshakes and connections are resumed",
                 self.operation
-            );
-            return Err(fault("resumption", message));
-        }
+            )
+        })?;
         if protocol == Protocol::Tls13 {
             return Ok(());
         }
-        if certificate.is_ml_dsa() {
-            let others = Certificate::ALL.iter().filter(|it| !it.is_ml_dsa());
-            let message = format!(
-                "found \"{certificate}\", which TLS 1.2 lacks, expected {}",
-                quoted(others)
-            );
-            return Err(fault("certificate", message));
+        refuse(certificate.is_ml_dsa(), "certificate", || {
+            let others = quoted(Certificate::ALL.iter().filter(|it| !it.is_ml_dsa()));
+            format!("found \"{certificate}\", which TLS 1.2 lacks, expected {others}")
+        })?;
+        if let Some(group) = self.key_exchange {
+            refuse(group.has_ml_kem(), "key_exchange", || {
+                let others = quoted(KeyExchange::ALL.iter().filter(|it| !it.has_ml_kem()));
+                format!("found \"{group}\", which TLS 1.2 lacks, expected {others}")
+            })?;
         }
-        if let Some(group) = self.key_exchange.filter(|it| it.has_ml_kem()) {
-            let others = KeyExchange::ALL.iter().filter(|it| !it.has_ml_kem());
-            let message = format!(
-                "found \"{group}\", which TLS 1.2 lacks, expected {}",
-                quoted(others)
+        if let Some(variant) = &self.variant {
+            let is_newer = matches!(
+                variant,
+                Variant::HelloRetry
+                    | Variant::KeyShares(_)
+                    | Variant::Compressed
+                    | Variant::EarlyData
             );
-            return Err(fault("key_exchange", message));
+            refuse(is_newer, "variant", || {
+                format!("found \"{variant}\" with protocol \"1.2\", expected \"1.3\"")
+            })?;
         }
-        match &self.variant {
-            Some(variant @ (Variant::HelloRetry | Variant::KeyShares(_) | Variant::Compressed)) => {
-                Err(fault(
-                    "variant",
-                    format!("found \"{variant}\" with protocol \"1.2\", expected \"1.3\""),
-                ))
+        Ok(())
+    }
+
+    fn resumes(&self) -> bool {
+        self.resumption != Some(Resumption::None)
+    }
+
+    fn is_mutual(&self) -> bool {
+        self.authentication == Some(Authentication::Mutual)
+    }
+
+    /// Checks what some variants require of the other fields.
+    fn check_variant(&self) -> Result<(), Fault> {
+        let (Some(variant), Some(resumption), Some(certificate)) =
+            (&self.variant, self.resumption, self.certificate)
+        else {
+            return Ok(());
+        };
+        let sends_certificates = || {
+            refuse(self.resumes(), "resumption", || {
+                format!(
+                    "found \"{resumption}\" with variant \"{variant}\", expected \"none\": resumed \
+                     handshakes send no certificates"
+                )
+            })
+        };
+        match variant {
+            Variant::Chain(chain) => {
+                sends_certificates()?;
+                let authority = certificates::in_chain(*chain, certificate).map(drop);
+                authority.or_else(|error| refuse(true, "certificate", || error.to_string()))
+            }
+            Variant::Compressed => {
+                sends_certificates()?;
+                refuse(self.is_mutual(), "authentication", || {
+                    format!(
+                        "found \"mutual\" with variant \"{variant}\", expected \"server\": only \
+                         servers compress their certificates here"
+                    )
+                })
+            }
+            Variant::EarlyData => refuse(!self.resumes(), "resumption", || {
+                "found \"none\" with variant \"early-data\", expected \"session-id\" or \
+                 \"ticket\": only resumed handshakes have early data"
+                    .into()
+            }),
+            Variant::Server(server) => {
+                refuse(self.resumes(), "resumption", || {
+                    format!("found in a connection to {server}, expected \"none\"")
+                })?;
+                refuse(self.is_mutual(), "authentication", || {
+                    format!("found in a connection to {server}, expected \"server\"")
+                })
+            }
+            Variant::SetUp(set_up) => {
+                refuse(self.is_mutual(), "authentication", || {
+                    "found \"mutual\" in a set-up, expected \"server\": clients load no key".into()
+                })?;
+                let is_wrong = set_up.named().is_some() && certificate != Certificate::EcdsaP256;
+                refuse(is_wrong, "certificate", || {
+                    format!(
+                        "found \"{certificate}\" with variant \"{set_up}\", expected \
+                         \"ecdsa-p256\": all certificates with names of their own are"
+                    )
+                })
             }
             _ => Ok(()),
         }
     }
 
-    /// Checks that there are certificates in the chain that the variant names, and that they are
-    /// sent.
-    fn check_chain(&self) -> Result<(), Fault> {
-        let (Some(chain), Some(certificate)) = (self.chain(), self.certificate) else {
-            return Ok(());
-        };
-        if let Some(resumption) = self.resumption.filter(|it| *it != Resumption::None) {
-            let message = format!(
-                "found \"{resumption}\" with variant \"{chain}\", expected \"none\": resumed \
-                 handshakes send no certificates"
-            );
-            return Err(fault("resumption", message));
-        }
-        let authority = certificates::in_chain(chain, certificate);
-        authority
-            .map(drop)
-            .map_err(|error| fault("certificate", error.to_string()))
-    }
-
-    /// Checks that a server alone compresses its certificates, and that it sends them.
-    fn check_compressed(&self) -> Result<(), Fault> {
-        let Some(variant @ Variant::Compressed) = &self.variant else {
-            return Ok(());
-        };
-        if let Some(resumption) = self.resumption.filter(|it| *it != Resumption::None) {
-            let message = format!(
-                "found \"{resumption}\" with variant \"{variant}\", expected \"none\": resumed \
-                 handshakes send no certificates"
-            );
-            return Err(fault("resumption", message));
-        }
-        if self.authentication == Some(Authentication::Mutual) {
-            let message = format!(
-                "found \"mutual\" with variant \"{variant}\", expected \"server\": only servers \
-                 compress their certificates here"
-            );
-            return Err(fault("authentication", message));
-        }
-        Ok(())
-    }
-
-    /// Checks that a client that sends early data resumes a session of TLS 1.3.
-    fn check_early_data(&self) -> Result<(), Fault> {
-        if self.variant != Some(Variant::EarlyData) {
-            return Ok(());
-        }
-        if self.protocol != Some(Protocol::Tls13) {
-            let message = "found \"early-data\" with protocol \"1.2\", expected \"1.3\"";
-            return Err(fault("variant", message));
-        }
-        if self.resumption == Some(Resumption::None) {
-            let message = "found \"none\" with variant \"early-data\", expected \"session-id\" or \
-                           \"ticket\": only resumed handshakes have early data";
-            return Err(fault("resumption", message));
-        }
-        Ok(())
-    }
-
-    fn check_set_up(&self) -> Result<(), Fault> {
-        let Some(Variant::SetUp(set_up)) = self.variant else {
-            return Ok(());
-        };
-        if self.authentication == Some(Authentication::Mutual) {
-            let message = "found \"mutual\" in a set-up, expected \"server\": clients load no key";
-            return Err(fault("authentication", message));
-        }
-        if self.threads != Some(1) {
-            let message = "found several threads in a set-up, expected 1";
-            return Err(fault("threads", message));
-        }
-        let (Some(certificate), Some(_)) = (self.certificate, set_up.named()) else {
-            return Ok(());
-        };
-        if certificate != Certificate::EcdsaP256 {
-            let message = format!(
-                "found \"{certificate}\" with variant \"{set_up}\", expected \"ecdsa-p256\": all \
-                 certificates with names of their own are"
-            );
-            return Err(fault("certificate", message));
-        }
-        Ok(())
+    fn check_threads(&self, of: &str) -> Result<(), Fault> {
+        refuse(self.threads != Some(1), "threads", || {
+            format!("found several threads in a {of}")
+        })
     }
 
     fn check_transfer(&self) -> Result<(), Fault> {
-        if let Some(size) = self.record_size
-            && !RECORD_SIZES.contains(&size)
-        {
-            let message = format!(
-                "found {size}, expected {} to {} bytes",
-                RECORD_SIZES.start(),
-                RECORD_SIZES.end()
-            );
-            return Err(fault("record_size", message));
+        if let Some(size) = self.record_size {
+            refuse(!RECORD_SIZES.contains(&size), "record_size", || {
+                let (least, most) = (RECORD_SIZES.start(), RECORD_SIZES.end());
+                format!("found {size}, expected {least} to {most} bytes")
+            })?;
         }
         let workload = workloads::of::<NoopLibrary>(self.operation);
         let work = workload.countable().map(|it| it.work(self)).transpose();
-        work.map(drop).map_err(|error| {
+        work.map(drop).or_else(|error| {
             let field = self.in_flight.map_or("size", |_| "in_flight");
-            fault(field, error.to_string())
+            refuse(true, field, || error.to_string())
         })
     }
 }

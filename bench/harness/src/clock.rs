@@ -27,10 +27,6 @@ pub struct ProcessTimes {
 }
 
 /// Reads both clocks of this process.
-///
-/// # Errors
-///
-/// The system does not provide one of the clocks.
 #[expect(
     clippy::disallowed_methods,
     reason = "the one clock that two processes share, and that of a process"
@@ -65,10 +61,6 @@ pub struct ProcessorTime {
 impl ProcessorTime {
     /// That of this process since its start. The kernel divides the sum, which is exact, by where
     /// its timer found the process: 250 times a second with the usual configuration.
-    ///
-    /// # Errors
-    ///
-    /// The system does not report it.
     pub fn of_this_process() -> Result<Self> {
         // SAFETY: rusage consists of numbers; all-zero bytes are a valid value.
         let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
@@ -87,10 +79,6 @@ impl ProcessorTime {
 
     /// That of another process since its start. The sum is exact; the kernel reports the time in its
     /// code in ticks of 10 ms.
-    ///
-    /// # Errors
-    ///
-    /// There is no such process.
     #[expect(clippy::disallowed_methods, reason = "the clock of another process")]
     pub fn of_process(id: u32) -> Result<Self> {
         let mut clock = 0;

@@ -53,9 +53,6 @@ impl EarlyData {
     }
 
     /// Checks that the server received exactly what was sent, and that it accepted it.
-    ///
-    /// # Errors
-    /// The first difference, with what was found and what was expected.
     pub fn check(&self, transport: &Transport, suite: CipherSuite) -> Result<()> {
         ensure!(
             self.length == BYTES,

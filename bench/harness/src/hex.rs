@@ -3,10 +3,6 @@
 use anyhow::{Context, Result};
 
 /// Decodes an even number of hexadecimal digits.
-///
-/// # Errors
-///
-/// The text has another character, or an odd number of digits.
 pub fn bytes(digits: &str) -> Result<Vec<u8>> {
     let pair = |i| {
         let pair = digits.get(i..i + 2).context("an odd number of digits")?;

@@ -4,14 +4,7 @@ use anyhow::Result;
 use serde::{Deserialize, Serialize};
 
 use crate::binary;
-
-/// How the library is linked into its program.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Linkage {
-    Static,
-    Shared,
-}
+pub use crate::binary::Linkage;
 
 /// One library in one build. `id` is `<library>-<version>[-<provider>][-<build>]`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -56,9 +49,6 @@ pub struct Implementation {
 impl Implementation {
     /// Describes a library in one version, with the compilers named in the running program. The
     /// adapter adds the facts that only it has.
-    ///
-    /// # Errors
-    /// The program's file cannot be read.
     pub fn new(library: &str, version: &str) -> Result<Self> {
         let compilers = binary::compilers()?;
         Ok(Self {

@@ -30,25 +30,15 @@ pub struct Latencies(Histogram<u64>);
 
 impl Latencies {
     /// Creates a histogram that holds times up to a minute without resizing.
-    ///
-    /// # Errors
-    ///
-    /// None in practice: the bounds are constant.
     pub fn new() -> Result<Self> {
         Ok(Self(Histogram::new_with_bounds(1, 60_000_000_000, 3)?))
     }
 
-    /// # Errors
-    /// The time is longer than a minute.
     pub fn add(&mut self, time: Duration) -> Result<()> {
         Ok(self.0.record(u64::try_from(time.as_nanos())?)?)
     }
 
     /// Merges histograms; `None` if there are none.
-    ///
-    /// # Errors
-    ///
-    /// None in practice: all histograms have the same bounds.
     pub fn merged<'a>(all: impl Iterator<Item = &'a Self>) -> Result<Option<Self>> {
         let mut merged: Option<Self> = None;
         for one in all {
@@ -85,10 +75,6 @@ impl Latencies {
     }
 
     /// Encodes the histogram in the format HdrHistogram V2, as base64.
-    ///
-    /// # Errors
-    ///
-    /// None in practice: encoding into memory does not fail.
     pub fn encode(&self) -> Result<String> {
         let mut bytes = Vec::new();
         V2Serializer::new().serialize(&self.0, &mut bytes)?;

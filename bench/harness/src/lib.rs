@@ -15,6 +15,7 @@ pub mod counters;
 pub mod early_data;
 mod hex;
 pub mod implementation;
+pub mod interposed;
 pub mod latency;
 pub mod library;
 pub mod noop;

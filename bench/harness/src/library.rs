@@ -1,5 +1,8 @@
 //! The interface between driver and TLS library: adapters implement `TlsLibrary` and `Connection`.
 
+pub mod packets;
+pub mod primitives;
+
 use std::any::Any;
 
 use anyhow::{Context, Result, bail};
@@ -12,10 +15,11 @@ use crate::{
         Variant,
     },
     transport::Endpoint,
-    workloads::{
-        primitives::Cryptography,
-        quic_packet::{PacketKeys, PacketProtection},
-    },
+};
+
+use self::{
+    packets::{PacketKeys, PacketProtection},
+    primitives::Cryptography,
 };
 
 /// Configuration of one role. It pins every setting that a library would otherwise choose.
@@ -94,10 +98,6 @@ impl Setup {
     }
 
     /// The client's configuration for a scenario.
-    ///
-    /// # Errors
-    ///
-    /// The scenario lacks a required field, or there are no certificates in its chain.
     pub fn client(scenario: &Scenario) -> Result<Self> {
         let group = configured_group(scenario);
         let (groups, key_shares) = match &scenario.variant {
@@ -134,10 +134,6 @@ impl Setup {
     }
 
     /// The server's configuration for a scenario.
-    ///
-    /// # Errors
-    ///
-    /// The scenario lacks a required field, or there are no certificates in its chain.
     pub fn server(scenario: &Scenario) -> Result<Self> {
         let mut setup = Self::new(scenario, vec![configured_group(scenario)])?;
         setup.identity = Some(authority(scenario, setup.certificate)?.server);
@@ -151,6 +147,18 @@ impl Setup {
             };
         }
         Ok(setup)
+    }
+
+    /// The configuration of a server for each name.
+    pub fn each_named(&self) -> impl Iterator<Item = (&'static str, Self)> {
+        self.named.iter().map(|named| {
+            let own = Self {
+                identity: Some(named.identity),
+                named: &[],
+                ..self.clone()
+            };
+            (named.name, own)
+        })
     }
 }
 
@@ -202,10 +210,6 @@ pub trait TlsLibrary: Sync {
     type Server<'a>: Connection;
 
     /// Describes this build; `describe` adds the allocator and the CPU mask.
-    ///
-    /// # Errors
-    ///
-    /// The program's own file cannot be read.
     fn implementation(&self) -> Result<Implementation>;
 
     /// The reason why this library does not support the scenario, if it does not.
@@ -223,19 +227,11 @@ pub trait TlsLibrary: Sync {
     }
 
     /// The library's cryptography, which the primitives measure.
-    ///
-    /// # Errors
-    ///
-    /// The library has none of its own, or its API does not expose it.
     fn cryptography(&self) -> Result<&dyn Cryptography> {
         bail!("the library has no cryptography of its own")
     }
 
     /// The library's packet protection for QUIC, with the keys of one direction.
-    ///
-    /// # Errors
-    ///
-    /// The library's API has none, or it rejects the keys.
     fn packet_protection(
         &self,
         _: CipherSuite,
@@ -245,42 +241,22 @@ pub trait TlsLibrary: Sync {
     }
 
     /// Loads the trust anchors of a PEM text, and holds them until the result is dropped.
-    ///
-    /// # Errors
-    ///
-    /// The library rejects them, or has no object for anchors alone.
     fn anchors(&self, _: &str) -> Result<Box<dyn Any>> {
         bail!("{NO_ANCHORS}")
     }
 
     /// Loads the private key of a PEM text, and holds it until the result is dropped.
-    ///
-    /// # Errors
-    ///
-    /// The library rejects it, or has no object for a key alone.
     fn private_key(&self, _: &str) -> Result<Box<dyn Any>> {
         bail!("{NO_PRIVATE_KEY}")
     }
 
     /// Creates the client's context.
-    ///
-    /// # Errors
-    ///
-    /// The library rejects the configuration.
     fn client_config(&self, setup: &Setup) -> Result<Self::ClientConfig>;
 
     /// Creates the server's context.
-    ///
-    /// # Errors
-    ///
-    /// The library rejects the configuration.
     fn server_config(&self, setup: &Setup) -> Result<Self::ServerConfig>;
 
     /// Creates a client connection that resumes the session in `config`, if there is one.
-    ///
-    /// # Errors
-    ///
-    /// The library reports an error.
     fn connect<'a>(
         &self,
         config: &'a Self::ClientConfig,
@@ -288,10 +264,6 @@ pub trait TlsLibrary: Sync {
     ) -> Result<Self::Client<'a>>;
 
     /// Creates a server connection.
-    ///
-    /// # Errors
-    ///
-    /// The library reports an error.
     fn accept<'a>(
         &self,
         config: &'a Self::ServerConfig,
@@ -331,63 +303,36 @@ pub struct Negotiated {
 /// records.
 pub trait Connection {
     /// One flight: processes all received bytes and sends the response.
-    ///
-    /// # Errors
-    /// The handshake failed.
     fn handshake(&mut self) -> Result<Progress>;
 
     /// A client's first flight with early data: sends the ClientHello and then all of `data`, as one
     /// write. `handshake` follows.
-    ///
-    /// # Errors
-    /// The library sends no early data: its session does not permit it.
     fn send_early_data(&mut self, _: &[u8]) -> Result<()> {
         bail!("the adapter sends no early data")
     }
 
     /// A server's first flight with early data: answers the ClientHello and reads early data into
     /// `buffer`; returns the number of bytes. `handshake` follows.
-    ///
-    /// # Errors
-    /// The library rejects early data, or none has arrived.
     fn receive_early_data(&mut self, _: &mut [u8]) -> Result<usize> {
         bail!("the adapter receives no early data")
     }
 
     /// Whether the library reports that early data was accepted. This call is not timed.
-    ///
-    /// # Errors
-    /// The library does not report it.
     fn early_data_accepted(&self) -> Result<bool> {
         Ok(false)
     }
 
     /// Processes the tickets received after the handshake.
-    ///
-    /// # Errors
-    ///
-    /// The received data is not a ticket.
     fn receive_tickets(&mut self) -> Result<()>;
 
     /// Encrypts and sends all of `data`, as one write.
-    ///
-    /// # Errors
-    /// The library fails, or the transport is full.
     fn send(&mut self, data: &[u8]) -> Result<()>;
 
     /// Decrypts into `buffer` and returns the number of bytes, at least 1.
-    ///
-    /// # Errors
-    ///
-    /// No data was received, or it is invalid.
     fn receive(&mut self, buffer: &mut [u8]) -> Result<usize>;
 
     /// Passes decrypted bytes to `take`: at least 1 in all, at most the length of `buffer`. A
     /// library that can lend its own buffer of plaintext does so, and leaves `buffer` unused.
-    ///
-    /// # Errors
-    ///
-    /// No data was received, or it is invalid.
     fn receive_with(&mut self, buffer: &mut [u8], take: &mut dyn FnMut(&[u8])) -> Result<()> {
         let length = self.receive(buffer)?;
         take(&buffer[..length]);
@@ -395,18 +340,10 @@ pub trait Connection {
     }
 
     /// Sends the alert `close_notify`, if this is the first call. `Done`: the peer's has arrived.
-    ///
-    /// # Errors
-    ///
-    /// The library fails, or other data than the alert arrived.
     fn close(&mut self) -> Result<Progress> {
         bail!("the adapter closes no connections")
     }
 
     /// The negotiated parameters. This call is not timed.
-    ///
-    /// # Errors
-    ///
-    /// A parameter is not in the vocabulary.
     fn negotiated(&self) -> Result<Negotiated>;
 }

@@ -10,15 +10,15 @@ use anyhow::{Result, bail, ensure};
 
 use crate::{
     implementation::Implementation,
-    library::{Connection, Negotiated, Progress, Setup, TlsLibrary},
-    scenario::{Certificate, CipherSuite, Protocol, Resumption, Scenario},
-    transport::Endpoint,
-    workloads::{
+    library::{
+        Connection, Negotiated, Progress, Setup, TlsLibrary,
+        packets::{LONGEST_NUMBER, PacketKeys, PacketProtection, SAMPLE},
         primitives::{
             Aead, Cipher, Cryptography, Group, KeyExchange, NONCE, PrivateKey, Signature,
         },
-        quic_packet::{LONGEST_NUMBER, PacketKeys, PacketProtection, SAMPLE},
     },
+    scenario::{Certificate, CipherSuite, Protocol, Resumption, Scenario},
+    transport::Endpoint,
 };
 
 pub struct NoopLibrary;

@@ -28,10 +28,6 @@ pub fn end_with_this_thread(command: &mut Command) {
 
 /// Starts a command with `input` as JSON on its standard input. It inherits standard error, and is
 /// killed when the thread that started it ends, so that an interrupted run leaves no process.
-///
-/// # Errors
-///
-/// The command cannot be started.
 pub fn start(mut command: Command, input: &impl Serialize) -> Result<Running> {
     let name = command.get_program().to_string_lossy().into_owned();
     let name = name.rsplit('/').next().unwrap_or_default().to_owned();
@@ -61,10 +57,6 @@ pub fn start(mut command: Command, input: &impl Serialize) -> Result<Running> {
 
 impl Running {
     /// The next line of its output.
-    ///
-    /// # Errors
-    ///
-    /// The process ended without one.
     pub fn line(&mut self) -> Result<String> {
         let mut line = String::new();
         if self.output.read_line(&mut line)? == 0 {
@@ -80,10 +72,6 @@ impl Running {
     }
 
     /// The rest of its output, when it has ended.
-    ///
-    /// # Errors
-    ///
-    /// The process exits with a failure.
     pub fn finish(mut self) -> Result<Vec<u8>> {
         let mut rest = Vec::new();
         self.output.read_to_end(&mut rest)?;
@@ -102,10 +90,6 @@ impl Drop for Running {
 }
 
 /// Runs a command with `input` as JSON on its standard input, and returns its standard output.
-///
-/// # Errors
-///
-/// The command cannot be started, or exits with a failure.
 pub fn answer(command: Command, input: &impl Serialize) -> Result<Vec<u8>> {
     start(command, input)?.finish()
 }

@@ -10,18 +10,15 @@ use std::{
 };
 
 use anyhow::{Context, Result, bail, ensure};
+use serde::de::DeserializeOwned;
 
 use crate::{
     allocator, block,
-    counters::{self, Counting, kernel},
+    counters::{self, kernel},
     implementation::{self, TUNED_VARIABLE},
     library::TlsLibrary,
     request::Request,
-    workloads::{
-        connection::{self, Peer},
-        memory::{self, Holding},
-        set_up::{self, First, Keeping},
-    },
+    workloads::{connection, memory, set_up},
 };
 
 /// The `main` function of every adapter's program.
@@ -33,6 +30,12 @@ pub fn main<L: TlsLibrary>(library: &L) -> ExitCode {
             ExitCode::FAILURE
         }
     }
+}
+
+/// What standard input says, as JSON.
+fn input<T: DeserializeOwned>(what: &str) -> Result<T> {
+    serde_json::from_reader(io::stdin().lock())
+        .with_context(|| format!("{what} on standard input is not valid"))
 }
 
 fn run<L: TlsLibrary>(library: &L) -> Result<()> {
@@ -51,41 +54,31 @@ fn run<L: TlsLibrary>(library: &L) -> Result<()> {
             writeln!(output, "{}", serde_json::to_string(&implementation)?)?;
         }
         ["measure"] => {
-            let request: Request = serde_json::from_reader(io::stdin().lock())
-                .context("the request on standard input is not valid")?;
+            let request: Request = input("the request")?;
             let records = block::measure(library, &request);
             for record in records.with_context(|| request.scenario.name())? {
                 writeln!(output, "{}", record.to_line()?)?;
             }
         }
         ["hold"] => {
-            let holding: Holding = serde_json::from_reader(io::stdin().lock())
-                .context("what to hold, on standard input, is not valid")?;
-            let growth = memory::hold(library, &holding)?;
+            let growth = memory::hold(library, &input("what to hold")?)?;
             writeln!(output, "{}", serde_json::to_string(&growth)?)?;
         }
         ["first"] => {
-            let first: First = serde_json::from_reader(io::stdin().lock())
-                .context("what to do first, on standard input, is not valid")?;
-            let reached = set_up::first(library, &first)?;
+            let reached = set_up::first(library, &input("what to do first")?)?;
             writeln!(output, "{}", serde_json::to_string(&reached)?)?;
         }
         ["keep"] => {
-            let keeping: Keeping = serde_json::from_reader(io::stdin().lock())
-                .context("what to keep, on standard input, is not valid")?;
-            let growth = set_up::keep(library, &keeping)?;
+            let growth = set_up::keep(library, &input("what to keep")?)?;
             writeln!(output, "{}", serde_json::to_string(&growth)?)?;
         }
         ["peer"] => {
-            let peer: Peer = serde_json::from_reader(io::stdin().lock())
-                .context("what to be, on standard input, is not valid")?;
+            let peer = input("what to be")?;
             let spent = connection::be(library, &peer, &mut output, kernel::mark)?;
             writeln!(output, "{}", serde_json::to_string(&spent)?)?;
         }
         ["count"] => {
-            let counting: Counting = serde_json::from_reader(io::stdin().lock())
-                .context("what to count, on standard input, is not valid")?;
-            if let Some(counts) = counters::count(library, &counting)? {
+            if let Some(counts) = counters::count(library, &input("what to count")?)? {
                 writeln!(output, "{}", serde_json::to_string(&counts)?)?;
             }
         }

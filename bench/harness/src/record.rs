@@ -353,10 +353,6 @@ pub(crate) fn is_own(layout: &u32) -> bool {
 
 impl Record {
     /// Encodes the record as one line of JSON, without a newline.
-    ///
-    /// # Errors
-    ///
-    /// A figure is negative, NaN or infinite.
     pub fn to_line(&self) -> Result<String, serde_json::Error> {
         serde_json::to_string(self)
     }

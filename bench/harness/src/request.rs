@@ -5,8 +5,8 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    clock, counters,
-    record::{self, Measurement, Metric, Observation, Overhead, Schema},
+    clock,
+    record::{self, Measurement, Observation, Overhead, Schema},
     scenario::{Scenario, Side},
 };
 
@@ -32,16 +32,6 @@ impl Counter {
             Self::Callgrind => "callgrind",
             Self::Calls => "calls",
             Self::Wire => "wire",
-        }
-    }
-
-    /// Whether its runs have figures of this metric.
-    #[must_use]
-    pub fn counts(self, metric: Metric) -> bool {
-        match self {
-            Self::Callgrind => metric == Metric::INSTRUCTIONS,
-            Self::Calls => counters::calls::counts(metric),
-            Self::Wire => counters::wire::counts(metric),
         }
     }
 }

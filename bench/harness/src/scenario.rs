@@ -1,134 +1,24 @@
 //! What is measured: the vocabulary of `data/schema/record.schema.json`.
 
-use std::fmt;
-
+use anyhow::{Context, Result, bail, ensure};
 use serde::{Deserialize, Serialize};
-
-/// Defines an enumeration whose values serialize to the given texts.
-macro_rules! vocabulary {
-    ($(#[$doc:meta])* $name:ident { $($(#[$value_doc:meta])* $value:ident = $text:literal,)+ }) => {
-        $(#[$doc])*
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
-        pub enum $name {
-            $($(#[$value_doc])* #[serde(rename = $text)] $value,)+
-        }
-
-        impl $name {
-            /// Every value, in the order of the schema.
-            pub const ALL: &[Self] = &[$(Self::$value),+];
-
-            /// The text of the schema.
-            pub fn as_str(self) -> &'static str {
-                match self { $(Self::$value => $text),+ }
-            }
-        }
-
-        impl fmt::Display for $name {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.pad(self.as_str())
-            }
-        }
-    };
-}
-
-pub(crate) use vocabulary;
 
 pub mod chain;
 mod iana;
 pub mod primitive;
 pub mod set_up;
 pub mod variant;
+mod words;
 
 pub use chain::Chain;
 pub use iana::signature_scheme;
 pub use primitive::Primitive;
 pub use set_up::{Anchors, SetUp, Slope};
 pub use variant::{Variant, VariantKind};
-
-pub use crate::workloads::Operation;
-
-vocabulary!(
-    /// A server of the system's packages.
-    Server { Nginx = "nginx", Haproxy = "haproxy", }
-);
-
-vocabulary!(
-    /// A version of TLS.
-    Protocol {
-        Tls12 = "1.2",
-        Tls13 = "1.3",
-    }
-);
-
-vocabulary!(
-    /// Cipher suites, by their IANA names.
-    CipherSuite {
-        Aes128Gcm = "TLS_AES_128_GCM_SHA256",
-        Aes256Gcm = "TLS_AES_256_GCM_SHA384",
-        ChaCha20Poly1305 = "TLS_CHACHA20_POLY1305_SHA256",
-        EcdheRsaAes128Gcm = "TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256",
-        EcdheRsaAes256Gcm = "TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384",
-        EcdheRsaChaCha20Poly1305 = "TLS_ECDHE_RSA_WITH_CHACHA20_POLY1305_SHA256",
-        EcdheEcdsaAes128Gcm = "TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256",
-        EcdheEcdsaAes256Gcm = "TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384",
-        EcdheEcdsaChaCha20Poly1305 = "TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256",
-    }
-);
-
-vocabulary!(
-    /// Key exchange groups.
-    KeyExchange {
-        X25519 = "X25519",
-        Secp256r1 = "secp256r1",
-        Secp384r1 = "secp384r1",
-        X25519MlKem768 = "X25519MLKEM768",
-        Secp256r1MlKem768 = "SecP256r1MLKEM768",
-        MlKem768 = "MLKEM768",
-    }
-);
-
-vocabulary!(
-    /// Type and size of the keys of a certificate chain.
-    Certificate {
-        Rsa2048 = "rsa-2048",
-        Rsa4096 = "rsa-4096",
-        EcdsaP256 = "ecdsa-p256",
-        EcdsaP384 = "ecdsa-p384",
-        Ed25519 = "ed25519",
-        MlDsa44 = "ml-dsa-44",
-        MlDsa65 = "ml-dsa-65",
-        MlDsa87 = "ml-dsa-87",
-    }
-);
-
-vocabulary!(
-    /// Which peers present a certificate.
-    Authentication {
-        Server = "server",
-        Mutual = "mutual",
-    }
-);
-
-vocabulary!(
-    /// How a session is resumed. `Resumed`: data of another tool, which does not state how.
-    Resumption {
-        None = "none",
-        SessionId = "session-id",
-        Ticket = "ticket",
-        Resumed = "resumed",
-    }
-);
-
-vocabulary!(
-    /// The side whose work is measured: client or server of a handshake, sender or receiver of a
-    /// transfer or of QUIC's packets.
-    Side {
-        Client = "client",
-        Server = "server",
-        Sender = "sender",
-        Receiver = "receiver",
-    }
-);
+pub use words::{
+    Authentication, Certificate, CipherSuite, KeyExchange, Operation, Protocol, Resumption, Server,
+    Side,
+};
 
 /// What is measured. All fields together identify a scenario; an absent field is not recorded or
 /// does not apply.
@@ -164,68 +54,6 @@ pub struct Scenario {
     pub record_size: Option<u32>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub variant: Option<Variant>,
-}
-
-impl CipherSuite {
-    /// Bytes of the hash of a cipher suite of TLS 1.3, which are those of Finished.
-    pub fn hash_bytes(self) -> usize {
-        match self.as_str().ends_with("SHA384") {
-            true => 48,
-            false => 32,
-        }
-    }
-
-    /// The name of the AEAD, without the rest of the cipher suite.
-    fn cipher(self) -> &'static str {
-        match self {
-            Self::Aes128Gcm | Self::EcdheRsaAes128Gcm | Self::EcdheEcdsaAes128Gcm => "AES-128-GCM",
-            Self::Aes256Gcm | Self::EcdheRsaAes256Gcm | Self::EcdheEcdsaAes256Gcm => "AES-256-GCM",
-            Self::ChaCha20Poly1305
-            | Self::EcdheRsaChaCha20Poly1305
-            | Self::EcdheEcdsaChaCha20Poly1305 => "CHACHA20-POLY1305",
-        }
-    }
-}
-
-impl Certificate {
-    fn readable(self) -> &'static str {
-        match self {
-            Self::Rsa2048 => "RSA-2048",
-            Self::Rsa4096 => "RSA-4096",
-            Self::EcdsaP256 => "ECDSA P-256",
-            Self::EcdsaP384 => "ECDSA P-384",
-            Self::Ed25519 => "Ed25519",
-            Self::MlDsa44 => "ML-DSA-44",
-            Self::MlDsa65 => "ML-DSA-65",
-            Self::MlDsa87 => "ML-DSA-87",
-        }
-    }
-
-    /// Whether its keys are of ML-DSA, which only TLS 1.3 has (draft-ietf-tls-mldsa).
-    pub fn is_ml_dsa(self) -> bool {
-        matches!(self, Self::MlDsa44 | Self::MlDsa65 | Self::MlDsa87)
-    }
-}
-
-impl KeyExchange {
-    /// Whether ML-KEM is a part of it; only TLS 1.3 has such groups.
-    pub fn has_ml_kem(self) -> bool {
-        matches!(
-            self,
-            Self::X25519MlKem768 | Self::Secp256r1MlKem768 | Self::MlKem768
-        )
-    }
-}
-
-impl Side {
-    fn readable(self) -> &'static str {
-        match self {
-            Self::Client => "client",
-            Self::Server => "server",
-            Self::Sender => "sending",
-            Self::Receiver => "receiving",
-        }
-    }
 }
 
 /// A number of bytes in the largest binary unit that divides it: 16 B, 8 KiB, 1 MiB.
@@ -271,6 +99,20 @@ impl Scenario {
         match self.variant {
             Some(Variant::Chain(chain)) => Some(chain),
             _ => None,
+        }
+    }
+
+    /// The primitive that it measures.
+    pub fn primitive(&self) -> Result<Primitive> {
+        let name = self.name();
+        ensure!(
+            self.operation == Operation::Primitive,
+            "scenario \"{name}\" is not a primitive"
+        );
+        let variant = self.variant.as_ref();
+        match variant.with_context(|| format!("scenario \"{name}\" has no variant"))? {
+            Variant::Primitive(primitive) => Ok(*primitive),
+            other => bail!("variant \"{other}\", expected {}", Primitive::names()),
         }
     }
 

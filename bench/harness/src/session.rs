@@ -78,10 +78,6 @@ pub struct Pair<'a, L: TlsLibrary + ?Sized + 'a> {
 
 /// Runs one handshake over a cleared transport. Only the library's calls run between two clock
 /// reads.
-///
-/// # Errors
-///
-/// A role fails, or does not complete the handshake.
 pub fn run<'a, L: TlsLibrary + ?Sized>(
     library: &L,
     client_config: &'a L::ClientConfig,
@@ -176,9 +172,6 @@ pub struct Expected {
 }
 
 impl Expected {
-    /// # Errors
-    ///
-    /// The scenario lacks a required field.
     pub fn new(scenario: &Scenario) -> Result<Self> {
         let setup = Setup::server(scenario)?;
         let client = match setup.authentication {
@@ -218,9 +211,6 @@ impl Expected {
 
     /// Checks a handshake twice: by the reports of the library on both roles, and by the bytes on
     /// the wire. `resumed`: whether it must be a resumption (the first handshake cannot be one).
-    ///
-    /// # Errors
-    /// The first difference, with what was found and what was expected.
     pub fn check<L: TlsLibrary + ?Sized>(
         &self,
         pair: &Pair<'_, L>,
@@ -275,10 +265,6 @@ impl Expected {
     }
 
     /// Checks the report of a client's library.
-    ///
-    /// # Errors
-    ///
-    /// The first difference, with what was found and what was expected.
     pub fn check_client(&self, client: &impl Connection, resumed: bool) -> Result<()> {
         let client = client.negotiated()?;
         self.check_negotiated(&client, Some(resumed))?;
@@ -289,10 +275,6 @@ impl Expected {
 
     /// Checks the report of a server's library; a server that does not choose whether sessions are
     /// resumed has no `resumed`.
-    ///
-    /// # Errors
-    ///
-    /// The first difference, with what was found and what was expected.
     pub fn check_server(&self, server: &impl Connection, resumed: Option<bool>) -> Result<()> {
         let server = server.negotiated()?;
         self.check_negotiated(&server, resumed)?;
@@ -352,10 +334,6 @@ fn same<T: PartialEq + std::fmt::Debug>(what: &str, found: T, expected: T) -> Re
 
 /// Proves that the library verifies its peers: a handshake must fail if the trusted root did not
 /// sign the chain, if the peer signs in another scheme, or if the name differs.
-///
-/// # Errors
-///
-/// Such a handshake succeeded.
 pub fn prove_verification<L: TlsLibrary + ?Sized>(library: &L, scenario: &Scenario) -> Result<()> {
     let transport = Transport::new(Transport::HANDSHAKE_CAPACITY);
     let (client, server) = (Setup::client(scenario)?, Setup::server(scenario)?);
@@ -408,9 +386,6 @@ pub struct HandshakeBench<'a, L: TlsLibrary + ?Sized> {
 }
 
 impl<'a, L: TlsLibrary + ?Sized> HandshakeBench<'a, L> {
-    /// # Errors
-    ///
-    /// The library rejects the configuration.
     pub fn new(
         library: &'a L,
         server_config: &'a L::ServerConfig,
@@ -431,10 +406,6 @@ impl<'a, L: TlsLibrary + ?Sized> HandshakeBench<'a, L> {
     }
 
     /// Runs one handshake without checking its result.
-    ///
-    /// # Errors
-    ///
-    /// The handshake failed.
     pub fn unchecked(&self) -> Result<Pair<'_, L>> {
         self.next(self.resumes())
     }
@@ -457,10 +428,6 @@ impl<'a, L: TlsLibrary + ?Sized> HandshakeBench<'a, L> {
     }
 
     /// Runs one handshake and checks it. `resumed`: whether it must be a resumption.
-    ///
-    /// # Errors
-    ///
-    /// The handshake failed, or its result differs from the scenario.
     pub fn handshake(&self, resumed: bool) -> Result<Pair<'_, L>> {
         let pair = self.next(resumed)?;
         self.expected.check(&pair, &self.transport, resumed)?;
@@ -473,9 +440,6 @@ impl<'a, L: TlsLibrary + ?Sized> HandshakeBench<'a, L> {
 
     /// Makes the session that the first measured handshake resumes, if the scenario resumes
     /// sessions.
-    ///
-    /// # Errors
-    /// The full handshake failed.
     pub fn prepare(&self) -> Result<()> {
         if self.resumes() {
             self.handshake(false).context("the session to be resumed")?;

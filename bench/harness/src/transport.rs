@@ -14,7 +14,9 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
-use self::socket::Socket;
+use anyhow::{Result, bail};
+
+pub use self::socket::Socket;
 use crate::{record::Phase, scenario::Side};
 
 /// One direction: bytes are appended and read in order.
@@ -101,6 +103,14 @@ impl Endpoint {
     /// Records all further calls. An endpoint has one recording.
     pub fn record(&self, side: Side, recording: &Arc<Recording>) {
         self.recording.get_or_init(|| (side, Arc::clone(recording)));
+    }
+
+    /// Its socket, if it has one.
+    pub fn as_socket(&self) -> Result<&Socket> {
+        match &self.channel {
+            Channel::Socket(socket) => Ok(socket),
+            Channel::Memory { .. } => bail!("a transport in memory has no socket"),
+        }
     }
 
     fn note(&self, action: impl FnOnce() -> Action) {

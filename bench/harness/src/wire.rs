@@ -95,9 +95,6 @@ fn messages(bytes: &[u8]) -> Result<Vec<(u8, &[u8])>> {
 }
 
 /// How many records of application data (in TLS 1.3 anything encrypted) `bytes` holds.
-///
-/// # Errors
-/// `bytes` are not TLS records.
 pub fn application_records(bytes: &[u8]) -> Result<usize> {
     let is_data = |(content, _): &(u8, &[u8])| *content == APPLICATION_DATA;
     Ok(records(bytes)?
@@ -108,9 +105,6 @@ pub fn application_records(bytes: &[u8]) -> Result<usize> {
 
 /// The bytes of each certificate that a side of TLS 1.2 presents, from the leaf on; none if it
 /// presents none.
-///
-/// # Errors
-/// `sent` are not the records of a TLS 1.2 handshake.
 pub fn certificates(sent: &[u8]) -> Result<Vec<usize>> {
     let records = records(sent)?.into_iter();
     let clear = records.take_while(|(content, _)| *content == HANDSHAKE);
@@ -131,9 +125,6 @@ pub fn certificates(sent: &[u8]) -> Result<Vec<usize>> {
 const TYPE_AND_TAG: usize = 1 + 16;
 
 /// How many bytes a side of TLS 1.3 encrypted.
-///
-/// # Errors
-/// `sent` are not TLS records.
 pub fn encrypted_bytes(sent: &[u8]) -> Result<usize> {
     let encrypted = records(sent)?.into_iter();
     let encrypted = encrypted.filter(|(content, _)| *content == APPLICATION_DATA);
@@ -178,9 +169,6 @@ fn client_shares(body: &[u8]) -> Result<Vec<(u16, usize)>> {
 }
 
 /// The groups for which a client's first flight, and nothing else, sends key shares, in its order.
-///
-/// # Errors
-/// `client` are not the records of a ClientHello, or a group is not in the vocabulary.
 pub fn key_shares(client: &[u8]) -> Result<Vec<KeyExchange>> {
     let records = records(client)?;
     let sent: Vec<u8> = records
@@ -228,26 +216,17 @@ fn offered(client: &[u8], extension: u16, bytes: usize) -> Result<Vec<u16>> {
 
 /// The numbers of the signature schemes that a client offers in its first ClientHello, in its
 /// order. A TLS 1.3 server can only sign with one of them (RFC 8446, 4.2.3).
-///
-/// # Errors
-/// `client` does not begin with the records of a ClientHello.
 pub fn signature_schemes(client: &[u8]) -> Result<Vec<u16>> {
     offered(client, SIGNATURE_ALGORITHMS, 2)
 }
 
 /// The numbers of the algorithms with which a client's first ClientHello accepts compressed
 /// certificates, in its order. A server can only compress with one of them (RFC 8879, 4).
-///
-/// # Errors
-/// `client` does not begin with the records of a ClientHello.
 pub fn certificate_compressions(client: &[u8]) -> Result<Vec<u16>> {
     offered(client, COMPRESS_CERTIFICATE, 1)
 }
 
 /// Whether a client offers early data in its first ClientHello.
-///
-/// # Errors
-/// `client` does not begin with the records of a ClientHello.
 pub fn offers_early_data(client: &[u8]) -> Result<bool> {
     Ok(client_extension(&first_client_hello(client)?, EARLY_DATA)?.is_some())
 }
@@ -264,9 +243,6 @@ pub struct Flight {
 }
 
 /// Reads the flights of one side, from the first of a handshake.
-///
-/// # Errors
-/// They are not whole TLS records, or hold no handshake messages where these are not encrypted.
 pub fn flights<F: AsRef<[u8]>>(protocol: Protocol, sent: &[F]) -> Result<Vec<Flight>> {
     let mut changed = false;
     let one = |sent: &F| {
@@ -301,9 +277,6 @@ pub fn flights<F: AsRef<[u8]>>(protocol: Protocol, sent: &[F]) -> Result<Vec<Fli
 }
 
 /// How many records `bytes` holds.
-///
-/// # Errors
-/// `bytes` are not TLS records.
 pub fn all_records(bytes: &[u8]) -> Result<usize> {
     Ok(records(bytes)?.len())
 }
@@ -370,9 +343,6 @@ fn server_hello(body: &[u8]) -> Result<ServerHello> {
 }
 
 /// Reads everything that a server sent in a handshake.
-///
-/// # Errors
-/// `server` are not the records of a TLS handshake, or of one outside the vocabulary.
 pub fn parse(server: &[u8]) -> Result<WireHandshake> {
     let records = records(server)?;
     let (mut before, mut after) = (Vec::new(), Vec::new());

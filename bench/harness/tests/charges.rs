@@ -9,11 +9,10 @@ use std::{
 use anyhow::{Result, bail};
 use tls_harness::{
     implementation::Implementation,
-    library::{Connection, Negotiated, Progress, Setup, TlsLibrary},
+    library::{Connection, Negotiated, Progress, Setup, TlsLibrary, primitives::Cryptography},
     scenario::{Operation, Scenario},
     session::{self, Phases},
     transport::{Endpoint, Transport},
-    workloads::primitives::Cryptography,
     workloads::transfer::Batch,
 };
 

@@ -18,8 +18,9 @@ use tls_harness::{
     scenario::{Operation, Protocol, Scenario, Side, VariantKind},
     transport::Endpoint,
     workloads::{
-        self, Workload,
+        self,
         memory::{self, Holding, keep},
+        workload::Workload,
     },
 };
 

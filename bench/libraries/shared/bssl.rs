@@ -16,9 +16,6 @@ use crate::{ffi::*, ssl};
 
 // SAFETY of all functions below: the caller passes valid objects of the library.
 
-/// # Errors
-///
-/// The library reports an error.
 pub fn new_context() -> Result<*mut SSL_CTX> {
     // SAFETY: the method is static.
     let context = unsafe { SSL_CTX_new(TLS_method()) };

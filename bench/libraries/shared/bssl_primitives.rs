@@ -5,17 +5,13 @@ use std::{ffi::c_int, ptr};
 
 use anyhow::{Context, Result, bail, ensure};
 use tls_harness::{
+    library::primitives::{Aead, Cipher, Group, KeyExchange, NONCE, PrivateKey, TAG},
     scenario::Certificate,
-    workloads::primitives::{Aead, Cipher, Group, KeyExchange, NONCE, PrivateKey, TAG},
 };
 
 use crate::{ffi, ssl::check};
 
 /// The hash of measured signatures.
-///
-/// # Errors
-///
-/// None; OpenSSL's version can fail.
 pub fn hash(certificate: Certificate) -> Result<*const ffi::EVP_MD> {
     // SAFETY: these functions return static objects.
     Ok(unsafe {
@@ -27,10 +23,6 @@ pub fn hash(certificate: Certificate) -> Result<*const ffi::EVP_MD> {
 }
 
 /// A cipher with its key.
-///
-/// # Errors
-///
-/// The library rejects the key.
 pub fn aead(cipher: Cipher, key: &[u8]) -> Result<Box<dyn Aead>> {
     // SAFETY: the ciphers are static, and the library copies the key.
     let context = unsafe {
@@ -46,10 +38,6 @@ pub fn aead(cipher: Cipher, key: &[u8]) -> Result<Box<dyn Aead>> {
 }
 
 /// The key exchange of an elliptic curve.
-///
-/// # Errors
-///
-/// The group is not one.
 pub fn elliptic(group: Group) -> Result<Box<dyn KeyExchange>> {
     Ok(match group {
         Group::X25519 => Box::new(X25519),
@@ -123,10 +111,6 @@ impl Aead for BoringAead {
 }
 
 /// Fails unless a message or a secret has the length that its algorithm defines.
-///
-/// # Errors
-///
-/// It has another length.
 pub fn has_length(message: &[u8], expected: usize) -> Result<()> {
     ensure!(
         message.len() == expected,

@@ -3,7 +3,7 @@
 use std::ptr;
 
 use anyhow::Result;
-use tls_harness::{scenario::Certificate, workloads::primitives::Signature};
+use tls_harness::{library::primitives::Signature, scenario::Certificate};
 
 use crate::{
     ffi,
@@ -17,10 +17,6 @@ const LONGEST_HASH: usize = 48;
 const SALT_AS_HASH: i32 = -1;
 
 /// A key that signs and verifies.
-///
-/// # Errors
-///
-/// The library rejects the key.
 pub fn signature(certificate: Certificate, key: &str) -> Result<Box<dyn Signature>> {
     let whole = certificate.is_ml_dsa() || certificate == Certificate::Ed25519;
     Ok(match whole {

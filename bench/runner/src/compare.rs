@@ -1,20 +1,18 @@
 //! A against B: two builds of a library, by the instructions that their operations take.
 
 use std::fmt::Write as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use anstyle::Style;
 use anyhow::{Context as _, Result, anyhow, bail, ensure};
 use tls_harness::implementation::Implementation;
-use tls_harness::record::{Measurement, Metric, Observation, Record};
+use tls_harness::record::Unit;
 use tls_harness::scenario::Scenario;
 
 use crate::functions::{self, Function};
 use crate::implementations;
-use crate::libraries::Libraries;
-use crate::manifest::{LayoutKind, RunCounter};
-use crate::matrix::{Build, Subject, slug};
-use crate::medians;
+use crate::manifest::RunCounter;
+use crate::medians::{aligned, cell, figure, finished};
 use crate::plan::Order;
 use crate::program::Program;
 use crate::words::counted;
@@ -25,124 +23,11 @@ const SMALLEST_BOUND: f64 = 0.002;
 /// Functions are named for so many rows, those with the largest differences.
 const EXPLAINED: usize = 3;
 
-/// Digits of a commit in an id.
-const COMMIT: usize = 10;
-
-/// Reads one side: a local tree `rustls=../rustls`, a version `rustls@0.23.40`, a table as a suite
-/// has it, or the name of a program.
-///
-/// # Errors
-/// It is none of these.
-pub fn subject(text: &str) -> Result<Subject, String> {
-    let build = |library: &str, version: Option<&str>, source: Option<&str>| {
-        Subject::Build(Build {
-            library: library.to_owned(),
-            version: version.map(str::to_owned),
-            source: source.map(str::to_owned),
-            ..Build::default()
-        })
-    };
-    if text.starts_with('{') {
-        let mut table: toml::Table =
-            toml::from_str(&format!("side = {text}")).map_err(|error| error.to_string())?;
-        let value = table.remove("side").unwrap_or_else(|| text.into());
-        return Subject::read(value).map_err(|error| error.to_string());
-    }
-    let split = |sign| {
-        let parts: Option<(&str, &str)> = text.split_once(sign);
-        parts.filter(|(library, rest)| !library.is_empty() && !rest.is_empty())
-    };
-    if let Some((library, folder)) = split('=') {
-        return Ok(build(library, None, Some(folder)));
-    }
-    if let Some((library, version)) = split('@') {
-        return Ok(build(library, Some(version), None));
-    }
-    if text.starts_with("tls-") {
-        return Ok(Subject::Program(text.to_owned()));
-    }
-    Err(
-        "expected a local tree such as rustls=../rustls, a version such as rustls@0.23.40, or a \
-         program such as tls-openssl"
-            .to_owned(),
-    )
-}
-
-/// Gives both sides what they need to be built beside each other: a provider where the library has
-/// several, and local trees a name.
-pub fn completed(
-    sides: [Subject; 2],
-    provider: Option<&str>,
-    libraries: &Libraries,
-) -> [Subject; 2] {
-    let trees = sides.each_ref().map(|side| match side {
-        Subject::Build(Build {
-            source: Some(source),
-            name: None,
-            ..
-        }) => Some(PathBuf::from(source)),
-        _ => None,
-    });
-    let names = match &trees {
-        [Some(a), Some(b)] => names([a, b]).map(Some),
-        [a, b] => [a, b].map(|tree| tree.as_deref().map(|it| commit(it).unwrap_or(folder(it)))),
-    };
-    let mut names = names.into_iter();
-    sides.map(|side| {
-        let name = names.next().flatten();
-        match side {
-            Subject::Build(build) => Subject::Build(Build {
-                provider: build
-                    .provider
-                    .clone()
-                    .or_else(|| provider.map(str::to_owned))
-                    .or_else(|| first_provider(&build.library, libraries)),
-                name: build.name.clone().or(name),
-                ..build
-            }),
-            program @ Subject::Program(_) => program,
-        }
-    })
-}
-
-/// The provider of the first program of a library, where its programs have one.
-fn first_provider(library: &str, libraries: &Libraries) -> Option<String> {
-    let library = libraries.iter().find(|it| it.id == library)?;
-    let prefix = format!("tls-{}-", library.id);
-    let first = library.programs.first()?;
-    first.strip_prefix(&prefix).map(str::to_owned)
-}
-
-/// Two names that differ: the commits, else the folders, else `a` and `b`.
-fn names([a, b]: [&Path; 2]) -> [String; 2] {
-    let differ = |names: &[String; 2]| names[0] != names[1];
-    let commits = commit(a).zip(commit(b)).map(|(a, b)| [a, b]);
-    let folders = [folder(a), folder(b)];
-    commits
-        .filter(differ)
-        .or_else(|| Some(folders).filter(differ))
-        .unwrap_or_else(|| ["a", "b"].map(str::to_owned))
-}
-
-/// The commit that is checked out in a tree, if nothing else is in it.
-fn commit(tree: &Path) -> Option<String> {
-    let is_top = tree.join(".git").exists();
-    let commit = is_top.then(|| implementations::commit(tree)).flatten()?;
-    (!commit.ends_with("-dirty")).then(|| commit.chars().take(COMMIT).collect())
-}
-
-/// The name of a folder, as a part of an id.
-fn folder(tree: &Path) -> String {
-    let name = tree.canonicalize().unwrap_or_else(|_| tree.to_owned());
-    let name = name.file_name().unwrap_or_default().to_string_lossy();
-    format!("tree-{}", slug(&name))
-}
-
 /// A row of the comparison: one scenario, in instructions per unit of work.
 #[derive(Clone, Debug)]
 pub struct Row {
     pub scenario: Scenario,
-    pub unit: String,
+    pub unit: Unit,
     /// Absent: the build does not support the scenario.
     pub counts: [Option<f64>; 2],
 }
@@ -230,11 +115,10 @@ impl Comparison {
     }
 
     fn cells(&self, row: &Row) -> [String; 5] {
-        let count = |it: Option<f64>| it.map_or("–".to_owned(), medians::figure);
         [
             format!("{} ({})", row.scenario.name(), row.unit),
-            count(row.counts[0]),
-            count(row.counts[1]),
+            cell(row.counts[0]),
+            cell(row.counts[1]),
             row.change().map_or("–".to_owned(), signed_percent),
             row.verdict(self.bound).text().to_owned(),
         ]
@@ -261,13 +145,13 @@ impl Comparison {
         let heading = ["scenario (unit)", "A", "B", "B over A", "B takes"];
         let mut table = vec![heading.map(str::to_owned).to_vec()];
         table.extend(self.rows.iter().map(|row| self.cells(row).to_vec()));
-        medians::aligned(&mut text, &table, 1, dim);
+        aligned(&mut text, &table, 1, dim);
         for (row, functions) in &self.functions {
             let name = row.scenario.name();
             let _ = writeln!(text, "\n{bold}{name}: functions that differ most{bold:#}");
             let mut table = vec![["", "A", "B", "B less A"].map(str::to_owned).to_vec()];
             table.extend(functions.iter().map(|it| function(it).to_vec()));
-            medians::aligned(&mut text, &table, 1, dim);
+            aligned(&mut text, &table, 1, dim);
         }
         let _ = writeln!(text, "\n{}", self.sentence());
         text
@@ -308,13 +192,8 @@ impl Comparison {
 /// The cells of a function: its name, A, B, and B less A.
 fn function(it: &Function) -> [String; 4] {
     let sign = if it.change() > 0.0 { "+" } else { "−" };
-    let change = format!("{sign}{}", medians::figure(it.change().abs()));
-    [
-        it.name.clone(),
-        medians::figure(it.a),
-        medians::figure(it.b),
-        change,
-    ]
+    let change = format!("{sign}{}", figure(it.change().abs()));
+    [it.name.clone(), figure(it.a), figure(it.b), change]
 }
 
 fn percent(share: f64) -> String {
@@ -328,9 +207,6 @@ fn signed_percent(share: f64) -> String {
 }
 
 /// Checks a bound before anything is built.
-///
-/// # Errors
-/// It is smaller than what counts of one build differ by.
 pub fn check_bound(bound: f64) -> Result<()> {
     ensure!(
         bound >= SMALLEST_BOUND,
@@ -343,18 +219,20 @@ pub fn check_bound(bound: f64) -> Result<()> {
 
 /// Compares the two implementations of the finished run that an order made, on a host with so many
 /// cores. Profiles are written into its folder.
-///
-/// # Errors
-/// The run is not of two implementations, or a profile cannot be made.
 pub fn compare(order: &Order, bound: f64, cores: Option<u32>) -> Result<Comparison> {
-    let (run, records) = medians::finished(&order.out)?;
+    let (run, rows) = finished(&order.out)?;
     let counter = run.counter.context("the run has no counts")?;
     let Ok([a, b]) = <[_; 2]>::try_from(run.implementations) else {
         bail!("one of the two builds failed; the log is named above");
     };
     let compilers = [&a, &b].map(compilers);
     let ids = [a.id, b.id];
-    let rows = rows(&records, &ids);
+    let rows = rows.into_iter().map(|row| Row {
+        counts: ids.each_ref().map(|id| row.median(id)),
+        scenario: row.scenario,
+        unit: row.unit,
+    });
+    let rows: Vec<Row> = rows.collect();
     let mut explained: Vec<&Row> = rows
         .iter()
         .filter(|row| matches!(row.verdict(bound), Verdict::More | Verdict::Fewer))
@@ -393,7 +271,7 @@ fn compilers(of: &Implementation) -> String {
 /// The programs of both builds, which are there.
 fn programs(order: &Order, cores: Option<u32>) -> Result<[Program; 2]> {
     let mut suite = order.read(cores)?.suite;
-    let ready = implementations::prepare(&mut suite, &order.places, LayoutKind::Shifted)?;
+    let ready = implementations::prepare(&mut suite, &order.places)?;
     let programs = ready.programs.try_into();
     programs.map_err(|_| anyhow!("expected the programs of two builds"))
 }
@@ -423,45 +301,150 @@ fn explain(
     Ok(functions::differences(&costs(a)?, &costs(b)?))
 }
 
-/// The rows of a run, in the order of its first round: the mean of the rounds.
-fn rows(records: &[Record], ids: &[String; 2]) -> Vec<Row> {
-    let mut rows: Vec<(Row, [Vec<f64>; 2])> = Vec::new();
-    for record in records {
-        let Record::Measurement(Measurement {
-            scenario,
-            implementation,
-            observations,
-            ..
-        }) = record
-        else {
-            continue;
-        };
-        let counts = |it: &&Observation| it.metric == Metric::INSTRUCTIONS;
-        let of = ids.iter().position(|id| id == implementation);
-        let Some((of, found)) = of.zip(observations.iter().find(counts)) else {
-            continue;
-        };
-        let known = rows.iter().position(|(row, _)| row.scenario == *scenario);
-        let index = known.unwrap_or_else(|| {
-            let row = Row {
-                scenario: scenario.clone(),
-                unit: found.unit.to_string(),
-                counts: [None, None],
-            };
-            rows.push((row, [Vec::new(), Vec::new()]));
-            rows.len() - 1
-        });
-        rows[index].1[of].push(found.value);
-    }
-    let mean =
-        |all: &Vec<f64>| (!all.is_empty()).then(|| all.iter().sum::<f64>() / all.len() as f64);
-    rows.into_iter()
-        .map(|(row, counts)| Row {
-            counts: counts.each_ref().map(mean),
-            ..row
-        })
-        .collect()
-}
-
 #[cfg(test)]
-mod tests;
+mod tests {
+    use anstream::adapter::strip_str;
+
+    use tls_harness::request::Counter;
+
+    use super::*;
+
+    fn row(a: Option<f64>, b: Option<f64>) -> Row {
+        let scenario = r#"{"operation":"handshake","protocol":"1.3","certificate":"rsa-2048",
+                "key_exchange":"X25519","resumption":"none","side":"server"}"#;
+        Row {
+            scenario: serde_json::from_str(scenario).unwrap(),
+            unit: Unit::new("instructions/handshake"),
+            counts: [a, b],
+        }
+    }
+
+    #[test]
+    fn a_difference_is_shown_from_the_bound_on() {
+        // These quotients are exact.
+        for (b, verdict) in [
+            (1250.0, Verdict::More),
+            (1249.0, Verdict::NoDifference),
+            (751.0, Verdict::NoDifference),
+            (750.0, Verdict::Fewer),
+        ] {
+            assert_eq!(row(Some(1000.0), Some(b)).verdict(0.25), verdict, "{b}");
+        }
+        for [a, b] in [[Some(1.0), None], [None, Some(1.0)], [Some(0.0), Some(1.0)]] {
+            assert_eq!(row(a, b).verdict(0.01), Verdict::Absent);
+        }
+        assert!(check_bound(0.002).is_ok());
+        let error = check_bound(0.001).unwrap_err().to_string();
+        assert!(
+            error.starts_with("--bound 0.1%: expected at least 0.2%"),
+            "{error}"
+        );
+    }
+
+    fn comparison(rows: Vec<Row>) -> Comparison {
+        let function = Function {
+            name: "a|b`c".to_owned(),
+            a: 1000.0,
+            b: 31_000.0,
+        };
+        Comparison {
+            ids: ["rustls-base", "rustls-head"].map(str::to_owned),
+            bound: 0.01,
+            counter: RunCounter {
+                name: Counter::Callgrind,
+                version: "3.19.0".to_owned(),
+                processor: Some("amd64-avx2".to_owned()),
+            },
+            compilers: ["rustc 1.95.0, gcc 12.2.0", "rustc 1.95.0, clang 14.0.6"]
+                .map(str::to_owned),
+            functions: vec![(rows[0].clone(), vec![function])],
+            rows,
+        }
+    }
+
+    #[test]
+    fn a_comparison_prints_each_row_with_its_verdict() {
+        let rows = vec![row(Some(1e6), Some(1.03e6)), row(Some(2e6), None)];
+        let all = comparison(rows);
+        let text = strip_str(&all.to_text()).to_string();
+        let expected = "\
+instructions, counted by callgrind 3.19.0 on amd64-avx2
+  A  rustls-base
+     rustc 1.95.0, gcc 12.2.0
+  B  rustls-head
+     rustc 1.95.0, clang 14.0.6
+scenario (unit)                                                                A          B  B over A       B takes
+TLS 1.3 full handshake, RSA-2048, X25519, server (instructions/handshake)  1,000,000  1,030,000    +3.00%          more
+TLS 1.3 full handshake, RSA-2048, X25519, server (instructions/handshake)  2,000,000          –         –  not compared
+
+TLS 1.3 full handshake, RSA-2048, X25519, server: functions that differ most
+           A       B  B less A
+a|b`c  1,000  31,000   +30,000
+
+2 rows: more instructions in 1, fewer in 0, no difference of 1% or more in 0, not compared 1
+";
+        let plain = |text: &str| -> Vec<String> {
+            let words = |line: &str| line.split_whitespace().collect::<Vec<_>>().join(" ");
+            text.lines().map(words).collect()
+        };
+        assert_eq!(plain(&text), plain(expected));
+        assert!(all.is_more());
+        assert!(!comparison(vec![row(Some(1e6), Some(0.5e6))]).is_more());
+    }
+
+    #[test]
+    fn markdown_has_the_answer_first_and_no_broken_table() {
+        let text = comparison(vec![row(Some(1e6), Some(1.03e6))]).to_markdown();
+        assert!(
+            text.starts_with("**1 row: more instructions in 1, "),
+            "{text}"
+        );
+        assert!(
+            text.contains("- B: `rustls-head` (rustc 1.95.0, clang 14.0.6)\n"),
+            "{text}"
+        );
+        assert!(
+            text.contains("| 1,000,000 | 1,030,000 | +3.00% | more |\n"),
+            "{text}"
+        );
+        assert!(
+            text.contains("| `a\\|b'c` | 1,000 | 31,000 | +30,000 |\n"),
+            "{text}"
+        );
+    }
+
+    #[test]
+    fn fewer_instructions_have_a_minus_and_equal_ones_a_plus() {
+        assert_eq!(signed_percent(-0.0314), "−3.14%");
+        assert_eq!(signed_percent(0.0), "+0.00%");
+        assert_eq!(signed_percent(0.5), "+50.00%");
+        assert_eq!([0.0125, 0.1, 1.0].map(percent), ["1.25%", "10%", "100%"]);
+        let of = |a, b| {
+            let name = String::new();
+            function(&Function { name, a, b })
+        };
+        let [_, a, b, change] = of(31_000.0, 1000.0);
+        assert_eq!([a, b, change], ["31,000", "1,000", "−30,000"]);
+        assert_eq!(of(0.0, 500.0)[3], "+500");
+        let all = comparison(vec![row(Some(2e6), Some(1e6)), row(Some(1e6), Some(1e6))]);
+        let sentence = all.sentence();
+        assert_eq!(
+            sentence,
+            "2 rows: more instructions in 0, fewer in 1, no difference of 1% or more in 1"
+        );
+        assert!(all.to_text().contains("−50.00%"));
+    }
+
+    #[test]
+    fn a_program_is_named_with_the_compilers_that_it_states() {
+        let of = |rust: Option<&str>, c: Option<&str>| {
+            compilers(&Implementation {
+                rust_compiler: rust.map(str::to_owned),
+                c_compiler: c.map(str::to_owned),
+                ..Implementation::new("rustls", "1.0").unwrap()
+            })
+        };
+        assert_eq!(of(Some("rustc 1"), Some("gcc 2")), "rustc 1, gcc 2");
+        assert_eq!(of(None, Some("gcc 2")), "gcc 2");
+    }
+}

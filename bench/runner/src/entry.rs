@@ -67,10 +67,6 @@ pub struct Entry {
 impl Entry {
     /// The scenarios on a host with this many cores; those that differ only in threads are
     /// adjacent.
-    ///
-    /// # Errors
-    ///
-    /// `threads` depends on the number of cores, which is unknown.
     pub fn scenarios(&self, cores: Option<u32>) -> Result<Vec<Scenario>> {
         let mut counts = Vec::new();
         for threads in &self.threads {
@@ -97,10 +93,6 @@ pub struct Wrong {
 
 impl Entry {
     /// Parses an entry.
-    ///
-    /// # Errors
-    ///
-    /// A field is unknown, missing or has an invalid value.
     pub fn read(mut table: Table) -> Result<Self, Wrong> {
         let wrong = |field: &str, message: String| Wrong {
             field: Some(field.to_owned()),

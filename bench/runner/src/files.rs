@@ -1,10 +1,11 @@
-//! Writes files atomically.
+//! Writes files atomically, and computes checksums.
 
 use std::fs::{self, File};
 use std::io::Write as _;
 use std::path::Path;
 
 use anyhow::{Context, Result};
+use sha2::{Digest as _, Sha256};
 
 /// Writes and flushes a temporary file, then renames it to `path`.
 pub fn replace(path: &Path, bytes: &[u8]) -> Result<()> {
@@ -21,4 +22,12 @@ pub fn replace(path: &Path, bytes: &[u8]) -> Result<()> {
         }
     };
     write().with_context(|| path.display().to_string())
+}
+
+pub fn sha256(bytes: impl AsRef<[u8]>) -> String {
+    hex(&Sha256::digest(bytes))
+}
+
+pub fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }

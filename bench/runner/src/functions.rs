@@ -27,9 +27,6 @@ impl Function {
 pub type Costs = BTreeMap<String, f64>;
 
 /// The functions of a profile, with the amount of work that it covers.
-///
-/// # Errors
-/// `callgrind_annotate`, which comes with valgrind, failed, or its output is not as expected.
 pub fn costs(profile: &Path, work: f64) -> Result<Costs> {
     let output = Command::new("callgrind_annotate")
         .args(["--threshold=100", "--auto=no", "--show-percs=no"])

@@ -6,12 +6,13 @@ use std::process::Command;
 
 use crate::layouts::Layouts;
 use crate::libraries::{Libraries, Library};
-use crate::lines::nearest;
-use crate::manifest::{LayoutKind, RunLayout};
-use crate::matrix::{Build, Built, Installed, Matrix, Subject, differences};
+use crate::lines::suggestion;
+use crate::listed::{Build, Listed};
+use crate::manifest::{LayoutKind, RunLayout, RunWarning};
+use crate::matrix::{Built, Installed, Matrix, differences, in_layout};
 use crate::program::Program;
 use crate::suite::{Suite, SuiteFile};
-use crate::warnings::Warning;
+use crate::warnings;
 use crate::words::counted;
 use anyhow::{Context as _, Result, anyhow, bail, ensure};
 use tls_harness::implementation::Implementation;
@@ -28,6 +29,18 @@ pub struct Places {
     pub layouts: PathBuf,
 }
 
+impl Places {
+    /// The builds of suites, each linked in this number of layouts.
+    fn matrix(&self, layouts: u32) -> Result<Matrix> {
+        Matrix::new(&self.bench, &self.cache, layouts)
+    }
+
+    /// The programs of the workspaces in this number of layouts.
+    pub fn linked(&self, layouts: u32) -> Layouts {
+        Layouts::new(self.layouts.join(format!("shifted-{layouts}")), layouts)
+    }
+}
+
 /// The implementations to measure, in the order of the suite.
 pub struct Ready {
     pub programs: Vec<Program>,
@@ -37,7 +50,7 @@ pub struct Ready {
     pub layouts: Vec<RunLayout>,
     pub locks: Vec<Lock>,
     /// A warning for each failed build, which is not measured.
-    pub warnings: Vec<Warning>,
+    pub warnings: Vec<RunWarning>,
 }
 
 impl Ready {
@@ -58,47 +71,32 @@ pub struct Lock {
 }
 
 /// Checks before any build that every implementation of a suite can be built or exists.
-///
-/// # Errors
-///
-/// A program belongs to no library, a build is impossible, or two builds have the same id. Names
-/// file and line.
 pub fn check(file: &SuiteFile, places: &Places, libraries: &Libraries) -> Result<()> {
-    let suite = &file.suite;
-    let matrix = suite
-        .builds()
-        .next()
-        .map(|_| Matrix::new(&places.bench, &places.cache));
-    let matrix = matrix.transpose()?;
-    let all = suite.implementations.iter().zip(&file.places);
-    let mut known: Vec<(&Subject, Option<Implementation>)> = Vec::new();
-    for (subject, place) in all {
-        let found = match subject {
-            Subject::Program(name) => program(name, places, libraries),
-            Subject::Build(build) => {
-                let checked = matrix.as_ref().map(|it| it.check(build)).transpose();
-                checked.map(|_| None)
-            }
+    let all = file.suite.implementations.iter().zip(&file.places);
+    let mut known: Vec<(&Listed, Option<Implementation>)> = Vec::new();
+    for (listed, place) in all {
+        let found = match listed {
+            Listed::Program(name) => program(name, places, libraries),
+            Listed::Build(build) => places
+                .matrix(1)
+                .and_then(|it| it.check(build))
+                .map(|()| None),
         };
         let found = found.map_err(|error| anyhow!("{place}: {error:#}"))?;
         if let Some((other, _)) = known.iter().find(|(other, described)| {
-            *other != subject && have_one_id((other, described.as_ref()), (subject, found.as_ref()))
+            *other != listed && have_one_id((other, described.as_ref()), (listed, found.as_ref()))
         }) {
             bail!(
-                "{place}: found {subject}, which has the id of {other}, expected builds with ids of \
+                "{place}: found {listed}, which has the id of {other}, expected builds with ids of \
                  their own: give one a name, such as name = \"head\", or measure it in another run"
             );
         }
-        known.push((subject, found));
+        known.push((listed, found));
     }
     Ok(())
 }
 
 /// The description that a program gives of itself.
-///
-/// # Errors
-///
-/// The program does not exist; names the command that builds it.
 pub fn described(name: &str, places: &Places, libraries: &Libraries) -> Result<Implementation> {
     let program = Program::describe(&places.programs, name, libraries.of_program(name))?;
     Ok(program.implementation)
@@ -111,11 +109,10 @@ fn program(name: &str, places: &Places, libraries: &Libraries) -> Result<Option<
     }
     if libraries.of_program(name).is_none() {
         let programs: Vec<_> = libraries.programs().collect();
-        let near = nearest(name, programs.iter().copied());
         bail!(
             "found the program \"{name}\", expected one of {}{}",
             programs.join(", "),
-            near.map_or(String::new(), |it| format!(": did you mean \"{it}\"?"))
+            suggestion(name, programs.iter().copied())
         );
     }
     Ok(None)
@@ -124,13 +121,13 @@ fn program(name: &str, places: &Places, libraries: &Libraries) -> Result<Option<
 /// Whether two implementations have the same id: builds with one name, or a program and a build of
 /// the same version and settings.
 fn have_one_id(
-    (left, described): (&Subject, Option<&Implementation>),
-    (right, other): (&Subject, Option<&Implementation>),
+    (left, described): (&Listed, Option<&Implementation>),
+    (right, other): (&Listed, Option<&Implementation>),
 ) -> bool {
     match (left, described, right, other) {
-        (Subject::Build(left), _, Subject::Build(right), _) => left.name() == right.name(),
-        (Subject::Build(build), _, _, Some(program))
-        | (_, Some(program), Subject::Build(build), _) => build.is_as(program),
+        (Listed::Build(left), _, Listed::Build(right), _) => left.name() == right.name(),
+        (Listed::Build(build), _, _, Some(program))
+        | (_, Some(program), Listed::Build(build), _) => build.is_as(program),
         _ => false,
     }
 }
@@ -138,12 +135,8 @@ fn have_one_id(
 /// Prepares all implementations of a suite. A failed build is removed from the suite, with a
 /// warning. A program that is listed again becomes another implementation, with the build
 /// `repeat-2`, `repeat-3`, …
-///
-/// # Errors
-///
-/// No implementation is left, a program does not exist, or one differs from the suite's entry.
-pub fn prepare(suite: &mut Suite, places: &Places, kind: LayoutKind) -> Result<Ready> {
-    let several = (suite.layouts > 1).then(|| Layouts::new(&places.layouts, kind, suite.layouts));
+pub fn prepare(suite: &mut Suite, places: &Places) -> Result<Ready> {
+    let several = (suite.layouts > 1).then(|| places.linked(suite.layouts));
     let programs = match &several {
         Some(layouts) => layouts.check(suite)?,
         None => places.programs.clone(),
@@ -156,36 +149,34 @@ pub fn prepare(suite: &mut Suite, places: &Places, kind: LayoutKind) -> Result<R
         warnings: Vec::new(),
     };
     let libraries = Libraries::read(&places.bench)?;
-    let mut subjects: Vec<Subject> = Vec::new();
+    let mut measured: Vec<Listed> = Vec::new();
     let builds = build_all(suite, places)?;
-    for (subject, built) in suite.implementations.iter().zip(builds) {
-        let (mut program, built) = match (subject, built) {
-            (Subject::Program(name), _) => {
+    for (listed, built) in suite.implementations.iter().zip(builds) {
+        let (mut program, built) = match (listed, built) {
+            (Listed::Program(name), _) => {
                 let library = libraries.of_program(name);
                 (Program::describe(&programs, name, library)?, None)
             }
-            (Subject::Build(_), None) => bail!("{subject} was not built"),
-            (Subject::Build(_), Some(Err(reason))) => {
-                ready.warnings.push(Warning::FailedBuild {
-                    implementation: subject.to_string(),
-                    reason,
-                });
+            (Listed::Build(_), None) => bail!("{listed} was not built"),
+            (Listed::Build(_), Some(Err(reason))) => {
+                let warning = warnings::failed_build(&listed.to_string(), &reason);
+                ready.warnings.push(warning);
                 continue;
             }
-            (Subject::Build(build), Some(Ok(built))) => {
+            (Listed::Build(build), Some(Ok(built))) => {
                 let path = built.program.clone();
-                let program = Program::describe_at(path, &subject.to_string(), build.variables())?;
+                let program = Program::describe_at(path, &listed.to_string(), build.variables())?;
                 let found = &program.implementation;
                 let differences = differences(build, &built.compilers, found);
                 ensure!(
                     differences.is_empty(),
-                    "{subject} differs from its entry in the suite: {}",
+                    "{listed} differs from its entry in the suite: {}",
                     differences.join("; ")
                 );
                 (labelled(program, build, &built), Some(built))
             }
         };
-        let times = subjects.iter().filter(|other| *other == subject).count() + 1;
+        let times = measured.iter().filter(|other| *other == listed).count() + 1;
         if times > 1 {
             add_label(&mut program, &format!("repeat-{times}"));
         }
@@ -195,40 +186,63 @@ pub fn prepare(suite: &mut Suite, places: &Places, kind: LayoutKind) -> Result<R
             .iter()
             .position(|other| other.implementation.id == *id)
         {
-            bail!("{} and {subject} both report the id {id}", subjects[other]);
+            bail!("{} and {listed} both report the id {id}", measured[other]);
         }
         ready
             .locks
             .extend(built.into_iter().flat_map(|it| locks(id, it)));
         ready.programs.push(program);
-        subjects.push(subject.clone());
+        measured.push(listed.clone());
     }
     ensure!(
-        !subjects.is_empty(),
+        !measured.is_empty(),
         "nothing to measure: every build failed"
     );
-    suite.implementations = subjects;
+    suite.implementations = measured;
     if let Some(layouts) = several {
-        ready.others = layouts.of(&suite.implementations, &ready.programs)?;
-        ready.layouts = layouts.recorded(&ready);
+        for layout in 1..suite.layouts {
+            let all = suite.implementations.iter().zip(&ready.programs);
+            let linked = all.map(|(listed, own)| {
+                own.linked_as(match listed {
+                    Listed::Program(name) => layouts.program(layout, name),
+                    Listed::Build(_) => in_layout(own.path(), layout),
+                })
+            });
+            ready.others.push(linked.collect::<Result<_>>()?);
+        }
+        let recorded = (0..suite.layouts).map(|layout| recorded(layout, ready.linked(layout)));
+        ready.layouts = recorded.collect();
     }
     Ok(ready)
+}
+
+/// A layout as `run.toml` records it.
+fn recorded(number: u32, programs: &[Program]) -> RunLayout {
+    let checksum = |program: &Program| {
+        let it = &program.implementation;
+        Some((it.id.clone(), it.binary_sha256.clone()?))
+    };
+    RunLayout {
+        number,
+        kind: match number {
+            0 => LayoutKind::Own,
+            _ => LayoutKind::Shifted,
+        },
+        seed: (number > 0).then(|| number.into()),
+        programs: programs.iter().filter_map(checksum).collect(),
+    }
 }
 
 /// A finished build, or the reason for its failure.
 type Outcome = std::result::Result<Built, String>;
 
-/// Makes all builds of a suite; returns the outcome for each subject that is a build.
-///
-/// # Errors
-///
-/// A compiler is missing, or a build is invalid.
+/// Makes all builds of a suite; returns the outcome for each implementation that is a build.
 pub fn build_all(suite: &Suite, places: &Places) -> Result<Vec<Option<Outcome>>> {
     let builds: Vec<&Build> = suite.builds().collect();
     if builds.is_empty() {
         return Ok(suite.implementations.iter().map(|_| None).collect());
     }
-    let matrix = Matrix::new(&places.bench, &places.cache)?.with_layouts(suite.layouts);
+    let matrix = places.matrix(suite.layouts)?;
     // Reports errors of the suite and missing compilers before any build starts.
     for build in &builds {
         matrix.is_built(build)?;
@@ -237,12 +251,12 @@ pub fn build_all(suite: &Suite, places: &Places) -> Result<Vec<Option<Outcome>>>
     suite
         .implementations
         .iter()
-        .map(|subject| {
-            let Subject::Build(build) = subject else {
+        .map(|listed| {
+            let Listed::Build(build) = listed else {
                 return Ok(None);
             };
             number += 1;
-            let say = |text: &str| eprintln!("{subject} ({number} of {}): {text}", builds.len());
+            let say = |text: &str| eprintln!("{listed} ({number} of {}): {text}", builds.len());
             let built = matrix.build(build, say);
             Ok(Some(built.map_err(|error| {
                 say(&format!("{error:#}"));
@@ -253,12 +267,8 @@ pub fn build_all(suite: &Suite, places: &Places) -> Result<Vec<Option<Outcome>>>
 }
 
 /// Records the packages of a suite's builds in `bench/matrix.lock`.
-///
-/// # Errors
-///
-/// Cargo finds no packages for a build.
 pub fn record(suite: &Suite, places: &Places) -> Result<()> {
-    let matrix = Matrix::new(&places.bench, &places.cache)?;
+    let matrix = places.matrix(1)?;
     for build in suite.builds() {
         let name = build.name();
         let new = matrix.record(build).with_context(|| name.clone())?;
@@ -267,27 +277,21 @@ pub fn record(suite: &Suite, places: &Places) -> Result<()> {
     Ok(())
 }
 
-/// Whether a subject is built; a build, in each of `layouts` layouts.
-///
-/// # Errors
-///
-/// It cannot be built on this host.
-pub fn is_there(subject: &Subject, places: &Places, layouts: u32) -> Result<bool> {
-    match subject {
-        Subject::Program(name) => Ok(places.programs.join(name).exists()),
-        Subject::Build(build) => Matrix::new(&places.bench, &places.cache)?
-            .with_layouts(layouts)
-            .is_built(build),
+/// Whether an implementation is built; a build, in each of `layouts` layouts.
+pub fn is_there(listed: &Listed, places: &Places, layouts: u32) -> Result<bool> {
+    match listed {
+        Listed::Program(name) => Ok(places.programs.join(name).exists()),
+        Listed::Build(build) => places.matrix(layouts)?.is_built(build),
     }
 }
 
-/// The state of a subject as text.
-pub fn state(subject: &Subject, places: &Places, layouts: u32) -> String {
+/// The state of an implementation as text.
+pub fn state(listed: &Listed, places: &Places, layouts: u32) -> String {
     let libraries = Libraries::read(&places.bench).ok();
-    match (is_there(subject, places, layouts), subject) {
+    match (is_there(listed, places, layouts), listed) {
         (Ok(true), _) => "built".to_owned(),
-        (Ok(false), Subject::Build(_)) => "not built yet: run builds it".to_owned(),
-        (Ok(false), Subject::Program(name)) => {
+        (Ok(false), Listed::Build(_)) => "not built yet: run builds it".to_owned(),
+        (Ok(false), Listed::Program(name)) => {
             let library = libraries.as_ref().and_then(|it| it.of_program(name));
             let make = library.map_or("make libraries", Library::make);
             format!("not built yet: {make}")
@@ -297,12 +301,8 @@ pub fn state(subject: &Subject, places: &Places, layouts: u32) -> String {
 }
 
 /// Runs the conformance tests for the first and the last build of each library in a suite.
-///
-/// # Errors
-///
-/// A test failed; names all failures.
 pub fn test(suite: &Suite, places: &Places) -> Result<()> {
-    let matrix = Matrix::new(&places.bench, &places.cache)?;
+    let matrix = places.matrix(1)?;
     let mut failed = Vec::new();
     for build in ends(&suite.builds().collect::<Vec<_>>()) {
         let name = build.name();

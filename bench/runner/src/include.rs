@@ -35,10 +35,6 @@ struct Shared {
 
 impl Include {
     /// Reads the file from `folder`; returns its lines and the tables of its scenarios.
-    ///
-    /// # Errors
-    ///
-    /// It cannot be read, or no scenario has a field that must be replaced.
     pub fn read(&self, folder: &Path) -> Result<(Lines, Vec<Table>)> {
         let unchanged = Table::new();
         let (file, fields) = match self {

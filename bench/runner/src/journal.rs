@@ -11,7 +11,7 @@ use rustix::fs::{FlockOperation, flock};
 use sha2::{Digest as _, Sha256};
 use tls_harness::record::Record;
 
-use crate::suite::hex;
+use crate::files::{hex, sha256};
 
 /// Storage of the journal: a file, or in tests an object that fails.
 pub trait Store {
@@ -93,22 +93,14 @@ impl Journal {
     }
 
     /// Reads the journal again: it must contain exactly the appended bytes.
-    ///
-    /// # Errors
-    ///
-    /// Another program changed it.
     pub fn verify(&self) -> Result<()> {
         let path = &self.store.path;
         let bytes = fs::read(path).with_context(|| path.display().to_string())?;
-        self.is_unchanged(&hex(&Sha256::digest(bytes)))
+        self.is_unchanged(&sha256(&bytes))
             .with_context(|| path.display().to_string())
     }
 
     /// Compares a checksum of the journal with that of the appended bytes.
-    ///
-    /// # Errors
-    ///
-    /// They differ.
     pub fn is_unchanged(&self, sha256: &str) -> Result<()> {
         let expected = hex(&self.digest.clone().finalize());
         ensure!(
@@ -324,7 +316,7 @@ mod tests {
         assert!(said[0].contains("disk is full (11 bytes"), "{said:?}");
         assert_eq!(journal.store.bytes, b"0123456789\nabcdefghij\n");
         assert_eq!(journal.length, 22);
-        let digest = hex(&Sha256::digest(&journal.store.bytes));
+        let digest = sha256(&journal.store.bytes);
         assert_eq!(hex(&journal.digest.finalize()), digest);
     }
 

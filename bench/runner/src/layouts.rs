@@ -1,258 +1,204 @@
 //! Links programs several times from the same objects. The position of code changes a figure by
-//! some per cent (`docs/bench-host.md`), so the sessions of a run may use several layouts.
+//! some per cent (`docs/bench-host.md`), so the sessions of a run may use several layouts: the
+//! linker's own order, and the same order behind padding.
 
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
 use std::fs;
+use std::io::ErrorKind;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context, Result, bail, ensure};
-use serde::Deserialize;
-use tls_harness::implementation::Linkage;
+use rand::{RngExt as _, SeedableRng as _};
+use rand_chacha::ChaCha8Rng;
 
-use crate::implementations::{Places, Ready};
 use crate::libraries::Libraries;
-use crate::linker::{Linker, WRAPPER, forget};
-use crate::manifest::{LayoutKind, RunLayout};
-use crate::matrix::{self, Subject};
-use crate::metadata::metadata;
-use crate::program::Program;
 use crate::suite::Suite;
 
-mod shared;
+/// Unit of padding: compilers align functions to it.
+const STEP: u64 = 16;
 
-/// The layouts of one kind: a numbered folder for each, with its programs.
+/// Largest padding: it covers all sets of the first-level cache, and several pages.
+const MOST_PADDING: u64 = 64 << 10;
+
+/// The compiler of the packages of a workspace: the script beside it links the programs.
+const RUSTC: &str = r#"#!/bin/sh
+case "$CARGO_BIN_NAME" in
+"") exec "$@" ;;
+*) exec "$@" -C linker="$(dirname "$0")/cc" ;;
+esac
+"#;
+
+/// The scripts in a folder that Cargo uses as compiler and linker, and the programs that they link:
+/// a numbered folder for each layout.
 pub struct Layouts {
     folder: PathBuf,
-    /// Kind and number of layouts.
-    name: String,
-    kind: LayoutKind,
     count: u32,
 }
 
-/// The output of cargo metadata.
-#[derive(Deserialize)]
-struct Metadata {
-    packages: Vec<Package>,
-}
-
-#[derive(Deserialize)]
-struct Package {
-    targets: Vec<Target>,
-}
-
-#[derive(Deserialize)]
-struct Target {
-    name: String,
-    kind: Vec<String>,
-}
-
 impl Layouts {
-    /// `folder`: the parent folder of all layouts.
-    pub fn new(folder: &Path, kind: LayoutKind, count: u32) -> Self {
-        let name = format!("{kind}-{count}");
-        Self {
-            folder: folder.join(&name),
-            name,
-            kind,
-            count,
-        }
+    /// The path of `folder` becomes part of symbol names, so it is always the same one.
+    pub fn new(folder: PathBuf, count: u32) -> Self {
+        Self { folder, count }
     }
 
-    fn linker(&self) -> Linker {
-        Linker::new(self.folder.clone(), self.count)
+    pub fn program(&self, layout: u32, name: &str) -> PathBuf {
+        self.folder.join(layout.to_string()).join(name)
     }
 
-    /// The folder of the programs in the linker's own order.
-    ///
-    /// # Errors
-    ///
-    /// A program is not linked in each layout, or a build cannot be linked in layouts of the kind.
+    /// The first missing program.
+    fn missing(&self, names: &[&str]) -> Option<PathBuf> {
+        (0..self.count)
+            .flat_map(|layout| names.iter().map(move |name| self.program(layout, name)))
+            .find(|path| !path.exists())
+    }
+
+    /// The folder of the programs in the linker's own order. Each must be linked in each layout.
     pub fn check(&self, suite: &Suite) -> Result<PathBuf> {
-        self.suits_builds(suite)?;
-        if let Some(path) = self.linker().missing(&names(suite)) {
+        if let Some(path) = self.missing(&suite.programs()) {
             bail!(
-                "there is no {}; link it: tlsbench build --suite {}.toml --layouts {} \
-                 --layout-kind {}",
+                "there is no {}; link it: tlsbench build --suite {}.toml --layouts {}",
                 path.display(),
                 suite.name,
-                self.count,
-                self.kind
+                self.count
             );
         }
         Ok(self.folder.join("0"))
     }
 
-    /// Builds of the matrix have shifted layouts only.
-    fn suits_builds(&self, suite: &Suite) -> Result<()> {
-        let Some(build) = suite.builds().next() else {
-            return Ok(());
-        };
-        ensure!(
-            self.kind == LayoutKind::Shifted,
-            "{}: found the layout {}, expected shifted: builds of the matrix have no others",
-            build.name(),
-            self.kind
+    /// Removes a program in each layout, so that none of another build is taken for it.
+    pub fn clear(&self, name: &str) -> Result<()> {
+        (0..self.count).try_for_each(|layout| remove(&self.program(layout, name)))
+    }
+
+    /// Writes the scripts. Returns the variable with which Cargo links the named programs in each
+    /// layout, also if it finds nothing else to do. `outputs`, in Cargo's target folder, receives
+    /// the path that Cargo chose for each program.
+    pub fn variable(&self, outputs: &Path, names: &[&str]) -> Result<(String, String)> {
+        fs::create_dir_all(outputs).with_context(|| outputs.display().to_string())?;
+        if self.missing(names).is_some() {
+            for name in names {
+                if let Ok(output) = fs::read_to_string(outputs.join(name)) {
+                    remove(Path::new(&output))?;
+                }
+            }
+        }
+        let mut script = format!(
+            "#!/bin/sh\nset -e\ncc \"$@\"\nhere=$(dirname \"$0\")\nprevious=\nfor argument; do\n  \
+             [ \"$previous\" = -o ] && output=$argument\n  previous=$argument\ndone\n\
+             name=$CARGO_BIN_NAME\nmkdir -p \"$here/0\"\ncp \"$output\" \"$here/0/$name\"\n\
+             printf %s \"$output\" > '{}'/\"$name\"\n",
+            outputs.display()
         );
-        Ok(())
-    }
-
-    /// The programs in layouts 1, 2, …
-    ///
-    /// # Errors
-    ///
-    /// A program does not exist, or uses no shared library in a shared layout.
-    pub fn of(&self, subjects: &[Subject], own: &[Program]) -> Result<Vec<Vec<Program>>> {
-        (1..self.count)
-            .map(|layout| {
-                let all = subjects.iter().zip(own);
-                all.map(|(subject, own)| match subject {
-                    Subject::Program(name) => self.other(layout, name, own),
-                    Subject::Build(_) => own.linked_as(matrix::in_layout(own.path(), layout)),
-                })
-                .collect()
-            })
-            .collect()
-    }
-
-    fn other(&self, layout: u32, name: &str, own: &Program) -> Result<Program> {
-        let path = self.linker().program(layout, name);
-        if self.kind == LayoutKind::Shared {
-            let described = Program::describe_at(path.clone(), name, Vec::new())?;
-            ensure!(
-                described.implementation.linkage == Some(Linkage::Shared),
-                "{}: found no shared library in the running program, expected one",
-                path.display()
+        for layout in 1..self.count {
+            let folder = self.folder.join(layout.to_string());
+            fs::create_dir_all(&folder).with_context(|| folder.display().to_string())?;
+            fs::write(folder.join("pad.s"), pad(layout.into()))?;
+            let _ = writeln!(
+                script,
+                "cc \"$here/{layout}/pad.s\" \"$@\" -o \"$here/{layout}/$name\""
             );
         }
-        own.linked_as(path)
+        let rustc = self.folder.join("rustc");
+        write_script(&rustc, RUSTC)?;
+        write_script(&self.folder.join("cc"), &script)?;
+        let rustc = rustc.display().to_string();
+        Ok(("RUSTC_WORKSPACE_WRAPPER".to_owned(), rustc))
     }
 
-    /// The layouts as `run.toml` records them.
-    pub fn recorded(&self, ready: &Ready) -> Vec<RunLayout> {
-        let of = |number: u32| RunLayout {
-            number,
-            kind: match number {
-                0 => LayoutKind::Own,
-                _ => self.kind,
-            },
-            seed: (number > 0).then(|| number.into()),
-            programs: ready
-                .linked(number)
-                .iter()
-                .filter_map(|program| {
-                    let it = &program.implementation;
-                    Some((it.id.clone(), it.binary_sha256.clone()?))
-                })
-                .collect(),
-        };
-        (0..self.count).map(of).collect()
-    }
-
-    /// Links the programs of a suite in each layout, if anything changed.
-    ///
-    /// # Errors
-    ///
-    /// A program or a build cannot be linked this way; names what is missing.
-    pub fn link(&self, suite: &Suite, places: &Places) -> Result<()> {
-        self.suits_builds(suite)?;
-        let names = names(suite);
+    /// Links the programs of a suite in each layout, if anything changed. The builds of the matrix
+    /// are linked when they are made.
+    pub fn link(&self, suite: &Suite, bench: &Path) -> Result<()> {
+        let names = suite.programs();
         if names.is_empty() {
             return Ok(());
         }
-        let bench = places.bench.canonicalize();
+        let bench = bench.canonicalize();
         let bench = bench.context("programs are linked in a checkout, at its top")?;
-        fs::create_dir_all(&self.folder).with_context(|| self.folder.display().to_string())?;
-        let folder = self.folder.canonicalize()?;
-        let outputs = bench.join("target/layouts").join(&self.name);
-        let linker = Linker::new(folder, self.count);
-        if linker.missing(&names).is_some() {
-            forget(&outputs, &names)?;
+        let libraries = Libraries::read(&bench)?;
+        let mut workspaces: BTreeMap<PathBuf, Vec<&str>> = BTreeMap::new();
+        for name in &names {
+            let library = libraries.of_program(name);
+            let library = library.with_context(|| format!("no library has the program {name}"))?;
+            let manifest = library.workspace(&bench).join("Cargo.toml");
+            workspaces.entry(manifest).or_default().push(name);
         }
-        let libraries = Libraries::read(&places.bench)?;
-        linker.write(&outputs, &self.others(&linker, &names, &libraries)?)?;
-        let mut linked = 0;
-        for (manifest, bins) in workspaces(&bench)? {
-            let bins: Vec<_> = names
-                .iter()
-                .filter(|name| bins.iter().any(|bin| bin == *name))
-                .collect();
-            if bins.is_empty() {
-                continue;
-            }
-            linked += bins.len();
+        fs::create_dir_all(&self.folder).with_context(|| self.folder.display().to_string())?;
+        let own = Self::new(self.folder.canonicalize()?, self.count);
+        let target = bench.join("target");
+        let outputs = target.join("layouts").join(self.count.to_string());
+        let (variable, wrapper) = own.variable(&outputs, &names)?;
+        for (manifest, names) in workspaces {
             let mut command = Command::new("cargo");
             command
                 .args(["build", "--release", "--locked", "--workspace"])
                 .arg("--manifest-path")
                 .arg(&manifest)
                 .arg("--target-dir")
-                .arg(bench.join("target"))
-                .args(bins.iter().flat_map(|bin| ["--bin", bin]))
-                .env(WRAPPER, linker.rustc());
+                .arg(&target)
+                .args(names.iter().flat_map(|name| ["--bin", name]))
+                .env(&variable, &wrapper);
             // Cargo then reads `.cargo/config.toml` of bench/ for each workspace.
             command.current_dir(&bench);
             ensure!(
                 command.status().context("cargo")?.success(),
-                "linking failed, see above; shuffled and shared layouts need LLVM's linker: Rust's own \
-                 (rustup, x86-64 Linux, Rust 1.90 or newer), or install lld and add \
-                 -C link-arg=-fuse-ld=lld to RUSTFLAGS"
+                "linking failed, see above"
             );
         }
-        ensure!(
-            linked == names.len(),
-            "no workspace of {} has all of these programs: {}",
-            bench.display(),
-            names.join(", ")
-        );
-        match linker.missing(&names) {
+        match own.missing(&names) {
             Some(path) => bail!("{} was not linked", path.display()),
             None => Ok(()),
         }
     }
-
-    /// The lines that link the layouts after the first.
-    fn others(&self, linker: &Linker, names: &[&str], libraries: &Libraries) -> Result<String> {
-        Ok(match self.kind {
-            LayoutKind::Shared => shared::linker(self.count, names, libraries)?,
-            LayoutKind::Shuffled => {
-                linker.each(|layout| format!("\"$@\" '-Wl,--shuffle-sections=.text*={layout}'"))
-            }
-            _ => linker.shifted(),
-        })
-    }
 }
 
-/// The distinct programs of a suite.
-fn names(suite: &Suite) -> Vec<&str> {
-    let mut names: Vec<_> = suite
-        .implementations
-        .iter()
-        .filter_map(|subject| match subject {
-            Subject::Program(name) => Some(name.as_str()),
-            Subject::Build(_) => None,
-        })
-        .collect();
-    names.sort_unstable();
-    names.dedup();
-    names
-}
-
-/// The manifest of each workspace with its programs: the workspace of the harness, and those of
-/// libraries that have their own.
-fn workspaces(bench: &Path) -> Result<Vec<(PathBuf, Vec<String>)>> {
-    let mut folders = vec![bench.to_owned()];
-    for library in fs::read_dir(bench.join("libraries"))? {
-        let folder = library?.path();
-        if folder.join("Cargo.lock").exists() {
-            folders.push(folder);
+/// Removes a file if it exists.
+fn remove(path: &Path) -> Result<()> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != ErrorKind::NotFound => {
+            Err(error).with_context(|| path.display().to_string())
         }
+        _ => Ok(()),
     }
-    let workspaces = folders.into_iter().map(|folder| {
-        let manifest = folder.join("Cargo.toml");
-        let metadata: Metadata = metadata(&manifest, &["--no-deps"])?;
-        let targets = metadata.packages.into_iter().flat_map(|it| it.targets);
-        let programs = targets.filter(|target| target.kind.iter().any(|kind| kind == "bin"));
-        Ok((manifest, programs.map(|it| it.name).collect()))
-    });
-    workspaces.collect()
+}
+
+/// The padding of a layout as assembly of an object that is linked first. The flag `R` makes the
+/// linker keep it although nothing refers to it.
+fn pad(seed: u64) -> String {
+    format!(
+        ".section .text.padding,\"axR\",%progbits\n.balign {STEP}\n.zero {}\n\
+         .section .note.GNU-stack,\"\",%progbits\n",
+        padding(seed)
+    )
+}
+
+/// Bytes of padding, determined by a seed.
+fn padding(seed: u64) -> u64 {
+    let steps = ChaCha8Rng::seed_from_u64(seed).random_range(1..=MOST_PADDING / STEP);
+    steps * STEP
+}
+
+/// Writes a script if its content differs: Cargo compares the modification times of wrappers.
+fn write_script(path: &Path, text: &str) -> Result<()> {
+    if fs::read_to_string(path).is_ok_and(|found| found == text) {
+        return Ok(());
+    }
+    fs::write(path, text).with_context(|| path.display().to_string())?;
+    fs::set_permissions(path, fs::Permissions::from_mode(0o755))?;
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_seed_determines_padding_that_keeps_functions_aligned() {
+        let all: Vec<_> = (1..=4).map(padding).collect();
+        let layouts = "later runs have the layouts of earlier ones";
+        assert_eq!(all, [26_384, 57_760, 40_832, 47_600], "{layouts}");
+        assert!(all.iter().all(|it| it % STEP == 0));
+    }
 }

@@ -1,6 +1,6 @@
 //! The libraries for which the checkout has adapters: `bench/libraries/<id>/library.toml`.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 use serde::Deserialize;
@@ -17,15 +17,6 @@ pub enum Workspace {
     Own,
 }
 
-/// The part of a library that is shared in the layouts `shared`.
-#[derive(Clone, Debug, Deserialize)]
-pub struct SharedLibrary {
-    /// The Cargo packages whose archives contain the library's objects, as Rust writes their names.
-    pub packages: Vec<String>,
-    /// `libssl`: a program finds the mapped file `libssl.so…` and reports that it is shared.
-    pub name: String,
-}
-
 /// The fields of `library.toml` that a run needs.
 #[derive(Clone, Debug, Deserialize)]
 pub struct Library {
@@ -33,11 +24,17 @@ pub struct Library {
     order: u32,
     workspace: Workspace,
     pub programs: Vec<String>,
-    /// Absent: its programs have no shared layout.
-    pub shared_library: Option<SharedLibrary>,
 }
 
 impl Library {
+    /// The folder of the workspace that builds its programs.
+    pub fn workspace(&self, bench: &Path) -> PathBuf {
+        match self.workspace {
+            Workspace::Shared => bench.to_owned(),
+            Workspace::Own => bench.join("libraries").join(&self.id),
+        }
+    }
+
     /// The command that builds its programs.
     pub fn make(&self) -> &'static str {
         match self.workspace {
@@ -52,10 +49,6 @@ pub struct Libraries(Vec<Library>);
 
 impl Libraries {
     /// Reads the libraries of a checkout; empty if it has none.
-    ///
-    /// # Errors
-    ///
-    /// A `library.toml` is invalid.
     pub fn read(bench: &Path) -> Result<Self> {
         let Ok(folders) = std::fs::read_dir(bench.join("libraries")) else {
             return Ok(Self(Vec::new()));

@@ -19,10 +19,6 @@ pub struct Lines {
 
 impl Lines {
     /// Reads a file.
-    ///
-    /// # Errors
-    ///
-    /// The file does not exist, or is not text.
     pub fn read(path: &Path) -> Result<Self> {
         let name = path.display().to_string();
         let text = std::fs::read_to_string(path).with_context(|| name.clone())?;
@@ -39,10 +35,6 @@ impl Lines {
     }
 
     /// Parses the content.
-    ///
-    /// # Errors
-    ///
-    /// The content is invalid; names file and line.
     pub fn parse<T: DeserializeOwned>(&self) -> Result<T> {
         toml::from_str(&self.text).map_err(|error: toml::de::Error| {
             let line = self.line(error.span().map_or(0, |span| span.start));
@@ -90,17 +82,19 @@ pub fn readable(message: &str) -> String {
     let words: Vec<&str> = message.split('`').skip(1).step_by(2).collect();
     match words.split_first() {
         Some((found, expected)) if message.starts_with("unknown ") => {
-            match nearest(found, expected.iter().copied()) {
-                Some(near) => format!("{message}: did you mean `{near}`?"),
-                None => message,
-            }
+            let meant = suggestion(found, expected.iter().copied());
+            message + &meant
         }
         _ => message,
     }
 }
 
-/// The expected word that is closest, if it is close enough.
-pub fn nearest<'a>(found: &str, expected: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+/// The end of a message: the expected word that is closest, if it is close enough.
+pub fn suggestion<'a>(found: &str, expected: impl IntoIterator<Item = &'a str>) -> String {
+    nearest(found, expected).map_or(String::new(), |near| format!(": did you mean `{near}`?"))
+}
+
+fn nearest<'a>(found: &str, expected: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let found = found.to_lowercase();
     let distance = |word: &str| strsim::damerau_levenshtein(&found, &word.to_lowercase());
     let all = expected.into_iter().map(|word| (distance(word), word));

@@ -1,35 +1,34 @@
 //! The command line: parses arguments and calls the modules.
 
-mod comparison;
-
 use std::io::Write as _;
 use std::path::{Component, Path, PathBuf};
 use std::process::{ExitCode, Stdio};
-use std::time::Duration;
 
 use anstream::{eprintln, print, println};
 use anstyle::{AnsiColor, Style};
 use anyhow::{Context, Result};
 use clap::{CommandFactory as _, Parser, Subcommand};
 use clap_complete::Shell;
-use jiff::SignedDuration;
 use tls_harness::request::Counter;
+use tlsbench::compare;
 use tlsbench::host::check::{self, check};
 use tlsbench::host::knob::{self, Report};
 use tlsbench::host::root::Root;
 use tlsbench::host::{facts, identity};
 use tlsbench::implementations::{self, Places};
-use tlsbench::layouts::Layouts;
-use tlsbench::manifest::{CheckStatus, LayoutKind};
+use tlsbench::libraries::Libraries;
+use tlsbench::listed::Listed;
+use tlsbench::listing;
+use tlsbench::manifest::CheckStatus;
 use tlsbench::medians;
+use tlsbench::options::{Options, percent};
 use tlsbench::pack::pack;
 use tlsbench::plan::{Order, selected};
 use tlsbench::project::Project;
 use tlsbench::run::run;
 use tlsbench::selection::Selection;
+use tlsbench::sides;
 use tlsbench::suite::Suite;
-
-use crate::comparison::{CompareArguments, compared};
 
 /// Measures TLS libraries on this host.
 #[derive(Parser)]
@@ -48,8 +47,9 @@ enum Command {
         /// Suite to build for: a file, or a name in bench/suites such as history
         #[arg(long, value_name = "SUITE")]
         suite: PathBuf,
-        #[command(flatten)]
-        layouts: LayoutArguments,
+        /// Number of layouts in which each program is linked, instead of the suite's
+        #[arg(long, value_name = "N")]
+        layouts: Option<u32>,
     },
     /// Record in bench/matrix.lock which packages the builds of a suite use; `build` and `run` use
     /// no other packages
@@ -97,57 +97,49 @@ enum Command {
 }
 
 #[derive(clap::Args)]
-struct LayoutArguments {
-    /// Number of layouts in which each program is linked, instead of the suite's. The first layout
-    /// is the linker's own order. Each session uses the next layout; after the last layout comes the
-    /// first
-    #[arg(long, value_name = "N")]
-    layouts: Option<u32>,
-    /// How the other layouts differ from the first: `shifted` moves the code by padding, `shuffled`
-    /// links all sections in a random order, `shared` puts the library into a shared library
-    #[arg(long, value_name = "KIND", value_parser = ["shifted", "shuffled", "shared"], default_value = "shifted")]
-    layout_kind: String,
-}
-
-#[derive(clap::Args)]
 struct RunArguments {
     /// Suite to measure: a file, or a name in bench/suites
     #[arg(long, value_name = "SUITE", default_value = "quick")]
     suite: PathBuf,
-    #[command(flatten)]
-    selection: Selection,
     /// Folder of the run [default: data/runs/<today>-<suite>; if that run is complete, with the next
     /// free number, such as data/runs/2026-11-21-quick-2]
     #[arg(long, value_name = "FOLDER")]
     out: Option<PathBuf>,
-    /// Id of this host [default: the id in data/hosts if the host is described there, or an id made
-    /// from its facts]
-    #[arg(long, value_name = "ID")]
-    host: Option<String>,
-    /// Number of rounds in each session, instead of the suite's
-    #[arg(long, value_name = "N")]
-    rounds: Option<u32>,
-    /// Number of sessions, instead of the suite's. A stopped run resumes in the session in which it
-    /// stopped
-    #[arg(long, value_name = "N")]
-    sessions: Option<u32>,
-    /// Time from the end of a session to the start of the next, such as 30m
-    #[arg(long, value_name = "TIME", value_parser = apart)]
-    apart: Option<Duration>,
-    /// Measure one session, then exit; the same command measures the next session. In this way the
-    /// sessions of several suites can alternate
-    #[arg(long, conflicts_with = "apart")]
-    one_session: bool,
     #[command(flatten)]
-    layouts: LayoutArguments,
-    /// Measure until the 95% interval of every median has at most this half-width, such as 1%
-    #[arg(long, value_name = "PERCENT", value_parser = percent)]
-    until_precise: Option<f64>,
-    /// Count instead of measuring time, in 6 rounds unless --rounds is given: instructions under
-    /// Valgrind (callgrind), allocations, locks and calls into the kernel (calls), or bytes, records
-    /// and calls of the transport (wire)
-    #[arg(long, value_name = "COUNTER", value_parser = counter, conflicts_with = "until_precise")]
-    counter: Option<Counter>,
+    options: Options,
+}
+
+#[derive(clap::Args)]
+struct CompareArguments {
+    /// First build: a local tree such as rustls=../rustls, a version such as rustls@0.23.40, a
+    /// table as in a suite, or a program such as tls-openssl
+    #[arg(long, value_name = "BUILD", value_parser = sides::side)]
+    a: Listed,
+    /// Second build, in the same forms
+    #[arg(long, value_name = "BUILD", value_parser = sides::side)]
+    b: Listed,
+    /// Provider of cryptography of both builds [default: the first of the library's programs]
+    #[arg(long)]
+    provider: Option<String>,
+    /// Suite whose scenarios are compared: a file, or a name in bench/suites
+    #[arg(long, value_name = "SUITE", default_value = "instructions")]
+    suite: PathBuf,
+    /// Compare only scenarios whose KIND/PROTOCOL/NAME matches this pattern. May be given several
+    /// times
+    #[arg(long, value_name = "PATTERN")]
+    only: Vec<String>,
+    /// Smallest difference that is shown
+    #[arg(long, value_name = "PERCENT", value_parser = percent, default_value = "1%")]
+    bound: f64,
+    /// Also measure time, into the folder of a run in data/runs, and print its verdicts
+    #[arg(long)]
+    time: bool,
+    /// First record in bench/matrix.lock the packages that the builds use; builds use no others
+    #[arg(long)]
+    record: bool,
+    /// Also write the comparison to this file, as Markdown
+    #[arg(long, value_name = "FILE")]
+    markdown: Option<PathBuf>,
 }
 
 #[derive(Subcommand)]
@@ -200,46 +192,28 @@ fn execute(command: Command) -> Result<ExitCode> {
         Command::Run(arguments) => measure(*arguments, &root)?,
         Command::Compare(arguments) => return compared(*arguments, &root),
         Command::Build { suite, layouts } => {
-            let project = project()?;
-            let places = project.places()?;
-            let mut suite = checked(&project.suite(&suite)?, &Selection::default(), &places)?;
-            suite.layouts = layouts.layouts.unwrap_or(suite.layouts);
-            link(&suite, layouts.layout_kind.parse()?, &places)?;
+            let (mut suite, places) = checked(&suite, Selection::default())?;
+            suite.layouts = layouts.unwrap_or(suite.layouts);
+            link(&suite, &places)?;
             let built = implementations::build_all(&suite, &places)?;
             let failed = built.iter().flatten().any(std::result::Result::is_err);
             return Ok(ExitCode::from(u8::from(failed)));
         }
-        Command::Lock {
-            suite,
-            mut selection,
-        } => {
-            let project = project()?;
-            let places = project.places()?;
-            project.locate(&mut selection);
-            let suite = checked(&project.suite(&suite)?, &selection, &places)?;
+        Command::Lock { suite, selection } => {
+            let (suite, places) = checked(&suite, selection)?;
             implementations::record(&suite, &places)?;
         }
         Command::Test { suite } => {
-            let project = project()?;
-            let places = project.places()?;
-            let suite = checked(&project.suite(&suite)?, &Selection::default(), &places)?;
+            let (suite, places) = checked(&suite, Selection::default())?;
             implementations::test(&suite, &places)?;
         }
-        Command::List {
-            suite,
-            mut selection,
-        } => {
-            let project = project()?;
-            let places = project.places()?;
-            project.locate(&mut selection);
-            let suite = checked(&project.suite(&suite)?, &selection, &places)?;
-            print!(
-                "{}",
-                suite.to_text(|entry| implementations::state(entry, &places, suite.layouts))
-            );
-            for subject in &suite.implementations {
-                implementations::is_there(subject, &places, suite.layouts)
-                    .with_context(|| format!("{subject} cannot be built"))?;
+        Command::List { suite, selection } => {
+            let (suite, places) = checked(&suite, selection)?;
+            let state = |it: &Listed| implementations::state(it, &places, suite.layouts);
+            print!("{}", listing::to_text(&suite, state));
+            for listed in &suite.implementations {
+                implementations::is_there(listed, &places, suite.layouts)
+                    .with_context(|| format!("{listed} cannot be built"))?;
             }
         }
         Command::Completions { shell } => {
@@ -292,32 +266,29 @@ fn execute(command: Command) -> Result<ExitCode> {
 
 fn measure(mut arguments: RunArguments, root: &Root) -> Result<()> {
     let project = project()?;
-    project.locate(&mut arguments.selection);
+    project.locate(&mut arguments.options.selection);
     let suite = project.suite(&arguments.suite)?;
     let out = arguments.out.as_deref();
     let out = out.map_or_else(|| project.run_of_today(&suite), |out| project.given(out));
+    let here = std::env::current_dir()?;
     let ordered = Order {
-        command: recorded(&arguments, &suite, &out)?,
+        command: format!(
+            "tlsbench run --suite {} --out {}{}",
+            relative(&suite, &here).display(),
+            relative(&out, &here).display(),
+            arguments.options.arguments()
+        ),
         places: project.places()?,
         suite,
-        selection: arguments.selection,
         out,
-        host_id: arguments.host,
-        rounds: arguments.rounds,
-        sessions: arguments.sessions,
-        apart: arguments.apart.unwrap_or_default(),
-        one_session: arguments.one_session,
-        layouts: arguments.layouts.layouts,
-        layout_kind: arguments.layouts.layout_kind.parse()?,
-        until_precise: arguments.until_precise,
-        counter: arguments.counter,
+        options: arguments.options,
     };
     let suite = ordered.read(cores())?.suite;
     if !ordered.out.join("run.toml").exists() {
-        if ordered.counter.is_none() {
-            eprintln!("{}", suite.expectation());
+        if ordered.options.counter.is_none() {
+            eprintln!("{}", listing::expectation(&suite));
         }
-        link(&suite, ordered.layout_kind, &ordered.places)?;
+        link(&suite, &ordered.places)?;
     }
     let finished = run(&ordered, root)?;
     if !ordered.out.join("run.toml").exists() {
@@ -328,6 +299,69 @@ fn measure(mut arguments: RunArguments, root: &Root) -> Result<()> {
         return Ok(());
     }
     show(&project, &ordered.out)
+}
+
+/// Counts the instructions of two builds, then prints which takes more.
+fn compared(arguments: CompareArguments, root: &Root) -> Result<ExitCode> {
+    compare::check_bound(arguments.bound)?;
+    let project = project()?;
+    let places = project.places()?;
+    let libraries = Libraries::read(&places.bench)?;
+    let both = [arguments.a, arguments.b].map(|side| project.located(side));
+    let both = sides::completed(both, arguments.provider.as_deref(), &libraries);
+    let options = Options {
+        selection: Selection {
+            only: arguments.only,
+            instead: both.to_vec(),
+            ..Selection::default()
+        },
+        rounds: Some(1),
+        sessions: Some(1),
+        layouts: Some(1),
+        counter: Some(Counter::Callgrind),
+        ..Options::default()
+    };
+    let suite = project.suite(&arguments.suite)?;
+    let [counts, times] = project.comparison_of_today();
+    let here = std::env::current_dir()?;
+    let order = Order {
+        command: format!(
+            "tlsbench compare --suite {}{}",
+            relative(&suite, &here).display(),
+            options.selection.arguments()
+        ),
+        places,
+        suite,
+        out: counts,
+        options,
+    };
+    if arguments.record {
+        implementations::record(&order.read(cores())?.suite, &order.places)?;
+    }
+    run(&order, root)?;
+    let comparison = compare::compare(&order, arguments.bound, cores())?;
+    print!("{}", comparison.to_text());
+    if let Some(file) = arguments.markdown {
+        let file = project.given(&file);
+        let written = std::fs::write(&file, comparison.to_markdown());
+        written.with_context(|| file.display().to_string())?;
+    }
+    if arguments.time {
+        let comparisons = listing::comparisons(&order.read(cores())?.suite);
+        let order = Order {
+            command: format!("{} --time", order.command),
+            out: times,
+            options: Options {
+                rounds: Some(listing::rounds_needed(comparisons)),
+                counter: None,
+                ..order.options
+            },
+            ..order
+        };
+        run(&order, root)?;
+        show(&project, &order.out)?;
+    }
+    Ok(ExitCode::from(u8::from(comparison.is_more())))
 }
 
 /// Prints the medians of a finished run, and its verdicts if the tools are installed.
@@ -342,9 +376,13 @@ fn show(project: &Project, folder: &Path) -> Result<()> {
     Ok(())
 }
 
-/// A valid suite, reduced to the selection.
-fn checked(path: &Path, selection: &Selection, places: &Places) -> Result<Suite> {
-    Ok(selected(path, selection, places, cores())?.suite)
+/// A valid suite of the checkout, reduced to the selection, and where its programs are.
+fn checked(suite: &Path, mut selection: Selection) -> Result<(Suite, Places)> {
+    let project = project()?;
+    let places = project.places()?;
+    project.locate(&mut selection);
+    let file = selected(&project.suite(suite)?, &selection, &places, cores())?;
+    Ok((file.suite, places))
 }
 
 fn warn(text: &str) {
@@ -353,10 +391,10 @@ fn warn(text: &str) {
 }
 
 /// Links the programs of a suite in each layout.
-fn link(suite: &Suite, kind: LayoutKind, places: &Places) -> Result<()> {
+fn link(suite: &Suite, places: &Places) -> Result<()> {
     match suite.layouts {
         1 => Ok(()),
-        count => Layouts::new(&places.layouts, kind, count).link(suite, places),
+        count => places.linked(count).link(suite, &places.bench),
     }
 }
 
@@ -369,43 +407,6 @@ fn cores() -> Option<u32> {
 fn reported(report: &Report) -> ExitCode {
     println!("{}", report.lines.join("\n"));
     ExitCode::from(u8::from(report.failed))
-}
-
-/// The command as a run records it: with relative paths only, and unchanged when it resumes.
-fn recorded(arguments: &RunArguments, suite: &Path, out: &Path) -> Result<String> {
-    let here = std::env::current_dir()?;
-    let mut command = format!(
-        "tlsbench run --suite {} --out {}",
-        relative(suite, &here).display(),
-        relative(out, &here).display()
-    );
-    command += &arguments.selection.arguments();
-    if let Some(host) = &arguments.host {
-        command += &format!(" --host {host}");
-    }
-    if let Some(rounds) = arguments.rounds {
-        command += &format!(" --rounds {rounds}");
-    }
-    if let Some(sessions) = arguments.sessions {
-        command += &format!(" --sessions {sessions}");
-    }
-    if let Some(apart) = arguments.apart {
-        command += &format!(" --apart {}s", apart.as_secs());
-    }
-    let LayoutArguments {
-        layouts,
-        layout_kind,
-    } = &arguments.layouts;
-    if let Some(layouts) = layouts {
-        command += &format!(" --layouts {layouts} --layout-kind {layout_kind}");
-    }
-    if let Some(counter) = arguments.counter {
-        command += &format!(" --counter {}", counter.as_str());
-    }
-    if let Some(share) = arguments.until_precise {
-        command += &format!(" --until-precise {}%", share * 100.0);
-    }
-    Ok(command)
 }
 
 /// A path relative to `here`; only the name of a path elsewhere, since a run records no path of
@@ -421,35 +422,5 @@ fn relative(path: &Path, here: &Path) -> PathBuf {
     match path.file_name() {
         Some(name) if !inside => name.into(),
         _ => plain(),
-    }
-}
-
-/// A time such as `90s`, `30m` or `2h`.
-fn apart(text: &str) -> Result<Duration, String> {
-    let time = text.parse::<SignedDuration>().ok();
-    time.and_then(|time| Duration::try_from(time).ok())
-        .ok_or_else(|| "expected a time such as 30m".to_owned())
-}
-
-/// The name of a counter.
-fn counter(text: &str) -> Result<Counter, String> {
-    let found = Counter::ALL.into_iter().find(|it| it.as_str() == text);
-    found.ok_or_else(|| {
-        format!(
-            "expected {}",
-            Counter::ALL.map(Counter::as_str).join(" or ")
-        )
-    })
-}
-
-/// A percentage such as `1%` or `0.5%`, as a share.
-fn percent(text: &str) -> Result<f64, String> {
-    let number = text
-        .strip_suffix('%')
-        .map(str::trim)
-        .and_then(|text| text.parse::<f64>().ok());
-    match number {
-        Some(percent) if percent > 0.0 && percent < 100.0 => Ok(percent / 100.0),
-        _ => Err("expected a percentage such as 1%".to_owned()),
     }
 }

@@ -8,14 +8,12 @@ use std::path::Path;
 use anyhow::{Context, Result, ensure};
 use flate2::read::GzDecoder;
 use serde::{Deserialize, Serialize};
-use sha2::{Digest, Sha256};
 use tls_harness::implementation::Implementation;
 use tls_harness::record::Schema;
 use tls_harness::request::Counter;
 use toml::value::Datetime;
 
-use crate::files::replace;
-use crate::suite::hex;
+use crate::files::{replace, sha256};
 
 /// The hardware of a host and its state. A fact that cannot be read is absent.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -91,7 +89,7 @@ impl RawFile {
         let bytes = std::fs::read(&full).with_context(|| full.display().to_string())?;
         Ok(Self {
             path: path.to_owned(),
-            sha256: hex(&Sha256::digest(&bytes)),
+            sha256: sha256(&bytes),
             bytes: bytes.len() as u64,
             format: format.to_owned(),
             implementation,
@@ -201,19 +199,16 @@ pub struct RunSession {
 }
 
 /// How a layout differs from the linker's own order.
-#[derive(
-    Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, strum::Display, strum::EnumString,
-)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-#[strum(serialize_all = "lowercase")]
 pub enum LayoutKind {
     /// In the linker's own order.
     Own,
     /// In the same order, after padding.
     Shifted,
-    /// With all sections in a random order.
+    /// With all sections in a random order: in runs of earlier versions.
     Shuffled,
-    /// With the library's objects in a shared library, after padding.
+    /// With the library's objects in a shared library, after padding: in runs of earlier versions.
     Shared,
 }
 

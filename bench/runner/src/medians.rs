@@ -6,7 +6,8 @@ use std::path::Path;
 
 use anstyle::Style;
 use anyhow::{Context, Result};
-use tls_harness::record::{Measurement, Metric, Observation, Phase, Record, Statistic};
+use tls_harness::record::{Measurement, Metric, Observation, Phase, Record, Statistic, Unit};
+use tls_harness::scenario::Scenario;
 
 use crate::manifest::{Run, stored_bytes};
 use crate::words::counted;
@@ -14,38 +15,31 @@ use crate::words::counted;
 /// A table that is wider has numbers for its columns, and a list of them.
 const WIDEST: usize = 120;
 
-/// What stands where nothing was measured.
-const NOTHING: &str = "–";
-
-/// A scenario with its unit, and the medians of each implementation.
-struct Row {
-    scenario: String,
-    unit: String,
+/// A scenario in one unit.
+pub struct Row {
+    pub scenario: Scenario,
+    pub unit: Unit,
     /// Values of the rounds that count, by implementation.
     values: BTreeMap<String, Vec<f64>>,
 }
 
-/// The medians of the finished run in a folder, aligned. The output that they are printed to strips
-/// the style where there should be none.
-///
-/// # Errors
-/// The run cannot be read.
-pub fn table(folder: &Path) -> Result<String> {
-    let (run, records) = finished(folder)?;
-    let ids: Vec<&str> = run
-        .implementations
-        .iter()
-        .map(|it| it.id.as_str())
-        .collect();
-    let rounds = run.rounds.unwrap_or_default();
-    Ok(to_text(&rows(&records), &ids, rounds))
+impl Row {
+    pub fn median(&self, implementation: &str) -> Option<f64> {
+        self.values.get(implementation).map(|it| median(it))
+    }
 }
 
-/// The finished run in a folder, with its records.
-///
-/// # Errors
-/// The run cannot be read.
-pub fn finished(folder: &Path) -> Result<(Run, Vec<Record>)> {
+/// The medians of the finished run in a folder, aligned. The output that they are printed to strips
+/// the style where there should be none.
+pub fn table(folder: &Path) -> Result<String> {
+    let (run, rows) = finished(folder)?;
+    let ids = run.implementations.iter().map(|it| it.id.as_str());
+    let ids: Vec<&str> = ids.collect();
+    Ok(to_text(&rows, &ids, run.rounds.unwrap_or_default()))
+}
+
+/// The finished run in a folder, with its rows.
+pub fn finished(folder: &Path) -> Result<(Run, Vec<Row>)> {
     let run = Run::read(&folder.join("run.toml"))?;
     let mut records = Vec::new();
     for file in run.files.iter().filter(|it| it.format == "tlsbench/1") {
@@ -58,9 +52,11 @@ pub fn finished(folder: &Path) -> Result<(Run, Vec<Record>)> {
             records.push(record);
         }
     }
-    Ok((run, records))
+    let rows = rows(&records);
+    Ok((run, rows))
 }
 
+/// The rows of a run, in the order of its first round.
 fn rows(records: &[Record]) -> Vec<Row> {
     let counted: BTreeSet<u32> = records
         .iter()
@@ -78,11 +74,11 @@ fn rows(records: &[Record]) -> Vec<Row> {
         let Some(figure) = figure_of(measurement) else {
             continue;
         };
-        let (scenario, unit) = (measurement.scenario.name(), figure.unit.to_string());
-        let is_same = |row: &Row| row.scenario == scenario && row.unit == unit;
+        let (scenario, unit) = (&measurement.scenario, figure.unit);
+        let is_same = |row: &Row| row.scenario == *scenario && row.unit == unit;
         let index = rows.iter().position(is_same).unwrap_or_else(|| {
             rows.push(Row {
-                scenario,
+                scenario: scenario.clone(),
                 unit,
                 values: BTreeMap::new(),
             });
@@ -109,11 +105,8 @@ fn to_text(rows: &[Row], ids: &[&str], rounds: u32) -> String {
     let mut table = vec![vec!["scenario".to_owned(), "unit".to_owned()]];
     table[0].extend(ids.iter().map(|it| (*it).to_owned()));
     for row in rows {
-        let mut line = vec![row.scenario.clone(), row.unit.clone()];
-        line.extend(ids.iter().map(|id| match row.values.get(*id) {
-            Some(values) => figure(median(values)),
-            None => NOTHING.to_owned(),
-        }));
+        let mut line = vec![row.scenario.name(), row.unit.to_string()];
+        line.extend(ids.iter().map(|id| cell(row.median(id))));
         table.push(line);
     }
     let (bold, dim) = (Style::new().bold(), Style::new().dimmed());
@@ -154,7 +147,7 @@ fn widths(table: &[Vec<String>]) -> Vec<usize> {
         .collect()
 }
 
-pub fn median(values: &[f64]) -> f64 {
+fn median(values: &[f64]) -> f64 {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);
     let middle = sorted.len() / 2;
@@ -162,6 +155,11 @@ pub fn median(values: &[f64]) -> f64 {
         0 => f64::midpoint(sorted[middle - 1], sorted[middle]),
         _ => sorted[middle],
     }
+}
+
+/// A figure as the cell of a table; a dash where nothing was measured.
+pub fn cell(value: Option<f64>) -> String {
+    value.map_or("–".to_owned(), figure)
 }
 
 /// With three digits at least, and a comma between thousands.
@@ -220,11 +218,13 @@ mod tests {
             .iter()
             .map(|(id, value)| ((*id).to_owned(), vec![*value]));
         Row {
-            scenario: scenario.to_owned(),
-            unit: "MiB/s".to_owned(),
+            scenario: serde_json::from_str(scenario).unwrap(),
+            unit: Unit::new("MiB/s"),
             values: values.collect(),
         }
     }
+
+    const MEMORY: &str = r#"{"operation":"memory"}"#;
 
     /// A figure of a round, and the state of that round after it.
     fn measured(round: u32, value: f64, disturbed: bool) -> String {
@@ -324,13 +324,16 @@ mod tests {
     #[test]
     fn columns_are_aligned() {
         let rows = [
-            row("a", &[("x", 1000.0)]),
-            row("longer", &[("x", 5.0), ("yy", 7.0)]),
+            row(MEMORY, &[("x", 1000.0)]),
+            row(
+                r#"{"operation":"primitive","variant":"a"}"#,
+                &[("x", 5.0), ("yy", 7.0)],
+            ),
         ];
         let expected = "medians of 3 rounds\n\
-                        scenario  unit       x    yy\n\
-                        a         MiB/s  1,000     –\n\
-                        longer    MiB/s   5.00  7.00\n";
+                        scenario      unit       x    yy\n\
+                        memory        MiB/s  1,000     –\n\
+                        primitive, a  MiB/s   5.00  7.00\n";
         let text = strip_str(&to_text(&rows, &["x", "yy"], 3)).to_string();
         assert_eq!(text, expected);
         let text = strip_str(&to_text(&rows, &["x", "yy"], 1)).to_string();
@@ -340,14 +343,14 @@ mod tests {
     #[test]
     fn a_table_that_would_be_too_wide_has_numbered_columns() {
         let (one, two) = ("o".repeat(70), "t".repeat(70));
-        let text = to_text(&[row("a", &[(&one, 1.0)])], &[&one, &two], 3);
+        let text = to_text(&[row(MEMORY, &[(&one, 1.0)])], &[&one, &two], 3);
         let text = strip_str(&text).to_string();
         assert!(text.contains(&format!("  [2] {two}\n")), "{text}");
         assert!(text.contains("scenario  unit    [1]  [2]\n"), "{text}");
         // The other columns take 17 characters.
         for (length, is_numbered) in [(101, false), (102, true)] {
             let id = "x".repeat(length);
-            let text = to_text(&[row("a", &[(&id, 1.0)])], &[&id], 3);
+            let text = to_text(&[row(MEMORY, &[(&id, 1.0)])], &[&id], 3);
             assert_eq!(text.contains("[1]"), is_numbered, "{length}");
         }
     }

@@ -10,11 +10,9 @@ use std::path::{Path, PathBuf};
 use crate::manifest::{Run, stored_bytes};
 use anyhow::{Context, Result, ensure};
 use flate2::{Compression, GzBuilder};
-use sha2::{Digest, Sha256};
 use tar::{Builder, EntryType, Header};
 
-use crate::files::replace;
-use crate::suite::hex;
+use crate::files::{replace, sha256};
 
 /// Packs the complete run in `folder` into the folder `out`; returns the archive, `<run>.tar.gz`,
 /// and the file with its checksum, `<run>.tar.gz.sha256`.
@@ -34,7 +32,7 @@ pub fn pack(folder: &Path, out: &Path) -> Result<(PathBuf, PathBuf)> {
     for file in &run.files {
         let path = folder.join(&file.path);
         let bytes = stored_bytes(folder, file)?;
-        let found = hex(&Sha256::digest(&bytes));
+        let found = sha256(&bytes);
         ensure!(
             found == file.sha256,
             "{}: sha256 is {found}, expected {} as {} says",
@@ -47,7 +45,7 @@ pub fn pack(folder: &Path, out: &Path) -> Result<(PathBuf, PathBuf)> {
     members.sort();
     let sums: String = members
         .iter()
-        .map(|(name, bytes)| format!("{}  {}/{name}\n", hex(&Sha256::digest(bytes)), run.id))
+        .map(|(name, bytes)| format!("{}  {}/{name}\n", sha256(bytes), run.id))
         .collect();
 
     // The gzip header contains neither time nor name.
@@ -61,7 +59,7 @@ pub fn pack(folder: &Path, out: &Path) -> Result<(PathBuf, PathBuf)> {
     let name = format!("{}.tar.gz", run.id);
     let (path, checksum) = (out.join(&name), out.join(format!("{name}.sha256")));
     replace(&path, &bytes)?;
-    let sum = format!("{}  {name}\n", hex(&Sha256::digest(&bytes)));
+    let sum = format!("{}  {name}\n", sha256(&bytes));
     replace(&checksum, sum.as_bytes())?;
     Ok((path, checksum))
 }

@@ -1,53 +1,37 @@
 //! The plan of a run: the part of its `run.toml` that is known before the first round.
 
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use anyhow::{Context as _, Result, bail, ensure};
 use jiff::Timestamp;
-use sha2::{Digest as _, Sha256};
 use tls_harness::counters::{callgrind, kernel};
 use tls_harness::implementation::Implementation;
 use tls_harness::record::Schema;
 use tls_harness::request::Counter;
 
+use crate::files::sha256;
 use crate::host::identity::{LONGEST_ID, check_id};
 use crate::implementations::{Places, Ready, check, described};
 use crate::libraries::Libraries;
 use crate::manifest::{
-    CheckResult, CheckStatus, HostFacts, LayoutKind, Run, RunCounter, SuiteReference, Tool,
+    CheckResult, CheckStatus, HostFacts, Run, RunCounter, RunWarning, SuiteReference, Tool,
 };
+use crate::options::Options;
 use crate::selection::Selection;
-use crate::suite::{Suite, SuiteFile, hex};
-use crate::warnings::Warning;
+use crate::suite::{Suite, SuiteFile};
+use crate::warnings;
 
 /// Rounds of a run that counts instructions, unless the user sets another number: the fewest that
 /// have an interval.
 const COUNTED_ROUNDS: u32 = 6;
 
-/// The options of a run.
+/// A run that the user wants.
 pub struct Order {
     pub suite: PathBuf,
     /// The folder of the run, whose name is the run's id.
     pub out: PathBuf,
     pub places: Places,
-    pub selection: Selection,
-    pub host_id: Option<String>,
-    /// Replaces the suite's number.
-    pub rounds: Option<u32>,
-    /// Replaces the suite's number.
-    pub sessions: Option<u32>,
-    /// Time from the end of a session to the start of the next.
-    pub apart: Duration,
-    /// Ends after the next session.
-    pub one_session: bool,
-    /// Replaces the suite's number.
-    pub layouts: Option<u32>,
-    pub layout_kind: LayoutKind,
-    /// Half-width of the 95% interval to reach for every median, as a share of it.
-    pub until_precise: Option<f64>,
-    /// The counter to use instead of measuring time.
-    pub counter: Option<Counter>,
+    pub options: Options,
     /// The command in the form that the run records.
     pub command: String,
 }
@@ -55,34 +39,27 @@ pub struct Order {
 impl Order {
     /// The suite to measure: the selected part with the requested numbers, checked for missing
     /// implementations.
-    ///
-    /// # Errors
-    ///
-    /// The suite is invalid; names file and line.
     pub fn read(&self, cores: Option<u32>) -> Result<SuiteFile> {
         id(&self.out)?;
-        self.host_id.as_deref().map(check_id).transpose()?;
-        let mut file = selected(&self.suite, &self.selection, &self.places, cores)?;
+        self.options.host.as_deref().map(check_id).transpose()?;
+        let mut file = selected(&self.suite, &self.options.selection, &self.places, cores)?;
         self.apply(&mut file.suite)?;
         Ok(file)
     }
 
     /// Applies the options to the suite.
-    ///
-    /// # Errors
-    ///
-    /// A number is 0, or the options contradict each other.
     fn apply(&self, suite: &mut Suite) -> Result<()> {
+        let options = &self.options;
         // Counts are equal in every session, so one is enough unless the user sets another number.
-        let counted = |number| self.counter.map(|_| number);
+        let counted = |number| options.counter.map(|_| number);
         let [rounds, sessions, layouts] = [
             (
                 "rounds",
-                self.rounds.or(counted(COUNTED_ROUNDS)),
+                options.rounds.or(counted(COUNTED_ROUNDS)),
                 suite.rounds,
             ),
-            ("sessions", self.sessions.or(counted(1)), suite.sessions),
-            ("layouts", self.layouts.or(counted(1)), suite.layouts),
+            ("sessions", options.sessions.or(counted(1)), suite.sessions),
+            ("layouts", options.layouts.or(counted(1)), suite.layouts),
         ]
         .map(|(name, ordered, of_suite)| match ordered {
             Some(0) => bail!("--{name} 0: expected at least 1"),
@@ -90,7 +67,7 @@ impl Order {
         });
         (suite.rounds, suite.sessions, suite.layouts) = (rounds?, sessions?, layouts?);
         ensure!(
-            self.until_precise.is_none() || suite.sessions == 1,
+            options.until_precise.is_none() || suite.sessions == 1,
             "--until-precise is for one session; this run has {}",
             suite.sessions
         );
@@ -101,10 +78,6 @@ impl Order {
 }
 
 /// A valid suite, reduced to the selection.
-///
-/// # Errors
-///
-/// The suite is invalid; names file and line.
 pub fn selected(
     suite: &Path,
     selection: &Selection,
@@ -114,16 +87,12 @@ pub fn selected(
     let libraries = Libraries::read(&places.bench)?;
     let mut file = SuiteFile::read(suite, cores)?;
     let describe = |name: &str| described(name, places, &libraries);
-    file.select(selection, &libraries, describe)?;
+    selection.apply(&mut file, &libraries, describe)?;
     check(&file, places, &libraries)?;
     Ok(file)
 }
 
 /// The plan of a run that starts now.
-///
-/// # Errors
-///
-/// The folder's name is not a valid id of a run.
 pub fn plan(
     order: &Order,
     suite: SuiteReference,
@@ -165,7 +134,7 @@ pub fn plan(
         counter,
         host: Some(host),
         checks,
-        warnings: warnings.into_iter().map(Into::into).collect(),
+        warnings,
         sessions: Vec::new(),
         layouts: ready.layouts.clone(),
         implementations,
@@ -176,7 +145,7 @@ pub fn plan(
 fn own_sha256() -> Result<String> {
     // This path still refers to the running program if its file was replaced.
     let own = std::fs::read("/proc/self/exe").context("/proc/self/exe")?;
-    Ok(hex(&Sha256::digest(own)))
+    Ok(sha256(own))
 }
 
 /// A counter with the installed version.
@@ -233,20 +202,15 @@ fn allocator(implementations: &[Implementation]) -> Option<String> {
         .flatten()
 }
 
-pub fn host_warnings(host: &HostFacts, checks: &[CheckResult]) -> Vec<Warning> {
+pub fn host_warnings(host: &HostFacts, checks: &[CheckResult]) -> Vec<RunWarning> {
     let mut warnings = Vec::new();
     if host.is_virtual == Some(true) {
         let by = host.virtualization.as_deref().unwrap_or("unknown");
-        warnings.push(Warning::VirtualMachine { by: by.to_owned() });
+        warnings.push(warnings::virtual_machine(by));
     }
-    let container = host.container.clone();
-    warnings.extend(container.map(|by| Warning::Container { by }));
-    let failed = |check: &&CheckResult| check.status == CheckStatus::Fail;
-    let failed = checks.iter().filter(failed);
-    warnings.extend(failed.map(|check| Warning::FailedCheck {
-        check: check.check.clone(),
-        found: check.found.clone(),
-    }));
+    warnings.extend(host.container.as_deref().map(warnings::container));
+    let failed = checks.iter().filter(|it| it.status == CheckStatus::Fail);
+    warnings.extend(failed.map(|it| warnings::failed_check(&it.check, &it.found)));
     warnings
 }
 
@@ -274,16 +238,9 @@ mod tests {
             check("load", CheckStatus::Fail),
         ];
         let expected = [
-            Warning::VirtualMachine {
-                by: "kvm".to_owned(),
-            },
-            Warning::Container {
-                by: "docker".to_owned(),
-            },
-            Warning::FailedCheck {
-                check: "load".to_owned(),
-                found: "60% of a core".to_owned(),
-            },
+            warnings::virtual_machine("kvm"),
+            warnings::container("docker"),
+            warnings::failed_check("load", "60% of a core"),
         ];
         assert_eq!(host_warnings(&host, &checks), expected);
         assert_eq!(host_warnings(&HostFacts::default(), &[]), []);
@@ -301,78 +258,62 @@ mod tests {
                 cache: PathBuf::new(),
                 layouts: PathBuf::new(),
             },
-            selection: Selection::default(),
-            host_id: None,
-            rounds: None,
-            sessions: None,
-            apart: Duration::ZERO,
-            one_session: false,
-            layouts: None,
-            layout_kind: LayoutKind::Shifted,
-            until_precise: None,
-            counter: None,
+            options: Options::default(),
             command: String::new(),
         }
     }
 
-    /// Rounds, sessions and layouts after applying an order to a suite with 20, 4 and 3.
-    fn applied(order: &Order) -> Result<[u32; 3]> {
-        let mut suite = SuiteFile::read(&order.suite, None)?.suite;
+    /// Rounds, sessions and layouts after applying options to a suite with 20, 4 and 3.
+    fn applied(options: Options) -> Result<[u32; 3], String> {
+        let order = Order { options, ..order() };
+        let mut suite = SuiteFile::read(&order.suite, None).unwrap().suite;
         (suite.rounds, suite.sessions, suite.layouts) = (20, 4, 3);
-        order.apply(&mut suite)?;
+        order.apply(&mut suite).map_err(|error| error.to_string())?;
         Ok([suite.rounds, suite.sessions, suite.layouts])
     }
 
     #[test]
-    fn options_replace_the_numbers_of_the_suite() {
-        assert_eq!(applied(&order()).unwrap(), [20, 4, 3]);
-        let ordered = Order {
-            rounds: Some(7),
-            sessions: Some(2),
-            layouts: Some(5),
-            ..order()
+    fn options_replace_the_numbers_of_the_suite_and_are_rejected_if_they_cannot() {
+        let options = |rounds, sessions, layouts| Options {
+            rounds,
+            sessions,
+            layouts,
+            ..Options::default()
         };
-        assert_eq!(applied(&ordered).unwrap(), [7, 2, 2], "a layout a session");
-        let counted = Order {
+        let counted = |options| Options {
             counter: Some(Counter::Callgrind),
-            ..order()
+            ..options
         };
-        assert_eq!(applied(&counted).unwrap(), [COUNTED_ROUNDS, 1, 1]);
-        let counted = Order {
-            rounds: Some(2),
-            sessions: Some(3),
-            ..counted
-        };
-        assert_eq!(applied(&counted).unwrap(), [2, 3, 1]);
-    }
-
-    #[test]
-    fn zero_or_contradicting_options_are_rejected() {
-        let refused = |order: &Order| applied(order).unwrap_err().to_string();
-        let none = Order {
-            sessions: Some(0),
-            ..order()
-        };
-        assert_eq!(refused(&none), "--sessions 0: expected at least 1");
-        let precise = Order {
+        let precise = |options| Options {
             until_precise: Some(0.01),
-            ..order()
+            ..options
         };
-        assert_eq!(
-            refused(&precise),
-            "--until-precise is for one session; this run has 4"
-        );
-        let precise = Order {
-            sessions: Some(1),
-            ..precise
-        };
-        assert_eq!(applied(&precise).unwrap(), [20, 1, 1]);
+        let none = || options(None, None, None);
+        let wrong = |text: &str| Err(text.to_owned());
+        for (options, expected) in [
+            (none(), Ok([20, 4, 3])),
+            // Each session has a layout.
+            (options(Some(7), Some(2), Some(5)), Ok([7, 2, 2])),
+            (counted(none()), Ok([COUNTED_ROUNDS, 1, 1])),
+            (counted(options(Some(2), Some(3), None)), Ok([2, 3, 1])),
+            (precise(options(None, Some(1), None)), Ok([20, 1, 1])),
+            (
+                precise(none()),
+                wrong("--until-precise is for one session; this run has 4"),
+            ),
+            (
+                options(None, Some(0), None),
+                wrong("--sessions 0: expected at least 1"),
+            ),
+        ] {
+            assert_eq!(applied(options), expected);
+        }
     }
 
     #[test]
     fn the_checksum_of_the_measuring_program_is_recorded() {
         let own = std::fs::read(std::env::current_exe().unwrap()).unwrap();
-        assert_eq!(own_sha256().unwrap(), hex(&Sha256::digest(own)));
+        assert_eq!(own_sha256().unwrap(), sha256(own));
     }
 
     #[test]

@@ -15,6 +15,11 @@ pub fn half_width(values: &[f64]) -> Option<f64> {
     Some((sorted[n - k] - sorted[k - 1]) / 2.0 / median)
 }
 
+/// Whether the half-width of the 95% interval of the median of these rates is at most `target`.
+pub fn is_precise(rates: &[f64], target: f64) -> bool {
+    half_width(rates).is_some_and(|width| width <= target)
+}
+
 /// The largest k ≥ 1 with P(B < k) ≤ 2.5% for B binomial (n, 1/2).
 fn rank(n: usize) -> Option<usize> {
     let real = n as f64;

@@ -13,15 +13,14 @@ use anyhow::{Context, Result, bail, ensure};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{MemfdFlags, memfd_create};
 use rustix::process::{Pid, PidfdFlags, Signal, kill_process_group, pidfd_open};
-use sha2::{Digest, Sha256};
 use tls_harness::counters;
 use tls_harness::implementation::{Implementation, MASK_VARIABLE};
 use tls_harness::record::{Record, Status};
 use tls_harness::request::{Counter, Request};
 use tls_harness::scenario::{Operation, Scenario, Side};
 
+use crate::files::sha256;
 use crate::libraries::Library;
-use crate::suite::hex;
 
 /// `describe` only reads constants of the binary.
 const DESCRIBE_TIMEOUT: Duration = Duration::from_secs(30);
@@ -96,7 +95,7 @@ impl Program {
         }
         let mut implementation: Implementation = serde_json::from_slice(&ended.stdout)
             .with_context(|| format!("{name} describe: expected one implementation in JSON"))?;
-        implementation.binary_sha256 = Some(hex(&Sha256::digest(&binary)));
+        implementation.binary_sha256 = Some(sha256(&binary));
         Ok(Self {
             path,
             environment,
@@ -113,7 +112,7 @@ impl Program {
         let binary = std::fs::read(&path).with_context(|| path.display().to_string())?;
         let mut other = self.clone();
         other.path = path;
-        other.implementation.binary_sha256 = Some(hex(&Sha256::digest(&binary)));
+        other.implementation.binary_sha256 = Some(sha256(&binary));
         Ok(other)
     }
 

@@ -6,8 +6,8 @@ use anyhow::{Context as _, Result, bail};
 use jiff::Timestamp;
 
 use crate::implementations::Places;
-use crate::lines::nearest;
-use crate::matrix::{Build, Subject};
+use crate::lines::suggestion;
+use crate::listed::{Build, Listed};
 use crate::selection::Selection;
 
 /// A folder that every checkout has.
@@ -28,10 +28,6 @@ pub struct Project {
 
 impl Project {
     /// Finds the checkout that contains a folder.
-    ///
-    /// # Errors
-    ///
-    /// The folder is not in a checkout.
     pub fn find(here: &Path) -> Result<Self> {
         match here.ancestors().find(|it| it.join(MARK).is_dir()) {
             Some(root) => Ok(Self {
@@ -46,20 +42,11 @@ impl Project {
     }
 
     /// Changes to the top of the checkout, so that relative paths refer to the project.
-    ///
-    /// # Errors
-    ///
-    /// The folder cannot be entered.
-    /// The folder cannot be entered.
     pub fn enter(&self) -> Result<()> {
         std::env::set_current_dir(&self.root).with_context(|| self.root.display().to_string())
     }
 
     /// The folders of programs, which are beside `tlsbench`, and of builds.
-    ///
-    /// # Errors
-    ///
-    /// The path of this program is unknown.
     pub fn places(&self) -> Result<Places> {
         let own = std::env::current_exe().context("the path of tlsbench is unknown")?;
         Ok(Places {
@@ -86,16 +73,16 @@ impl Project {
     }
 
     /// The same for one implementation.
-    pub fn located(&self, subject: Subject) -> Subject {
-        match subject {
-            Subject::Build(build) => Subject::Build(Build {
+    pub fn located(&self, listed: Listed) -> Listed {
+        match listed {
+            Listed::Build(build) => Listed::Build(Build {
                 source: build
                     .source
                     .as_ref()
                     .map(|it| self.relative_to_top(Path::new(it)).display().to_string()),
                 ..build
             }),
-            program @ Subject::Program(_) => program,
+            program @ Listed::Program(_) => program,
         }
     }
 
@@ -116,10 +103,6 @@ impl Project {
 
     /// The file of a suite: given as a path, also relative to the top of the checkout, or as a name
     /// in `bench/suites`.
-    ///
-    /// # Errors
-    ///
-    /// The suite does not exist; names the existing ones.
     pub fn suite(&self, given: &Path) -> Result<PathBuf> {
         let path = self.given(given);
         if self.here.join(given).is_file() {
@@ -142,10 +125,6 @@ impl Project {
 
     /// The folder of a run: given as a path, also relative to the top of the checkout, or as an id
     /// in `data/runs`.
-    ///
-    /// # Errors
-    ///
-    /// The folder does not exist; names the run that was probably meant.
     pub fn run(&self, given: &Path) -> Result<PathBuf> {
         let folder = match given.ends_with("run.toml") {
             true => given.parent().unwrap_or(given),
@@ -239,6 +218,5 @@ fn names(folder: &Path, name: impl Fn(&Path) -> Option<String>) -> Vec<String> {
 /// A suggestion for the end of a message: the name that was probably meant.
 fn meant(given: &Path, names: &[String]) -> String {
     let name = given.file_stem().unwrap_or_default().to_string_lossy();
-    nearest(&name, names.iter().map(String::as_str))
-        .map_or(String::new(), |it| format!(": did you mean {it}?"))
+    suggestion(&name, names.iter().map(String::as_str))
 }

@@ -9,9 +9,6 @@ use crate::host::facts;
 use crate::manifest::{HostFacts, Run, RunCounter, SuiteReference};
 
 /// The plan in `partial`, if what there is now can resume it.
-///
-/// # Errors
-/// The plan cannot be read, or differs from `now`: names every difference.
 pub fn resume(partial: &Path, now: &Run) -> Result<Run> {
     let begun = Run::read(partial)?;
     let differences = differences(&begun, now);
@@ -71,9 +68,6 @@ fn otherwise(
 }
 
 /// Accepts the host as it is now for the rest of a session only if it is as it was.
-///
-/// # Errors
-/// It differs: names every difference.
 pub fn same_host(now: &HostFacts, before: &HostFacts) -> Result<()> {
     let differences = facts::differences(now, before)?;
     ensure!(
@@ -86,9 +80,6 @@ pub fn same_host(now: &HostFacts, before: &HostFacts) -> Result<()> {
 
 /// Accepts the finished run in `path` as what is ordered, as far as that is known before anything is
 /// built.
-///
-/// # Errors
-/// It was ordered otherwise: names every difference.
 pub fn same_order(
     path: &Path,
     run: &Run,
@@ -100,9 +91,6 @@ pub fn same_order(
 }
 
 /// Accepts the finished run in `path` as the one that would begin now.
-///
-/// # Errors
-/// Order, suite, programs or host differ: names every difference.
 pub fn same_run(path: &Path, now: &Run) -> Result<()> {
     let run = Run::read(path)?;
     let mut differences = differences(&run, now);
@@ -130,105 +118,78 @@ mod tests {
 
     use super::*;
 
+    type Change = fn(&mut Run);
+
     fn example() -> Run {
         toml::from_str(include_str!("../../../data/schema/run.example.toml")).unwrap()
     }
 
-    #[test]
-    fn a_run_resumes_as_it_was_begun_and_each_difference_is_named() {
-        assert_eq!(differences(&example(), &example()), [""; 0]);
-        let named = |change: fn(&mut Run), expected: &str| {
-            let mut now = example();
-            change(&mut now);
-            assert_eq!(differences(&example(), &now), [expected]);
-        };
-        let command = &example().tool.commands[0];
-        named(
-            |run| run.tool.commands[0] += " --rounds 6",
-            &format!("it was begun by `{command}`"),
-        );
-        named(
-            |run| run.tool.version = Some("0.2.0".to_owned()),
-            "it was begun by another version of tlsbench",
-        );
-        named(
-            |run| {
-                run.tool.version = None;
-                run.tool.sha256 = None;
-            },
-            "it was begun by another version of tlsbench",
-        );
-        named(
-            |run| run.suite.as_mut().unwrap().name = "standard".to_owned(),
-            "its suite is quick",
-        );
-        named(
-            |run| run.tool.sha256 = None,
-            "it was begun by another build of tlsbench",
-        );
-        named(
-            |run| run.suite.as_mut().unwrap().family += "-2",
-            "the suite was changed",
-        );
-        named(
-            |run| run.implementations[0].version += ".1",
-            "the libraries' programs were changed",
-        );
-        named(
-            |run| run.layouts.clear(),
-            "the libraries' programs were linked differently",
-        );
-    }
-
-    #[test]
-    fn runs_of_time_and_of_instructions_do_not_resume_each_other() {
-        let counted = || Run {
+    fn counted() -> Run {
+        Run {
             counter: Some(RunCounter {
                 name: Counter::Callgrind,
                 version: "3.19.0".to_owned(),
                 processor: Some("amd64-avx2".to_owned()),
             }),
             ..example()
-        };
-        assert_eq!(differences(&example(), &counted()), ["it measures time"]);
-        assert_eq!(
-            differences(&counted(), &example()),
-            ["it counts under valgrind 3.19.0"]
-        );
-        for (run, other) in [(example(), counted()), (counted(), example())] {
-            let accepts = |now: &Run| {
-                let suite = now.suite.as_ref().unwrap();
-                let command = now.tool.commands.join("; ");
-                same_order(
-                    "run.toml".as_ref(),
-                    &run,
-                    &command,
-                    suite,
-                    now.counter.as_ref(),
-                )
-            };
-            accepts(&run).unwrap();
-            let error = accepts(&other).unwrap_err().to_string();
-            assert!(
-                error.contains("the run is complete, but differs from"),
-                "{error}"
-            );
         }
     }
 
     #[test]
-    fn a_host_that_changed_does_not_resume_a_session() {
-        let before = example().host.unwrap();
-        same_host(&before, &before).unwrap();
-        let now = HostFacts {
-            kernel: Some("6.1.1".to_owned()),
-            ..before.clone()
+    fn each_difference_from_the_run_that_was_begun_is_named() {
+        let command = format!("it was begun by `{}`", example().tool.commands[0]);
+        let version = "it was begun by another version of tlsbench";
+        let rows: [(Change, &[&str]); 10] = [
+            (|_| {}, &[]),
+            (|it| it.tool.commands[0] += " --rounds 6", &[&command]),
+            (|it| it.tool.version = Some("0.2.0".to_owned()), &[version]),
+            (
+                |it| (it.tool.version, it.tool.sha256) = (None, None),
+                &[version],
+            ),
+            (
+                |it| it.tool.sha256 = None,
+                &["it was begun by another build of tlsbench"],
+            ),
+            (
+                |it| it.suite.as_mut().unwrap().name += "-2",
+                &["its suite is quick"],
+            ),
+            (
+                |it| it.suite.as_mut().unwrap().family += "-2",
+                &["the suite was changed"],
+            ),
+            (
+                |it| it.implementations[0].version += ".1",
+                &["the libraries' programs were changed"],
+            ),
+            (
+                |it| it.layouts.clear(),
+                &["the libraries' programs were linked differently"],
+            ),
+            (|it| *it = counted(), &["it measures time"]),
+        ];
+        for (change, expected) in rows {
+            let mut now = example();
+            change(&mut now);
+            assert_eq!(differences(&example(), &now), expected);
+        }
+        let expected = "it counts under valgrind 3.19.0";
+        assert_eq!(differences(&counted(), &example()), [expected]);
+    }
+
+    #[test]
+    fn a_finished_run_is_accepted_before_anything_is_built_if_it_was_ordered_the_same_way() {
+        let ordered = |now: &Run| {
+            let suite = now.suite.as_ref().unwrap();
+            let command = now.tool.commands.join("; ");
+            let path = Path::new("run.toml");
+            same_order(path, &example(), &command, suite, now.counter.as_ref())
         };
-        let error = same_host(&now, &before).unwrap_err().to_string();
-        assert!(
-            error.starts_with("the run cannot resume: host: "),
-            "{error}"
-        );
+        ordered(&example()).unwrap();
+        let error = ordered(&counted()).unwrap_err().to_string();
+        let expected = "run.toml: the run is complete, but differs from this command: it measures";
+        assert!(error.starts_with(expected), "{error}");
     }
 
     #[test]
@@ -236,39 +197,52 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("run.toml");
         example().write(&path).unwrap();
-        same_run(&path, &example()).unwrap();
-        let refused = |change: fn(&mut HostFacts)| {
+        let refused = |change: Change| {
             let mut now = example();
-            change(now.host.as_mut().unwrap());
+            change(&mut now);
             same_run(&path, &now).err().map(|error| error.to_string())
         };
-        let not_looked_up = refused(|host| host.compilers.clear());
-        assert_eq!(not_looked_up, None, "a finished run looks up no compilers");
-        let error = refused(|host| host.kernel = Some("6.1.1".to_owned())).unwrap();
-        assert!(
-            error.contains("differs from this command: host: "),
-            "{error}"
+        assert_eq!(refused(|_| {}), None);
+        // A finished run looks up no compilers.
+        assert_eq!(
+            refused(|it| it.host.as_mut().unwrap().compilers.clear()),
+            None
         );
-        let mut now = example();
-        now.seed = Some(7);
-        now.suite = None;
-        let error = same_run(&path, &now).unwrap_err().to_string();
-        assert!(error.contains(": the suite was changed; "), "{error}");
+        let kernel = refused(|it| it.host.as_mut().unwrap().kernel = None).unwrap();
+        assert!(
+            kernel.contains("differs from this command: host: "),
+            "{kernel}"
+        );
+        let suite = refused(|it| it.suite = None).unwrap();
+        assert!(suite.contains(": the suite was changed; "), "{suite}");
     }
 
     #[test]
-    fn a_plan_is_resumed_as_it_was_written() {
+    fn a_plan_is_resumed_as_it_was_written_on_the_same_host() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("run.partial.toml");
-        let mut begun = example();
-        begun.seed = Some(7);
+        let begun = Run {
+            seed: Some(7),
+            ..example()
+        };
         begun.write(&path).unwrap();
         assert_eq!(resume(&path, &example()).unwrap(), begun);
-        let mut now = example();
-        now.suite = None;
+        let now = Run {
+            suite: None,
+            ..example()
+        };
         let error = resume(&path, &now).unwrap_err().to_string();
+        let expected = "the run cannot resume: the suite was changed;";
+        assert!(error.contains(expected), "{error}");
+        let before = example().host.unwrap();
+        same_host(&before, &before).unwrap();
+        let now = HostFacts {
+            kernel: None,
+            ..before.clone()
+        };
+        let error = same_host(&now, &before).unwrap_err().to_string();
         assert!(
-            error.contains("the run cannot resume: the suite was changed;"),
+            error.starts_with("the run cannot resume: host: "),
             "{error}"
         );
     }

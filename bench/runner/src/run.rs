@@ -7,6 +7,7 @@ use anstyle::{AnsiColor, Style};
 use anyhow::{Context, Result, ensure};
 use jiff::Timestamp;
 
+use crate::conclusion;
 use crate::files::replace;
 use crate::history::History;
 use crate::host::check::check;
@@ -20,7 +21,7 @@ use crate::progress::Progress;
 use crate::resume::{resume, same_order, same_run};
 use crate::session::Session;
 use crate::snapshot::{begin, wait};
-use crate::warnings::Warning;
+use crate::warnings;
 
 /// Format name of a build's Cargo.lock, which contains no measurements.
 const CARGO_LOCK: &str = "cargo-lock";
@@ -40,7 +41,7 @@ pub fn run(order: &Order, root: &Root) -> Result<PathBuf> {
         sha256: Some(file.sha256),
     };
     let mut suite = file.suite;
-    let counter = order.counter.map(versioned).transpose()?;
+    let counter = order.options.counter.map(versioned).transpose()?;
     let is_finished = finished.exists();
     if is_finished {
         // A complete run makes no builds: a new program would not be the measured one.
@@ -52,30 +53,27 @@ pub fn run(order: &Order, root: &Root) -> Result<PathBuf> {
             &reference,
             counter.as_ref(),
         )?;
-        for subject in &suite.implementations {
+        for listed in &suite.implementations {
             ensure!(
-                is_there(subject, &order.places, suite.layouts)?,
-                "{}: the run is complete, but {subject} is another build now; begin another run \
+                is_there(listed, &order.places, suite.layouts)?,
+                "{}: the run is complete, but {listed} is another build now; begin another run \
                  with another --out",
                 finished.display()
             );
         }
     }
-    let ready = prepare(&mut suite, &order.places, order.layout_kind)?;
+    let ready = prepare(&mut suite, &order.places)?;
     let host = identity::identified(
         facts,
-        order.host_id.as_deref(),
+        order.options.host.as_deref(),
         identity::KNOWN_HOSTS.as_ref(),
     )?;
     let checks = check(&host, root);
     let changes = identity::changed_since_known(&host, identity::KNOWN_HOSTS.as_ref())?;
     let mut run = plan(order, reference, counter, &ready, host, checks)?;
     if !changes.is_empty() {
-        let changed = Warning::ChangedHost {
-            before: format!("{}/{}.toml", identity::KNOWN_HOSTS, run.host_id),
-            differences: changes.join("; "),
-        };
-        run.warnings.push(changed.into());
+        let before = format!("{}/{}.toml", identity::KNOWN_HOSTS, run.host_id);
+        run.warnings.push(warnings::changed_host(&before, &changes));
     }
 
     if is_finished {
@@ -107,8 +105,8 @@ pub fn run(order: &Order, root: &Root) -> Result<PathBuf> {
         programs: &ready.programs,
         root,
         seed: run.seed.context("run.partial.toml has no seed")?,
-        until_precise: order.until_precise,
-        counter: order.counter,
+        until_precise: order.options.until_precise,
+        counter: order.options.counter,
         journal,
         history: History::of(&records),
         progress: Progress::new(),
@@ -129,7 +127,7 @@ pub fn run(order: &Order, root: &Root) -> Result<PathBuf> {
             continue;
         }
         if begun.is_none() {
-            wait(&run, order.apart, number)?;
+            wait(&run, order.options.apart.unwrap_or_default(), number)?;
         }
         let layout = (number - 1) % suite.layouts;
         begin(&mut run, number, layout, root)?;
@@ -141,17 +139,15 @@ pub fn run(order: &Order, root: &Root) -> Result<PathBuf> {
         begun.finished = Some(to_the_second(Timestamp::now())?);
         begun.rounds = Some(session.history.counted_in(number));
         run.write(&partial)?;
-        if order.one_session && number < suite.sessions {
+        if order.options.one_session && number < suite.sessions {
             return Ok(partial);
         }
     }
 
-    let conclusion = session.conclusion();
-    for line in conclusion.precision() {
+    for line in conclusion::precision(&session) {
         println!("{line}");
     }
-    let warnings = conclusion.warnings().into_iter();
-    run.warnings.extend(warnings.map(Into::into));
+    run.warnings.extend(conclusion::warnings(&session));
     run.rounds = Some(session.history.counted());
     run.finished = to_the_second(Timestamp::now()).ok();
     run.complete = true;

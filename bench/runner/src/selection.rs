@@ -6,10 +6,11 @@ use anyhow::{Result, bail};
 use tls_harness::implementation::Implementation;
 use tls_harness::scenario::{Operation, Resumption, Scenario};
 
+use crate::files::sha256;
 use crate::libraries::Libraries;
-use crate::lines::nearest;
-use crate::matrix::{Build, Subject};
-use crate::suite::Suite;
+use crate::lines::suggestion;
+use crate::listed::{Build, Listed};
+use crate::suite::{Suite, SuiteFile};
 
 /// The selected part of a suite; empty selects all of it.
 #[derive(Clone, Debug, Default, PartialEq, clap::Args)]
@@ -28,7 +29,7 @@ pub struct Selection {
     pub source: Vec<Source>,
     /// Implementations to measure instead of the suite's.
     #[arg(skip)]
-    pub instead: Vec<Subject>,
+    pub instead: Vec<Listed>,
 }
 
 /// A local tree of a library.
@@ -49,13 +50,6 @@ fn source(text: &str) -> Result<Source, String> {
 }
 
 impl Selection {
-    pub fn is_all(&self) -> bool {
-        self.only.is_empty()
-            && self.library.is_empty()
-            && self.source.is_empty()
-            && self.instead.is_empty()
-    }
-
     /// The command-line options, each preceded by a space.
     pub fn arguments(&self) -> String {
         let only = self.only.iter().map(|it| format!(" --only '{it}'"));
@@ -73,18 +67,18 @@ impl Selection {
         only.chain(library).chain(source).chain(sides).collect()
     }
 
-    /// Removes the parts of a suite that are not selected. `places`: one for each implementation.
-    ///
-    /// # Errors
-    ///
-    /// A pattern or a library matches nothing; names the possible values.
+    /// Reduces a suite to what is selected. A part of a suite has its own name, family and checksum.
     pub fn apply(
         &self,
-        suite: &mut Suite,
-        places: &mut Vec<String>,
+        file: &mut SuiteFile,
         libraries: &Libraries,
         describe: impl Fn(&str) -> Result<Implementation>,
     ) -> Result<()> {
+        if *self == Self::default() {
+            return Ok(());
+        }
+        file.sha256 = sha256(format!("{}{}", file.sha256, self.arguments()));
+        let (suite, places) = (&mut file.suite, &mut file.places);
         self.choose_scenarios(suite)?;
         self.choose_implementations(suite, places, libraries)?;
         if !self.instead.is_empty() {
@@ -93,8 +87,8 @@ impl Selection {
         }
         for source in &self.source {
             let mut found = false;
-            for subject in suite.implementations.clone() {
-                if let Some(counterpart) = source.counterpart(&subject, libraries, &describe)? {
+            for listed in suite.implementations.clone() {
+                if let Some(counterpart) = source.counterpart(&listed, libraries, &describe)? {
                     found = true;
                     if !suite.implementations.contains(&counterpart) {
                         suite.implementations.push(counterpart);
@@ -110,6 +104,9 @@ impl Selection {
                     suite.name
                 );
             }
+        }
+        for name in [&mut suite.name, &mut suite.family] {
+            name.push_str("-part");
         }
         Ok(())
     }
@@ -146,28 +143,27 @@ impl Selection {
         }
         let all = suite.implementations.drain(..).zip(places.drain(..));
         let all: Vec<_> = all.collect();
-        let is_chosen = |it: &(Subject, String), wanted: &String| is_of(&it.0, wanted, libraries);
+        let is_chosen = |it: &(Listed, String), wanted: &String| is_of(&it.0, wanted, libraries);
         let is_wanted =
-            |it: &&(Subject, String)| self.library.iter().any(|wanted| is_chosen(it, wanted));
+            |it: &&(Listed, String)| self.library.iter().any(|wanted| is_chosen(it, wanted));
         let mut chosen: Vec<_> = all.iter().filter(is_wanted).cloned().collect();
         for wanted in &self.library {
             if chosen.iter().any(|it| is_chosen(it, wanted)) {
                 continue;
             }
-            let subjects = libraries.iter().flat_map(|it| it.programs.iter().cloned());
-            let subjects = subjects.map(Subject::Program);
-            let others: Vec<_> = subjects.filter(|it| is_of(it, wanted, libraries)).collect();
+            let measured = libraries.iter().flat_map(|it| it.programs.iter().cloned());
+            let measured = measured.map(Listed::Program);
+            let others: Vec<_> = measured.filter(|it| is_of(it, wanted, libraries)).collect();
             if others.is_empty() {
                 let ids = libraries.iter().map(|it| it.id.as_str());
                 let programs = libraries.iter().flat_map(|it| &it.programs);
                 let names: Vec<_> = ids.chain(programs.map(String::as_str)).collect();
-                let meant = nearest(wanted, names.iter().copied());
                 bail!(
                     "--library {wanted}: found no such library and no such implementation in the \
                      suite {}, expected one of: {}{}",
                     suite.name,
                     names.join(", "),
-                    meant.map_or(String::new(), |it| format!(": did you mean {it}?"))
+                    suggestion(wanted, names.iter().copied())
                 );
             }
             let place = format!("--library {wanted}");
@@ -183,13 +179,13 @@ impl Source {
     /// library, or not a build of the matrix.
     fn counterpart(
         &self,
-        subject: &Subject,
+        listed: &Listed,
         libraries: &Libraries,
         describe: impl Fn(&str) -> Result<Implementation>,
-    ) -> Result<Option<Subject>> {
-        let build = match subject {
-            Subject::Build(build) if build.library == self.library => build.clone(),
-            Subject::Program(name)
+    ) -> Result<Option<Listed>> {
+        let build = match listed {
+            Listed::Build(build) if build.library == self.library => build.clone(),
+            Listed::Program(name)
                 if libraries
                     .of_program(name)
                     .is_some_and(|it| it.id == self.library) =>
@@ -206,7 +202,7 @@ impl Source {
             }
             _ => return Ok(None),
         };
-        Ok(Some(Subject::Build(Build {
+        Ok(Some(Listed::Build(Build {
             version: None,
             source: Some(self.folder.display().to_string()),
             ..build
@@ -215,12 +211,12 @@ impl Source {
 }
 
 /// Whether an implementation belongs to a library, or its name matches a pattern.
-fn is_of(subject: &Subject, wanted: &str, libraries: &Libraries) -> bool {
-    let library = match subject {
-        Subject::Program(name) => libraries.of_program(name).map(|it| it.id.as_str()),
-        Subject::Build(build) => Some(build.library.as_str()),
+fn is_of(listed: &Listed, wanted: &str, libraries: &Libraries) -> bool {
+    let library = match listed {
+        Listed::Program(name) => libraries.of_program(name).map(|it| it.id.as_str()),
+        Listed::Build(build) => Some(build.library.as_str()),
     };
-    library == Some(wanted) || matches(wanted, &subject.to_string())
+    library == Some(wanted) || matches(wanted, &listed.to_string())
 }
 
 /// `KIND/PROTOCOL/NAME` of a scenario: `full/1.3/rsa-2048-x25519`, `primitive/rsa-2048-sign`.

@@ -7,11 +7,11 @@ use jiff::{SignedDuration, Timestamp};
 use tls_harness::record::{Block, Record, RoundState, Schema, Status};
 use tls_harness::request::{Counter, Request};
 
-use crate::conclusion::{Conclusion, is_precise};
 use crate::history::History;
 use crate::host::root::Root;
 use crate::host::watch::Watch;
 use crate::journal::Journal;
+use crate::precision::is_precise;
 use crate::program::{Measured, Program};
 use crate::progress::Progress;
 use crate::schedule::order;
@@ -291,17 +291,6 @@ impl Session<'_> {
         let over: Duration = blocks.iter().take(done).sum();
         let rounds = self.suite.rounds.saturating_sub(self.counted());
         (round * rounds).saturating_sub(over)
-    }
-
-    pub fn conclusion(&self) -> Conclusion<'_> {
-        Conclusion {
-            suite: self.suite,
-            history: &self.history,
-            until_precise: self.until_precise,
-            unreadable_sensors: self.root.unreadable(),
-            disk_was_full: self.disk_was_full,
-            stepped: self.stepped,
-        }
     }
 }
 

@@ -12,17 +12,13 @@ use crate::host::{facts, identity};
 use crate::manifest::{HostFacts, Run, RunSession, RunWarning};
 use crate::plan::{host_warnings, to_the_second};
 use crate::resume::same_host;
-use crate::warnings::Warning;
+use crate::warnings;
 
 /// Interval between looks at the clock: a host that was suspended may be past the time.
 const LOOK: Duration = Duration::from_secs(30);
 
 /// Adds the session `number` to the run with the current state of the host, or finds it there and
 /// checks that the host is still in that state.
-///
-/// # Errors
-///
-/// The machine is another one, or its state has changed since the session started.
 pub fn begin(run: &mut Run, number: u32, layout: u32, root: &Root) -> Result<()> {
     let first = run.host.clone().context("the host is not recorded")?;
     let now = HostFacts {
@@ -47,12 +43,9 @@ pub fn begin(run: &mut Run, number: u32, layout: u32, root: &Root) -> Result<()>
         let mut warnings = host_warnings(&now, troubling);
         let changes = identity::changed(&now, &first);
         if !changes.is_empty() {
-            warnings.push(Warning::ChangedHost {
-                before: "session 1".to_owned(),
-                differences: changes.join("; "),
-            });
+            warnings.push(warnings::changed_host("session 1", &changes));
         }
-        for warning in warnings.into_iter().map(RunWarning::from) {
+        for warning in warnings {
             // A warning that all sessions share, such as a virtual machine, is recorded once.
             if !run.warnings.contains(&warning) {
                 run.warnings.push(RunWarning {

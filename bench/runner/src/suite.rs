@@ -1,33 +1,25 @@
 //! A suite: what to measure, for how long, and with which programs (`bench/suites/*.toml`).
 
 use std::collections::HashSet;
-use std::fmt::Write as _;
 use std::path::Path;
 use std::time::Duration;
 
 use anyhow::{Context, Result, anyhow, bail, ensure};
-use indicatif::HumanDuration;
 use serde::Deserialize;
 use sha2::{Digest, Sha256};
-use tls_harness::implementation::Implementation;
-use tls_harness::noop::NoopLibrary;
 use tls_harness::record::Schema;
 use tls_harness::scenario::{Operation, Scenario};
-use tls_harness::workloads;
 use toml::{Table, Value};
 
 use crate::entry::Entry;
+use crate::files::hex;
 use crate::include::Include;
-use crate::libraries::Libraries;
 use crate::lines::Lines;
-use crate::matrix::{Build, Subject};
-use crate::selection::{Selection, path_of};
-use crate::verdicts;
-use crate::words::counted;
+use crate::listed::{Build, Listed};
 
 /// Seconds to start and end a library's process with its certificates and configuration; used until
 /// a block of its kind has been measured.
-const PROCESS_SECONDS: f64 = 0.1;
+pub const PROCESS_SECONDS: f64 = 0.1;
 
 /// Seconds of a memory block, which depend on its handshakes and not on the suite.
 const MEMORY_SECONDS: f64 = 9.0;
@@ -68,7 +60,7 @@ pub struct Suite {
     /// Programs beside `tlsbench`, and builds of the matrix. A program that is listed twice is
     /// measured twice, as two implementations: this compares the harness with itself.
     #[serde(skip)]
-    pub implementations: Vec<Subject>,
+    pub implementations: Vec<Listed>,
     #[serde(rename = "implementations")]
     listed: Vec<Value>,
     /// Files beside the suite, whose scenarios precede its own.
@@ -93,10 +85,6 @@ pub struct SuiteFile {
 
 impl SuiteFile {
     /// `cores`: number of the measuring host's cores, if known.
-    ///
-    /// # Errors
-    ///
-    /// The suite is invalid; names file and line.
     pub fn read(path: &Path, cores: Option<u32>) -> Result<Self> {
         let lines = Lines::read(path)?;
         let mut suite: Suite = lines.parse()?;
@@ -140,8 +128,8 @@ impl SuiteFile {
         let mut places = Vec::new();
         for (index, value) in suite.listed.iter().enumerate() {
             let place = lines.at("implementations", index, None);
-            let subject = Subject::read(value.clone()).map_err(|error| anyhow!("{place}: {error}"));
-            suite.implementations.push(subject?);
+            let listed = Listed::read(value.clone()).map_err(|error| anyhow!("{place}: {error}"));
+            suite.implementations.push(listed?);
             places.push(place);
         }
         Ok(Self {
@@ -149,29 +137,6 @@ impl SuiteFile {
             sha256: hex(&digest.finalize()),
             places,
         })
-    }
-
-    /// Reduces the suite to the selection. A part of a suite has its own name, family and checksum.
-    ///
-    /// # Errors
-    ///
-    /// Nothing is left.
-    pub fn select(
-        &mut self,
-        selection: &Selection,
-        libraries: &Libraries,
-        describe: impl Fn(&str) -> Result<Implementation>,
-    ) -> Result<()> {
-        if selection.is_all() {
-            return Ok(());
-        }
-        selection.apply(&mut self.suite, &mut self.places, libraries, describe)?;
-        let text = format!("{}{}", self.sha256, selection.arguments());
-        self.sha256 = hex(&Sha256::digest(text));
-        for name in [&mut self.suite.name, &mut self.suite.family] {
-            name.push_str("-part");
-        }
-        Ok(())
     }
 }
 
@@ -247,27 +212,27 @@ impl Suite {
         Ok(())
     }
 
-    /// Number of ratios that a report of this run tests at once: all rows of all implementations
-    /// except the baseline.
-    pub fn comparisons(&self) -> u32 {
-        let sides = |it: &Scenario| workloads::of::<NoopLibrary>(it.operation).sides().len();
-        let rows: usize = self.scenarios.iter().map(sides).sum();
-        let walls = if self.throughput {
-            self.scenarios.len()
-        } else {
-            0
-        };
-        let rows = rows + walls;
-        let others = self.implementations.len().saturating_sub(1);
-        u32::try_from(rows * others).unwrap_or(u32::MAX)
+    /// The distinct programs beside `tlsbench`.
+    pub fn programs(&self) -> Vec<&str> {
+        let mut names: Vec<_> = self
+            .implementations
+            .iter()
+            .filter_map(|listed| match listed {
+                Listed::Program(name) => Some(name.as_str()),
+                Listed::Build(_) => None,
+            })
+            .collect();
+        names.sort_unstable();
+        names.dedup();
+        names
     }
 
     pub fn builds(&self) -> impl Iterator<Item = &Build> {
         self.implementations
             .iter()
-            .filter_map(|subject| match subject {
-                Subject::Build(build) => Some(build),
-                Subject::Program(_) => None,
+            .filter_map(|listed| match listed {
+                Listed::Build(build) => Some(build),
+                Listed::Program(_) => None,
             })
     }
 
@@ -296,63 +261,4 @@ impl Suite {
             Duration::from_secs_f64,
         )
     }
-
-    /// The expected wall-clock time of one round.
-    pub fn expected_round(&self) -> Duration {
-        let blocks = self.scenarios.iter().map(|it| self.expected_block(it));
-        let implementations = u32::try_from(self.implementations.len()).unwrap_or(u32::MAX);
-        blocks.sum::<Duration>() * implementations
-    }
-
-    /// Text that lists the blocks in order, and how long they will take. `state` describes whether
-    /// an implementation is built.
-    pub fn to_text(&self, state: impl Fn(&Subject) -> String) -> String {
-        let mut text = format!(
-            "{} (family {}): {}\n",
-            self.name, self.family, self.description
-        );
-        let paths: Vec<String> = self.scenarios.iter().map(path_of).collect();
-        let width = paths.iter().map(String::len).max().unwrap_or_default();
-        for (block, (scenario, path)) in self.scenarios.iter().zip(&paths).enumerate() {
-            let _ = writeln!(text, "{block:>4}  {path:<width$}  {}", scenario.name());
-        }
-        for subject in &self.implementations {
-            let _ = writeln!(text, "      {subject}: {}", state(subject));
-        }
-        let _ = writeln!(text, "{}", self.expectation());
-        text
-    }
-
-    /// Text that states how long it will take, and how many rounds a verdict needs.
-    pub fn expectation(&self) -> String {
-        let mut text = String::new();
-        let round = self.expected_round();
-        let _ = writeln!(
-            text,
-            "{} of {} of {} s (warm-up {} s, start and end of the process about \
-             {PROCESS_SECONDS} s): about {}; if disturbed, up to {} repeated: at most {}",
-            counted(self.rounds, "round"),
-            counted(self.blocks_per_round(), "block"),
-            self.measure_seconds,
-            self.warmup_seconds,
-            HumanDuration(round * self.rounds),
-            counted(self.most_repeats(), "round"),
-            HumanDuration(round * (self.rounds + self.most_repeats())),
-        );
-        if self.sessions > 1 {
-            let _ = writeln!(
-                text,
-                "{} sessions, each as above, with {} of each program: about {} and the time between \
-                 them",
-                self.sessions,
-                counted(self.layouts, "layout"),
-                HumanDuration(round * self.rounds * self.sessions),
-            );
-        }
-        text + &verdicts::expected(self)
-    }
-}
-
-pub fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }

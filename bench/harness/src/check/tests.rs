@@ -1,384 +1,246 @@
 //! Which scenarios can be measured, and what the messages about others name.
 
+use serde_json::{Value, json};
+
 use super::*;
 use crate::scenario::Chain;
 
-fn scenario(text: &str) -> Scenario {
-    serde_json::from_str(text).unwrap()
-}
-
-fn base() -> Scenario {
-    scenario(
-        r#"{"operation":"handshake","protocol":"1.3","cipher_suite":"TLS_AES_256_GCM_SHA384",
-        "key_exchange":"X25519","certificate":"rsa-2048","authentication":"server",
-        "resumption":"none","threads":1}"#,
-    )
-}
-
-fn set_up(variant: Option<&str>) -> Scenario {
-    Scenario {
-        operation: Operation::SetUp,
-        variant: variant.map(|it| it.parse().unwrap()),
-        ..base()
+/// A scenario that can be measured, with some fields replaced; `null` removes one.
+fn with(changes: &Value) -> Scenario {
+    let operation = changes["operation"].as_str().unwrap_or("handshake");
+    let mut fields = match operation {
+        "primitive" => json!({"variant": "rsa-2048-sign"}),
+        "quic-packet" => json!({"cipher_suite": "TLS_AES_128_GCM_SHA256", "size": 1200}),
+        _ => json!({
+            "protocol": "1.3", "cipher_suite": "TLS_AES_256_GCM_SHA384", "key_exchange": "X25519",
+            "certificate": "rsa-2048", "authentication": "server", "resumption": "none",
+            "threads": 1,
+        }),
+    };
+    match operation {
+        "transfer" => fields["size"] = json!(1 << 16),
+        "set-up" => fields["variant"] = json!("server"),
+        _ => {}
     }
+    fields["operation"] = json!(operation);
+    if changes["protocol"] == "1.2" {
+        fields["cipher_suite"] = json!("TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384");
+    }
+    let fields = fields.as_object_mut().unwrap();
+    for (field, value) in changes.as_object().unwrap() {
+        match value {
+            Value::Null => drop(fields.remove(field)),
+            value => drop(fields.insert(field.clone(), value.clone())),
+        }
+    }
+    serde_json::from_value(Value::Object(fields.clone())).unwrap()
 }
 
 /// The name of the wrong field, if there is one.
-fn wrong(scenario: &Scenario) -> Option<&'static str> {
-    scenario.check().err().map(|fault| fault.field)
+fn wrong(changes: &Value) -> Option<&'static str> {
+    with(changes).check().err().map(|fault| fault.field)
 }
 
 #[test]
-fn an_error_names_the_missing_field() {
-    assert_eq!(base().check(), Ok(()));
-    let without = |field: &str| {
-        let mut value = serde_json::to_value(base()).unwrap();
-        value.as_object_mut().unwrap().remove(field);
-        wrong(&serde_json::from_value(value).unwrap())
-    };
-    for field in [
-        "protocol",
-        "cipher_suite",
-        "key_exchange",
-        "certificate",
-        "authentication",
-        "resumption",
-        "threads",
+fn scenarios_that_can_be_measured_are_accepted() {
+    for changes in [
+        json!({}),
+        json!({"protocol": "1.2"}),
+        // A resumption of TLS 1.2 exchanges no keys.
+        json!({"protocol": "1.2", "key_exchange": null, "resumption": "ticket"}),
+        json!({"resumption": "ticket", "variant": "early-data"}),
+        json!({"operation": "transfer"}),
+        json!({"operation": "primitive"}),
+        json!({"operation": "set-up"}),
+        json!({"operation": "set-up", "variant": "client-mozilla"}),
+        json!({"operation": "set-up", "variant": "private-key"}),
+        json!({"operation": "set-up", "variant": "process-server"}),
+        json!({"operation": "set-up", "variant": "names-10", "certificate": "ecdsa-p256"}),
+        json!({"operation": "connection"}),
+        json!({"operation": "connection", "variant": "nginx"}),
+        json!({"operation": "quic-packet"}),
+        json!({"operation": "quic-packet", "size": 29}),
     ] {
-        assert_eq!(without(field), Some(field));
+        assert_eq!(with(&changes).check(), Ok(()), "{changes}");
+    }
+    for certificate in Certificate::ALL {
+        let changes = json!({"variant": "compressed-zlib", "certificate": certificate});
+        assert_eq!(wrong(&changes), None, "{changes}");
     }
 }
 
 #[test]
-fn an_error_names_the_contradicting_field() {
-    let tls12 = Scenario {
-        protocol: Some(Protocol::Tls12),
-        cipher_suite: Some(CipherSuite::EcdheRsaAes256Gcm),
-        ..base()
-    };
-    assert_eq!(wrong(&tls12), None);
-    let transfer = Scenario {
-        operation: Operation::Transfer,
-        size: Some(1 << 16),
-        ..base()
-    };
-    assert_eq!(wrong(&transfer), None);
-    for (scenario, field) in [
+fn an_error_names_the_field_that_is_missing_or_contradicts_another() {
+    for (field, changes) in [
+        ("protocol", json!({"protocol": null})),
+        ("cipher_suite", json!({"cipher_suite": null})),
+        ("key_exchange", json!({"key_exchange": null})),
+        ("certificate", json!({"certificate": null})),
+        ("authentication", json!({"authentication": null})),
+        ("resumption", json!({"resumption": null})),
+        ("threads", json!({"threads": null})),
+        ("size", json!({"operation": "transfer", "size": null})),
+        ("variant", json!({"operation": "set-up", "variant": null})),
         (
-            Scenario {
-                cipher_suite: base().cipher_suite,
-                ..tls12.clone()
-            },
-            "cipher_suite",
+            "variant",
+            json!({"operation": "primitive", "variant": null}),
         ),
         (
-            Scenario {
-                certificate: Some(Certificate::EcdsaP256),
-                ..tls12.clone()
-            },
             "cipher_suite",
+            json!({"operation": "quic-packet", "cipher_suite": null}),
+        ),
+        ("size", json!({"operation": "quic-packet", "size": null})),
+        ("side", json!({"side": "client"})),
+        (
+            "cipher_suite",
+            json!({"protocol": "1.2", "cipher_suite": "TLS_AES_256_GCM_SHA384"}),
         ),
         (
-            Scenario {
-                key_exchange: Some(KeyExchange::X25519MlKem768),
-                ..tls12.clone()
-            },
+            "cipher_suite",
+            json!({"protocol": "1.2", "certificate": "ecdsa-p256"}),
+        ),
+        (
             "key_exchange",
+            json!({"protocol": "1.2", "key_exchange": "X25519MLKEM768"}),
         ),
         (
-            Scenario {
-                variant: Some(Variant::HelloRetry),
-                ..tls12.clone()
-            },
             "variant",
+            json!({"protocol": "1.2", "variant": "hello-retry"}),
         ),
         (
-            Scenario {
-                resumption: Some(Resumption::Ticket),
-                variant: Some(Variant::EarlyData),
-                ..tls12
-            },
             "variant",
+            json!({"protocol": "1.2", "variant": "early-data", "resumption": "ticket"}),
         ),
+        ("resumption", json!({"variant": "early-data"})),
+        ("resumption", json!({"resumption": "resumed"})),
+        ("size", json!({"size": 1})),
         (
-            Scenario {
-                variant: Some(Variant::EarlyData),
-                ..base()
-            },
             "resumption",
+            json!({"operation": "transfer", "resumption": "ticket"}),
         ),
         (
-            Scenario {
-                resumption: Some(Resumption::Resumed),
-                ..base()
-            },
-            "resumption",
-        ),
-        (
-            Scenario {
-                size: Some(1),
-                ..base()
-            },
-            "size",
-        ),
-        (
-            Scenario {
-                resumption: Some(Resumption::Ticket),
-                ..transfer.clone()
-            },
-            "resumption",
-        ),
-        (
-            Scenario {
-                record_size: Some(100),
-                ..transfer.clone()
-            },
             "record_size",
+            json!({"operation": "transfer", "record_size": 100}),
         ),
         (
-            Scenario {
-                record_size: Some(20_000),
-                ..transfer.clone()
-            },
             "record_size",
+            json!({"operation": "transfer", "record_size": 20_000}),
         ),
         (
-            Scenario {
-                in_flight: Some(1000),
-                ..transfer
-            },
             "in_flight",
+            json!({"operation": "transfer", "in_flight": 1000}),
         ),
-        (scenario(r#"{"operation":"primitive"}"#), "variant"),
         (
-            scenario(r#"{"operation":"primitive","variant":"rsa-2048-sign","protocol":"1.3"}"#),
+            "variant",
+            json!({"operation": "transfer", "variant": "chain-1"}),
+        ),
+        (
             "protocol",
+            json!({"operation": "primitive", "protocol": "1.3"}),
         ),
-        (set_up(None), "variant"),
         (
-            Scenario {
-                certificate: Some(Certificate::Rsa2048),
-                ..set_up(Some("names-10"))
-            },
+            "cipher_suite",
+            json!({"operation": "primitive", "cipher_suite": "TLS_AES_256_GCM_SHA384"}),
+        ),
+        ("variant", json!({"operation": "set-up", "variant": "cold"})),
+        (
             "certificate",
+            json!({"operation": "set-up", "variant": "names-10"}),
         ),
         (
-            Scenario {
-                authentication: Some(Authentication::Mutual),
-                ..set_up(Some("server"))
-            },
             "authentication",
+            json!({"operation": "set-up", "authentication": "mutual"}),
+        ),
+        ("threads", json!({"operation": "set-up", "threads": 2})),
+        ("threads", json!({"operation": "connection", "threads": 2})),
+        (
+            "variant",
+            json!({"operation": "connection", "variant": "compressed-zlib"}),
         ),
         (
-            Scenario {
-                threads: Some(2),
-                ..set_up(Some("server"))
-            },
-            "threads",
+            "resumption",
+            json!({"operation": "connection", "variant": "nginx", "resumption": "ticket"}),
         ),
-        (base().on(crate::scenario::Side::Client), "side"),
+        (
+            "authentication",
+            json!({"operation": "connection", "variant": "nginx", "authentication": "mutual"}),
+        ),
+        ("variant", json!({"variant": "nginx"})),
+        (
+            "resumption",
+            json!({"variant": "chain-1", "resumption": "ticket"}),
+        ),
+        (
+            "cipher_suite",
+            json!({"operation": "quic-packet", "cipher_suite": "TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256"}),
+        ),
+        ("size", json!({"operation": "quic-packet", "size": 28})),
+        ("size", json!({"operation": "quic-packet", "size": 65_528})),
+        (
+            "protocol",
+            json!({"operation": "quic-packet", "protocol": "1.3"}),
+        ),
+        (
+            "record_size",
+            json!({"operation": "quic-packet", "record_size": 1024}),
+        ),
+        (
+            "variant",
+            json!({"operation": "quic-packet", "variant": "hello-retry"}),
+        ),
     ] {
-        assert_eq!(wrong(&scenario), Some(field), "{scenario:?}");
+        assert_eq!(wrong(&changes), Some(field), "{changes}");
     }
 }
 
 #[test]
-fn a_set_up_requires_the_variant_of_a_set_up() {
-    for variant in ["server", "client-mozilla", "private-key", "process-server"] {
-        assert_eq!(wrong(&set_up(Some(variant))), None, "{variant}");
-    }
-    let named = Scenario {
-        certificate: Some(Certificate::EcdsaP256),
-        ..set_up(Some("names-10"))
-    };
-    assert_eq!(wrong(&named), None);
-    assert_eq!(wrong(&set_up(Some("cold"))), Some("variant"));
-}
-
-#[test]
-fn a_connection_has_one_thread_and_a_server_of_the_system_resumes_nothing() {
-    let connection = Scenario {
-        operation: Operation::Connection,
-        ..base()
-    };
-    assert_eq!(wrong(&connection), None);
-    let threads = Some(2);
-    let several = Scenario {
-        threads,
-        ..connection.clone()
-    };
-    assert_eq!(wrong(&several), Some("threads"));
-    let nginx = Scenario {
-        variant: Some("nginx".parse().unwrap()),
-        ..connection
-    };
-    assert_eq!(wrong(&nginx), None);
-    let resumed = Scenario {
-        resumption: Some(Resumption::Ticket),
-        ..nginx.clone()
-    };
-    assert_eq!(wrong(&resumed), Some("resumption"));
-    let mutual = Scenario {
-        authentication: Some(Authentication::Mutual),
-        ..nginx.clone()
-    };
-    assert_eq!(wrong(&mutual), Some("authentication"));
-    let handshake = Scenario {
-        operation: Operation::Handshake,
-        ..nginx
-    };
-    assert_eq!(wrong(&handshake), Some("variant"));
-}
-
-#[test]
-fn a_chain_requires_a_full_handshake_and_certificates_that_exist() {
-    let with = |text: &str, certificate, protocol: Protocol| Scenario {
-        protocol: Some(protocol),
-        cipher_suite: Some(match (protocol, certificate) {
-            (Protocol::Tls13, _) => CipherSuite::Aes256Gcm,
-            (_, Certificate::Rsa2048 | Certificate::Rsa4096) => CipherSuite::EcdheRsaAes256Gcm,
-            _ => CipherSuite::EcdheEcdsaAes256Gcm,
-        }),
-        certificate: Some(certificate),
-        variant: Some(text.parse().unwrap()),
-        ..base()
-    };
-    for &chain in Chain::ALL {
-        for &certificate in Certificate::ALL {
-            for &protocol in Protocol::ALL {
-                let scenario = with(chain.as_str(), certificate, protocol);
-                let is_made = chain.certificates().contains(&certificate)
-                    && (protocol == Protocol::Tls13 || !certificate.is_ml_dsa());
+fn a_chain_requires_certificates_that_exist() {
+    for chain in Chain::ALL {
+        for certificate in Certificate::ALL {
+            for protocol in Protocol::ALL {
+                let is_rsa = matches!(certificate, Certificate::Rsa2048 | Certificate::Rsa4096);
+                let suite = match (protocol, is_rsa) {
+                    (Protocol::Tls13, _) => CipherSuite::Aes256Gcm,
+                    (Protocol::Tls12, true) => CipherSuite::EcdheRsaAes256Gcm,
+                    (Protocol::Tls12, false) => CipherSuite::EcdheEcdsaAes256Gcm,
+                };
+                let changes = json!({
+                    "variant": chain, "certificate": certificate, "protocol": protocol,
+                    "cipher_suite": suite,
+                });
+                let is_made = chain.certificates().contains(certificate)
+                    && (*protocol == Protocol::Tls13 || !certificate.is_ml_dsa());
                 let expected = (!is_made).then_some("certificate");
-                assert_eq!(wrong(&scenario), expected, "{scenario:?}");
+                assert_eq!(wrong(&changes), expected, "{changes}");
             }
         }
     }
-    let message = |scenario: Scenario| scenario.check().unwrap_err().message;
-    assert_eq!(
-        message(with("chain-3", Certificate::Ed25519, Protocol::Tls13)),
-        "found \"ed25519\" with variant \"chain-3\", expected \"rsa-2048\", \"ecdsa-p256\", \
-         \"ml-dsa-44\", \"ml-dsa-65\": there are no other certificates in this chain"
-    );
-    let resumed = Scenario {
-        resumption: Some(Resumption::Ticket),
-        ..with("chain-1", Certificate::Rsa2048, Protocol::Tls13)
-    };
-    assert_eq!(wrong(&resumed), Some("resumption"));
-    let transfer = Scenario {
-        operation: Operation::Transfer,
-        size: Some(1 << 16),
-        ..with("chain-1", Certificate::Rsa2048, Protocol::Tls13)
-    };
-    assert_eq!(wrong(&transfer), Some("variant"));
 }
 
 #[test]
-fn a_server_alone_compresses_its_certificates_in_full_handshakes_of_tls13() {
-    let compressed = Scenario {
-        variant: Some(Variant::Compressed),
-        ..base()
-    };
-    for &certificate in Certificate::ALL {
-        let scenario = Scenario {
-            certificate: Some(certificate),
-            ..compressed.clone()
-        };
-        assert_eq!(wrong(&scenario), None, "{certificate}");
-    }
-    for (scenario, field, message) in [
+fn a_message_states_what_was_found_and_what_is_expected() {
+    for (changes, message) in [
         (
-            Scenario {
-                resumption: Some(Resumption::Ticket),
-                ..compressed.clone()
-            },
-            "resumption",
+            json!({"variant": "chain-3", "certificate": "ed25519"}),
+            "found \"ed25519\" with variant \"chain-3\", expected \"rsa-2048\", \"ecdsa-p256\", \
+             \"ml-dsa-44\", \"ml-dsa-65\": there are no other certificates in this chain",
+        ),
+        (
+            json!({"variant": "compressed-zlib", "resumption": "ticket"}),
             "found \"ticket\" with variant \"compressed-zlib\", expected \"none\": resumed \
              handshakes send no certificates",
         ),
         (
-            Scenario {
-                authentication: Some(Authentication::Mutual),
-                ..compressed.clone()
-            },
-            "authentication",
+            json!({"variant": "compressed-zlib", "authentication": "mutual"}),
             "found \"mutual\" with variant \"compressed-zlib\", expected \"server\": only servers \
              compress their certificates here",
         ),
         (
-            Scenario {
-                protocol: Some(Protocol::Tls12),
-                cipher_suite: Some(CipherSuite::EcdheRsaAes256Gcm),
-                ..compressed.clone()
-            },
-            "variant",
+            json!({"variant": "compressed-zlib", "protocol": "1.2"}),
             "found \"compressed-zlib\" with protocol \"1.2\", expected \"1.3\"",
         ),
     ] {
-        let found = scenario.check().unwrap_err();
-        assert_eq!((found.field, found.message.as_str()), (field, message));
-    }
-    let connection = Scenario {
-        operation: Operation::Connection,
-        ..compressed
-    };
-    assert_eq!(wrong(&connection), Some("variant"));
-}
-
-#[test]
-fn a_resumption_of_tls12_exchanges_no_keys() {
-    let resumed = Scenario {
-        protocol: Some(Protocol::Tls12),
-        cipher_suite: Some(CipherSuite::EcdheRsaAes256Gcm),
-        key_exchange: None,
-        resumption: Some(Resumption::Ticket),
-        ..base()
-    };
-    assert_eq!(wrong(&resumed), None);
-}
-
-#[test]
-fn a_packet_states_a_cipher_suite_of_quic_and_a_size() {
-    let packet = |suite, size| Scenario {
-        cipher_suite: suite,
-        size,
-        ..Scenario::new(Operation::QuicPacket)
-    };
-    let suite = Some(CipherSuite::Aes128Gcm);
-    let good = packet(suite, Some(1200));
-    assert_eq!(good.check(), Ok(()));
-    assert_eq!(packet(suite, Some(29)).check(), Ok(()));
-    for (scenario, field) in [
-        (packet(None, Some(1200)), "cipher_suite"),
-        (
-            packet(Some(CipherSuite::EcdheRsaAes128Gcm), Some(1200)),
-            "cipher_suite",
-        ),
-        (packet(suite, None), "size"),
-        (packet(suite, Some(28)), "size"),
-        (packet(suite, Some(65_528)), "size"),
-        (
-            Scenario {
-                protocol: Some(Protocol::Tls13),
-                ..good.clone()
-            },
-            "protocol",
-        ),
-        (
-            Scenario {
-                record_size: Some(1024),
-                ..good.clone()
-            },
-            "record_size",
-        ),
-        (
-            Scenario {
-                variant: Some(Variant::HelloRetry),
-                ..good
-            },
-            "variant",
-        ),
-    ] {
-        assert_eq!(wrong(&scenario), Some(field), "{scenario:?}");
+        let found = with(&changes).check().unwrap_err();
+        assert_eq!(found.message, message);
     }
 }

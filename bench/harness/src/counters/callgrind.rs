@@ -85,9 +85,6 @@ fn request(_: usize) -> usize {
 
 /// From now on instructions are followed, and counted while collection is on. Everything before
 /// runs much faster.
-///
-/// # Errors
-/// The program does not run under valgrind.
 pub fn start() -> Result<()> {
     ensure!(
         request(RUNNING_ON_VALGRIND) > 0,
@@ -105,9 +102,6 @@ pub fn toggle() {
 
 /// This program with an argument, to be run under callgrind with more options, with the profile
 /// written to standard output.
-///
-/// # Errors
-/// The program's own file can't be found.
 pub fn this_program(options: &[&str], argument: &str) -> Result<Command> {
     let profile = Path::new("/proc/self/fd/1");
     let own: Vec<_> = env::var(MASK_VARIABLE)
@@ -169,9 +163,6 @@ fn mask(environment: &[(String, String)]) -> String {
 }
 
 /// The version of valgrind on this host, such as `3.19.0`.
-///
-/// # Errors
-/// There is none; the error names what installs it.
 pub fn version() -> Result<String> {
     let Output { status, stdout, .. } = Command::new("valgrind")
         .arg("--version")
@@ -213,9 +204,6 @@ fn emulated(log: &str) -> Option<String> {
 
 /// All instructions that a profile counts: the event `Ir` of the line `totals:`, the last of a
 /// complete profile (<https://valgrind.org/docs/manual/cl-format.html>).
-///
-/// # Errors
-/// It is no profile, holds several, is cut off, or counts nothing.
 pub fn instructions(profile: &[u8]) -> Result<u64> {
     let total = total(profile, "Ir")?;
     ensure!(total > 0, "callgrind counted no instructions");
@@ -224,9 +212,6 @@ pub fn instructions(profile: &[u8]) -> Result<u64> {
 
 /// All instructions with a lock prefix, or that lock without one, which a profile counts: the event
 /// `Ge` of `BUS` (<https://valgrind.org/docs/manual/cl-manual.html#opt.collect-bus>).
-///
-/// # Errors
-/// It is no profile, holds several, is cut off, or counts no instructions.
 pub fn locked_instructions(profile: &[u8]) -> Result<u64> {
     instructions(profile)?;
     total(profile, "Ge")

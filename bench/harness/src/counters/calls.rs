@@ -10,18 +10,20 @@ use std::env;
 use anyhow::{Context, Result};
 
 use super::{
-    Counts, Marks,
     callgrind::{self, BUS},
-    interposed, kernel, sockets,
+    counted::Counts,
+    kernel,
+    marks::Marks,
+    sockets,
 };
 use crate::{
-    allocator,
+    allocator, interposed,
     library::TlsLibrary,
     process,
     record::{Measurement, Metric, Observation, Phase, Statistic, Unit},
     request::Request,
     scenario::{Operation, Side},
-    workloads::Quantity,
+    workloads::workload::Quantity,
 };
 
 /// The allocator whose functions are replaced.
@@ -129,9 +131,6 @@ pub fn unsupported(operation: Operation) -> Option<String> {
 }
 
 /// The figures of one role.
-///
-/// # Errors
-/// A process failed, or what it wrote is not valid.
 pub fn measure_side<L: TlsLibrary>(
     library: &L,
     request: &Request,

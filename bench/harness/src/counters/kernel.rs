@@ -39,9 +39,6 @@ impl Trace {
     }
 
     /// The names of the calls between the marks.
-    ///
-    /// # Errors
-    /// strace wrote nothing, or a mark is missing.
     pub fn calls(&self) -> Result<Vec<String>> {
         let text = fs::read(&self.0).with_context(|| format!("strace: {}", self.0.display()))?;
         calls(&String::from_utf8_lossy(&text))
@@ -80,9 +77,6 @@ fn calls(text: &str) -> Result<Vec<String>> {
 }
 
 /// The version of strace on this host, such as `6.1`.
-///
-/// # Errors
-/// There is none; the error names what installs it.
 pub fn version() -> Result<String> {
     let output = Command::new("strace").arg("--version").output().context(
         "strace, which counts calls into the kernel, is not installed: apt-get install strace",

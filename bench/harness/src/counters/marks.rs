@@ -5,7 +5,8 @@ use std::sync::OnceLock;
 use anyhow::Result;
 use serde::{Deserialize, Serialize};
 
-use super::{callgrind, interposed, kernel};
+use super::{callgrind, kernel};
+use crate::interposed;
 
 /// Who counts what is between two marks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -23,9 +24,6 @@ static IN_USE: OnceLock<Marks> = OnceLock::new();
 
 impl Marks {
     /// From now on what is between two marks is counted.
-    ///
-    /// # Errors
-    /// Nobody counts.
     pub fn start(self) -> Result<()> {
         match self {
             Self::Callgrind => callgrind::start(),

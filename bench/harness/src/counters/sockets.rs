@@ -34,9 +34,6 @@ pub fn counts(metric: Metric) -> bool {
 }
 
 /// The calls of one side, per connection.
-///
-/// # Errors
-/// A process failed, or what it or strace wrote is not valid.
 pub fn measure_side<L: TlsLibrary>(
     library: &L,
     request: &Request,

@@ -3,20 +3,20 @@
 //! The transport is the harness' own and records each call, so the counts are exact. They come
 //! from several handshakes, since the length of signatures varies.
 
-use std::{any::Any, sync::Arc};
+use std::sync::Arc;
 
 use anyhow::{Context, Result, bail};
 
+use super::watched::{Call, Watch, Watched};
 use crate::{
-    implementation::Implementation,
-    library::{Connection, Negotiated, Progress, Setup, TlsLibrary},
+    library::{Connection, Setup, TlsLibrary},
     record::{Measurement, Metric, Observation, Phase, Statistic, Unit},
     request::Request,
     scenario::{Operation, Protocol, Scenario, Side},
     session::{self, FLIGHTS, HandshakeBench},
     transport::{Action, Endpoint, Recording, Transport},
     wire,
-    workloads::{self, Work},
+    workloads::{self, workload::Work},
 };
 
 /// Handshakes or batches of a round.
@@ -76,151 +76,36 @@ pub fn unsupported(request: &Request) -> Option<String> {
         .then(|| "counts of the wire have no latency".into())
 }
 
-/// A library whose calls the transport records.
-struct Recorded<'l, L> {
-    library: &'l L,
-    recording: Arc<Recording>,
-}
-
-struct RecordedConnection<C> {
-    connection: C,
-    side: Side,
-    recording: Arc<Recording>,
-    flights: usize,
-}
-
-impl<L> Recorded<'_, L> {
-    fn connection<C>(
-        &self,
-        side: Side,
-        endpoint: &Endpoint,
-        make: impl FnOnce() -> Result<C>,
-    ) -> Result<RecordedConnection<C>> {
-        endpoint.record(side, &self.recording);
-        Ok(RecordedConnection {
-            connection: make()?,
-            side,
-            recording: Arc::clone(&self.recording),
-            flights: 0,
-        })
+impl Watch for Recording {
+    fn opens(self: &Arc<Self>, side: Side, endpoint: &Endpoint) {
+        endpoint.record(side, self);
     }
-}
 
-impl<C> RecordedConnection<C> {
     /// Records that the driver calls the library for the next flight.
-    fn turn(&mut self) -> Result<()> {
-        let phase = FLIGHTS.get(self.flights).context("too many flights")?;
-        self.flights += 1;
-        self.recording.add(self.side, Action::Turn(*phase));
-        Ok(())
+    fn call<R>(&self, side: Option<Side>, call: Call, make: impl FnOnce() -> R) -> R {
+        let phase = match call {
+            Call::Flight(number) => FLIGHTS.get(number).copied(),
+            Call::Tickets => Some(Phase::Tickets),
+            Call::SetUp | Call::Open | Call::Data => None,
+        };
+        if let (Some(side), Some(phase)) = (side, phase) {
+            self.add(side, Action::Turn(phase));
+        }
+        make()
     }
 }
 
-impl<C: Connection> Connection for RecordedConnection<C> {
-    fn handshake(&mut self) -> Result<Progress> {
-        self.turn()?;
-        self.connection.handshake()
-    }
-
-    fn send_early_data(&mut self, data: &[u8]) -> Result<()> {
-        self.turn()?;
-        self.connection.send_early_data(data)
-    }
-
-    fn receive_early_data(&mut self, buffer: &mut [u8]) -> Result<usize> {
-        self.turn()?;
-        self.connection.receive_early_data(buffer)
-    }
-
-    fn early_data_accepted(&self) -> Result<bool> {
-        self.connection.early_data_accepted()
-    }
-
-    fn receive_tickets(&mut self) -> Result<()> {
-        self.recording.add(self.side, Action::Turn(Phase::Tickets));
-        self.connection.receive_tickets()
-    }
-
-    fn send(&mut self, data: &[u8]) -> Result<()> {
-        self.connection.send(data)
-    }
-
-    fn receive(&mut self, buffer: &mut [u8]) -> Result<usize> {
-        self.connection.receive(buffer)
-    }
-
-    fn receive_with(&mut self, buffer: &mut [u8], take: &mut dyn FnMut(&[u8])) -> Result<()> {
-        self.connection.receive_with(buffer, take)
-    }
-
-    fn negotiated(&self) -> Result<Negotiated> {
-        self.connection.negotiated()
-    }
-}
-
-impl<L: TlsLibrary> TlsLibrary for Recorded<'_, L> {
-    type ClientConfig = L::ClientConfig;
-    type ServerConfig = L::ServerConfig;
-    type Client<'a> = RecordedConnection<L::Client<'a>>;
-    type Server<'a> = RecordedConnection<L::Server<'a>>;
-
-    fn implementation(&self) -> Result<Implementation> {
-        self.library.implementation()
-    }
-
-    fn unsupported(&self, scenario: &Scenario) -> Option<String> {
-        self.library.unsupported(scenario)
-    }
-
-    fn anchors(&self, pem: &str) -> Result<Box<dyn Any>> {
-        self.library.anchors(pem)
-    }
-
-    fn private_key(&self, pem: &str) -> Result<Box<dyn Any>> {
-        self.library.private_key(pem)
-    }
-
-    fn client_config(&self, setup: &Setup) -> Result<Self::ClientConfig> {
-        self.library.client_config(setup)
-    }
-
-    fn server_config(&self, setup: &Setup) -> Result<Self::ServerConfig> {
-        self.library.server_config(setup)
-    }
-
-    fn connect<'a>(
-        &self,
-        config: &'a Self::ClientConfig,
-        endpoint: &'a Endpoint,
-    ) -> Result<Self::Client<'a>> {
-        self.connection(Side::Client, endpoint, || {
-            self.library.connect(config, endpoint)
-        })
-    }
-
-    fn accept<'a>(
-        &self,
-        config: &'a Self::ServerConfig,
-        endpoint: &'a Endpoint,
-    ) -> Result<Self::Server<'a>> {
-        self.connection(Side::Server, endpoint, || {
-            self.library.accept(config, endpoint)
-        })
-    }
-}
+type Recorded<'l, L> = Watched<'l, L, Recording>;
 
 /// The figures of one role.
-///
-/// # Errors
-/// An operation failed, or what was sent is not TLS.
 pub fn measure_side<L: TlsLibrary>(
     library: &L,
     request: &Request,
     side: Option<Side>,
 ) -> Result<Measurement> {
-    let recorded = Recorded {
+    let recorded = Watched {
         library,
-        recording: Arc::default(),
+        watch: Arc::default(),
     };
     let side = side.context("a scenario without sides has no wire")?;
     let scenario = &request.scenario;
@@ -246,14 +131,14 @@ fn handshakes<L: TlsLibrary>(
     bench.prepare()?;
     let protocol = scenario.protocol.context("a handshake without protocol")?;
     for _ in 0..STEPS {
-        library.recording.take();
+        library.watch.take();
         let mut pair = bench.handshake(bench.resumes())?;
-        handshake(&library.recording.take(), protocol, side, samples)?;
+        handshake(&library.watch.take(), protocol, side, samples)?;
         pair.client.send(&[1])?;
         pair.server.receive(&mut [0])?;
         pair.server.send(&[1])?;
         pair.client.receive(&mut [0])?;
-        calls(&library.recording.take(), side).add(Phase::Data, CALLS_OF_HANDSHAKE, 1.0, samples);
+        calls(&library.watch.take(), side).add(Phase::Data, CALLS_OF_HANDSHAKE, 1.0, samples);
     }
     Ok(STEPS as u64)
 }
@@ -334,9 +219,9 @@ fn transfers<L: TlsLibrary>(
     };
     countable.run(library, scenario, &mut |step| {
         for _ in 0..STEPS {
-            library.recording.take();
+            library.watch.take();
             step()?;
-            let actions = library.recording.take();
+            let actions = library.watch.take();
             let counted = calls(&actions, side);
             counted.add(Phase::Total, CALLS_OF_MEBIBYTE, mebibytes, samples);
             counted.add_sizes(samples);

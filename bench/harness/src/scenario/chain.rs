@@ -3,7 +3,7 @@
 
 use std::fmt;
 
-use super::Certificate;
+use super::words::{Certificate, vocabulary};
 
 vocabulary!(
     /// A chain other than the usual one.

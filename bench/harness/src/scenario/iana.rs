@@ -2,7 +2,7 @@
 
 use anyhow::{Context, Result};
 
-use super::{Certificate, CipherSuite, KeyExchange};
+use super::words::{Certificate, CipherSuite, KeyExchange};
 
 impl CipherSuite {
     pub fn number(self) -> u16 {
@@ -20,10 +20,6 @@ impl CipherSuite {
     }
 
     /// The cipher suite of an IANA number.
-    ///
-    /// # Errors
-    ///
-    /// The vocabulary has no such cipher suite.
     pub fn from_number(number: u16) -> Result<Self> {
         let found = Self::ALL.iter().find(|suite| suite.number() == number);
         found
@@ -69,10 +65,6 @@ impl Certificate {
 }
 
 /// The number of a signature scheme from its name at IANA.
-///
-/// # Errors
-///
-/// The vocabulary has no key that signs in this scheme.
 pub fn signature_scheme(name: &str) -> Result<u16> {
     let mut known = Certificate::ALL.iter();
     let found = known.find(|it| it.signature_scheme_name() == name);
@@ -94,10 +86,6 @@ impl KeyExchange {
     }
 
     /// The group of an IANA number.
-    ///
-    /// # Errors
-    ///
-    /// The vocabulary has no such group.
     pub fn from_number(number: u16) -> Result<Self> {
         let found = Self::ALL.iter().find(|group| group.number() == number);
         found

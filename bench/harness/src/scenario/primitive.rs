@@ -2,9 +2,9 @@
 
 use std::fmt;
 
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Result, ensure};
 
-use super::{Certificate, Operation, Scenario, Variant, variant::number};
+use super::words::{Certificate, number, vocabulary};
 
 vocabulary!(
     /// An authenticated cipher.
@@ -95,9 +95,6 @@ impl fmt::Display for Primitive {
 
 impl Primitive {
     /// Parses the name of a primitive; `None` if it is not one.
-    ///
-    /// # Errors
-    /// The size is not a number from 1 to 4294967295.
     pub(super) fn parse(text: &str) -> Result<Option<Self>> {
         for &cipher in Cipher::ALL {
             let Some(rest) = text.strip_prefix(cipher.as_str()) else {
@@ -132,24 +129,6 @@ impl Primitive {
         )
     }
 
-    /// The primitive that a scenario measures.
-    ///
-    /// # Errors
-    ///
-    /// The scenario is of another kind, or its variant names no primitive.
-    pub fn of(scenario: &Scenario) -> Result<Self> {
-        let name = scenario.name();
-        ensure!(
-            scenario.operation == Operation::Primitive,
-            "scenario \"{name}\" is not a primitive"
-        );
-        let variant = scenario.variant.as_ref();
-        match variant.with_context(|| format!("scenario \"{name}\" has no variant"))? {
-            Variant::Primitive(primitive) => Ok(*primitive),
-            other => bail!("variant \"{other}\", expected {}", Self::names()),
-        }
-    }
-
     /// Whether it belongs to ML-KEM, which some libraries lack.
     pub fn is_ml_kem(self) -> bool {
         matches!(self, Self::KeyExchange(Group::MlKem768, _))
@@ -172,12 +151,14 @@ impl Primitive {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::scenario::{Operation, Scenario};
 
     fn of(variant: &str) -> Result<Primitive> {
-        Primitive::of(&Scenario {
+        Scenario {
             variant: Some(variant.parse()?),
             ..Scenario::new(Operation::Primitive)
-        })
+        }
+        .primitive()
     }
 
     #[test]
@@ -226,7 +207,7 @@ mod tests {
         }
         let error = format!("{:#}", of("aes-256-gcm-seal-0").unwrap_err());
         assert!(error.contains("expected a size from 1 to"), "{error}");
-        assert!(Primitive::of(&Scenario::new(Operation::Primitive)).is_err());
-        assert!(Primitive::of(&Scenario::new(Operation::Transfer)).is_err());
+        assert!(Scenario::new(Operation::Primitive).primitive().is_err());
+        assert!(Scenario::new(Operation::Transfer).primitive().is_err());
     }
 }

@@ -4,7 +4,7 @@ use std::fmt;
 
 use anyhow::{Result, bail};
 
-use super::{Side, variant::number};
+use super::words::{Side, number};
 
 /// The largest number of project-made trust anchors.
 pub const MOST_ANCHORS: u32 = 1_000;

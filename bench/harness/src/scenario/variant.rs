@@ -5,7 +5,12 @@ use std::{fmt, str::FromStr};
 use anyhow::{Context, Error, Result, bail, ensure};
 use serde::{Deserialize, Serialize};
 
-use super::{Chain, KeyExchange, Operation, Primitive, Server, SetUp};
+use super::{
+    chain::Chain,
+    primitive::Primitive,
+    set_up::SetUp,
+    words::{KeyExchange, Operation, Server, number},
+};
 
 /// A variant. Its text in records and suites is what `Display` writes.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -78,12 +83,6 @@ impl VariantKind {
             Self::SetUp => SetUp::names(),
         }
     }
-}
-
-/// A number from 1 on, in ASCII digits, without a sign or a leading zero.
-pub(super) fn number(text: &str) -> Option<u32> {
-    let is_number = text.bytes().all(|it| it.is_ascii_digit()) && !text.starts_with('0');
-    text.parse().ok().filter(|_| is_number)
 }
 
 fn group(name: &str) -> Option<KeyExchange> {
@@ -185,9 +184,6 @@ impl Variant {
     }
 
     /// Checks that an operation has variants of this kind: only those of `kinds`.
-    ///
-    /// # Errors
-    /// It has not; the message lists what is accepted.
     pub fn check(&self, operation: Operation, kinds: &[VariantKind]) -> Result<()> {
         let is_known = self.kind().is_some_and(|kind| kinds.contains(&kind));
         let mut expected: Vec<_> = kinds.iter().map(|kind| kind.expected()).collect();

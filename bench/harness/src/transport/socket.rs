@@ -8,8 +8,6 @@ use std::{
 
 use anyhow::{Context, Result, bail};
 
-use super::{Channel, Endpoint};
-
 /// What the last read of a library found.
 #[derive(Clone, Copy, Default, PartialEq)]
 enum Found {
@@ -81,64 +79,32 @@ impl Socket {
             }
         }
     }
-}
 
-impl Endpoint {
-    fn of_socket(&self) -> Result<&Socket> {
-        match &self.channel {
-            Channel::Socket(socket) => Ok(socket),
-            Channel::Memory { .. } => bail!("a transport in memory has no socket"),
-        }
+    /// Provides the stream, which must not block.
+    pub fn open(&self, stream: TcpStream) {
+        self.stream.replace(Some(stream));
+        self.readable.set(false);
+        self.failure.replace(None);
     }
 
-    /// Provides the socket, which must not block.
-    ///
-    /// # Errors
-    ///
-    /// The endpoint is one of a transport in memory.
-    pub fn open(&self, stream: TcpStream) -> Result<()> {
-        let socket = self.of_socket()?;
-        socket.stream.replace(Some(stream));
-        socket.readable.set(false);
-        socket.failure.replace(None);
-        Ok(())
-    }
-
-    /// Closes the socket.
-    ///
-    /// # Errors
-    ///
-    /// The endpoint is one of a transport in memory.
-    pub fn close(&self) -> Result<()> {
-        self.of_socket()?.stream.replace(None);
-        Ok(())
+    pub fn close(&self) {
+        self.stream.replace(None);
     }
 
     /// Call it before a library's call: the socket is readable, if so.
-    ///
-    /// # Errors
-    ///
-    /// The endpoint is one of a transport in memory.
-    pub fn prepare(&self, readable: bool) -> Result<()> {
-        let socket = self.of_socket()?;
+    pub fn prepare(&self, readable: bool) {
         if readable {
-            socket.readable.set(true);
+            self.readable.set(true);
         }
-        socket.found.set(Found::Bytes);
-        Ok(())
+        self.found.set(Found::Bytes);
     }
 
     /// Whether the library's last call ended because it found nothing to read.
-    ///
-    /// # Errors
-    ///
-    /// The socket failed, or the peer closed it.
     pub fn is_starved(&self) -> Result<bool> {
-        let socket = self.of_socket()?;
-        if let Some(error) = socket.failure.take() {
+        if let Some(error) = self.failure.take() {
             return Err(error).context("the socket failed");
         }
-        match socket.found.get() {
+        match self.found.get() {
             Found::Bytes => Ok(false),
             Found::Nothing => Ok(true),
             Found::End => bail!("the peer closed its socket"),
@@ -151,48 +117,44 @@ mod tests {
     use std::net::{Ipv4Addr, TcpListener};
 
     use super::*;
-    use crate::transport::Transport;
 
-    /// An endpoint of a socket, and its peer.
-    fn opened() -> (Endpoint, TcpStream) {
+    /// A socket, and its peer.
+    fn opened() -> (Socket, TcpStream) {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
         let peer = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
         let (stream, _) = listener.accept().unwrap();
         stream.set_nonblocking(true).unwrap();
-        let endpoint = Endpoint::socket();
-        endpoint.open(stream).unwrap();
-        (endpoint, peer)
+        let socket = Socket::default();
+        socket.open(stream);
+        (socket, peer)
     }
 
     #[test]
     fn an_empty_socket_is_starved_until_it_is_reported_as_readable() {
-        let (endpoint, mut peer) = opened();
-        endpoint.prepare(true).unwrap();
-        assert!(endpoint.has_arrived() && !endpoint.is_starved().unwrap());
-        assert_eq!(endpoint.receive(&mut [0; 4]), 0);
-        assert!(endpoint.is_starved().unwrap() && !endpoint.has_arrived());
+        let (socket, mut peer) = opened();
+        socket.prepare(true);
+        assert!(socket.has_arrived() && !socket.is_starved().unwrap());
+        assert_eq!(socket.receive(&mut [0; 4]), 0);
+        assert!(socket.is_starved().unwrap() && !socket.has_arrived());
 
         peer.write_all(b"abcdef").unwrap();
-        endpoint.prepare(true).unwrap();
+        socket.prepare(true);
         let mut buffer = [0; 4];
-        assert_eq!(endpoint.receive(&mut buffer), 4);
+        assert_eq!(socket.receive(&mut buffer), 4);
         assert_eq!(&buffer, b"abcd");
-        assert!(endpoint.has_arrived(), "there may be more");
-        assert_eq!(endpoint.receive(&mut buffer), 2);
-        assert!(!endpoint.is_starved().unwrap(), "it found bytes");
-        assert!(
-            !endpoint.has_arrived(),
-            "fewer bytes than there was room for"
-        );
-        assert!(endpoint.is_starved().unwrap(), "it asked for more");
+        assert!(socket.has_arrived(), "there may be more");
+        assert_eq!(socket.receive(&mut buffer), 2);
+        assert!(!socket.is_starved().unwrap(), "it found bytes");
+        assert!(!socket.has_arrived(), "fewer bytes than there was room for");
+        assert!(socket.is_starved().unwrap(), "it asked for more");
     }
 
     #[test]
     fn all_buffers_of_a_write_are_sent_at_once() {
-        let (endpoint, mut peer) = opened();
-        assert!(endpoint.send(b"ab"));
+        let (socket, mut peer) = opened();
+        assert!(socket.send(&[IoSlice::new(b"ab")]));
         let parts = [IoSlice::new(b"cd"), IoSlice::new(b"e")];
-        assert_eq!((&endpoint).write_vectored(&parts).unwrap(), 3);
+        assert!(socket.send(&parts));
         let mut buffer = [0; 5];
         peer.read_exact(&mut buffer).unwrap();
         assert_eq!(&buffer, b"abcde");
@@ -200,27 +162,21 @@ mod tests {
 
     #[test]
     fn a_socket_that_does_not_take_everything_is_full() {
-        let (endpoint, _peer) = opened();
-        assert!(!endpoint.send(&vec![0; 64 << 20]));
+        let (socket, _peer) = opened();
+        assert!(!socket.send(&[IoSlice::new(&vec![0; 64 << 20])]));
     }
 
     #[test]
     fn the_end_and_a_failure_are_errors() {
-        let (endpoint, peer) = opened();
+        let (socket, peer) = opened();
         drop(peer);
-        endpoint.prepare(true).unwrap();
-        assert_eq!(endpoint.receive(&mut [0; 4]), 0);
-        let error = endpoint.is_starved().unwrap_err().to_string();
+        socket.prepare(true);
+        assert_eq!(socket.receive(&mut [0; 4]), 0);
+        let error = socket.is_starved().unwrap_err().to_string();
         assert_eq!(error, "the peer closed its socket");
-        endpoint.close().unwrap();
-        assert!(!endpoint.send(b"a"));
-        let error = endpoint.is_starved().unwrap_err().to_string();
+        socket.close();
+        assert!(!socket.send(&[IoSlice::new(b"a")]));
+        let error = socket.is_starved().unwrap_err().to_string();
         assert_eq!(error, "the socket failed");
-    }
-
-    #[test]
-    fn a_transport_in_memory_has_no_socket() {
-        let memory = Transport::new(1);
-        assert!(memory.client.is_starved().is_err() && memory.client.close().is_err());
     }
 }

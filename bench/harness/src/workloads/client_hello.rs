@@ -6,8 +6,8 @@ use std::time::Duration;
 use anyhow::{Context, Result, ensure};
 
 use super::{
-    Quantity, Work,
     timed::{Step, Target, Timed},
+    workload::{Quantity, Work},
 };
 use crate::{
     clock::Laps,
@@ -72,9 +72,6 @@ pub struct Times {
 }
 
 impl<'a, L: TlsLibrary> ClientHelloBench<'a, L> {
-    /// # Errors
-    ///
-    /// The library rejects the configuration.
     pub fn new(library: &'a L, scenario: &Scenario) -> Result<Self> {
         let setup = Setup::client(scenario)?;
         Ok(Self {
@@ -86,10 +83,6 @@ impl<'a, L: TlsLibrary> ClientHelloBench<'a, L> {
     }
 
     /// Makes one ClientHello and checks its key shares.
-    ///
-    /// # Errors
-    ///
-    /// The library reports an error, or sends other key shares.
     pub fn run(&self) -> Result<Times> {
         let times = self.unchecked()?;
         let sent = self.transport.sent_by_client(wire::key_shares)?;

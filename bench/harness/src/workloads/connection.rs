@@ -6,24 +6,23 @@
 //! whole process: the library, the kernel, and the harness' own loop.
 
 mod live;
+mod message;
 mod peer;
 mod server;
 
+pub use message::Peer;
 pub use peer::be;
 
-use std::{
-    env,
-    process::Command,
-    time::{Duration, Instant},
-};
+use std::{env, process::Command, time::Duration};
 
 use anyhow::{Context, Result, ensure};
-use serde::{Deserialize, Serialize};
 
-use self::server::Serving;
-use super::{Countable, Peers, Program, Workload};
+use self::{
+    message::{Listening, Spent},
+    server::Serving,
+};
+use super::workload::{Countable, Peers, Program, Workload};
 use crate::{
-    clock::ProcessorTime,
     library::TlsLibrary,
     process,
     record::{Metric, Observation, Overhead, Phase, Record, Statistic, Unit},
@@ -34,114 +33,13 @@ use crate::{
 
 const SIDES: [Side; 2] = [Side::Client, Side::Server];
 
-/// Connections that the client has open at once, so that the server need not wait for each.
-const AT_ONCE: usize = 8;
-
 /// Connections before those that are measured, at least.
 const LEAST_WARM_UP: u64 = 32;
-
-/// Connections of one measurement, at most: each takes a port of the host for a while.
-const MOST: u64 = 200_000;
 
 /// The connections without TLS that measure what the harness and the kernel take.
 const OVERHEAD_SECONDS: f64 = 0.05;
 
 pub struct Connections;
-
-/// How many connections a client makes: until the time is over, and at least so many.
-#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Extent {
-    seconds: f64,
-    least: u64,
-}
-
-impl Extent {
-    /// A condition that holds while connections are to be made.
-    fn begin(self) -> Result<impl FnMut() -> bool> {
-        let span = Duration::try_from_secs_f64(self.seconds)
-            .with_context(|| format!("{} s is no span of time", self.seconds))?;
-        let (start, mut made) = (Instant::now(), 0);
-        Ok(move || {
-            made += 1;
-            made <= self.least || (made <= MOST && start.elapsed() < span)
-        })
-    }
-}
-
-/// What a fresh process is to be.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Peer {
-    scenario: Scenario,
-    /// Whether to use the no-op library.
-    empty: bool,
-    at_once: usize,
-    /// That of the server; absent for the server itself, which reports it in its first line.
-    port: Option<u16>,
-    /// The process of a server that is a program of the system.
-    server_process: Option<u32>,
-    warm_up: Extent,
-    measured: Extent,
-}
-
-/// The first line of a server.
-#[derive(Debug, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Listening {
-    port: u16,
-}
-
-/// What a process spent on its connections.
-#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Spent {
-    connections: u64,
-    wall_nanoseconds: u64,
-    user_nanoseconds: u64,
-    system_nanoseconds: u64,
-}
-
-/// A moment of a process, at which nothing is left to do for its connections.
-#[derive(Clone, Copy)]
-struct Moment {
-    wall: Instant,
-    processor: ProcessorTime,
-}
-
-impl Moment {
-    fn now() -> Result<Self> {
-        Ok(Self {
-            wall: Instant::now(),
-            processor: ProcessorTime::of_this_process()?,
-        })
-    }
-
-    fn of_process(id: u32) -> Result<Self> {
-        Ok(Self {
-            wall: Instant::now(),
-            processor: ProcessorTime::of_process(id)?,
-        })
-    }
-
-    fn until(self, end: Self, connections: u64) -> Result<Spent> {
-        let processor = end.processor.since(self.processor);
-        let nanoseconds = |time: Duration| u64::try_from(time.as_nanos());
-        Ok(Spent {
-            connections,
-            wall_nanoseconds: nanoseconds(end.wall - self.wall)?,
-            user_nanoseconds: nanoseconds(processor.user)?,
-            system_nanoseconds: nanoseconds(processor.system)?,
-        })
-    }
-}
-
-impl Spent {
-    /// Per connection.
-    fn microseconds(&self, nanoseconds: u64) -> f64 {
-        nanoseconds as f64 / 1e3 / self.connections as f64
-    }
-}
 
 /// The argument of a process that is one side.
 const ARGUMENT: &str = "peer";
@@ -154,18 +52,9 @@ fn this_program(_: Side, argument: &str) -> Result<Command> {
 
 impl Peers for Connections {
     fn count(&self, scenario: &Scenario, connections: u64, program: &Program<'_>) -> Result<u64> {
-        let extent = |least| Extent {
-            seconds: 0.0,
-            least,
-        };
         let peer = Peer {
-            scenario: scenario.clone(),
-            empty: false,
             at_once: 1,
-            port: None,
-            server_process: None,
-            warm_up: extent(LEAST_WARM_UP),
-            measured: extent(connections - 1),
+            ..Peer::of(scenario, (0.0, LEAST_WARM_UP), (0.0, connections - 1))
         };
         let [client, _] = run(&peer, program)?;
         Ok(client.connections)
@@ -243,21 +132,8 @@ impl<L: TlsLibrary> Workload<L> for Connections {
     /// Processor time of each side, and connections per second as the client sees them.
     fn measure(&self, library: &L, request: &Request) -> Result<Vec<Record>> {
         session::prove_verification(library, &request.scenario)?;
-        let peer = Peer {
-            scenario: request.scenario.clone(),
-            empty: false,
-            at_once: AT_ONCE,
-            port: None,
-            server_process: None,
-            warm_up: Extent {
-                seconds: request.warmup_seconds,
-                least: LEAST_WARM_UP,
-            },
-            measured: Extent {
-                seconds: request.measure_seconds,
-                least: 1,
-            },
-        };
+        let warm_up = (request.warmup_seconds, LEAST_WARM_UP);
+        let peer = Peer::of(&request.scenario, warm_up, (request.measure_seconds, 1));
         let spent = match request.scenario.variant {
             Some(Variant::Server(server)) => run_with(server, peer)?,
             _ => run(&peer, &this_program)?,
@@ -297,20 +173,10 @@ impl<L: TlsLibrary> Workload<L> for Connections {
             // The harness has no part in such a server, which does not work without TLS.
             return Ok(Vec::new());
         }
+        let (warm_up, measured) = ((0.0, LEAST_WARM_UP), (OVERHEAD_SECONDS, 1));
         let peer = Peer {
-            scenario: request.scenario.clone(),
             empty: true,
-            at_once: AT_ONCE,
-            port: None,
-            server_process: None,
-            warm_up: Extent {
-                seconds: 0.0,
-                least: LEAST_WARM_UP,
-            },
-            measured: Extent {
-                seconds: OVERHEAD_SECONDS,
-                least: 1,
-            },
+            ..Peer::of(&request.scenario, warm_up, measured)
         };
         let spent = run(&peer, &this_program)?;
         let record = |(side, spent): (Side, Spent)| {

@@ -3,8 +3,8 @@
 use anyhow::Result;
 
 use super::{
-    Quantity, Work,
     timed::{Step, Target, Timed},
+    workload::{Quantity, Work},
 };
 use crate::{
     library::TlsLibrary,

@@ -4,14 +4,16 @@
 //! as soon as possible, so that the next one reuses its memory. The cost of a connection is the
 //! slope over the number of connections, which excludes the fixed cost of the process.
 
-use std::{env, fs, process::Command, thread, time::Instant};
+use std::{env, process::Command, thread, time::Instant};
 
 use anyhow::{Context, Result, anyhow, bail, ensure};
 use serde::{Deserialize, Serialize};
 
-use super::{Countable, Workload};
+use super::{
+    growth::Growth,
+    workload::{Countable, Workload},
+};
 use crate::{
-    allocator,
     library::{Connection, Setup, TlsLibrary},
     noop::NoopLibrary,
     process,
@@ -90,51 +92,21 @@ pub struct Holding {
     sessions: u32,
 }
 
-/// Bytes by which a process grew.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Growth {
-    /// By the allocator's count.
-    pub allocated: u64,
-    /// By the kernel's count.
-    pub resident: u64,
-}
-
-/// Bytes in use by this process, by the allocator's and the kernel's count.
-fn usage() -> Result<Growth> {
-    let statm = fs::read_to_string("/proc/self/statm").context("/proc/self/statm")?;
-    let pages = statm.split(' ').nth(1);
-    let pages: u64 = pages
-        .context("/proc/self/statm has no second field")?
-        .parse()?;
-    Ok(Growth {
-        allocated: allocator::in_use()?,
-        resident: pages * rustix::param::page_size() as u64,
-    })
-}
-
 /// Makes and keeps `sessions` values, and returns the growth of the process. Nothing else may run
 /// in the process meanwhile.
-///
-/// # Errors
-///
-/// `make` fails, or the system keeps no count.
 pub fn keep<T>(sessions: u32, mut make: impl FnMut() -> Result<T>) -> Result<Growth> {
     for _ in 0..WARM_UP {
         make()?;
     }
-    let before = usage()?;
+    let before = Growth::until_now()?;
     // The vector counts too: some libraries store a connection inline, others behind a pointer.
     let mut kept = Vec::with_capacity(sessions as usize);
     for _ in 0..sessions {
         kept.push(make()?);
     }
-    let after = usage()?;
+    let after = Growth::until_now()?;
     drop(kept);
-    Ok(Growth {
-        allocated: after.allocated.saturating_sub(before.allocated),
-        resident: after.resident.saturating_sub(before.resident),
-    })
+    Ok(after.since(before))
 }
 
 fn exchange<L: TlsLibrary>(pair: &mut Pair<'_, L>) -> Result<()> {
@@ -156,10 +128,6 @@ fn exchange<L: TlsLibrary>(pair: &mut Pair<'_, L>) -> Result<()> {
 }
 
 /// Holds connections in this process, which should be fresh.
-///
-/// # Errors
-///
-/// A handshake failed, or its result differs from the scenario.
 pub fn hold<L: TlsLibrary>(library: &L, holding: &Holding) -> Result<Growth> {
     match holding.empty {
         true => hold_pairs(&NoopLibrary, holding, |bench| bench.unchecked()),

@@ -1,8 +1,7 @@
 //! QUIC's packet protection (RFC 9001, 5.3 and 5.4): packets of a given size are sealed and then
 //! opened in place, with the protection of their headers.
 //!
-//! An adapter implements `PacketProtection` for a library whose API protects packets. Where a
-//! header ends and what is sampled is decided here, for every library in the same way.
+//! Where a header ends and what is sampled is decided here, for every library in the same way.
 
 mod vectors;
 
@@ -11,79 +10,18 @@ use std::{ops::RangeInclusive, time::Duration};
 use anyhow::{Context, Result, bail, ensure};
 
 use super::{
-    Quantity, Work,
     timed::{Step, Target, Timed},
+    workload::{Quantity, Work},
 };
 use crate::{
     clock::Laps,
-    library::TlsLibrary,
+    library::{
+        TlsLibrary,
+        packets::{LONGEST_NUMBER, PacketProtection, SAMPLE, TAG},
+    },
     record::Phase,
     scenario::{CipherSuite, Scenario, Side},
 };
-
-/// Bytes of the tag, which follows the ciphertext.
-pub const TAG: usize = 16;
-
-/// Bytes of ciphertext from which the mask of a header is made.
-pub const SAMPLE: usize = 16;
-
-/// The longest packet number.
-pub const LONGEST_NUMBER: usize = 4;
-
-/// From what the keys of one direction are made.
-#[derive(Clone, Debug)]
-pub enum PacketKeys {
-    /// The connection id of a client's first packet, from which Initial secrets are derived (RFC
-    /// 9001, 5.2).
-    Initial(Vec<u8>),
-    /// The keys themselves. No vector needs keys of 16 bytes, which rustls 0.23 does not accept.
-    Given {
-        key: [u8; 32],
-        iv: [u8; 12],
-        header: [u8; 32],
-    },
-}
-
-/// The keys of one direction, which seal and open its packets.
-pub trait PacketProtection {
-    /// Encrypts all but the last `TAG` bytes of `payload` in place, and writes the tag there.
-    ///
-    /// # Errors
-    ///
-    /// The library reports an error.
-    fn seal(&mut self, number: u64, header: &[u8], payload: &mut [u8]) -> Result<()>;
-
-    /// Decrypts in place what `seal` encrypted.
-    ///
-    /// # Errors
-    ///
-    /// The tag does not match.
-    fn open(&mut self, number: u64, header: &[u8], payload: &mut [u8]) -> Result<()>;
-
-    /// Masks the first byte of a header, and as many bytes of `number` as it states.
-    ///
-    /// # Errors
-    ///
-    /// The library reports an error.
-    fn protect(
-        &mut self,
-        sample: &[u8; SAMPLE],
-        first: &mut u8,
-        number: &mut [u8; LONGEST_NUMBER],
-    ) -> Result<()>;
-
-    /// Removes the mask.
-    ///
-    /// # Errors
-    ///
-    /// The library reports an error.
-    fn unprotect(
-        &mut self,
-        sample: &[u8; SAMPLE],
-        first: &mut u8,
-        number: &mut [u8; LONGEST_NUMBER],
-    ) -> Result<()>;
-}
 
 /// The header of a measured packet: a short one, with a connection id of eight bytes and a packet
 /// number of four.

@@ -4,28 +4,29 @@
 //! phase. So the total includes work that a library postpones until first use. For `process-…` a
 //! step is a whole process.
 
+mod bench;
 mod kept;
 
 pub use kept::{Keeping, keep};
 
-use std::{any::Any, env, process::Command, time::Duration};
+use std::{env, process::Command, time::Duration};
 
 use anyhow::{Context, Result, bail};
 use serde::{Deserialize, Serialize};
 
+use self::bench::{Bench, Life, alone, ended, what};
 use super::{
-    Quantity, Work,
     timed::{Step, Target, Timed},
+    workload::{Quantity, Work},
 };
 use crate::{
-    clock::{Laps, ProcessTimes, process_times},
-    library::{Setup, TlsLibrary},
+    clock::{ProcessTimes, process_times},
+    library::TlsLibrary,
     noop::NoopLibrary,
     process,
     record::{Observation, Phase},
     scenario::{Scenario, SetUp, Side, Variant, VariantKind},
-    session::{self, Expected, Pair},
-    transport::Transport,
+    session::{self, Pair},
 };
 
 pub struct SetUps;
@@ -106,19 +107,6 @@ impl Timed for SetUps {
     }
 }
 
-fn what(scenario: &Scenario) -> Result<SetUp> {
-    match scenario.variant {
-        Some(Variant::SetUp(set_up)) => Ok(set_up),
-        _ => bail!(
-            "scenario \"{}\" has no variant of a set-up",
-            scenario.name()
-        ),
-    }
-}
-
-/// The times of one set-up, by phase.
-type Life = Vec<(Phase, Duration)>;
-
 fn total(life: &[(Phase, Duration)]) -> Duration {
     life.iter().map(|(_, time)| *time).sum()
 }
@@ -180,87 +168,6 @@ impl<'a, L: TlsLibrary> Lives<'a, L> {
     }
 }
 
-/// Times loading an object that no connection uses.
-fn alone(load: impl FnOnce() -> Result<Box<dyn Any>>) -> Result<Life> {
-    let mut laps = Laps::start();
-    let loaded = load();
-    let life = vec![(Phase::Construction, laps.lap())];
-    Ok(ended(life, loaded?))
-}
-
-/// Frees the set-up and times it, as the last phase.
-fn ended<T>(mut life: Life, made: T) -> Life {
-    let mut laps = Laps::start();
-    drop(made);
-    life.push((Phase::Destruction, laps.lap()));
-    life
-}
-
-/// Both roles of a scenario, without their contexts.
-struct Bench<'a, L: TlsLibrary> {
-    library: &'a L,
-    checked: bool,
-    client: Setup,
-    server: Setup,
-    transport: Transport,
-    expected: Expected,
-}
-
-impl<'a, L: TlsLibrary> Bench<'a, L> {
-    fn new(library: &'a L, scenario: &Scenario, checked: bool) -> Result<Self> {
-        Ok(Self {
-            library,
-            checked,
-            client: Setup::client(scenario)?,
-            server: Setup::server(scenario)?,
-            transport: Transport::new(Transport::HANDSHAKE_CAPACITY),
-            expected: Expected::new(scenario)?,
-        })
-    }
-
-    /// Runs and checks one handshake, frees its connections, and returns the time of each role.
-    fn first_handshake(
-        &self,
-        client: &L::ClientConfig,
-        server: &L::ServerConfig,
-    ) -> Result<session::Times> {
-        self.transport.clear();
-        let pair: Pair<'_, L> = session::run(self.library, client, server, &self.transport, false)?;
-        if self.checked {
-            self.expected.check(&pair, &self.transport, false)?;
-        }
-        Ok(pair.times)
-    }
-
-    /// Times a client's context, with one connection.
-    fn client(&self, server: &L::ServerConfig) -> Result<Life> {
-        let mut laps = Laps::start();
-        let client = self.library.client_config(&self.client);
-        let construction = laps.lap();
-        let client = client.context("client")?;
-        let times = self.first_handshake(&client, server)?;
-        let life = vec![
-            (Phase::Construction, construction),
-            (Phase::Handshake, times.client.total()),
-        ];
-        Ok(ended(life, client))
-    }
-
-    /// Makes a server's context and times it until its first connection is freed.
-    fn server(&self, client: &L::ClientConfig) -> Result<(L::ServerConfig, Life)> {
-        let mut laps = Laps::start();
-        let server = self.library.server_config(&self.server);
-        let construction = laps.lap();
-        let server = server.context("server")?;
-        let times = self.first_handshake(client, &server)?;
-        let life = vec![
-            (Phase::Construction, construction),
-            (Phase::Handshake, times.server.total()),
-        ];
-        Ok((server, life))
-    }
-}
-
 /// The handshake that a fresh process must run.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -305,10 +212,6 @@ impl First {
 }
 
 /// Runs one handshake in this process, which should be fresh.
-///
-/// # Errors
-///
-/// The handshake failed, or its result differs from the scenario.
 pub fn first<L: TlsLibrary>(library: &L, first: &First) -> Result<Reached> {
     match first.empty {
         true => first_of(&NoopLibrary, &first.scenario, false),

@@ -25,9 +25,6 @@ impl Drop for Gate<'_> {
 
 /// Runs `work` on as many threads as the scenario says: each prepares, drops its gate, and then
 /// all measure at once. A single thread is started in the same way.
-///
-/// # Errors
-/// The error of the first thread that failed.
 pub fn on_threads<R: Send>(
     request: &Request,
     work: impl Fn(Gate<'_>) -> Result<R> + Sync,

@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result};
 
 use super::{
-    Countable, Quantity, Repeatable, Work, Workload,
     threads::{on_threads, repeat},
+    workload::{Countable, Quantity, Repeatable, Work, Workload},
 };
 use crate::{
     copy::CopyLibrary,
@@ -35,9 +35,6 @@ pub struct Target<'a, L> {
 
 impl<L: TlsLibrary> Target<'_, L> {
     /// The server's configuration, after the proof that the library verifies, if it is checked.
-    ///
-    /// # Errors
-    /// The scenario is not valid, or the library does not verify.
     pub fn server_config(&self) -> Result<L::ServerConfig> {
         if self.checked {
             session::prove_verification(self.library, self.scenario)?;
@@ -80,15 +77,9 @@ pub trait Timed {
     type Shared<L: TlsLibrary>: Sync;
 
     /// What one step does.
-    ///
-    /// # Errors
-    /// The scenario is not valid.
     fn work(scenario: &Scenario) -> Result<Work>;
 
     /// Proves what the result of a single step does not show, and makes what threads share.
-    ///
-    /// # Errors
-    /// The scenario is not valid, or the library is not right.
     fn prepare<L: TlsLibrary>(target: &Target<'_, L>) -> Result<Self::Shared<L>>;
 
     /// Whether a step waits for another process: its thread is away then, and was not stopped.
@@ -97,17 +88,11 @@ pub trait Timed {
     }
 
     /// Figures of the first role that are not times and do not come from the timed steps.
-    ///
-    /// # Errors
-    /// They cannot be measured.
     fn beside(_: &Scenario) -> Result<Vec<Observation>> {
         Ok(Vec::new())
     }
 
     /// On each thread: gets ready, and calls `driver` with the step.
-    ///
-    /// # Errors
-    /// The library fails, or the driver.
     fn run<L: TlsLibrary, R>(
         target: &Target<'_, L>,
         shared: &Self::Shared<L>,
@@ -160,9 +145,6 @@ impl Tally {
     }
 
     /// Adds one step: the times of each role of `Timed::SIDES`, by phase.
-    ///
-    /// # Errors
-    /// A step took longer than a histogram of latencies can hold.
     pub fn add<T: IntoIterator<Item = (Phase, Duration)>>(
         &mut self,
         roles: impl IntoIterator<Item = T>,

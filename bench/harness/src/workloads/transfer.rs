@@ -10,8 +10,8 @@ use std::time::Duration;
 use anyhow::{Context, Result, bail, ensure};
 
 use super::{
-    MEBIBYTE, Quantity, Work,
     timed::{Step, Target, Timed},
+    workload::{MEBIBYTE, Quantity, Work},
 };
 use crate::{
     clock::Laps,
@@ -178,8 +178,6 @@ impl Shape {
 }
 
 impl Batch {
-    /// # Errors
-    /// The scenario names no size of write, or bytes in flight that are not whole writes.
     pub fn new(scenario: &Scenario) -> Result<Self> {
         let shape = Shape::new(scenario)?;
         let cold = scenario.variant == Some(Variant::Cold);
@@ -208,18 +206,12 @@ impl Batch {
 
     /// Moves one batch over a transport that is clear. Every library reads the same chunks: one
     /// record, or one write if that is smaller.
-    ///
-    /// # Errors
-    /// A role fails.
     pub fn run<L: TlsLibrary + ?Sized>(&mut self, pair: &mut Pair<'_, L>) -> Result<Times> {
         self.kept = !self.drops;
         self.transfer(pair)
     }
 
     /// The same, by the same calls, with the plaintext kept for `check`.
-    ///
-    /// # Errors
-    /// A role fails.
     pub fn run_kept<L: TlsLibrary + ?Sized>(&mut self, pair: &mut Pair<'_, L>) -> Result<Times> {
         self.kept = true;
         // A library that writes nothing must not find what an earlier batch left there.
@@ -288,9 +280,6 @@ impl Batch {
     }
 
     /// Checks that what arrived is what was sent, in records of the wanted size, and clears.
-    ///
-    /// # Errors
-    /// The first difference.
     pub fn check(&mut self, transport: &Transport) -> Result<()> {
         let range = self.start..self.start + self.shape.in_flight;
         let (sent, received) = (&self.source[range.clone()], &mut self.destination[range]);

@@ -19,19 +19,14 @@ use anyhow::{Context as _, Result};
 use tls_harness::{
     binary,
     implementation::{self, Implementation},
-    library::Setup,
+    library::{Setup, primitives::Cryptography},
     scenario::{KeyExchange, Operation, Protocol, Scenario},
-    workloads::primitives::Cryptography,
 };
 
 /// Reason why QUIC's packets are not measured.
 const PACKETS: &str = "AWS-LC gives traffic secrets to QUIC, and has no API that protects packets";
 
 /// Describes this build.
-///
-/// # Errors
-///
-/// The program's own file cannot be read.
 fn implementation() -> Result<Implementation> {
     let package = binary::package_version(env!("PACKAGES"), "aws-lc-sys");
     let package = package.context("Cargo.lock has no aws-lc-sys")?;
@@ -65,10 +60,6 @@ fn unsupported(scenario: &Scenario) -> Option<String> {
 }
 
 /// The library's cryptography, for primitives.
-///
-/// # Errors
-///
-/// None; other libraries may have none.
 fn cryptography() -> Result<&'static dyn Cryptography> {
     Ok(&primitives::AwsLcCrypto)
 }

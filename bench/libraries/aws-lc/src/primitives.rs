@@ -4,10 +4,8 @@ use std::ptr;
 
 use anyhow::Result;
 use tls_harness::{
+    library::primitives::{Aead, Cipher, Cryptography, Group, KeyExchange, PrivateKey, Signature},
     scenario::Certificate,
-    workloads::primitives::{
-        Aead, Cipher, Cryptography, Group, KeyExchange, PrivateKey, Signature,
-    },
 };
 
 use crate::{

@@ -20,9 +20,8 @@ use anyhow::{Context as _, Result};
 use tls_harness::{
     binary,
     implementation::{self, Implementation},
-    library::Setup,
+    library::{Setup, primitives::Cryptography},
     scenario::{CipherSuite, KeyExchange, Operation, Protocol, Scenario},
-    workloads::primitives::{Cryptography, Primitive},
 };
 
 /// Reason why older versions have no primitives here.
@@ -33,10 +32,6 @@ const PACKETS: &str =
     "BoringSSL gives traffic secrets to QUIC, and has no API that protects packets";
 
 /// Describes this build.
-///
-/// # Errors
-///
-/// The program's own file cannot be read.
 fn implementation() -> Result<Implementation> {
     let package = binary::package_version(env!("PACKAGES"), "boring-sys");
     let package = package.context("Cargo.lock has no boring-sys")?;
@@ -65,7 +60,7 @@ fn unsupported(scenario: &Scenario) -> Option<String> {
     if !cfg!(boringssl_groups) && scenario.operation == Operation::Primitive {
         return Some(PRIMITIVES.into());
     }
-    let ml_dsa = Primitive::of(scenario).is_ok_and(Primitive::is_ml_dsa);
+    let ml_dsa = scenario.primitive().is_ok_and(|it| it.is_ml_dsa());
     if !cfg!(boringssl_ml_dsa) && ml_dsa {
         return Some("this BoringSSL has no ML-DSA".into());
     }

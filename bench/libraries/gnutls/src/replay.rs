@@ -60,10 +60,6 @@ impl Drop for AntiReplay {
 
 impl AntiReplay {
     /// `most`: the largest number of ClientHellos in the store.
-    ///
-    /// # Errors
-    ///
-    /// GnuTLS reports an error.
     pub fn new(most: usize) -> Result<Self> {
         let seen = Box::new(Seen {
             keys: Mutex::default(),

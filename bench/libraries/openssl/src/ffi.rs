@@ -95,10 +95,6 @@ pub unsafe fn compress_certificates(_: *mut SSL_CTX, _: bool) -> bool {
 }
 
 /// Creates an `SSL_CTX`; it is tuned if this thread makes tuned objects.
-///
-/// # Errors
-///
-/// The library reports an error, or does not support a requested setting.
 pub fn new_context() -> Result<*mut SSL_CTX> {
     // SAFETY: the method is static, and the library context lives as long as the process.
     unsafe {
@@ -113,10 +109,6 @@ pub fn new_context() -> Result<*mut SSL_CTX> {
 }
 
 /// Reads the next certificate of a PEM text; null at the end of the text.
-///
-/// # Errors
-///
-/// The library reports an error.
 pub unsafe fn read_certificate(bio: *mut BIO) -> Result<*mut X509> {
     // SAFETY: the caller passes a valid BIO. A certificate that cannot be parsed is freed.
     unsafe {
@@ -142,10 +134,6 @@ pub unsafe fn read_certificate(bio: *mut BIO) -> Result<*mut X509> {
 }
 
 /// Reads the private key of a PEM text; null if it contains none.
-///
-/// # Errors
-///
-/// The library reports an error.
 pub unsafe fn read_private_key(bio: *mut BIO) -> Result<*mut EVP_PKEY> {
     let (none, nothing) = (ptr::null_mut(), ptr::null_mut());
     // SAFETY: the caller passes a valid BIO.

@@ -16,9 +16,8 @@ use anyhow::{Context as _, Result};
 use tls_harness::{
     binary,
     implementation::{self, Implementation},
-    library::Setup,
+    library::{Setup, primitives::Cryptography},
     scenario::{Operation, Scenario, Variant},
-    workloads::primitives::{Cryptography, Primitive},
 };
 
 /// `OPENSSL_VERSION` and `OPENSSL_CFLAGS` of crypto.h.
@@ -31,10 +30,6 @@ fn reported(kind: i32) -> Result<&'static str> {
 }
 
 /// Describes this build.
-///
-/// # Errors
-///
-/// The program's own file cannot be read, or the library reports no version.
 fn implementation() -> Result<Implementation> {
     // For example "OpenSSL 3.6.3 9 Jun 2026".
     let name = reported(OPENSSL_VERSION)?;
@@ -76,7 +71,7 @@ fn unsupported(scenario: &Scenario) -> Option<String> {
     if cfg!(openssl_hybrid) {
         return None;
     }
-    if let Ok(primitive) = Primitive::of(scenario) {
+    if let Ok(primitive) = scenario.primitive() {
         return match (
             cfg!(openssl_3),
             primitive.is_ml_kem(),

@@ -8,10 +8,10 @@ use std::{
 
 use anyhow::{Context, Result, ensure};
 use tls_harness::{
-    scenario::Certificate,
-    workloads::primitives::{
+    library::primitives::{
         Aead, Cipher, Cryptography, Group, KeyExchange, NONCE, PrivateKey, Signature, TAG,
     },
+    scenario::Certificate,
 };
 
 use crate::{evp, ffi, ssl::check};

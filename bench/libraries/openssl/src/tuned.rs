@@ -14,10 +14,9 @@ use std::{
 use anyhow::{Result, ensure};
 use tls_harness::{
     implementation::{Implementation, TUNED},
-    library::{Setup, TlsLibrary},
+    library::{Setup, TlsLibrary, primitives::Cryptography},
     scenario::Scenario,
     transport::Endpoint,
-    workloads::primitives::Cryptography,
 };
 
 use crate::{OpenSsl, ffi};
@@ -69,10 +68,6 @@ unsafe fn mode(context: *mut ffi::SSL_CTX) -> c_long {
 /// # Safety
 ///
 /// `ssl` is valid.
-///
-/// # Errors
-///
-/// The key share is in another library context.
 #[cfg(openssl_3)]
 pub unsafe fn check_connection(ssl: *mut ffi::SSL) -> Result<()> {
     let (mut share, nothing) = (std::ptr::null_mut(), std::ptr::null_mut());
@@ -245,10 +240,6 @@ pub mod own {
     }
 
     /// Number of algorithms for which fetching returns the objects that this thread holds.
-    ///
-    /// # Errors
-    ///
-    /// The library lacks one of them.
     pub fn fetched() -> Result<usize> {
         let own = of_this_thread()?;
         // SAFETY: the context is never freed.
@@ -262,10 +253,6 @@ pub mod own {
     /// # Safety
     ///
     /// The key is valid.
-    ///
-    /// # Errors
-    ///
-    /// The key belongs to another library context.
     pub unsafe fn check_key(key: *const ffi::EVP_PKEY, what: &str) -> Result<()> {
         // SAFETY: the caller guarantees it.
         let found = unsafe { EVP_PKEY_get0_provider(key) };
@@ -283,10 +270,6 @@ pub mod own {
     }
 
     /// This thread's library context; null, the default one, if the thread makes no tuned objects.
-    ///
-    /// # Errors
-    ///
-    /// The library lacks one of the algorithms.
     pub fn context() -> Result<*mut ffi::OSSL_LIB_CTX> {
         match super::is_on() {
             true => Ok(of_this_thread()?.context),

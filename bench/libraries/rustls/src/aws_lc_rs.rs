@@ -21,10 +21,8 @@ use ::aws_lc_rs::{
 use anyhow::{Result, anyhow, bail};
 use provider::{ProviderAead, ProviderCurve, ProviderSignature};
 use tls_harness::{
+    library::primitives::{Aead, Cipher, Cryptography, Group, KeyExchange, PrivateKey, Signature},
     scenario::Certificate,
-    workloads::primitives::{
-        Aead, Cipher, Cryptography, Group, KeyExchange, PrivateKey, Signature,
-    },
 };
 
 pub struct AwsLcRs;

@@ -12,10 +12,10 @@ use graviola::{
 };
 use pki_types::{PrivateKeyDer, pem::PemObject};
 use tls_harness::{
-    scenario::Certificate,
-    workloads::primitives::{
+    library::primitives::{
         Aead, Cipher, Cryptography, Group, KeyExchange, NONCE, PrivateKey, Signature,
     },
+    scenario::Certificate,
 };
 
 use crate::primitive::{Once, data_and_tag};

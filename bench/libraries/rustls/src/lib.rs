@@ -3,7 +3,6 @@
 #[cfg(feature = "aws-lc-rs")]
 mod aws_lc_rs;
 mod compression;
-mod connection;
 #[cfg(feature = "graviola")]
 mod graviola;
 mod packet;
@@ -11,6 +10,13 @@ mod primitive;
 #[cfg(feature = "ring")]
 mod ring;
 mod session;
+#[cfg(feature = "unbuffered")]
+pub mod unbuffered;
+#[cfg(not(rustls_0_24))]
+mod v0_23;
+#[cfg(rustls_0_24)]
+mod v0_24;
+mod vocabulary;
 
 use std::{
     any::Any,
@@ -23,46 +29,38 @@ use pki_types::{
     CertificateDer, PrivateKeyDer, ServerName, SignatureVerificationAlgorithm, pem::PemObject,
 };
 use rustls::{
-    ClientConfig, ClientConnection, RootCertStore, ServerConfig, ServerConnection, SignatureScheme,
-    SupportedCipherSuite,
-    client::{Resumption as ClientResumption, WebPkiServerVerifier},
+    ClientConfig, RootCertStore, ServerConfig,
+    client::Resumption as ClientResumption,
     crypto::{CryptoProvider, WebPkiSupportedAlgorithms},
-    server::{
-        NoServerSessionStorage, ProducesTickets, ResolvesServerCertUsingSni,
-        ServerSessionMemoryCache, WebPkiClientVerifier,
-    },
-    sign::CertifiedKey,
+    server::{NoServerSessionStorage, ServerSessionMemoryCache},
 };
 use tls_harness::{
     binary,
     certificates::Identity,
     implementation::{self, Implementation, Linkage},
-    library::{MOST_EARLY_DATA, Setup, TlsLibrary},
-    scenario::{
-        Authentication, Certificate, CipherSuite, KeyExchange, Operation, Resumption, Scenario,
+    library::{
+        MOST_EARLY_DATA, Setup, TlsLibrary,
+        packets::{PacketKeys, PacketProtection},
+        primitives::Cryptography,
     },
+    scenario::{Certificate, CipherSuite, KeyExchange, Operation, Resumption, Scenario},
     transport::Endpoint,
-    workloads::{
-        primitives::{Cryptography, Primitive},
-        quic_packet::{PacketKeys, PacketProtection},
-    },
 };
 
+#[cfg(not(rustls_0_24))]
+use crate::v0_23 as api;
+#[cfg(rustls_0_24)]
+use crate::v0_24 as api;
 use crate::{
-    connection::RustlsConnection,
     session::SessionSlot,
-    vocabulary::{is_suite, named_group, signature_scheme, version},
+    vocabulary::{named_group, signature_scheme},
 };
-
-#[cfg(feature = "unbuffered")]
-pub mod unbuffered;
-mod vocabulary;
 
 pub struct Rustls {
     name: &'static str,
     provider: CryptoProvider,
     cryptography: &'static dyn Cryptography,
-    ticketer: fn() -> Result<Arc<dyn ProducesTickets>, rustls::Error>,
+    ticketer: fn() -> Result<api::Ticketer, rustls::Error>,
     /// Whether it honours a mask of processor features.
     honors_mask: bool,
     /// The reason why its instructions cannot be counted, if so.
@@ -70,47 +68,6 @@ pub struct Rustls {
 }
 
 impl Rustls {
-    #[cfg(feature = "aws-lc-rs")]
-    pub fn aws_lc_rs() -> Self {
-        Self {
-            name: "aws-lc-rs",
-            // The default groups are fewer: a scenario names the group that it needs.
-            provider: CryptoProvider {
-                kx_groups: rustls::crypto::aws_lc_rs::ALL_KX_GROUPS.to_vec(),
-                ..rustls::crypto::aws_lc_rs::default_provider()
-            },
-            cryptography: &aws_lc_rs::AwsLcRs,
-            ticketer: rustls::crypto::aws_lc_rs::Ticketer::new,
-            honors_mask: true,
-            uncountable: None,
-        }
-    }
-
-    #[cfg(feature = "ring")]
-    pub fn ring() -> Self {
-        Self {
-            name: "ring",
-            provider: rustls::crypto::ring::default_provider(),
-            cryptography: &ring::Ring,
-            ticketer: rustls::crypto::ring::Ticketer::new,
-            honors_mask: false,
-            uncountable: None,
-        }
-    }
-
-    #[cfg(feature = "graviola")]
-    pub fn graviola() -> Self {
-        Self {
-            name: "graviola",
-            provider: rustls_graviola::default_provider(),
-            cryptography: &graviola::Graviola,
-            ticketer: rustls_graviola::Ticketer::new,
-            honors_mask: false,
-            uncountable: cfg!(target_arch = "x86_64")
-                .then_some("graviola requires ADX, which Valgrind does not emulate"),
-        }
-    }
-
     fn has_group(&self, group: KeyExchange) -> bool {
         let groups = &self.provider.kx_groups;
         groups
@@ -120,20 +77,9 @@ impl Rustls {
 
     /// Whether the provider can verify signatures of this type.
     fn verifies(&self, certificate: Certificate) -> bool {
-        let algorithms = &self.provider.signature_verification_algorithms;
+        let mapping = api::mapping(&self.provider.signature_verification_algorithms);
         let scheme = signature_scheme(certificate);
-        algorithms.mapping.iter().any(|it| it.0 == scheme)
-    }
-
-    /// Whether the cipher suite fits the certificate: TLS 1.2 cipher suites name the signature.
-    fn signs(&self, setup: &Setup) -> bool {
-        let scheme = signature_scheme(setup.certificate);
-        let mut suites = self.provider.cipher_suites.iter();
-        let found = suites.find(|suite| is_suite(suite, setup.cipher_suite));
-        match found {
-            Some(SupportedCipherSuite::Tls12(suite)) => suite.sign.contains(&scheme),
-            _ => true,
-        }
+        mapping.iter().any(|it| it.0 == scheme)
     }
 
     /// The message that the provider, or this version of rustls with it, does not support
@@ -149,60 +95,54 @@ impl Rustls {
     /// The provider, reduced to the algorithms of the configuration.
     fn pinned(&self, setup: &Setup) -> Result<Arc<CryptoProvider>> {
         let mut provider = self.provider.clone();
-        provider
-            .cipher_suites
-            .retain(|suite| is_suite(suite, setup.cipher_suite));
         ensure!(
-            provider.cipher_suites.len() == 1,
+            api::keep_suite(&mut provider, setup) == 1,
             "{} has no {}",
             self.name,
             setup.cipher_suite
         );
-        let groups = &self.provider.kx_groups;
-        provider.kx_groups = setup
-            .groups
-            .iter()
-            .map(|group| {
-                let has_name = |found: &&&'static dyn rustls::crypto::SupportedKxGroup| {
-                    found.name() == named_group(*group)
-                };
-                let found = groups.iter().find(has_name).copied();
-                found.with_context(|| format!("{} has no {group}", self.name))
-            })
-            .collect::<Result<_>>()?;
+        let groups = setup.groups.iter().map(|group| {
+            let mut all = self.provider.kx_groups.iter();
+            let found = all.find(|found| found.name() == named_group(*group));
+            let found = found.copied();
+            found.with_context(|| format!("{} has no {group}", self.name))
+        });
+        provider.kx_groups = groups.collect::<Result<_>>()?;
         let scheme = signature_scheme(setup.certificate);
-        let algorithms = provider.signature_verification_algorithms;
-        let mapping = only(scheme, algorithms.mapping);
-        ensure!(!mapping.is_empty(), "{} has no {scheme:?}", self.name);
-        provider.signature_verification_algorithms = WebPkiSupportedAlgorithms {
-            all: algorithms.all,
-            mapping,
-        };
+        provider.signature_verification_algorithms =
+            only(scheme, provider.signature_verification_algorithms)?
+                .with_context(|| format!("{} has no {scheme:?}", self.name))?;
         Ok(Arc::new(provider))
     }
 }
 
-/// The algorithms with which a provider verifies signatures.
+/// The algorithms with which a provider verifies signatures, by scheme.
 type Mapping = &'static [(
-    SignatureScheme,
+    api::SignatureScheme,
     &'static [&'static dyn SignatureVerificationAlgorithm],
 )];
 
-/// The entries of one scheme in a provider's mapping. They are made once, since rustls requires
-/// `'static`.
-fn only(scheme: SignatureScheme, mapping: Mapping) -> Mapping {
-    static MADE: Mutex<Vec<(Mapping, SignatureScheme, Mapping)>> = Mutex::new(Vec::new());
+/// The entries of one scheme in a provider's mapping, if there are any. They are made once, since
+/// rustls requires `'static`.
+fn only(
+    scheme: api::SignatureScheme,
+    supported: WebPkiSupportedAlgorithms,
+) -> Result<Option<WebPkiSupportedAlgorithms>> {
+    static MADE: Mutex<Vec<(Mapping, api::SignatureScheme, WebPkiSupportedAlgorithms)>> =
+        Mutex::new(Vec::new());
+    let all = api::mapping(&supported);
     let mut made = MADE.lock().unwrap_or_else(PoisonError::into_inner);
-    let known = made
-        .iter()
-        .find(|it| ptr::eq(it.0, mapping) && it.1 == scheme);
+    let known = made.iter().find(|it| ptr::eq(it.0, all) && it.1 == scheme);
     if let Some((_, _, found)) = known {
-        return found;
+        return Ok(Some(*found));
     }
-    let own = mapping.iter().filter(|it| it.0 == scheme);
-    let own: Mapping = Vec::leak(own.copied().collect());
-    made.push((mapping, scheme, own));
-    own
+    let own: Vec<_> = all.iter().filter(|it| it.0 == scheme).copied().collect();
+    if own.is_empty() {
+        return Ok(None);
+    }
+    let own = api::mapped(supported, Vec::leak(own))?;
+    made.push((all, scheme, own));
+    Ok(Some(own))
 }
 
 fn roots(pem: &str) -> Result<RootCertStore> {
@@ -211,17 +151,6 @@ fn roots(pem: &str) -> Result<RootCertStore> {
         roots.add(certificate?)?;
     }
     Ok(roots)
-}
-
-/// Certificates by the names that clients send.
-fn by_name(setup: &Setup, provider: &CryptoProvider) -> Result<ResolvesServerCertUsingSni> {
-    let mut resolver = ResolvesServerCertUsingSni::new();
-    for named in setup.named {
-        let (chain, key) = chain_and_key(&named.identity)?;
-        let key = provider.key_provider.load_private_key(key)?;
-        resolver.add(named.name, CertifiedKey::new(chain, key))?;
-    }
-    Ok(resolver)
 }
 
 fn chain_and_key(
@@ -234,10 +163,15 @@ fn chain_and_key(
     ))
 }
 
-/// rustls includes the record header in the maximum fragment size.
+/// Plaintext bytes in the largest record of TLS.
+const MOST_IN_RECORD: usize = 1 << 14;
+
+/// rustls includes the record header in the maximum fragment size, and newer versions what
+/// encryption adds.
 fn max_fragment_size(setup: &Setup) -> Option<usize> {
     const HEADER: usize = 5;
-    setup.record_size.map(|size| size as usize + HEADER)
+    let size = |plaintext| (plaintext as usize + api::added(setup)).min(MOST_IN_RECORD) + HEADER;
+    setup.record_size.map(size)
 }
 
 /// Reason why self-contained tickets permit no early data.
@@ -253,8 +187,8 @@ pub struct Client {
 impl TlsLibrary for Rustls {
     type ClientConfig = Client;
     type ServerConfig = Arc<ServerConfig>;
-    type Client<'a> = RustlsConnection<'a, ClientConnection>;
-    type Server<'a> = RustlsConnection<'a, ServerConnection>;
+    type Client<'a> = api::Client<'a>;
+    type Server<'a> = api::Server<'a>;
 
     fn implementation(&self) -> Result<Implementation> {
         let package = |name| {
@@ -286,18 +220,31 @@ impl TlsLibrary for Rustls {
             if setup.compresses {
                 return Some(compression::NONE.into());
             }
-            if !self.signs(&setup) {
+            let scheme = signature_scheme(setup.certificate);
+            if !api::signs(&self.provider, &setup, scheme) {
                 return Some(self.lacks(&format!("{} in TLS 1.2", setup.certificate)));
+            }
+            if setup.early_data && cfg!(rustls_0_24) {
+                return Some("this adapter sends no early data with rustls 0.24 and later".into());
             }
             if setup.early_data && setup.resumption == Resumption::Ticket {
                 return Some(STATELESS_EARLY_DATA.into());
             }
+            let most = MOST_IN_RECORD - api::added(&setup);
+            let record = setup.record_size.map_or(MOST_IN_RECORD, |it| it as usize);
+            let record = scenario.size.map_or(record, |it| record.min(it as usize));
+            if scenario.operation == Operation::Transfer && record > most {
+                return Some(format!(
+                    "this rustls puts {most} bytes in a record at the most, expected {record}: \
+                     measured with a smaller record_size"
+                ));
+            }
         }
         if scenario.operation == Operation::QuicPacket {
-            let found = packet::suite(&self.provider.cipher_suites, scenario.cipher_suite?);
+            let found = api::packet_suite(&self.provider, scenario.cipher_suite?);
             return found.is_none().then(|| self.lacks(packet::NONE));
         }
-        let primitive = Primitive::of(scenario).ok()?;
+        let primitive = scenario.primitive().ok()?;
         if primitive.is_ml_dsa() && !self.verifies(Certificate::MlDsa44) {
             return Some(self.lacks("ML-DSA"));
         }
@@ -323,7 +270,7 @@ impl TlsLibrary for Rustls {
         suite: CipherSuite,
         keys: &PacketKeys,
     ) -> Result<Box<dyn PacketProtection>> {
-        let found = packet::suite(&self.provider.cipher_suites, suite);
+        let found = api::packet_suite(&self.provider, suite);
         let found = found.with_context(|| self.lacks(packet::NONE))?;
         Ok(Box::new(packet::Protection::new(found, keys)))
     }
@@ -338,20 +285,7 @@ impl TlsLibrary for Rustls {
     }
 
     fn client_config(&self, setup: &Setup) -> Result<Client> {
-        let provider = self.pinned(setup)?;
-        let roots = Arc::new(roots(setup.trusted)?);
-        let verifier =
-            WebPkiServerVerifier::builder_with_provider(roots, Arc::clone(&provider)).build()?;
-        let builder = ClientConfig::builder_with_provider(provider)
-            .with_protocol_versions(&[version(setup.protocol)])?
-            .with_webpki_verifier(verifier);
-        let mut config = match &setup.identity {
-            None => builder.with_no_client_auth(),
-            Some(identity) => {
-                let (chain, key) = chain_and_key(identity)?;
-                builder.with_client_auth_cert(chain, key)?
-            }
-        };
+        let mut config = api::client_config(self.pinned(setup)?, setup)?;
         config.max_fragment_size = max_fragment_size(setup);
         compression::of_client(&mut config, setup);
         config.resumption = match setup.resumption {
@@ -366,33 +300,13 @@ impl TlsLibrary for Rustls {
     }
 
     fn server_config(&self, setup: &Setup) -> Result<Arc<ServerConfig>> {
-        let provider = self.pinned(setup)?;
-        let builder = ServerConfig::builder_with_provider(Arc::clone(&provider))
-            .with_protocol_versions(&[version(setup.protocol)])?;
-        let builder = match setup.authentication {
-            Authentication::Server => builder.with_no_client_auth(),
-            Authentication::Mutual => builder.with_client_cert_verifier(
-                WebPkiClientVerifier::builder_with_provider(
-                    Arc::new(roots(setup.trusted)?),
-                    Arc::clone(&provider),
-                )
-                .build()?,
-            ),
-        };
-        let identity = setup.identity.context("a server needs an identity")?;
-        let mut config = match setup.named {
-            [] => {
-                let (chain, key) = chain_and_key(&identity)?;
-                builder.with_single_cert(chain, key)?
-            }
-            _ => builder.with_cert_resolver(Arc::new(by_name(setup, &provider)?)),
-        };
+        let mut config = api::server_config(self.pinned(setup)?, setup)?;
         config.max_fragment_size = max_fragment_size(setup);
         compression::of_server(&mut config, setup);
         config.session_storage = Arc::new(NoServerSessionStorage {});
-        config.send_tls13_tickets = 1;
+        config.send_tls13_tickets = api::tickets(1);
         match setup.resumption {
-            Resumption::None => config.send_tls13_tickets = 0,
+            Resumption::None => config.send_tls13_tickets = api::tickets(0),
             Resumption::Ticket => config.ticketer = (self.ticketer)()?,
             Resumption::SessionId => {
                 config.session_storage =
@@ -410,12 +324,7 @@ impl TlsLibrary for Rustls {
         let name = ServerName::try_from(client.host_name)?;
         #[cfg(not(rustls_counts_tickets))]
         session::TICKETS.set(0);
-        Ok(RustlsConnection {
-            connection: ClientConnection::new(Arc::clone(&client.config), name)?,
-            endpoint,
-            has_read_early: false,
-            is_closing: false,
-        })
+        api::connect(&client.config, name, endpoint)
     }
 
     fn accept<'a>(
@@ -423,11 +332,6 @@ impl TlsLibrary for Rustls {
         config: &'a Arc<ServerConfig>,
         endpoint: &'a Endpoint,
     ) -> Result<Self::Server<'a>> {
-        Ok(RustlsConnection {
-            connection: ServerConnection::new(Arc::clone(config))?,
-            endpoint,
-            has_read_early: false,
-            is_closing: false,
-        })
+        api::accept(config, endpoint)
     }
 }

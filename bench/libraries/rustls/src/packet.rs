@@ -1,48 +1,18 @@
 //! QUIC's packet protection, by the keys of `rustls::quic`.
 
 use anyhow::{Context, Result};
-use rustls::{
-    Side, SupportedCipherSuite, Tls13CipherSuite,
-    crypto::cipher::{AeadKey, Iv},
-    quic::{Algorithm, DirectionalKeys, Keys, Version},
-};
-use tls_harness::{
-    scenario::CipherSuite,
-    workloads::quic_packet::{LONGEST_NUMBER, PacketKeys, PacketProtection, SAMPLE, TAG},
-};
+use tls_harness::library::packets::{LONGEST_NUMBER, PacketKeys, PacketProtection, SAMPLE, TAG};
 
-use crate::vocabulary::is_suite;
+use crate::api::{self, DirectionalKeys, PacketSuite};
 
 /// What a provider without it lacks, for messages.
 pub const NONE: &str = "packet protection for QUIC";
 
-/// The cipher suite, if the provider has packet protection with it.
-pub fn suite(
-    suites: &[SupportedCipherSuite],
-    wanted: CipherSuite,
-) -> Option<(&'static Tls13CipherSuite, &'static dyn Algorithm)> {
-    match suites.iter().find(|suite| is_suite(suite, wanted))? {
-        SupportedCipherSuite::Tls13(suite) => Some((*suite, suite.quic?)),
-        SupportedCipherSuite::Tls12(_) => None,
-    }
-}
-
 pub struct Protection(DirectionalKeys);
 
 impl Protection {
-    pub fn new(
-        (suite, quic): (&'static Tls13CipherSuite, &'static dyn Algorithm),
-        keys: &PacketKeys,
-    ) -> Self {
-        Self(match keys {
-            PacketKeys::Initial(id) => {
-                Keys::initial(Version::V1, suite, quic, id, Side::Client).local
-            }
-            PacketKeys::Given { key, iv, header } => DirectionalKeys {
-                header: quic.header_protection_key(AeadKey::from(*header)),
-                packet: quic.packet_key(AeadKey::from(*key), Iv::from(*iv)),
-            },
-        })
+    pub fn new(suite: PacketSuite, keys: &PacketKeys) -> Self {
+        Self(api::packet_keys(suite, keys))
     }
 }
 
@@ -51,14 +21,13 @@ impl PacketProtection for Protection {
         let (payload, tag) = payload
             .split_last_chunk_mut::<TAG>()
             .context("a payload without room for a tag")?;
-        let made = self.0.packet.encrypt_in_place(number, header, payload)?;
+        let made = api::seal(&*self.0.packet, number, header, payload)?;
         tag.copy_from_slice(made.as_ref());
         Ok(())
     }
 
     fn open(&mut self, number: u64, header: &[u8], payload: &mut [u8]) -> Result<()> {
-        self.0.packet.decrypt_in_place(number, header, payload)?;
-        Ok(())
+        api::open(&*self.0.packet, number, header, payload)
     }
 
     fn protect(

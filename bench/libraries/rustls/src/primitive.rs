@@ -1,7 +1,7 @@
 //! Types that the primitives of all providers use.
 
 use anyhow::{Context, Result};
-use tls_harness::workloads::primitives::TAG;
+use tls_harness::library::primitives::TAG;
 
 /// A private key that can be used only once.
 pub struct Once<K>(Option<K>);

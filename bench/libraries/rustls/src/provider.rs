@@ -4,8 +4,8 @@
 use anyhow::{Result, anyhow};
 use pki_types::{PrivateKeyDer, pem::PemObject};
 use tls_harness::{
+    library::primitives::{Aead, Cipher, Group, KeyExchange, NONCE, PrivateKey, Signature},
     scenario::Certificate,
-    workloads::primitives::{Aead, Cipher, Group, KeyExchange, NONCE, PrivateKey, Signature},
 };
 
 use super::crypto::{

@@ -19,8 +19,8 @@ use ::ring::{
 use anyhow::{Result, bail};
 use provider::{ProviderAead, ProviderCurve, ProviderSignature};
 use tls_harness::{
+    library::primitives::{Aead, Cipher, Cryptography, Group, KeyExchange, Signature},
     scenario::Certificate,
-    workloads::primitives::{Aead, Cipher, Cryptography, Group, KeyExchange, Signature},
 };
 
 pub struct Ring;

@@ -5,11 +5,9 @@ use std::{
     sync::{Mutex, PoisonError},
 };
 
-use pki_types::ServerName;
-use rustls::{
-    NamedGroup,
-    client::{ClientSessionStore, Tls12ClientSessionValue, Tls13ClientSessionValue},
-};
+use rustls::client::ClientSessionStore;
+
+use crate::api::{NamedGroup, SessionKey, Tls12Session, Tls13Session};
 
 #[cfg(not(rustls_counts_tickets))]
 thread_local! {
@@ -20,8 +18,8 @@ thread_local! {
 /// Stores one session and returns it once, like the adapters of the C libraries.
 #[derive(Default)]
 pub struct SessionSlot {
-    tls12: Mutex<Option<Tls12ClientSessionValue>>,
-    tls13: Mutex<Option<Tls13ClientSessionValue>>,
+    tls12: Mutex<Option<Tls12Session>>,
+    tls13: Mutex<Option<Tls13Session>>,
 }
 
 impl SessionSlot {
@@ -38,32 +36,32 @@ impl fmt::Debug for SessionSlot {
 }
 
 impl ClientSessionStore for SessionSlot {
-    fn set_kx_hint(&self, _: ServerName<'static>, _: NamedGroup) {}
+    fn set_kx_hint(&self, _: SessionKey<'static>, _: NamedGroup) {}
 
     /// Always `None`: a hint would avoid the HelloRetryRequest that a scenario requires.
-    fn kx_hint(&self, _: &ServerName<'_>) -> Option<NamedGroup> {
+    fn kx_hint(&self, _: &SessionKey<'_>) -> Option<NamedGroup> {
         None
     }
 
-    fn set_tls12_session(&self, _: ServerName<'static>, session: Tls12ClientSessionValue) {
+    fn set_tls12_session(&self, _: SessionKey<'static>, session: Tls12Session) {
         Self::put(&self.tls12, Some(session));
     }
 
-    fn tls12_session(&self, _: &ServerName<'_>) -> Option<Tls12ClientSessionValue> {
+    fn tls12_session(&self, _: &SessionKey<'_>) -> Option<Tls12Session> {
         Self::put(&self.tls12, None)
     }
 
-    fn remove_tls12_session(&self, _: &ServerName<'static>) {
+    fn remove_tls12_session(&self, _: &SessionKey<'static>) {
         Self::put(&self.tls12, None);
     }
 
-    fn insert_tls13_ticket(&self, _: ServerName<'static>, session: Tls13ClientSessionValue) {
+    fn insert_tls13_ticket(&self, _: SessionKey<'static>, session: Tls13Session) {
         #[cfg(not(rustls_counts_tickets))]
         TICKETS.set(TICKETS.get() + 1);
         Self::put(&self.tls13, Some(session));
     }
 
-    fn take_tls13_ticket(&self, _: &ServerName<'static>) -> Option<Tls13ClientSessionValue> {
+    fn take_tls13_ticket(&self, _: &SessionKey<'static>) -> Option<Tls13Session> {
         Self::put(&self.tls13, None)
     }
 }

@@ -16,18 +16,18 @@ use rustls::{
 };
 use tls_harness::{
     implementation::Implementation,
-    library::{Connection, Negotiated, Progress, Setup, TlsLibrary},
+    library::{
+        Connection, Negotiated, Progress, Setup, TlsLibrary,
+        packets::{PacketKeys, PacketProtection},
+        primitives::Cryptography,
+    },
     scenario::{CipherSuite, Scenario, Variant},
     transport::Endpoint,
-    workloads::{
-        primitives::Cryptography,
-        quic_packet::{PacketKeys, PacketProtection},
-    },
 };
 
 use crate::{
     Client, Rustls,
-    connection::{Role, negotiated},
+    v0_23::{Role, negotiated},
 };
 
 const LEAST_BUFFER: usize = 4096;

@@ -1,22 +1,20 @@
 //! Maps names of the harness to names of rustls.
 
 use anyhow::{Context, Result};
-use rustls::{
-    NamedGroup, SignatureScheme, SupportedCipherSuite, SupportedProtocolVersion,
-    version::{TLS12, TLS13},
-};
-use tls_harness::scenario::{Certificate, CipherSuite, KeyExchange, Protocol};
+use tls_harness::scenario::{Certificate, CipherSuite, KeyExchange};
+
+use crate::api::{self, NamedGroup, SignatureScheme};
 
 /// Converts a cipher suite of rustls. It compares values, since old versions do not expose the
 /// number.
-pub fn cipher_suite(found: rustls::CipherSuite) -> Result<CipherSuite> {
-    let same = |it: &&CipherSuite| rustls::CipherSuite::from(it.number()) == found;
+pub fn cipher_suite(found: api::CipherSuite) -> Result<CipherSuite> {
+    let same = |it: &&CipherSuite| api::CipherSuite::from(it.number()) == found;
     let suite = CipherSuite::ALL.iter().find(same).copied();
     suite.with_context(|| format!("{found:?} is not in the vocabulary"))
 }
 
-pub fn is_suite(found: &SupportedCipherSuite, wanted: CipherSuite) -> bool {
-    cipher_suite(found.suite()).is_ok_and(|it| it == wanted)
+pub fn is_suite(found: api::CipherSuite, wanted: CipherSuite) -> bool {
+    found == api::CipherSuite::from(wanted.number())
 }
 
 /// Converts by number: old versions do not have a constant for every group.
@@ -27,11 +25,4 @@ pub fn named_group(group: KeyExchange) -> NamedGroup {
 /// Converts by number, for the same reason.
 pub fn signature_scheme(certificate: Certificate) -> SignatureScheme {
     SignatureScheme::from(certificate.signature_scheme())
-}
-
-pub fn version(protocol: Protocol) -> &'static SupportedProtocolVersion {
-    match protocol {
-        Protocol::Tls12 => &TLS12,
-        Protocol::Tls13 => &TLS13,
-    }
 }

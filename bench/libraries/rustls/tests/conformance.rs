@@ -21,7 +21,7 @@ mod aws_lc_rs {
 
     const PROGRAM: &str = env!("CARGO_BIN_EXE_tls-rustls-aws-lc-rs");
 
-    const UNSUPPORTED: &[&str] = match (cfg!(rustls_counts_tags), cfg!(rustls_hybrid)) {
+    const UNSUPPORTED: &[&str] = match (cfg!(rustls_0_24), cfg!(rustls_hybrid)) {
         (true, _) => &[
             crate::FULL_RECORDS,
             crate::COMPRESSION,
@@ -80,7 +80,7 @@ mod ring {
 
     const PROGRAM: &str = env!("CARGO_BIN_EXE_tls-rustls-ring");
 
-    const UNSUPPORTED: &[&str] = match cfg!(rustls_counts_tags) {
+    const UNSUPPORTED: &[&str] = match cfg!(rustls_0_24) {
         true => &[
             unsupported::HYBRID,
             unsupported::P256_HYBRID,

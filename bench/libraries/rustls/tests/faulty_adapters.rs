@@ -30,7 +30,11 @@ use rustls::{
 use tls_harness::{
     block, certificates,
     implementation::Implementation,
-    library::{Connection, Negotiated, Progress, Setup, TlsLibrary},
+    library::{
+        Connection, Negotiated, Progress, Setup, TlsLibrary,
+        packets::{PacketKeys, PacketProtection},
+        primitives::Cryptography,
+    },
     record::{Measurement, Record},
     request::Request,
     scenario::{
@@ -42,8 +46,6 @@ use tls_harness::{
     workloads,
     workloads::client_hello::ClientHelloBench,
     workloads::memory::{self, Holding},
-    workloads::primitives::Cryptography,
-    workloads::quic_packet::{PacketKeys, PacketProtection},
     workloads::transfer::Batch,
 };
 use tls_rustls::Rustls;

@@ -206,9 +206,6 @@ impl Context {
         }
     }
 
-    /// # Errors
-    ///
-    /// The library rejects the configuration.
     pub fn client(setup: &Setup) -> Result<Self> {
         let this = Self::new(setup)?;
         let context = this.context;
@@ -240,9 +237,6 @@ impl Context {
         Ok(this)
     }
 
-    /// # Errors
-    ///
-    /// The library rejects the configuration.
     pub fn server(setup: &Setup) -> Result<ServerContext> {
         let mut this = Self::new(setup)?;
         let context = this.context;
@@ -288,13 +282,8 @@ impl Context {
         }
         if !setup.named.is_empty() {
             let mut named = Named::with_capacity(setup.named.len());
-            for it in setup.named {
-                let own = Setup {
-                    identity: Some(it.identity),
-                    named: &[],
-                    ..setup.clone()
-                };
-                named.insert(it.name.as_bytes(), Self::server(&own)?);
+            for (name, own) in setup.each_named() {
+                named.insert(name.as_bytes(), Self::server(&own)?);
             }
             let named = this.named.insert(Box::new(named));
             // SAFETY: the SSL_CTX is valid, and the contexts live as long as it.
@@ -308,10 +297,6 @@ impl Context {
     }
 
     /// Makes a client connection that resumes the stored session, if there is one.
-    ///
-    /// # Errors
-    ///
-    /// The library reports an error.
     pub fn connect<'a>(&'a self, endpoint: &'a Endpoint) -> Result<SslConnection<'a>> {
         let connection = SslConnection::new(self, endpoint, true)?;
         let ssl = connection.ssl;
@@ -340,10 +325,6 @@ impl Context {
 
 impl ServerContext {
     /// Makes a server connection.
-    ///
-    /// # Errors
-    ///
-    /// The library reports an error.
     pub fn accept<'a>(&'a self, endpoint: &'a Endpoint) -> Result<SslConnection<'a>> {
         let connection = SslConnection::new(&self.0, endpoint, false)?;
         // SAFETY: the connection is valid.

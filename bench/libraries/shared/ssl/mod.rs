@@ -11,10 +11,9 @@ use std::{any::Any, ffi::CStr};
 use anyhow::{Result, bail};
 use tls_harness::{
     implementation::Implementation,
-    library::{Setup, TlsLibrary},
+    library::{Setup, TlsLibrary, primitives::Cryptography},
     scenario::{Certificate, CipherSuite, KeyExchange, Scenario},
     transport::Endpoint,
-    workloads::primitives::Cryptography,
 };
 
 use crate::ffi;

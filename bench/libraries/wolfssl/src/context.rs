@@ -142,9 +142,6 @@ impl Context {
         Ok(this)
     }
 
-    /// # Errors
-    ///
-    /// The library rejects the configuration.
     pub fn client(setup: &Setup) -> Result<Self> {
         // SAFETY: each call makes a method, and the context takes ownership of it.
         let method = unsafe {
@@ -166,9 +163,6 @@ impl Context {
         Ok(this)
     }
 
-    /// # Errors
-    ///
-    /// The library rejects the configuration.
     pub fn server(setup: &Setup) -> Result<ServerContext> {
         // SAFETY: each call makes a method, and the context takes ownership of it.
         let method = unsafe {
@@ -188,13 +182,8 @@ impl Context {
         unsafe { ffi::wolfSSL_CTX_set_verify(this.context, verify.cast_signed(), NONE) };
         if !setup.named.is_empty() {
             let mut named = Named::with_capacity(setup.named.len());
-            for it in setup.named {
-                let own = Setup {
-                    identity: Some(it.identity),
-                    named: &[],
-                    ..setup.clone()
-                };
-                named.insert(it.name.as_bytes(), Self::server(&own)?);
+            for (name, own) in setup.each_named() {
+                named.insert(name.as_bytes(), Self::server(&own)?);
             }
             let named = this.named.insert(Box::new(named));
             // SAFETY: the WOLFSSL_CTX is valid, and the contexts live as long as it.

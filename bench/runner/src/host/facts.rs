@@ -6,26 +6,23 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::process::Command;
 
-use crate::manifest::HostFacts;
 use anyhow::Result;
 
+use crate::files::sha256;
+use crate::manifest::HostFacts;
+
 use super::identity::derived_id;
-use super::root::{Root, count_in_list};
-use crate::suite::hex;
-use sha2::{Digest, Sha256};
+use super::root::{Root, processors};
 
 /// Reads the facts of the host whose `/proc` and `/sys` are below `root`. The id is derived from
 /// them, such as `intel-xeon-processor-2-cores-vm`.
 pub fn capture(root: &Root) -> HostFacts {
     let cpuinfo = root.read("proc/cpuinfo").unwrap_or_default();
-    let virtualization = virtualization(root, &cpuinfo);
-    let threads = root
-        .read("sys/devices/system/cpu/online")
-        .and_then(|list| count_in_list(&list))
-        .or_else(|| match fields(&cpuinfo, "processor").count() {
-            0 => None,
-            count => u32::try_from(count).ok(),
-        });
+    let (is_virtual, virtualization) = virtualization(root, &cpuinfo);
+    let online = root.read("sys/devices/system/cpu/online");
+    let threads = online
+        .and_then(|list| counted(processors(&list).len()))
+        .or_else(|| counted(fields(&cpuinfo, "processor").count()));
     let cores = cores(root, &cpuinfo);
     let mut facts = HostFacts {
         id: String::new(),
@@ -37,11 +34,11 @@ pub fn capture(root: &Root) -> HostFacts {
         machine: machine(root),
         cores,
         threads,
-        memory_bytes: memory(root),
+        memory_bytes: meminfo(root, "MemTotal"),
         os: os(root),
         kernel: root.read("proc/sys/kernel/osrelease"),
-        is_virtual: virtualization.is_virtual,
-        virtualization: virtualization.by,
+        is_virtual,
+        virtualization,
         container: container(root),
         microcode: fields(&cpuinfo, "microcode").next().map(str::to_owned),
         smt: match root.read("sys/devices/system/cpu/smt/active").as_deref() {
@@ -62,10 +59,7 @@ pub fn capture(root: &Root) -> HostFacts {
             }
         }),
         irqbalance: irqbalance(root),
-        numa_nodes: match root.numbered("sys/devices/system/node", "node").len() {
-            0 => None,
-            count => u32::try_from(count).ok(),
-        },
+        numa_nodes: counted(root.numbered("sys/devices/system/node", "node").len()),
         transparent_hugepages: root
             .read("sys/kernel/mm/transparent_hugepage/enabled")
             .and_then(|choices| chosen(&choices).map(str::to_owned)),
@@ -131,7 +125,6 @@ pub fn to_text(facts: &HostFacts) -> String {
         let value = value.unwrap_or_else(|| "not readable".to_owned());
         lines.push((name.to_owned(), value));
     };
-    let words = |value: &Option<String>| value.clone();
     let yes = |value: Option<bool>| value.map(|v| if v { "yes" } else { "no" }.to_owned());
     let on = |value: Option<bool>| value.map(|v| if v { "on" } else { "off" }.to_owned());
     line("host", Some(facts.id.clone()));
@@ -140,7 +133,7 @@ pub fn to_text(facts: &HostFacts) -> String {
         line("CPU model", facts.cpu_model.clone());
     }
     line("architecture", Some(facts.architecture.clone()));
-    line("machine", words(&facts.machine));
+    line("machine", facts.machine.clone());
     line("cores", facts.cores.map(|n| n.to_string()));
     line("threads", facts.threads.map(|n| n.to_string()));
     line("SMT", on(facts.smt));
@@ -150,23 +143,19 @@ pub fn to_text(facts: &HostFacts) -> String {
     let gib = |bytes: u64| format!("{:.1} GiB", bytes as f64 / f64::from(1 << 30));
     line("memory", facts.memory_bytes.map(gib));
     line("NUMA nodes", facts.numa_nodes.map(|n| n.to_string()));
-    line("distribution", words(&facts.os));
-    line("kernel", words(&facts.kernel));
+    line("distribution", facts.os.clone());
+    line("kernel", facts.kernel.clone());
     line("virtual machine", yes(facts.is_virtual));
     if facts.virtualization.is_some() {
-        line("virtualisation", words(&facts.virtualization));
+        line("virtualisation", facts.virtualization.clone());
     }
+    let container = facts.container.clone();
     line(
         "container",
-        Some(
-            facts
-                .container
-                .clone()
-                .unwrap_or_else(|| "none found".to_owned()),
-        ),
+        container.or_else(|| Some("none found".to_owned())),
     );
-    line("microcode", words(&facts.microcode));
-    line("frequency governor", words(&facts.governor));
+    line("microcode", facts.microcode.clone());
+    line("frequency governor", facts.governor.clone());
     line(
         "frequency limits",
         facts
@@ -176,11 +165,11 @@ pub fn to_text(facts: &HostFacts) -> String {
     );
     line("turbo", on(facts.turbo));
     line("ASLR", facts.aslr.map(|n| n.to_string()));
-    line("isolated CPUs", words(&facts.isolated_cpus));
+    line("isolated CPUs", facts.isolated_cpus.clone());
     line("irqbalance running", yes(facts.irqbalance));
     line(
         "huge pages, transparent",
-        words(&facts.transparent_hugepages),
+        facts.transparent_hugepages.clone(),
     );
     let sensors = facts.temperature_sensors.join(", ");
     line(
@@ -199,6 +188,11 @@ pub fn to_text(facts: &HostFacts) -> String {
     lines
         .map(|(name, value)| format!("{name:<width$}  {value}\n"))
         .collect()
+}
+
+/// A number of things that a host certainly has; zero means that it does not report them.
+fn counted(number: usize) -> Option<u32> {
+    u32::try_from(number).ok().filter(|number| *number > 0)
 }
 
 /// Values of a field of `/proc/cpuinfo`, one per processor.
@@ -225,7 +219,7 @@ pub fn boot(root: &Root) -> Option<String> {
 
 /// 16 hexadecimal digits of a hash: they show whether two ids are equal, but not the ids.
 fn one_way(what: &str, id: &str) -> String {
-    hex(&Sha256::digest(format!("tlsbench {what} {id}")))[..16].to_owned()
+    sha256(format!("tlsbench {what} {id}"))[..16].to_owned()
 }
 
 /// The selected word of a file such as `always [madvise] never`.
@@ -297,7 +291,7 @@ fn cores(root: &Root, cpuinfo: &str) -> Option<u32> {
     } else {
         siblings.len()
     };
-    u32::try_from(count).ok().filter(|count| *count > 0)
+    counted(count)
 }
 
 /// Bytes of a field in `/proc/meminfo`, whose `kB` means 1024 bytes.
@@ -305,10 +299,6 @@ pub fn meminfo(root: &Root, name: &str) -> Option<u64> {
     let text = root.read("proc/meminfo")?;
     let value = fields(&text, name).next()?.strip_suffix("kB")?.trim();
     Some(value.parse::<u64>().ok()? * 1024)
-}
-
-fn memory(root: &Root) -> Option<u64> {
-    meminfo(root, "MemTotal")
 }
 
 fn os(root: &Root) -> Option<String> {
@@ -321,14 +311,10 @@ fn os(root: &Root) -> Option<String> {
     Some(line.trim_matches(['"', '\'']).to_owned())
 }
 
-struct Virtualization {
-    is_virtual: Option<bool>,
-    by: Option<String>,
-}
-
-/// An x86 processor has a flag under a hypervisor. Other processors, and the hypervisor's name, are
-/// recognized by the firmware's vendor and the paravirtual clocks.
-fn virtualization(root: &Root, cpuinfo: &str) -> Virtualization {
+/// Whether the host is a virtual machine, and of which hypervisor. An x86 processor has a flag under
+/// a hypervisor. Other processors, and the hypervisor's name, are recognized by the firmware's vendor
+/// and the paravirtual clocks.
+fn virtualization(root: &Root, cpuinfo: &str) -> (Option<bool>, Option<String>) {
     let product = ["sys_vendor", "product_name", "bios_vendor", "board_vendor"]
         .iter()
         .filter_map(|name| root.read(&format!("sys/class/dmi/id/{name}")))
@@ -376,10 +362,7 @@ fn virtualization(root: &Root, cpuinfo: &str) -> Virtualization {
         (None, None) if !product.is_empty() => Some(false),
         (None, None) => None,
     };
-    Virtualization {
-        by: named.filter(|_| is_virtual == Some(true)),
-        is_virtual,
-    }
+    (is_virtual, named.filter(|_| is_virtual == Some(true)))
 }
 
 fn container(root: &Root) -> Option<String> {

@@ -32,10 +32,6 @@ struct KnownHost {
 pub const LONGEST_ID: usize = 200;
 
 /// Checks an id that the user gives to a host.
-///
-/// # Errors
-///
-/// It has invalid characters, or too many.
 pub fn check_id(id: &str) -> Result<()> {
     let identifier = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit();
     let known = |c: char| identifier(c) || "._-".contains(c);

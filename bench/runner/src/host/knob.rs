@@ -1,4 +1,4 @@
-//! The settings that `tlsbench host tune` changes and `reset` restores, one small type each.
+//! The settings that `tlsbench host tune` changes and `reset` restores.
 //!
 //! A knob is a set of kernel files with the value that each should have. Their old values are
 //! written and flushed to a state file before the first change, so that a reset restores them
@@ -11,7 +11,7 @@ use std::fs;
 use anyhow::{Context, Result};
 use serde::{Deserialize, Serialize};
 
-use super::root::Root;
+use super::root::{Root, processors};
 use crate::files::replace;
 
 /// The state file with the old values, below the root.
@@ -52,125 +52,101 @@ impl Setting {
 }
 
 /// A setting of the host that affects measurements.
-trait Knob {
-    fn name(&self) -> &'static str;
+struct Knob {
+    name: &'static str,
     /// The files that this host has for it, with their wanted values; empty if it has none.
-    fn settings(&self, root: &Root) -> Vec<Setting>;
+    settings: fn(&Root) -> Vec<Setting>,
 }
+
+/// Its kernel may refuse a change: interrupts that are bound to a processor cannot be moved.
+const IRQ_AFFINITY: &str = "irq-affinity";
 
 /// In the order of tuning: SMT is first, since it removes processors. Reset uses the reverse order.
-const KNOBS: [&dyn Knob; 6] = [&Smt, &Governor, &Turbo, &IrqAffinity, &Aslr, &PerfSampling];
+const KNOBS: [Knob; 6] = [
+    Knob {
+        name: "smt",
+        settings: smt,
+    },
+    Knob {
+        name: "governor",
+        settings: governor,
+    },
+    Knob {
+        name: "turbo",
+        settings: |root| {
+            existing(
+                root,
+                &[
+                    ("sys/devices/system/cpu/intel_pstate/no_turbo", "1"),
+                    ("sys/devices/system/cpu/cpufreq/boost", "0"),
+                ],
+            )
+        },
+    },
+    Knob {
+        name: IRQ_AFFINITY,
+        settings: irq_affinity,
+    },
+    Knob {
+        name: "aslr",
+        settings: |root| existing(root, &[("proc/sys/kernel/randomize_va_space", "2")]),
+    },
+    Knob {
+        name: "perf-sampling",
+        settings: |root| existing(root, &[("proc/sys/kernel/perf_event_max_sample_rate", "1")]),
+    },
+];
 
-struct Smt;
-impl Knob for Smt {
-    fn name(&self) -> &'static str {
-        "smt"
-    }
-    fn settings(&self, root: &Root) -> Vec<Setting> {
-        let control = "sys/devices/system/cpu/smt/control";
-        // The other values (forceoff, notsupported, notimplemented) cannot be changed.
-        match root.read(control).as_deref() {
-            Some("on" | "off") => vec![Setting::new(control, "off")],
-            _ => Vec::new(),
-        }
-    }
-}
-
-struct Governor;
-impl Knob for Governor {
-    fn name(&self) -> &'static str {
-        "governor"
-    }
-    fn settings(&self, root: &Root) -> Vec<Setting> {
-        root.numbered("sys/devices/system/cpu", "cpu")
-            .into_iter()
-            .filter(|cpu| {
-                root.read(&format!("{cpu}/cpufreq/scaling_available_governors"))
-                    .is_some_and(|all| all.split_whitespace().any(|one| one == "performance"))
-            })
-            .map(|cpu| Setting::new(format!("{cpu}/cpufreq/scaling_governor"), "performance"))
-            .collect()
-    }
-}
-
-struct Turbo;
-impl Knob for Turbo {
-    fn name(&self) -> &'static str {
-        "turbo"
-    }
-    fn settings(&self, root: &Root) -> Vec<Setting> {
-        [
-            ("sys/devices/system/cpu/intel_pstate/no_turbo", "1"),
-            ("sys/devices/system/cpu/cpufreq/boost", "0"),
-        ]
-        .into_iter()
+/// The settings whose files exist.
+fn existing(root: &Root, all: &[(&str, &str)]) -> Vec<Setting> {
+    all.iter()
         .filter(|(path, _)| root.exists(path))
-        .map(|(path, wanted)| Setting::new(path, wanted))
+        .map(|(path, wanted)| Setting::new(*path, wanted))
         .collect()
+}
+
+fn smt(root: &Root) -> Vec<Setting> {
+    let control = "sys/devices/system/cpu/smt/control";
+    // The other values (forceoff, notsupported, notimplemented) cannot be changed.
+    match root.read(control).as_deref() {
+        Some("on" | "off") => vec![Setting::new(control, "off")],
+        _ => Vec::new(),
     }
+}
+
+fn governor(root: &Root) -> Vec<Setting> {
+    root.numbered("sys/devices/system/cpu", "cpu")
+        .into_iter()
+        .filter(|cpu| {
+            root.read(&format!("{cpu}/cpufreq/scaling_available_governors"))
+                .is_some_and(|all| all.split_whitespace().any(|one| one == "performance"))
+        })
+        .map(|cpu| Setting::new(format!("{cpu}/cpufreq/scaling_governor"), "performance"))
+        .collect()
 }
 
 /// Interrupts go to the processors that are not isolated. If none is isolated, they go to the
 /// first.
-struct IrqAffinity;
-impl Knob for IrqAffinity {
-    fn name(&self) -> &'static str {
-        "irq-affinity"
-    }
-    fn settings(&self, root: &Root) -> Vec<Setting> {
-        let cpus = "sys/devices/system/cpu";
-        let read = |file: &str| root.read(&format!("{cpus}/{file}")).unwrap_or_default();
-        let isolated = expand(&read("isolated"));
-        let wanted = match expand(&read("online")) {
-            online if online.len() < 2 => return Vec::new(),
-            online if isolated.is_empty() => online[..1].to_vec(),
-            online => online
-                .into_iter()
-                .filter(|cpu| !isolated.contains(cpu))
-                .collect(),
-        };
-        let wanted = compress(&wanted);
-        root.numbered("proc/irq", "")
+fn irq_affinity(root: &Root) -> Vec<Setting> {
+    let list = |file: &str| {
+        let text = root.read(&format!("sys/devices/system/cpu/{file}"));
+        processors(&text.unwrap_or_default())
+    };
+    let isolated = list("isolated");
+    let wanted = match list("online") {
+        online if online.len() < 2 => return Vec::new(),
+        online if isolated.is_empty() => online[..1].to_vec(),
+        online => online
             .into_iter()
-            .map(|irq| format!("{irq}/smp_affinity_list"))
-            .filter(|path| root.exists(path))
-            .map(|path| Setting::new(path, &wanted))
-            .collect()
-    }
-}
-
-struct Aslr;
-impl Knob for Aslr {
-    fn name(&self) -> &'static str {
-        "aslr"
-    }
-    fn settings(&self, root: &Root) -> Vec<Setting> {
-        let path = "proc/sys/kernel/randomize_va_space";
-        let there = root.exists(path);
-        there.then(|| Setting::new(path, "2")).into_iter().collect()
-    }
-}
-
-struct PerfSampling;
-impl Knob for PerfSampling {
-    fn name(&self) -> &'static str {
-        "perf-sampling"
-    }
-    fn settings(&self, root: &Root) -> Vec<Setting> {
-        let path = "proc/sys/kernel/perf_event_max_sample_rate";
-        let there = root.exists(path);
-        there.then(|| Setting::new(path, "1")).into_iter().collect()
-    }
-}
-
-/// The processors in a list of the kernel, such as `0-3,8`.
-fn expand(list: &str) -> Vec<u32> {
-    list.split(',')
-        .filter_map(|part| {
-            let (first, last) = part.split_once('-').unwrap_or((part, part));
-            Some(first.parse::<u32>().ok()?..=last.parse().ok()?)
-        })
-        .flatten()
+            .filter(|cpu| !isolated.contains(cpu))
+            .collect(),
+    };
+    let wanted = compress(&wanted);
+    root.numbered("proc/irq", "")
+        .into_iter()
+        .map(|irq| format!("{irq}/smp_affinity_list"))
+        .filter(|path| root.exists(path))
+        .map(|path| Setting::new(path, &wanted))
         .collect()
 }
 
@@ -230,11 +206,10 @@ pub struct Report {
 pub fn tune(root: &Root) -> Result<Report> {
     let mut report = Report::default();
     for knob in KNOBS {
-        let settings = knob.settings(root);
+        let settings = (knob.settings)(root);
+        let name = knob.name;
         if settings.is_empty() {
-            report
-                .lines
-                .push(format!("{}: not on this host", knob.name()));
+            report.lines.push(format!("{name}: not on this host"));
             continue;
         }
         let found: BTreeMap<String, String> = settings
@@ -257,20 +232,15 @@ pub fn tune(root: &Root) -> Result<Report> {
                 Err(reason) => refused.push(reason),
             }
         }
-        let name = knob.name();
+        report.lines.push(match wrong.is_empty() {
+            true => format!("{name}: already set"),
+            false => format!("{name}: {set} of {} set", wrong.len()),
+        });
+        report.failed |= !refused.is_empty() && name != IRQ_AFFINITY;
+        let refused = refused.into_iter();
         report
             .lines
-            .push(match (settings.len() - wrong.len(), set) {
-                (_, 0) if wrong.is_empty() => format!("{name}: already set"),
-                (_, set) => format!("{name}: {set} of {} set", wrong.len()),
-            });
-        // Interrupts that are bound to a processor cannot be moved; that is not a failure.
-        report.failed |= !refused.is_empty() && name != IrqAffinity.name();
-        report.lines.extend(
-            refused
-                .into_iter()
-                .map(|reason| format!("  not set: {reason}")),
-        );
+            .extend(refused.map(|reason| format!("  not set: {reason}")));
     }
     Ok(report)
 }

@@ -118,15 +118,13 @@ impl AsRef<Path> for Root {
     }
 }
 
-/// The number of processors in a list of the kernel, such as `0-3,8,10-11`.
-pub fn count_in_list(list: &str) -> Option<u32> {
+/// The processors in a list of the kernel, such as `0-3,8,10-11`.
+pub fn processors(list: &str) -> Vec<u32> {
     list.split(',')
-        .map(|part| match part.split_once('-') {
-            Some((first, last)) => {
-                let (first, last): (u32, u32) = (first.parse().ok()?, last.parse().ok()?);
-                Some(last.checked_sub(first)? + 1)
-            }
-            None => part.parse::<u32>().ok().map(|_| 1),
+        .filter_map(|part| {
+            let (first, last) = part.split_once('-').unwrap_or((part, part));
+            Some(first.parse::<u32>().ok()?..=last.parse().ok()?)
         })
-        .sum()
+        .flatten()
+        .collect()
 }

@@ -8,18 +8,19 @@ use std::time::Instant;
 
 use anyhow::{Context, Result, bail, ensure};
 
+use crate::layouts::Layouts;
 use crate::libraries::Libraries;
-use crate::lines::nearest;
-use crate::linker::{Linker, WRAPPER, forget};
-use crate::matrix::cargo::{Cargo, LOCK, LOG};
+use crate::lines::suggestion;
+use crate::listed::Build;
+use crate::matrix::cargo::{Cargo, LOG};
 use crate::matrix::checkout::link_all;
 use crate::matrix::checksum::Checksum;
 use crate::matrix::compilers::Compilers;
 use crate::matrix::install::{Installation, Installed};
+use crate::matrix::lock::{LOCK, Lock};
 use crate::matrix::package::{self, Package};
 use crate::matrix::place;
 use crate::matrix::recorded::Recorded;
-use crate::matrix::subject::Build;
 
 /// File name of the program in the folder of a build.
 const PROGRAM: &str = "program";
@@ -70,10 +71,7 @@ pub struct Built {
 }
 
 impl Matrix {
-    /// # Errors
-    ///
-    /// `bench` does not contain the workspace of the harness.
-    pub fn new(bench: &Path, cache: &Path) -> Result<Self> {
+    pub fn new(bench: &Path, cache: &Path, layouts: u32) -> Result<Self> {
         let absolute = |path: &Path| {
             path.canonicalize()
                 .with_context(|| path.display().to_string())
@@ -82,38 +80,21 @@ impl Matrix {
         Ok(Self {
             bench: absolute(bench).context("builds are made from a checkout, at its top")?,
             cache: absolute(cache)?,
-            layouts: 1,
+            layouts,
         })
     }
 
-    /// The same builds, each linked in `layouts` layouts: the further ones are shifted.
-    pub fn with_layouts(self, layouts: u32) -> Self {
-        Self { layouts, ..self }
-    }
-
     /// Checks a build's options, without its compilers.
-    ///
-    /// # Errors
-    ///
-    /// The library cannot be built this way.
     pub fn check(&self, build: &Build) -> Result<()> {
         self.package(build).map(drop)
     }
 
     /// Whether a build with exactly these inputs exists.
-    ///
-    /// # Errors
-    ///
-    /// The inputs cannot be read.
     pub fn is_built(&self, build: &Build) -> Result<bool> {
         Ok(self.inputs(build)?.place.exists())
     }
 
     /// Builds the program if it is missing. `say` receives progress messages.
-    ///
-    /// # Errors
-    ///
-    /// The build failed; names the command and its log.
     pub fn build(&self, build: &Build, say: impl Fn(&str)) -> Result<Built> {
         let inputs = self.inputs(build)?;
         let installed = self.install(&inputs, &say)?;
@@ -139,7 +120,6 @@ impl Matrix {
         let beside = self.begin(inputs)?;
         say(&format!("building, log: {}", beside.join(LOG).display()));
         let start = Instant::now();
-        self.resolve(inputs, &beside)?;
         let program = self.link(inputs, &beside, say)?;
         ensure!(
             self.inputs(inputs.build)?.place == *place,
@@ -148,7 +128,7 @@ impl Matrix {
         let own = beside.join(PROGRAM);
         fs::copy(&program, &own)?;
         for layout in 1..self.layouts {
-            let linked = linker(inputs, self.layouts).program(layout, &inputs.package.program);
+            let linked = layouts(inputs, self.layouts).program(layout, &inputs.package.program);
             fs::copy(&linked, in_layout(&own, layout))
                 .with_context(|| linked.display().to_string())?;
         }
@@ -162,14 +142,11 @@ impl Matrix {
         let name = inputs.package.program.as_str();
         let mut cargo = self.cargo_of(inputs);
         if self.layouts > 1 {
-            let linker = linker(inputs, self.layouts);
-            let outputs = inputs.target.join("layouts/outputs");
+            let layouts = layouts(inputs, self.layouts);
             // Another build left its programs, and Cargo may find nothing to link.
-            linker.clear(name)?;
-            linker.write(&outputs, &linker.shifted())?;
-            forget(&outputs, &[name])?;
-            let rustc = linker.rustc().display().to_string();
-            cargo.environment.push((WRAPPER.to_owned(), rustc));
+            layouts.clear(name)?;
+            let outputs = inputs.target.join("layouts/outputs");
+            cargo.environment.push(layouts.variable(&outputs, &[name])?);
         }
         let program = ["--bin".to_owned(), name.to_owned()];
         let arguments = [&inputs.package.arguments[..], &program].concat();
@@ -178,10 +155,6 @@ impl Matrix {
     }
 
     /// Runs the conformance tests of the harness against a build.
-    ///
-    /// # Errors
-    ///
-    /// It cannot be built, or a test failed; names the command and its log.
     pub fn test(&self, build: &Build, say: impl Fn(&str)) -> Result<()> {
         let inputs = self.inputs(build)?;
         self.install(&inputs, &say)?;
@@ -189,67 +162,46 @@ impl Matrix {
         let beside = self.begin(&inputs)?;
         let tests = ["--test".to_owned(), "conformance".to_owned()];
         let arguments = [&inputs.package.arguments[..], &tests].concat();
-        self.resolve(&inputs, &beside)?;
-        let cargo = self.cargo_of(&inputs);
-        cargo.run("test", &beside, &arguments, &say)?;
+        self.cargo_of(&inputs)
+            .run("test", &beside, &arguments, &say)?;
         Ok(())
     }
 
     /// Records the packages of a build and of its library's installation; returns the number of new
     /// ones.
-    ///
-    /// # Errors
-    ///
-    /// Cargo finds no packages for it.
     pub fn record(&self, build: &Build) -> Result<usize> {
         let inputs = self.inputs(build)?;
         let mut recorded = Recorded::read(&self.bench)?;
         let mut locks = Vec::new();
         if let Some(installation) = &inputs.installation {
-            locks.push(installation.resolved(&self.bench, &inputs.package.foreign)?);
+            locks.push(installation.resolved(&self.bench)?);
         }
         let _lock = place::lock(&inputs.target, &|_| ())?;
         let beside = self.begin(&inputs)?;
-        self.cargo_of(&inputs).resolve(&beside)?;
-        locks.push(fs::read_to_string(beside.join(LOCK))?);
+        locks.push(self.cargo_of(&inputs).resolve(&beside)?);
         fs::remove_dir_all(&beside)?;
         locks.iter().map(|lock| recorded.add(lock)).sum()
     }
 
-    /// Completes the Cargo.lock in a folder; all packages must be recorded.
-    fn resolve(&self, inputs: &Inputs, folder: &Path) -> Result<()> {
-        self.cargo_of(inputs).resolve(folder)?;
-        Recorded::read(&self.bench)?.check(&folder.join(LOCK))
-    }
-
     /// Installs the library of a build, if it needs an installation.
     fn install(&self, inputs: &Inputs, say: &impl Fn(&str)) -> Result<Option<Installed>> {
-        let Some(installation) = &inputs.installation else {
-            return Ok(None);
-        };
-        let environment = inputs.compilers.environment(inputs.build);
-        let foreign = &inputs.package.foreign;
+        let installation = inputs.installation.as_ref();
         installation
-            .install(&self.bench, foreign, environment, say)
-            .map(Some)
+            .map(|it| it.install(&self.bench, say))
+            .transpose()
     }
 
     fn cargo_of<'a>(&'a self, inputs: &'a Inputs) -> Cargo<'a> {
+        let mut environment = inputs.environment();
+        let beside = place::beside(&inputs.place);
+        let checkout = inputs.package.checkout.as_ref();
+        environment.extend(checkout.and_then(|it| it.variable(&beside)));
         Cargo {
             bench: &self.bench,
             target: &inputs.target,
             foreign: &inputs.package.foreign,
-            environment: self.environment(inputs),
+            environment,
         }
-    }
-
-    /// The environment of a build in its own folder.
-    fn environment(&self, inputs: &Inputs) -> Vec<(String, String)> {
-        let mut all = inputs.environment();
-        let beside = place::beside(&inputs.place);
-        let checkout = inputs.package.checkout.as_ref();
-        all.extend(checkout.and_then(|it| it.variable(&beside)));
-        all
     }
 
     /// Creates a workspace with the adapter alone; everything but the manifests is linked to the
@@ -270,12 +222,9 @@ impl Matrix {
         if let Some(checkout) = &inputs.package.checkout {
             checkout.place(&beside, &libraries.join(library))?;
         }
-        let lock = self.lock(library);
-        let text = Recorded::read(&self.bench)?.added_to(&read(&lock)?);
-        fs::write(
-            beside.join(LOCK),
-            text.with_context(|| lock.display().to_string())?,
-        )?;
+        let lock = Lock::read(&self.lock(library))?;
+        let lock = Recorded::read(&self.bench)?.added_to(lock)?;
+        fs::write(beside.join(LOCK), lock.to_text()?)?;
         Ok(beside)
     }
 
@@ -300,15 +249,14 @@ impl Matrix {
                 "found library = \"{}\", expected one of {}{}",
                 build.library,
                 ids.join(", "),
-                nearest(&build.library, ids.iter().copied())
-                    .map_or(String::new(), |it| format!(": did you mean \"{it}\"?"))
+                suggestion(&build.library, ids.iter().copied())
             );
         }
         let build = located(build)?;
         package::derive(
             &read(&adapter.join("Cargo.toml"))?,
             &read(&self.bench.join("Cargo.toml"))?,
-            &read(&self.lock(&build.library))?,
+            &Lock::read(&self.lock(&build.library))?,
             &build,
         )
     }
@@ -317,7 +265,7 @@ impl Matrix {
         let mut package = self.package(build)?;
         let libraries = self.bench.join("libraries");
         let adapter = libraries.join(&build.library);
-        let lock = read(&self.lock(&build.library))?;
+        let lock = self.lock(&build.library);
         let compilers = Compilers::of(build)?;
 
         let mut checksum = Checksum::default();
@@ -330,7 +278,15 @@ impl Matrix {
         let target = self.cache.join("target").join(checksum.clone().name());
         let prefix = package.prefix.take();
         let installation = prefix.map(|prefix| {
-            Installation::new(prefix, &adapter, &lock, checksum.clone(), &self.cache)
+            Installation::new(
+                prefix,
+                &adapter,
+                Lock::read(&lock)?,
+                checksum.clone(),
+                &self.cache,
+                &package.foreign,
+                compilers.environment(build),
+            )
         });
         let mut inputs = Inputs {
             build,
@@ -351,10 +307,17 @@ impl Matrix {
         for (name, value) in inputs.environment() {
             checksum.add(&name, value.as_bytes());
         }
-        checksum.add(LOCK, lock.as_bytes());
-        for name in ["Cargo.toml", "src", "certificates"] {
+        checksum.add(LOCK, read(&lock)?.as_bytes());
+        for name in [
+            "Cargo.toml",
+            "build.rs",
+            "interposer",
+            "src",
+            "certificates",
+        ] {
             checksum.add_files(&self.bench.join("harness").join(name))?;
         }
+        checksum.add_files(&self.bench.join("../data/schema/record.schema.json"))?;
         checksum.add_files(&adapter)?;
         checksum.add_files(&libraries.join("shared"))?;
         if let Some(source) = &located(build)?.source {
@@ -368,9 +331,9 @@ impl Matrix {
     }
 }
 
-/// The linker of a build's target folder. Each target folder is locked while it is used.
-fn linker(inputs: &Inputs, layouts: u32) -> Linker {
-    Linker::new(inputs.target.join("layouts"), layouts)
+/// The layouts of a build's target folder. Each target folder is locked while it is used.
+fn layouts(inputs: &Inputs, count: u32) -> Layouts {
+    Layouts::new(inputs.target.join("layouts"), count)
 }
 
 fn read(path: &Path) -> Result<String> {
@@ -391,13 +354,13 @@ fn located(build: &Build) -> Result<Build> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::matrix::subject::{Allocator, CpuFeature, compiled_otherwise};
+    use crate::listed::{Allocator, CpuFeature, compiled_otherwise};
 
     #[test]
     fn a_prefix_is_for_one_version_by_one_compiler_with_one_set_of_flags() {
         let bench = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
         let cache = tempfile::tempdir().unwrap();
-        let matrix = Matrix::new(&bench, cache.path()).unwrap();
+        let matrix = Matrix::new(&bench, cache.path(), 1).unwrap();
         let prefix = |build: &Build| matrix.inputs(build).unwrap().installation.unwrap().place;
         let base = Build {
             library: "openssl".into(),

@@ -8,7 +8,8 @@ use std::process::{Command, Stdio};
 use anyhow::{Context, Error, Result, anyhow};
 use serde::Deserialize;
 
-pub const LOCK: &str = "Cargo.lock";
+use crate::matrix::lock::{LOCK, Lock};
+use crate::matrix::recorded::Recorded;
 
 /// File name of Cargo's log, in the folder of the package.
 pub const LOG: &str = "log";
@@ -45,16 +46,13 @@ struct Message {
 }
 
 impl Cargo<'_> {
-    /// Completes the lock of the package in a folder. Locked versions stay where possible.
-    ///
-    /// # Errors
-    ///
-    /// Cargo fails; names the command and its log.
-    pub fn resolve(&self, folder: &Path) -> Result<()> {
+    /// Completes the lock of the package in a folder, and returns it. Locked versions stay where
+    /// possible.
+    pub fn resolve(&self, folder: &Path) -> Result<Lock> {
         let mut command = self.command("update", folder)?;
         command.args(["--workspace", "--quiet"]);
         match command.status().context("cargo")?.success() {
-            true => Ok(()),
+            true => Lock::read(&folder.join(LOCK)),
             false => Err(failure("update", folder)),
         }
     }
@@ -77,12 +75,8 @@ impl Cargo<'_> {
         Ok(command)
     }
 
-    /// Runs a command on the package in a folder, with a complete lock; returns the program if it
-    /// built one.
-    ///
-    /// # Errors
-    ///
-    /// Cargo fails; names the command and its log.
+    /// Runs a command on the package in a folder, whose packages must all be recorded; returns the
+    /// program if it built one.
     pub fn run(
         &self,
         subcommand: &str,
@@ -90,6 +84,8 @@ impl Cargo<'_> {
         arguments: &[String],
         say: &impl Fn(&str),
     ) -> Result<Option<PathBuf>> {
+        self.resolve(folder)?;
+        Recorded::read(self.bench)?.check(&folder.join(LOCK))?;
         let mut command = self.command(subcommand, folder)?;
         command
             .args(["--release", "--locked"])

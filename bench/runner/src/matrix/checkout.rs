@@ -1,37 +1,21 @@
 //! A checkout of a library that its package contains a copy of: the build has the checkout instead.
 
-use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use anyhow::{Context, Result, bail, ensure};
 use serde::Deserialize;
-use toml_edit::{DocumentMut, value};
+use toml::Table;
 
 use crate::matrix::checksum::sorted;
+use crate::matrix::lock::Lock;
 use crate::matrix::manifest::pin;
-use crate::matrix::package::Metadata;
-use crate::matrix::prefix::locked_version;
-use crate::metadata::metadata;
+use crate::matrix::metadata::{CheckoutMetadata, Metadata};
 
 /// Where a build has the checkout, or the package with the checkout in it: in its own folder.
 const PLACE: &str = "library";
-
-/// `[package.metadata.matrix.checkout]`: how the package builds a checkout.
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub struct CheckoutMetadata {
-    /// A file that every checkout contains.
-    pub holds: String,
-    /// Environment variable that passes the checkout to the package's build script. Without it, the
-    /// package is used with the checkout in its folder `within`.
-    variable: Option<String>,
-    within: Option<String>,
-    /// Other environment variables of the build.
-    #[serde(default)]
-    pub environment: BTreeMap<String, String>,
-}
 
 /// A checkout in a build.
 #[derive(Debug, PartialEq)]
@@ -50,21 +34,17 @@ enum Way {
 impl Checkout {
     /// The checkout of a build. A package that builds it by a variable is pinned in the manifest to
     /// its version in `lock`, since a build resolves from all recorded versions.
-    ///
-    /// # Errors
-    ///
-    /// The adapter's settings or its manifest are invalid, or the package is not locked.
     pub fn new(
         tree: &str,
         found: &CheckoutMetadata,
-        manifest: &mut DocumentMut,
+        manifest: &mut Table,
         metadata: &Metadata,
-        lock: &str,
+        lock: &Lock,
     ) -> Result<Self> {
         let package = &metadata.package;
         let way = match (&found.variable, &found.within) {
             (Some(variable), None) => {
-                pin(manifest, &locked_version(lock, package)?, metadata)?;
+                pin(manifest, lock.version_of(package)?, metadata)?;
                 Way::Variable(variable.clone())
             }
             (None, Some(within)) => Way::Within(package.clone(), within.clone()),
@@ -76,17 +56,14 @@ impl Checkout {
 
     /// Replaces the package in the manifest of a workspace, for all packages that need it: Cargo
     /// rejects two packages that link the same library.
-    ///
-    /// # Errors
-    ///
-    /// The workspace already replaces packages.
-    pub fn patch(&self, workspace: &mut DocumentMut) -> Result<()> {
+    pub fn patch(&self, workspace: &mut Table) -> Result<()> {
         if let Way::Within(package, _) = &self.way {
             ensure!(
                 !workspace.contains_key("patch"),
                 "found [patch], expected none"
             );
-            workspace["patch"]["crates-io"][package]["path"] = value(PLACE);
+            let patch: Table = toml::from_str(&format!("crates-io.{package}.path = \"{PLACE}\""))?;
+            workspace.insert("patch".to_owned(), patch.into());
         }
         Ok(())
     }
@@ -104,10 +81,6 @@ impl Checkout {
 
     /// Puts the checkout into the folder of a build. `adapter` is the adapter's folder in the
     /// checkout of this project, whose Cargo.lock selects the package.
-    ///
-    /// # Errors
-    ///
-    /// The package is not found, or has no such folder.
     pub fn place(&self, build: &Path, adapter: &Path) -> Result<()> {
         let place = build.join(PLACE);
         match &self.way {
@@ -139,10 +112,6 @@ fn replaced(package: &Path, within: &Path, tree: &Path, place: &Path) -> Result<
 }
 
 /// Creates links to all entries of a folder, except for some names.
-///
-/// # Errors
-///
-/// The folder cannot be read, or a link cannot be created.
 pub fn link_all(from: &Path, to: &Path, without: &[&str]) -> Result<()> {
     for path in sorted(from)? {
         let name = path.file_name().context("a file in a folder has a name")?;
@@ -165,7 +134,24 @@ fn package_folder(adapter: &Path, package: &str) -> Result<PathBuf> {
         manifest_path: PathBuf,
     }
     let manifest = adapter.join("Cargo.toml");
-    let resolved: Resolved = metadata(&manifest, &["--locked"])?;
+    let output = Command::new("cargo")
+        .args([
+            "metadata",
+            "--format-version=1",
+            "--locked",
+            "--manifest-path",
+        ])
+        .arg(&manifest)
+        .output()
+        .context("cargo")?;
+    ensure!(
+        output.status.success(),
+        "`cargo metadata` of {} failed: {}",
+        manifest.display(),
+        String::from_utf8_lossy(&output.stderr).trim()
+    );
+    let resolved: Resolved = serde_json::from_slice(&output.stdout)
+        .with_context(|| format!("cargo metadata of {}", manifest.display()))?;
     let mut all = resolved.packages.into_iter();
     let found = all.find(|it| it.name == package);
     let found = found.with_context(|| format!("{}: found no {package}", manifest.display()))?;
@@ -211,5 +197,10 @@ mod tests {
         assert!(found.join("deps/boringssl/CMakeLists.txt").exists());
         let error = package_folder(&adapter, "no-such").unwrap_err().to_string();
         assert!(error.ends_with("found no no-such"), "{error}");
+        let error = package_folder(&bench.join("no-such"), "boring-sys").unwrap_err();
+        assert!(
+            error.to_string().contains("`cargo metadata` of "),
+            "{error}"
+        );
     }
 }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result};
 use sha2::{Digest, Sha256};
 
-use crate::suite::hex;
+use crate::files::hex;
 
 /// Hashes parts with their names and lengths, so that different lists of parts have different
 /// checksums.
@@ -20,10 +20,6 @@ impl Checksum {
     }
 
     /// Adds a file, or all files below a folder with their names, except those of git and Cargo.
-    ///
-    /// # Errors
-    ///
-    /// A file cannot be read.
     pub fn add_files(&mut self, path: &Path) -> Result<()> {
         let name = path.file_name().and_then(|name| name.to_str());
         if matches!(name, Some(".git" | "target")) {

@@ -4,7 +4,7 @@ use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
 
-use crate::matrix::subject::{Build, Compiler};
+use crate::listed::{Build, Compiler};
 
 /// Compilers, by the version that they print.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -36,15 +36,15 @@ impl Compilers {
                     Compiler::Gcc => "g++",
                     Compiler::Clang => "clang",
                 };
-                let asked = (
+                let wanted = (
                     version(compiler.c(), package)?,
                     version(compiler.cxx(), package)?,
                 );
                 // The version line of GCC starts with the name of the command.
                 let unnamed = |text: &str| text.split_once(' ').map(|(_, rest)| rest.to_owned());
                 match own {
-                    Ok(own) if unnamed(&own.0) == unnamed(&asked.0) => (own, None),
-                    _ => (asked, Some(compiler)),
+                    Ok(own) if unnamed(&own.0) == unnamed(&wanted.0) => (own, None),
+                    _ => (wanted, Some(compiler)),
                 }
             }
         };

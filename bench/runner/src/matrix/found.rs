@@ -2,31 +2,31 @@
 
 use tls_harness::implementation::Implementation;
 
+use crate::listed::{Build, Compiler};
 use crate::matrix::compilers::Compilers;
-use crate::matrix::subject::{Build, Compiler};
 
 /// All differences, as text; empty if the program is the requested one.
-pub fn differences(asked: &Build, compilers: &Compilers, found: &Implementation) -> Vec<String> {
+pub fn differences(build: &Build, compilers: &Compilers, found: &Implementation) -> Vec<String> {
     let mut differences = Vec::new();
-    let mut expect = |what: &str, holds: bool, found: Option<&str>, asked: &str| {
+    let mut expect = |what: &str, holds: bool, found: Option<&str>, expected: &str| {
         if !holds {
             let found = found.unwrap_or("nothing");
-            differences.push(format!("{what}: found {found}, expected {asked}"));
+            differences.push(format!("{what}: found {found}, expected {expected}"));
         }
     };
-    if let Some(version) = asked.library_version() {
+    if let Some(version) = build.library_version() {
         // BoringSSL reports "boring-sys 5.4.0, API 44".
         let mut words = found.version.split([' ', ',']);
         let holds = words.any(|word| word == version);
         expect("version", holds, Some(&found.version), version);
     }
-    if let Some(provider) = &asked.provider {
+    if let Some(provider) = &build.provider {
         let own = found.provider.as_deref();
         expect("provider", own == Some(provider), own, provider);
     }
     let allocator = found.allocator.as_deref();
     let first = allocator.and_then(|it| it.split(' ').next());
-    let name = asked.allocator.name();
+    let name = build.allocator.name();
     expect("allocator", first == Some(name), allocator, name);
 
     // The program contains "rustc version 1.95.0 (59807616e 2026-04-14)"; rustc prints it without
@@ -42,9 +42,9 @@ pub fn differences(asked: &Build, compilers: &Compilers, found: &Implementation)
     let c = found.c_compiler.as_deref();
     let names = c.unwrap_or_default().split("; ");
     let mut names = names.filter(|name| !is_rusts(name, &compilers.llvm));
-    let is_asked = |name: &str| compilers.c.contains(name.trim_start_matches("GCC: "));
-    let named = names.clone().any(is_asked);
-    let foreign = names.any(|name| name.contains("clang") && !is_asked(name));
+    let is_expected = |name: &str| compilers.c.contains(name.trim_start_matches("GCC: "));
+    let named = names.clone().any(is_expected);
+    let foreign = names.any(|name| name.contains("clang") && !is_expected(name));
     expect("C compiler", named && !foreign, c, &compilers.c);
 
     let flags = found.flags.as_deref();
@@ -52,21 +52,21 @@ pub fn differences(asked: &Build, compilers: &Compilers, found: &Implementation)
         let mut words = flags.unwrap_or_default().split_whitespace();
         words.any(|word| word.trim_start_matches("CFLAGS=") == flag)
     };
-    let march = asked.target_cpu.as_ref().map(|cpu| format!("-march={cpu}"));
-    let asked_flags = asked.flags.as_deref().unwrap_or_default();
-    for flag in asked_flags.split_whitespace().chain(march.as_deref()) {
+    let march = build.target_cpu.as_ref().map(|cpu| format!("-march={cpu}"));
+    let wanted = build.flags.as_deref().unwrap_or_default();
+    for flag in wanted.split_whitespace().chain(march.as_deref()) {
         expect("flags", has(flag), flags, flag);
     }
     // The compiler that the build itself reports, if it does: `compiler: clang -fPIC`.
-    if asked.compiler == Some(Compiler::Gcc) {
+    if build.compiler == Some(Compiler::Gcc) {
         let holds = !flags.unwrap_or_default().contains("clang");
         expect("flags", holds, flags, "gcc");
     }
     let name = |tuned| if tuned { "tuned" } else { "the default" };
     let own = found.reports_tuned();
-    let holds = own == asked.tuned;
-    expect("settings", holds, Some(name(own)), name(asked.tuned));
-    let mask = asked.mask_value();
+    let holds = own == build.tuned;
+    expect("settings", holds, Some(name(own)), name(build.tuned));
+    let mask = build.mask_value();
     let own = found.cpu_mask.as_deref();
     expect(
         "CPU mask",
@@ -92,9 +92,11 @@ fn is_rusts(name: &str, llvm: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::matrix::subject::{Allocator, CpuFeature};
+    use crate::listed::{Allocator, CpuFeature};
 
-    fn asked() -> Build {
+    type Change<'a> = &'a dyn Fn(&mut Build, &mut Implementation);
+
+    fn build() -> Build {
         Build {
             library: "openssl".into(),
             version: Some("300.0.13+3.0.8".into()),
@@ -122,13 +124,13 @@ mod tests {
         .unwrap()
     }
 
-    fn reported(asked: &Build, compilers: &Compilers, found: &Implementation) -> String {
-        differences(asked, compilers, found).join("; ")
+    fn reported(build: &Build, compilers: &Compilers, found: &Implementation) -> String {
+        differences(build, compilers, found).join("; ")
     }
 
     #[test]
     fn a_build_as_requested_has_no_differences() {
-        assert_eq!(reported(&asked(), &gcc(), &found()), "");
+        assert_eq!(reported(&build(), &gcc(), &found()), "");
         let clang = Compilers {
             c: "Debian clang version 14.0.6".into(),
             ..gcc()
@@ -142,94 +144,86 @@ mod tests {
             cpu_mask: Some("~0x200000200000000:~0x60000000000".into()),
             ..found()
         };
-        let asked = Build {
+        let build = Build {
             allocator: Allocator::Jemalloc,
             compiler: Some(Compiler::Clang),
             flags: Some("-O2".into()),
             target_cpu: Some("native".into()),
             cpu_mask: vec![CpuFeature::Aes],
-            ..asked()
+            ..build()
         };
-        assert_eq!(reported(&asked, &clang, &found), "");
-    }
-
-    #[test]
-    fn a_clang_must_be_rusts_own_or_requested() {
-        let with = |clang: &str| Implementation {
-            c_compiler: Some(format!("GCC: (Debian 12.2.0-14+deb12u1) 12.2.0; {clang}")),
-            ..found()
-        };
-        assert_eq!(
-            reported(&asked(), &gcc(), &with("clang version 22.1.0-rc2")),
-            ""
-        );
-        for clang in ["clang version 14.0.6", "Debian clang version 22.1.2"] {
-            let reported = reported(&asked(), &gcc(), &with(clang));
-            assert!(reported.starts_with("C compiler: found GCC"), "{reported}");
-        }
+        assert_eq!(reported(&build, &clang, &found), "");
     }
 
     #[test]
     fn every_difference_from_the_request_is_named() {
-        let differs = |change: &dyn Fn(&mut Build, &mut Implementation), expected: &str| {
-            let (mut asked, mut found) = (asked(), found());
-            change(&mut asked, &mut found);
-            let reported = reported(&asked, &gcc(), &found);
-            assert!(
-                reported.starts_with(expected),
-                "{reported}, expected {expected}"
-            );
+        let c = |found: &mut Implementation, c: &str| found.c_compiler = Some(c.into());
+        let beside = |found: &mut Implementation, clang: &str| {
+            let gcc = found.c_compiler.take().unwrap();
+            found.c_compiler = Some(format!("{gcc}; {clang}"));
         };
-        differs(
-            &|_, found| found.version = "3.0.9".into(),
-            "version: found 3.0.9, expected 3.0.8",
-        );
-        differs(
-            &|asked, _| asked.provider = Some("ring".into()),
-            "provider: found nothing, expected ring",
-        );
-        differs(
-            &|asked, _| asked.allocator = Allocator::Jemalloc,
-            "allocator: found system, expected jemalloc",
-        );
-        differs(
-            &|_, found| found.allocator = Some("jemalloc 5.3.1".into()),
-            "allocator: found jemalloc 5.3.1, expected system",
-        );
-        differs(
-            &|_, found| found.rust_compiler = Some("rustc version 1.94.0 (x)".into()),
-            "Rust compiler: found rustc version 1.94.0",
-        );
-        differs(
-            &|_, found| found.c_compiler = Some("GCC: (Debian 11.1.0) 11.1.0".into()),
-            "C compiler: found GCC: (Debian 11.1.0) 11.1.0, expected gcc (Debian 12",
-        );
-        differs(
-            &|_, found| {
-                let both = "GCC: (Debian 12.2.0-14+deb12u1) 12.2.0; Debian clang version 14.0.6";
-                found.c_compiler = Some(both.into());
-            },
-            "C compiler: found",
-        );
-        differs(
-            &|asked, _| asked.flags = Some("-O2".into()),
-            "flags: found cc -fPIC -O3, expected -O2",
-        );
-        differs(
-            &|asked, _| asked.target_cpu = Some("native".into()),
-            "flags: found cc -fPIC -O3, expected -march=native",
-        );
-        differs(
-            &|asked, _| asked.tuned = true,
-            "settings: found the default, expected tuned",
-        );
-        differs(
-            &|_, found| found.build = Some("tuned".into()),
-            "settings: found tuned, expected the default",
-        );
-        differs(
-            &|_, found| found.cpu_mask = Some("~0x1".into()),
-            "CPU mask: found ~0x1, expected none",
-        );
+        let rows: [(Change, &str); 14] = [
+            (
+                &|_, it| it.version = "3.0.9".into(),
+                "version: found 3.0.9, expected 3.0.8",
+            ),
+            (
+                &|it, _| it.provider = Some("ring".into()),
+                "provider: found nothing, expected ring",
+            ),
+            (
+                &|it, _| it.allocator = Allocator::Jemalloc,
+                "allocator: found system, expected jemalloc",
+            ),
+            (
+                &|_, it| it.allocator = Some("jemalloc 5.3.1".into()),
+                "allocator: found jemalloc 5.3.1, expected system",
+            ),
+            (
+                &|_, it| it.rust_compiler = Some("rustc version 1.94.0 (x)".into()),
+                "Rust compiler: found rustc version 1.94.0",
+            ),
+            (
+                &|_, it| c(it, "GCC: (Debian 11.1.0) 11.1.0"),
+                "C compiler: found GCC: (Debian 11.1.0) 11.1.0, expected gcc (Debian 12",
+            ),
+            // A clang must be Rust's own or requested.
+            (&|_, it| beside(it, "clang version 22.1.0-rc2"), ""),
+            (
+                &|_, it| beside(it, "clang version 14.0.6"),
+                "C compiler: found GCC",
+            ),
+            (
+                &|_, it| beside(it, "Debian clang version 22.1.2"),
+                "C compiler: found GCC",
+            ),
+            (
+                &|it, _| it.flags = Some("-O2".into()),
+                "flags: found cc -fPIC -O3, expected -O2",
+            ),
+            (
+                &|it, _| it.target_cpu = Some("native".into()),
+                "flags: found cc -fPIC -O3, expected -march=native",
+            ),
+            (
+                &|it, _| it.tuned = true,
+                "settings: found the default, expected tuned",
+            ),
+            (
+                &|_, it| it.build = Some("tuned".into()),
+                "settings: found tuned, expected the default",
+            ),
+            (
+                &|_, it| it.cpu_mask = Some("~0x1".into()),
+                "CPU mask: found ~0x1, expected none",
+            ),
+        ];
+        for (change, expected) in rows {
+            let (mut build, mut found) = (build(), found());
+            change(&mut build, &mut found);
+            let reported = reported(&build, &gcc(), &found);
+            assert_eq!(reported.is_empty(), expected.is_empty(), "{reported}");
+            assert!(reported.starts_with(expected), "{reported}: {expected}");
+        }
     }
 }

@@ -1,38 +1,17 @@
-//! Versions of a library that consist of other packages than older versions. The adapter's folder
-//! has a separate crate for them.
+//! Versions of a library that consist of other packages than older versions.
 
-use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
 use anyhow::{Context, Result};
-use serde::Deserialize;
-use toml_edit::{Array, DocumentMut, InlineTable, Item, Table, Value, value};
+use toml::{Table, Value};
 
+use crate::listed::Build;
 use crate::matrix::manifest::{library_package, numbers, table};
-use crate::matrix::package::Metadata;
-use crate::matrix::subject::Build;
-
-/// `[package.metadata.matrix.from."<version>"]`: settings for this version and later ones.
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Generation {
-    /// The adapter's crate for these versions, in its folder.
-    #[serde(rename = "crate")]
-    root: String,
-    /// Features of the library's package.
-    features: Vec<String>,
-    /// The packages of the providers, which have the library's version. In a local tree the folder
-    /// of each has its name.
-    providers: BTreeMap<String, String>,
-}
+use crate::matrix::metadata::{Generation, Metadata};
 
 impl Generation {
     /// The settings for the version of a build, if they differ from the adapter's own manifest.
-    ///
-    /// # Errors
-    ///
-    /// The version is invalid, or a local tree does not state it.
     pub fn of<'a>(build: &Build, metadata: &'a Metadata) -> Result<Option<&'a Self>> {
         let version = match (&build.version, &build.source, &metadata.folder) {
             (Some(version), _, _) => version.clone(),
@@ -51,22 +30,9 @@ impl Generation {
     }
 
     /// Changes the manifest for these versions, with the provider's package.
-    ///
-    /// # Errors
-    ///
-    /// These versions do not have the provider, or the manifest is invalid.
-    pub fn apply(
-        &self,
-        manifest: &mut DocumentMut,
-        build: &Build,
-        metadata: &Metadata,
-    ) -> Result<()> {
-        let mut library = Table::new();
-        library["path"] = value(self.root.as_str());
-        manifest["lib"] = Item::Table(library);
+    pub fn apply(&self, manifest: &mut Table, build: &Build, metadata: &Metadata) -> Result<()> {
         let library = library_package(manifest, metadata)?;
-        let features = Array::from_iter(self.features.iter().map(String::as_str));
-        library.insert("features", Value::Array(features));
+        library.insert("features".to_owned(), self.features.clone().into());
         let Some(provider) = &build.provider else {
             return Ok(());
         };
@@ -79,21 +45,20 @@ impl Generation {
                 all.join(" or ")
             )
         })?;
-        let mut dependency = InlineTable::new();
+        let mut dependency = Table::from_iter([("optional".to_owned(), true.into())]);
         if let Some(tree) = &build.source {
             let path = Path::new(tree).join(package);
-            dependency.insert("path", path.display().to_string().into());
+            dependency.insert("path".to_owned(), path.display().to_string().into());
         } else if let Some(version) = &build.version {
-            dependency.insert("version", format!("={version}").into());
+            dependency.insert("version".to_owned(), format!("={version}").into());
         }
-        dependency.insert("optional", true.into());
-        table(manifest, "dependencies")?[package] = value(dependency);
-        let feature = &mut table(manifest, "features")?[provider];
-        let brings = feature.as_array_mut();
+        table(manifest, "dependencies")?.insert(package.clone(), dependency.into());
+        let feature = table(manifest, "features")?.get_mut(provider);
+        let brings = feature.and_then(Value::as_array_mut);
         let brings = brings.with_context(|| format!("features.{provider}: expected an array"))?;
         // In older versions the other entries were features of the library's package.
         brings.retain(|it| it.as_str().is_some_and(|it| it.starts_with("dep:")));
-        brings.push(format!("dep:{package}"));
+        brings.push(format!("dep:{package}").into());
         Ok(())
     }
 }
@@ -101,12 +66,14 @@ impl Generation {
 /// The version that the package in a folder states.
 fn tree_version(folder: &Path) -> Result<String> {
     let path = folder.join("Cargo.toml");
-    let text = fs::read_to_string(&path).with_context(|| path.display().to_string())?;
-    let manifest: DocumentMut = text.parse().with_context(|| path.display().to_string())?;
-    let package = manifest.get("package").and_then(Item::as_table_like);
-    let version = package.and_then(|it| it.get("version")?.as_str());
+    let place = || path.display().to_string();
+    let text = fs::read_to_string(&path).with_context(place)?;
+    let manifest: Table = toml::from_str(&text).with_context(place)?;
+    let version = manifest
+        .get("package")
+        .and_then(|it| it.get("version")?.as_str());
     let version = version.with_context(|| {
-        let path = path.display();
+        let path = place();
         format!("{path}: found no version of the package, expected one such as \"0.23.46\"")
     })?;
     Ok(version.to_owned())
@@ -115,10 +82,15 @@ fn tree_version(folder: &Path) -> Result<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::matrix::lock::Lock;
     use crate::matrix::package::derive;
 
     const WORKSPACE: &str = include_str!("../../../Cargo.toml");
     const RUSTLS: &str = include_str!("../../../libraries/rustls/Cargo.toml");
+
+    fn lock() -> Lock {
+        toml::from_str("version = 4").unwrap()
+    }
 
     fn build(version: &str, provider: &str) -> Build {
         Build {
@@ -130,18 +102,17 @@ mod tests {
     }
 
     fn manifest(build: &Build) -> toml::Table {
-        let package = derive(RUSTLS, WORKSPACE, "", build).unwrap();
+        let package = derive(RUSTLS, WORKSPACE, &lock(), build).unwrap();
         toml::from_str(&package.manifest).unwrap()
     }
 
     #[test]
     fn newer_versions_take_their_provider_from_a_package() {
         let older = manifest(&build("0.23.46", "ring"));
-        assert_eq!(older.get("lib"), None);
+        assert_eq!(older["dependencies"].get("rustls-ring"), None);
         for version in ["0.24.0-dev.2", "0.24.0", "0.25.1"] {
             for provider in ["aws-lc-rs", "ring"] {
                 let found = manifest(&build(version, provider));
-                assert_eq!(found["lib"]["path"].as_str(), Some("src/v0_24/lib.rs"));
                 let dependencies = found["dependencies"].as_table().unwrap();
                 let library = &dependencies["rustls"];
                 assert_eq!(library["features"], vec!["webpki"].into());
@@ -174,7 +145,6 @@ mod tests {
         for (version, separate) in [("0.23.99", false), ("0.24.0-dev.2", true)] {
             fs::write(&stated, format!("package.version = \"{version}\"")).unwrap();
             let found = manifest(&tree);
-            assert_eq!(found.get("lib").is_some(), separate, "{version}");
             let path = |name: &str| Some(folder.path().join(name).display().to_string());
             let placed = |name: &str| {
                 let dependency = found["dependencies"].get(name)?;
@@ -185,7 +155,7 @@ mod tests {
             assert_eq!(placed("rustls-ring"), provider);
         }
         fs::write(&stated, "package.name = \"rustls\"").unwrap();
-        let error = derive(RUSTLS, WORKSPACE, "", &tree)
+        let error = derive(RUSTLS, WORKSPACE, &lock(), &tree)
             .unwrap_err()
             .to_string();
         let expected = "rustls/Cargo.toml: found no version of the package, expected one";

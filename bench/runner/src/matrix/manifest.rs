@@ -6,90 +6,78 @@
 use std::collections::BTreeSet;
 
 use anyhow::{Context, Result};
-use toml_edit::{Array, DocumentMut, InlineTable, Item, Table, Value, value};
+use toml::{Table, Value};
 
-use crate::matrix::package::Metadata;
-use crate::matrix::prefix::PrefixMetadata;
-use crate::matrix::subject::Build;
+use crate::listed::Build;
+use crate::matrix::metadata::Metadata;
 
-/// Sets the default features: those of the adapter, or the provider alone. Removes features that
+/// Sets the default features: those of the adapter, or the provider alone. Removes the feature that
 /// would add the library in another way than by its prefix.
-pub fn features(
-    manifest: &mut DocumentMut,
-    build: &Build,
-    prefix: Option<&PrefixMetadata>,
-) -> Result<()> {
-    let Some(features) = manifest.get_mut("features") else {
+pub fn features(manifest: &mut Table, build: &Build, without: Option<&str>) -> Result<()> {
+    if !manifest.contains_key("features") {
         return Ok(());
-    };
-    let features = features
-        .as_table_mut()
-        .context("features: expected a table")?;
-    let without = prefix.map(|it| it.without.as_str());
+    }
+    let features = table(manifest, "features")?;
     if let Some(feature) = without {
         features.remove(feature);
     }
-    let default: Vec<String> = match (&build.provider, features.get("default")) {
-        (Some(provider), _) => vec![provider.clone()],
+    let default = match (&build.provider, features.get_mut("default")) {
+        (Some(provider), _) => vec![provider.as_str().into()],
         (None, Some(all)) => {
-            let all = all
-                .as_array()
-                .context("features.default: expected an array")?;
-            let all = all.iter().filter_map(Value::as_str);
-            all.filter(|it| Some(*it) != without)
-                .map(str::to_owned)
-                .collect()
+            let all = all.as_array_mut();
+            let all = all.context("features.default: expected an array")?;
+            all.retain(|it| it.as_str() != without);
+            return Ok(());
         }
         (None, None) => return Ok(()),
     };
-    features["default"] = value(Array::from_iter(default));
+    features.insert("default".to_owned(), Value::Array(default));
     Ok(())
 }
 
 /// Removes the packages of all other providers. They may require another version of the library,
 /// and Cargo resolves them even if it does not build them.
-pub fn without_other_providers(manifest: &mut DocumentMut, provider: &str) -> Result<()> {
-    let features = table(manifest, "features")?;
+pub fn without_other_providers(manifest: &mut Table, provider: &str) -> Result<()> {
     let mut kept = BTreeSet::new();
-    for (name, item) in features.iter_mut() {
-        let all = item.as_array_mut();
+    for (name, all) in table(manifest, "features")?.iter_mut() {
+        let all = all.as_array_mut();
         let all = all.with_context(|| format!("features.{name}: expected an array"))?;
-        if name.get() == provider {
+        if name == provider {
             let needed = all.iter().filter_map(Value::as_str);
             let needed = needed.filter_map(|it| it.strip_prefix("dep:"));
             kept.extend(needed.map(str::to_owned));
-        } else if name.get() != "default" {
+        } else if name != "default" {
             // The sources may test for the feature, so it stays, without dependencies.
             all.clear();
         }
     }
-    for (name, item) in table(manifest, "dependencies")?.iter_mut() {
-        let optional = item.get("optional").and_then(Item::as_bool) == Some(true);
-        if optional && !kept.contains(name.get()) {
-            *item = Item::None;
-        }
-    }
+    table(manifest, "dependencies")?.retain(|name, dependency| {
+        let optional = dependency.get("optional").and_then(Value::as_bool);
+        optional != Some(true) || kept.contains(name)
+    });
     Ok(())
 }
 
-/// The library's package in the adapter's dependencies.
-pub fn library_package<'a>(
-    manifest: &'a mut DocumentMut,
-    metadata: &Metadata,
-) -> Result<&'a mut InlineTable> {
+/// The library's package in the adapter's dependencies, as a table, whatever its form was.
+pub fn library_package<'a>(manifest: &'a mut Table, metadata: &Metadata) -> Result<&'a mut Table> {
     let package = &metadata.package;
     let found = table(manifest, "dependencies")?.get_mut(package);
-    inline(found.with_context(|| format!("{package} is not a dependency of the adapter"))?)
+    let found = found.with_context(|| format!("{package} is not a dependency of the adapter"))?;
+    if found.is_str() {
+        *found = Table::from_iter([("version".to_owned(), found.clone())]).into();
+    }
+    let found = found.as_table_mut();
+    found.context("a dependency is neither a version nor a table")
 }
 
 /// Pins the version of the library's package, and removes features that this version lacks.
-pub fn pin(manifest: &mut DocumentMut, version: &str, metadata: &Metadata) -> Result<()> {
+pub fn pin(manifest: &mut Table, version: &str, metadata: &Metadata) -> Result<()> {
     let found = library_package(manifest, metadata)?;
-    found.insert("version", format!("={version}").into());
+    found.insert("version".to_owned(), format!("={version}").into());
     if let Some(all) = found.get("features").and_then(Value::as_array) {
         let all = all.iter().filter_map(Value::as_str);
         let kept = features_of(version, metadata, all)?;
-        found.insert("features", Value::Array(kept));
+        found.insert("features".to_owned(), kept);
     }
     Ok(())
 }
@@ -99,16 +87,16 @@ pub fn features_of<'a>(
     version: &str,
     metadata: &Metadata,
     all: impl Iterator<Item = &'a str>,
-) -> Result<Array> {
+) -> Result<Value> {
     let numbers = numbers(version).with_context(|| format!("version = \"{version}\""))?;
-    let mut kept = Array::new();
+    let mut kept = Vec::new();
     for feature in all {
         match metadata.since.get(feature) {
             Some(since) if numbers < self::numbers(since)? => {}
-            _ => kept.push(feature),
+            _ => kept.push(feature.into()),
         }
     }
-    Ok(kept)
+    Ok(Value::Array(kept))
 }
 
 /// Major, minor and patch number.
@@ -122,20 +110,7 @@ pub fn numbers(version: &str) -> Result<[u64; 3]> {
     found.ok().context("expected three numbers")
 }
 
-pub fn table<'a>(manifest: &'a mut DocumentMut, name: &str) -> Result<&'a mut Table> {
-    let found = manifest.get_mut(name).and_then(Item::as_table_mut);
+pub fn table<'a>(manifest: &'a mut Table, name: &str) -> Result<&'a mut Table> {
+    let found = manifest.get_mut(name).and_then(Value::as_table_mut);
     found.with_context(|| format!("no [{name}]"))
-}
-
-/// Returns a dependency as an inline table, whatever its form was.
-fn inline(item: &mut Item) -> Result<&mut InlineTable> {
-    if let Some(version) = item.as_str() {
-        let mut table = InlineTable::new();
-        table.insert("version", version.into());
-        *item = value(table);
-    } else if let Some(table) = item.as_table() {
-        *item = value(table.clone().into_inline_table());
-    }
-    let found = item.as_inline_table_mut();
-    found.context("a dependency is neither a version nor a table")
 }

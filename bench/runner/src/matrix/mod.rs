@@ -9,14 +9,13 @@ mod compilers;
 mod found;
 mod generation;
 mod install;
+mod lock;
 mod manifest;
+mod metadata;
 mod package;
 mod place;
-mod prefix;
 mod recorded;
-mod subject;
 
 pub use build::{Built, Matrix, in_layout};
 pub use found::differences;
 pub use install::Installed;
-pub use subject::{Build, Subject, slug};

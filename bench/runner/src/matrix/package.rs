@@ -1,24 +1,18 @@
 //! The manifest of one build: its adapter's, with the requested version of the library.
-//!
-//! The adapter's Cargo.toml has the settings for this in `[package.metadata.matrix]`: `package`
-//! contains the library; `since` lists features of that package with their first versions; `folder`
-//! is its folder in a local tree; `checkout` describes how the package builds a local tree of a
-//! library in another language; `from` lists versions that are built in another way. With `prefix`
-//! the package is not a dependency of the adapter, but installs the library into a prefix.
 
-use std::collections::BTreeMap;
 use std::path::Path;
 
 use anyhow::{Context, Result, bail, ensure};
 use serde::Deserialize;
 use tls_harness::implementation::MASK_VARIABLE;
-use toml_edit::{Array, DocumentMut, value};
+use toml::Table;
 
-use crate::matrix::checkout::{Checkout, CheckoutMetadata};
-use crate::matrix::generation::Generation;
+use crate::listed::{Allocator, Build};
+use crate::matrix::checkout::Checkout;
+use crate::matrix::install::Prefix;
+use crate::matrix::lock::Lock;
 use crate::matrix::manifest::{features, library_package, pin, table, without_other_providers};
-use crate::matrix::prefix::{Prefix, PrefixMetadata};
-use crate::matrix::subject::{Allocator, Build};
+use crate::matrix::metadata::{Generation, Metadata};
 
 /// The fields of a package's manifest that a build needs.
 #[derive(Deserialize)]
@@ -47,30 +41,6 @@ struct Program {
     required_features: Vec<String>,
 }
 
-/// `[package.metadata.matrix]`.
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub struct Metadata {
-    pub package: String,
-    #[serde(default)]
-    pub since: BTreeMap<String, String>,
-    pub folder: Option<String>,
-    /// Settings by first version.
-    #[serde(default)]
-    pub from: BTreeMap<String, Generation>,
-    prefix: Option<PrefixMetadata>,
-    checkout: Option<CheckoutMetadata>,
-    /// Variables that would select another library than the requested one.
-    #[serde(default)]
-    foreign: Vec<String>,
-    /// Providers that ignore the variable for the CPU mask.
-    #[serde(default)]
-    unmaskable: Vec<String>,
-    /// Whether the adapter supports the settings that the library's documentation recommends.
-    #[serde(default)]
-    tuned: bool,
-}
-
 /// The package that builds an adapter.
 #[derive(Debug, PartialEq)]
 pub struct Package {
@@ -92,14 +62,10 @@ pub struct Package {
 }
 
 /// Derives the package of a build from its adapter's manifest. `lock` is the lock of the workspace.
-///
-/// # Errors
-///
-/// The manifest is invalid, or the adapter cannot be built this way.
-pub fn derive(adapter: &str, workspace: &str, lock: &str, build: &Build) -> Result<Package> {
+pub fn derive(adapter: &str, workspace: &str, lock: &Lock, build: &Build) -> Result<Package> {
     let library = &build.library;
     let name = format!("bench/libraries/{library}/Cargo.toml");
-    let mut manifest: DocumentMut = adapter.parse().with_context(|| name.clone())?;
+    let mut manifest: Table = toml::from_str(adapter).with_context(|| name.clone())?;
     let adapter: Adapter = toml::from_str(adapter).with_context(|| name.clone())?;
     // An adapter outside the workspace has these of its own.
     for own in ["workspace", "profile"] {
@@ -130,13 +96,15 @@ pub fn derive(adapter: &str, workspace: &str, lock: &str, build: &Build) -> Resu
         arguments.extend(["--features".to_owned(), "tls-harness/jemalloc".to_owned()]);
     }
     let program = program(adapter.bin, &adapter.package.name, build)?;
-    features(&mut manifest, build, metadata.prefix.as_ref())?;
+    let without = metadata.prefix.as_ref().map(|it| it.without.as_str());
+    features(&mut manifest, build, without)?;
     if let Some(generation) = Generation::of(build, &metadata)? {
         generation.apply(&mut manifest, build, &metadata)?;
     }
     if let Some(provider) = &build.provider {
         without_other_providers(&mut manifest, provider)?;
     }
+    let mut workspace: Table = toml::from_str(workspace).context("bench/Cargo.toml")?;
     let mut environment = Vec::new();
     let mut prefix = None;
     let mut tree = None;
@@ -145,7 +113,7 @@ pub fn derive(adapter: &str, workspace: &str, lock: &str, build: &Build) -> Resu
             environment.extend(found.environment.clone());
             environment.extend(source.clone().map(|tree| (found.variable.clone(), tree)));
             if let Some(version) = version {
-                prefix = Some(Prefix::new(version, &metadata, found, workspace)?);
+                prefix = Some(Prefix::new(version, &metadata, found, &workspace)?);
             }
         }
         (Some(version), _, None) => pin(&mut manifest, version, &metadata)?,
@@ -159,20 +127,19 @@ pub fn derive(adapter: &str, workspace: &str, lock: &str, build: &Build) -> Resu
                 let library = library_package(&mut manifest, &metadata)?;
                 library.remove("version");
                 let path = Path::new(tree).join(inner);
-                library.insert("path", path.display().to_string().into());
+                library.insert("path".to_owned(), path.display().to_string().into());
             }
             _ => bail!("{library} cannot be built from a local tree"),
         },
     }
-    let mut workspace: DocumentMut = workspace.parse().context("bench/Cargo.toml")?;
-    let members = Array::from_iter([format!("libraries/{library}")]);
-    table(&mut workspace, "workspace")?["members"] = value(members);
+    let members = vec![format!("libraries/{library}")];
+    table(&mut workspace, "workspace")?.insert("members".to_owned(), members.into());
     if let Some(checkout) = &tree {
         checkout.patch(&mut workspace)?;
     }
     Ok(Package {
-        manifest: manifest.to_string(),
-        workspace: workspace.to_string(),
+        manifest: toml::to_string(&manifest)?,
+        workspace: toml::to_string(&workspace)?,
         arguments,
         program,
         environment,
@@ -239,8 +206,10 @@ fn program(mut all: Vec<Program>, crate_name: &str, build: &Build) -> Result<Str
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+
     use super::*;
-    use crate::matrix::subject::{CpuFeature, compiled_otherwise};
+    use crate::listed::{CpuFeature, compiled_otherwise};
 
     const LOCK: &str = include_str!("../../../Cargo.lock");
     const WORKSPACE: &str = include_str!("../../../Cargo.toml");
@@ -264,8 +233,12 @@ mod tests {
         }
     }
 
+    fn lock() -> Lock {
+        toml::from_str(LOCK).unwrap()
+    }
+
     fn derived(adapter: &str, build: &Build) -> Result<Package> {
-        derive(adapter, WORKSPACE, LOCK, build)
+        derive(adapter, WORKSPACE, &lock(), build)
     }
 
     fn table_of(adapter: &str, build: &Build) -> toml::Table {
@@ -433,8 +406,8 @@ mod tests {
         assert_eq!(variable, Some(placed));
         let table: toml::Table = toml::from_str(&boringssl.manifest).unwrap();
         let found = &table["dependencies"]["boring-sys"]["version"];
-        let locked = crate::matrix::prefix::locked_version(LOCK, "boring-sys").unwrap();
-        assert_eq!(found.as_str(), Some(&*format!("={locked}")));
+        let locked = format!("={}", lock().version_of("boring-sys").unwrap());
+        assert_eq!(found.as_str(), Some(&*locked));
         let aws_lc = derived(AWS_LC, &tree("aws-lc", None)).unwrap();
         assert!(aws_lc.checkout.is_some());
         let workspace: toml::Table = toml::from_str(&aws_lc.workspace).unwrap();

@@ -11,10 +11,6 @@ pub fn beside(place: &Path) -> PathBuf {
 }
 
 /// Creates an empty folder beside the final one.
-///
-/// # Errors
-///
-/// It cannot be created.
 pub fn begin(place: &Path) -> Result<PathBuf> {
     let beside = beside(place);
     if beside.exists() {
@@ -25,10 +21,6 @@ pub fn begin(place: &Path) -> Result<PathBuf> {
 }
 
 /// Renames the filled folder to its final name.
-///
-/// # Errors
-///
-/// It cannot be renamed.
 pub fn finish(beside: &Path, place: &Path) -> Result<()> {
     fs::rename(beside, place).with_context(|| place.display().to_string())
 }

@@ -3,15 +3,13 @@
 //! resolves a build from them, and a build that resolves to any other package is rejected.
 
 use std::collections::BTreeSet;
-use std::fs;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Error, Result, ensure};
-use toml_edit::{ArrayOfTables, DocumentMut, Item, Table, value};
+use anyhow::{Context, Result, ensure};
 
 use crate::files::replace;
-use crate::matrix::cargo::LOCK;
 use crate::matrix::checksum::sorted;
+use crate::matrix::lock::{LOCK, Lock, Package};
 use crate::words::counted;
 
 /// File name of the record, in the workspace of the harness.
@@ -19,15 +17,6 @@ const RECORD: &str = "matrix.lock";
 
 const COMMENT: &str = "# Packages that the builds of all suites are made of. Written by \
                        `tlsbench lock`.\n";
-
-/// A package of a registry, with the fields of Cargo.lock.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Package {
-    name: String,
-    version: String,
-    source: String,
-    checksum: String,
-}
 
 /// The recorded packages of a checkout.
 pub struct Recorded {
@@ -40,31 +29,19 @@ pub struct Recorded {
 
 impl Recorded {
     /// Reads the recorded packages of the workspace in `bench`.
-    ///
-    /// # Errors
-    ///
-    /// A lock cannot be read.
     pub fn read(bench: &Path) -> Result<Self> {
-        let path = bench.join(RECORD);
-        let read = |path: &Path| {
-            let text = fs::read_to_string(path).map_err(Error::from);
-            let found = text.and_then(|it| packages(&it));
-            found.with_context(|| path.display().to_string())
-        };
+        let read = |path: &Path| packages(&Lock::read(path)?);
         let mut own = read(&bench.join(LOCK))?;
         let adapters = bench.join("libraries");
-        let adapters = if adapters.is_dir() {
-            sorted(&adapters)?
-        } else {
-            Vec::new()
-        };
-        for lock in adapters
-            .iter()
-            .map(|it| it.join(LOCK))
-            .filter(|it| it.exists())
-        {
-            own.extend(read(&lock)?);
+        if adapters.is_dir() {
+            for adapter in sorted(&adapters)? {
+                let lock = adapter.join(LOCK);
+                if lock.exists() {
+                    own.extend(read(&lock)?);
+                }
+            }
         }
+        let path = bench.join(RECORD);
         let others = match path.exists() {
             true => read(&path)?,
             false => BTreeSet::new(),
@@ -72,32 +49,20 @@ impl Recorded {
         Ok(Self { own, others, path })
     }
 
-    /// A Cargo.lock from which Cargo resolves: `lock`, and all recorded packages.
-    ///
-    /// # Errors
-    ///
-    /// `lock` is not a Cargo.lock.
-    pub fn added_to(&self, lock: &str) -> Result<String> {
-        let present = packages(lock)?;
-        let mut lock: DocumentMut = lock.parse()?;
-        let all = lock.entry("package");
-        let all = all.or_insert(Item::ArrayOfTables(ArrayOfTables::new()));
-        let all = all.as_array_of_tables_mut();
-        let all = all.context("package: expected an array")?;
-        for package in self.others.difference(&present) {
-            all.push(package.to_table());
-        }
-        Ok(lock.to_string())
+    /// A lock from which Cargo resolves: `lock`, and all recorded packages.
+    pub fn added_to(&self, mut lock: Lock) -> Result<Lock> {
+        let present = packages(&lock)?;
+        let others = self.others.difference(&present).cloned();
+        lock.packages.extend(others);
+        Ok(lock)
     }
 
-    /// Rejects a build that resolves to packages that are not recorded.
-    ///
-    /// # Errors
-    ///
-    /// A package is not recorded; names the first one, and the command that records them.
+    /// Rejects a build that resolves to packages that are not recorded. The error names the first
+    /// one, and the command that records them.
     pub fn check(&self, lock: &Path) -> Result<()> {
-        let text = fs::read_to_string(lock).with_context(|| lock.display().to_string())?;
-        let unknown = self.unknown(&text)?;
+        let known = |it: &Package| self.own.contains(it) || self.others.contains(it);
+        let mut unknown = packages(&Lock::read(lock)?)?;
+        unknown.retain(|it| !known(it));
         let first = unknown.first();
         let first = first.map(|it| format!("{} {}", it.name, it.version));
         ensure!(
@@ -111,75 +76,44 @@ impl Recorded {
     }
 
     /// Records the packages of a build; returns the number of new ones.
-    ///
-    /// # Errors
-    ///
-    /// `lock` is not a Cargo.lock, or the record cannot be written.
-    pub fn add(&mut self, lock: &str) -> Result<usize> {
+    pub fn add(&mut self, lock: &Lock) -> Result<usize> {
         let before = self.others.len();
         // Includes those of `bench/Cargo.lock`, whose versions will change later.
         self.others.extend(packages(lock)?);
         let number = self.others.len() - before;
         if number > 0 {
-            replace(&self.path, self.to_text().as_bytes())?;
+            let record = Lock {
+                version: 4,
+                packages: self.others.iter().cloned().collect(),
+            };
+            let text = format!("{COMMENT}{}", record.to_text()?);
+            replace(&self.path, text.as_bytes())?;
         }
         Ok(number)
     }
-
-    fn unknown(&self, lock: &str) -> Result<BTreeSet<Package>> {
-        let known = |it: &Package| self.own.contains(it) || self.others.contains(it);
-        let found = packages(lock)?.into_iter();
-        Ok(found.filter(|it| !known(it)).collect())
-    }
-
-    fn to_text(&self) -> String {
-        let mut record = DocumentMut::new();
-        let tables = self.others.iter().map(Package::to_table);
-        record["version"] = value(4);
-        record["package"] = Item::ArrayOfTables(tables.collect());
-        format!("{COMMENT}{record}")
-    }
 }
 
-impl Package {
-    /// Dependencies are left out: their names may mean other packages in another lock.
-    fn to_table(&self) -> Table {
-        let mut table = Table::new();
-        for (key, text) in [
-            ("name", &self.name),
-            ("version", &self.version),
-            ("source", &self.source),
-            ("checksum", &self.checksum),
-        ] {
-            table[key] = value(text);
-        }
-        table
-    }
-}
-
-/// The packages of a Cargo.lock that are not local; the sources of local ones are an input of the
-/// build.
-fn packages(lock: &str) -> Result<BTreeSet<Package>> {
-    let lock: DocumentMut = lock.parse()?;
-    let all = lock.get("package").and_then(Item::as_array_of_tables);
-    let mut packages = BTreeSet::new();
-    for table in all.into_iter().flatten() {
-        let text = |key: &str| table.get(key).and_then(Item::as_str).map(str::to_owned);
-        let Some(source) = text("source") else {
-            continue;
-        };
-        packages.insert(Package {
-            name: text("name").context("a package has no name")?,
-            version: text("version").context("a package has no version")?,
-            source,
-            checksum: text("checksum").context("a package has no checksum")?,
-        });
-    }
-    Ok(packages)
+/// The packages of a lock that are not local; the sources of local ones are an input of the build.
+/// Dependencies are left out: their names may mean other packages in another lock.
+fn packages(lock: &Lock) -> Result<BTreeSet<Package>> {
+    let packages = lock.packages.iter().filter(|it| it.source.is_some());
+    packages
+        .map(|it| {
+            let checksum = it.checksum.clone();
+            let checksum = checksum.with_context(|| format!("{} has no checksum", it.name))?;
+            Ok(Package {
+                checksum: Some(checksum),
+                dependencies: Vec::new(),
+                ..it.clone()
+            })
+        })
+        .collect()
 }
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     fn package(name: &str, version: &str) -> String {
@@ -195,6 +129,10 @@ mod tests {
             .map(|(name, version)| package(name, version));
         let local = "[[package]]\nname = \"tls-harness\"\nversion = \"0.1.0\"\n\n";
         format!("version = 4\n\n{local}{}", all.collect::<String>())
+    }
+
+    fn parsed(lock: &str) -> Lock {
+        toml::from_str(lock).unwrap()
     }
 
     fn bench(own: &[(&str, &str)]) -> tempfile::TempDir {
@@ -224,9 +162,9 @@ mod tests {
             error.contains("2 packages in all: run tlsbench lock"),
             "{error}"
         );
-        assert_eq!(recorded.add(&lock(&old)).unwrap(), 2);
-        assert_eq!(recorded.add(&lock(&old)).unwrap(), 0);
-        assert_eq!(recorded.add(&lock(&[("a", "1.0.0")])).unwrap(), 1);
+        assert_eq!(recorded.add(&parsed(&lock(&old))).unwrap(), 2);
+        assert_eq!(recorded.add(&parsed(&lock(&old))).unwrap(), 0);
+        assert_eq!(recorded.add(&parsed(&lock(&[("a", "1.0.0")]))).unwrap(), 1);
         // Updating the workspace does not affect the builds of suites.
         fs::write(bench.path().join(LOCK), lock(&[("a", "1.1.0")])).unwrap();
         let adapter = bench.path().join("libraries/x");
@@ -246,17 +184,29 @@ mod tests {
     fn the_initial_lock_contains_each_recorded_package_once() {
         let bench = bench(&[("a", "1.0.0")]);
         let mut recorded = Recorded::read(bench.path()).unwrap();
-        recorded
-            .add(&lock(&[("a", "0.9.0"), ("b", "2.0.0")]))
-            .unwrap();
+        let old = lock(&[("a", "0.9.0"), ("b", "2.0.0")]);
+        recorded.add(&parsed(&old)).unwrap();
         for begun in [
             lock(&[("a", "1.0.0"), ("b", "2.0.0")]),
             "version = 4\n".to_owned(),
         ] {
-            let found = recorded.added_to(&begun).unwrap();
+            let found = recorded.added_to(parsed(&begun)).unwrap();
+            let found = found.to_text().unwrap();
             for name in ["name = \"b\"", "version = \"0.9.0\""] {
                 assert_eq!(found.matches(name).count(), 1, "{found}");
             }
         }
+    }
+
+    #[test]
+    fn the_record_is_written_as_it_was_read() {
+        let record = include_str!("../../../matrix.lock");
+        let (first, _) = record.rsplit_once("[[package]]").unwrap();
+        let bench = bench(&[]);
+        fs::write(bench.path().join(RECORD), first).unwrap();
+        let mut recorded = Recorded::read(bench.path()).unwrap();
+        assert_eq!(recorded.add(&parsed(record)).unwrap(), 1);
+        let written = fs::read_to_string(bench.path().join(RECORD)).unwrap();
+        assert_eq!(written, record);
     }
 }

@@ -1,5 +1,6 @@
 //! A folder with fake libraries' programs, and suites for them.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -11,10 +12,10 @@ use tempfile::TempDir;
 use tls_harness::record::Record;
 use tlsbench::host::root::Root;
 use tlsbench::implementations::Places;
-use tlsbench::manifest::{LayoutKind, Run};
+use tlsbench::manifest::Run;
+use tlsbench::options::Options;
 use tlsbench::plan::Order;
 use tlsbench::run::run;
-use tlsbench::selection::Selection;
 
 /// A scenario in the form of a suite.
 pub fn scenario(threads: u32) -> String {
@@ -23,6 +24,14 @@ pub fn scenario(threads: u32) -> String {
          cipher_suite = \"TLS_AES_256_GCM_SHA384\"\nkey_exchange = \"X25519\"\n\
          certificate = \"rsa-2048\"\nauthentication = \"server\"\nresumption = \"none\"\n\
          threads = {threads}\n"
+    )
+}
+
+/// The beginning of a suite, of seven lines; `implementations` follows.
+pub fn header(rounds: u32, seconds: f64) -> String {
+    format!(
+        "schema = 1\nname = \"test\"\nfamily = \"test\"\ndescription = \"\"\nrounds = {rounds}\n\
+         measure_seconds = {seconds}\nwarmup_seconds = 0.0\n"
     )
 }
 
@@ -64,11 +73,8 @@ impl Bench {
     /// Writes a suite of `rounds` rounds with one scenario for each way to behave; `tls-fake` reads
     /// the ways from this file.
     pub fn suite(&self, rounds: u32, seconds: f64, ways: &[&str]) -> PathBuf {
-        let mut text = format!(
-            "schema = 1\nname = \"test\"\nfamily = \"test\"\ndescription = \"\"\n\
-             rounds = {rounds}\nmeasure_seconds = {seconds}\nwarmup_seconds = 0.0\n\
-             timeout_seconds = 2.0\nimplementations = [\"fake-a\", \"fake-b\"]\n"
-        );
+        let mut text = header(rounds, seconds);
+        text += "timeout_seconds = 2.0\nimplementations = [\"fake-a\", \"fake-b\"]\n";
         for (threads, way) in (1..).zip(ways) {
             text += &format!("# way: {way}\n{}", scenario(threads));
         }
@@ -87,18 +93,28 @@ impl Bench {
                 cache: self.path("cache"),
                 layouts: self.path("layouts"),
             },
-            selection: Selection::default(),
-            host_id: Some("test-host".to_owned()),
-            rounds: None,
-            sessions: None,
-            apart: Duration::ZERO,
-            one_session: false,
-            layouts: None,
-            layout_kind: LayoutKind::Shifted,
-            until_precise: None,
-            counter: None,
+            options: Options {
+                host: Some("test-host".to_owned()),
+                ..Options::default()
+            },
             command: "tlsbench run --suite suite.toml --out run".to_owned(),
         }
+    }
+
+    /// The order with other options than `host`.
+    pub fn ordered(&self, options: Options) -> Order {
+        let mut order = self.order();
+        let host = order.options.host.take();
+        order.options = Options { host, ..options };
+        order
+    }
+
+    /// Changes the text of the suite.
+    pub fn edit(&self, from: &str, to: &str) {
+        let path = self.path("suite.toml");
+        let text = fs::read_to_string(&path).unwrap();
+        assert!(text.contains(from), "{text}");
+        fs::write(path, text.replace(from, to)).unwrap();
     }
 
     /// Runs the suite on a host that reports only what `root` contains.
@@ -125,6 +141,40 @@ pub fn silent_host(bench: &Bench) -> Root {
     Root::new(bench.path("no-such-root"))
 }
 
+/// Changes a finished run to the state after a kill in session `number`: its plan, and the records
+/// of the sessions before it. `change`: what else differs in the plan.
+pub fn stop_in(bench: &Bench, number: u32, change: impl Fn(&mut Run)) {
+    let folder = bench.path("run");
+    let mut run = read_run(&folder);
+    run.complete = false;
+    (run.finished, run.rounds) = (None, None);
+    run.files.clear();
+    run.warnings.clear();
+    run.sessions.truncate(number as usize);
+    let last = run.sessions.last_mut().unwrap();
+    (last.finished, last.rounds) = (None, None);
+    change(&mut run);
+    run.write(&folder.join("run.partial.toml")).unwrap();
+    fs::remove_file(folder.join("run.toml")).unwrap();
+    let mut kept = String::new();
+    for record in read_records(&folder) {
+        if place(&record).0 < number {
+            kept += &(record.to_line().unwrap() + "\n");
+        }
+    }
+    fs::write(folder.join("raw/records.jsonl"), kept).unwrap();
+}
+
+/// Session and round of a record.
+pub fn place(record: &Record) -> (u32, u32) {
+    match record {
+        Record::Measurement(it) => (it.session, it.round),
+        Record::Block(it) => (it.session, it.round),
+        Record::Overhead(it) => (it.session, it.round),
+        Record::RoundState(it) => (it.session, it.round),
+    }
+}
+
 pub fn read_run(folder: &Path) -> Run {
     toml::from_str(&fs::read_to_string(folder.join("run.toml")).unwrap()).unwrap()
 }
@@ -140,56 +190,38 @@ pub fn read_records(folder: &Path) -> Vec<Record> {
 /// Checks a finished run: each round that counts has every block of every implementation once, no
 /// round has a block twice, and run.toml fits the raw file.
 pub fn check_finished(folder: &Path, scenarios: u32, implementations: usize, rounds: u32) {
-    use std::collections::BTreeSet;
-
     let run = read_run(folder);
     assert!(run.complete);
     assert_eq!(run.rounds, Some(rounds));
     assert_eq!(run.implementations.len(), implementations);
     assert!(!folder.join("run.partial.toml").exists());
-    let records = read_records(folder);
-    let counted: BTreeSet<u32> = records
-        .iter()
-        .filter_map(|record| match record {
-            Record::RoundState(state) if !state.disturbed => Some(state.round),
-            _ => None,
-        })
-        .collect();
-    assert_eq!(counted.len(), rounds as usize);
-    let states = records
-        .iter()
-        .filter(|record| matches!(record, Record::RoundState(_)))
-        .count();
-    let mut all_rounds = BTreeSet::new();
-    let mut blocks = BTreeSet::new();
-    let mut measurements = BTreeSet::new();
-    for record in &records {
+    let (mut counted, mut all_rounds) = (BTreeSet::new(), BTreeSet::new());
+    let (mut states, mut blocks, mut measurements) = (0, BTreeSet::new(), BTreeSet::new());
+    for record in read_records(folder) {
         match record {
+            Record::RoundState(state) => {
+                states += 1;
+                counted.extend((!state.disturbed).then_some(state.round));
+            }
             Record::Block(block) => {
                 all_rounds.insert(block.round);
-                let key = (block.round, block.block, block.implementation.clone());
+                let key = (block.round, block.block, block.implementation);
                 assert!(blocks.insert(key.clone()), "twice: {key:?}");
             }
-            Record::Measurement(measurement) => {
-                let key = (
-                    measurement.round,
-                    measurement.implementation.clone(),
-                    measurement.scenario.name(),
-                );
+            Record::Measurement(it) => {
+                let key = (it.round, it.implementation, it.scenario.name());
                 assert!(measurements.insert(key.clone()), "twice: {key:?}");
             }
-            _ => {}
+            Record::Overhead(_) => {}
         }
     }
+    assert_eq!(counted.len(), rounds as usize);
     assert_eq!(states, all_rounds.len(), "each round has one mark");
     for round in counted {
         for block in 0..scenarios {
-            for implementation in &run.implementations {
-                assert!(
-                    blocks.contains(&(round, block, implementation.id.clone())),
-                    "round {round} counts, but lacks block {block} of {}",
-                    implementation.id
-                );
+            for it in &run.implementations {
+                let key = (round, block, it.id.clone());
+                assert!(blocks.contains(&key), "the round counts, but lacks {key:?}");
             }
         }
     }

@@ -6,35 +6,12 @@ use tls_harness::request::Counter;
 use tlsbench::compare::{Comparison, Verdict, compare};
 use tlsbench::functions::Function;
 use tlsbench::host::root::Root;
-use tlsbench::matrix::Subject;
-use tlsbench::plan::Order;
+use tlsbench::listed::Listed;
+use tlsbench::options::Options;
 use tlsbench::run::run;
-use tlsbench::selection::Selection;
 
 use crate::common::Bench;
-use crate::counts::programs;
-
-/// The cheapest scenarios that can be counted. Their threads depend on the host; only one is counted.
-const SUITE: &str = r#"
-schema = 1
-name = "counts"
-family = "counts"
-description = ""
-rounds = 1
-measure_seconds = 1.0
-warmup_seconds = 1.0
-implementations = ["tls-openssl"]
-
-[[scenarios]]
-operation = "client-hello"
-protocol = "1.3"
-cipher_suite = "TLS_AES_256_GCM_SHA384"
-certificate = "ecdsa-p256"
-authentication = "server"
-resumption = "none"
-threads = "one-and-cores"
-variant = "X25519"
-"#;
+use crate::counts::{CLIENT_HELLO, programs, suite};
 
 /// A host with two cores, and nothing else known.
 fn two_cores(bench: &Bench) -> Root {
@@ -49,16 +26,19 @@ fn two_cores(bench: &Bench) -> Root {
 
 fn compared(sides: [&str; 2]) -> Comparison {
     let bench = Bench::new();
-    fs::write(bench.path("suite.toml"), SUITE).unwrap();
-    let mut order = Order {
+    let threads = CLIENT_HELLO.replace("threads = 1", "threads = \"one-and-cores\"");
+    fs::write(
+        bench.path("suite.toml"),
+        suite(&["tls-openssl"], &[&threads]),
+    )
+    .unwrap();
+    let mut order = bench.ordered(Options {
         counter: Some(Counter::Callgrind),
         rounds: Some(1),
-        selection: Selection {
-            instead: sides.map(|it| Subject::Program(it.to_owned())).to_vec(),
-            ..Selection::default()
-        },
-        ..bench.order()
-    };
+        ..Options::default()
+    });
+    let sides = sides.map(|it| Listed::Program(it.to_owned()));
+    order.options.selection.instead = sides.to_vec();
     order.places.programs = programs();
     run(&order, &two_cores(&bench)).unwrap();
     compare(&order, 0.01, Some(2)).unwrap()

@@ -8,64 +8,35 @@ use std::process::Command;
 use tls_harness::implementation::MASK_VARIABLE;
 use tls_harness::record::{Block, Measurement, Metric, Record, Status, Unit};
 use tls_harness::request::Counter;
+use tlsbench::options::Options;
 use tlsbench::plan::Order;
 use tlsbench::run::run;
 
-use crate::common::{Bench, check_finished, read_records, read_run, silent_host};
+use crate::common::{Bench, check_finished, header, read_records, read_run, silent_host, stop_in};
+
+/// The cheapest scenario that can be counted. Its threads may depend on the host; one is counted.
+pub const CLIENT_HELLO: &str = "operation = \"client-hello\"\nthreads = 1\nvariant = \"X25519\"";
+
+const TRANSFER: &str = "operation = \"transfer\"\nkey_exchange = \"X25519\"\nthreads = 1\n\
+                        size = 65536\nin_flight = 65536";
+
+const TWO_THREADS: &str = "operation = \"handshake\"\nkey_exchange = \"X25519\"\nthreads = 2";
+
+const MEMORY: &str = "operation = \"memory\"\nkey_exchange = \"X25519\"\nthreads = 1";
 
 /// The cheapest scenarios that can be counted, and two that cannot.
-const SUITE: &str = r#"
-schema = 1
-name = "counts"
-family = "counts"
-description = ""
-rounds = 30
-measure_seconds = 1.0
-warmup_seconds = 1.0
-implementations = ["tls-rustls-ring"]
+const ALL: [&str; 4] = [CLIENT_HELLO, TRANSFER, TWO_THREADS, MEMORY];
 
-[[scenarios]]
-operation = "client-hello"
-protocol = "1.3"
-cipher_suite = "TLS_AES_256_GCM_SHA384"
-certificate = "ecdsa-p256"
-authentication = "server"
-resumption = "none"
-threads = 1
-variant = "X25519"
-
-[[scenarios]]
-operation = "transfer"
-protocol = "1.3"
-cipher_suite = "TLS_AES_256_GCM_SHA384"
-key_exchange = "X25519"
-certificate = "ecdsa-p256"
-authentication = "server"
-resumption = "none"
-threads = 1
-size = 65536
-in_flight = 65536
-
-[[scenarios]]
-operation = "handshake"
-protocol = "1.3"
-cipher_suite = "TLS_AES_256_GCM_SHA384"
-key_exchange = "X25519"
-certificate = "ecdsa-p256"
-authentication = "server"
-resumption = "none"
-threads = 2
-
-[[scenarios]]
-operation = "memory"
-protocol = "1.3"
-cipher_suite = "TLS_AES_256_GCM_SHA384"
-key_exchange = "X25519"
-certificate = "ecdsa-p256"
-authentication = "server"
-resumption = "none"
-threads = 1
-"#;
+/// A suite of scenarios, by the fields in which they differ.
+pub fn suite(programs: &[&str], scenarios: &[&str]) -> String {
+    let shared = "protocol = \"1.3\"\ncipher_suite = \"TLS_AES_256_GCM_SHA384\"\n\
+                  certificate = \"ecdsa-p256\"\nauthentication = \"server\"\nresumption = \"none\"\n";
+    let scenarios = scenarios
+        .iter()
+        .map(|it| format!("[[scenarios]]\n{it}\n{shared}"));
+    let head = format!("{}implementations = {programs:?}\n", header(1, 1.0));
+    head + &scenarios.collect::<String>()
+}
 
 /// Why the last two of them are not counted.
 const NOT_COUNTED: [&str; 2] = [
@@ -93,18 +64,16 @@ pub fn programs() -> PathBuf {
 }
 
 fn counting(bench: &Bench) -> Order {
-    Order {
+    bench.ordered(Options {
         counter: Some(Counter::Callgrind),
-        ..bench.order()
-    }
+        ..Options::default()
+    })
 }
 
-fn count(bench: &Bench, suite: &str, rounds: u32) {
-    fs::write(bench.path("suite.toml"), suite).unwrap();
-    let mut order = Order {
-        rounds: Some(rounds),
-        ..counting(bench)
-    };
+fn count(bench: &Bench, libraries: &[&str], rounds: u32) {
+    fs::write(bench.path("suite.toml"), suite(libraries, &ALL)).unwrap();
+    let mut order = counting(bench);
+    order.options.rounds = Some(rounds);
     order.places.programs = programs();
     run(&order, &silent_host(bench)).unwrap();
 }
@@ -135,8 +104,7 @@ fn instructions_of_several_libraries_are_the_same_in_every_round() {
 
 fn counted_alone(programs: &[&str]) {
     let bench = Bench::new();
-    let suite = SUITE.replace(r#"["tls-rustls-ring"]"#, &format!("{programs:?}"));
-    count(&bench, &suite, 2);
+    count(&bench, programs, 2);
     let folder = bench.path("run");
     check_finished(&folder, 4, programs.len(), 2);
     let counter = read_run(&folder).counter.unwrap();
@@ -211,8 +179,7 @@ fn counted_alone(programs: &[&str]) {
 #[test]
 fn a_library_that_valgrind_does_not_emulate_is_absent_with_the_reason() {
     let bench = Bench::new();
-    let suite = SUITE.replace("tls-rustls-ring", "tls-rustls-graviola");
-    count(&bench, &suite, 1);
+    count(&bench, &["tls-rustls-graviola"], 1);
     let marks = marks(&bench);
     assert_eq!(marks.len(), 4);
     for mark in marks {
@@ -239,50 +206,15 @@ fn a_run_that_measures_time_does_not_resume_as_one_that_counts() {
     let bench = Bench::new();
     bench.suite(1, 0.001, &["one"]);
     bench.run(&silent_host(&bench)).unwrap();
-    let refused = || {
-        run(&counting(&bench), &silent_host(&bench))
-            .unwrap_err()
-            .to_string()
+    let refused = |expected: &str| {
+        let error = run(&counting(&bench), &silent_host(&bench)).unwrap_err();
+        assert!(error.to_string().contains(expected), "{error}");
+        assert!(error.to_string().contains("it measures time"), "{error}");
     };
-    let error = refused();
-    assert!(
-        error.contains("the run is complete") && error.contains("it measures time"),
-        "{error}"
-    );
-    // The state after a kill between the last two steps of a run.
-    fs::rename(
-        bench.path("run/run.toml"),
-        bench.path("run/run.partial.toml"),
-    )
-    .unwrap();
-    let error = refused();
-    assert!(error.contains("it measures time"), "{error}");
+    refused("the run is complete");
+    stop_in(&bench, 1, |_| {});
+    refused("the run cannot resume");
 }
-
-/// AES-GCM of 64 KiB, which features of the processor speed up most, by a library that
-/// `OPENSSL_ia32cap` hides them from.
-const AES: &str = r#"
-schema = 1
-name = "counts"
-family = "counts"
-description = ""
-rounds = 1
-measure_seconds = 1.0
-warmup_seconds = 1.0
-implementations = ["tls-openssl"]
-
-[[scenarios]]
-operation = "transfer"
-protocol = "1.3"
-cipher_suite = "TLS_AES_256_GCM_SHA384"
-key_exchange = "X25519"
-certificate = "ecdsa-p256"
-authentication = "server"
-resumption = "none"
-threads = 1
-size = 65536
-in_flight = 65536
-"#;
 
 #[test]
 fn a_processor_mask_in_the_environment_changes_no_count() {
@@ -296,7 +228,8 @@ fn a_processor_mask_changes_no_count_of_other_libraries() {
 }
 
 fn a_mask_changes_no_count_of(libraries: &[&str]) {
-    let suite = AES.replace(r#"["tls-openssl"]"#, &format!("{libraries:?}"));
+    // AES-GCM of 64 KiB, which features of the processor speed up most.
+    let suite = suite(libraries, &[TRANSFER]);
     let counts = |environment: &[(&str, &str)]| {
         let bench = Bench::new();
         fs::write(bench.path("suite.toml"), &suite).unwrap();

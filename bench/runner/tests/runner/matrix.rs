@@ -5,11 +5,12 @@ use std::path::{Path, PathBuf};
 
 use tempfile::TempDir;
 use tlsbench::implementations::Places;
+use tlsbench::listed::{Build, Listed};
 use tlsbench::manifest::Run;
-use tlsbench::matrix::{Build, Matrix, Subject, differences, in_layout};
+use tlsbench::matrix::{Matrix, differences, in_layout};
 use tlsbench::plan::Order;
 
-use crate::common::{Bench, check_finished, read_run, scenario, silent_host};
+use crate::common::{Bench, check_finished, header, read_run, scenario, silent_host};
 
 const ADAPTER: &str = r#"[package]
 name = "tls-toy"
@@ -40,29 +41,32 @@ impl Checkout {
         let checkout = Self {
             folder: tempfile::tempdir().unwrap(),
         };
-        let package = |name: &str, features: &str| {
-            format!(
-                "[package]\nname = \"{name}\"\nversion = \"1.0.0\"\nedition = \"2024\"\n{features}"
-            )
+        let package = |name: &str| {
+            format!("[package]\nname = \"{name}\"\nversion = \"1.0.0\"\nedition = \"2024\"\n")
         };
-        checkout.write("Cargo.toml", WORKSPACE);
-        checkout.write("Cargo.lock", "version = 4\n");
-        checkout.write(
-            "harness/Cargo.toml",
-            &package("tls-harness", "[features]\njemalloc = []\n"),
-        );
-        checkout.write("harness/src/lib.rs", "");
-        checkout.write("harness/certificates/root.pem", "");
-        checkout.write("libraries/shared/build.rs", "");
-        checkout.write("libraries/toy/Cargo.toml", ADAPTER);
-        checkout.write("libraries/toy/src/lib.rs", "");
-        checkout.write(
-            "libraries/toy/src/main.rs",
-            "fn main() { println!(\"{}\", toy::NAME) }",
-        );
-        checkout.write("libraries/toy/tests/conformance.rs", "#[test] fn toy() {}");
-        checkout.write("toy/Cargo.toml", &package("toy", ""));
-        checkout.write("toy/src/lib.rs", "pub const NAME: &str = \"toy\";");
+        let harness = package("tls-harness") + "[features]\njemalloc = []\n";
+        for (path, text) in [
+            ("Cargo.toml", WORKSPACE),
+            ("Cargo.lock", "version = 4\n"),
+            ("harness/Cargo.toml", &harness),
+            ("harness/build.rs", "fn main() {}"),
+            ("harness/interposer/lib.rs", ""),
+            ("harness/src/lib.rs", ""),
+            ("harness/certificates/root.pem", ""),
+            ("../data/schema/record.schema.json", "{}"),
+            ("libraries/shared/build.rs", ""),
+            ("libraries/toy/Cargo.toml", ADAPTER),
+            ("libraries/toy/src/lib.rs", ""),
+            (
+                "libraries/toy/src/main.rs",
+                "fn main() { println!(\"{}\", toy::NAME) }",
+            ),
+            ("libraries/toy/tests/conformance.rs", "#[test] fn toy() {}"),
+            ("toy/Cargo.toml", &package("toy")),
+            ("toy/src/lib.rs", "pub const NAME: &str = \"toy\";"),
+        ] {
+            checkout.write(path, text);
+        }
         checkout
     }
 
@@ -73,8 +77,12 @@ impl Checkout {
     }
 
     fn matrix(&self) -> Matrix {
+        self.matrix_in(1)
+    }
+
+    fn matrix_in(&self, layouts: u32) -> Matrix {
         let at = |name: &str| self.folder.path().join(name);
-        Matrix::new(&at("bench"), &at("cache")).unwrap()
+        Matrix::new(&at("bench"), &at("cache"), layouts).unwrap()
     }
 
     fn build(&self, build: &Build) -> anyhow::Result<PathBuf> {
@@ -85,13 +93,18 @@ impl Checkout {
 }
 
 /// The build that a table in a suite describes.
-fn asked(table: &str) -> Build {
-    match Subject::read(toml::Value::Table(
+fn build(table: &str) -> Build {
+    match Listed::read(toml::Value::Table(
         toml::from_str(&table.replace(", ", "\n")).unwrap(),
     )) {
-        Ok(Subject::Build(build)) => build,
+        Ok(Listed::Build(build)) => build,
         other => panic!("{other:?} is no build"),
     }
+}
+
+fn suite_of(implementations: &str, scenarios: &str) -> String {
+    let header = header(1, 0.02);
+    format!("{header}implementations = [{implementations}]\n{scenarios}")
 }
 
 const TOY: &str = "library = \"toy\", version = \"1.0.0\"";
@@ -99,7 +112,7 @@ const TOY: &str = "library = \"toy\", version = \"1.0.0\"";
 #[test]
 fn a_build_is_made_once_and_never_used_for_other_inputs() {
     let checkout = Checkout::new();
-    let toy = asked(TOY);
+    let toy = build(TOY);
     assert!(!checkout.matrix().is_built(&toy).unwrap());
     let program = checkout.build(&toy).unwrap();
     let output = std::process::Command::new(&program).output().unwrap();
@@ -117,20 +130,22 @@ fn a_build_is_made_once_and_never_used_for_other_inputs() {
         "allocator = \"jemalloc\"",
         "target_cpu = \"native\"",
     ] {
-        let other = asked(&format!("{TOY}, {more}"));
+        let other = build(&format!("{TOY}, {more}"));
         assert!(!checkout.matrix().is_built(&other).unwrap(), "{more}");
     }
-    let version = asked("library = \"toy\", version = \"1.0.1\"");
+    let version = build("library = \"toy\", version = \"1.0.1\"");
     assert!(!checkout.matrix().is_built(&version).unwrap());
     // A mask does not change the program.
-    let masked = asked(&format!("{TOY}, cpu_mask = [\"aes\"]"));
+    let masked = build(&format!("{TOY}, cpu_mask = [\"aes\"]"));
     assert!(checkout.matrix().is_built(&masked).unwrap());
 
     // Each file that is an input of a build: changed, and changed back.
     for (path, text) in [
         ("Cargo.lock", "version = 4\n# other\n"),
         ("harness/src/lib.rs", "// other"),
+        ("harness/interposer/lib.rs", "// other"),
         ("harness/certificates/root.pem", "other"),
+        ("../data/schema/record.schema.json", "{ }"),
         ("libraries/shared/build.rs", "// other"),
         ("libraries/toy/src/lib.rs", "// other"),
     ] {
@@ -149,7 +164,7 @@ fn a_build_is_made_once_and_never_used_for_other_inputs() {
 #[test]
 fn a_build_is_linked_in_each_layout_from_its_own_objects() {
     let checkout = Checkout::new();
-    let matrix = checkout.matrix().with_layouts(3);
+    let matrix = checkout.matrix_in(3);
     let programs = |build: &Build| {
         let own = matrix.build(build, |_| ()).unwrap().program;
         let all = [own.clone(), in_layout(&own, 1), in_layout(&own, 2)];
@@ -159,7 +174,7 @@ fn a_build_is_linked_in_each_layout_from_its_own_objects() {
         }
         (own, all.map(|path| fs::read(path).unwrap()))
     };
-    let toy = asked(TOY);
+    let toy = build(TOY);
     let (own, linked) = programs(&toy);
     assert!(linked[0] != linked[1] && linked[1] != linked[2] && linked[0] != linked[2]);
 
@@ -168,7 +183,7 @@ fn a_build_is_linked_in_each_layout_from_its_own_objects() {
     checkout.build(&toy).unwrap();
 
     // Another build with the same program in the same target folder, then the first one again.
-    programs(&asked(&format!("{TOY}, allocator = \"jemalloc\"")));
+    programs(&build(&format!("{TOY}, allocator = \"jemalloc\"")));
     fs::remove_dir_all(own.parent().unwrap()).unwrap();
     assert!(programs(&toy).1 == linked);
 }
@@ -188,13 +203,7 @@ fn a_compiler_of_another_version_makes_another_build() {
             fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
         }
         let suite = checkout.folder.path().join("suite.toml");
-        let text = format!(
-            "schema = 1\nname = \"t\"\nfamily = \"t\"\ndescription = \"\"\nrounds = 1\n\
-             measure_seconds = 0.1\nwarmup_seconds = 0.0\nimplementations = [{{ {TOY} }}]\n\
-             {}",
-            scenario(1)
-        );
-        fs::write(&suite, text).unwrap();
+        fs::write(&suite, suite_of(&format!("{{ {TOY} }}"), &scenario(1))).unwrap();
         let path = format!("{}:{}", folder.display(), std::env::var("PATH").unwrap());
         let output = std::process::Command::new(env!("CARGO_BIN_EXE_tlsbench"))
             .args(["list", "--suite"])
@@ -207,17 +216,17 @@ fn a_compiler_of_another_version_makes_another_build() {
     };
     let places = Path::new("build/matrix");
     let here = checkout.folder.path().join(places);
-    Matrix::new(&checkout.folder.path().join("bench"), &here)
+    Matrix::new(&checkout.folder.path().join("bench"), &here, 1)
         .unwrap()
-        .build(&asked(TOY), |_| ())
+        .build(&build(TOY), |_| ())
         .unwrap();
     assert!(state("1.0").contains("toy-1.0.0: not built yet"));
     // With the host's own compilers it is already built.
     fs::remove_dir_all(checkout.folder.path().join("bin")).unwrap();
     assert!(
-        Matrix::new(&checkout.folder.path().join("bench"), &here)
+        Matrix::new(&checkout.folder.path().join("bench"), &here, 1)
             .unwrap()
-            .is_built(&asked(TOY))
+            .is_built(&build(TOY))
             .unwrap()
     );
 }
@@ -226,7 +235,7 @@ fn a_compiler_of_another_version_makes_another_build() {
 fn a_build_that_fails_names_its_command_and_its_log() {
     let checkout = Checkout::new();
     checkout.write("toy/src/lib.rs", "this is no Rust");
-    let error = format!("{:#}", checkout.build(&asked(TOY)).unwrap_err());
+    let error = format!("{:#}", checkout.build(&build(TOY)).unwrap_err());
     assert!(
         error.contains("`cargo build` of") && error.contains("failed: error"),
         "{error}"
@@ -234,7 +243,7 @@ fn a_build_that_fails_names_its_command_and_its_log() {
     let (_, log) = error.split_once("log: ").unwrap();
     assert!(fs::read_to_string(log).unwrap().contains("this is no Rust"));
     let error = checkout
-        .build(&asked("library = \"none\", version = \"1.0.0\""))
+        .build(&build("library = \"none\", version = \"1.0.0\""))
         .unwrap_err();
     assert!(
         error
@@ -272,7 +281,7 @@ fn packages_that_are_not_recorded_are_never_built() {
     publish(&checkout, "1.0.0");
     let with_extra = ADAPTER.replace("toy = {", "extra = \"1.0\"\ntoy = {");
     checkout.write("libraries/toy/Cargo.toml", &with_extra);
-    let toy = asked(TOY);
+    let toy = build(TOY);
     let matrix = checkout.matrix();
     let refused = |result: anyhow::Result<()>, version: &str| {
         let error = format!("{:#}", result.unwrap_err());
@@ -319,7 +328,7 @@ fn packages_that_are_not_recorded_are_never_built() {
     let installing = ADAPTER.replace("package = \"toy\"", prefix);
     checkout.write("libraries/toy/Cargo.toml", &installing);
     checkout.write("libraries/toy/prefix.rs", "fn main() {}");
-    let installed = asked("library = \"toy\", version = \"1.1.0\"");
+    let installed = build("library = \"toy\", version = \"1.1.0\"");
     let before = compiled();
     refused(checkout.build(&installed).map(drop), "1.1.0");
     refused(matrix.test(&installed, |_| ()), "1.1.0");
@@ -328,14 +337,16 @@ fn packages_that_are_not_recorded_are_never_built() {
         before,
         "something was compiled before it was refused"
     );
-    let places = checkout.folder.path().join("cache/prefixes");
-    let places = fs::read_dir(places).unwrap().flatten();
-    // Only unfinished folders, which have an extension, are beside the lock.
-    let finished = places
-        .map(|it| it.path())
-        .filter(|it| !it.ends_with("lock") && it.extension().is_none())
-        .count();
-    assert_eq!(finished, 0, "a library was installed");
+    let prefixes = fs::read_dir(checkout.folder.path().join("cache/prefixes")).unwrap();
+    let prefixes = prefixes.map(|it| it.unwrap().path());
+    let prefixes: Vec<_> = prefixes.filter(|it| !it.ends_with("lock")).collect();
+    let [unfinished] = &prefixes[..] else {
+        panic!("a library was installed: {prefixes:?}");
+    };
+    assert_eq!(unfinished.extension().unwrap(), "building");
+    // One that is installed is not used either.
+    fs::rename(unfinished, unfinished.with_extension("")).unwrap();
+    refused(checkout.build(&installed).map(drop), "1.1.0");
 }
 
 /// The first line of what a compiler says about its version, without its name.
@@ -365,9 +376,7 @@ fn order_of_toys(bench: &Bench, checkout: &Checkout, implementations: &str) -> O
     );
     checkout.write("libraries/toy/src/main.rs", &main);
     bench.suite(1, 0.001, &["one"]);
-    let text = fs::read_to_string(bench.path("suite.toml")).unwrap();
-    let text = text.replace("\"fake-a\", \"fake-b\"", implementations);
-    fs::write(bench.path("suite.toml"), text).unwrap();
+    bench.edit("\"fake-a\", \"fake-b\"", implementations);
     let mut order = bench.order();
     order.places.bench = checkout.folder.path().join("bench");
     order.places.cache = checkout.folder.path().join("cache");
@@ -431,16 +440,9 @@ fn real_places(bench: &Bench) -> Places {
 fn an_old_version_is_built_measured_and_recorded_as_found() {
     let bench = Bench::new();
     let failing = "{ library = \"rustls\", version = \"0.22.99\", provider = \"ring\" }";
-    let suite = format!(
-        "schema = 1\nname = \"test\"\nfamily = \"test\"\ndescription = \"\"\nrounds = 1\n\
-         measure_seconds = 0.02\nwarmup_seconds = 0.01\nimplementations = [\n\
-         {{ library = \"rustls\", version = \"0.22.4\", provider = \"ring\" }}, {failing}, \
-         \"fake-a\"]\n\
-         [[scenarios]]\noperation = \"handshake\"\nprotocol = \"1.3\"\n\
-         cipher_suite = \"TLS_AES_256_GCM_SHA384\"\nkey_exchange = \"X25519\"\n\
-         certificate = \"ecdsa-p256\"\nauthentication = \"server\"\nresumption = \"ticket\"\n\
-         threads = 1\n"
-    );
+    let built = failing.replace("0.22.99", "0.22.4");
+    let resumed = scenario(1).replace("\"none\"", "\"ticket\"");
+    let suite = suite_of(&format!("{built}, {failing}, \"fake-a\""), &resumed);
     fs::write(bench.path("suite.toml"), suite).unwrap();
     let mut order = bench.order();
     order.places = real_places(&bench);
@@ -467,10 +469,10 @@ fn an_old_version_is_built_measured_and_recorded_as_found() {
     failed_build_is_named(&run, "rustls-0.22.99-ring", above);
 
     // The program differs from this request and is rejected.
-    let same = asked("library = \"rustls\", version = \"0.22.4\", provider = \"ring\"");
-    let matrix = Matrix::new(&order.places.bench, &order.places.cache).unwrap();
+    let same = build("library = \"rustls\", version = \"0.22.4\", provider = \"ring\"");
+    let matrix = Matrix::new(&order.places.bench, &order.places.cache, 1).unwrap();
     let built = matrix.build(&same, |_| ()).unwrap();
-    let other = asked(
+    let other = build(
         "library = \"rustls\", version = \"0.22.3\", provider = \"aws-lc-rs\", \
          allocator = \"jemalloc\", flags = \"-O1\"",
     );
@@ -531,14 +533,11 @@ fn checkout_of_rustls(folder: &Path) {
 fn a_checkout_whose_providers_are_packages_of_their_own_is_built_and_measured() {
     let bench = Bench::new();
     checkout_of_rustls(&bench.path("rustls"));
-    let text = format!(
-        "schema = 1\nname = \"test\"\nfamily = \"test\"\ndescription = \"\"\nrounds = 1\n\
-         measure_seconds = 0.02\nwarmup_seconds = 0.01\nimplementations = [\n\
-         {{ library = \"rustls\", source = \"{}\", provider = \"ring\" }}]\n{}",
-        bench.path("rustls").display(),
-        scenario(1)
-    );
-    fs::write(bench.path("suite.toml"), text).unwrap();
+    let tree = bench.path("rustls");
+    let tree = tree.display();
+    let build = format!("{{ library = \"rustls\", source = \"{tree}\", provider = \"ring\" }}");
+    let suite = suite_of(&build, &scenario(1));
+    fs::write(bench.path("suite.toml"), suite).unwrap();
     let mut order = bench.order();
     order.places = real_places(&bench);
     tlsbench::run::run(&order, &silent_host(&bench)).unwrap();

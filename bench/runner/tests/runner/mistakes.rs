@@ -7,8 +7,9 @@ use std::process::{Command, Output};
 use std::time::Duration;
 
 use tls_harness::record::Record;
+use tlsbench::files::sha256;
 
-use crate::common::{Bench, check_finished, scenario};
+use crate::common::{Bench, check_finished, header, read_records, read_run, scenario};
 
 const NO_TIME: f64 = 0.001;
 
@@ -75,125 +76,104 @@ fn processor_time_is_read_from_the_output_of_times() {
     );
 }
 
+fn errors(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+fn printed(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
 fn expect(message: &str, parts: &[&str]) {
     for part in parts {
         assert!(message.contains(part), "no \"{part}\" in: {message}");
     }
 }
 
-const HEADER: &str = "schema = 1\nname = \"t\"\nfamily = \"t\"\ndescription = \"\"\nrounds = 1\n\
-                      measure_seconds = 0.001\nwarmup_seconds = 0.0\n";
-
-/// Mistakes in a suite: the replaced text, its replacement, the line number and the message.
 #[test]
 fn list_and_run_reject_invalid_suites_and_name_the_line() {
     let bench = checkout();
-    let good = format!("{HEADER}implementations = [\"fake-a\"]\n{}", scenario(1));
-    let transfer = |more: &str| {
-        let text = good.replace("\"handshake\"", "\"transfer\"");
-        format!("{text}size = 65536\n{more}\n")
-    };
+    let good = format!(
+        "{}implementations = [\"fake-a\"]\n{}",
+        header(1, NO_TIME),
+        scenario(1)
+    );
     let with = |old: &str, new: &str| {
         assert!(good.contains(old), "{old}");
         good.replacen(old, new, 1)
     };
     let builds = |all: &str| with("\"fake-a\"", all);
-    for (text, line, expected) in [
-        (
-            with("resumption = \"none\"\n", ""),
-            9,
-            "resumption: missing in a handshake: expected \"none\", \"session-id\", \"ticket\"",
-        ),
-        (
-            with("threads = 1\n", ""),
-            9,
-            "threads: missing in a handshake: expected a number such as 1",
-        ),
-        (
-            with("protocol = \"1.3\"", "protocol = \"1.2\""),
-            12,
-            "which TLS 1.2 lacks, expected \"TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256\"",
-        ),
-        (
-            transfer("record_size = [100, 20000]"),
-            19,
-            "record_size: found 100, expected 512 to 16384 bytes",
-        ),
-        (
-            transfer("in_flight = 1000"),
-            19,
-            "expected a multiple of size = 65536",
-        ),
-        (
-            with("\"rsa-2048\"", "\"rsa-2084\""),
-            14,
-            "did you mean `rsa-2048`?",
-        ),
-        (
-            with("resumption =", "resumtion ="),
-            16,
-            "did you mean `resumption`?",
-        ),
-        (with("rounds = 1", "round = 1"), 5, "did you mean `rounds`?"),
-        (with("rounds = 1", "rounds = 0"), 5, "expected at least 1"),
-        (
-            with("name = \"t\"", "name = \"t"),
-            2,
-            "invalid basic string",
-        ),
-        (
-            builds("\"tls-opensl\""),
-            8,
-            "found the program \"tls-opensl\", expected one of",
-        ),
-        (
-            builds(
-                "{ library = \"rustls\", version = \"0.23.46\", provider = \"ring\", cpu_mask = [\"aes\"] }",
-            ),
-            8,
-            "found cpu_mask with the provider ring, which ignores OPENSSL_ia32cap",
-        ),
-        (
-            builds("{ library = \"opensl\", version = \"300.6.1+3.6.3\" }"),
-            8,
-            "did you mean \"openssl\"?",
-        ),
-        (
-            builds("{ library = \"rustls\", version = \"0.23\", provider = \"ring\" }"),
-            8,
-            "expected three numbers",
-        ),
-        (
-            builds("{ library = \"openssl\" }"),
-            8,
-            "with neither version nor source",
-        ),
-        (
-            builds(
-                "{ library = \"openssl\", version = \"300.6.0+3.6.3\" },\n\
-                 { library = \"openssl\", version = \"300.6.1+3.6.3\" }",
-            ),
-            9,
-            "found openssl-3.6.3, which has the id of openssl-3.6.3",
-        ),
-        (
-            good.clone() + &scenario(1),
-            18,
-            "a second time, expected each scenario once",
-        ),
-    ] {
-        fs::write(bench.path("suite.toml"), &text).unwrap();
+    let transfer = |more: &str| with("\"handshake\"", "\"transfer\"") + "size = 65536\n" + more;
+    let rejected = |text: &str, line: u32, expected: &str| {
+        fs::write(bench.path("suite.toml"), text).unwrap();
         for command in ["list", "run"] {
             let message = refused(&bench, "", &[command, "--suite", "suite.toml"]);
             expect(&message, &[&format!("suite.toml:{line}: "), expected]);
         }
         assert!(!bench.path("data").exists(), "the run must not start");
-    }
-    let near = refused(&bench, "", &["list", "--suite", "suite.toml"]);
-    assert!(!near.is_empty());
-    fs::write(bench.path("suite.toml"), builds("\"tls-opensl\"")).unwrap();
-    let message = refused(&bench, "", &["list", "--suite", "suite.toml"]);
-    expect(&message, &["did you mean \"tls-openssl\"?"]);
+    };
+    let expected =
+        "resumption: missing in a handshake: expected \"none\", \"session-id\", \"ticket\"";
+    rejected(&with("resumption = \"none\"\n", ""), 9, expected);
+    let expected = "threads: missing in a handshake: expected a number such as 1";
+    rejected(&with("threads = 1\n", ""), 9, expected);
+    let expected = "which TLS 1.2 lacks, expected \"TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256\"";
+    rejected(&with("\"1.3\"", "\"1.2\""), 12, expected);
+    let expected = "record_size: found 100, expected 512 to 16384 bytes";
+    rejected(&transfer("record_size = [100, 20000]"), 19, expected);
+    let expected = "expected a multiple of size = 65536";
+    rejected(&transfer("in_flight = 1000"), 19, expected);
+    rejected(
+        &with("rsa-2048", "rsa-2084"),
+        14,
+        "did you mean `rsa-2048`?",
+    );
+    rejected(
+        &with("resumption =", "resumtion ="),
+        16,
+        "did you mean `resumption`?",
+    );
+    rejected(
+        &with("rounds = 1", "round = 1"),
+        5,
+        "did you mean `rounds`?",
+    );
+    rejected(&with("rounds = 1", "rounds = 0"), 5, "expected at least 1");
+    rejected(
+        &with("name = \"test\"", "name = \"test"),
+        2,
+        "invalid basic string",
+    );
+    let twice = good.clone() + &scenario(1);
+    rejected(&twice, 18, "a second time, expected each scenario once");
+
+    let expected = "found the program \"tls-opensl\", expected one of";
+    rejected(&builds("\"tls-opensl\""), 8, expected);
+    rejected(&builds("\"tls-opensl\""), 8, "did you mean `tls-openssl`?");
+    let names = |count| builds(&vec!["\"none\""; count].join(", "));
+    rejected(
+        &names(101),
+        8,
+        "found 101 implementations, expected at most 100",
+    );
+    rejected(&names(100), 8, "found the program \"none\"");
+    let build = |more: &str| format!("{{ library = \"openssl\"{more} }}");
+    rejected(&builds(&build("")), 8, "with neither version nor source");
+    let wrong = build(", version = \"300.6.1+3.6.3\"").replace("openssl", "opensl");
+    rejected(&builds(&wrong), 8, "did you mean `openssl`?");
+    let versions =
+        ["300.6.0+3.6.3", "300.6.1+3.6.3"].map(|it| build(&format!(", version = \"{it}\"")));
+    let expected = "found openssl-3.6.3, which has the id of openssl-3.6.3";
+    rejected(&builds(&versions.join(",\n")), 9, expected);
+    let rustls = |version: &str, more: &str| {
+        builds(&format!(
+            "{{ library = \"rustls\", version = \"{version}\", provider = \"ring\"{more} }}"
+        ))
+    };
+    rejected(&rustls("0.23", ""), 8, "expected three numbers");
+    let expected = "found cpu_mask with the provider ring, which ignores OPENSSL_ia32cap";
+    rejected(&rustls("0.23.46", ", cpu_mask = [\"aes\"]"), 8, expected);
+
     fs::write(bench.path("suite.toml"), good).unwrap();
     let output = tlsbench(&bench, "", &["list", "--suite", "suite.toml"]);
     assert!(output.status.success());
@@ -202,46 +182,39 @@ fn list_and_run_reject_invalid_suites_and_name_the_line() {
 #[test]
 fn the_error_for_a_tree_one_level_too_deep_names_the_right_folder() {
     let bench = checkout();
-    for (library, holds, inner) in [
-        ("rustls", "rustls/Cargo.toml", "rustls"),
-        ("openssl", "include/openssl/ssl.h", "include"),
+    for (library, holds, inner, more) in [
+        (
+            "rustls",
+            "rustls/Cargo.toml",
+            "rustls",
+            ", provider = \"ring\"",
+        ),
+        ("openssl", "include/openssl/ssl.h", "include", ""),
     ] {
         let tree = bench.path(&format!("tree-{library}"));
         let file = tree.join(holds);
         fs::create_dir_all(file.parent().unwrap()).unwrap();
         fs::write(file, "").unwrap();
-        let source = |at: &Path| {
-            let provider = if library == "rustls" {
-                ", provider = \"ring\""
-            } else {
-                ""
-            };
-            let build = format!(
-                "implementations = [{{ library = \"{library}\", source = \"{}\"{provider} }}]\n",
-                at.display()
+        let message = |source: &Path| {
+            let source = source.display();
+            let build = format!("{{ library = \"{library}\", source = \"{source}\"{more} }}");
+            let text = format!(
+                "{}implementations = [{build}]\n{}",
+                header(1, NO_TIME),
+                scenario(1)
             );
-            fs::write(
-                bench.path("suite.toml"),
-                format!("{HEADER}{build}{}", scenario(1)),
-            )
-            .unwrap();
+            fs::write(bench.path("suite.toml"), text).unwrap();
+            refused(&bench, "", &["run", "--suite", "suite.toml"])
         };
-        source(&tree.join(inner));
-        let message = refused(&bench, "", &["run", "--suite", "suite.toml"]);
-        let right = format!(
-            "expected source = \"{}\"",
-            tree.canonicalize().unwrap().display()
-        );
+        let right = tree.canonicalize().unwrap();
+        let right = format!("expected source = \"{}\"", right.display());
+        let holds = format!("found no {holds}");
         expect(
-            &message,
-            &["suite.toml:8: ", &format!("found no {holds}"), &right],
+            &message(&tree.join(inner)),
+            &["suite.toml:8: ", &holds, &right],
         );
-        source(&bench.path("no-such-tree"));
-        let message = refused(&bench, "", &["list", "--suite", "suite.toml"]);
-        expect(
-            &message,
-            &["suite.toml:8: ", "no-such-tree", "No such file"],
-        );
+        let absent = message(&bench.path("no-such-tree"));
+        expect(&absent, &["suite.toml:8: ", "no-such-tree", "No such file"]);
     }
 }
 
@@ -252,7 +225,7 @@ fn the_error_for_a_missing_suite_lists_the_existing_ones() {
         let message = refused(&bench, "", &[command, "--suite", "qick"]);
         expect(
             &message,
-            &["--suite qick", "quick, ", "did you mean quick?"],
+            &["--suite qick", "quick, ", "did you mean `quick`?"],
         );
     }
 }
@@ -311,101 +284,75 @@ fn a_suite_is_found_from_any_folder_by_path_or_name() {
     }
 }
 
-/// Other options than `--rounds 1` are rejected for a folder with a complete run.
 #[test]
 fn a_complete_run_is_rejected_for_another_command() {
     let bench = Bench::new();
     bench.suite(1, NO_TIME, &["one"]);
-    let run = [
-        "run",
-        "--suite",
-        "suite.toml",
-        "--out",
-        "run",
-        "--host",
-        "test",
-    ];
+    let run = "run --suite suite.toml --out run --host test";
+    let run: Vec<_> = run.split(' ').collect();
     assert!(tlsbench(&bench, "", &run).status.success());
     let before = fs::read(bench.path("run/run.toml")).unwrap();
     let again = tlsbench(&bench, "", &run);
     assert!(again.status.success());
-    expect(
-        &String::from_utf8_lossy(&again.stderr),
-        &["is complete: nothing to do"],
-    );
-
+    expect(&errors(&again), &["is complete: nothing to do"]);
     let other = |more: &[&str], expected: &str| {
         let message = refused(&bench, "", &[&run[..], more].concat());
-        expect(
-            &message,
-            &["run.toml: the run is complete", expected, "another --out"],
-        );
+        let complete = "run.toml: the run is complete";
+        expect(&message, &[complete, expected, "another --out"]);
     };
     other(&["--rounds", "2"], "it was begun by `tlsbench run");
     other(&["--sessions", "2"], "it was begun by `tlsbench run");
-    let suite = fs::read_to_string(bench.path("suite.toml")).unwrap();
-    fs::write(bench.path("suite.toml"), format!("{suite}# other\n")).unwrap();
-    other(&[], "the suite was changed");
-    fs::write(
-        bench.path("suite.toml"),
-        suite.replace("\"test\"", "\"other\""),
-    )
-    .unwrap();
-    other(&[], "its suite is test");
-    fs::write(bench.path("suite.toml"), suite).unwrap();
-    let program = fs::read(bench.path("fake-a")).unwrap();
-    fs::write(bench.path("fake-a"), [&program[..], b"\0"].concat()).unwrap();
-    other(&[], "programs were changed");
-    fs::write(bench.path("fake-a"), program).unwrap();
-    let text = fs::read_to_string(bench.path("run/run.toml")).unwrap();
-    let cpu = text
-        .lines()
-        .find(|line| line.starts_with("cpu = "))
-        .unwrap();
-    let moved = text.replace(cpu, "cpu = \"another\"");
-    fs::write(bench.path("run/run.toml"), moved).unwrap();
-    other(&[], "host: cpu was \"another\"");
-    fs::write(bench.path("run/run.toml"), &before).unwrap();
+    let changed = |file: &str, change: &dyn Fn(Vec<u8>) -> Vec<u8>, expected: &str| {
+        let content = fs::read(bench.path(file)).unwrap();
+        fs::write(bench.path(file), change(content.clone())).unwrap();
+        other(&[], expected);
+        fs::write(bench.path(file), content).unwrap();
+    };
+    let more = |content: Vec<u8>| [&content[..], b"# other\n"].concat();
+    changed("suite.toml", &more, "the suite was changed");
+    changed("fake-a", &more, "programs were changed");
+    let replaced = |content: Vec<u8>, from: &str, to: &str| {
+        String::from_utf8(content).unwrap().replace(from, to).into()
+    };
+    let renamed = |content| replaced(content, "\"test\"", "\"other\"");
+    changed("suite.toml", &renamed, "its suite is test");
+    let moved = |content| replaced(content, "\ncpu = \"", "\ncpu = \"another ");
+    changed("run/run.toml", &moved, "host: cpu was \"another ");
     assert!(tlsbench(&bench, "", &run).status.success());
     assert_eq!(fs::read(bench.path("run/run.toml")).unwrap(), before);
 }
 
 #[test]
-fn a_second_run_of_a_day_has_its_own_folder() {
+fn the_folder_of_a_run_is_named_after_date_suite_and_number() {
     let bench = Bench::new();
     bench.suite(1, NO_TIME, &["one"]);
-    let run = |expected: &str| {
-        let output = tlsbench(&bench, "", &["run", "--suite", "suite.toml"]);
-        let printed = String::from_utf8(output.stdout).unwrap();
+    for number in ["", "-2", "-3"] {
+        let output = tlsbench(
+            &bench,
+            "",
+            &["run", "--suite", "suite.toml", "--rounds", "2"],
+        );
+        let printed = printed(&output);
         let folder = Path::new(printed.lines().last().unwrap()).parent().unwrap();
-        assert!(folder.to_str().unwrap().ends_with(expected), "{printed}");
-        check_finished(&bench.path(folder.to_str().unwrap()), 1, 2, 1);
-    };
-    run("-suite");
-    run("-suite-2");
-    run("-suite-3");
+        let run = read_run(&bench.path(folder.to_str().unwrap()));
+        let expected = format!("data/runs/{}-suite{number}", run.date);
+        assert_eq!(folder, Path::new(&expected));
+        let command = format!("tlsbench run --suite suite.toml --out {expected} --rounds 2");
+        assert_eq!(run.tool.commands, [command]);
+        check_finished(&bench.path(&expected), 1, 2, 2);
+    }
 }
 
 #[test]
 fn a_selected_part_of_a_suite_has_its_own_name() {
     let bench = Bench::new();
     bench.suite(1, NO_TIME, &["one", "two", "three"]);
-    let part = ["--only", "full/1.3/*-2-threads", "--library", "fake-b"];
-    let run = [
-        "run",
-        "--suite",
-        "suite.toml",
-        "--out",
-        "run",
-        "--rounds",
-        "2",
-    ];
-    let output = tlsbench(&bench, "", &[&run[..], &part].concat());
-    let text = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{text}");
+    let run =
+        "run --suite suite.toml --out run --rounds 2 --only full/1.3/*-2-threads --library fake-b";
+    let output = tlsbench(&bench, "", &run.split(' ').collect::<Vec<_>>());
+    assert!(output.status.success(), "{}", errors(&output));
     check_finished(&bench.path("run"), 1, 1, 2);
-    let records = crate::common::read_records(&bench.path("run"));
-    for record in records {
+    for record in read_records(&bench.path("run")) {
         if let Record::Measurement(it) = record {
             assert_eq!(
                 it.scenario.threads,
@@ -414,67 +361,73 @@ fn a_selected_part_of_a_suite_has_its_own_name() {
             );
         }
     }
-    let run = crate::common::read_run(&bench.path("run"));
+    let run = read_run(&bench.path("run"));
     assert_eq!(run.implementations[0].id, "fake-b-1.0");
     let suite = run.suite.unwrap();
     assert_eq!((&*suite.name, &*suite.family), ("test-part", "test-part"));
-    let command = &run.tool.commands[0];
-    assert!(
-        command.contains("--only 'full/1.3/*-2-threads' --library 'fake-b'"),
-        "{command}"
-    );
+    let whole = sha256(fs::read(bench.path("suite.toml")).unwrap());
+    assert_ne!(suite.sha256, Some(whole));
+    let part = "--only 'full/1.3/*-2-threads' --library 'fake-b'";
+    expect(&run.tool.commands[0], &[part]);
 }
 
 #[test]
 fn the_error_for_a_selection_without_match_lists_the_possible_values() {
     let bench = checkout();
     let message = refused(&bench, "", &["run", "--only", "full/1.4/*"]);
-    expect(
-        &message,
-        &[
-            "--only 'full/1.4/*'",
-            "expected a pattern of: ",
-            "full/1.3/rsa-2048-x25519mlkem768",
-        ],
-    );
+    let values = [
+        "expected a pattern of: ",
+        "full/1.3/rsa-2048-x25519mlkem768",
+    ];
+    expect(&message, &["--only 'full/1.4/*'", values[0], values[1]]);
     let message = refused(&bench, "", &["list", "--library", "gnutsl"]);
     expect(
         &message,
-        &["--library gnutsl", "openssl", "did you mean gnutls?"],
+        &["--library gnutsl", "openssl", "did you mean `gnutls`?"],
     );
 }
 
 #[test]
 fn selecting_a_library_outside_the_suite_measures_its_programs() {
     let bench = checkout();
-    let output = tlsbench(&bench, "", &["list", "--library", "gnutls"]);
-    let text = String::from_utf8_lossy(&output.stdout);
-    expect(&text, &["tls-gnutls: not built yet: make more-libraries"]);
-    assert!(!text.contains("tls-openssl"), "{text}");
-    let output = tlsbench(&bench, "", &["list", "--library", "tls-rustls-ring"]);
-    let text = String::from_utf8_lossy(&output.stdout);
-    expect(&text, &["tls-rustls-ring: "]);
-    assert!(!text.contains("tls-rustls-aws-lc-rs"), "{text}");
+    for (library, expected, not) in [
+        (
+            "gnutls",
+            "tls-gnutls: not built yet: make more-libraries",
+            "tls-openssl",
+        ),
+        (
+            "tls-rustls-ring",
+            "tls-rustls-ring: ",
+            "tls-rustls-aws-lc-rs",
+        ),
+    ] {
+        let text = printed(&tlsbench(&bench, "", &["list", "--library", library]));
+        expect(&text, &[expected]);
+        assert!(!text.contains(not), "{text}");
+    }
 }
 
 #[test]
 fn a_local_tree_is_measured_beside_each_build_of_its_library() {
     let bench = checkout();
     let build = "library = \"rustls\", version = \"0.23.46\", provider = \"ring\"";
-    let suite = format!("{HEADER}implementations = [{{ {build} }}]\n{}", scenario(1));
+    let suite = format!(
+        "{}implementations = [{{ {build} }}]\n{}",
+        header(1, NO_TIME),
+        scenario(1)
+    );
     fs::write(bench.path("suite.toml"), suite).unwrap();
     fs::create_dir_all(bench.path("docs/fork/rustls")).unwrap();
     let manifest = "package.version = \"0.23.99\"";
     fs::write(bench.path("docs/fork/rustls/Cargo.toml"), manifest).unwrap();
-    let list = ["list", "--suite", "../suite.toml", "--source"];
-    let output = tlsbench(&bench, "docs", &[&list[..], &["rustls=fork"]].concat());
-    let text = String::from_utf8_lossy(&output.stdout);
-    let error = String::from_utf8_lossy(&output.stderr);
+    let list = |source| ["list", "--suite", "../suite.toml", "--source", source];
+    let text = printed(&tlsbench(&bench, "docs", &list("rustls=fork")));
     expect(
         &text,
         &["rustls-0.23.46-ring: not", "rustls-ring-local: not"],
     );
-    assert!(text.starts_with("t-part (family t-part)"), "{text}{error}");
+    assert!(text.starts_with("test-part (family test-part)"), "{text}");
     for (source, expected) in [
         (
             "rustls",
@@ -489,8 +442,7 @@ fn a_local_tree_is_measured_beside_each_build_of_its_library() {
             "found no rustls/Cargo.toml in it, expected source = ",
         ),
     ] {
-        let message = refused(&bench, "docs", &[&list[..], &[source]].concat());
-        expect(&message, &[expected]);
+        expect(&refused(&bench, "docs", &list(source)), &[expected]);
     }
 }
 
@@ -614,7 +566,7 @@ fn a_run_is_packed_from_any_folder_by_id_folder_or_file() {
     let message = refused(&bench, "docs", &["pack", "todya"]);
     expect(
         &message,
-        &["todya: found no such run", "did you mean today?"],
+        &["todya: found no such run", "did you mean `today`?"],
     );
     // A run that was stopped has only its plan.
     let [finished, partial] =

@@ -1,18 +1,19 @@
 //! Schedule, failures, time-outs and resumption.
 
 use std::fs;
-use std::path::Path;
-use std::process::Command;
 
 use serde_json::Value;
 use tls_harness::record::{Cause, Record, Status};
+use tlsbench::files::sha256;
 use tlsbench::host::root::Root;
+use tlsbench::manifest::Run;
 use tlsbench::medians;
 use tlsbench::pack::pack;
+use tlsbench::plan::Order;
 use tlsbench::run::run;
 use tlsbench::schedule::order;
 
-use crate::common::{Bench, check_finished, read_records, read_run, silent_host};
+use crate::common::{Bench, check_finished, read_records, read_run, silent_host, stop_in};
 
 const NO_TIME: f64 = 0.001;
 
@@ -97,77 +98,57 @@ fn plain(value: &toml::Value) -> Value {
     }
 }
 
-pub fn sha256(bytes: &[u8]) -> String {
-    use sha2::Digest as _;
-    tlsbench::suite::hex(&sha2::Sha256::digest(bytes))
-}
-
 #[test]
 fn a_failed_block_is_recorded_with_its_reason_and_the_rest_is_measured() {
+    const NAME: &str = "TLS 1.3 full handshake, RSA-2048, X25519";
     let bench = Bench::new();
-    for (variant, reason) in [
-        (
-            "crash",
-            "exit status 1: Error: the server's certificate was not verified",
-        ),
-        ("abort", "killed by signal 6"),
+    let line = |text: &str| format!("output, line 1: {text}");
+    let other = format!("measured {NAME}, 99 threads, client, expected");
+    let rejected = "exit status 1: Error: the server's certificate was not verified".to_owned();
+    for (way, reason) in [
+        ("crash", rejected),
+        ("abort", "killed by signal 6".to_owned()),
         (
             "crash-at-the-end",
-            "exit status 1: Error: after the last record",
+            "exit status 1: Error: after the last record".to_owned(),
         ),
-        ("truncated", "output: expected complete lines"),
-        (
-            "negative",
-            "output, line 1: -1, expected a finite number not below 0",
-        ),
-        (
-            "another-scenario",
-            "output, line 1: measured TLS 1.3 full handshake, RSA-2048, X25519, 99 threads, client, expected",
-        ),
-        (
-            "without-side",
-            "output, line 1: measured TLS 1.3 full handshake, RSA-2048, X25519, expected",
-        ),
+        ("truncated", "output: expected complete lines".to_owned()),
+        ("negative", line("-1, expected a finite number not below 0")),
+        ("another-scenario", line(&other)),
+        ("without-side", line(&format!("measured {NAME}, expected"))),
         (
             "no-mark",
-            "output: expected one block mark, as the last line",
+            "output: expected one block mark, as the last line".to_owned(),
         ),
     ] {
-        bench.suite(1, NO_TIME, &[variant, "fine"]);
+        bench.suite(1, NO_TIME, &[way, "fine"]);
         let _ = fs::remove_dir_all(bench.path("run"));
         bench.run(&silent_host(&bench)).unwrap();
         check_finished(&bench.path("run"), 2, 2, 1);
         let records = read_records(&bench.path("run"));
         for (_, block, id, status, found) in marks(&records) {
             if block == 0 {
-                assert_eq!(status, Status::Failed, "{variant}");
-                assert!(found.contains(reason), "{variant}: {found}");
+                assert_eq!(status, Status::Failed, "{way}");
+                assert!(found.contains(&reason), "{way}: {found}");
             } else {
-                assert_eq!(status, Status::Measured, "{variant}, {id}");
+                assert_eq!(status, Status::Measured, "{way}, {id}");
             }
         }
         let measured = |record: &&Record| matches!(record, Record::Measurement(_));
-        assert_eq!(records.iter().filter(measured).count(), 4, "{variant}");
-        let warnings = read_run(&bench.path("run")).warnings;
-        let named = warnings
-            .iter()
-            .filter(|warning| warning.code == "failed-blocks");
-        assert_eq!(
-            named
-                .filter(|warning| warning.message.contains(reason))
-                .count(),
-            2
-        );
+        assert_eq!(records.iter().filter(measured).count(), 4, "{way}");
+        let warnings = read_run(&bench.path("run")).warnings.into_iter();
+        let named =
+            warnings.filter(|it| it.code == "failed-blocks" && it.message.contains(&reason));
+        assert_eq!(named.count(), 2, "{way}");
     }
 }
 
 #[test]
 fn a_primitive_is_measured_without_a_side() {
     let bench = Bench::new();
-    let suite = bench.suite(1, NO_TIME, &[]);
-    let text = fs::read_to_string(&suite).unwrap();
+    bench.suite(1, NO_TIME, &[]);
     let primitive = "[[scenarios]]\noperation = \"primitive\"\nvariant = \"rsa-2048-sign\"\n";
-    fs::write(&suite, text + primitive).unwrap();
+    bench.edit("\"fake-b\"]\n", &format!("\"fake-b\"]\n{primitive}"));
     bench.run(&silent_host(&bench)).unwrap();
     check_finished(&bench.path("run"), 1, 2, 1);
     let measured = read_records(&bench.path("run"));
@@ -201,9 +182,7 @@ fn an_unsupported_scenario_is_absent_with_its_reason() {
 fn a_hanging_program_is_killed_with_its_children_and_tried_three_times() {
     let bench = Bench::new();
     bench.suite(5, NO_TIME, &["hang-with-child"]);
-    let text = fs::read_to_string(bench.path("suite.toml")).unwrap();
-    let short = text.replace("timeout_seconds = 2.0", "timeout_seconds = 0.2");
-    fs::write(bench.path("suite.toml"), short).unwrap();
+    bench.edit("timeout_seconds = 2.0", "timeout_seconds = 0.2");
     bench.run(&silent_host(&bench)).unwrap();
     let reasons: Vec<_> = marks(&read_records(&bench.path("run")))
         .into_iter()
@@ -241,11 +220,8 @@ fn a_run_whose_journal_was_cut_at_any_moment_resumes() {
     bench.run(&silent_host(&bench)).unwrap();
     let folder = bench.path("run");
     let whole = fs::read(folder.join("raw/records.jsonl")).unwrap();
-    let plan = fs::read_to_string(folder.join("run.toml")).unwrap();
-    let plan = before_the_end(&plan);
     for cut in (0..whole.len()).step_by(whole.len() / 12) {
-        fs::remove_file(folder.join("run.toml")).unwrap();
-        fs::write(folder.join("run.partial.toml"), &plan).unwrap();
+        stop_in(&bench, 1, |_| {});
         fs::write(folder.join("raw/records.jsonl"), &whole[..cut]).unwrap();
         bench.run(&silent_host(&bench)).unwrap();
         check_finished(&folder, 2, 2, 2);
@@ -259,73 +235,46 @@ fn a_run_whose_journal_was_cut_at_any_moment_resumes() {
     }
 }
 
-/// The plan of a finished run, as in its `run.partial.toml`.
-fn before_the_end(text: &str) -> String {
-    let mut run: tlsbench::manifest::Run = toml::from_str(text).unwrap();
-    run.complete = false;
-    run.finished = None;
-    run.rounds = None;
-    run.sessions.clear();
-    run.files.clear();
-    run.warnings.clear();
-    toml::to_string(&run).unwrap()
-}
-
-/// Stops a run after writing its plan, like a kill in the first block.
+/// A run with its plan only, as after a kill in the first block.
 fn begun() -> Bench {
     let bench = Bench::new();
     bench.suite(1, NO_TIME, &["one"]);
     bench.run(&silent_host(&bench)).unwrap();
-    let folder = bench.path("run");
-    let plan = before_the_end(&fs::read_to_string(folder.join("run.toml")).unwrap());
-    fs::remove_file(folder.join("run.toml")).unwrap();
-    fs::write(folder.join("run.partial.toml"), plan).unwrap();
-    fs::write(folder.join("raw/records.jsonl"), "").unwrap();
+    stop_in(&bench, 1, |_| {});
     bench
 }
 
 #[test]
-fn a_run_resumes_only_with_the_same_suite() {
+fn a_run_resumes_only_with_the_same_suite_programs_host_and_command() {
     let bench = begun();
+    let silent = silent_host(&bench);
+    let refused = |order: &Order, root: &Root, expected: &str| {
+        let error = run(order, root).unwrap_err().to_string();
+        assert!(error.contains(expected), "{error}");
+    };
     bench.suite(1, NO_TIME, &["another"]);
-    let error = bench.run(&silent_host(&bench)).unwrap_err().to_string();
-    assert!(error.contains("the suite was changed"), "{error}");
-}
-
-#[test]
-fn a_run_resumes_only_with_the_same_binaries() {
-    let bench = begun();
-    let binary = bench.path("fake-a");
-    let mut bytes = fs::read(&binary).unwrap();
-    bytes.push(0);
-    fs::write(&binary, bytes).unwrap();
-    let error = bench.run(&silent_host(&bench)).unwrap_err().to_string();
-    assert!(error.contains("programs were changed"), "{error}");
-}
-
-#[test]
-fn a_run_resumes_only_on_the_same_host() {
-    let bench = begun();
+    refused(&bench.order(), &silent, "the suite was changed");
+    bench.suite(1, NO_TIME, &["one"]);
     let root = bench.path("other-root");
     fs::create_dir_all(root.join("proc")).unwrap();
     fs::write(root.join("proc/meminfo"), "MemTotal: 1024 kB\n").unwrap();
-    let error = bench.run(&Root::new(root)).unwrap_err().to_string();
-    assert!(
-        error.contains("host: memory_bytes was unknown, is 1048576"),
-        "{error}"
-    );
-}
-
-#[test]
-fn a_run_resumes_only_with_the_same_command() {
-    let bench = begun();
+    let expected = "host: memory_bytes was unknown, is 1048576";
+    refused(&bench.order(), &Root::new(root), expected);
     let mut order = bench.order();
     order.command += " --rounds 2";
-    let error = run(&order, &silent_host(&bench)).unwrap_err().to_string();
-    assert!(
-        error.contains("begun by `tlsbench run --suite suite.toml --out run`"),
-        "{error}"
-    );
+    let expected = "begun by `tlsbench run --suite suite.toml --out run`";
+    refused(&order, &silent, expected);
+    let partial = bench.path("run/run.partial.toml");
+    let plan = Run::read(&partial).unwrap();
+    let mut other = plan.clone();
+    other.tool.sha256 = Some("0".repeat(64));
+    other.write(&partial).unwrap();
+    let expected = "it was begun by another build of tlsbench;";
+    refused(&bench.order(), &silent, expected);
+    plan.write(&partial).unwrap();
+    let program = fs::read(bench.path("fake-a")).unwrap();
+    fs::write(bench.path("fake-a"), [&program[..], b"\0"].concat()).unwrap();
+    refused(&bench.order(), &silent, "programs were changed");
 }
 
 #[test]
@@ -339,55 +288,10 @@ fn records_without_a_plan_are_rejected() {
 }
 
 #[test]
-fn the_default_folder_of_a_run_is_named_after_date_and_suite() {
-    let bench = Bench::new();
-    bench.suite(1, NO_TIME, &["one"]);
-    let output = Command::new(bench.path("tlsbench"))
-        .args(["run", "--suite", "suite.toml", "--rounds", "2"])
-        .current_dir(bench.folder.path())
-        .output()
-        .unwrap();
-    let text = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{text}");
-    let printed = String::from_utf8(output.stdout).unwrap();
-    let folder = Path::new(printed.lines().last().unwrap()).parent().unwrap();
-    let run = read_run(&bench.path(folder.to_str().unwrap()));
-    let expected = format!("data/runs/{}-suite", run.date);
-    assert_eq!(folder, Path::new(&expected));
-    let command = format!("tlsbench run --suite suite.toml --out {expected} --rounds 2");
-    assert_eq!(run.tool.commands, [command]);
-    check_finished(&bench.path(&expected), 1, 2, 2);
-}
-
-#[test]
-fn a_finished_run_is_not_changed() {
-    let bench = Bench::new();
-    bench.suite(1, NO_TIME, &["one"]);
-    bench.run(&silent_host(&bench)).unwrap();
-    let before = fs::read(bench.path("run/run.toml")).unwrap();
-    bench.run(&silent_host(&bench)).unwrap();
-    assert_eq!(fs::read(bench.path("run/run.toml")).unwrap(), before);
-}
-
-#[test]
-fn an_error_names_the_line_of_an_unknown_program() {
-    let bench = Bench::new();
-    bench.suite(1, NO_TIME, &["one"]);
-    fs::remove_file(bench.path("fake-b")).unwrap();
-    let error = bench.run(&silent_host(&bench)).unwrap_err().to_string();
-    assert!(
-        error.contains("fake-b") && error.contains("suite.toml:9: found the program"),
-        "{error}"
-    );
-    assert!(!bench.path("run").exists(), "nothing is half-written");
-}
-
-#[test]
 fn a_program_that_is_listed_twice_is_two_implementations() {
     let bench = Bench::new();
-    let suite = bench.suite(1, NO_TIME, &["one"]);
-    let text = fs::read_to_string(&suite).unwrap();
-    fs::write(&suite, text.replace("\"fake-b\"", "\"fake-a\"")).unwrap();
+    bench.suite(1, NO_TIME, &["one"]);
+    bench.edit("\"fake-b\"", "\"fake-a\"");
     bench.run(&silent_host(&bench)).unwrap();
     check_finished(&bench.path("run"), 1, 2, 1);
     let run = read_run(&bench.path("run"));
@@ -403,7 +307,7 @@ fn rounds_are_measured_until_every_median_is_precise() {
     let measured = |percent: f64| {
         let _ = fs::remove_dir_all(bench.path("run"));
         let mut order = bench.order();
-        order.until_precise = Some(percent / 100.0);
+        order.options.until_precise = Some(percent / 100.0);
         run(&order, &silent_host(&bench)).unwrap();
         read_run(&bench.path("run"))
     };

@@ -6,56 +6,26 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use tls_harness::record::Record;
+use tlsbench::files::sha256;
 use tlsbench::host::root::Root;
-use tlsbench::manifest::{LayoutKind, Run, RunSession};
+use tlsbench::listing::expectation;
+use tlsbench::manifest::{LayoutKind, RunSession};
+use tlsbench::options::Options;
 use tlsbench::plan::Order;
 use tlsbench::run::run;
+use tlsbench::suite::SuiteFile;
 
-use crate::common::{Bench, check_finished, copy, read_records, read_run, silent_host};
+use crate::common::{
+    Bench, check_finished, copy, place, read_records, read_run, silent_host, stop_in,
+};
 
 const NO_TIME: f64 = 0.001;
 
 fn several(bench: &Bench, sessions: u32) -> Order {
-    Order {
+    bench.ordered(Options {
         sessions: Some(sessions),
-        ..bench.order()
-    }
-}
-
-/// Session and round of each record that has both, in file order.
-fn places(records: &[Record]) -> Vec<(u32, u32)> {
-    let place = |record: &Record| match record {
-        Record::Measurement(it) => (it.session, it.round),
-        Record::Block(it) => (it.session, it.round),
-        Record::Overhead(it) => (it.session, it.round),
-        Record::RoundState(it) => (it.session, it.round),
-    };
-    records.iter().map(place).collect()
-}
-
-/// Changes a finished run to the state after a kill in session `number`.
-fn stop_in(bench: &Bench, number: u32, change: impl Fn(&mut Run)) {
-    let folder = bench.path("run");
-    let mut run = read_run(&folder);
-    run.complete = false;
-    run.finished = None;
-    run.sessions.truncate(number as usize);
-    let last = run.sessions.last_mut().unwrap();
-    (last.finished, last.rounds) = (None, None);
-    change(&mut run);
-    run.write(&folder.join("run.partial.toml")).unwrap();
-    fs::remove_file(folder.join("run.toml")).unwrap();
-    let records = fs::read_to_string(folder.join("raw/records.jsonl")).unwrap();
-    let before = |line: &&str| {
-        let record: Record = serde_json::from_str(line).unwrap();
-        places(&[record])[0].0 < number
-    };
-    let kept: String = records
-        .lines()
-        .filter(before)
-        .map(|it| format!("{it}\n"))
-        .collect();
-    fs::write(folder.join("raw/records.jsonl"), kept).unwrap();
+        ..Options::default()
+    })
 }
 
 #[test]
@@ -64,9 +34,8 @@ fn round_numbers_continue_over_the_sessions() {
     bench.suite(2, NO_TIME, &["one", "two"]);
     run(&several(&bench, 3), &silent_host(&bench)).unwrap();
     check_finished(&bench.path("run"), 2, 2, 6);
-    let found: BTreeSet<_> = places(&read_records(&bench.path("run")))
-        .into_iter()
-        .collect();
+    let records = read_records(&bench.path("run"));
+    let found: BTreeSet<_> = records.iter().map(place).collect();
     let expected = [(1, 1), (1, 2), (2, 3), (2, 4), (3, 5), (3, 6)];
     assert_eq!(found, BTreeSet::from(expected));
     let sessions = read_run(&bench.path("run")).sessions;
@@ -100,17 +69,13 @@ fn a_run_of_one_session_records_it_and_its_records_do_not_name_it() {
 fn measuring_one_session_at_a_time_gives_the_same_run() {
     let bench = Bench::new();
     bench.suite(2, NO_TIME, &["one"]);
-    let order = Order {
-        one_session: true,
-        ..several(&bench, 3)
-    };
+    let mut order = several(&bench, 3);
+    order.options.one_session = true;
     for measured in 1..3 {
         let left = run(&order, &silent_host(&bench)).unwrap();
         assert!(left.ends_with("run.partial.toml"), "{left:?}");
-        let sessions: BTreeSet<_> = places(&read_records(&bench.path("run")))
-            .into_iter()
-            .map(|(session, _)| session)
-            .collect();
+        let records = read_records(&bench.path("run"));
+        let sessions: BTreeSet<_> = records.iter().map(|it| place(it).0).collect();
         assert_eq!(sessions, (1..=measured).collect());
     }
     let finished = run(&order, &silent_host(&bench)).unwrap();
@@ -121,17 +86,12 @@ fn measuring_one_session_at_a_time_gives_the_same_run() {
 #[test]
 fn a_suite_may_state_its_sessions() {
     let bench = Bench::new();
-    let suite = bench.suite(1, NO_TIME, &["one"]);
-    let text = fs::read_to_string(&suite).unwrap();
-    fs::write(&suite, format!("sessions = 2\n{text}")).unwrap();
+    bench.suite(1, NO_TIME, &["one"]);
+    bench.edit("rounds = 1", "rounds = 1\nsessions = 2");
     bench.run(&silent_host(&bench)).unwrap();
     check_finished(&bench.path("run"), 1, 2, 2);
-    let output = Command::new(bench.path("tlsbench"))
-        .args(["list", "--suite", "suite.toml"])
-        .current_dir(bench.folder.path())
-        .output()
-        .unwrap();
-    let text = String::from_utf8(output.stdout).unwrap();
+    let suite = SuiteFile::read(&bench.path("suite.toml"), None).unwrap();
+    let text = expectation(&suite.suite);
     assert!(text.contains("2 sessions, each as above"), "{text}");
 }
 
@@ -199,10 +159,8 @@ fn kills_lose_no_session(most: u64) {
 fn sessions_are_the_requested_time_apart() {
     let bench = Bench::new();
     bench.suite(1, NO_TIME, &["one"]);
-    let order = Order {
-        apart: Duration::from_secs(2),
-        ..several(&bench, 2)
-    };
+    let mut order = several(&bench, 2);
+    order.options.apart = Some(Duration::from_secs(2));
     let start = Instant::now();
     run(&order, &silent_host(&bench)).unwrap();
     assert!(
@@ -224,6 +182,15 @@ fn host(bench: &Bench, kernel: &str, files: &[(&str, &str)]) -> Root {
 
 const MACHINE: &str = "etc/machine-id";
 
+/// Stops a run of two sessions before the second one.
+fn one_of_two(bench: &Bench) {
+    stop_in(bench, 2, |run| {
+        run.sessions.truncate(1);
+        let first = &mut run.sessions[0];
+        (first.finished, first.rounds) = (Some(first.started), Some(1));
+    });
+}
+
 #[test]
 fn a_new_session_after_a_change_of_the_kernel_records_it_with_a_warning() {
     let bench = Bench::new();
@@ -235,32 +202,19 @@ fn a_new_session_after_a_change_of_the_kernel_records_it_with_a_warning() {
     // The first session started on the old kernel.
     let other = host(&bench, "6.1.1", &[]);
     let error = run(&order, &other).unwrap_err().to_string();
-    assert!(
-        error.contains("host: kernel was \"6.1.0\", is \"6.1.1\""),
-        "{error}"
-    );
+    let expected = "host: kernel was \"6.1.0\", is \"6.1.1\"";
+    assert!(error.contains(expected), "{error}");
     run(&order, &host(&bench, "6.1.0", &[])).unwrap();
-    stop_in(&bench, 2, |run| run.sessions.truncate(1));
-    // The records of session 1 stay valid.
-    let partial = bench.path("run/run.partial.toml");
-    let mut begun = Run::read(&partial).unwrap();
-    let first = &mut begun.sessions[0];
-    (first.finished, first.rounds) = (Some(first.started), Some(1));
-    begun.write(&partial).unwrap();
+    one_of_two(&bench);
     run(&order, &host(&bench, "6.1.1", &[])).unwrap();
-    let run = read_run(&bench.path("run"));
-    let kernel = |host: &Option<tlsbench::manifest::HostFacts>| host.clone().unwrap().kernel;
-    assert_eq!(kernel(&run.host).as_deref(), Some("6.1.0"));
-    assert_eq!(kernel(&run.sessions[1].host).as_deref(), Some("6.1.1"));
-    let warning = run
-        .warnings
-        .iter()
-        .find(|it| it.code == "changed-host")
-        .unwrap();
-    assert_eq!(
-        warning.message,
-        "In session 2: The host differs from session 1: kernel was 6.1.0, is 6.1.1."
-    );
+    let found = read_run(&bench.path("run"));
+    let hosts = [&found.host, &found.sessions[1].host];
+    let kernels = hosts.map(|it| it.clone().unwrap().kernel.unwrap());
+    assert_eq!(kernels, ["6.1.0", "6.1.1"]);
+    let mut warnings = found.warnings.iter();
+    let warning = warnings.find(|it| it.code == "changed-host").unwrap();
+    let expected = "In session 2: The host differs from session 1: kernel was 6.1.0, is 6.1.1.";
+    assert_eq!(warning.message, expected);
 }
 
 #[test]
@@ -269,16 +223,10 @@ fn a_new_session_on_another_machine_is_rejected() {
     bench.suite(1, NO_TIME, &["one"]);
     let order = several(&bench, 2);
     run(&order, &host(&bench, "6.1.0", &[(MACHINE, "a")])).unwrap();
-    stop_in(&bench, 2, |run| {
-        run.sessions.truncate(1);
-        let first = &mut run.sessions[0];
-        (first.finished, first.rounds) = (Some(first.started), Some(1));
-    });
+    one_of_two(&bench);
     let error = run(&order, &host(&bench, "6.1.0", &[(MACHINE, "b")])).unwrap_err();
-    assert_eq!(
-        error.to_string(),
-        "session 2 cannot begin on this host: it is another machine of this kind"
-    );
+    let expected = "session 2 cannot begin on this host: it is another machine of this kind";
+    assert_eq!(error.to_string(), expected);
 }
 
 /// Links the fake programs: each layout has different trailing bytes, which have no effect.
@@ -298,10 +246,8 @@ fn each_session_uses_a_layout_whose_checksums_are_recorded() {
     let bench = Bench::new();
     bench.suite(1, NO_TIME, &["one"]);
     linked(&bench, 2);
-    let order = Order {
-        layouts: Some(2),
-        ..several(&bench, 3)
-    };
+    let mut order = several(&bench, 3);
+    order.options.layouts = Some(2);
     run(&order, &silent_host(&bench)).unwrap();
     let found = read_run(&bench.path("run"));
     let used: Vec<_> = found.sessions.iter().map(|it| it.layout).collect();
@@ -326,7 +272,7 @@ fn each_session_uses_a_layout_whose_checksums_are_recorded() {
     for layout in &found.layouts {
         for name in ["fake-a", "fake-b"] {
             let path = bench.path(&format!("layouts/shifted-2/{}/{name}", layout.number));
-            let sha256 = crate::runs::sha256(&fs::read(path).unwrap());
+            let sha256 = sha256(fs::read(path).unwrap());
             assert_eq!(layout.programs[&format!("{name}-1.0")], sha256);
         }
     }
@@ -339,10 +285,8 @@ fn a_program_that_was_linked_again_between_sessions_is_rejected() {
     let bench = Bench::new();
     bench.suite(1, NO_TIME, &["one"]);
     linked(&bench, 2);
-    let order = Order {
-        layouts: Some(2),
-        ..several(&bench, 2)
-    };
+    let mut order = several(&bench, 2);
+    order.options.layouts = Some(2);
     run(&order, &silent_host(&bench)).unwrap();
     stop_in(&bench, 2, |_| {});
     let program = bench.path("layouts/shifted-2/1/fake-a");
@@ -360,10 +304,8 @@ fn a_program_that_was_linked_again_between_sessions_is_rejected() {
 fn the_error_for_a_missing_layout_names_the_command_that_links_it() {
     let bench = Bench::new();
     bench.suite(1, NO_TIME, &["one"]);
-    let order = Order {
-        layouts: Some(2),
-        ..several(&bench, 2)
-    };
+    let mut order = several(&bench, 2);
+    order.options.layouts = Some(2);
     let error = run(&order, &silent_host(&bench)).unwrap_err().to_string();
     assert!(
         error.contains("shifted-2/0/fake-a; link it: tlsbench build --suite"),

@@ -124,3 +124,19 @@ fn a_range_has_the_smallest_and_the_largest_value() {
     ];
     assert_eq!(found, expected);
 }
+
+#[test]
+fn a_call_for_a_flight_or_for_tickets_begins_a_phase() {
+    let recording = Recording::default();
+    for (call, phase) in [
+        (Call::Open, None),
+        (Call::Flight(0), Some(Phase::Flight1)),
+        (Call::Flight(1), Some(Phase::Flight2)),
+        (Call::Tickets, Some(Phase::Tickets)),
+        (Call::Data, None),
+    ] {
+        recording.call(Some(CLIENT), call, || ());
+        let expected = phase.map(|phase| turn(CLIENT, phase));
+        assert_eq!(recording.take(), Vec::from_iter(expected), "{phase:?}");
+    }
+}

@@ -62,35 +62,31 @@ impl<C: Connection> Live<C> {
     }
 
     /// Goes on until it waits for its peer (`None`), or is closed: then it returns the mark.
-    ///
-    /// # Errors
-    ///
-    /// The library or the socket fails, the peer closed its socket too early, or the result of the
-    /// handshake differs from the scenario.
     pub fn advance(
         &mut self,
         terms: &Terms<'_>,
         endpoint: &Endpoint,
         readable: bool,
     ) -> Result<Option<Mark>> {
-        endpoint.prepare(readable)?;
+        let socket = endpoint.as_socket()?;
+        socket.prepare(readable);
         loop {
             let waits = match self.turn(terms) {
                 Ok(Progress::Done) if matches!(self.step, Step::Close) => {
                     return Ok(Some(self.mark));
                 }
                 Ok(Progress::Done) => {
-                    endpoint.is_starved()?;
+                    socket.is_starved()?;
                     let next = self.next(terms);
                     self.step = next;
                     // Tickets come in a flight of their own.
                     matches!(next, Step::Tickets)
                 }
                 Ok(Progress::Waiting) => {
-                    endpoint.is_starved()?;
+                    socket.is_starved()?;
                     true
                 }
-                Err(error) => match endpoint.is_starved() {
+                Err(error) => match socket.is_starved() {
                     Ok(true) if matches!(self.step, Step::Receive) => true,
                     Ok(_) => return Err(error),
                     Err(failure) => return Err(failure.context(error)),
@@ -99,7 +95,7 @@ impl<C: Connection> Live<C> {
             if waits {
                 return Ok(None);
             }
-            endpoint.prepare(false)?;
+            socket.prepare(false);
         }
     }
 

@@ -13,9 +13,8 @@ use rustix::{
 };
 
 use super::{
-    super::threads::pin,
-    Extent, Listening, Moment, Peer, Spent,
     live::{Live, Mark, Terms},
+    message::{Extent, Listening, Moment, Peer, Spent},
     server,
 };
 use crate::{
@@ -24,6 +23,7 @@ use crate::{
     scenario::{Scenario, Side, Variant},
     session::Expected,
     transport::Endpoint,
+    workloads::threads::pin,
 };
 
 /// How long a process waits for its peer.
@@ -31,10 +31,6 @@ const PATIENCE: Duration = Duration::from_millis(if cfg!(test) { 300 } else { 10
 
 /// Is one side of the connections, in this process, which should be fresh. The server's first line
 /// of `output` has its port. `mark` is called where the connections that are measured begin and end.
-///
-/// # Errors
-///
-/// A connection failed, its result differs from the scenario, or the peer does not answer.
 pub fn be<L: TlsLibrary>(
     library: &L,
     peer: &Peer,
@@ -163,7 +159,7 @@ fn serve<L: TlsLibrary>(
                 stream.set_nonblocking(true)?;
                 set_nodelay(&stream, &peer.scenario)?;
                 sockets.add(&stream, free)?;
-                endpoints[free].open(stream)?;
+                endpoints[free].as_socket()?.open(stream);
                 let connection = library.accept(&config, &endpoints[free])?;
                 live[free] = Some(Live::new(connection, Mark::Plain, None));
                 continue;
@@ -175,7 +171,7 @@ fn serve<L: TlsLibrary>(
                 continue;
             };
             live[number] = None;
-            endpoints[number].close()?;
+            endpoints[number].as_socket()?.close();
             connections += 1;
             match (mark, start) {
                 (Mark::Plain, _) => {}
@@ -301,7 +297,7 @@ impl<L: TlsLibrary> Client<'_, L> {
         set_nodelay(&stream, &self.peer.scenario)?;
         self.sockets.add(&stream, number)?;
         let (config, endpoint) = (&self.configs[number], &self.endpoints[number]);
-        endpoint.open(stream)?;
+        endpoint.as_socket()?.open(stream);
         let connection = self.library.connect(config, endpoint)?;
         let resumed = self.has_session[number];
         self.live[number] = Some(Live::new(connection, mark, Some(resumed)));
@@ -321,7 +317,7 @@ impl<L: TlsLibrary> Client<'_, L> {
             return Ok(false);
         }
         self.live[number] = None;
-        endpoint.close()?;
+        endpoint.as_socket()?.close();
         self.has_session[number] = self.terms.expected.is_some_and(Expected::resumes);
         Ok(true)
     }

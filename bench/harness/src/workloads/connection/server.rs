@@ -14,13 +14,13 @@ use std::{
 use anyhow::{Context, Result, bail, ensure};
 use rustix::process::Pid;
 
-use super::super::threads::pin_process;
 use crate::{
     certificates::authority,
     implementation::Implementation,
     library::Setup,
     process::end_with_this_thread,
     scenario::{CipherSuite, Protocol, Scenario, Server},
+    workloads::threads::pin_process,
 };
 
 /// What a client sends. A server of HTTP/1.0 closes the connection after its answer.
@@ -42,10 +42,6 @@ NumTickets = 0
 
 /// Why a server cannot be measured beside a library, if so: it is not installed, or uses another
 /// version of OpenSSL.
-///
-/// # Errors
-///
-/// It is not installed, and this is a run of CI.
 pub fn unsupported(server: Server, library: &Implementation) -> Result<Option<String>> {
     let Some(found) = openssl_of(server)? else {
         let reason = format!("{server} is not installed: apt-get install {server}");
@@ -125,10 +121,6 @@ impl Drop for Serving {
 
 impl Serving {
     /// Starts a server with the certificate and the parameters of a scenario.
-    ///
-    /// # Errors
-    ///
-    /// It does not start, or does not listen within ten seconds.
     pub fn start(server: Server, scenario: &Scenario) -> Result<Self> {
         let setup = Setup::server(scenario)?;
         let name = format!("tls-server-{}", process::id());

@@ -5,11 +5,15 @@ use std::{
     io::{self, BufRead, BufReader, Read, Write},
     net::{Ipv4Addr, TcpListener, TcpStream},
     thread,
+    time::Instant,
 };
 
 use serde_json::json;
 
-use super::*;
+use super::{
+    message::{Extent, MOST, Moment},
+    *,
+};
 use crate::noop::NoopLibrary;
 
 fn peer(scenario: serde_json::Value, port: Option<u16>) -> Peer {
@@ -21,20 +25,12 @@ fn peer(scenario: serde_json::Value, port: Option<u16>) -> Peer {
     for (key, value) in scenario.as_object().unwrap() {
         whole[key] = value.clone();
     }
+    let scenario = serde_json::from_value(whole).unwrap();
     Peer {
-        scenario: serde_json::from_value(whole).unwrap(),
         empty: true,
         at_once: 3,
         port,
-        server_process: None,
-        warm_up: Extent {
-            seconds: 0.0,
-            least: 5,
-        },
-        measured: Extent {
-            seconds: 0.0,
-            least: 20,
-        },
+        ..Peer::of(&scenario, (0.0, 5), (0.0, 20))
     }
 }
 

@@ -4,8 +4,12 @@ use std::time::Duration;
 
 use anyhow::{Result, anyhow, ensure};
 
-use super::{Aead, Batch, Cipher, Cryptography, NONCE, TAG, vectors};
-use crate::{clock::Laps, hex};
+use super::{batch::Batch, vectors};
+use crate::{
+    clock::Laps,
+    hex,
+    library::primitives::{Aead, Cipher, Cryptography, NONCE, TAG},
+};
 
 /// Bytes of additional data, as in TLS 1.2 (RFC 5246, 6.2.3.3).
 const ADDITIONAL: usize = 13;

@@ -4,8 +4,16 @@ use std::time::Duration;
 
 use anyhow::{Result, ensure};
 
-use super::{BATCH, Batch, Cryptography, Group, KeyExchange, PrivateKey, Step, vectors::generator};
-use crate::{clock::Laps, hex};
+use super::{
+    batch::{BATCH, Batch},
+    vectors::generator,
+};
+use crate::{
+    clock::Laps,
+    hex,
+    library::primitives::{Cryptography, Group, KeyExchange, PrivateKey},
+    scenario::primitive::Step,
+};
 
 /// Bytes of the first role's message.
 fn share(group: Group) -> usize {

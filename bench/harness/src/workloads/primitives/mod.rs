@@ -1,140 +1,27 @@
 //! Primitives: the cryptography of a library, which limits its handshake and transfer rates. The
 //! variant of a scenario names one: `aes-256-gcm-seal-16384`.
 //!
-//! An adapter implements `Cryptography`. Operations and checks are the same for every library.
+//! Operations and checks are the same for every library.
 //! One-time set-up of keys and freeing of memory are not timed.
 
 mod aead;
+mod batch;
 mod key_exchange;
 mod signature;
 mod vectors;
 
-use std::time::Duration;
-
 use anyhow::Result;
 
+use self::batch::{BATCH, Batch};
 use super::{
-    MEBIBYTE, Quantity, Work,
-    timed::{Step as TimedStep, Target, Timed},
+    timed::{Step, Target, Timed},
+    workload::{MEBIBYTE, Quantity, Work},
 };
 use crate::{
-    library::TlsLibrary,
+    library::{TlsLibrary, primitives::Cryptography},
     record::Phase,
-    scenario::{Certificate, Scenario, Side, VariantKind},
+    scenario::{Primitive, Scenario, Side, VariantKind},
 };
-
-pub use crate::scenario::primitive::{Cipher, Group, Primitive, Step};
-
-/// Bytes of a nonce.
-pub const NONCE: usize = 12;
-
-/// Bytes of the tag, which follows the ciphertext.
-pub const TAG: usize = 16;
-
-/// Operations of one batch, except for AEAD ciphers.
-const BATCH: usize = 16;
-
-pub trait Cryptography: Sync {
-    /// Sets up a key.
-    ///
-    /// # Errors
-    ///
-    /// The library rejects it.
-    fn aead(&self, cipher: Cipher, key: &[u8]) -> Result<Box<dyn Aead>>;
-
-    /// Parses a PEM private key; its public half verifies.
-    ///
-    /// # Errors
-    ///
-    /// The library rejects it.
-    fn signature(&self, certificate: Certificate, key: &str) -> Result<Box<dyn Signature>>;
-
-    /// # Errors
-    ///
-    /// The library does not support the group.
-    fn key_exchange(&self, group: Group) -> Result<Box<dyn KeyExchange>>;
-}
-
-/// An AEAD cipher with its key.
-pub trait Aead {
-    /// Encrypts all but the last `TAG` bytes of `record` in place, and writes the tag there.
-    ///
-    /// # Errors
-    ///
-    /// The library reports an error.
-    fn seal(&mut self, nonce: &[u8; NONCE], additional: &[u8], record: &mut [u8]) -> Result<()>;
-
-    /// Decrypts in place what `seal` encrypted.
-    ///
-    /// # Errors
-    ///
-    /// The tag does not match.
-    fn open(&mut self, nonce: &[u8; NONCE], additional: &[u8], record: &mut [u8]) -> Result<()>;
-}
-
-/// A key pair that signs and verifies in the scheme that TLS 1.3 has for its type: RSA-PSS (salt as
-/// long as the hash) and ECDSA P-256 with SHA-256, ECDSA P-384 with SHA-384, Ed25519, or ML-DSA.
-pub trait Signature {
-    /// Hashes and signs; returns the length of the signature (for ECDSA: in DER).
-    ///
-    /// # Errors
-    ///
-    /// The library reports an error.
-    fn sign(&mut self, message: &[u8], signature: &mut [u8]) -> Result<usize>;
-
-    /// Hashes and verifies.
-    ///
-    /// # Errors
-    ///
-    /// The signature does not match the message.
-    fn verify(&mut self, message: &[u8], signature: &[u8]) -> Result<()>;
-}
-
-/// A key exchange as TLS uses it: each key is used once, and the peer's messages are bytes.
-pub trait KeyExchange {
-    /// Makes a key pair and writes its public key to `share`.
-    ///
-    /// # Errors
-    ///
-    /// The library reports an error.
-    fn generate(&self, share: &mut [u8]) -> Result<Box<dyn PrivateKey>>;
-
-    /// Answers a peer's public key: writes the answer and the secret, whose buffers are as long as
-    /// the group defines. With a Diffie-Hellman group this makes a key pair and agrees with it.
-    ///
-    /// # Errors
-    ///
-    /// The library reports an error, or rejects the peer's key.
-    fn encapsulate(&self, share: &[u8], answer: &mut [u8], secret: &mut [u8]) -> Result<()> {
-        self.generate(answer)?.agree(share, secret)
-    }
-}
-
-pub trait PrivateKey {
-    /// Writes the secret that the peer's answer yields (ML-KEM: decapsulates). Called once.
-    ///
-    /// # Errors
-    ///
-    /// The library reports an error, or rejects the answer.
-    fn agree(&mut self, answer: &[u8], secret: &mut [u8]) -> Result<()>;
-}
-
-/// A batch of one primitive, ready to be measured; belongs to one thread.
-trait Batch {
-    /// Runs all operations of a batch and returns their time.
-    ///
-    /// # Errors
-    ///
-    /// The library reports an error.
-    fn run(&mut self) -> Result<Duration>;
-
-    /// Checks the result of the last batch.
-    ///
-    /// # Errors
-    ///
-    /// The result is wrong.
-    fn check(&mut self) -> Result<()>;
-}
 
 fn batch(primitive: Primitive, library: &dyn Cryptography) -> Result<Box<dyn Batch>> {
     match primitive {
@@ -173,7 +60,7 @@ impl Timed for Primitives {
     type Shared<L: TlsLibrary> = Primitive;
 
     fn work(scenario: &Scenario) -> Result<Work> {
-        let primitive = Primitive::of(scenario)?;
+        let primitive = scenario.primitive()?;
         let (amount, quantity) = match primitive.bytes() {
             Some(bytes) => (f64::from(bytes) / MEBIBYTE, Quantity::Mebibytes),
             None => (1.0, Quantity::Operations),
@@ -186,7 +73,7 @@ impl Timed for Primitives {
     }
 
     fn prepare<L: TlsLibrary>(target: &Target<'_, L>) -> Result<Primitive> {
-        let primitive = Primitive::of(target.scenario)?;
+        let primitive = target.scenario.primitive()?;
         if target.checked {
             prove(primitive, target.library.cryptography()?)?;
         }
@@ -196,7 +83,7 @@ impl Timed for Primitives {
     fn run<L: TlsLibrary, R>(
         target: &Target<'_, L>,
         primitive: &Primitive,
-        driver: impl FnOnce(&mut TimedStep<'_>) -> Result<R>,
+        driver: impl FnOnce(&mut Step<'_>) -> Result<R>,
     ) -> Result<R> {
         let mut batch = batch(*primitive, target.library.cryptography()?)?;
         driver(&mut |tally| {

@@ -4,10 +4,11 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
 
-use super::{BATCH, Batch, Cryptography, Signature};
+use super::batch::{BATCH, Batch};
 use crate::{
     certificates::{self, SIGNED},
     clock::Laps,
+    library::primitives::{Cryptography, Signature},
     scenario::Certificate,
 };
 

@@ -1,6 +1,6 @@
 //! Published test vectors of the authenticated ciphers, and published generators of the curves.
 
-use super::{Cipher, Group};
+use crate::library::primitives::{Cipher, Group};
 
 /// A test vector, as hexadecimal digits.
 pub struct Vector {

@@ -2,8 +2,7 @@
 
 use anyhow::{Result, anyhow, bail};
 
-use super::PacketKeys;
-use crate::{hex, scenario::CipherSuite};
+use crate::{hex, library::packets::PacketKeys, scenario::CipherSuite};
 
 /// A packet before and after its protection.
 pub struct Vector {

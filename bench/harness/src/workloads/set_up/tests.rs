@@ -7,6 +7,7 @@ use anyhow::bail;
 use super::*;
 use crate::{
     implementation::Implementation,
+    library::Setup,
     noop::{self, NoopConnection},
     scenario::{Anchors, Operation},
     transport::Endpoint,

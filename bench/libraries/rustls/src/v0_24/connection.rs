@@ -9,9 +9,11 @@ use rustls::{
 };
 use tls_harness::{
     library::{Connection, Negotiated, Progress},
-    scenario::{CipherSuite, KeyExchange, Protocol},
+    scenario::{KeyExchange, Protocol},
     transport::Endpoint,
 };
+
+use crate::vocabulary;
 
 /// Plaintext bytes per encryption: the size of the buffers in older versions.
 const MOST_PLAINTEXT: usize = 64 * 1024;
@@ -72,8 +74,9 @@ impl<'a, S: SideData> RustlsConnection<'a, S> {
     }
 
     fn flush(&mut self) -> Result<()> {
+        // An empty write would be a call of the transport too.
         ensure!(
-            self.endpoint.send(&self.outgoing),
+            self.outgoing.is_empty() || self.endpoint.send(&self.outgoing),
             "the transport's buffer is full"
         );
         self.outgoing.clear();
@@ -140,7 +143,7 @@ where
     fn close(&mut self) -> Result<Progress> {
         if !self.is_closing {
             self.is_closing = true;
-            self.connection.send_close_notify(&mut self.outgoing);
+            self.connection.send_close_notify(&mut self.outgoing)?;
             self.flush()?;
         }
         loop {
@@ -171,7 +174,7 @@ where
                 Some(ProtocolVersion::TLSv1_3) => Protocol::Tls13,
                 other => bail!("protocol {other:?} is not in the vocabulary"),
             },
-            cipher_suite: CipherSuite::from_number(suite.suite().0)?,
+            cipher_suite: vocabulary::cipher_suite(suite.suite())?,
             key_exchange: group.transpose()?,
             resumed: Some(connection.handshake_kind() == Some(HandshakeKind::Resumed)),
             // No version reports it. The verifier knows the scenario's scheme alone (`pinned`).

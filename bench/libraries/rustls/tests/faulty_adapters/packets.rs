@@ -3,11 +3,13 @@
 use anyhow::Result;
 use tls_harness::{
     block,
-    library::TlsLibrary,
+    library::{
+        TlsLibrary,
+        packets::{LONGEST_NUMBER, PacketKeys, PacketProtection, SAMPLE, TAG},
+    },
     record::Record,
     request::Request,
     scenario::CipherSuite,
-    workloads::quic_packet::{LONGEST_NUMBER, PacketKeys, PacketProtection, SAMPLE, TAG},
 };
 use tls_rustls::Rustls;
 

@@ -8,13 +8,15 @@ use std::{
 use anyhow::Result;
 use tls_harness::{
     block,
-    library::TlsLibrary,
+    library::{
+        TlsLibrary,
+        primitives::{
+            Aead, Cipher, Cryptography, Group, KeyExchange, NONCE, PrivateKey, Signature,
+        },
+    },
     record::{Record, Schema},
     request::Request,
     scenario::{Certificate, Operation, Scenario},
-    workloads::primitives::{
-        Aead, Cipher, Cryptography, Group, KeyExchange, NONCE, PrivateKey, Signature,
-    },
 };
 use tls_rustls::Rustls;
 

@@ -69,9 +69,6 @@ fn functions() -> Result<Functions> {
 }
 
 /// Finds the library in this process.
-///
-/// # Errors
-/// It is not there.
 pub fn start() -> Result<()> {
     let found = functions()?;
     FUNCTIONS.get_or_init(|| found);
@@ -93,9 +90,6 @@ pub fn step() {
 }
 
 /// What was counted; call it after the last step.
-///
-/// # Errors
-/// The count was not started, or more blocks were in use than it can follow.
 pub fn counts() -> Result<Counts> {
     let it = FUNCTIONS.get().context("calls are not counted")?;
     (it.step)(); // The last one ends.
@@ -113,8 +107,6 @@ pub fn counts() -> Result<Counts> {
 pub struct Library(PathBuf);
 
 impl Library {
-    /// # Errors
-    /// This system is not that of the library, or the file can't be written.
     pub fn write() -> Result<Self> {
         ensure!(
             !LIBRARY.is_empty(),

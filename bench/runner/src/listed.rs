@@ -10,7 +10,7 @@ use crate::lines::readable;
 
 /// One entry of a suite's `implementations`.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Subject {
+pub enum Listed {
     /// The name of a program beside `tlsbench`.
     Program(String),
     Build(Build),
@@ -120,12 +120,8 @@ impl CpuFeature {
     }
 }
 
-impl Subject {
+impl Listed {
     /// Parses one entry of `implementations`.
-    ///
-    /// # Errors
-    ///
-    /// It is neither the name of a program nor a build.
     pub fn read(value: toml::Value) -> Result<Self> {
         match value {
             toml::Value::String(name) => Ok(Self::Program(name)),
@@ -143,7 +139,7 @@ impl Subject {
     }
 }
 
-impl fmt::Display for Subject {
+impl fmt::Display for Listed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Program(name) => f.write_str(name),
@@ -281,10 +277,10 @@ pub fn compiled_otherwise(base: &Build) -> [Build; 3] {
 mod tests {
     use super::*;
 
-    fn read(entry: &str) -> Result<Subject, String> {
+    fn read(entry: &str) -> Result<Listed, String> {
         let mut table: toml::Table = toml::from_str(&format!("entry = {entry}")).unwrap();
         let value = table.remove("entry").unwrap();
-        Subject::read(value).map_err(|error| error.to_string())
+        Listed::read(value).map_err(|error| error.to_string())
     }
 
     fn name(entry: &str) -> String {
@@ -295,7 +291,7 @@ mod tests {
     fn an_entry_is_a_program_or_a_build() {
         assert_eq!(
             read("\"tls-openssl\""),
-            Ok(Subject::Program("tls-openssl".into()))
+            Ok(Listed::Program("tls-openssl".into()))
         );
         for (entry, expected) in [
             (

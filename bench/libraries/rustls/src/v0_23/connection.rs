@@ -17,10 +17,21 @@ use crate::vocabulary;
 /// A connection of either role with its endpoint of the transport.
 pub struct RustlsConnection<'a, C> {
     pub connection: C,
-    pub endpoint: &'a Endpoint,
+    endpoint: &'a Endpoint,
     /// Whether early data was read, which the library reports of a client only.
-    pub has_read_early: bool,
-    pub is_closing: bool,
+    has_read_early: bool,
+    is_closing: bool,
+}
+
+impl<'a, C> RustlsConnection<'a, C> {
+    pub fn new(connection: C, endpoint: &'a Endpoint) -> Self {
+        Self {
+            connection,
+            endpoint,
+            has_read_early: false,
+            is_closing: false,
+        }
+    }
 }
 
 impl<C, D> RustlsConnection<'_, C>
