@@ -21,6 +21,7 @@ BENCHSTAT_VERSION := v0.0.0-20260908200009-22c9c6c9d4da
 
 SUITE ?= quick
 PORT ?= 1111
+MUTANTS ?=
 RUN ?= $(shell date -u +%F)-$(SUITE)-$(shell date -u +%H%M)
 
 .PHONY: help
@@ -49,7 +50,7 @@ quick: $(VENV)/.dev node_modules/.installed ## format what differs from HEAD (SI
 nightly: doctor-test doctor-nightly test-released test-committed test-costly test-fuzz test-suites-all rehearse-all test-libraries test-matrix test-servers workflows page-trends ## run everything over all data, in the build that measures; takes hours (--keep-going)
 
 .PHONY: release-checks
-release-checks: mutants-tools mutants-bench put-back check-pictures ## change the code one place at a time: tests must notice; compare pictures of pages; takes hours
+release-checks: mutants-tools mutants-bench check-pictures ## change the code one place at a time: tests must notice; compare pictures of pages; takes hours
 
 .PHONY: check-pictures
 check-pictures: $(VENV)/.dev node_modules/.installed chromium ## compare twelve pages with their pictures
@@ -135,10 +136,6 @@ matrix-lock: libraries ## record the packages of the builds of all suites again
 	for suite in $$(grep --files-with-matches '{ library.* version' bench/suites/*.toml); do \
 	  $(RELEASE)/tlsbench lock --suite "$$suite"; done
 
-.PHONY: put-back
-put-back: $(VENV)/.build $(VENV)/.dev node_modules/.installed chromium ## restore each bias and fault in the code: its tests must fail (WORDS="allocator clock")
-	$(PYTHON) tools/automation/put_back.py $(WORDS)
-
 .PHONY: test-matrix
 test-matrix: libraries ## test the conformance of the oldest and newest version of each library
 	$(RELEASE)/tlsbench test --suite bench/suites/history.toml
@@ -177,9 +174,18 @@ test-suites: programs $(VENV)/.dev ## run a suite in a shortened form, and rende
 programs: $(VENV)/.build ## build tlsbench and the programs of the libraries for tests
 	cd bench && cargo build --locked --workspace
 
+# With the settings in tools/pyproject.toml. Where mutmut works, tests find the repository one folder up.
+MUTMUT := ../../$(VENV)/bin/mutmut
 .PHONY: mutants-tools
-mutants-tools: $(VENV)/.dev ## change the pure cores of tools/ one place at a time: tests must notice; takes about an hour
-	$(PYTHON) tools/automation/mutants.py
+mutants-tools: $(VENV)/.dev ## change the pure cores of tools/ one place at a time: tests must notice 95%; takes hours (MUTANTS='tlsperf.analysis.ratios*')
+	rm -rf build/mutants && mkdir -p build/mutants
+	cp -r tools/src tools/tests tools/automation tools/benchmarks tools/pyproject.toml build/mutants
+	cd build/mutants && ln -s $(addprefix ../../,bench config.toml content data docs static templates tools) .
+	cd build/mutants && $(MUTMUT) run $(MUTANTS)
+	cd build/mutants && { $(MUTMUT) results | grep -v ': not checked$$' || true; } && $(MUTMUT) export-cicd-stats
+	@$(PYTHON) -c "import json, sys; of = json.load(sys.stdin); noticed = of['killed'] + of['timeout'] + of['segfault']; \
+	  tried = noticed + of['survived'] + of['no_tests'] + of['suspicious']; print(f'{noticed} of {tried} mutants noticed'); \
+	  sys.exit(noticed < 0.95 * tried)" < build/mutants/mutants/mutmut-cicd-stats.json
 
 .PHONY: pictures
 pictures: $(VENV)/.dev node_modules/.installed chromium ## write the twelve pictures anew that `make release-checks` compares with
@@ -188,7 +194,6 @@ pictures: $(VENV)/.dev node_modules/.installed chromium ## write the twelve pict
 .PHONY: check
 check: doctor-check $(VENV)/.dev $(VENV)/.build node_modules/.installed ## check format, lint, types, words, workflows, and what changed of data and reports
 	cd bench && cargo fmt --all --check
-	cd bench && rustfmt --check --edition 2024 libraries/rustls/src/v0_24/lib.rs
 	cd bench && cargo clippy --locked --workspace --all-targets -- -D warnings
 	$(VENV)/bin/ruff format --check tools scripts/libraries
 	$(VENV)/bin/ruff check tools scripts/libraries
@@ -205,7 +210,7 @@ check: doctor-check $(VENV)/.dev $(VENV)/.build node_modules/.installed ## check
 
 .PHONY: zizmor
 zizmor: $(VENV)/.dev build/workflows/instructions.yml
-	$(VENV)/bin/zizmor --offline --quiet --persona pedantic .github/workflows action.yml build/workflows
+	$(VENV)/bin/zizmor --offline --quiet --persona pedantic .github/workflows .github/dependabot.yml action.yml build/workflows
 
 # --- set-up ----------------------------------------------------------------------------------
 
@@ -270,13 +275,22 @@ clean: ## remove everything that was built or installed here
 ACTIONLINT := build/bin/actionlint
 ACTIONLINT_VERSION := v1.7.12
 
-# Mutation testing of bench/, with the score in bench/mutants.toml.
 CARGO_MUTANTS := build/bin/cargo-mutants
 CARGO_MUTANTS_VERSION := 27.1.0
 
+# With the settings in bench/.cargo/mutants.toml, each package by those of its tests that need no library.
+# In a copy, so that no change stays in what git holds. Exit code 3: a mutant that never ended, which
+# its tests notice by that.
+MUTATE := CARGO_TARGET_DIR=$(CURDIR)/bench/target $(CURDIR)/$(CARGO_MUTANTS) mutants --in-place
 .PHONY: mutants-bench
-mutants-bench: $(VENV)/.dev $(CARGO_MUTANTS)-$(CARGO_MUTANTS_VERSION) valgrind ## change the pure cores of bench/ one place at a time: tests must notice (FILES=harness/src/clock.rs)
-	$(PYTHON) tools/automation/bench_mutants.py $(FILES)
+mutants-bench: $(VENV)/.build $(CARGO_MUTANTS)-$(CARGO_MUTANTS_VERSION) valgrind ## change the pure cores of bench/ one place at a time: tests must notice (MUTANTS='--re clock.rs')
+	rm -rf build/mutants-bench && mkdir -p build/mutants-bench
+	cp -r --parents data/schema $(addprefix bench/,.cargo Cargo.toml Cargo.lock matrix.lock harness libraries runner suites) build/mutants-bench
+	cd build/mutants-bench/bench; failed=; \
+	$(MUTATE) --package tls-harness --output harness.out $(MUTANTS) --cargo-arg=--lib \
+	  $(addprefix --cargo-arg=--test=,charges memory steps transfers) || [ $$? = 3 ] || failed=1; \
+	$(MUTATE) --package tlsbench --output runner.out $(MUTANTS) --cargo-arg=--lib || [ $$? = 3 ] || failed=1; \
+	[ ! "$$failed" ]
 
 $(CARGO_MUTANTS)-$(CARGO_MUTANTS_VERSION):
 	cargo install cargo-mutants --version $(CARGO_MUTANTS_VERSION) --locked --quiet --root build
@@ -329,11 +343,6 @@ night: $(VENV)/.build valgrind ## count the newest main branch of a library (LIB
 .PHONY: nights
 nights: $(VENV)/.tools ## add what is in build/night to the nights of the branch counts, and find steps
 	scripts/commit-nights
-
-.PHONY: new-versions
-new-versions: ## list newer releases of the libraries, as an issue in build/new-versions.md
-	mkdir -p build
-	python3 tools/automation/new_versions.py > build/new-versions.md
 
 .PHONY: bench-host
 bench-host: ## make this Debian 12 machine a bench host (REPOSITORY=owner/name; run as root)
