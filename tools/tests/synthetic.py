@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import date
 from typing import Any
 
 from tlsperf.analysis.series import MeasuredReport, measured
-from tlsperf.contract.record import Scenario
+from tlsperf.contract.claim import Claim
+from tlsperf.contract.record import SCENARIO_FIELDS, Scenario
 from tlsperf.contract.run import HostFacts, Implementation, RawFile, Report, Run, Tool
-from tlsperf.load.frame import tidy_frame
+from tlsperf.load.check_rows import check_rows
+from tlsperf.load.rows import ParsedRow
 from tlsperf.load.run import LoadedRun
-from tlsperf.load.shortcodes import Call
 from tlsperf.report.results import measured_report
 
 Rates = Mapping[str, Mapping[Scenario, Sequence[float] | float]]
@@ -79,9 +80,7 @@ def run_of_rows(
     format_: str = "tlsbench/1",
     **more: Any,
 ) -> LoadedRun:
-    """A run with these observations, all of which have the same columns."""
-    columns: dict[str, list[Any]] = {k: [row[k] for row in rows] for k in rows[0]}
-    columns |= {"file": ["synthetic"] * len(rows), "line": list(range(len(rows)))}
+    """A run with these observations (`row`)."""
     fields = {
         "schema": 1,
         "id": id_,
@@ -91,29 +90,52 @@ def run_of_rows(
         "implementations": list(implementations),
         "files": [RawFile(path="raw/a", sha256="0" * 64, bytes=0, format=format_)],
     }
-    return LoadedRun(Run.model_validate(fields | more), tidy_frame(columns))
+    made = [row(**of) for of in rows]
+    check_rows(made)
+    return LoadedRun(Run.model_validate(fields | more), made)
+
+
+def row(**fields: Any) -> ParsedRow:
+    """An observation; the fields of its scenario stand beside its own."""
+    scenario = {name: fields.pop(name) for name in SCENARIO_FIELDS if name in fields}
+    place: dict[str, Any] = {"file": "synthetic", "line": 1, "round": None}
+    return ParsedRow(**place | fields, scenario=Scenario.model_validate(scenario))
+
+
+def rounds_of(values: Sequence[float], scenario: Scenario, **fields: Any) -> list[ParsedRow]:
+    """One observation in each round."""
+    of = scenario.model_dump() | fields
+    return [row(**of, round=number, value=value) for number, value in enumerate(values, 1)]
+
+
+def with_rows(run: LoadedRun, *more: Sequence[ParsedRow]) -> LoadedRun:
+    """The run with more observations."""
+    return replace(run, rows=[*run.rows, *(of for rows in more for of in rows)])
+
+
+def with_each(run: LoadedRun, change: Callable[[ParsedRow], ParsedRow]) -> LoadedRun:
+    """The run with each observation changed."""
+    return replace(run, rows=[change(of) for of in run.rows])
 
 
 def in_sessions(run: LoadedRun, rounds: int) -> LoadedRun:
     """The run with this number of rounds in each session."""
-    frame = run.frame.copy()
-    frame["session"] = 1 + (frame["round"] - 1) // rounds
-    return replace(run, frame=frame)
+    return with_each(run, lambda of: of._replace(session=1 + ((of.round or 1) - 1) // rounds))
 
 
 def report_of(
     run: LoadedRun,
     hosts: Sequence[HostFacts] = (),
     floor: float | None = None,
-    calls: Sequence[Call] = (),
+    claims: Sequence[Claim] = (),
     **report: Any,
 ) -> MeasuredReport:
-    """The report of one run; `floor` is its noise floor, `calls` the shortcodes of its prose."""
+    """The report of one run; `floor` is its noise floor, `claims` those of its page."""
     known = {h.id: h for h in hosts} | {
         h: HostFacts(id=h, cpu="A CPU", architecture="x86_64")
         for h in {run.run.host_id} - {h.id for h in hosts}
     }
     fields = {"id": run.run.id, "title": "A report", "date": run.run.date, "runs": [run.run.id]}
     return measured_report(
-        Report.model_validate(fields | report), [measured(run)], known, floor or 1.0, calls
+        Report.model_validate(fields | report), [measured(run)], known, floor or 1.0, claims
     )

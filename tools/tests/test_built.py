@@ -125,6 +125,17 @@ def test_what_is_no_longer_made_is_removed_and_what_a_person_wrote_stays(
     assert [path for path in site.glob("content/*/*") if path.name.endswith("gone")] == []
 
 
+def test_a_first_look_at_a_host_is_on_no_page_over_all_reports(site: Path) -> None:
+    described = site / "data" / "runs" / REPORT / "run.toml"
+    suite = f'name = "{SMALL.suite}"'
+    text = described.read_text(encoding="utf-8")
+    assert suite in text
+    described.write_text(text.replace(suite, 'name = "quick"'), encoding="utf-8")
+    build(site)
+    listed = json.loads((site / "data" / "index.json").read_bytes())["results"]
+    assert {result["report"] for result in listed} == {OTHER}
+
+
 def test_a_project_without_reports_has_an_empty_index(two_reports: Path, tmp_path: Path) -> None:
     shutil.copy(two_reports / "config.toml", tmp_path)
     shutil.copytree(two_reports / "data" / "hosts", tmp_path / "data" / "hosts")

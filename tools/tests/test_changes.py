@@ -1,16 +1,28 @@
-"""Changes put into made-up reports come out, with their cause, and nothing else does."""
+"""Changes put into made-up reports come out, with their cause, and nothing else does.
+
+test_diff.py has the pairs of rows and implementations.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
-from typing import Literal
+from typing import Any
 
 import numpy as np
-import pandas as pd
 import pytest
 
-from synthetic import HANDSHAKES, SIXTEEN, TRANSFERS, Rates, implementation, loaded_run, report_of
+from synthetic import (
+    HANDSHAKES,
+    SIXTEEN,
+    TRANSFERS,
+    Rates,
+    implementation,
+    loaded_run,
+    report_of,
+    with_each,
+    with_rows,
+)
 from tlsperf.analysis.changes import changes, predecessor
 from tlsperf.analysis.series import MeasuredReport, widening
 from tlsperf.analysis.sessions import DEFAULT_SPREADS
@@ -18,12 +30,11 @@ from tlsperf.analysis.statistics import drift, unpaired_ratio
 from tlsperf.contract.errors import UserError
 from tlsperf.contract.names import scenario_name
 from tlsperf.contract.record import Scenario
-from tlsperf.contract.results import Changes, Noise
+from tlsperf.contract.results import Change, Changes, LibraryChanges, Noise
 from tlsperf.contract.run import Host, HostFacts, Report, Run
-from tlsperf.load.frame import concatenate
-from tlsperf.load.run import LoadedRun
 
 Factor = Callable[[Scenario], float]
+OLD, NEW = "2026-01-01-old", "2026-06-01-new"
 
 
 def rates(ids: list[str], factor: Factor = lambda _: 1.0, seed: int = 1, rounds: int = 30) -> Rates:
@@ -38,16 +49,26 @@ def single(ids: list[str], factor: Factor = lambda _: 1.0) -> Rates:
     return {i: {s: 1000 * factor(s) for s in SIXTEEN} for i in ids}
 
 
+def steady(
+    rows: Sequence[Scenario], factor: Factor = lambda _: 1.0, id_: str = "openssl-1"
+) -> Rates:
+    return {id_: {s: [factor(s) * (1000.0 + n % 3) for n in range(30)] for s in rows}}
+
+
 def compared(before: Rates, after: Rates, noise: Noise | None = None) -> Changes:
-    return changes(
-        report_of(loaded_run("2026-01-01-old", before)),
-        report_of(loaded_run("2026-06-01-new", after)),
-        noise,
-    )
+    return changes(report_of(loaded_run(OLD, before)), report_of(loaded_run(NEW, after)), noise)
+
+
+def changed(of: Changes | LibraryChanges) -> list[Change]:
+    libraries = of.libraries if isinstance(of, Changes) else [of]
+    return [c for library in libraries for group in library.groups for c in group.changes]
 
 
 def tls13(scenario: Scenario) -> float:
     return 0.6 if scenario in HANDSHAKES and scenario.protocol == "1.3" else 1.0
+
+
+# --- what is a change ----------------------------------------------------------------------------
 
 
 def test_nothing_changed() -> None:
@@ -55,83 +76,75 @@ def test_nothing_changed() -> None:
     [library] = found.libraries
     assert library.statement == "OpenSSL 1 to 2: 0 faster, 0 slower, 16 unchanged of 16 rows"
     assert (library.compared, library.unchanged, library.groups) == (16, 16, [])
-    assert found.caveats == []
-    assert "corrected for 16 comparisons" in found.rule
-    assert (found.gone, found.new) == ([], [])
+    assert (found.caveats, found.gone, found.new) == ([], [], [])
+    [again] = compared(rates(["openssl-1"]), rates(["openssl-1"], seed=2)).libraries
+    assert again.statement.startswith("OpenSSL 1, the same version: 0 faster, 0 slower, 16 unch")
+    assert again.details == []
 
 
-def test_changes_are_grouped_by_what_they_share_biggest_first() -> None:
-    def factor(s: Scenario) -> float:
-        return 1.1 if s in TRANSFERS and s.side == "sender" else tls13(s)
-
-    [library] = compared(rates(["openssl-1"]), rates(["openssl-2"], factor, seed=2)).libraries
-    assert [g.title for g in library.groups] == ["TLS 1.3 handshake", "sending"]
-    assert [len(g.changes) for g in library.groups] == [6, 2]
-    for group in library.groups:
-        amounts = sorted(max(c.ratio.value, 1 / c.ratio.value) for c in group.changes)
-        assert group.statement.startswith(
-            f"all {len(amounts)} rows, {amounts[0]:.2f}x to {amounts[-1]:.2f}x "
+def test_a_change_is_widened_by_the_drift_within_either_report_and_corrected() -> None:
+    few = [TRANSFERS[0], TRANSFERS[1]]
+    flat = [1000.0 + n % 3 for n in range(30)]
+    moved = [r * (1.05 if n >= 15 else 1) for n, r in enumerate(flat)]
+    faster = [1.08 * r for r in flat]
+    for then, now in ((moved, faster), (faster, moved)):
+        found = compared(
+            {"openssl-1": dict.fromkeys(few, then)}, {"openssl-2": dict.fromkeys(few, now)}
         )
-    assert library.groups[0].statement.startswith("all 6 rows, 1.6")
-    assert library.groups[0].statement.endswith("x slower")
-    assert library.groups[1].changes[0].ratio.verdict == "faster"
-    assert library.statement == "OpenSSL 1 to 2: 2 faster, 6 slower, 8 unchanged of 16 rows"
-    assert (library.compared, library.unchanged) == (16, 8)
-    sizes = [abs(np.log(c.ratio.value)) for c in library.groups[0].changes]
-    assert sizes == sorted(sizes, reverse=True)
+        expected = unpaired_ratio(now, then, comparisons=2, drift=drift([moved]))
+        assert expected.verdict == "no difference shown"
+        assert unpaired_ratio(now, then, comparisons=2).verdict != "no difference shown"
+        assert found.libraries[0].unchanged == 2
+        assert "corrected for 2 comparisons and widened by 5.0%, the drift of medians" in (
+            found.rule
+        )
 
 
-def test_a_single_change_is_one_group() -> None:
-    only = HANDSHAKES[3]
-    [library] = compared(
-        rates(["openssl-1"]), rates(["openssl-2"], lambda s: 1.2 if s == only else 1.0, seed=2)
-    ).libraries
-    [group] = library.groups
-    assert group.title == group.changes[0].name == "TLS 1.2 full handshake, ECDSA P-256, server"
-    assert group.statement == group.changes[0].ratio.text
-    assert group.changes[0].before.startswith("1,0") or group.changes[0].before.startswith("99")
+def test_a_change_has_the_interval_corrected_for_all_rows_that_are_compared() -> None:
+    before, after = rates(["openssl-1"]), rates(["openssl-2"], lambda _: 1.5, seed=2)
+    now, then = after["openssl-2"], before["openssl-1"]
+    reports = [report_of(loaded_run(OLD, of)) for of in (before, after)]
+    widest = max(widening(of.series.rows, DEFAULT_SPREADS) for of in reports)
+    found = changed(compared(before, after))
+    assert len(found) == 16
+    for change in found:
+        scenario = next(s for s in SIXTEEN if scenario_name(s) == change.name)
+        expected = unpaired_ratio(now[scenario], then[scenario], comparisons=16, drift=widest)
+        assert change.ratio.low == pytest.approx(expected.low, rel=1e-5)
+        alone = unpaired_ratio(now[scenario], then[scenario], drift=widest)
+        assert change.ratio.low != pytest.approx(alone.low, rel=1e-3)
 
 
-def test_a_change_in_all_libraries_is_stated() -> None:
-    found = compared(
-        rates(["openssl-1", "rustls-1"]), rates(["openssl-2", "rustls-2"], tls13, seed=2)
-    )
-    [caveat] = found.caveats
-    assert caveat.code == "common-cause"
-    assert caveat.message.startswith("TLS 1.3 handshake went down in all 2 libraries.")
+NOISE = Noise(
+    source="other sessions", run="r", floor_percent=5, comparisons=1, statement="", rows=[]
+)
 
 
-def test_changes_below_the_noise_between_runs_are_not_listed() -> None:
-    noise = Noise(
-        source="other sessions",
-        run="r",
-        floor_percent=5,
-        comparisons=1,
-        statement="",
-        rows=[],
-    )
+@pytest.mark.parametrize(
+    ("floor", "unchanged", "rule"),
+    [
+        (5, 16, "widened by 5.0%, the difference of other sessions of the same programs on this"),
+        (0.1, 0, "the drift of medians within a run or between sessions."),
+        (None, 0, "the drift of medians within a run or between sessions."),
+    ],
+)
+def test_changes_below_the_noise_between_runs_are_not_listed(
+    floor: float | None, unchanged: int, rule: str
+) -> None:
     before, after = rates(["openssl-1"]), rates(["openssl-2"], lambda _: 1.04, seed=2)
     assert compared(before, after).libraries[0].unchanged == 0
-    hidden = compared(before, after, noise)
-    assert hidden.libraries[0].unchanged == 16
-    assert "widened by 5.0%, the difference of other sessions of the same programs" in hidden.rule
-    assert "by default" not in hidden.rule
-    less = compared(before, after, noise.model_copy(update={"floor_percent": 0.1}))
-    assert "the drift of medians within a run or between sessions." in less.rule
-    unknown = noise.model_copy(update={"floor_percent": None})
-    assert compared(before, after, unknown).rule == less.rule
-    steady: list[Rates] = [
-        {f"openssl-{n}": {TRANSFERS[0]: [1000.0 + i % 3 for i in range(30)]}} for n in (1, 2)
-    ]
+    found = compared(before, after, NOISE.model_copy(update={"floor_percent": floor}))
+    assert found.libraries[0].unchanged == unchanged
+    assert rule in found.rule
+    assert "a default" not in found.rule
+
+
+def test_changes_are_widened_by_the_spread_between_sessions_of_their_host() -> None:
     spreads = {"runs": ["r"], "medians": {"transfer": 0.1}, "ratios": {"transfer": 0.1}}
     facts = {"schema": 1, "id": "a-host", "name": "A host", "cpu": "A", "architecture": "x86_64"}
     quiet = Host.model_validate({**facts, "between_sessions": spreads})
-    then, now = (
-        report_of(loaded_run(id_, of), [quiet])
-        for id_, of in zip(("2026-01-01-old", "2026-06-01-new"), steady, strict=True)
-    )
-    rule = changes(then, now, unknown).rule
-    assert "widened by 0.3%, the drift of medians within a run or between sessions." in rule
+    then, now = (report_of(loaded_run(i, steady(TRANSFERS[:1])), [quiet]) for i in (OLD, NEW))
+    assert "widened by 0.3%, the drift of medians within a run" in changes(then, now).rule
 
 
 def test_single_figures_change_from_a_stated_size_on_and_have_no_verdict() -> None:
@@ -141,12 +154,39 @@ def test_single_figures_change_from_a_stated_size_on_and_have_no_verdict() -> No
     )
     [library] = found.libraries
     assert library.statement == "OpenSSL 1 to 2: 10 up, 0 down, 6 unchanged of 16 rows"
-    assert all(c.ratio.verdict == "not tested" for g in library.groups for c in g.changes)
-    assert library.groups[0].changes[0].ratio.text == "1.06x"
+    assert {(c.ratio.verdict, c.ratio.text) for c in changed(library)} == {("not tested", "1.06x")}
     assert found.rule == (
         "Figures without rounds have no interval. Their changes of 5% or more are listed, and "
         "are not verdicts."
     )
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "verdict", "note"),
+    [
+        (3, 3, "too few rounds", None),
+        (3, None, "not tested", "no rounds to test on both sides"),
+        (None, 30, "not tested", "no rounds to test on both sides"),
+    ],
+)
+def test_too_few_rounds_on_a_side_are_figures_without_a_verdict(
+    before: int | None, after: int | None, verdict: str, note: str | None
+) -> None:
+    def figures(id_: str, factor: float, rounds: int | None) -> Rates:
+        if rounds is None:
+            return single([id_], lambda _: factor)
+        return rates([id_], lambda _: factor, rounds=rounds)
+
+    found = compared(figures("openssl-1", 1.0, before), figures("openssl-2", 1.2, after))
+    [library] = found.libraries
+    assert library.statement == "OpenSSL 1 to 2: 16 up, 0 down, 0 unchanged of 16 rows"
+    for ratio in (change.ratio for change in changed(library)):
+        assert (ratio.verdict, ratio.low) == (verdict, None)
+        assert note in (None, ratio.note)
+        assert ratio.text.endswith("x, too few rounds" if note is None else "x")
+
+
+# --- what else is different ----------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -165,31 +205,31 @@ def test_single_figures_change_from_a_stated_size_on_and_have_no_verdict() -> No
 def test_across_a_change_of_host_or_method_nothing_is_called_faster(
     host: dict[str, str], tool: dict[str, str], message: str
 ) -> None:
-    def measured(
-        id_: str, figures: Rates, facts: dict[str, str], by: dict[str, str]
-    ) -> MeasuredReport:
+    def report(id_: str, of: Rates, facts: dict[str, str], by: dict[str, str]) -> MeasuredReport:
         known = HostFacts.model_validate(
             {"id": "a-host", "cpu": "A", "architecture": "x86_64", "kernel": "6.1"} | facts
         )
-        run = loaded_run(
-            id_, figures, host_id=known.id, tool={"name": "tlsbench", "version": "1"} | by
-        )
-        return report_of(run, [known])
+        tool = {"name": "tlsbench", "version": "1"} | by
+        return report_of(loaded_run(id_, of, host_id=known.id, tool=tool), [known])
 
     found = changes(
-        measured("2026-01-01-old", rates(["openssl-1"]), {}, {}),
-        measured("2026-06-01-new", rates(["openssl-2"], lambda _: 1.2, seed=2), host, tool),
+        report(OLD, rates(["openssl-1"]), {}, {}),
+        report(NEW, rates(["openssl-2"], lambda _: 1.2, seed=2), host, tool),
     )
     assert [c.message for c in found.caveats] == [message]
     [library] = found.libraries
     assert library.statement == "OpenSSL 1 to 2: 16 up, 0 down, 0 unchanged of 16 rows"
     [group] = library.groups
-    assert group.title == "everything"
-    assert all(c.ratio.verdict == "not tested" for c in group.changes)
-    assert all(c.ratio.note == "measured under other conditions" for c in group.changes)
-    values = sorted(c.ratio.value for c in group.changes)
-    assert group.statement == f"all 16 rows, {values[0]:.2f}x to {values[-1]:.2f}x"
-    assert "faster" not in group.statement + "".join(c.ratio.text for c in group.changes)
+    ratios = [change.ratio for change in group.changes]
+    assert {(r.verdict, r.note) for r in ratios} == {
+        ("not tested", "measured under other conditions")
+    }
+    values = sorted(r.value for r in ratios)
+    assert (group.title, group.statement) == (
+        "everything",
+        f"all 16 rows, {values[0]:.2f}x to {values[-1]:.2f}x",
+    )
+    assert "faster" not in "".join(r.text for r in ratios)
     assert found.rule.startswith("A change is an unpaired ratio whose interval excludes 1. ")
     assert found.rule.endswith(
         " (a default between sessions, which were not measured here). "
@@ -197,35 +237,111 @@ def test_across_a_change_of_host_or_method_nothing_is_called_faster(
     )
 
 
-def test_single_figures_across_a_change_of_host_keep_their_own_note() -> None:
-    hosts = [HostFacts(id=f"{name}-host", cpu="A", architecture="x86_64") for name in "ab"]
-    before, after = (
-        report_of(loaded_run(f"2026-0{month}-01-x", of, host_id=host.id), [host])
-        for month, host, of in (
-            (1, hosts[0], single(["openssl-1"])),
-            (6, hosts[1], single(["openssl-2"], lambda _: 1.2)),
-        )
+@pytest.mark.parametrize(
+    ("rows", "then", "now", "message"),
+    [
+        (
+            HANDSHAKES,
+            {"key_exchange": "X25519"},
+            {"key_exchange": "X25519MLKEM768"},
+            "The scenario changed in 12 rows: key exchange X25519 before, X25519MLKEM768 now.",
+        ),
+        (
+            SIXTEEN,
+            {},
+            {"threads": 1},
+            "The scenario may differ in 16 rows: threads not recorded before, 1 now.",
+        ),
+    ],
+)
+def test_another_scenario_is_reported_and_has_no_verdict(
+    rows: list[Scenario], then: dict[str, Any], now: dict[str, Any], message: str
+) -> None:
+    def with_fields(of: Rates, fields: dict[str, Any]) -> Rates:
+        return {
+            i: {s.model_copy(update=fields) if s in rows else s: v for s, v in by.items()}
+            for i, by in of.items()
+        }
+
+    before = with_fields(rates(["openssl-1"]), then)
+    found = compared(before, with_fields(rates(["openssl-2"], tls13, seed=2), now))
+    assert [c.message for c in found.caveats] == [message]
+    assert [c.ratio.verdict for c in changed(found)] == ["not tested"] * 6
+    assert (found.gone, found.new) == ([], [])
+
+
+def test_a_change_in_all_libraries_is_stated() -> None:
+    found = compared(
+        rates(["openssl-1", "rustls-1"]), rates(["openssl-2", "rustls-2"], tls13, seed=2)
     )
-    found = changes(before, after)
-    notes = {c.ratio.note for x in found.libraries for g in x.groups for c in g.changes}
-    assert notes == {"no rounds to test on both sides"}
+    [caveat] = found.caveats
+    assert caveat.code == "common-cause"
+    assert caveat.message.startswith("TLS 1.3 handshake went down in all 2 libraries.")
 
 
-def sized(size: int, protocol: Literal["1.2", "1.3"] = "1.2") -> Scenario:
-    return Scenario(operation="transfer", protocol=protocol, size=size)
+def test_what_is_only_in_one_report_is_listed() -> None:
+    before, after = rates(["openssl-1", "boringssl-1"]), rates(["openssl-2", "rustls-1"])
+    fewer = {i: {s: v for s, v in rows.items() if s != TRANSFERS[0]} for i, rows in after.items()}
+    found = compared(before, fewer)
+    assert found.gone == ["BoringSSL 1", "TLS 1.2 transfer, AES-128-GCM, sending"]
+    assert found.new == ["rustls 1"]
 
 
-def scaled(scenario: Scenario, factor: float) -> list[float]:
-    return [factor * (1000.0 + n % 3) for n in range(30)]
+def test_a_row_that_one_implementation_lacks_is_compared_for_the_others() -> None:
+    before = rates(["openssl-1", "rustls-1"])
+    fewer = {
+        i: {s: v for s, v in rows.items() if i == "openssl-2" or s != TRANSFERS[0]}
+        for i, rows in rates(["openssl-2", "rustls-2"], seed=2).items()
+    }
+    assert [library.compared for library in compared(before, fewer).libraries] == [16, 15]
 
 
-def test_rows_with_no_other_features_than_their_group_are_in_it() -> None:
-    changed = [sized(1000), sized(2000)]
-    same = [sized(1000, "1.3"), Scenario(operation="handshake", protocol="1.2")]
-    before = {"openssl-1": {s: scaled(s, 1.0) for s in (*changed, *same)}}
-    after = {"openssl-2": {s: scaled(s, 1.2 if s in changed else 1.0) for s in (*changed, *same)}}
-    [library] = compared(before, after).libraries
-    assert [(g.title, len(g.changes)) for g in library.groups] == [("TLS 1.2 transfer", 2)]
+def test_figures_that_do_not_count_are_not_compared() -> None:
+    run = loaded_run(OLD, rates(["openssl-1"]))
+    unusable = report_of(with_each(run, lambda of: of._replace(note="stopped")))
+    now = report_of(loaded_run(NEW, rates(["openssl-2"])))
+    assert changes(unusable, now).libraries == changes(now, unusable).libraries == []
+
+
+def test_a_build_that_changed_is_described() -> None:
+    def built(id_: str, compiler: str) -> MeasuredReport:
+        known = [implementation("openssl-1", c_compiler=compiler)]
+        return report_of(loaded_run(id_, rates(["openssl-1"]), known))
+
+    [library] = changes(built(OLD, "gcc 13"), built(NEW, "gcc 14")).libraries
+    assert library.details == ["c compiler: gcc 13 before, gcc 14 now"]
+
+
+# --- groups --------------------------------------------------------------------------------------
+
+
+def test_changes_are_grouped_by_what_they_share_biggest_first() -> None:
+    def factor(s: Scenario) -> float:
+        return 1.1 if s in TRANSFERS and s.side == "sender" else tls13(s)
+
+    [library] = compared(rates(["openssl-1"]), rates(["openssl-2"], factor, seed=2)).libraries
+    assert library.statement == "OpenSSL 1 to 2: 2 faster, 6 slower, 8 unchanged of 16 rows"
+    for group, title, word in zip(
+        library.groups, ("TLS 1.3 handshake", "sending"), ("slower", "faster"), strict=True
+    ):
+        sizes = [max(c.ratio.value, 1 / c.ratio.value) for c in group.changes]
+        assert sizes == sorted(sizes, reverse=True)
+        assert (group.title, group.statement) == (
+            title,
+            f"all {len(sizes)} rows, {sizes[-1]:.2f}x to {sizes[0]:.2f}x {word}",
+        )
+    assert [len(group.changes) for group in library.groups] == [6, 2]
+
+
+def test_a_single_change_is_one_group() -> None:
+    only = HANDSHAKES[3]
+    before = steady([*SIXTEEN])
+    after = steady([*SIXTEEN], lambda s: 1.2 if s == only else 1.0, "openssl-2")
+    [group] = compared(before, after).libraries[0].groups
+    [change] = group.changes
+    assert group.title == change.name == "TLS 1.2 full handshake, ECDSA P-256, server"
+    assert group.statement == change.ratio.text
+    assert (change.before, change.after) == ("1,001", "1,201")
 
 
 def test_what_is_left_of_a_group_is_counted_and_has_its_range() -> None:
@@ -244,219 +360,23 @@ def test_what_is_left_of_a_group_is_counted_and_has_its_range() -> None:
     )
 
 
-def test_two_rows_that_may_each_be_one_of_before_are_new() -> None:
-    threads = [TRANSFERS[0].model_copy(update={"threads": n}) for n in (1, 2)]
-    before = {"openssl-1": {s: scaled(s, 1.0) for s in (TRANSFERS[0], TRANSFERS[1])}}
-    after = {"openssl-2": {s: scaled(s, 1.0) for s in (*threads, TRANSFERS[1])}}
-    found = compared(before, after)
-    assert [library.compared for library in found.libraries] == [1]
-    assert (len(found.gone), len(found.new)) == (1, 2)
-
-
-def test_figures_of_a_change_are_written_in_their_unit() -> None:
-    def memory(id_: str, factor: float) -> MeasuredReport:
-        run = loaded_run(id_, {"openssl-1": {HANDSHAKES[0]: [factor * 123.4] * 12}})
-        frame = run.frame.copy()
-        for column, value in (("metric", "allocated"), ("unit", "bytes")):
-            frame[column] = pd.Categorical([value] * len(frame))
-        return report_of(LoadedRun(run.run, frame))
-
-    [library] = changes(memory("2026-01-01-old", 1), memory("2026-06-01-new", 2)).libraries
-    [group] = library.groups
-    assert [(c.before, c.after) for c in group.changes] == [("123", "247")]
-
-
-def test_another_key_exchange_is_reported_as_another_scenario() -> None:
-    def keyed(figures: Rates, group: str) -> Rates:
-        return {
-            i: {
-                s.model_copy(update={"key_exchange": group}) if s in HANDSHAKES else s: v
-                for s, v in rows.items()
-            }
-            for i, rows in figures.items()
-        }
-
-    found = compared(
-        keyed(rates(["openssl-1"]), "X25519"),
-        keyed(rates(["openssl-2"], tls13, seed=2), "X25519MLKEM768"),
-    )
-    assert [c.message for c in found.caveats] == [
-        "The scenario changed in 12 rows: key exchange X25519 before, X25519MLKEM768 now."
-    ]
-    changed = [c for g in found.libraries[0].groups for c in g.changes]
-    assert len(changed) == 6
-    assert all(c.ratio.verdict == "not tested" for c in changed)
-
-
-def test_what_one_report_does_not_record_may_differ() -> None:
-    recorded = {
-        "openssl-2": {
-            s.model_copy(update={"threads": 1}): v for s, v in rates(["x"], seed=2)["x"].items()
-        }
-    }
-    found = compared(rates(["openssl-1"]), recorded)
-    assert [c.message for c in found.caveats] == [
-        "The scenario may differ in 16 rows: threads not recorded before, 1 now."
-    ]
-
-
-def test_what_is_only_in_one_report_is_listed() -> None:
-    before, after = rates(["openssl-1", "boringssl-1"]), rates(["openssl-2", "rustls-1"])
-    fewer = {i: {s: v for s, v in rows.items() if s != TRANSFERS[0]} for i, rows in after.items()}
-    found = compared(before, fewer)
-    assert found.gone == ["BoringSSL 1", "TLS 1.2 transfer, AES-128-GCM, sending"]
-    assert found.new == ["rustls 1"]
-
-
-def test_builds_of_a_library_are_compared_with_their_like() -> None:
-    old = loaded_run("2026-01-01-old", rates(["openssl-1-gcc", "openssl-1-clang"]))
-    new = [implementation(f"openssl-2-{c}", c_compiler=f"{c} 14") for c in ("gcc", "clang")]
-    now = loaded_run("2026-06-01-new", rates([i.id for i in new]), new)
-    found = changes(report_of(old), report_of(now))
-    assert [(x.before.id, x.after.id) for x in found.libraries] == [
-        ("openssl-1-gcc", "openssl-2-gcc"),
-        ("openssl-1-clang", "openssl-2-clang"),
-    ]
-
-
-def test_a_first_look_precedes_only_another_first_look() -> None:
-    few = {"openssl-1": {TRANSFERS[0]: 1000.0}}
-    runs = [
-        loaded_run(name, few, suite={"name": suite, "family": "main"}).run
-        for name, suite in (
-            ("2026-01-01-first", "standard"),
-            ("2026-02-01-look", "quick"),
-            ("2026-03-01-now", "standard"),
-            ("2026-04-01-another-look", "quick"),
-        )
-    ]
-    by_id = {run.id: run for run in runs}
-    reports = [Report(id=r.id, title="", date=r.date, runs=[r.id], previous=None) for r in runs]
-    before = [predecessor(report, reports, by_id) for report in reports]
-    assert [report and report.id for report in before] == [
-        None,
-        "2026-01-01-first",
-        "2026-01-01-first",
-        "2026-03-01-now",
-    ]
-
-
-def test_on_one_day_the_run_that_began_later_comes_after() -> None:
-    few = {"openssl-1": {TRANSFERS[0]: 1000.0}}
-    runs = [
-        loaded_run(
-            name,
-            few,
-            suite={"name": "standard", "family": "main"},
-            started=datetime(2026, 1, 1, hour, tzinfo=UTC),
-        ).run
-        for name, hour in (("2026-01-01-b", 8), ("2026-01-01-a", 9))
-    ]
-    by_id = {run.id: run for run in runs}
-    reports = [Report(id=r.id, title="", date=r.date, runs=[r.id], previous=None) for r in runs]
-    before = [predecessor(report, reports, by_id) for report in reports]
-    assert [report and report.id for report in before] == [None, "2026-01-01-b"]
-    unknown = loaded_run("2026-01-01-z", few, suite={"name": "standard", "family": "main"}).run
-    first = Report(id=unknown.id, title="", date=unknown.date, runs=[unknown.id], previous=None)
-    by_id[unknown.id] = unknown
-    assert predecessor(first, [*reports, first], by_id) is None
-    assert predecessor(reports[0], [*reports, first], by_id) == first
-
-
-def test_a_report_of_other_libraries_is_no_predecessor() -> None:
-    suite = {"name": "standard", "family": "main"}
-    runs = [
-        loaded_run(id_, {of: {TRANSFERS[0]: 1000.0}}, suite=suite).run
-        for id_, of in (("2026-01-01-a", "rustls-1"), ("2026-02-01-b", "openssl-1"))
-    ]
-    reports = [Report(id=r.id, title="", date=r.date, runs=[r.id], previous=None) for r in runs]
-    assert predecessor(reports[1], reports, {run.id: run for run in runs}) is None
-
-
-def test_predecessor_is_the_latest_on_the_same_host_of_the_same_family() -> None:
-    few = {"openssl-1": {TRANSFERS[0]: 1000.0}}
-
-    def run(id_: str, family: str = "main", host: str = "a-host") -> Run:
-        suite = {"name": "standard", "family": family}
-        return loaded_run(id_, few, suite=suite, host_id=host).run
-
-    def report(of: Run, previous: str | None = None) -> Report:
-        return Report(id=of.id, title="", date=of.date, runs=[of.id], previous=previous)
-
-    runs = [
-        run("2026-01-01-first"),
-        run("2026-02-01-second"),
-        run("2026-03-01-other-host", host="b-host"),
-        run("2026-04-01-other-family", "memory"),
-        loaded_run("2026-05-01-no-family", few).run,
-        run("2026-06-01-now"),
-        run("2026-07-01-later"),
-    ]
-    by_id = {r.id: r for r in runs}
-    reports = [report(r) for r in runs]
-    now = by_id["2026-06-01-now"]
-    found = predecessor(report(now), reports, by_id)
-    assert found is not None
-    assert found.id == "2026-02-01-second"
-    assert predecessor(reports[0], reports, by_id) is None
-    named = predecessor(report(now, "2026-03-01-other-host"), reports, by_id)
-    assert named is not None
-    assert named.id == "2026-03-01-other-host"
-    with pytest.raises(UserError, match="'2026-03-02-none' does not exist"):
-        predecessor(report(now, "2026-03-02-none"), reports, by_id)
-
-
-def test_a_change_is_widened_by_the_drift_within_either_report_and_corrected() -> None:
-    few = [TRANSFERS[0], TRANSFERS[1]]
-    steady = [1000.0 + n % 3 for n in range(30)]
-    moved = [r * (1.05 if n >= 15 else 1) for n, r in enumerate(steady)]
-    faster = [1.08 * r for r in steady]
-    for then, now in ((moved, faster), (faster, moved)):
-        found = compared(
-            {"openssl-1": dict.fromkeys(few, then)}, {"openssl-2": dict.fromkeys(few, now)}
-        )
-        expected = unpaired_ratio(now, then, comparisons=2, drift=drift([moved]))
-        assert expected.verdict == "no difference shown"
-        assert unpaired_ratio(now, then, comparisons=2).verdict != "no difference shown"
-        assert found.libraries[0].unchanged == 2
-        assert "corrected for 2 comparisons and widened by 5.0%, the drift of medians" in (
-            found.rule
-        )
-
-
-def test_a_change_has_the_interval_corrected_for_all_rows_that_are_compared() -> None:
-    before, after = rates(["openssl-1"]), rates(["openssl-2"], lambda _: 1.5, seed=2)
-    found = compared(before, after)
-    now, then = after["openssl-2"], before["openssl-1"]
-    reports = [report_of(loaded_run("2026-01-01-x", of)) for of in (before, after)]
-    widest = max(widening(of.series.rows, DEFAULT_SPREADS) for of in reports)
-    for change in (c for g in found.libraries[0].groups for c in g.changes):
-        scenario = next(s for s in SIXTEEN if scenario_name(s) == change.name)
-        corrected, bare = (
-            unpaired_ratio(now[scenario], then[scenario], comparisons=n, drift=widest)
-            for n in (16, 1)
-        )
-        assert change.ratio.low == pytest.approx(corrected.low, rel=1e-5)
-        assert bare.low is not None
-        assert change.ratio.low is not None
-        assert change.ratio.low < 0.995 * bare.low
-
-
-def with_threads() -> list[Scenario]:
-    """Each scenario with one thread and with two, and transfers with a cipher of both protocols."""
-    both = [s.model_copy(update={"cipher_suite": f"TLS_{AES_256}"}) for s in TRANSFERS[:2]]
-    every = (*SIXTEEN, *both)
-    return [s.model_copy(update={"threads": threads}) for s in every for threads in (1, 2)]
-
-
 AES_256 = "AES_256_GCM_SHA384"
+WITH_THREADS = [
+    s.model_copy(update={"threads": threads})
+    for s in (
+        *SIXTEEN,
+        *(s.model_copy(update={"cipher_suite": f"TLS_{AES_256}"}) for s in TRANSFERS[:2]),
+    )
+    for threads in (1, 2)
+]
+"""Each scenario with one thread and with two, and transfers with a cipher of both protocols."""
 
 
 @pytest.mark.parametrize(
     ("belongs", "title"),
     [
         (lambda s: True, "everything"),
-        (lambda s: s in HANDSHAKES, "handshake"),
+        (lambda s: s.operation == "handshake", "handshake"),
         (lambda s: s.operation == "transfer" and s.protocol == "1.3", "TLS 1.3 transfer"),
         (lambda s: s.operation == "transfer" and AES_256 in s.cipher_suite, "AES-256-GCM"),
         (lambda s: s.protocol == "1.3" and s.side == "client", "TLS 1.3, client"),
@@ -472,118 +392,81 @@ AES_256 = "AES_256_GCM_SHA384"
 def test_a_group_is_named_by_what_its_rows_share(
     belongs: Callable[[Scenario], bool], title: str
 ) -> None:
-    rows = with_threads()
-    one_thread = {s: s.model_copy(update={"threads": None}) for s in rows}
     before, after = (
-        {i: {s: 1000 * (by if belongs(one_thread[s]) else 1.0) for s in rows}}
+        {i: {s: 1000 * (by if belongs(s) else 1.0) for s in WITH_THREADS}}
         for i, by in (("openssl-1", 1.0), ("openssl-2", 1.2))
     )
     [library] = compared(before, after).libraries
     assert [group.title for group in library.groups] == [title]
 
 
-def test_changes_of_another_metric_are_a_group_of_their_own() -> None:
+def test_changes_of_another_metric_are_a_group_of_their_own_in_their_unit() -> None:
     def timed(id_: str, factor: float) -> MeasuredReport:
-        run = loaded_run(id_, {"openssl-1": {s: scaled(s, 1.0) for s in HANDSHAKES[:2]}})
-        times = run.frame.copy()
-        times["value"] *= factor
-        for column, value in (("metric", "duration"), ("unit", "µs")):
-            times[column] = pd.Categorical([value] * len(times))
-        return report_of(LoadedRun(run.run, concatenate([run.frame, times])))
+        run = loaded_run(id_, steady(HANDSHAKES[:2]))
+        times = [
+            of._replace(metric="duration", unit="µs", value=of.value * 0.1234 * factor)
+            for of in run.rows
+        ]
+        return report_of(with_rows(run, times))
 
-    [library] = changes(timed("2026-01-01-old", 1), timed("2026-06-01-new", 2)).libraries
-    assert [(group.title, len(group.changes)) for group in library.groups] == [("duration", 2)]
+    [group] = changes(timed(OLD, 1), timed(NEW, 2)).libraries[0].groups
+    assert group.title == "duration"
+    assert [(c.before, c.after, c.unit) for c in group.changes] == [("123.5", "247.0", "µs")] * 2
 
 
-@pytest.mark.parametrize(
-    ("before", "after", "protocol", "same"),
-    [
-        ("resumed", "ticket", "1.3", True),
-        ("session-id", "resumed", "1.3", True),
-        (None, "ticket", "1.3", True),
-        ("resumed", "none", "1.3", False),
-        ("none", "resumed", "1.3", False),
-        ("session-id", "ticket", "1.3", False),
-        (None, "ticket", "1.2", False),
-    ],
-)
-def test_a_resumption_of_no_known_kind_may_be_either_and_never_a_full_handshake(
-    before: str | None, after: str, protocol: str, same: bool
-) -> None:
-    def row(resumption: str | None, of: str) -> Scenario:
-        return HANDSHAKES[0].model_copy(update={"resumption": resumption, "protocol": of})
+# --- the report before ---------------------------------------------------------------------------
 
-    found = compared(
-        {"openssl-1": {row(before, protocol): 1000.0}}, {"openssl-2": {row(after, "1.3"): 1000.0}}
+
+def run_of(
+    id_: str,
+    suite: str = "standard",
+    family: str | None = "main",
+    *,
+    of: str = "openssl-1",
+    **more: Any,
+) -> Run:
+    if family is not None:
+        more["suite"] = {"name": suite, "family": family}
+    return loaded_run(id_, {of: {TRANSFERS[0]: 1000.0}}, **more).run
+
+
+def before_each(*runs: Run, previous: str | None = None) -> list[str | None]:
+    """The predecessors of reports on these runs; `previous` is what the last one names."""
+    reports = [Report(id=r.id, title="", date=r.date, runs=[r.id], previous=None) for r in runs]
+    reports[-1] = reports[-1].model_copy(update={"previous": previous})
+    by_id = {run.id: run for run in runs}
+    found = [predecessor(report, reports, by_id) for report in reports]
+    return [report.id if report else None for report in found]
+
+
+def test_predecessor_is_the_latest_on_the_same_host_of_the_same_family_and_library() -> None:
+    first, second = run_of("2026-01-01-first"), run_of("2026-02-01-second")
+    others = (
+        run_of("2026-03-01-host", host_id="b-host"),
+        run_of("2026-04-01-family", family="memory"),
+        run_of("2026-05-01-no-family", family=None),
+        run_of("2026-05-02-library", of="rustls-1"),
     )
-    assert [library.compared for library in found.libraries] == [1] * same
-
-
-def test_too_few_rounds_for_a_verdict_are_figures_without_one() -> None:
-    before, after = rates(["openssl-1"], rounds=3), rates(["openssl-2"], lambda _: 1.2, rounds=3)
-    [library] = compared(before, after).libraries
-    assert library.statement == "OpenSSL 1 to 2: 16 up, 0 down, 0 unchanged of 16 rows"
-    [group] = library.groups
-    for change in group.changes:
-        assert (change.ratio.verdict, change.ratio.low) == ("not tested", None)
-        assert change.ratio.note == "no rounds to test on both sides"
-        assert change.ratio.value == pytest.approx(1.2)
-    [single_figures] = compared(before, single(["openssl-2"])).libraries
-    assert single_figures.unchanged == 16
-    [one_sided] = compared(single(["openssl-1"]), single(["openssl-2"], lambda _: 2.0)).libraries
-    notes = {c.ratio.note for g in one_sided.groups for c in g.changes}
-    assert notes == {"no rounds to test on both sides"}
-
-
-def test_the_same_version_measured_again_is_called_so() -> None:
-    [library] = compared(rates(["openssl-1"]), rates(["openssl-1"], seed=2)).libraries
-    assert library.statement == (
-        "OpenSSL 1, the same version: 0 faster, 0 slower, 16 unchanged of 16 rows"
-    )
-    assert library.details == []
-
-
-def test_an_implementation_is_paired_by_its_id_then_its_kind_then_as_the_only_one() -> None:
-    def pairs(before: list[str], after: list[str]) -> list[tuple[str, str]]:
-        found = compared(rates(before), rates(after, lambda _: 1.2))
-        return [(library.before.id, library.after.id) for library in found.libraries]
-
-    assert pairs(["openssl-1-gcc"], ["openssl-2-clang"]) == [("openssl-1-gcc", "openssl-2-clang")]
-    assert pairs(["openssl-1-gcc"], ["openssl-2-clang", "openssl-2-icc"]) == []
-    assert pairs(["openssl-1-clang", "openssl-1-icc"], ["openssl-2-gcc"]) == []
-    assert pairs(["openssl-1", "openssl-2"], ["openssl-2"]) == [("openssl-2", "openssl-2")]
-    assert pairs(["openssl-1-gcc", "rustls-1"], ["openssl-2-clang", "rustls-2"]) == [
-        ("openssl-1-gcc", "openssl-2-clang"),
-        ("rustls-1", "rustls-2"),
+    now, later = run_of("2026-06-01-now"), run_of("2026-07-01-later")
+    assert before_each(first, second, *others, now, later) == [
+        *(None, first.id, None, None, None, None, second.id, now.id)
     ]
+    assert before_each(first, second, *others, previous=first.id)[-1] == first.id
+    with pytest.raises(UserError, match="'2026-03-02-none' does not exist"):
+        before_each(first, second, previous="2026-03-02-none")
 
 
-def test_a_row_that_one_implementation_lacks_is_compared_for_the_others() -> None:
-    before = rates(["openssl-1", "rustls-1"])
-    fewer = {
-        i: {s: v for s, v in rows.items() if i == "openssl-2" or s != TRANSFERS[0]}
-        for i, rows in rates(["openssl-2", "rustls-2"], seed=2).items()
-    }
-    found = compared(before, fewer)
-    assert [library.compared for library in found.libraries] == [16, 15]
-    run = loaded_run("2026-01-01-old", rates(["openssl-1"]))
-    frame = run.frame.copy()
-    frame["note"] = frame["note"].cat.add_categories(["stopped"])
-    frame["valid"], frame["note"] = False, "stopped"
-    frame["note"] = frame["note"].astype("category")
-    unusable = report_of(LoadedRun(run.run, frame))
-    now = report_of(loaded_run("2026-06-01-new", rates(["openssl-2"])))
-    assert changes(unusable, now).libraries == changes(now, unusable).libraries == []
+def test_a_first_look_precedes_only_another_first_look() -> None:
+    first, look = run_of("2026-01-01-first"), run_of("2026-02-01-look", "quick")
+    now, another = run_of("2026-03-01-now"), run_of("2026-04-01-another", "quick")
+    assert before_each(first, look, now, another) == [None, first.id, first.id, now.id]
 
 
-def test_a_build_that_changed_is_described() -> None:
-    def built(id_: str, compiler: str) -> MeasuredReport:
-        known = [implementation("openssl-1", c_compiler=compiler)]
-        return report_of(loaded_run(id_, rates(["openssl-1"]), known))
-
-    [library] = changes(
-        built("2026-01-01-old", "gcc 13"), built("2026-06-01-new", "gcc 14")
-    ).libraries
-    [detail] = library.details
-    assert "gcc 13" in detail
-    assert "gcc 14" in detail
+def test_on_one_day_the_run_that_began_later_comes_after() -> None:
+    late, early = (
+        run_of(f"2026-01-01-{name}", started=datetime(2026, 1, 1, hour, tzinfo=UTC))
+        for name, hour in (("a", 9), ("b", 8))
+    )
+    unknown = run_of("2026-01-01-z")
+    assert before_each(early, late) == [None, early.id]
+    assert before_each(early, late, unknown) == [unknown.id, early.id, None]

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from synthetic import HANDSHAKES, TRANSFERS, implementation, loaded_run, report_of
+from synthetic import HANDSHAKES, TRANSFERS, implementation, loaded_run, report_of, run_of_rows
 from test_tlsbench import block, lines, measurement
 from tlsperf.analysis.changes import changes
 from tlsperf.analysis.noise import alternate_rounds
@@ -21,9 +21,8 @@ from tlsperf.analysis.statistics import counted_ratio
 from tlsperf.contract.errors import FormatError
 from tlsperf.contract.record import Scenario
 from tlsperf.contract.results import Results
-from tlsperf.contract.run import HostFacts, RawFile, Report, Run, RunCounter
+from tlsperf.contract.run import HostFacts, Report, RunCounter
 from tlsperf.load import tlsbench
-from tlsperf.load.frame import tidy_frame
 from tlsperf.load.run import LoadedRun
 from tlsperf.publish.trends import trends
 from tlsperf.report.charts.svg import draw
@@ -50,20 +49,11 @@ def counted_run(
         for scenario in scenarios
         for number in range(1, rounds + 1)
     ]
-    columns: dict[str, list[Any]] = {k: [row[k] for row in rows] for k in rows[0]}
-    columns |= {"file": ["f"] * len(rows), "line": list(range(len(rows)))}
-    fields = {
-        "schema": 1,
-        "id": run,
-        "date": date.fromisoformat(run[:10]),
-        "host_id": "a-host",
-        "tool": {"name": "tlsbench"},
+    fields: dict[str, Any] = {
         "suite": {"name": "instructions", "family": "instructions"},
         "counter": RunCounter(name="callgrind", version="3.19.0"),
-        "implementations": [implementation(name) for name in counts],
-        "files": [RawFile(path="raw/a", sha256="0" * 64, bytes=0, format="tlsbench/1")],
     }
-    return LoadedRun(Run.model_validate(fields | more), tidy_frame(columns))
+    return run_of_rows(run, rows, [implementation(name) for name in counts], **fields | more)
 
 
 def report(run: str = "2026-11-21-a", openssl: float = 3e6, rounds: int = 2) -> MeasuredReport:
@@ -218,9 +208,8 @@ def test_a_record_of_counts_has_no_time() -> None:
     record["observations"] = [
         {"metric": "instructions", "value": 5067038.25, "unit": "instructions/MiB"}
     ]
-    frame = tlsbench.parse(lines(record, block()), "records.jsonl").frame
-    assert list(frame["value"]) == [5067038.25]
-    assert list(frame["metric"]) == ["instructions"]
+    [row] = tlsbench.parse(lines(record, block()), "records.jsonl").rows
+    assert (row.metric, row.value) == ("instructions", 5067038.25)
 
 
 @pytest.mark.parametrize("unit", ["instructions", "instructions/handshake", "MiB/s"])

@@ -91,8 +91,6 @@ def test_a_new_library_changes_no_report_chart_or_picture(check_of_reports: str)
 def test_a_new_library_has_its_label_and_colours(grown: Grown) -> None:
     program = """
 import json
-from new_versions import watched
-from pathlib import Path
 from test_figures import DARK, LIGHT, test_colour_blind_readers_can_distinguish_libraries as distinct
 from tlsperf.contract.text import shown
 from tlsperf.load.importer import implementation_of
@@ -104,13 +102,11 @@ distinct(DARK)
 print(json.dumps({
     "shown": [new.library, new.label, new.colour],
     "chart": [CLASSES["#8a0df6"], *colour_channel([new.colour])["scale"]["range"]],
-    "watched": "newtls-sys" in watched(Path("bench", "libraries")),
 }))
 """
     assert grown.answers(program) == {
         "shown": ["newtls", "NewTLS 2.1.0", "newtls"],
         "chart": ["library-newtls", "#8a0df6"],
-        "watched": True,
     }
     style = (grown.folder / "static" / "style.css").read_text()
     for colour in ("#8a0df6", "#dd0c49"):
@@ -153,26 +149,27 @@ def test_a_kind_touches_three_files(grown: Grown) -> None:
     }
     operations = grown.schema("record")["Scenario"]["properties"]["operation"]["enum"]
     listed = (grown.folder / WORKLOADS / "mod.rs").read_text()
-    assert re.findall(r'^    \w+ = "([a-z-]+)" => \w+::\w+,$', listed, re.MULTILINE) == operations
+    values = ["".join(word.title() for word in operation.split("-")) for operation in operations]
+    assert re.findall(r"^ +Operation::(\w+) => &\w+::\w+,$", listed, re.MULTILINE) == values
     assert operations[-1] == "construction"
 
 
 def test_reports_show_a_new_metric_and_a_new_kind(grown: Grown) -> None:
     program = """
 import json
-from synthetic import loaded_run, report_of
+from synthetic import loaded_run, report_of, with_each
 from tlsperf.analysis.changes import changes
 from tlsperf.contract.metrics import METRICS
 from tlsperf.contract.record import Scenario
-from tlsperf.load.run import LoadedRun
 
 def report(run, openssl, **columns):
     handshake = Scenario(operation="handshake", protocol="1.3", side="client")
     rates = {"openssl-3": {handshake: [openssl] * 10}, "rustls-1": {handshake: [300] * 10}}
     made = loaded_run(run, rates)
     [unit] = METRICS[columns["metric"]].units_of(columns["operation"])[-1:]
-    frame = made.frame.assign(unit=unit, **columns).astype({c: "category" for c in ("unit", *columns)})
-    return report_of(LoadedRun(made.run, frame), baseline="openssl-3")
+    scenario = handshake.model_copy(update={"operation": columns["operation"]})
+    changed = {"scenario": scenario, "metric": columns["metric"], "unit": unit}
+    return report_of(with_each(made, lambda row: row._replace(**changed)), baseline="openssl-3")
 
 def shown(before, **columns):
     now = report("2026-11-21-a", 500, **columns)
@@ -252,8 +249,8 @@ assert set(GRAMMARS) == set(FOREIGN)
 file = Path("toy.txt")
 print(detect(file.read_bytes(), file.name, str(file)).name)
 import_files([file], "openssl-3.6.1", Path("2026-11-21-toy"))
-frame = load_run(Path("2026-11-21-toy")).frame
-print(*frame["variant"], *frame["value"])
+rows = load_run(Path("2026-11-21-toy")).rows
+print(*[row.scenario.variant for row in rows], *[row.value for row in rows])
 try:
     import_files([Path("wrong.txt")], "openssl-3.6.1", Path("2026-11-21-other"))
 except FormatError as error:

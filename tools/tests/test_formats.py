@@ -8,8 +8,9 @@ from grammars import RUN, Document
 from tlsperf.contract.errors import FormatError, UserError
 from tlsperf.contract.names import scenario_name
 from tlsperf.contract.variant import parse_variant
+from tlsperf.load.check_rows import check_rows
 from tlsperf.load.formats import FOREIGN, detect
-from tlsperf.load.rows import Parsed, ParsedRow, RawInput, frame_of
+from tlsperf.load.rows import Parsed, ParsedRow, RawInput
 
 MISSES = """\
 env LD_LIBRARY_PATH=../openssl ./bench handshake-resume TLS_AES_256_GCM_SHA384
@@ -104,13 +105,13 @@ def test_the_same_command_twice() -> None:
         "repeats line 3; one file must hold one round",
         "repeats line 4; one file must hold one round",
     ]
-    frame_of(rows)
+    check_rows(rows)
 
 
 def test_a_unit_of_another_measurement() -> None:
     rows = read(RUSTLS.replace("1364.94\thandshake/s", "1364.94\tMB/s")).rows
     assert rows[1].note == "printed as MB/s, which is no unit of a handshake"
-    assert not frame_of(rows)["valid"].iloc[1]
+    check_rows(rows)
 
 
 def test_another_suite_was_negotiated() -> None:

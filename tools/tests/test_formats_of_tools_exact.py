@@ -32,7 +32,7 @@ def primitive(
     """The row of a duration in µs."""
     scenario = Scenario(operation="primitive", variant=name)
     of = (FILE, line, "openssl-3.6.1", 3, scenario)
-    return ParsedRow(*of, "duration", value, "µs", statistic, note is None, note)
+    return ParsedRow(*of, "duration", value, "µs", statistic, note)
 
 
 def bmf(*benchmarks: str) -> str:
@@ -126,11 +126,11 @@ RATE = "HANDSHAKES/sec: MAX 4; AVG 3; 95P 2; MIN 1\n"
 LATENCY = "LATENCY (ms): MIN 1; AVG 2; 95P 3; MAX 4\n"
 
 
-def icounts(text: str, implementation: str | None = "rustls-0.23.37-aws-lc-rs") -> Parsed:
+def icounts(text: str, implementation: str = "rustls-0.23.37-aws-lc-rs") -> Parsed:
     return FOREIGN["rustls-icounts"].parse([RawInput(text.encode(), FILE, RUN, implementation, 3)])
 
 
-def refused_icounts(text: str, implementation: str | None) -> tuple[str, str, str]:
+def refused_icounts(text: str, implementation: str) -> tuple[str, str, str]:
     with pytest.raises(FormatError) as caught:
         icounts(text, implementation)
     error = caught.value
@@ -225,7 +225,7 @@ def test_counts_of_another_provider_are_rejected_with_both_names() -> None:
     )
     expected = "an --implementation with its provider, such as rustls-0.23.37-aws-lc-rs"
     assert refused_icounts(line, "rustls-0.23.37")[2] == expected
-    assert refused_icounts(line, None)[2].endswith(", such as -aws-lc-rs")
+    assert refused_icounts(line, "")[2].endswith(", such as -aws-lc-rs")
 
 
 def test_a_row_of_tls_perf_names_its_file_its_line_and_its_settings() -> None:
@@ -524,7 +524,7 @@ def test_a_second_figure_of_perftools_has_the_line_in_its_name_and_does_not_coun
     first, _, again = parsed("openssl-perftools", SSL_NEW + OF_HANDSHAKE + SSL_NEW).rows
     scenario = first.scenario.model_copy(update={"variant": "ssl-new-line-3"})
     note = "repeats line 1; one file must hold one round"
-    assert again == first._replace(line=3, scenario=scenario, valid=False, note=note)
+    assert again == first._replace(line=3, scenario=scenario, note=note)
 
 
 ANOTHER_WORK = "Average time per " + 250 * "x" + ": 1.000000us"
@@ -683,7 +683,7 @@ def test_a_benchmark_of_another_library_is_rejected_with_its_name() -> None:
     )
     (row,) = of_criterion("text", "client rustls time: [1 µs 2 µs 3 µs]\n").rows
     assert row.scenario.variant == "client-rustls"
-    source = RawInput(b"a openssl time: [1 s 2 s 3 s]\n", FILE, RUN, None, 3)
+    source = RawInput(b"a openssl time: [1 s 2 s 3 s]\n", FILE, RUN, "", 3)
     with pytest.raises(FormatError, match="only benchmarks of : the others"):
         FOREIGN["criterion/text"].parse([source])
 

@@ -42,45 +42,45 @@ def mentioned(guide: str, pattern: str) -> set[str]:
     return {found[1] for found in re.finditer(pattern, GUIDES[guide], re.MULTILINE)}
 
 
-@pytest.mark.parametrize("guide", GUIDES)
+each_guide = pytest.mark.parametrize("guide", GUIDES)
+
+
+@each_guide
 def test_the_files_that_a_guide_names_exist(guide: str) -> None:
     added = mentioned(guide, r"^```\w+ file=(\S+)$")
     for name in mentioned(guide, rf"(?<![\w./-])((?:{FOLDERS})/[\w./-]*[\w/])") - added:
         if not name.startswith(MADE) and not re.search(r"\b[A-Z]{2,}\b", name):
             assert (ROOT / name).exists(), f"{guide} names {name}"
-
-
-@pytest.mark.parametrize("guide", GUIDES)
-def test_the_pages_that_a_guide_links_to_exist(guide: str) -> None:
     for target in mentioned(guide, r"\]\(([^)#:]+)\)"):
         assert (ROOT / guide).parent.joinpath(target).exists(), f"{guide} links to {target}"
 
 
-@pytest.mark.parametrize("guide", GUIDES)
+@each_guide
 def test_the_make_targets_that_a_guide_names_exist(guide: str) -> None:
-    makefile = (ROOT / "Makefile").read_text()
-    targets = set(re.findall(r"^([a-z-]+):", makefile, re.MULTILINE))
+    targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
     assert mentioned(guide, r"(?:^    +|`|sudo )make ([a-z-]+)") <= targets
 
 
-def test_the_tools_are_set_up_by_a_target_with_that_name() -> None:
-    assert "`make tools`" in GUIDES["README.md"]
-    command = ["make", "--dry-run", "--always-make", "tools"]
+@pytest.mark.parametrize(
+    ("target", "printed"),
+    [
+        ("tools", ["--editable tools", ".venv/bin/tlsperf --version"]),
+        ("report", [".venv/bin/tlsperf show a-run\n", "public/perf/a-run/index.html"]),
+    ],
+)
+def test_the_targets_of_the_readme_end_with_what_it_promises(
+    target: str, printed: list[str]
+) -> None:
+    assert f"`make {target}`" in GUIDES["README.md"]
+    command = ["make", "--no-print-directory", "--dry-run", "--always-make", target, "RUN=a-run"]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
-    assert "--editable tools" in done.stdout
-    assert ".venv/bin/tlsperf --version" in done.stdout
+    places = [done.stdout.rfind(text) for text in printed]
+    assert -1 not in places
+    assert places == sorted(places)
+    assert done.stdout.count("\n", places[-1]) == 1, "it is the last line"
 
 
-def test_make_report_ends_with_the_figures_and_the_address_of_the_page() -> None:
-    assert "`make report`" in GUIDES["README.md"]
-    command = ["make", "--no-print-directory", "--dry-run", "report", "RUN=2026-11-21-quick"]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
-    figures, address = done.stdout.splitlines()[-2:]
-    assert figures == ".venv/bin/tlsperf show 2026-11-21-quick"
-    assert "public/perf/2026-11-21-quick/index.html" in address
-
-
-@pytest.mark.parametrize("guide", GUIDES)
+@each_guide
 def test_the_commands_of_tlsperf_that_a_guide_names_exist(guide: str) -> None:
     group = typer.main.get_command(app)
     names = set(getattr(group, "commands", {}))

@@ -5,18 +5,15 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from project import ARM, BOTH, HOST, LIBRARIES, NEW, OLD, OLDER, OPENSSL, OTHER_HOST, ROW
-from tlsperf.contract.errors import UserError
 from tlsperf.contract.results import Results
-from tlsperf.contract.run import FactorRequest
 from tlsperf.load.page import read_page
 from tlsperf.publish.assemble import assembler
+from tlsperf.report.claims import failing, figures_of
 
 BASELINE = "openssl-3.5.5"
 AGAINST_IT = {*OLDER} - {BASELINE}
-BETWEEN = FactorRequest(id="between", row=ROW, implementation=BASELINE, over_implementation=OPENSSL)
+BETWEEN = f"{ROW}: {OPENSSL} / {BASELINE} in 0..9"
 """Of the builds of the report of two hosts, OLDER was measured on one and LIBRARIES on the other."""
 
 
@@ -52,16 +49,16 @@ def test_there_is_no_ratio_and_no_leader_across_hosts(project: Path) -> None:
 
 
 def test_a_report_with_ratios_across_hosts_states_that(project: Path) -> None:
-    results = report_of(project, OLD, ARM, across_hosts=True, factors=[BETWEEN])
+    results = report_of(project, OLD, ARM, across_hosts=True)
     assert with_ratio(results) == {*AGAINST_IT, *LIBRARIES}
-    assert [factor.id for factor in results.factors] == ["between"]
+    assert failing(BETWEEN, figures_of(results)) is None
     [warning] = about_hosts(results)
     assert "compare the hosts as well" in warning
 
 
-def test_a_factor_across_hosts_is_rejected_unless_requested(project: Path) -> None:
-    with pytest.raises(UserError, match="expected figures of one host, or across_hosts = true"):
-        report_of(project, OLD, ARM, factors=[BETWEEN])
+def test_a_quotient_across_hosts_is_no_claim_unless_the_report_compares_them(project: Path) -> None:
+    error = failing(BETWEEN, figures_of(report_of(project, OLD, ARM)))
+    assert "of two hosts" in str(error)
 
 
 def test_runs_of_one_host_have_ratios_between_them(project: Path) -> None:

@@ -56,7 +56,7 @@ def test_files_are_copied_as_they_are_and_numbered_by_their_names(tmp_path: Path
     assert run.tool.name == "openssl-bench"
     assert read_run(folder) == run
     assert sorted(p.name for p in folder.iterdir()) == ["raw", "run.toml"]
-    assert len(load_run(folder).frame) == 6
+    assert len(load_run(folder).rows) == 6
     messages = [warning.message for warning in run.warnings]
     assert messages == [
         "openssl-3.6.1: 2 figures do not count: 12,289 of 32,768 handshakes were full ones "
@@ -73,7 +73,7 @@ def test_another_implementation_joins_a_run(tmp_path: Path) -> None:
     assert [f.round for f in run.files] == [None, 1, 2]
     run = import_files(write(tmp_path / "c", three=bulk(3)[:-5]), "openssl-3.5.1", folder)
     assert [f.round for f in run.files] == [None, 1, 2, 3]
-    assert len(load_run(folder).frame) == 7
+    assert len(load_run(folder).rows) == 7
     warned = [warning.message for warning in run.warnings]
     assert [message.partition(" ")[0] for message in warned] == [
         "raw/openssl-3.5.1/three:4:",
@@ -128,7 +128,7 @@ def test_an_interrupted_import_leaves_no_run_and_is_repeated(
     assert not folder.exists()
     monkeypatch.setattr(Path, "rename", rename)
     import_files(files, "openssl-3.6.1", folder)
-    assert len(load_run(folder).frame) == 4
+    assert len(load_run(folder).rows) == 4
 
 
 def test_required_arguments_of_the_command(tmp_path: Path) -> None:
@@ -154,7 +154,7 @@ def test_a_published_table_names_its_implementations(tmp_path: Path) -> None:
     )
     run = import_files(write(tmp_path, table=table), None, tmp_path / "2024-10-18-a-run")
     assert [i.id for i in run.implementations] == ["boringssl-76968bb3", "rustls-0.23.15"]
-    assert list(load_run(tmp_path / run.id).frame["value"]) == [5043.04, 8154.27]
+    assert [row.value for row in load_run(tmp_path / run.id).rows] == [5043.04, 8154.27]
     with pytest.raises(UserError, match="name their implementations themselves"):
         import_files([tmp_path / "table"], "openssl-3.6.1", tmp_path / "2024-10-18-b-run")
 

@@ -113,16 +113,16 @@ MISTAKES = {
     ),
     "a row does not exist": Mistake(
         CHECK,
-        f"found figure() with row '{ROW[:-3]}', expected a row of results.json, such as",
+        f"found figure() with row '{ROW[:-3]}', expected {ROW}",
         prose(f'{{{{ figure(row="{ROW[:-3]}", implementation="openssl-3.5.5") }}}}'),
     ),
     "a ratio is of the baseline itself": Mistake(
         CHECK,
-        f"found ratio() with openssl-3.5.5 over openssl-3.5.5 in row '{ROW}'",
+        f"found ratio() with 'openssl-3.5.5' in row '{ROW}', expected one with a ratio",
         prose(f'{{{{ ratio(row="{ROW}", implementation="openssl-3.5.5") }}}}'),
     ),
     "a number is typed": Mistake(
-        CHECK, "found the typed number '1.7x', expected figure(), ratio() or", prose("It is 1.7x.")
+        CHECK, "found '1.7x', expected a claim that covers it", prose("It is 1.7x.")
     ),
     "a report is misspelt": Mistake(
         f"render {RUN[:-1]}", f"no report '{RUN[:-1]}'; similar: {RUN}"
@@ -213,14 +213,14 @@ MISTAKES = {
     "published tables do not exist": Mistake(
         "compare --tables none.toml", "none.toml: there is no such file"
     ),
-    "a factor is of figures of two hosts": Mistake(
+    "a claim is about figures of two hosts": Mistake(
         CHECK,
-        "expected figures of one host, or across_hosts = true",
+        "openssl-3.5.5 and openssl-3.6.1 are of two hosts",
         put(
             f'runs = ["{RUN}"]\nbaseline = "openssl-3.5.5"\n',
             f'runs = ["{RUN}", "{ARM}"]\nbaseline = "openssl-3.5.5"\n'
-            f'[[extra.report.factors]]\nid = "between"\nrow = "{ROW}"\n'
-            'implementation = "openssl-3.5.5"\nover_implementation = "openssl-3.6.1"\n',
+            '[[extra.claims]]\ntext = "server suite"\n'
+            f'holds = "{ROW}: openssl-3.5.5 / openssl-3.6.1 in 1.."\n',
         ),
     ),
     "an archive to draft from does not exist": Mistake(
@@ -286,7 +286,7 @@ def test_make_check_rejects_the_same_mistakes_as_the_check_of_reports() -> None:
 def test_all_mistakes_of_a_page_are_listed_together(rendered: Path) -> None:
     page = rendered / PAGE
     right = page.read_text(encoding="utf-8")
-    page.write_text(put("description =", "summary =")(right) + "\n{{ nope() }}\n\n3 ms.\n")
+    page.write_text(put("description =", "summary =")(right) + "\n{{ nope() }}\n")
     try:
         done = tlsperf(rendered, "render")
     finally:
@@ -294,7 +294,6 @@ def test_all_mistakes_of_a_page_are_listed_together(rendered: Path) -> None:
     assert [line.split(": found ")[1].split(",")[0] for line in done.errors.splitlines()] == [
         "no description",
         "the shortcode nope()",
-        "the typed number '3 ms'",
     ]
 
 

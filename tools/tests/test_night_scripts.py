@@ -23,29 +23,24 @@ def desk(tmp_path: Path) -> Desk:
 # --- count-main ----------------------------------------------------------------------------------
 
 
+TLSBENCH = """if [ "$1" = run ]; then
+  if [ -e build/mains/rustls/broken ]; then echo "error: no method named x" >&2; exit 1; fi
+  mkdir -p "${@: -1}"; echo counted > "${@: -1}/run.toml"
+fi"""
+
+
 @pytest.fixture
-def counting(tmp_path: Path) -> Path:
+def counting(desk: Desk, tmp_path: Path) -> Path:
     """A checkout whose tlsbench records its arguments, and two trees as main branches."""
     checkout = tmp_path / "checkout"
-    write(checkout, "scripts/count-main", (SCRIPTS / "count-main").read_text())
-    (checkout / "scripts/count-main").chmod(0o755)
+    write(checkout, "scripts/count-main", (SCRIPTS / "count-main").read_text(), 0o755)
     for library in ("rustls", "openssl", "gnutls"):
         name = f"bench/libraries/{library}/library.toml"
         write(checkout, name, (ROOT / name).read_text())
-    write(
-        checkout,
-        "bench/target/release/tlsbench",
-        f'#!/bin/bash\necho "tlsbench $*" >> {tmp_path}/calls\n'
-        'if [ "$1" = run ]; then\n'
-        "  if [ -e build/mains/rustls/broken ]; then\n"
-        '    echo "error: no method named x" >&2; exit 1; fi\n'
-        '  mkdir -p "${@: -1}"; echo counted > "${@: -1}/run.toml"\nfi\n',
-    )
-    (checkout / "bench/target/release/tlsbench").chmod(0o755)
+    desk.program("tlsbench", TLSBENCH, path="checkout/bench/target/release/tlsbench")
     for library in ("rustls", "openssl"):
         tree = tmp_path / "mains" / library
-        write(tree, "Configure", '#!/bin/sh\nmkdir -p prefix; echo "$*" > prefix/options\n')
-        (tree / "Configure").chmod(0o755)
+        write(tree, "Configure", '#!/bin/sh\nmkdir -p prefix; echo "$*" > prefix/options\n', 0o755)
         write(tree, "Makefile", "all install_sw:\n\t@echo made >> prefix/options\n")
         git(tree, "init", "--quiet")
     return checkout
@@ -82,27 +77,24 @@ def test_openssl_is_installed_into_a_prefix_that_git_ignores(desk: Desk, countin
     assert "prefix" not in git(tree, "status", "--short")
 
 
-def test_a_branch_that_does_not_build_is_absent_with_its_reason(desk: Desk, counting: Path) -> None:
-    write(desk.folder / "mains/rustls", "broken", "")
-    assert count(desk, counting, "rustls").returncode == 0
+@pytest.mark.parametrize("fetched", [True, False])
+def test_a_branch_that_cannot_be_counted_is_absent_with_its_reason(
+    desk: Desk, counting: Path, fetched: bool
+) -> None:
+    if fetched:
+        write(desk.folder / "mains/rustls", "broken", "")
+        assert count(desk, counting, "rustls").returncode == 0
+        reason = "error: no method named x"
+    else:
+        reason = "fatal: could not resolve host"
+        desk.program("git", f'echo "{reason}" >&2; exit 128')
+        assert desk.run(counting / "scripts/count-main", "rustls").returncode == 0
+        tree = "https://github.com/rustls/rustls build/mains"
+        assert f"--depth 1 --branch main -- {tree}" in desk.calls[0]
     [night] = nights(counting)
     assert [path.name for path in night.iterdir()] == ["absent.toml"]
     absent = tomllib.loads((night / "absent.toml").read_text())
-    assert absent == {"library": "rustls", "reason": "error: no method named x"}
-    assert count(desk, counting, "openssl").returncode == 0
-    assert len(nights(counting)) == 2
-
-
-def test_a_branch_that_cannot_be_fetched_is_absent(desk: Desk, counting: Path) -> None:
-    desk.program("git", 'echo "fatal: could not resolve host" >&2; exit 128')
-    done = desk.run(counting / "scripts/count-main", "rustls")
-    assert done.returncode == 0
-    [night] = nights(counting)
-    reason = tomllib.loads((night / "absent.toml").read_text())["reason"]
-    assert reason == "fatal: could not resolve host"
-    assert (
-        "--depth 1 --branch main -- https://github.com/rustls/rustls build/mains" in desk.calls[0]
-    )
+    assert absent == {"library": "rustls", "reason": reason}
 
 
 @pytest.mark.parametrize(
@@ -147,8 +139,7 @@ def origin(first_origin: Path, tmp_path: Path) -> Path:
 def commit(desk: Desk, origin: Path, night: str, file: str = "run.toml") -> Path:
     """The checkout of the job that has added a night."""
     found = checkout(origin, f"find-{night}")
-    write(found, ".venv/bin/tlsperf", TLSPERF)
-    (found / ".venv/bin/tlsperf").chmod(0o755)
+    write(found, ".venv/bin/tlsperf", TLSPERF, 0o755)
     write(found, f"build/night/{night}/{file}", night)
     done = desk.run(found / "scripts/commit-nights")
     assert done.returncode == 0, done.stderr
@@ -160,39 +151,34 @@ def store(desk: Desk, origin: Path, found: Path) -> subprocess.CompletedProcess[
     fresh = checkout(origin, f"store-{found.name}")
     shutil.copytree(found / "build/nights", fresh / "build/nights")
     desk.program("gh")
-    for name in PUSHES:
-        path = shutil.which(name)
-        assert path
-        (desk.folder / "bin" / name).unlink(missing_ok=True)
-        (desk.folder / "bin" / name).symlink_to(path)
+    desk.lend(*PUSHES)
     return desk.run(fresh / "scripts/store-nights", env={"PATH": str(desk.folder / "bin")})
 
 
+def keep(desk: Desk, origin: Path, night: str, file: str = "run.toml") -> Path:
+    """Adds a night and pushes it; the checkout that found it."""
+    found = commit(desk, origin, night, file)
+    done = store(desk, origin, found)
+    assert done.returncode == 0, done.stderr
+    return found
+
+
 def test_nights_are_collected_on_their_own_branch(desk: Desk, origin: Path) -> None:
-    for night in ("2026-11-24-rustls", "2026-11-25-rustls"):
-        found = commit(desk, origin, night)
-        done = store(desk, origin, found)
-        assert done.returncode == 0, done.stderr
-    names = git(origin, "ls-tree", "-r", "--name-only", "counts").split()
-    assert names == [
+    """Also if nothing was counted in the first; the text of an issue is handed over once."""
+    issues = []
+    for day, file in ((24, "absent.toml"), (25, "run.toml"), (26, "run.toml")):
+        found = keep(desk, origin, f"2026-11-{day}-rustls", file)
+        issues.append([path.name for path in (found / "build/nights/issues").iterdir()])
+    assert issues == [[], ["main-branch-rustls-abc.md"], []]
+    assert git(origin, "ls-tree", "-r", "--name-only", "counts").split() == [
         "content/nightly/main-branch-rustls-abc/issue.txt",
         "content/nightly/main-branch-rustls/index.md",
-        "data/nightly/main-branch/2026-11-24-rustls/run.toml",
-        "data/nightly/main-branch/2026-11-25-rustls/run.toml",
-    ]
-    assert git(origin, "rev-list", "--count", "counts").strip() == "2"
-    assert set(desk.calls) == {"gh auth setup-git"}
-
-
-def test_a_first_night_in_which_nothing_was_counted_is_kept(desk: Desk, origin: Path) -> None:
-    found = commit(desk, origin, "2026-11-24-rustls", "absent.toml")
-    assert store(desk, origin, found).returncode == 0
-    found = commit(desk, origin, "2026-11-25-rustls")
-    assert store(desk, origin, found).returncode == 0
-    assert git(origin, "ls-tree", "-r", "--name-only", "counts", "data").split() == [
         "data/nightly/main-branch/2026-11-24-rustls/absent.toml",
         "data/nightly/main-branch/2026-11-25-rustls/run.toml",
+        "data/nightly/main-branch/2026-11-26-rustls/run.toml",
     ]
+    assert git(origin, "rev-list", "--count", "counts").strip() == "3"
+    assert set(desk.calls) == {"gh auth setup-git"}
 
 
 def test_without_a_night_nothing_is_committed(desk: Desk, origin: Path) -> None:
@@ -201,19 +187,10 @@ def test_without_a_night_nothing_is_committed(desk: Desk, origin: Path) -> None:
     assert "found no build/night" in done.stderr
 
 
-def test_the_text_of_an_issue_is_handed_over_once(desk: Desk, origin: Path) -> None:
-    issues = []
-    for night in ("2026-11-24-rustls", "2026-11-25-rustls", "2026-11-26-rustls"):
-        found = commit(desk, origin, night)
-        assert store(desk, origin, found).returncode == 0
-        issues.append([path.name for path in (found / "build/nights/issues").iterdir()])
-    assert issues == [[], ["main-branch-rustls-abc.md"], []]
-
-
 def test_the_site_takes_the_nights_and_nothing_else_of_the_branch(desk: Desk, origin: Path) -> None:
     site = checkout(origin, "without")
     assert "no branch counts yet" in desk.run(site / "scripts/add-nights").stdout
-    assert store(desk, origin, commit(desk, origin, "2026-11-24-rustls")).returncode == 0
+    keep(desk, origin, "2026-11-24-rustls")
     site = checkout(origin, "site")
     assert desk.run(site / "scripts/add-nights").returncode == 0
     assert (site / "content/nightly/_index.md").read_text() == "a person's"
@@ -225,7 +202,7 @@ def second_night(first_origin: Path, tmp_path_factory: pytest.TempPathFactory) -
     """The checkout of the job that has added a second night, beside its origin."""
     folder = tmp_path_factory.mktemp("second")
     desk, origin = Desk(folder), Path(shutil.copytree(first_origin, folder / "origin.git"))
-    assert store(desk, origin, commit(desk, origin, "2026-11-24-rustls")).returncode == 0
+    keep(desk, origin, "2026-11-24-rustls")
     return commit(desk, origin, "2026-11-25-rustls")
 
 
@@ -264,7 +241,7 @@ def test_a_commit_that_changes_more_than_new_nights_is_not_pushed(
 
 def test_a_commit_on_another_state_of_the_branch_is_not_pushed(desk: Desk, origin: Path) -> None:
     late = commit(desk, origin, "2026-11-24-rustls")
-    assert store(desk, origin, commit(desk, origin, "2026-11-25-rustls")).returncode == 0
+    keep(desk, origin, "2026-11-25-rustls")
     done = store(desk, origin, late)
     assert done.returncode == 1
     assert "refused: found a commit on" in done.stderr

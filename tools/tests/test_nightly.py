@@ -9,7 +9,6 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from fixture_run import write_run
@@ -42,9 +41,9 @@ def night(day: int, factors: tuple[float, ...] = ()) -> LoadedRun:
         "implementations": [implementation(name, commit=commit)],
     }
     every = [*factors, *[1.0] * (len(SCENARIOS) - len(factors))]
-    frame = run.frame.copy()
-    frame["value"] *= np.repeat(every, 3)
-    return replace(run, run=run.run.model_copy(update=fields), frame=frame)
+    of = dict(zip(SCENARIOS, every, strict=True))
+    rows = [row._replace(value=row.value * of[row.scenario]) for row in run.rows]
+    return replace(run, run=run.run.model_copy(update=fields), rows=rows)
 
 
 def nights(

@@ -1,174 +1,444 @@
-"""Known noise is found, and no noise is reported where none can be measured."""
+"""Which measurements of one thing are compared, what their floor is, and how it is stated."""
 
 from __future__ import annotations
 
 import shutil
+from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from fixture_run import RUN, write_run
+from fixture_run import RUN as EXAMPLE
+from fixture_run import write_run
 from project import HOST, PUBLISHED
-from synthetic import SIXTEEN, TRANSFERS, Rates, implementation, in_sessions, loaded_run
+from synthetic import (
+    SIXTEEN,
+    TRANSFERS,
+    Rates,
+    implementation,
+    in_sessions,
+    loaded_run,
+    with_each,
+    with_rows,
+)
 from tlsperf.analysis.noise import (
+    _per_cent,
+    _percent,
     alternate_rounds,
     another_layout,
+    duplicate_pairs,
+    earlier,
     measure_noise,
     noise_of,
     noise_text,
     other_sessions,
     same_binary_twice,
+    same_builds,
     verdict_floor,
 )
 from tlsperf.analysis.series import MeasuredRun, measured
 from tlsperf.contract.errors import UserError
-from tlsperf.contract.run import HostFacts, Implementation
+from tlsperf.contract.results import Noise
+from tlsperf.contract.run import HostFacts, Run
+from tlsperf.load.rows import ParsedRow
+
+RUN, BEFORE = "2026-11-21-a", "2026-11-20-b"
+ONE, TWO, THREE = "openssl-3.6.3", "openssl-3.6.3-again", "rustls-1.0"
+SENDING, RECEIVING = TRANSFERS[:2]
+SHAS = {ONE: "a", TWO: "a", THREE: "b"}
+SESSIONS = "Other sessions of the same programs on this host: 95% of"
 
 
-def noisy(ids: list[str], percent: float, seed: int = 1, rounds: int = 30) -> Rates:
-    random = np.random.default_rng(seed)
+def run_of(
+    rates: Rates, id_: str = RUN, shas: dict[str, str] = SHAS, rounds: int = 1000, **more: Any
+) -> MeasuredRun:
+    """A run of these programs, with so many rounds in each session."""
+    known = [implementation(i, binary_sha256=64 * shas[i] if i in shas else None) for i in rates]
+    run = loaded_run(id_, rates, known, **more)
+    rounded = [row.round for row in run.rows if row.round]
+    return measured(in_sessions(run, rounds) if rounded else run)
+
+
+def sessions_of(factors: dict[str, list[float]], **more: Any) -> MeasuredRun:
+    """Sessions of six rounds in which implementations are faster by these factors."""
+    rates: Rates = {i: {SENDING: list(1000 * np.repeat(f, 6))} for i, f in factors.items()}
+    return run_of(rates, rounds=6, **more)
+
+
+def noisy(ids: list[str], percent: float, rounds: int = 30) -> Rates:
+    random = np.random.default_rng(1)
     return {
         i: {s: list(1000 * np.exp(random.normal(0, percent / 100, rounds))) for s in SIXTEEN}
         for i in ids
     }
 
 
-def duplicates(percent: float, rates: Rates | None = None, **more: Any) -> MeasuredRun:
-    ids = ["openssl-3.6.3", "openssl-3.6.3-again"]
-    same = [implementation(i, binary_sha256="a" * 64) for i in ids]
-    return measured(loaded_run("2026-11-21-aa", rates or noisy(ids, percent), same, **more))
+def found(noise: Noise | None) -> Noise:
+    assert noise is not None
+    return noise
+
+
+# --- within a run --------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("percent", [0.5, 2.0])
 def test_same_binary_twice_gives_the_noise_of_a_ratio(percent: float) -> None:
-    noise = same_binary_twice(duplicates(percent))
-    assert noise is not None
-    assert noise.floor_percent is not None
+    noise = found(same_binary_twice(run_of(noisy([ONE, TWO], percent))))
     assert (noise.comparisons, noise.false_verdicts) == (16, 0)
     # 1.96 standard errors of the Hodges-Lehmann estimate of 30 differences of two such noises
     expected = 1.96 * percent * (2 / 30) ** 0.5 * (np.pi / 3) ** 0.5
-    assert expected / 2 < noise.floor_percent < expected * 2
-    assert "none of them would have been called" in noise.statement
+    assert expected / 2 < (noise.floor_percent or 0) < expected * 2
 
 
 def test_a_difference_between_duplicates_is_a_false_verdict() -> None:
-    rates = noisy(["openssl-3.6.3", "openssl-3.6.3-again"], 0.5)
-    moved = {s: [1.1 * r for r in np.atleast_1d(v)] for s, v in rates["openssl-3.6.3"].items()}
-    noise = same_binary_twice(duplicates(0.5, {**rates, "openssl-3.6.3": moved}))
-    assert noise is not None
-    assert noise.floor_percent is not None
+    rates = noisy([ONE, TWO], 0.5)
+    moved = {s: [1.1 * r for r in np.atleast_1d(v)] for s, v in rates[ONE].items()}
+    noise = found(same_binary_twice(run_of({**rates, ONE: moved})))
     assert noise.false_verdicts == 16
-    assert noise.floor_percent > 9
+    assert (noise.floor_percent or 0) > 9
 
 
-def test_duplicates_need_the_same_binary_and_common_rounds() -> None:
-    ids = ["openssl-3.6.3", "openssl-3.6.3-again"]
-    assert same_binary_twice(measured(loaded_run("2026-11-21-ab", noisy(ids, 1)))) is None
-    assert same_binary_twice(duplicates(1, format_="openssl-bench/2023")) is None
-
-
-def test_any_run_with_rounds_can_be_split() -> None:
-    noise = alternate_rounds(
-        measured(loaded_run("2026-11-21-a", noisy(["rustls-1.0"], 1, rounds=31)))
+def test_alternate_rounds_are_the_odd_ones_over_the_even_ones() -> None:
+    rounds = [110.0, 100.0] * 10
+    noise = found(alternate_rounds(run_of({ONE: {SENDING: [*rounds, 999.0]}})))
+    assert (noise.source, noise.run) == ("alternate rounds", RUN)
+    assert (noise.floor_percent, noise.comparisons, noise.false_verdicts) == (10, 1, 1)
+    [row] = noise.rows
+    assert row.ratio.value == pytest.approx(1.1)
+    assert row.ratio.paired
+    assert (row.implementation, row.name) == (ONE, "TLS 1.2 transfer, AES-128-GCM, sending")
+    assert row.anchor == "transfer-1-2-aes-128-gcm-sending"
+    assert noise.statement == (
+        "Odd rounds of this run against even ones: 95% of the 1 ratios are within 10.0% of 1; 1 of "
+        "them would have been called faster or slower."
     )
-    assert noise is not None
-    assert noise.comparisons == 16
-    assert noise.rows[0].ratio.paired
-    single = {"rustls-1.0": {TRANSFERS[0]: 1000.0}}
-    assert alternate_rounds(measured(loaded_run("2026-11-21-a", single))) is None
+    few = found(alternate_rounds(run_of({ONE: {SENDING: [110.0, 100.0]}})))
+    assert (few.floor_percent, few.false_verdicts) == (10, None)
+    assert few.statement.endswith("too few rounds for a verdict on any of them.")
+    assert few.rows[0].ratio.text == "1.10x, too few rounds"
+    for single in ([110.0], 110.0):
+        assert alternate_rounds(run_of({ONE: {SENDING: single}})) is None
 
 
-def test_few_rounds_give_a_floor_but_no_false_verdicts_to_count() -> None:
-    noise = alternate_rounds(
-        measured(loaded_run("2026-11-21-a", noisy(["rustls-1.0"], 1, rounds=8)))
+def test_rounds_of_zero_give_no_noise() -> None:
+    def with_zero(rates: Rates) -> MeasuredRun:
+        def first_is_zero(row: ParsedRow) -> ParsedRow:
+            is_zero = row.scenario.side == "sender" and row.round == 1
+            return row._replace(value=0.0) if is_zero else row
+
+        return measured(with_each(loaded_run(RUN, rates), first_is_zero))
+
+    noise = found(alternate_rounds(with_zero({ONE: dict.fromkeys(TRANSFERS[:2], [1.0] * 12)})))
+    assert [row.anchor for row in noise.rows] == ["transfer-1-2-aes-128-gcm-receiving"]
+    assert "95% of the 1 ratios are within 0.000% of 1; none of them" in noise.statement
+    assert alternate_rounds(with_zero({ONE: {SENDING: [1.0] * 12}})) is None
+    zero = with_each(sessions_of({ONE: [1.0, 1.0]}).loaded, lambda row: row._replace(value=0.0))
+    assert other_sessions(measured(zero), []).comparisons == 0
+
+
+def test_verdicts_among_equal_things_are_corrected_for_their_number() -> None:
+    rates = noisy([ONE], 1, rounds=24)
+    wide, narrow = (
+        found(alternate_rounds(run_of(of))).rows[0].ratio
+        for of in (rates, {ONE: {SIXTEEN[0]: rates[ONE][SIXTEEN[0]]}})
     )
-    assert noise is not None
-    assert noise.floor_percent is not None
-    assert noise.floor_percent > 0
-    assert noise.false_verdicts is None
-    assert noise.statement.endswith("too few rounds for a verdict on any of them.")
-    assert noise.rows[0].ratio.text == f"{noise.rows[0].ratio.value:.2f}x, too few rounds"
+    assert wide.value == narrow.value
+    assert (wide.low or 1) < (narrow.low or 0)
 
 
-PROGRAM = implementation("openssl-3.6.3", binary_sha256="a" * 64)
-
-
-def test_other_sessions_are_of_the_same_program_on_the_same_host() -> None:
-    def host(**facts: Any) -> HostFacts:
-        return HostFacts(id="a-host", cpu="A CPU", architecture="x86_64", **facts)
-
-    here = {"kernel": "6.1", "microcode": "0x1", "mitigations": {"mds": "Not affected"}}
-    now = measured(
-        loaded_run("2026-11-21-a", noisy(["openssl-3.6.3"], 0.1), [PROGRAM], host=host(**here))
+def test_two_ids_of_one_program_are_compared_in_the_rounds_that_both_have() -> None:
+    rounds = [2.0 ** (n % 4) for n in range(12)]
+    rates: Rates = {i: {SENDING: rounds} for i in (ONE, TWO, THREE)}
+    whole = run_of(rates).loaded
+    kept = [of for of in whole.rows if of.implementation != TWO or of.round not in (1, 2)]
+    run = measured(replace(whole, rows=kept))
+    [pair] = duplicate_pairs(run)
+    assert (pair.implementation, list(pair.left)) == (ONE, list(pair.right))
+    assert len(pair.left) == 10
+    assert found(same_binary_twice(run)).statement == (
+        "The same binary twice in this run: 95% of the 1 ratios are within 0.000% of 1; none of "
+        "them would have been called faster or slower."
     )
-    shifted = {
-        "openssl-3.6.3": {
-            s: [1.04 * r for r in np.atleast_1d(v)]
-            for s, v in noisy(["openssl-3.6.3"], 0.1, seed=2)["openssl-3.6.3"].items()
-        }
+
+
+@pytest.mark.parametrize(
+    ("pairs", "more"),
+    [
+        (1, {}),
+        (1, {"build": "repeat-2"}),
+        (0, {"build": "tuned"}),
+        (0, {"build": "tuned-gcc"}),
+        (0, {"cpu_mask": "~0x1"}),
+        (0, {"binary_sha256": "b" * 64}),
+        (0, {"binary_sha256": None}),
+        (0, {"format_": "openssl-bench/2023"}),
+        (0, {"scenario": RECEIVING}),
+    ],
+)
+def test_duplicates_are_one_program_run_alike_in_common_rounds(
+    pairs: int, more: dict[str, Any]
+) -> None:
+    rounds = [1.0, 2.0]
+    scenario, format_ = more.pop("scenario", SENDING), more.pop("format_", "tlsbench/1")
+    same = {"binary_sha256": "a" * 64}
+    both = [implementation(ONE, **same), implementation(TWO, **same | more)]
+    rates: Rates = {ONE: {SENDING: rounds}, TWO: {scenario: rounds}}
+    run = measured(loaded_run(RUN, rates, both, format_))
+    assert len(duplicate_pairs(run)) == pairs
+    assert (same_binary_twice(run) is None) is (pairs == 0)
+
+
+# --- between sessions ----------------------------------------------------------------------------
+
+
+def test_other_sessions_are_all_pairs_of_sessions_and_their_ratios_those_of_means() -> None:
+    noise = other_sessions(sessions_of({ONE: [1.0, 1.0, 1.03], THREE: [1.0, 1.0, 1.0]}), [])
+    assert (noise.comparisons, noise.others, noise.false_verdicts) == (6, [], None)
+    assert noise.floor_percent == pytest.approx(3)
+    expected = 100 * (1.03 ** (1 / 3**0.5) - 1)
+    assert noise.ratio_percent == pytest.approx(expected, abs=1e-3)
+    assert noise.statement == (
+        f"{SESSIONS} 6 pairs of medians are within 3.0% of each other, and 95% of 3 pairs of "
+        f"ratios of two implementations are within {expected:.1f}% for means of 3 sessions."
+    )
+    [first, second] = noise.rows
+    assert (first.implementation, second.implementation) == (ONE, THREE)
+    assert first.ratio.value == pytest.approx(1 / 1.03, rel=1e-5)
+    assert first.ratio.note == "the two medians that are the farthest apart"
+    assert verdict_floor([noise]) == pytest.approx(1 + expected / 100, abs=1e-5)
+    alone = other_sessions(sessions_of({ONE: [1.0, 1.02]}), [])
+    assert alone.ratio_percent is None
+    assert alone.statement == f"{SESSIONS} 1 pairs of medians are within 2.0% of each other."
+
+
+def test_sessions_without_common_rounds_have_medians_and_no_ratios() -> None:
+    factors = {ONE: [1.0, 1.03], THREE: [1.0, 1.0]}
+    assert other_sessions(sessions_of(factors), []).ratio_percent is not None
+    run = sessions_of(factors).loaded
+    kept = [
+        of
+        for of in run.rows
+        if of.session != 1 or ((of.round or 0) % 2 == 1) != (of.implementation == ONE)
+    ]
+    unpaired = sessions_of(factors, format_="openssl-bench/2024")
+    for without in (measured(replace(run, rows=kept)), unpaired):
+        noise = other_sessions(without, [])
+        assert (noise.comparisons, noise.ratio_percent) == (2, None)
+    alone = {i: of[:1] for i, of in factors.items()}
+    before = sessions_of(alone, id_=BEFORE, format_="openssl-bench/2024")
+    noise = other_sessions(sessions_of(alone), [before])
+    assert (noise.comparisons, noise.ratio_percent) == (2, None)
+
+
+@pytest.mark.parametrize("columns", [{"statistic": "p50"}, {"phase": "flight-1"}])
+def test_percentiles_and_phases_are_no_noise(columns: dict[str, Any]) -> None:
+    run = sessions_of({ONE: [1.0, 1.03], THREE: [1.0, 1.0]}).loaded
+    more = [of._replace(value=of.value * n, **columns) for n, of in enumerate(run.rows, 1)]
+    both = measured(with_rows(run, more))
+    assert len(both.series) == 2
+    assert other_sessions(both, []) == other_sessions(measured(run), [])
+
+
+def test_an_earlier_run_adds_only_pairs_with_this_run() -> None:
+    now = sessions_of({ONE: [1.0, 1.0]})
+    noise = other_sessions(now, [sessions_of({ONE: [1.04, 1.2]}, id_=BEFORE), now])
+    assert noise.comparisons == 5, "not the two sessions of the earlier run"
+    assert noise.others == [BEFORE]
+    assert noise.floor_percent == pytest.approx(20)
+
+
+HERE = {"kernel": "6.1", "microcode": "0x1", "mitigations": {"mds": "Not affected"}}
+
+
+def host(**facts: Any) -> HostFacts:
+    return HostFacts(id="a-host", cpu="A CPU", architecture="x86_64", **facts)
+
+
+@pytest.mark.parametrize(
+    ("comparisons", "more"),
+    [
+        (1, {}),
+        (1, {"host": host()}),
+        (0, {"host_id": "another"}),
+        (0, {"host": host(**HERE | {"kernel": "6.2"})}),
+        (0, {"host": host(**HERE | {"microcode": "0x2"})}),
+        (0, {"host": host(**HERE | {"mitigations": {"mds": "Vulnerable"}})}),
+        (0, {"shas": {ONE: "b"}}),
+        (0, {"shas": {}}),
+    ],
+)
+def test_other_sessions_are_of_the_same_program_on_the_same_host(
+    comparisons: int, more: dict[str, Any]
+) -> None:
+    now = sessions_of({ONE: [1.0]}, host=host(**HERE))
+    before = sessions_of({ONE: [1.04]}, **{"id_": BEFORE, "host": host(**HERE)} | more)
+    assert other_sessions(now, [before]).comparisons == comparisons
+
+
+def test_a_program_without_a_checksum_is_the_same_only_within_one_run() -> None:
+    run = sessions_of({ONE: [1.0, 1.0]}, shas={})
+    assert other_sessions(run, []).comparisons == 1
+    before = sessions_of({ONE: [1.0]}, id_=BEFORE, shas={})
+    assert other_sessions(run, [before]).comparisons == 1
+    assert another_layout(run).comparisons == 0
+
+
+def test_sessions_are_compared_by_the_medians_and_ratios_of_the_rows_that_both_have() -> None:
+    values = [1000.0, 1001.0, 1002.0, 1003.0, 1050.0]
+    scaled = [*(1.04 * v for v in values[:4]), 1.2 * 1050]
+    both: Rates = {
+        ONE: {SENDING: values, RECEIVING: values, TRANSFERS[2]: values},
+        THREE: {s: [1.1 * v for v in values] for s in TRANSFERS[:3]},
+    }
+    fewer: Rates = {
+        ONE: {RECEIVING: scaled, TRANSFERS[2]: values},
+        THREE: {RECEIVING: values},
+    }
+    first = run_of({ONE: {RECEIVING: values}}, "2026-11-19-b")
+    noise = other_sessions(run_of(both), [run_of(fewer, BEFORE), first])
+    assert noise.comparisons == 4, "a row of one side, and a side of one row, are left out"
+    assert noise.others == [BEFORE, "2026-11-19-b"]
+    receiving, faster, third = noise.rows
+    assert (receiving.implementation, faster.implementation) == (ONE, THREE)
+    assert receiving.ratio.value == pytest.approx(1 / 1.04, rel=1e-5)
+    assert third.ratio.value == 1
+    assert faster.ratio.value == pytest.approx(1.1)
+    expected = 100 * (1.1 / (1 / 1.04) - 1)
+    assert noise.ratio_percent == pytest.approx(expected, abs=1e-3)
+    assert noise.statement.endswith(f"ratios of two implementations are within {expected:.1f}%.")
+
+
+def layouts(*of_sessions: int) -> dict[str, Any]:
+    kinds = {0: "own", 1: "shifted"}
+    return {
+        "sessions": [
+            {"number": n, "started": "2026-11-21T08:00:00Z", "seed": n, "layout": layout}
+            for n, layout in enumerate(of_sessions, 1)
+        ],
+        "layouts": [
+            {"number": n, "kind": kind, "programs": dict.fromkeys((ONE, THREE), "ab"[n] * 64)}
+            for n, kind in kinds.items()
+        ],
     }
 
-    def before(program: Implementation = PROGRAM, **more: Any) -> MeasuredRun:
-        return measured(
-            loaded_run("2026-11-20-a", shifted, [program], **{"host": host(**here), **more})
-        )
 
-    noise = other_sessions(now, [before(), now])
-    assert noise.others == ["2026-11-20-a"]
-    assert noise.floor_percent == pytest.approx(4, abs=0.3)
-    assert noise.ratio_percent is None, "one implementation has no ratios"
-    assert noise.false_verdicts is None
-    assert verdict_floor([noise]) == 1
-    assert other_sessions(now, [before(host=host())]).comparisons == 16, "not recorded"
-    for other in (
-        before(host_id="another"),
-        before(host=host(**here | {"kernel": "6.2"})),
-        before(host=host(**here | {"microcode": "0x2"})),
-        before(host=host(**here | {"mitigations": {"mds": "Vulnerable"}})),
-        before(implementation("openssl-3.6.3", binary_sha256="b" * 64)),
-        before(implementation("openssl-3.6.3")),
-    ):
-        assert other_sessions(now, [other]).comparisons == 0
+def test_a_session_with_another_layout_is_another_program_of_the_same_build() -> None:
+    factors = {ONE: [1.0, 1.0, 1.05], THREE: [1.0, 1.0, 1.0]}
+    for shas in (SHAS, {}):
+        run = sessions_of(factors, shas=shas, **layouts(0, 0, 1))
+        layout, sessions = another_layout(run), other_sessions(run, [])
+        assert (layout.comparisons, sessions.comparisons, sessions.floor_percent) == (4, 2, 0)
+        assert layout.floor_percent == pytest.approx(5)
+        assert layout.ratio_percent == pytest.approx(100 * (1.05 ** (1 / 3**0.5) - 1), abs=0.01)
+        start = "Another layout of the same build: 95% of 4 pairs of medians"
+        assert layout.statement.startswith(start)
+    assert another_layout(sessions_of(factors, **layouts(0, 0, 0))).comparisons == 0
+    partly = layouts(0, 0, 0)
+    for layout in partly["layouts"]:
+        del layout["programs"][THREE]
+    assert other_sessions(sessions_of(factors, **partly), []).comparisons == 3, "of one program"
 
 
-def test_sessions_with_other_layouts_are_a_line_of_their_own() -> None:
-    ids = ["openssl-3.6.3", "boringssl-1"]
-    moved = np.repeat([1.0, 1.0, 1.02], 6)
-    rates = {
-        ids[0]: {s: list(1000 * moved) for s in SIXTEEN},
-        ids[1]: {s: [1000.0] * 18 for s in SIXTEEN},
-    }
-    hashes = [dict.fromkeys(ids, "a" * 64), dict.fromkeys(ids, "b" * 64)]
-    sessions = [
-        {"number": n, "started": "2026-11-21T08:00:00Z", "seed": n, "layout": layout}
-        for n, layout in ((1, 0), (2, 0), (3, 1))
-    ]
-    layouts = [
-        {"number": 0, "kind": "own", "programs": hashes[0]},
-        {"number": 1, "kind": "shifted", "seed": 1, "programs": hashes[1]},
-    ]
-    run = measured(
-        in_sessions(loaded_run("2026-11-21-a", rates, sessions=sessions, layouts=layouts), 6)
+def test_unmeasured_noise_is_stated() -> None:
+    run = sessions_of({ONE: [1.0]})
+    layout, sessions = another_layout(run), other_sessions(run, [])
+    assert (layout.comparisons, layout.rows, layout.floor_percent) == (0, [], None)
+    assert layout.statement == (
+        "Another layout: not measured, because each program of this run has only one."
     )
-    layout, session = another_layout(run), other_sessions(run, [])
-    assert layout.floor_percent == pytest.approx(2, abs=0.01)
-    assert layout.comparisons == 64
-    assert (session.floor_percent, session.comparisons) == (0, 32)
-    assert layout.ratio_percent == pytest.approx(100 * (1.02 ** (1 / 3**0.5) - 1), abs=0.01)
-    assert verdict_floor([layout, session]) == pytest.approx(1.0115, abs=0.001)
+    assert sessions.statement == (
+        "Other sessions: not measured, because no other session of these programs, in this run or "
+        "an earlier one on this host, has one of these rows."
+    )
+    assert [n.source for n in noise_of(run, [])] == [
+        *("alternate rounds", "another layout", "other sessions")
+    ]
+    single = run_of({ONE: {SENDING: 1000.0}})
+    assert noise_of(single, []) == []
+    other = run_of({ONE: {SENDING: 1010.0}}, BEFORE)
+    assert [n.comparisons for n in noise_of(single, [other])] == [0, 1]
 
 
-def test_text_names_all_sources() -> None:
-    run = duplicates(1)
-    found = noise_of(run, [])
-    assert [n.source for n in found] == ["same binary twice", "another layout", "other sessions"]
-    text = noise_text(run, found)
-    assert text.count("| scenario | implementation | against itself |") == 1
-    assert "Another layout: not measured" in text
-    row = "| TLS 1.2 transfer, AES-128-GCM, sending | OpenSSL 3.6.3 | "
-    assert f"{row}no difference shown (" in text
+# --- floors and texts ----------------------------------------------------------------------------
+
+
+def test_a_floor_is_known_to_three_decimals_and_shown_with_as_many_as_it_needs() -> None:
+    assert _percent([1.01234567]) == 1.235
+    shown = [_per_cent(floor) for floor in (0.0996, 0.1, 0.55, 2.34)]
+    assert shown == ["0.100", "0.1", "0.6", "2.3"]
+
+
+@pytest.mark.parametrize(
+    ("floor", "noises"),
+    [
+        (1.03, [("alternate rounds", 2, 9), ("another layout", 9, 3), ("other sessions", 9, None)]),
+        (1.02, [("alternate rounds", 2, 9), ("other sessions", 9, None)]),
+        (1.01, [("same binary twice", 1, None)]),
+        (1.04, [("other sessions", 9, 4)]),
+        (1, [("other sessions", 9, None)]),
+        (1, []),
+    ],
+)
+def test_the_floor_of_verdicts_is_the_largest_noise_of_ratios(
+    floor: float, noises: list[tuple[Any, float, float | None]]
+) -> None:
+    about: dict[str, Any] = {"run": RUN, "comparisons": 1, "statement": "", "rows": []}
+    made = [
+        Noise(source=source, floor_percent=of, ratio_percent=ratio, **about)
+        for source, of, ratio in noises
+    ]
+    assert verdict_floor(made) == pytest.approx(floor)
+
+
+def test_the_text_has_a_table_for_each_source_with_rows() -> None:
+    run = sessions_of({ONE: [1.0, 1.03], THREE: [1.0, 1.0]})
+    text = noise_text(run, noise_of(run, [])).split("\n\n")
+    assert text[1].splitlines() == [
+        "| scenario | implementation | against itself |",
+        "|---|---|---|",
+        "| TLS 1.2 transfer, AES-128-GCM, sending | OpenSSL 3.6.3 | 1.00x, too few rounds |",
+        "| TLS 1.2 transfer, AES-128-GCM, sending | rustls 1.0 | 1.00x, too few rounds |",
+    ]
+    assert text[2].startswith("Another layout: not measured")
+    assert text[-1].splitlines()[2].endswith("| OpenSSL 3.6.3 | 0.97x |")
+
+
+# --- which runs help -----------------------------------------------------------------------------
+
+
+def described(id_: str, sha: str = "a", **more: Any) -> Run:
+    return run_of({ONE: {SENDING: 1.0}}, id_, {ONE: sha} if sha else {}, **more).loaded.run
+
+
+def test_the_same_builds_are_those_of_one_program_under_one_id() -> None:
+    assert same_builds(described(RUN), described(BEFORE)) == [ONE]
+    assert same_builds(described(RUN), described(BEFORE, "b")) == []
+    assert same_builds(described(RUN, ""), described(BEFORE, "")) == []
+
+
+def test_earlier_runs_are_older_by_date_time_and_id_and_share_a_program() -> None:
+    def at(hour: int) -> datetime:
+        return datetime(2026, 11, 21, hour, tzinfo=UTC)
+
+    now = described("2026-11-21-m", started=at(8))
+    others = [
+        described("2026-11-21-z", started=at(7)),
+        described("2026-11-21-b", started=at(9)),
+        described("2026-11-21-c", started=at(8)),
+        described("2026-11-21-n", started=at(8)),
+        described("2026-11-21-x"),
+        described("2026-11-20-b", started=at(20)),
+        described("2026-11-20-a", host_id="another"),
+        described("2026-11-20-d", "b"),
+        described("2026-11-22-a"),
+        now,
+    ]
+    assert [run.id for run in earlier(now, others)] == [
+        *("2026-11-20-b", "2026-11-21-x", "2026-11-21-z", "2026-11-21-c")
+    ]
 
 
 def test_command_reads_the_run_and_its_predecessors(tmp_path: Path) -> None:
@@ -183,9 +453,9 @@ def test_command_reads_the_run_and_its_predecessors(tmp_path: Path) -> None:
     before = folder.with_name("2026-11-20-before")
     shutil.copytree(folder, before)
     text = (before / "run.toml").read_text(encoding="utf-8")
-    text = text.replace(RUN, before.name, 1).replace("date = 2026-11-21", "date = 2026-11-20")
+    text = text.replace(EXAMPLE, before.name, 1).replace("date = 2026-11-21", "date = 2026-11-20")
     (before / "run.toml").write_text(text, encoding="utf-8")
-    assert "Other sessions of the same programs on this host: 95% of " in measure_noise(folder)
+    assert SESSIONS in measure_noise(folder)
     assert "not measured" in measure_noise(before), "what comes later is not history"
 
 

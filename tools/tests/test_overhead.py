@@ -10,12 +10,11 @@ from typing import Any
 import pytest
 
 from fixture_run import write_run
-from synthetic import SIXTEEN, loaded_run, report_of
+from synthetic import SIXTEEN, loaded_run, report_of, row
 from tlsperf.analysis.overhead import overhead_text
 from tlsperf.analysis.series import measured
 from tlsperf.contract.record import Overhead, Scenario
 from tlsperf.contract.results import Table
-from tlsperf.load.frame import tidy_frame
 from tlsperf.load.run import LoadedRun, load_run
 
 
@@ -37,8 +36,6 @@ def test_a_run_without_overheads_has_no_statement_about_them() -> None:
 
 def run_of(scenario: dict[str, Any], figure: dict[str, Any], cost: dict[str, float]) -> LoadedRun:
     """A run with one figure and the harness' cost in it."""
-    row = {"implementation": "openssl-3", "round": 1, "file": "synthetic", "line": 1}
-    columns = {key: [value] for key, value in {**row, **scenario, **figure}.items()}
     run = loaded_run("2026-11-21-run", {"openssl-3": {SIXTEEN[0]: 1.0}})
     overhead = Overhead(
         time=datetime(2026, 11, 21, tzinfo=UTC),
@@ -48,7 +45,8 @@ def run_of(scenario: dict[str, Any], figure: dict[str, Any], cost: dict[str, flo
         scenario=Scenario.model_validate(scenario),
         **cost,
     )
-    return LoadedRun(run.run, tidy_frame(columns), overheads=[overhead])
+    made = row(implementation="openssl-3", round=1, **scenario, **figure)
+    return LoadedRun(run.run, [made], overheads=[overhead])
 
 
 RATE = {"metric": "rate", "unit": "operations/s"}

@@ -217,11 +217,11 @@ def test_no_two_library_pages_claim_a_row(root: Path) -> None:
 def losses_with_a_verdict(results: Results) -> set[tuple[str, str, str]]:
     """The losses of a price list with a verdict; what several tables have is one comparison."""
     return {
-        (table.columns[0].row, column.row, cell.implementation)
+        (row.against, row.anchor, cell.implementation)
         for table in results.prices or ()
-        for column in table.columns
-        for cell in column.cells
-        if cell.lost and cell.lost.verdict in TESTED
+        for row in table.rows
+        for cell in row.cells
+        if row.against and cell.ratio and cell.ratio.verdict in TESTED
     }
 
 

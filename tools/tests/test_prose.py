@@ -1,135 +1,176 @@
-"""No comparison and no figure is typed into the prose of a page: shortcodes print them."""
+"""A sentence that compares, or has a number with a unit, needs a claim."""
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pytest
 
+from project import NEW
 from reports import reports
 from synthetic import TRANSFERS, Rates, loaded_run, report_of
-from tlsperf.contract.run import Report
-from tlsperf.load.page import read_page
-from tlsperf.publish.page_check import text_of, typed_numbers
-from tlsperf.publish.prose import PAGES, typed_comparisons, typed_in_pages
-from tlsperf.publish.scaffold import report_page
+from tlsperf.contract.errors import FormatError, UserError
+from tlsperf.load.page import Document, read_document, read_page, read_pages
+from tlsperf.publish.prose import broken, uncovered
+from tlsperf.publish.render import render_reports
+from tlsperf.report.claims import figures_of
 
-SENTENCES = [
-    "its server is slower, while its client is faster",
-    "half of it is not back",
-    "sending grew by far",
-    "rustls' handshakes are as fast now",
-    "after that, neither changes",
-    "level with OpenSSL",
-    "OpenSSL is the same built by either",
-    "a provider matters less than the library",
-    "level or nearly so",
-    "the longest of all",
-    "leads by more than on x86-64",
-    "rustls has the tightest distributions",
-    "shakes hands a little faster",
-    "Receiving is a draw.",
-    "BoringSSL caught up",
-    "OpenSSL and BoringSSL hold still",
-    "The key pair dominates the ClientHello",
-    "it takes twice the time",
-    "the smallest margin",
-    "all else is alike",
-    "OpenSSL 3.4 recovered most of it",
-    "rustls trails",
-    "costs next to nothing",
-    "the cost is unchanged",
-    "the best figure",
-    "Fewer instructions",
-    "at the same speed",
-]
+HEAD = 'title = "A report"\ndescription = "Of libraries."\n'
+SENDING = "transfer 1.2 sending: rustls / openssl in"
 
 
-@pytest.mark.parametrize("sentence", SENTENCES)
-def test_a_typed_comparison_is_found_with_its_line(sentence: str) -> None:
-    (first, *_) = typed_comparisons(f"+++\nbaseline = 'best'\n+++\n\nWell, {sentence}.\n", "f.md")
-    assert (first.file, first.line) == ("f.md", 5)
-    assert f"f.md:5: found the typed comparison {first.words!r}, expected a shortcode" in str(first)
+def page(folder: Path, prose: str, claims: str = "", head: str = HEAD) -> Document:
+    path = folder / "index.md"
+    path.write_text(f"+++\n{head}{claims}+++\n\n{prose}\n", encoding="utf-8")
+    return read_document(path)
+
+
+def claim(text: str, rest: str) -> str:
+    return f'[[extra.claims]]\ntext = "{text}"\n{rest}\n'
+
+
+def found(folder: Path, prose: str, claims: str = "", head: str = HEAD) -> list[str]:
+    return [str(of) for of in uncovered(page(folder, prose, claims, head))]
 
 
 @pytest.mark.parametrize(
-    "sentence",
+    "words",
     [
-        '{{ verdict(row="faster-than", implementation="best") }}',
-        "does {{ factor(id='x') }} as many as with X25519 and {{ factor(id='y') }} as fast as RSA",
-        "“rustls is faster”, as they write",
-        "> the original says faster",
-        "`--faster` and [a thread](https://example.org/slower)",
-        "```\nfaster\n```",
-        "it does the same work with the same certificates",
-        "the lesson of mostly harmless ledgers",
+        *("its server is slower than others", "half of it is not back", "it sends twice the data"),
+        *("rustls' handshakes are as fast now", "a fifth of the memory", "rustls leads"),
+        *(
+            "the largest of all",
+            "it takes more than before",
+            "three times the bytes",
+            "equally fast",
+        ),
+        *("1.70x of it", "8,292 MiB/s", "4.3% of it", "80 threads", "12 times", "5 ms", "3×"),
+        "with no difference",
     ],
 )
-def test_quotations_and_shortcodes_are_not_typed_comparisons(sentence: str) -> None:
-    assert typed_comparisons(sentence, "f.md") == []
+def test_words_that_compare_and_numbers_need_a_claim(tmp_path: Path, words: str) -> None:
+    sentence = f"Well, {words}, as said."
+    (first, *_) = found(tmp_path, sentence)
+    assert "index.md:6: found " in first
+    assert found(tmp_path, sentence, claim(f"Well, {words}", 'holds = "x: y in 1"')) == []
+    assert found(tmp_path, sentence, claim("as said", 'holds = "x: y in 1"')) != []
 
 
-def test_titles_and_descriptions_are_prose_and_generated_lines_are_not() -> None:
-    text = '+++\ntitle = "A"\ndescription = "rustls gained"\nheadlines = ["1.2x faster"]\n+++\n'
-    assert [(found.line, found.words) for found in typed_comparisons(text, "f")] == [(3, "gained")]
+@pytest.mark.parametrize(
+    "prose",
+    [
+        'rustls sends {{ ratio(row="faster-than", implementation="best") }} in 5 {{ x(y="ms") }}',
+        "“rustls is faster”, as they write",
+        "> the original says faster",
+        "`--faster`, `64 KiB` and [a thread](https://example.org/slower)",
+        "```\nfaster\n```",
+        "it does the same work with the same certificates, more or less",
+        "TLS 1.3 handshakes of rustls 0.23.31",
+    ],
+)
+def test_code_quotations_and_shortcodes_need_none(tmp_path: Path, prose: str) -> None:
+    assert found(tmp_path, prose) == []
 
 
-@pytest.mark.any_site
-def test_no_comparison_is_typed_into_a_page(root: Path) -> None:
-    content = root / "content"
-    assert any(path for pattern in PAGES for path in content.glob(pattern))
-    assert [str(found) for found in typed_in_pages(content)] == []
+def test_title_and_description_are_prose_and_generated_lines_are_not(tmp_path: Path) -> None:
+    head = 'title = "rustls is faster"\ndescription = "In half the time."\n'
+    generated = '[extra.generated]\nheadlines = ["1.2x faster"]\n'
+    first, second = found(tmp_path, "", generated, head)
+    assert "index.md:2: found 'faster'" in first
+    assert "index.md:3: found 'half'" in second
 
 
-@pytest.mark.any_site
-def test_no_figure_is_typed_into_a_report(root: Path) -> None:
-    found = [str(of) for page, _ in reports(root) for of in typed_numbers(text_of(page))]
-    assert found == []
+def test_a_claims_text_is_found_over_lines_and_markup(tmp_path: Path) -> None:
+    prose = "**rustls** sends\n[faster](@/x.md) than `x`, {{ figure(row='a') }} more than that."
+    text = "rustls sends faster than x, … more than that."
+    assert found(tmp_path, prose, claim(text, 'holds = "x: y in 1"')) == []
+
+
+def test_claims_are_checked_against_the_results(tmp_path: Path) -> None:
+    rates: Rates = {"openssl-1": {TRANSFERS[0]: 1000.0}, "rustls-2": {TRANSFERS[0]: 1100.0}}
+    results = report_of(loaded_run("2026-11-21-a", rates), baseline="openssl-1").results
+    prose = "rustls sends faster, [as they say](https://example.org/a)."
+
+    def problems(rest: str, text: str = "sends faster", *, own: bool = True) -> list[str]:
+        document = page(tmp_path, prose, claim(text, rest))
+        figures = figures_of(results) if own else None
+        found = broken(document, figures, {"2026-11-21-a": lambda: results})
+        return [str(of) for of in found]
+
+    elsewhere = 'reports = ["2026-11-21-a"]'
+    document = page(tmp_path, prose, claim("sends faster", f'holds = "{SENDING} 1.2"\n{elsewhere}'))
+    assert broken(document, None, {"2026-11-21-a": lambda: results}, ["another"]) == []
+    assert problems(f'holds = "{SENDING} 1.1"') == []
+    assert problems(f'holds = "{SENDING} 1.1"\n{elsewhere}', own=False) == []
+    assert problems('source = "https://example.org/a"') == []
+    for rest, text, own, message in (
+        (
+            f'holds = "{SENDING} 1.2"',
+            "sends faster",
+            True,
+            ":5: found the claim 'sends faster': it ",
+        ),
+        (
+            f'holds = "{SENDING} 1.2"\n{elsewhere}',
+            "sends faster",
+            False,
+            "report 2026-11-21-a: it ",
+        ),
+        (f'holds = "{SENDING} 1.1"', "sends more", True, "its text is not in the page"),
+        (f'holds = "{SENDING} 1.1"', "sends faster", False, "its page has no results"),
+        (f'holds = "{SENDING} 1.1"\nreports = ["x"]', "sends faster", True, "the report 'x'"),
+        (f'holds = "nonsense"\n{elsewhere}', "sends faster", False, "rows, a colon and a check"),
+        (
+            'source = "https://example.org/b"',
+            "sends faster",
+            True,
+            "no link to https://example.org/b",
+        ),
+        (
+            'source = "https://example.org/"',
+            "sends faster",
+            True,
+            "no link to https://example.org/,",
+        ),
+    ):
+        (problem,) = problems(rest, text, own=own)
+        assert message in problem
+
+
+@pytest.mark.parametrize("rest", ["", 'holds = "x: y in 1"\nsource = "a"', "hold = 1"])
+def test_a_claim_that_is_not_one_is_named_with_its_line(tmp_path: Path, rest: str) -> None:
+    with pytest.raises(FormatError, match=r"index.md:7: found .*, expected"):
+        page(tmp_path, "", claim("a", 'source = "b"') + claim("c", rest))
+
+
+def test_claims_of_the_blog_are_checked_with_those_of_reports(
+    two_reports: Path, tmp_path: Path
+) -> None:
+    root = Path(shutil.copytree(two_reports, tmp_path / "site"))
+    post = root / "content" / "blog" / "a" / "index.md"
+    post.parent.mkdir(parents=True)
+    ids = [of.report.id for of in read_pages(root)]
+    claims = claim(
+        "is faster", f'holds = "transfer: rustls / openssl in 9"\nreports = ["{ids[0]}"]'
+    )
+    post.write_text(f"+++\n{HEAD}{claims}+++\n\nIt is faster. It is slower.\n", encoding="utf-8")
+    for names, count in ((ids[1:], 1), ([], 2)):
+        with pytest.raises(UserError) as error:
+            render_reports(root, names, check=True)
+        found = str(error.value).splitlines()
+        assert len(found) == count
+        assert "index.md:10: found 'slower'" in found[0]
+        assert count == 1 or f"report {ids[0]}: " in found[1]
 
 
 @pytest.mark.any_site
 def test_a_report_has_every_part(root: Path) -> None:
     parts = {"headline", "host", "versions", "commands", "raw"}
-    for page, _ in reports(root):
-        assert parts <= {call.name for call in page.calls}, page.path
+    for of, _ in reports(root):
+        assert parts <= {call.name for call in of.calls}, of.path
 
 
-def numbers_in(folder: Path, prose: str) -> list[str]:
-    """The typed numbers that are found in a page with this prose."""
-    path = folder / "2026-11-21-a" / "index.md"
-    path.parent.mkdir()
-    front = 'title = "9 ms"\ndate = 2026-11-21\n[extra.report]\nruns = ["2026-11-21-a"]\n'
-    path.write_text(f"+++\n{front}+++\n{prose}\n", encoding="utf-8")
-    return [str(found) for found in typed_numbers(text_of(read_page(path)))]
-
-
-@pytest.mark.parametrize(
-    "text",
-    ["1.70x faster", "8,292 MiB/s", "4.3% more", "80 threads", "12 times", "5 ms", "3×"],
-)
-def test_a_typed_number_is_found_with_its_line(tmp_path: Path, text: str) -> None:
-    (found,) = numbers_in(tmp_path, f"It is {text}, as said.")
-    assert "index.md:7: found the typed number" in found
-
-
-@pytest.mark.parametrize(
-    "text",
-    ["TLS 1.3 and AES-128-GCM", "rustls 0.23.31", "`make -j12 x`", '{{ ratio(row="a-5-ms") }}'],
-)
-def test_versions_names_and_shortcodes_are_not_typed_numbers(tmp_path: Path, text: str) -> None:
-    assert numbers_in(tmp_path, text) == []
-
-
-def test_the_draft_of_a_report_types_no_comparison() -> None:
-    rates: Rates = {"openssl-1": {TRANSFERS[0]: 1000.0}, "rustls-2": {TRANSFERS[0]: 1100.0}}
-    results = report_of(loaded_run("2026-11-21-a", rates), baseline="openssl-1").results
-    report = Report(id=results.id, title=results.title, date=results.date, runs=["2026-11-21-a"])
-    assert typed_comparisons(report_page(report, results), "index.md") == []
-
-
-def test_a_page_that_types_a_comparison_fails_the_check(tmp_path: Path) -> None:
-    page = tmp_path / "content" / "blog" / "post.md"
-    page.parent.mkdir(parents=True)
-    page.write_text('+++\ntitle = "A"\n+++\nrustls is faster.\n', encoding="utf-8")
-    (found,) = typed_in_pages(tmp_path / "content")
-    assert found == ("content/blog/post.md", 4, "faster")
+def test_the_project_of_tests_has_claims(project: Path) -> None:
+    of = read_page(project / "content" / "perf" / NEW / "index.md")
+    assert of.claims

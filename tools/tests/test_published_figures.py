@@ -26,7 +26,7 @@ from tlsperf.load.histograms import Bin, read_histograms
 from tlsperf.load.rows import ParsedRow, RawInput
 from tlsperf.load.run import load_run
 from tlsperf.publish.runs import import_files
-from tlsperf.published.as_published import as_published
+from tlsperf.published.published_tables import tables
 
 SUITE12 = "TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384"
 SUITE13 = "TLS_AES_256_GCM_SHA384"
@@ -55,7 +55,7 @@ def table(header: str, *lines: str) -> str:
 
 
 def figures(text: str) -> list[ParsedRow]:
-    found = parsed("published", text, None)
+    found = parsed("published", text, "")
     assert found.remarks == []
     return found.rows
 
@@ -498,11 +498,8 @@ def test_a_table_of_the_source_is_shown_with_its_labels() -> None:
     }
     source = {"title": "Elsewhere", "url": "https://example.org/"}
     fields = {"layout": "factor", "estimator": "median", "source": source, "table": [table]}
-    definitions = [
-        Definition.model_validate({"run": run, "published": "table.csv", **fields})
-        for run in ("2023-12-13-a-run", "2023-12-14-another")
-    ]
-    [shown] = as_published(definitions, [measured(loaded_run("2023-12-13-a-run", rates))])
+    definition = Definition.model_validate({"run": "2023-12-13-a", "published": "a.csv", **fields})
+    [shown] = tables(definition, measured(loaded_run("2023-12-13-a", rates)))
     assert (shown.title, shown.anchor) == ("Theirs vs ours", "published-theirs-vs-ours")
     assert shown.columns == ["Scenario", "theirs", "ours", "Factor"]
     label = "bulk_1.2_ECDHE_RSA_AES128-GCM_SHA256_sent"

@@ -12,12 +12,17 @@ import pytest
 from pydantic import ValidationError
 
 from project import LIBRARIES, OLD, OLDER, VERSIONS
+from synthetic import HANDSHAKES, Rates, loaded_run, report_of
+from tlsperf.contract.names import scenario_name
 from tlsperf.contract.questions import Scoreboard
 from tlsperf.contract.results import Results
 from tlsperf.load.results import read_results
 from tlsperf.publish.questions import questions
 from tlsperf.publish.reports import newest_first
 from tlsperf.publish.scoreboard import scoreboard
+from tlsperf.publish.sheets import Source
+from tlsperf.publish.upgrades import upgrade_question, upgrades
+from tlsperf.report.comparisons import all_comparisons
 
 
 @pytest.fixture(scope="module")
@@ -99,6 +104,37 @@ def test_every_older_version_has_a_page_to_every_newer_one(project: Path) -> Non
     cells = chain.from_iterable(row["cells"] for of in upgrade["sheets"] for row in of["rows"])
     linked = [cell["href"] for cell in cells if "href" in cell]
     assert sorted(linked) == sorted(f"upgrades/{pair}/" for pair in pairs)
+
+
+def test_an_upgrade_counts_what_is_faster_and_slower_and_names_the_most() -> None:
+    factors = {HANDSHAKES[0]: (1.0, 1.5, 3.0), HANDSHAKES[1]: (1.0, 2.0, 1.0)}
+    rates: Rates = {
+        f"openssl-{n + 1}": {
+            row: [factors.get(row, (1.0,) * 3)[n] * (1000.0 + i % 3) for i in range(30)]
+            for row in HANDSHAKES
+        }
+        for n in range(3)
+    }
+    report = report_of(loaded_run("2026-11-21-a", rates))
+    source, compared = Source(report.results), all_comparisons(report)
+    name = scenario_name(HANDSHAKES[0])
+    first, *_, last = upgrades(source, compared)
+    counts = f"of 12 tasks, faster in 1 (up to 2.00x, {name})"
+    other = f"slower in 1 (up to 2.00x, {scenario_name(HANDSHAKES[1])})"
+    assert (
+        last.answer == f"From OpenSSL 2 to OpenSSL 3: {counts}, {other}, no difference shown in 10."
+    )
+    [row] = [row for row in first.sheet.rows if row.label.startswith(name)]
+    assert [cell.text for cell in row.cells][:2] == ["1,001", "1,502"]
+    assert row.cells[2].text.startswith("1.50x faster (")
+    question = upgrade_question(source, compared)
+    assert [[cell.text for cell in row.cells] for row in question.sheets[0].rows] == [
+        ["2 faster, 0 slower of 12", "1 faster, 0 slower of 12"],
+        ["–", "1 faster, 1 slower of 12"],
+    ]
+    assert question.answer == [
+        f"OpenSSL 1 to 3: of 12 tasks, faster in 1 (up to 3.00x, {name}), no difference shown in 11."
+    ]
 
 
 # --- which reports -------------------------------------------------------------------------------

@@ -90,7 +90,7 @@ def test_a_run_of_two_reports_stays_until_both_are_removed(root: Path) -> None:
         ("content/blog/a.md", f"See [it](@/perf/{SECOND}/index.md)."),
         ("content/questions/_index.md", f"See [it](@/perf/{SECOND}/index.md).\n"),
         ("docs/a.md", f"See content/perf/{SECOND}"),
-        ("content/methodology.md", f'{{{{ quote(report="{SECOND}", what="noise") }}}}\n'),
+        ("content/blog/b.md", f'[[extra.claims]]\nreports = ["{FIRST}", "{SECOND}"]\n'),
     ],
 )
 def test_a_report_that_another_page_needs_is_not_removed(root: Path, file: str, text: str) -> None:

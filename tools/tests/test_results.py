@@ -9,14 +9,24 @@ from typing import Any
 import numpy as np
 import pytest
 
-from synthetic import HANDSHAKES, SIXTEEN, TRANSFERS, Rates, implementation, loaded_run
+from synthetic import (
+    HANDSHAKES,
+    SIXTEEN,
+    TRANSFERS,
+    Rates,
+    implementation,
+    loaded_run,
+    rounds_of,
+    with_each,
+    with_rows,
+)
 from tlsperf.analysis.series import MeasuredReport, MeasuredRun, measured
 from tlsperf.analysis.statistics import drift, unpaired_ratio
 from tlsperf.contract.errors import UserError
 from tlsperf.contract.record import Scenario
 from tlsperf.contract.results import Cell, Results, Row
 from tlsperf.contract.run import Host, HostFacts, Report, RunCounter, Source, Tool
-from tlsperf.load.frame import concatenate, tidy_frame
+from tlsperf.load.rows import ParsedRow
 from tlsperf.load.run import LoadedRun
 from tlsperf.load.tlsbench import Gap
 from tlsperf.report.charts import charts_of
@@ -45,7 +55,6 @@ def results_of(*runs: LoadedRun, baseline: str | None = "openssl-3") -> Results:
         baseline=baseline,
         previous=None,
         headlines=[],
-        factors=[],
     )
     return measured_report(report, [measured(run) for run in runs], {"a-host": HOST}).results
 
@@ -93,7 +102,7 @@ def test_the_sixteen_scenarios_make_three_tables_in_one_order() -> None:
 
 def test_the_order_of_the_measurements_does_not_matter() -> None:
     run = loaded_run(RUN, rates())
-    turned = LoadedRun(run.run, run.frame.iloc[::-1].reset_index(drop=True))
+    turned = LoadedRun(run.run, run.rows[::-1])
     assert results_of(run) == results_of(turned)
 
 
@@ -210,17 +219,13 @@ def test_unstable_figures_are_reported() -> None:
 
 def invalid(run: LoadedRun, rounds: int, note: str) -> LoadedRun:
     """The run with rounds of rustls' sending marked invalid."""
-    frame = run.frame.copy()
-    marked = (
-        (frame["implementation"] == "rustls-0.23")
-        & (frame["side"] == "sender")
-        & (frame["protocol"] == "1.3")
-        & (frame["round"] <= rounds)
-    )
-    frame["valid"] = ~marked
-    frame["note"] = frame["note"].cat.add_categories([note])
-    frame.loc[marked, "note"] = note
-    return LoadedRun(run.run, frame)
+
+    def marked(row: ParsedRow) -> ParsedRow:
+        of = (row.implementation, row.scenario.side, row.scenario.protocol)
+        is_wrong = of == ("rustls-0.23", "sender", "1.3") and row.round in range(1, rounds + 1)
+        return row._replace(note=note) if is_wrong else row
+
+    return with_each(run, marked)
 
 
 def test_what_must_not_count_is_shown_with_its_reason_and_without_a_ratio() -> None:
@@ -251,25 +256,21 @@ def test_what_cannot_be_done_has_its_reason() -> None:
     hole = TRANSFERS[2]
     del figures["boringssl-1"][hole]
     run = loaded_run(RUN, figures)
-    reasoned = LoadedRun(run.run, run.frame, [Gap("boringssl-1", hole, "has no such suite")])
+    reasoned = LoadedRun(run.run, run.rows, [Gap("boringssl-1", hole, "has no such suite")])
     found = cell(results_of(reasoned), SENDING, "boringssl-1")
     assert (found.value, found.text, found.note) == (None, "–", "has no such suite")
     assert cell(results_of(run), SENDING, "boringssl-1").note == "not part of the source"
 
 
-def extra(metric: str, unit: str, scenario: Scenario, **more: Any) -> dict[str, list[Any]]:
+def extra(metric: str, unit: str, scenario: Scenario, **more: Any) -> list[ParsedRow]:
     """Six rounds of one more observation."""
     fields = {"implementation": IDS[1], "metric": metric, "unit": unit, **more}
-    columns: dict[str, list[Any]] = {k: [v] * 6 for k, v in fields.items()}
-    columns |= {k: [v] * 6 for k, v in scenario.model_dump().items()}
-    columns |= {"file": ["f"] * 6, "line": list(range(6)), "round": list(range(1, 7))}
-    return columns | {"value": [100.0 + i for i in range(6)]}
+    return rounds_of([100.0 + i for i in range(6)], scenario, **fields)
 
 
-def with_extra(*columns: dict[str, list[Any]]) -> Results:
+def with_extra(*rows: list[ParsedRow]) -> Results:
     run = loaded_run(RUN, {IDS[1]: {TRANSFERS[0]: [1.0] * 6}})
-    frames = [tidy_frame(c) for c in columns]
-    return results_of(LoadedRun(run.run, concatenate([run.frame, *frames])), baseline=None)
+    return results_of(with_rows(run, *rows), baseline=None)
 
 
 def test_every_kind_of_observation_has_a_table_of_its_own() -> None:
@@ -330,9 +331,8 @@ def test_the_bars_of_set_ups_are_times_though_there_are_many_to_compare() -> Non
     names = [f"openssl-3.{n}" for n in range(8)]
     run = loaded_run(RUN, {i: {TRANSFERS[0]: [1.0] * 6} for i in names})
     server = Scenario(operation="set-up", protocol="1.3", variant="server")
-    times = [tidy_frame(extra("duration", "µs", server, implementation=i)) for i in names]
-    loaded = LoadedRun(run.run, concatenate([run.frame, *times]))
-    results = results_of(loaded, baseline=names[0])
+    times = [extra("duration", "µs", server, implementation=i) for i in names]
+    results = results_of(with_rows(run, *times), baseline=names[0])
     matrix, bars = (drawing.chart.description for drawing in charts_of(results))
     assert not matrix.startswith("Bars")
     assert bars.startswith("Bars in µs")
@@ -340,14 +340,12 @@ def test_the_bars_of_set_ups_are_times_though_there_are_many_to_compare() -> Non
 
 def test_less_is_better_but_for_rates() -> None:
     run = loaded_run(RUN, {i: {TRANSFERS[0]: [1.0] * 20} for i in IDS[1:]})
-    frames = []
-    for factor, name in ((1.0, IDS[1]), (0.5, IDS[2])):
-        columns = extra("duration", "µs", HANDSHAKES[0], statistic="p50")
-        columns["implementation"] = [name] * 6
-        columns = {k: v + v for k, v in columns.items()} | {"round": list(range(1, 13))}
-        columns["value"] = [factor * v for v in columns["value"]]
-        frames.append(tidy_frame(columns))
-    results = results_of(LoadedRun(run.run, concatenate([run.frame, *frames])))
+    of = {"metric": "duration", "unit": "µs", "statistic": "p50"}
+    times = [
+        rounds_of([factor * (100 + i) for i in range(12)], HANDSHAKES[0], implementation=name, **of)
+        for factor, name in ((1.0, IDS[1]), (0.5, IDS[2]))
+    ]
+    results = results_of(with_rows(run, *times))
     found = cell(results, "full-handshake-1-2-rsa-2048-client-p50", IDS[2])
     assert found.best
     assert found.ratio is not None

@@ -10,7 +10,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from pandas.testing import assert_frame_equal
 from pydantic import TypeAdapter, ValidationError
 
 from fixture_run import DISTURBED, write_run
@@ -29,15 +28,15 @@ def replace(path: Path, old: str, new: str) -> None:
     path.write_text(text.replace(old, new), encoding="utf-8")
 
 
-def test_a_run_is_read_with_its_frame_its_gaps_and_its_disturbances(tmp_path: Path) -> None:
+def test_a_run_is_read_with_its_rows_its_gaps_and_its_disturbances(tmp_path: Path) -> None:
     run = load_run(write_run(tmp_path))
-    assert set(run.frame["implementation"]) == {i.id for i in run.run.implementations}
+    assert {row.implementation for row in run.rows} == {i.id for i in run.run.implementations}
     assert {gap.implementation for gap in run.gaps} == {"boringssl-30cd935"}
     assert [gap.scenario.side for gap in run.gaps] == ["client", "server"]
     assert [w.code for w in run.warnings] == ["disturbed-rounds-excluded"]
     assert run.rounds_are_pairs
-    disturbed = run.frame[run.frame["round"] == DISTURBED]
-    assert not disturbed["valid"].any()
+    assert not any(row.valid for row in run.rows if row.round == DISTURBED)
+    assert any(row.valid for row in run.rows)
 
 
 @pytest.mark.parametrize(
@@ -216,8 +215,8 @@ def test_a_compressed_raw_file_is_read_as_it_was_written(tmp_path: Path) -> None
     assert packed.stat().st_size < size / 4
     assert (folder / "run.toml").read_bytes() == manifest
     read = load_run(folder)
-    assert_frame_equal(read.frame, plain.frame)
-    assert (read.run, read.gaps, read.overheads) == (plain.run, plain.gaps, plain.overheads)
+    assert (read.rows, read.run) == (plain.rows, plain.run)
+    assert (read.gaps, read.overheads) == (plain.gaps, plain.overheads)
     before = packed.read_bytes()
     compress_raw(folder)
     assert packed.read_bytes() == before
@@ -245,9 +244,13 @@ def test_figures_are_imported_into_a_run_with_compressed_files(
         import_files([given], "openssl-3.6.1", folder)
         compress_raw(folder)
     assert [file.round for file in read_run(folder).files] == [1, 2]
-    assert {6511.01, 6512.01} < set(load_run(folder).frame["value"])
+    assert {6511.01, 6512.01} < {row.value for row in load_run(folder).rows}
     with pytest.raises(UserError, match="already has a file"):
         import_files([given], "openssl-3.6.1", folder)
+    manifest = folder / "run.toml"
+    manifest.write_text(manifest.read_text().replace('implementation = "openssl-3.6.1"\n', ""))
+    with pytest.raises(FormatError, match=r"output_1: found no implementation, expected a value"):
+        load_run(folder)
 
 
 def cut(raw: bytes) -> bytes:

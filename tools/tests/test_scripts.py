@@ -16,6 +16,13 @@ ROOT = Path(__file__).parents[2]
 SCRIPTS = ROOT / "scripts"
 
 
+def write(folder: Path, path: str, text: str, mode: int = 0o644) -> Path:
+    (folder / path).parent.mkdir(parents=True, exist_ok=True)
+    (folder / path).write_text(text)
+    (folder / path).chmod(mode)
+    return folder / path
+
+
 class Desk:
     """A folder of stand-ins that record their arguments and come first in PATH."""
 
@@ -23,10 +30,16 @@ class Desk:
         self.folder = folder
         (folder / "bin").mkdir()
 
-    def program(self, name: str, text: str = "") -> None:
-        path = self.folder / "bin" / name
-        path.write_text(f'#!/bin/bash\necho "{name} $*" >> "{self.folder}/calls"\n{text}\n')
-        path.chmod(0o755)
+    def program(self, name: str, text: str = "", path: str = "") -> None:
+        recorded = f'#!/bin/bash\necho "{name} $*" >> "{self.folder}/calls"\n{text}\n'
+        write(self.folder, path or f"bin/{name}", recorded, 0o755)
+
+    def lend(self, *names: str) -> None:
+        """Puts programs of this machine beside the stand-ins."""
+        for name in names:
+            path = self.folder / "bin" / name
+            path.unlink(missing_ok=True)
+            path.symlink_to(str(shutil.which(name)))
 
     @property
     def calls(self) -> list[str]:
@@ -36,14 +49,10 @@ class Desk:
     def run(
         self, script: Path, *arguments: str, env: Mapping[str, str] | None = None
     ) -> subprocess.CompletedProcess[str]:
-        environment = {
-            **os.environ,
-            "PATH": f"{self.folder / 'bin'}:{os.environ['PATH']}",
-            **(env or {}),
-        }
-        return subprocess.run(
-            [str(script), *arguments], env=environment, capture_output=True, text=True
-        )
+        path = f"{self.folder / 'bin'}:{os.environ['PATH']}"
+        environment = {**os.environ, "PATH": path, **(env or {})}
+        command = [str(script), *arguments]
+        return subprocess.run(command, env=environment, capture_output=True, text=True)
 
 
 @pytest.fixture
@@ -56,10 +65,7 @@ def desk(tmp_path: Path) -> Desk:
 
 def bare(desk: Desk, user: int, *more: str) -> dict[str, str]:
     """An environment for a user without the programs that the doctor looks for."""
-    for name in ("bash", "sort", "head", "grep", "dirname", *more):
-        path = desk.folder / "bin" / name
-        if not path.exists():
-            path.symlink_to(str(shutil.which(name)))
+    desk.lend("bash", "sort", "head", "grep", "dirname", *more)
     desk.program("id", f"echo {user}")
     return {"PATH": str(desk.folder / "bin")}
 
@@ -79,16 +85,6 @@ def test_the_doctor_states_how_to_install_gnutls(desk: Desk) -> None:
     assert "libgnutls28-dev" not in done.stderr
 
 
-def test_the_doctor_lists_as_root_what_make_installs(desk: Desk) -> None:
-    done = desk.run(SCRIPTS / "doctor", "test", env=bare(desk, 0))
-    listed = [line.split()[-1] for line in done.stdout.splitlines() if "make test installs" in line]
-    assert listed == ["valgrind", "strace", "clang", "chromium"]
-    assert "missing: valgrind" not in done.stderr
-    done = desk.run(SCRIPTS / "doctor", "test", env=bare(desk, 1000))
-    for name in listed:
-        assert f"missing: {name}" in done.stderr
-
-
 def test_the_doctor_has_every_target_that_runs_it(desk: Desk) -> None:
     makefile = (ROOT / "Makefile").read_text()
     asked = set(re.findall(r"doctor-([a-z-]+)", makefile))
@@ -102,49 +98,48 @@ def test_the_doctor_has_every_target_that_runs_it(desk: Desk) -> None:
 # --- libraries, one or all ------------------------------------------------------------------------
 
 
-def make_libraries(desk: Desk, *arguments: str) -> subprocess.CompletedProcess[str]:
-    """Runs `make more-libraries` with a stand-in for cargo, without its prerequisites."""
-    desk.program("cargo", 'basename "$PWD"')
-    before = ("-o", "doctor-more-libraries", "-o", ".venv/.build")
-    make = Path(str(shutil.which("make")))
-    return desk.run(make, "-C", str(ROOT), "--silent", *before, "more-libraries", *arguments)
-
-
-def test_make_builds_all_libraries_with_workspaces_of_their_own_or_the_one_that_is_named(
-    desk: Desk,
+@pytest.mark.parametrize("wanted", ["", "wolfssl", "wolfsll"])
+def test_make_builds_each_library_with_a_workspace_of_its_own_or_the_one_that_is_named(
+    desk: Desk, wanted: str
 ) -> None:
-    build = "cargo build --release --locked --target-dir ../../target"
+    """With a stand-in for cargo, and without the prerequisites of `make more-libraries`."""
     own = desk.run(SCRIPTS / "libraries", "id", "own").stdout.split()
     assert len(own) > 2
-    for arguments, libraries in (((), own), (("LIBRARY=wolfssl",), ["wolfssl"])):
-        done = make_libraries(desk, *arguments)
-        assert done.returncode == 0, done.stderr
-        lines = [line for name in libraries for line in (f"{name}: {build}", name)]
+    desk.program("cargo", 'basename "$PWD"')
+    before = ("-o", "doctor-more-libraries", "-o", ".venv/.build", f"LIBRARY={wanted}")
+    done = desk.run(Path("make"), "-C", str(ROOT), "--silent", *before, "more-libraries")
+    if wanted and wanted not in own:
+        assert done.returncode != 0
+        message = f"found no bench/libraries/{wanted}/library.toml, expected one of rustls "
+        assert message in done.stderr
+        assert desk.calls == []
+    else:
+        build = "cargo build --release --locked --target-dir ../../target"
+        lines = [
+            line for name in ([wanted] if wanted else own) for line in (f"{name}: {build}", name)
+        ]
         assert done.stdout.splitlines() == lines
-
-
-def test_make_lists_the_existing_libraries(desk: Desk) -> None:
-    done = make_libraries(desk, "LIBRARY=wolfsll")
-    assert done.returncode != 0
-    assert "found no bench/libraries/wolfsll/library.toml, expected one of rustls " in done.stderr
-    assert desk.calls == []
 
 
 # --- pin-versions --------------------------------------------------------------------------------
 
+PIN = "cargo update --manifest-path bench/Cargo.toml --precise"
 
-def test_versions_are_pinned_one_by_one(desk: Desk) -> None:
+
+@pytest.mark.parametrize(
+    ("versions", "calls"),
+    [
+        (
+            "rustls@0.23.40  openssl-src@300.6.0+3.6.3",
+            [f"{PIN} 0.23.40 rustls", f"{PIN} 300.6.0+3.6.3 openssl-src"],
+        ),
+        ("", []),
+    ],
+)
+def test_versions_are_pinned_one_by_one(desk: Desk, versions: str, calls: list[str]) -> None:
     desk.program("cargo")
-    env = {"VERSIONS": "rustls@0.23.40  openssl-src@300.6.0+3.6.3"}
-    assert desk.run(SCRIPTS / "pin-versions", env=env).returncode == 0
-    update = "cargo update --manifest-path bench/Cargo.toml --precise"
-    assert desk.calls == [f"{update} 0.23.40 rustls", f"{update} 300.6.0+3.6.3 openssl-src"]
-
-
-def test_without_versions_the_lock_is_unchanged(desk: Desk) -> None:
-    desk.program("cargo")
-    assert desk.run(SCRIPTS / "pin-versions", env={"VERSIONS": ""}).returncode == 0
-    assert desk.calls == []
+    assert desk.run(SCRIPTS / "pin-versions", env={"VERSIONS": versions}).returncode == 0
+    assert desk.calls == calls
 
 
 @pytest.mark.parametrize(
@@ -158,70 +153,32 @@ def test_an_invalid_version_is_rejected_before_anything_is_pinned(desk: Desk, wo
     assert desk.calls == []
 
 
-# --- open-issue ----------------------------------------------------------------------------------
-
-
-@pytest.fixture
-def proposal(tmp_path: Path) -> Path:
-    path = tmp_path / "proposal.md"
-    path.write_text("# New releases: rustls 1\n\nthe body\n")
-    return path
-
-
-def test_a_proposal_becomes_an_issue(desk: Desk, proposal: Path) -> None:
-    desk.program(
-        "gh", f'[ "$2" = list ] && echo "New releases: rustls 10" || cat > {desk.folder}/in'
-    )
-    assert desk.run(SCRIPTS / "open-issue", str(proposal)).returncode == 0
-    assert desk.calls[1:] == ["gh issue create --title New releases: rustls 1 --body-file -"]
-    assert (desk.folder / "in").read_text() == "\nthe body\n"
-
-
-def test_a_proposal_is_made_once(desk: Desk, proposal: Path) -> None:
-    desk.program("gh", 'echo "New releases: rustls 1"')
-    result = desk.run(SCRIPTS / "open-issue", str(proposal))
-    assert result.returncode == 0
-    assert result.stdout == "exists already: New releases: rustls 1\n"
-    assert len(desk.calls) == 1
-
-
-def test_an_empty_proposal_makes_no_call_to_github(desk: Desk, proposal: Path) -> None:
-    desk.program("gh")
-    proposal.write_text("")
-    assert desk.run(SCRIPTS / "open-issue", str(proposal)).stdout == "nothing is new\n"
-    assert desk.calls == []
-
-
 # --- fetch-source ---------------------------------------------------------------------------------
 
 FORK = "rustls=https://example.org/owner/rustls"
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
 
 
-@pytest.fixture
-def fetch(tmp_path: Path) -> Path:
-    """The script in a folder of its own, because it fetches beside itself."""
-    (tmp_path / "scripts").mkdir()
-    return Path(shutil.copy(SCRIPTS / "fetch-source", tmp_path / "scripts"))
-
-
-def test_a_fork_that_an_administrator_lists_is_fetched_at_its_commit(
-    desk: Desk, fetch: Path
-) -> None:
+def fetch(desk: Desk, **env: str) -> subprocess.CompletedProcess[str]:
+    """Runs the script in a folder of its own, because it fetches beside itself."""
+    (desk.folder / "scripts").mkdir()
     desk.program("git")
-    env = {"SOURCE": FORK, "REVISION": COMMIT, "SOURCES": f"openssl=https://example.org/o {FORK}"}
-    assert desk.run(fetch, env=env).returncode == 0
-    assert desk.calls == [
+    return desk.run(Path(shutil.copy(SCRIPTS / "fetch-source", desk.folder / "scripts")), env=env)
+
+
+@pytest.mark.parametrize("source", [FORK, ""])
+def test_a_fork_that_an_administrator_lists_is_fetched_at_its_commit(
+    desk: Desk, source: str
+) -> None:
+    listed = f"openssl=https://example.org/o {FORK}"
+    assert fetch(desk, SOURCE=source, REVISION=COMMIT, SOURCES=listed).returncode == 0
+    address = "https://example.org/owner/rustls"
+    fetched = [
         "git init --quiet build/source",
-        "git -C build/source fetch --quiet --depth 1 -- https://example.org/owner/rustls " + COMMIT,
+        f"git -C build/source fetch --quiet --depth 1 -- {address} {COMMIT}",
         "git -C build/source -c advice.detachedHead=false checkout --quiet FETCH_HEAD",
     ]
-
-
-def test_without_a_fork_nothing_is_fetched(desk: Desk, fetch: Path) -> None:
-    desk.program("git")
-    assert desk.run(fetch, env={"SOURCE": "", "REVISION": "", "SOURCES": ""}).returncode == 0
-    assert desk.calls == []
+    assert desk.calls == (fetched if source else [])
 
 
 @pytest.mark.parametrize(
@@ -236,11 +193,9 @@ def test_without_a_fork_nothing_is_fetched(desk: Desk, fetch: Path) -> None:
     ],
 )
 def test_any_other_fork_is_rejected_before_anything_is_fetched(
-    desk: Desk, fetch: Path, change: dict[str, str], expected: str
+    desk: Desk, change: dict[str, str], expected: str
 ) -> None:
-    desk.program("git")
-    env = {"SOURCE": FORK, "REVISION": COMMIT, "SOURCES": FORK, **change}
-    result = desk.run(fetch, env=env)
+    result = fetch(desk, **{"SOURCE": FORK, "REVISION": COMMIT, "SOURCES": FORK, **change})
     assert result.returncode == 1
     assert expected in result.stderr
     assert desk.calls == []
@@ -248,10 +203,11 @@ def test_any_other_fork_is_rejected_before_anything_is_fetched(
 
 # --- job-gate ------------------------------------------------------------------------------------
 
+WORKFLOWS = ".github/workflows"
 LET_IN = {
     "GITHUB_REPOSITORY": "owner/name",
     "GITHUB_EVENT_NAME": "workflow_dispatch",
-    "GITHUB_WORKFLOW_REF": "owner/name/.github/workflows/bench.yml@refs/heads/main",
+    "GITHUB_WORKFLOW_REF": f"owner/name/{WORKFLOWS}/bench.yml@refs/heads/main",
 }
 
 
@@ -264,19 +220,20 @@ def gate(tmp_path: Path) -> Path:
 @pytest.mark.parametrize("event", ["workflow_dispatch", "schedule"])
 def test_the_gate_lets_in_bench_of_main(desk: Desk, gate: Path, event: str) -> None:
     assert desk.run(gate, env={**LET_IN, "GITHUB_EVENT_NAME": event}).returncode == 0
+    (gate.parent / "repository").unlink()
+    assert desk.run(gate, env=LET_IN).returncode != 0, "it does not know its repository"
 
 
 @pytest.mark.parametrize(
     ("variable", "value"),
     [
-        ("GITHUB_EVENT_NAME", "pull_request"),
-        ("GITHUB_EVENT_NAME", "pull_request_target"),
-        ("GITHUB_EVENT_NAME", "push"),
+        *(("GITHUB_EVENT_NAME", it) for it in ("pull_request", "pull_request_target", "push")),
         ("GITHUB_REPOSITORY", "stranger/name"),
-        ("GITHUB_WORKFLOW_REF", "owner/name/.github/workflows/bench.yml@refs/pull/7/merge"),
-        ("GITHUB_WORKFLOW_REF", "owner/name/.github/workflows/bench.yml@refs/heads/topic"),
-        ("GITHUB_WORKFLOW_REF", "owner/name/.github/workflows/ci.yml@refs/heads/main"),
-        ("GITHUB_WORKFLOW_REF", "stranger/name/.github/workflows/bench.yml@refs/heads/main"),
+        ("GITHUB_WORKFLOW_REF", f"owner/name/{WORKFLOWS}/bench.yml@refs/pull/7/merge"),
+        ("GITHUB_WORKFLOW_REF", f"owner/name/{WORKFLOWS}/bench.yml@refs/heads/topic"),
+        ("GITHUB_WORKFLOW_REF", f"owner/name/{WORKFLOWS}/ci.yml@refs/heads/main"),
+        ("GITHUB_WORKFLOW_REF", f"stranger/name/{WORKFLOWS}/bench.yml@refs/heads/main"),
+        *((variable, "") for variable in LET_IN),
     ],
 )
 def test_the_gate_rejects_everything_else(
@@ -285,20 +242,8 @@ def test_the_gate_rejects_everything_else(
     result = desk.run(gate, env={**LET_IN, variable: value})
     assert result.returncode == 1
     assert f"refused: {variable} is '{value}'" in result.stderr
-
-
-@pytest.mark.parametrize("variable", LET_IN)
-def test_the_gate_rejects_jobs_that_do_not_identify_themselves(
-    desk: Desk, gate: Path, variable: str
-) -> None:
-    without = {name: value for name, value in LET_IN.items() if name != variable}
-    result = subprocess.run([str(gate)], env={"PATH": os.environ["PATH"], **without})
-    assert result.returncode != 0
-
-
-def test_the_gate_rejects_all_without_its_repository(desk: Desk, gate: Path) -> None:
-    (gate.parent / "repository").unlink()
-    assert desk.run(gate, env=LET_IN).returncode != 0
+    without = {name: of for name, of in LET_IN.items() if name != variable}
+    assert subprocess.run([gate], env={"PATH": os.environ["PATH"], **without}).returncode != 0
 
 
 # --- bench-host ----------------------------------------------------------------------------------
@@ -308,43 +253,34 @@ def test_the_gate_rejects_all_without_its_repository(desk: Desk, gate: Path) -> 
 def host(desk: Desk, tmp_path: Path) -> Path:
     """A checkout with the script and a built program, on an otherwise empty machine."""
     checkout = tmp_path / "checkout"
-    (checkout / "scripts").mkdir(parents=True)
-    for name in ("bench-host", "job-gate.sh", "clean-host"):
-        shutil.copy(SCRIPTS / name, checkout / "scripts")
-    shutil.copy(SCRIPTS / "libraries", checkout / "scripts")
-    for path in (ROOT / "bench" / "libraries").glob("*/library.toml"):
-        (checkout / path.relative_to(ROOT)).parent.mkdir(parents=True)
-        shutil.copy(path, checkout / path.relative_to(ROOT))
-    release = checkout / "bench" / "target" / "release"
-    release.mkdir(parents=True)
-    program = release / "tlsbench"
-    program.write_text('#!/bin/sh\necho "checked: $*"\n')
-    program.chmod(0o755)
+    copied = ("bench-host", "job-gate.sh", "clean-host", "libraries")
+    libraries = (ROOT / "bench" / "libraries").glob("*/library.toml")
+    for path in (*(SCRIPTS / name for name in copied), *libraries):
+        write(checkout, str(path.relative_to(ROOT)), path.read_text(), path.stat().st_mode)
+    program = '#!/bin/sh\necho "checked: $*"\n'
+    write(checkout, "bench/target/release/tlsbench", program, 0o755)
     state = tmp_path / "state"
     state.mkdir()
-    desk.program("id", "[ $1 = --user ] && [ $# = 1 ] && echo 0")
-    desk.program("dpkg-query", f'[ -e {state}/apt ] && echo "install ok installed"')
-    desk.program("apt-get", f"touch {state}/apt")
-    desk.program("getent", f"[ -e {state}/bench ]")
-    desk.program("useradd", f"touch {state}/bench")
-    desk.program("uname", "echo x86_64")
     toolchain = "$RUSTUP_HOME/toolchains/1.95.0-x86_64-unknown-linux-gnu"
-    desk.program(
-        "curl",
-        f"while [ $1 != --output ]; do shift; done; echo 'mkdir -p {toolchain}' > $2",
-    )
-    desk.program("sha256sum", f"cat >> {state}/sums")
-    desk.program("runuser")
-    desk.program("stat", "echo admin")
-    desk.program("visudo", "test -s ${3#--file=}")
-    desk.program("systemctl")
-    # Only root can change ownership.
-    install = '"$@"'.replace("$@", "${kept[@]}")
-    desk.program(
-        "install",
-        'for a; do case $a in --owner=*|--group=*);; *) kept+=("$a");; esac; done\n'
-        f"PATH=${{PATH#*:}} command install {install}",
-    )
+    kept = '"${kept[@]}"'
+    for name, text in {
+        "id": "[ $1 = --user ] && [ $# = 1 ] && echo 0",
+        "dpkg-query": f'[ -e {state}/apt ] && echo "install ok installed"',
+        "apt-get": f"touch {state}/apt",
+        "getent": f"[ -e {state}/bench ]",
+        "useradd": f"touch {state}/bench",
+        "uname": "echo x86_64",
+        "curl": f"while [ $1 != --output ]; do shift; done; echo 'mkdir -p {toolchain}' > $2",
+        "sha256sum": f"cat >> {state}/sums",
+        "runuser": "",
+        "stat": "echo admin",
+        "visudo": "test -s ${3#--file=}",
+        "systemctl": "",
+        # Only root can change ownership.
+        "install": 'for a; do case $a in --owner=*|--group=*);; *) kept+=("$a");; esac; done\n'
+        f"PATH=${{PATH#*:}} command install {kept}",
+    }.items():
+        desk.program(name, text)
     return checkout
 
 
@@ -354,39 +290,44 @@ def set_up(desk: Desk, host: Path, *arguments: str) -> subprocess.CompletedProce
     return desk.run(host / "scripts" / "bench-host", *arguments, env={"DESTDIR": root})
 
 
+def changes(done: subprocess.CompletedProcess[str]) -> list[str]:
+    return [line for line in done.stdout.splitlines() if line.startswith("changed: ")]
+
+
 def test_a_bench_host_is_set_up_and_a_second_time_changes_nothing(desk: Desk, host: Path) -> None:
     first = set_up(desk, host, "owner/name")
     assert first.returncode == 0, first.stderr
-    changes = [line for line in first.stdout.splitlines() if line.startswith("changed: ")]
-    assert len(changes) == 10
+    assert len(changes(first)) == 10
     assert "checked: host check" in first.stdout
     root = desk.folder / "root"
-    assert (root / "usr/local/sbin/tlsbench").stat().st_mode & 0o777 == 0o755
-    assert (root / "etc/sudoers.d/tlsbench").stat().st_mode & 0o777 == 0o440
+    for name, mode in {
+        "usr/local/sbin/tlsbench": 0o755,
+        "etc/sudoers.d/tlsbench": 0o440,
+        "opt/actions-runner": 0o700,
+        "usr/local/lib/tlsperf/job-gate.sh": 0o755,
+        "usr/local/lib/tlsperf/clean-host": 0o755,
+    }.items():
+        assert (root / name).stat().st_mode & 0o777 == mode, name
+        if "/lib/" in name:
+            assert (root / name).read_bytes() == (SCRIPTS / Path(name).name).read_bytes()
     assert (root / "etc/sudoers.d/tlsbench").read_text() == (
         "bench ALL=(root) NOPASSWD: "
         "/usr/local/sbin/tlsbench host tune, /usr/local/sbin/tlsbench host reset\n"
     )
     assert (root / "usr/local/lib/tlsperf/repository").read_text() == "owner/name\n"
-    for name in ("job-gate.sh", "clean-host"):
-        installed = root / "usr/local/lib/tlsperf" / name
-        assert installed.read_bytes() == (SCRIPTS / name).read_bytes()
-        assert installed.stat().st_mode & 0o777 == 0o755
-    assert (root / "opt/actions-runner").stat().st_mode & 0o777 == 0o700
     sums = (desk.folder / "state" / "sums").read_text()
     assert sums.startswith("20a06e644b0d9bd2fbdbfd52d42540bdde820ea7df86e92e533c073da0cdd43c  ")
 
     again = set_up(desk, host, "owner/name")
     assert again.returncode == 0, again.stderr
-    assert "changed: " not in again.stdout
+    assert changes(again) == []
     assert not {line.split()[0] for line in desk.calls} & {"apt-get", "useradd", "curl", "install"}
 
 
 def test_a_bench_host_has_what_the_libraries_need_of_the_system(desk: Desk, host: Path) -> None:
-    library = host / "bench" / "libraries" / "newtls" / "library.toml"
-    library.parent.mkdir()
     text = (ROOT / "bench/libraries/gnutls/library.toml").read_text()
-    library.write_text(text.replace("libgnutls28-dev", "libnewtls-dev"))
+    new = text.replace("libgnutls28-dev", "libnewtls-dev")
+    write(host, "bench/libraries/newtls/library.toml", new)
     assert set_up(desk, host, "owner/name").returncode == 0
     looked_up = {line.split()[-1] for line in desk.calls if line.startswith("dpkg-query ")}
     assert {"build-essential", "cmake", "perl", "libgnutls28-dev", "libnewtls-dev"} <= looked_up
@@ -418,61 +359,61 @@ def test_the_runner_accepts_the_path_of_its_hook(desk: Desk, host: Path) -> None
 
 
 def test_no_file_or_process_of_a_job_survives_it(desk: Desk, host: Path) -> None:
-    unit = unit_of(desk, host)
-    assert unit["User"] == ["bench"]
-    # Each start runs one job from a copy of the runner; all its processes are killed at its end.
-    assert unit["ExecStartPre"] == ["+/usr/local/lib/tlsperf/clean-host"]
-    assert unit["ExecStart"] == ["/var/lib/bench/runner/run.sh --once"]
-    assert unit["Restart"] == ["always"]
-    assert unit["KillMode"] == ["mixed"]
-    # A job can write only to its home, which is emptied, and to files that end with the unit.
-    assert unit["ProtectSystem"] == ["strict"]
-    assert unit["PrivateTmp"] == unit["RemoveIPC"] == unit["ProtectHome"] == ["yes"]
-    assert unit["ReadWritePaths"] == ["/var/lib/bench /run"]
-    assert unit["InaccessiblePaths"] == ["-/run/dbus -/run/lock -/run/user"]
+    expected = {
+        "User": ["bench"],
+        # Each start runs one job from a copy of the runner; all its processes are killed at its end.
+        "ExecStartPre": ["+/usr/local/lib/tlsperf/clean-host"],
+        "ExecStart": ["/var/lib/bench/runner/run.sh --once"],
+        "Restart": ["always"],
+        "KillMode": ["mixed"],
+        # A job can write only to its home, which is emptied, and to files that end with the unit.
+        "ProtectSystem": ["strict"],
+        **{key: ["yes"] for key in ("PrivateTmp", "RemoveIPC", "ProtectHome")},
+        "ReadWritePaths": ["/var/lib/bench /run"],
+        "InaccessiblePaths": ["-/run/dbus -/run/lock -/run/user"],
+    }
+    assert expected.items() <= unit_of(desk, host).items()
 
 
 def test_a_new_program_or_repository_is_all_that_changes(desk: Desk, host: Path) -> None:
     set_up(desk, host, "owner/name")
     with (host / "bench/target/release/tlsbench").open("a") as program:
         program.write("# newer\n")
-    result = set_up(desk, host, "owner/other")
-    changes = [line for line in result.stdout.splitlines() if line.startswith("changed: ")]
-    assert changes == [
+    assert changes(set_up(desk, host, "owner/other")) == [
         "changed: /usr/local/sbin/tlsbench",
         "changed: /usr/local/lib/tlsperf/repository",
     ]
 
 
-@pytest.mark.parametrize("repository", [(), ("name",), ("owner/name;reboot",), ("a/b/c",)])
-def test_without_a_repository_nothing_is_done(
-    desk: Desk, host: Path, repository: tuple[str, ...]
+USAGE = "usage: sudo scripts/bench-host OWNER/REPOSITORY"
+SOMEBODY = ("id", '[ "$*" = "--user --name" ] && echo somebody || echo 1000')
+
+
+@pytest.mark.parametrize(
+    ("repository", "stand_in", "error", "absent"),
+    [
+        *((name, None, USAGE, "") for name in ("", "name", "owner/name;reboot", "a/b/c")),
+        ("owner/name", SOMEBODY, "found user somebody, expected root", ""),
+        ("owner/name", ("stat", "echo bench"), "this checkout belongs to bench", "usr/local/sbin"),
+        ("owner/name", ("sha256sum", "exit 1"), "", "opt/rust/toolchains"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else value and value[0],
+)
+def test_what_would_make_an_unsafe_host_is_refused(
+    desk: Desk,
+    host: Path,
+    repository: str,
+    stand_in: tuple[str, str] | None,
+    error: str,
+    absent: str,
 ) -> None:
-    result = set_up(desk, host, *repository)
-    assert result.returncode == 1
-    assert "usage: sudo scripts/bench-host OWNER/REPOSITORY" in result.stderr
-    assert desk.calls == []
-
-
-def test_only_root_may_set_up_a_bench_host(desk: Desk, host: Path) -> None:
-    desk.program("id", '[ "$*" = "--user --name" ] && echo somebody || echo 1000')
-    result = set_up(desk, host, "owner/name")
-    assert "found user somebody, expected root" in result.stderr
-    assert not (desk.folder / "root").exists()
-
-
-def test_a_checkout_of_the_runners_own_is_rejected(desk: Desk, host: Path) -> None:
-    desk.program("stat", "echo bench")
-    result = set_up(desk, host, "owner/name")
-    assert result.returncode == 1
-    assert "this checkout belongs to bench" in result.stderr
-    assert not (desk.folder / "root/usr/local/sbin/tlsbench").exists()
-
-
-def test_another_rustup_than_the_pinned_one_is_not_run(desk: Desk, host: Path) -> None:
-    desk.program("sha256sum", "exit 1")
-    assert set_up(desk, host, "owner/name").returncode != 0
-    assert not (desk.folder / "root/opt/rust/toolchains").exists()
+    """Another repository's name, user, owner of the checkout, or rustup than the pinned one."""
+    if stand_in:
+        desk.program(*stand_in)
+    result = set_up(desk, host, *([repository] if repository else []))
+    assert result.returncode != 0
+    assert error in result.stderr
+    assert not (desk.folder / "root" / absent).exists()
 
 
 # --- clean-host ----------------------------------------------------------------------------------
@@ -481,24 +422,16 @@ def test_another_rustup_than_the_pinned_one_is_not_run(desk: Desk, host: Path) -
 @pytest.fixture
 def used_host(desk: Desk, tmp_path: Path) -> Path:
     """A bench host's files after a job that left some of its own."""
-    root = tmp_path / "root"
-    (root / "opt/actions-runner/bin").mkdir(parents=True)
-    (root / "opt/actions-runner/run.sh").write_text("#!/bin/bash\n")
-    (root / "opt/actions-runner/run.sh").chmod(0o755)
-    (root / "opt/actions-runner/.runner").write_text("{}")
-    home = root / "var/lib/bench"
-    (home / ".cargo").mkdir(parents=True)
-    (home / ".cargo/config.toml").write_text("[build]\nrustc-wrapper = '/tmp/bad'\n")
-    (home / "runner").mkdir()
-    (home / "runner/run.sh").write_text("bad")
-    (home / "link").symlink_to(root / "opt")
-    (root / "usr/local/sbin").mkdir(parents=True)
-    program = root / "usr/local/sbin/tlsbench"
-    program.write_text(f'#!/bin/sh\necho "tlsbench $*" >> "{tmp_path}/calls"\n')
-    program.chmod(0o755)
+    write(tmp_path, "root/opt/actions-runner/run.sh", "#!/bin/bash\n", 0o755)
+    write(tmp_path, "root/opt/actions-runner/.runner", "{}")
+    home = "root/var/lib/bench"
+    write(tmp_path, f"{home}/.cargo/config.toml", "[build]\nrustc-wrapper = '/tmp/bad'\n")
+    write(tmp_path, f"{home}/runner/run.sh", "bad")
+    (tmp_path / home / "link").symlink_to(tmp_path / "root/opt")
+    desk.program("tlsbench", path="root/usr/local/sbin/tlsbench")
     desk.program("pkill", "exit 1")  # no process to kill
     desk.program("chown")
-    return root
+    return tmp_path / "root"
 
 
 def clean(desk: Desk, root: Path) -> subprocess.CompletedProcess[str]:
@@ -522,18 +455,17 @@ def test_a_job_finds_the_runner_as_it_was_set_up_and_nothing_else(
     ]
 
 
-def test_no_job_starts_where_processes_of_the_last_one_cannot_be_ended(
+def test_no_job_starts_beside_another_or_on_a_runner_that_is_not_registered(
     desk: Desk, used_host: Path
 ) -> None:
-    desk.program("pkill", "exit 3")
-    assert clean(desk, used_host).returncode != 0
-
-
-def test_a_runner_that_is_not_registered_is_reported(desk: Desk, used_host: Path) -> None:
-    (used_host / "opt/actions-runner/.runner").unlink()
+    registered = used_host / "opt/actions-runner/.runner"
+    registered.rename(registered.with_name("elsewhere"))
     done = clean(desk, used_host)
     assert done.returncode == 1
     assert "found no registered runner" in done.stderr
+    registered.with_name("elsewhere").rename(registered)
+    desk.program("pkill", "exit 3")  # it cannot end a process of the last job
+    assert clean(desk, used_host).returncode != 0
 
 
 # --- commit-report, open-pull-request ------------------------------------------------------------
@@ -561,17 +493,11 @@ def git(folder: Path, *arguments: str) -> str:
     ).stdout
 
 
-def write(folder: Path, path: str, text: str) -> None:
-    (folder / path).parent.mkdir(parents=True, exist_ok=True)
-    (folder / path).write_text(text)
-
-
 def repository(folder: Path, scripts: Sequence[str], files: Mapping[str, str]) -> Path:
     """Makes `origin.git` below the folder, as on GitHub, with these scripts and files."""
     source = folder / "source"
     for name in scripts:
-        write(source, f"scripts/{name}", (SCRIPTS / name).read_text())
-        (source / "scripts" / name).chmod(0o755)
+        write(source, f"scripts/{name}", (SCRIPTS / name).read_text(), 0o755)
     for name, text in files.items():
         write(source, name, text)
     git(source, "init", "--quiet", "--initial-branch=main")
@@ -621,10 +547,7 @@ def propose(desk: Desk, drafted: Path) -> subprocess.CompletedProcess[str]:
     shutil.copytree(drafted / "build/proposal", fresh / "build/proposal")
     desk.program("gh")
     # The job that may push finds no other program.
-    for name in ("git", "cat", "dirname", "bash", "env"):
-        found = shutil.which(name)
-        assert found
-        (desk.folder / "bin" / name).symlink_to(found)
+    desk.lend("git", "cat", "dirname", "bash", "env")
     return desk.run(fresh / "scripts/open-pull-request", env={"PATH": str(desk.folder / "bin")})
 
 

@@ -7,10 +7,19 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import pytest
 
-from synthetic import HANDSHAKES, TRANSFERS, Rates, in_sessions, loaded_run
+from synthetic import (
+    HANDSHAKES,
+    TRANSFERS,
+    Rates,
+    implementation,
+    in_sessions,
+    loaded_run,
+    rounds_of,
+    run_of_rows,
+    with_rows,
+)
 from tlsperf.analysis.series import (
     At,
     Sample,
@@ -26,7 +35,6 @@ from tlsperf.analysis.series import (
 from tlsperf.analysis.sessions import DEFAULT_SPREADS, Spreads
 from tlsperf.analysis.statistics import drift
 from tlsperf.contract.record import Scenario
-from tlsperf.load.frame import concatenate, tidy_frame
 from tlsperf.load.run import LoadedRun
 
 RUN = "2026-11-21-a"
@@ -123,25 +131,17 @@ def test_phases_are_parts_of_a_handshake_and_not_of_memory() -> None:
     assert of(metric="duration").definition.better == "lower"
 
 
-def columns(rows: int, **fields: Any) -> dict[str, list[Any]]:
-    scenario = {**HANDSHAKES[0].model_dump(), "implementation": ONE, "metric": "duration"}
-    common = scenario | {"unit": "µs"} | fields
-    made = {k: v if isinstance(v, list) else [v] * rows for k, v in common.items()}
-    return made | {"file": ["f"] * rows, "line": list(range(rows))}
-
-
-def with_frame(*more: dict[str, list[Any]]) -> LoadedRun:
-    run = loaded_run(RUN, {ONE: {TRANSFERS[0]: [1.0, 2.0]}})
-    return LoadedRun(run.run, concatenate([run.frame, *(tidy_frame(c) for c in more)]))
-
-
 def test_a_measured_run_has_a_series_of_each_scenario_phase_metric_statistic_and_unit() -> None:
+    of = {"implementation": ONE, "metric": "duration", "unit": "µs"}
+    client = HANDSHAKES[0]
     run = measured(
-        with_frame(
-            columns(2, statistic="p50", round=[1, 2], value=[3.0, 4.0]),
-            columns(2, statistic="max", round=[1, 2], value=[5.0, 6.0]),
-            columns(1, phase="flight-1", round=[1], value=[7.0]),
-            columns(2, statistic="p99", value=[8.0, 9.0], valid=[True, False], note=["", "why"]),
+        with_rows(
+            loaded_run(RUN, {ONE: {TRANSFERS[0]: [1.0, 2.0]}}),
+            rounds_of([3.0, 4.0], client, statistic="p50", **of),
+            rounds_of([5.0, 6.0], client, statistic="max", **of),
+            rounds_of([7.0], client, phase="flight-1", **of),
+            [it._replace(round=None) for it in rounds_of([8.0], client, statistic="p99", **of)],
+            rounds_of([9.0], client, statistic="p99", note="why", **of),
         )
     )
     assert run.id == RUN
@@ -154,9 +154,9 @@ def test_a_measured_run_has_a_series_of_each_scenario_phase_metric_statistic_and
         ("handshake", "total", "p99", [8]),
     ], "in the order of their first observation"
     assert [key for key, s in found.items() if s.is_extreme] == [("handshake", "total", "max")]
-    single = found["handshake", "total", "p99"]
-    assert (single.has_rounds, single.invalid, single.notes) == (False, [9], ["why"])
-    assert list(single.valid) == [At(RUN, 1, None)]
+    alone = found["handshake", "total", "p99"]
+    assert (alone.has_rounds, alone.invalid, alone.notes) == (False, [9], ["why"])
+    assert list(alone.valid) == [At(RUN, 1, None)]
     assert found["transfer", "total", "value"].has_rounds
     assert [s.scenario.operation for s in run.series] == ["transfer", *["handshake"] * 4]
 
@@ -170,7 +170,6 @@ def test_an_observation_keeps_the_number_of_its_session() -> None:
         At(RUN, 2, 3),
         At(RUN, 2, 4),
     ]
-    assert not isinstance(next(iter(row.samples[ONE].valid)).session, type(pd.NA))
 
 
 def two_runs(format_: str = "tlsbench/1") -> list[LoadedRun]:
@@ -275,7 +274,7 @@ def test_names_of_rows_are_unique_and_state_what_they_measure() -> None:
 
 
 def test_a_value_is_kept_in_the_unit_that_readers_see() -> None:
-    memory = {"operation": "memory", "certificate": None, "cipher_suite": None, "resumption": None}
-    more = {"metric": "resident", "unit": "bytes", "round": [1], "value": [2.0**21]}
-    [_, row] = measured(with_frame(columns(1, **memory, **more))).series
-    assert (row.unit, row.samples[ONE].rounds) == ("KiB", [2048])
+    of = {"implementation": ONE, "operation": "memory", "metric": "resident"}
+    run = run_of_rows(RUN, [{**of, "unit": "bytes", "value": 2.0**21}], [implementation(ONE)])
+    [series] = measured(run).series
+    assert (series.unit, series.samples[ONE].rounds) == ("KiB", [2048])

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import contextlib
-import html
 import os
 import shlex
 import signal
 import socket
 import subprocess
 import sys
-import threading
 import time
 import urllib.error
 import urllib.request
@@ -22,7 +20,7 @@ import pytest
 
 from pages import zolas
 from pages.fixture import POST, ROOT, make_site
-from tlsperf.serve import SOON, Build, error_soon, serve
+from tlsperf.site import SiteError, run
 
 pytestmark = pytest.mark.zola
 
@@ -111,46 +109,15 @@ def test_a_served_site_follows_its_files_and_has_no_policy(served: Served) -> No
     until(lambda page: "A line more." in page, address, served.log)
     post.write_text(before, "utf-8")
     until(lambda page: "<main" in page and "A line more." not in page, address, served.log)
-    # Its own port, not that of Zola.
     assert served.address.encode() in fetch(f"{served.address}rss.xml")[1]
     assert fetch(f"{served.address}nowhere/")[0] == 404
 
 
-@pytest.mark.parametrize(
-    ("file", "after", "wrong", "says"),
-    [
-        (f"content/blog/{POST}.md", "\n+++\n", "\n{{ nope() }}\n", "shortcode named `nope`"),
-        ("templates/page.html", "<article", " {{ page.titel }}", "`page.titel` not found"),
-    ],
-)
-def test_a_mistake_is_shown_until_it_is_corrected(
-    served: Served, file: str, after: str, wrong: str, says: str
-) -> None:
-    path, address = served.site / file, f"{served.address}blog/{POST}/"
-    until(lambda page: "<main" in page, address, served.log)
-    before = path.read_text("utf-8")
-    assert after in before
-    path.write_text(before.replace(after, after + wrong), "utf-8")
-    until(lambda page: html.unescape(page).count(says) == 1, address, served.log, status=500)
-    assert fetch(served.address)[0] == 500
-    path.write_text(before, "utf-8")
-    until(lambda page: "<main" in page, address, served.log)
-
-
-def test_the_error_of_a_slow_build_is_awaited() -> None:
-    build = Build()
-    build.printed("Change detected @ 2026-11-22 15:06:57")
-    threading.Timer(2 * SOON, build.printed, ["Error: Failed to render"]).start()
-    assert error_soon(build) == "Error: Failed to render"
-    build.printed("Change detected @ 2026-11-22 15:06:59")
-    build.printed("Done in 37ms.")
-    assert error_soon(build) is None
-
-
-def test_a_port_in_use_is_reported(capfd: pytest.CaptureFixture[str]) -> None:
+def test_a_port_in_use_is_reported(project: Path, tmp_path: Path) -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
         port = taken.getsockname()[1]
-        assert serve(["false"], port) == 1
-    assert f"port {port}: address already in use; make serve PORT=N" in capfd.readouterr().err
+        site = make_site(tmp_path / "site", project)
+        with pytest.raises(SiteError, match="PORT=N serves at another port"):
+            run(zolas.current(), site, "serve", port=port)

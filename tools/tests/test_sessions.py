@@ -47,12 +47,6 @@ def test_without_a_prior_it_is_the_t_interval_of_the_row() -> None:
     assert NO_PRIOR.half_width(row, 0.95) == pytest.approx(expected)
 
 
-def test_a_prior_that_all_rows_share_is_the_variance_of_each() -> None:
-    row = np.array([0.1, 0.1, 0.1, 0.1])
-    expected = stats.norm.ppf(0.975) * 0.2 / 2
-    assert Prior(0.04, math.inf).half_width(row, 0.95) == pytest.approx(expected)
-
-
 def test_the_prior_of_rows_is_found_again() -> None:
     random = np.random.default_rng(1)
     degrees, variance = 8.0, 0.01
@@ -396,7 +390,9 @@ def test_two_rows_make_a_prior_and_equal_variances_the_most_of_one() -> None:
 
 
 def test_an_infinite_prior_has_the_degrees_of_all_rows_which_limit_each_row() -> None:
-    row = np.array([0.1, 0.3, 0.2, 0.5, 0.4])
+    same, row = np.array([0.1] * 4), np.array([0.1, 0.3, 0.2, 0.5, 0.4])
+    expected = stats.norm.ppf(0.975) * 0.2 / 2
+    assert Prior(0.04, math.inf).half_width(same, 0.95) == pytest.approx(expected)
     width = float(stats.t.ppf(0.975, 8)) * math.sqrt(0.04 / 5)
     assert Prior(0.04, math.inf, 8).half_width(row, 0.95) == pytest.approx(width)
     moderated = (3 * 0.04 + 4 * row.var(ddof=1)) / 7

@@ -7,7 +7,6 @@ import json
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -58,11 +57,12 @@ def lines(*records: dict[str, Any]) -> bytes:
 
 def test_the_example_of_the_contract_is_read() -> None:
     records = parse(EXAMPLE.read_bytes(), "records.jsonl")
-    assert list(records.frame["value"]) == [6012.25, 4000.0, 6.5, 60.0, 183.5, 2000.0, 6050.5]
+    rows = records.rows
+    assert [row.value for row in rows] == [6012.25, 4000.0, 6.5, 60.0, 183.5, 2000.0, 6050.5]
     assert records.overheads[0].clock_nanoseconds == 27.5
-    assert list(records.frame["valid"]) == [*[False] * 6, True]
-    assert records.frame["note"].iloc[0] == ("round 1 was disturbed: steal time 3.2% is above 1%")
-    assert records.frame["note"].iloc[5] == "an example of an observation that must not count"
+    assert [row.valid for row in rows] == [*[False] * 6, True]
+    assert rows[0].note == "round 1 was disturbed: steal time 3.2% is above 1%"
+    assert rows[5].note == "an example of an observation that must not count"
 
 
 def test_what_one_implementation_cannot_do_is_a_gap_with_its_reason() -> None:
@@ -76,7 +76,7 @@ def test_what_one_implementation_cannot_do_is_a_gap_with_its_reason() -> None:
         "records.jsonl",
     )
     assert records.gaps == [Gap(ring, SCENARIO, "ring has no X25519MLKEM768")]
-    assert len(records.frame) == 1
+    assert len(records.rows) == 1
 
 
 def test_a_block_that_failed_in_one_round_only_is_no_gap() -> None:
@@ -92,9 +92,8 @@ def test_a_block_that_always_failed_is_a_gap() -> None:
 
 def test_measurements_of_a_failed_block_do_not_count() -> None:
     failed = block(status="failed", reason="wrong byte")
-    frame = parse(lines(measurement(), failed), "records.jsonl").frame
-    assert list(frame["valid"]) == [False]
-    assert frame["note"].iloc[0] == "the block is marked failed: wrong byte"
+    [row] = parse(lines(measurement(session=2), failed), "records.jsonl").rows
+    assert (row.note, row.session) == ("the block is marked failed: wrong byte", 2)
 
 
 HANDSHAKES = {"operation": "handshake", "protocol": "1.3", "threads": 3}
@@ -107,11 +106,12 @@ def test_both_sides_together_also_give_the_rate_of_the_median_thread() -> None:
     side = measurement(
         scenario=HANDSHAKES | {"side": "client"}, observations=rate, per_thread=[1.0, 2.0, 3.0]
     )
-    frame = parse(lines(together, alone, side, block()), "records.jsonl").frame
-    each = frame[frame["unit"] == "handshakes/s/thread"]
-    assert list(each["value"]) == [20.0, 60.0]
-    assert set(each["statistic"]) == {"p50"}
-    assert list(frame[frame["unit"] == "handshakes/s"]["value"]) == [60.0, 60.0, 60.0]
+    rows = parse(lines(together, alone, side, block()), "records.jsonl").rows
+    assert [(row.unit, row.statistic, row.value) for row in rows] == [
+        *(("handshakes/s", "value", 60.0), ("handshakes/s/thread", "p50", 20.0)),
+        *(("handshakes/s", "value", 60.0), ("handshakes/s/thread", "p50", 60.0)),
+        ("handshakes/s", "value", 60.0),
+    ]
 
 
 def test_only_valid_histograms_are_returned() -> None:
@@ -132,6 +132,10 @@ def test_only_valid_histograms_are_returned() -> None:
         block(round=2),
         measurement(round=3),
         block(round=3),
+        measurement(round=4, histogram="three", valid=False, note="wrong suite"),
+        block(round=4),
+        measurement(round=5, histogram="four"),
+        block(round=5, status="failed", reason="wrong byte"),
     )
     [found] = parse(data, "records.jsonl").histograms
     assert (found.line, found.implementation, found.scenario, found.text) == (
@@ -251,13 +255,8 @@ def test_written_records_are_read(figures: dict[tuple[str, int, Scenario], float
         records.append(block(block=number, **where))
     if not records:
         return
-    frame = parse(lines(*records), "records.jsonl").frame
-    read = {}
-    for row in frame.to_dict("records"):
-        fields = {str(k): None if pd.isna(v) else v for k, v in row.items()}
-        scenario = Scenario(**{k: fields[k] for k in Scenario.model_fields})
-        read[row["implementation"], row["round"], scenario] = row["value"]
-    assert read == figures
+    rows = parse(lines(*records), "records.jsonl").rows
+    assert {(row.implementation, row.round, row.scenario): row.value for row in rows} == figures
 
 
 VALID = lines(measurement(), block(), measurement(round=2), block(round=2))
@@ -269,7 +268,7 @@ def test_a_damaged_file_is_read_or_rejected_but_never_crashes(
 ) -> None:
     damaged = VALID[:place] + replacement + VALID[place + cut :]
     with contextlib.suppress(FormatError):
-        assert (parse(damaged, "records.jsonl").frame["value"] >= 0).all()
+        assert all(row.value >= 0 for row in parse(damaged, "records.jsonl").rows)
 
 
 @given(st.binary(max_size=200))

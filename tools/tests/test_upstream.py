@@ -36,17 +36,16 @@ def test_output_is_imported_whole(
     # The output of `openssl speed` does not contain its options.
     expected = ["method"] if format_ == "openssl-speed" else []
     assert [warning.code for warning in run.warnings] == expected
-    frame = load_run(folder).frame
-    assert len(frame) == figures
-    assert frame["valid"].all()
+    rows = load_run(folder).rows
+    assert len(rows) == figures
+    assert all(row.valid for row in rows)
 
 
 def test_keys_of_ed25519_sign_under_the_suites_of_ecdsa(tmp_path: Path) -> None:
     folder = tmp_path / "2026-11-22-upstream"
     import_files([CAPTURED / "rustls-bench.txt"], "rustls-0.24.0-dev.1-ring", folder)
-    frame = load_run(folder).frame
-    chosen = frame[frame["certificate"] == "ed25519"]
-    assert Counter(chosen["cipher_suite"]) == {
+    scenarios = [row.scenario for row in load_run(folder).rows]
+    assert Counter(s.cipher_suite for s in scenarios if s.certificate == "ed25519") == {
         "TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384": 2,
         "TLS_AES_256_GCM_SHA384": 6,
     }
@@ -59,4 +58,4 @@ def test_latencies_keep_the_names_that_rustls_gives_them(tmp_path: Path) -> None
     folder = tmp_path / "2026-11-22-upstream"
     run = import_files([tmp_path / n for n in names], "rustls-0.24.0-dev.1-ring", folder)
     assert [file.path.rpartition("/")[2] for file in run.files] == names
-    assert load_run(folder).frame["threads"].unique().tolist() == [2]
+    assert {row.scenario.threads for row in load_run(folder).rows} == {2}

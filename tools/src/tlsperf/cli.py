@@ -1,7 +1,7 @@
 """`tlsperf import | new | render | build | remove | show | compare | export | validate | …`.
 
 Each command imports its module when it is called, so that `tlsperf --help` does not wait for
-pandas.
+scipy.
 """
 
 from __future__ import annotations

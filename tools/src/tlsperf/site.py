@@ -19,7 +19,6 @@ from pathlib import Path
 
 from tlsperf.contract.errors import UserError
 from tlsperf.load.root import find_root
-from tlsperf.serve import serve
 
 FEEDS_IN_PLURAL = (0, 19)
 """The first Zola with `generate_feeds` and `feed_filenames` instead of the singular forms."""
@@ -153,10 +152,17 @@ def run(
     if output is not None:
         command += ["--output-dir", str(output), "--force"]
     if action == "serve":
+        command += ["--fast", "--port", str(port)]
         if zola.version >= DEBOUNCE:
             command += ["--debounce", str(DEBOUNCE_MILLISECONDS)]
-        if code := serve(command, port):
-            raise SiteError(f"the server ended with exit code {code}")
+        try:
+            code = subprocess.run(command).returncode
+        except KeyboardInterrupt:
+            return
+        if code:
+            raise SiteError(
+                f"the server ended with exit code {code}; PORT=N serves at another port"
+            )
         return
     page = (output or root / "public") / "index.html"
     before = _written(page)

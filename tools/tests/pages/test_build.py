@@ -23,7 +23,7 @@ from tlsperf.contract.results import GroupMean, Results
 from tlsperf.load.page import read_page
 from tlsperf.load.shortcodes import shortcodes
 from tlsperf.publish.page_json import page_json
-from tlsperf.report.statements import statements
+from tlsperf.report.figures import quoted
 from tlsperf.site import SiteError, run
 
 pytestmark = pytest.mark.zola
@@ -84,7 +84,7 @@ def test_intervals_are_shown_at_the_pointer_and_below_details(
         "interval_note" in table for table in results["tables"]
     )
     prices = site.text("perf/2026-11-02-post-quantum/index.html")
-    assert re.search(r' title="loss [\d.]+ to [\d.]+%"', prices)
+    assert re.search(r' title="[\d.]+ to [\d.]+; loss [\d.]+ to [\d.]+%"', prices)
 
 
 def test_set_up_is_folded_and_results_are_not(site: Built) -> None:
@@ -103,18 +103,17 @@ def unescape_slashes(html: str) -> str:
     return html.replace("&#x2F;", "/").replace("&#x27;", "'")
 
 
-def test_each_sentence_of_the_prose_is_on_the_page_and_links_to_its_figures(
+def test_each_figure_of_the_prose_is_on_the_page_and_links_to_its_row(
     site: Built, results: dict[str, Any]
 ) -> None:
-    said = results["statements"]
-    assert len({s["key"].partition("(")[0] for s in said}) > 6, "sentences of most kinds"
+    said = results["quoted"]
+    assert {s["key"].partition("(")[0] for s in said} == {"figure", "ratio"}
     html = unescape_slashes(site.text(REPORT))
-    for statement in said:
-        link = f'<a class="figure" href="{statement["place"]}">{escape(statement["text"])}</a>'
-        assert link in html, statement
+    for figure in said:
+        link = f'<a class="figure" href="{figure["place"]}">{escape(figure["text"])}</a>'
+        assert link in html, figure
     feed = text_of(text_of(site.text("rss.xml")))
-    observed = [s["text"] for s in said if not s["key"].startswith("standing(")]
-    assert [text for text in observed if text not in feed] == []
+    assert [figure["text"] for figure in said if figure["text"] not in feed] == []
 
 
 def test_an_entry_is_in_short_the_picture_and_the_observations(
@@ -433,7 +432,7 @@ def marked_public(site_source: Path, tmp_path_factory: pytest.TempPathFactory) -
     path = page.with_name("results.json")
     made = Results.model_validate_json(path.read_text("utf-8"))
     calls = shortcodes(page.read_text("utf-8"), page.name)
-    said = statements(made, calls)
+    said = quoted(made, calls)
     mean = {
         "table": "transfer",
         "title": "Transfer",
@@ -443,7 +442,7 @@ def marked_public(site_source: Path, tmp_path_factory: pytest.TempPathFactory) -
         "ratio": next(cell["ratio"] for cell in row["cells"] if "ratio" in cell),
     }
     means = [GroupMean.model_validate(mean)]
-    made = made.model_copy(update={"statements": said, "means": means})
+    made = made.model_copy(update={"quoted": said, "means": means})
     path.write_text(made.model_dump_json(by_alias=True, exclude_none=True), encoding="utf-8")
     page.with_name("page.json").write_text(page_json(made, calls=calls), encoding="utf-8")
     files = (f"content/perf/*/{name}.json" for name in ("results", "page"))
@@ -471,10 +470,10 @@ def test_a_quoted_figure_or_ratio_is_that_of_the_implementation_it_names(
     marked_public: Path, results: dict[str, Any]
 ) -> None:
     report = (marked_public / "perf" / NEWER / "index.html").read_text("utf-8")
-    quoted = re.findall(r'<a class="figure" href="([^"]*)">(.*?)</a>', report.split("QUOTES")[1])
+    linked = re.findall(r'<a class="figure" href="([^"]*)">(.*?)</a>', report.split("QUOTES")[1])
     row, unit = quoted_row(results), results["tables"][0]["unit"]
     made = json.loads((marked_public / "perf" / NEWER / "results.json").read_text("utf-8"))
-    said = {sentence["key"]: sentence["text"] for sentence in made["statements"]}
+    said = {sentence["key"]: sentence["text"] for sentence in made["quoted"]}
     expected = []
     for cell in row["cells"]:
         expected.append(f"{MARK}{cell['text']} {unit}")
@@ -483,8 +482,8 @@ def test_a_quoted_figure_or_ratio_is_that_of_the_implementation_it_names(
             assert sentence.startswith(f"{MARK}{cell['ratio']['text'].split(' (')[0]}")
             expected.append(sentence)
     assert len(set(expected)) == len(expected) > len(row["cells"])
-    assert [unescape(text) for _, text in quoted] == expected
-    assert all(unescape(href).endswith(f"#{row['anchor']}") for href, _ in quoted)
+    assert [unescape(text) for _, text in linked] == expected
+    assert all(unescape(href).endswith(f"#{row['anchor']}") for href, _ in linked)
 
 
 @pytest.mark.parametrize(
@@ -492,9 +491,8 @@ def test_a_quoted_figure_or_ratio_is_that_of_the_implementation_it_names(
     [
         ('table(id="transfer")', 'table(id="no-such")', 'table(id="no-such"): page.json has no'),
         ('id="chart-transfer"', 'id="no-such"', 'chart(id="no-such"): page.json has no'),
-        ('figure(row="transfer', 'figure(row="no', "has no such sentence; run `tlsperf render`"),
-        ('verdict(row="transfer', 'verdict(row="no', "has no such sentence; run `tlsperf render`"),
-        ('rows="*"', 'rows="none-*"', "has no such sentence; run `tlsperf render`"),
+        ('figure(row="transfer', 'figure(row="no', "has no such figure; run `tlsperf render`"),
+        ('ratio(row="transfer', 'ratio(row="no', "has no such figure; run `tlsperf render`"),
         ('description = "', 'subtitle = "', "a report needs a description"),
     ],
 )

@@ -31,14 +31,12 @@ def test_a_report_begins_with_the_answer_and_ends_with_the_method(reports: dict[
         order = [
             page.index('id="in-short"'),
             page.index('<div class="headlines'),
-            page.index('id="observations"'),
+            *(found.start() for found in re.finditer('id="observations"', page)),
             page.index('<table class="results'),
         ]
         assert order == sorted(order), report
         for part in AFTER_RESULTS:
             assert page.index(f'<h2 id="{part}">') > order[-1], report
-        answer = page[order[0] : order[1]]
-        assert re.search(r'class="figure"', answer), report
 
 
 def test_a_report_states_how_to_reproduce_it_and_where_to_report_errors(

@@ -8,38 +8,39 @@ the same builds differ between runs on that host (`noise.other_sessions`), if th
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import date
-from itertools import combinations
-from typing import Final, NamedTuple
+from itertools import chain, combinations
+from typing import Final
 
 from tlsperf.analysis.conditions import (
-    NOT_RECORDED,
     changed_build,
     changed_conditions,
     changed_scenarios,
     common_causes,
 )
-from tlsperf.analysis.ratios import as_ratio, direction, factor_text, figure_ratio, sample_ratio
-from tlsperf.analysis.series import MeasuredReport, Rules, Sample, Series, widening
-from tlsperf.analysis.statistics import RatioEstimate
+from tlsperf.analysis.diff import (
+    Difference,
+    comparisons,
+    differences,
+    implementation_pairs,
+    row_pairs,
+)
+from tlsperf.analysis.ratios import as_ratio, direction, factor_text, ratio_text
+from tlsperf.analysis.series import MeasuredReport, Rules, Series, row_names, widening
 from tlsperf.contract.errors import UserError
 from tlsperf.contract.names import cipher_name
-from tlsperf.contract.record import Identifier, Scenario
+from tlsperf.contract.record import Identifier
 from tlsperf.contract.results import (
     Change,
     ChangeGroup,
     Changes,
     LibraryChanges,
     Noise,
-    Ratio,
-    Results,
     ShownImplementation,
 )
 from tlsperf.contract.run import Implementation, Report, Run
 from tlsperf.contract.text import counted, short_version, value_text
-from tlsperf.load.run import is_first_look
 
 SIZE: Final = 1.05
 """Ratio from which a change between single figures is listed. Single runs of a figure with the
@@ -54,8 +55,8 @@ def predecessor(
     of: Report, reports: Sequence[Report], runs: Mapping[Identifier, Run]
 ) -> Report | None:
     """The report that `of` names, else the latest earlier one with a host and suite family and
-    a library in common that it does not replace; None if there is none. A quick run is compared
-    with quick runs only. `runs` are those of all reports, by id.
+    a library in common; None if there is none. A first look precedes only another first look.
+    `runs` are those of all reports, by id.
 
     Raises UserError if the one it names does not exist.
     """
@@ -68,10 +69,6 @@ def predecessor(
     def settings(report: Report) -> set[tuple[str, str]]:
         own = [runs[r] for r in report.runs]
         return {(run.host_id, run.suite.family) for run in own if run.suite}
-
-    def first_look(report: Report) -> bool:
-        suites = [runs[r].suite for r in report.runs]
-        return is_first_look(suite.name if suite else None for suite in suites)
 
     def libraries(report: Report) -> set[str]:
         return {i.library for r in report.runs for i in runs[r].implementations}
@@ -86,200 +83,62 @@ def predecessor(
         for r in reports
         if all(run in runs for run in r.runs)
         and when(r) < when(of)
-        and (first_look(of) or not first_look(r))
+        and (of.is_first_look(runs) or not r.is_first_look(runs))
         and settings(r) & settings(of)
         and libraries(r) & libraries(of)
     ]
     return max(earlier, key=when, default=None)
 
 
-# --- which rows are compared -----------------------------------------------------------------
-
-_MAY_BE_UNRECORDED: Final = (
-    "cipher_suite",
-    "certificate",
-    "authentication",
-    "resumption",
-    "threads",
-    "size",
-    "record_size",
-)
-_MAY_DIFFER: Final = ("key_exchange",)
-
-
-class _Match(NamedTuple):
-    """A row of both reports; `differences` are those of its scenario."""
-
-    name: str
-    anchor: str
-    before: Series
-    after: Series
-    differences: tuple[str, ...]
-
-
-def _matches(before: MeasuredReport, after: MeasuredReport) -> Iterator[_Match]:
-    """Rows of the same scenario, else of the only one that differs in what may differ."""
-    names = {
-        (row.scenario, row.phase, row.metric, row.statistic): (row.name, row.anchor)
-        for table in after.results.tables
-        for row in table.rows
-    }
-    there, here = (
-        {row.key: row for row in side.series.rows if not row.is_part} for side in (before, after)
-    )
-    then = [row for key, row in there.items() if key not in here]
-    now = [row for key, row in here.items() if key not in there]
-    alike = {row.key: [other for other in then if _alike(other, row)] for row in now}
-    claims = Counter(other.key for others in alike.values() for other in others)
-    for key, row in here.items():
-        name, anchor = names[row.scenario, row.phase, row.metric, row.statistic]
-        if key in there:
-            yield _Match(name, anchor, there[key], row, ())
-        elif len(alike[key]) == 1 and claims[alike[key][0].key] == 1:
-            [other] = alike[key]
-            yield _Match(name, anchor, other, row, _differences(other.scenario, row.scenario))
-
-
-def _alike(before: Series, after: Series) -> bool:
-    for field in Scenario.model_fields:
-        then, now = getattr(before.scenario, field), getattr(after.scenario, field)
-        unrecorded = field in _MAY_BE_UNRECORDED and (
-            None in (then, now) or (field == "resumption" and _says_more(then, now))
-        )
-        if then != now and field not in _MAY_DIFFER and not unrecorded:
-            return False
-    return before.key[1:] == after.key[1:]
-
-
-def _says_more(then: str | None, now: str | None) -> bool:
-    """`resumed` is a source that does not say whether by ticket or by session id."""
-    return "resumed" in (then, now) and "none" not in (then, now)
-
-
-def _differences(then: Scenario, now: Scenario) -> tuple[str, ...]:
-    return tuple(
-        f"{field.replace('_', ' ')} {_recorded(getattr(then, field))} before, "
-        f"{_recorded(getattr(now, field))} now"
-        for field in Scenario.model_fields
-        if getattr(then, field) != getattr(now, field)
-    )
-
-
-def _recorded(value: object) -> str:
-    return NOT_RECORDED if value is None else str(value)
-
-
-def pairs(before: Results, after: Results) -> list[tuple[ShownImplementation, ShownImplementation]]:
-    """Each implementation with its counterpart before: same provider and build, if need be
-    the only one of its library."""
-
-    def kind(i: ShownImplementation) -> tuple[str | None, ...]:
-        return i.library, i.provider, i.build
-
-    def alone(i: ShownImplementation, among: Results) -> bool:
-        return [o.library for o in among.implementations].count(i.library) == 1
-
-    pairs = []
-    for now in after.implementations:
-        there = before.implementations
-        same = [then for then in there if then.id == now.id]
-        like = [then for then in there if kind(then) == kind(now)]
-        only = [then for then in there if alone(then, before) and then.library == now.library]
-        for found in (same, like, only if alone(now, after) else []):
-            if len(found) == 1:
-                pairs.append((found[0], now))
-                break
-    return pairs
-
-
 # --- changes ---------------------------------------------------------------------------------
-
-
-class _Found(NamedTuple):
-    """A row of a library in both reports, with its ratio, now over before."""
-
-    match: _Match
-    then: Sample
-    now: Sample
-    estimate: RatioEstimate
-    neutral: bool
-
-    @property
-    def direction(self) -> int:
-        """1 if better, -1 if worse, 0 if unchanged."""
-        return direction(self.estimate, SIZE)
-
-    @property
-    def size(self) -> float:
-        return abs(math.log(self.estimate.value))
-
-    def ratio(self) -> Ratio:
-        metric = self.match.after.metric
-        if self.neutral and self.estimate.verdict != "not tested":
-            return as_ratio(self.estimate.untested("measured under other conditions"), metric)
-        return as_ratio(self.estimate, metric)
-
-
-def _estimate(then: Sample, now: Sample, row: Series, rules: Rules) -> RatioEstimate | None:
-    """Now over before; without a test where a side has too few rounds for a verdict."""
-    note = "no rounds to test on both sides"
-    tested = sample_ratio(now, then, row, rules, untested=note)
-    if tested is not None and tested.verdict == "too few rounds":
-        return figure_ratio(now, then, row.metric, note)
-    return tested
 
 
 def changes(before: MeasuredReport, after: MeasuredReport, noise: Noise | None = None) -> Changes:
     """The section "changes since last time"; `noise` is that of other runs on the host."""
-    matches = list(_matches(before, after))
+    rows = row_pairs(after.series.rows, before.series.rows)
+    libraries = implementation_pairs(before.results, after.results)
     conditions = changed_conditions(before.results, after.results)
-    matched = pairs(before.results, after.results)
-    known = 1 + (noise.floor_percent or 0) / 100 if noise else 1.0
     spreads = after.series.rules.spreads
-    drift = max(known, *(widening(side.series.rows, spreads) for side in (before, after)))
-    samples = [
-        (now, match, match.before.samples[then.id], match.after.samples[now.id])
-        for then, now in matched
-        for match in matches
-        if then.id in match.before.samples and now.id in match.after.samples
-    ]
-    samples = [s for s in samples if all(sample.counts for sample in s[2:])]
-    rules = Rules(comparisons=len(samples), drift=drift)
-    found: dict[str, list[_Found]] = {now.id: [] for _, now in matched}
-    for now, match, old, new in samples:
-        estimate = _estimate(old, new, match.after, rules)
-        if estimate is not None:
-            neutral = bool(conditions or match.differences)
-            found[now.id].append(_Found(match, old, new, estimate, neutral))
-    libraries = [_library(then, now, found[now.id]) for then, now in matched if found[now.id]]
-    differences = [difference for match in matches for difference in match.differences]
+    floor = 1 + (noise.floor_percent or 0) / 100 if noise else 1.0
+    drift = max(floor, *(widening(side.series.rows, spreads) for side in (before, after)))
+    samples = {
+        now.id: [
+            (pair, pair.row.samples[now.id], pair.other.samples[then.id])
+            for pair in rows
+            if now.id in pair.row.samples and then.id in pair.other.samples
+        ]
+        for then, now in libraries
+    }
+    rules = Rules(comparisons=comparisons(chain(*samples.values())), drift=drift)
+    found = {id_: differences(of, rules, bool(conditions)) for id_, of in samples.items()}
+    shown = [_library(then, now, found[now.id]) for then, now in libraries if found[now.id]]
     return Changes(
         predecessor=before.results.id,
         title=before.results.title,
         date=before.results.date,
-        caveats=[*conditions, *changed_scenarios(differences), *common_causes(libraries)],
-        rule=_rule([f for rows in found.values() for f in rows], len(samples), noise, drift),
-        libraries=libraries,
-        gone=_only_in(before, [m.before for m in matches], [then for then, _ in matched]),
-        new=_only_in(after, [m.after for m in matches], [now for _, now in matched]),
+        caveats=[*conditions, *changed_scenarios(rows), *common_causes(shown)],
+        rule=_rule(list(chain(*found.values())), rules, noise, is_noise=floor >= drift),
+        libraries=shown,
+        gone=_only_in(before, [pair.other for pair in rows], [then for then, _ in libraries]),
+        new=_only_in(after, [pair.row for pair in rows], [now for _, now in libraries]),
     )
 
 
-def _rule(found: Sequence[_Found], comparisons: int, noise: Noise | None, drift: float) -> str:
+def _rule(found: Sequence[Difference], rules: Rules, noise: Noise | None, is_noise: bool) -> str:
+    """What counts as a change, in words; `is_noise` if the noise widens the intervals."""
     parts = []
     if any(f.estimate.low is not None for f in found):
-        percent = f"{100 * (drift - 1):.1f}%"
-        if noise is not None and 1 + (noise.floor_percent or 0) / 100 >= drift:
-            widened = (
-                f"{percent}, the difference of other sessions of the same programs on this host"
-            )
-        else:
-            widened = f"{percent}, the drift of medians within a run or between sessions"
+        widened = (
+            "the difference of other sessions of the same programs on this host"
+            if noise and is_noise
+            else "the drift of medians within a run or between sessions"
+        )
         if noise is None:
             widened += " (a default between sessions, which were not measured here)"
         parts.append(
             "A change is an unpaired ratio whose interval excludes 1. The interval is corrected "
-            f"for {comparisons} comparisons and widened by {widened}."
+            f"for {rules.comparisons} comparisons and widened by {100 * (rules.drift - 1):.1f}%, "
+            f"{widened}."
         )
     if any(f.estimate.low is None for f in found):
         parts.append(
@@ -292,9 +151,10 @@ def _rule(found: Sequence[_Found], comparisons: int, noise: Noise | None, drift:
 
 
 def _library(
-    then: ShownImplementation, now: ShownImplementation, found: Sequence[_Found]
+    then: ShownImplementation, now: ShownImplementation, found: Sequence[Difference]
 ) -> LibraryChanges:
-    up, down = (sum(f.direction == way for f in found) for way in (1, -1))
+    directions = [_direction(f) for f in found]
+    up, down, same = (directions.count(way) for way in (1, -1, 0))
     tested = any(f.estimate.low is not None and not f.neutral for f in found)
     words = ("faster", "slower") if tested else ("up", "down")
     versions = (
@@ -305,13 +165,18 @@ def _library(
     return LibraryChanges(
         before=then,
         after=now,
-        statement=f"{versions}: {up} {words[0]}, {down} {words[1]}, {len(found) - up - down} "
-        f"unchanged of {counted(len(found), 'row')}",
+        statement=f"{versions}: {up} {words[0]}, {down} {words[1]}, {same} unchanged of "
+        f"{counted(len(found), 'row')}",
         details=changed_build(then, now),
         compared=len(found),
-        unchanged=len(found) - up - down,
+        unchanged=same,
         groups=_groups(found),
     )
+
+
+def _direction(of: Difference) -> int:
+    """1 if better, -1 if worse, 0 if unchanged."""
+    return direction(of.estimate, SIZE)
 
 
 # --- groups ----------------------------------------------------------------------------------
@@ -341,7 +206,7 @@ _FEATURES: Final[dict[str, Callable[[Series], str | None]]] = {
 _MOST_FEATURES: Final = 3
 
 
-def _groups(found: Sequence[_Found]) -> list[ChangeGroup]:
+def _groups(found: Sequence[Difference]) -> list[ChangeGroup]:
     """Changes that probably share a cause, biggest first.
 
     A group is what a few features have in common (an operation, a protocol, a role) if all rows
@@ -350,8 +215,8 @@ def _groups(found: Sequence[_Found]) -> list[ChangeGroup]:
     row that fits no group is a group by itself.
     """
     candidates = list(_candidates(found))
-    open_ = {i for i, f in enumerate(found) if f.direction}
-    groups: list[tuple[str, int, list[_Found]]] = []
+    open_ = {i for i, f in enumerate(found) if _direction(f)}
+    groups: list[tuple[str, int, list[Difference]]] = []
     while open_:
         title, members = max(
             candidates, key=lambda c: len(open_ & c[1]), default=("", frozenset[int]())
@@ -360,16 +225,16 @@ def _groups(found: Sequence[_Found]) -> list[ChangeGroup]:
             break
         groups.append((title, len(members), [found[i] for i in sorted(open_ & members)]))
         open_ -= members
-    groups += [(found[i].match.name, 1, [found[i]]) for i in sorted(open_)]
+    groups += [(found[i].pair.name, 1, [found[i]]) for i in sorted(open_)]
     return sorted(
         (_group(*group) for group in groups),
         key=lambda g: -max(abs(math.log(c.ratio.value)) for c in g.changes),
     )
 
 
-def _candidates(found: Sequence[_Found]) -> Iterator[tuple[str, frozenset[int]]]:
+def _candidates(found: Sequence[Difference]) -> Iterator[tuple[str, frozenset[int]]]:
     """Titles and members of all groups that may be, those with the fewest features first."""
-    values = [{k: v for k, of in _FEATURES.items() if (v := of(f.match.after))} for f in found]
+    values = [{k: v for k, of in _FEATURES.items() if (v := of(f.pair.row))} for f in found]
     for count in range(_MOST_FEATURES + 1):
         for features in combinations(_FEATURES, count):
             keys = {tuple(v[k] for k in features) for v in values if v.keys() >= {*features}}
@@ -377,7 +242,7 @@ def _candidates(found: Sequence[_Found]) -> Iterator[tuple[str, frozenset[int]]]
                 members = frozenset(
                     i for i, v in enumerate(values) if tuple(v.get(k) for k in features) == key
                 )
-                directions = {found[i].direction for i in members}
+                directions = {_direction(found[i]) for i in members}
                 if len(members) > 1 and directions in ({1}, {-1}):
                     yield _title(dict(zip(features, key, strict=True))), members
 
@@ -392,29 +257,29 @@ def _title(shared: dict[str, str]) -> str:
     return ", ".join(part for part in parts if part) or "everything"
 
 
-def _group(title: str, members: int, found: Sequence[_Found]) -> ChangeGroup:
-    ordered = sorted(found, key=lambda f: -f.size)
+def _group(title: str, members: int, found: Sequence[Difference]) -> ChangeGroup:
+    ordered = sorted(found, key=lambda f: -abs(math.log(f.estimate.value)))
     return ChangeGroup(
         title=title,
         statement=_group_statement(members, ordered),
         changes=[
             Change(
-                anchor=f.match.anchor,
-                name=f.match.name,
-                unit=f.match.after.unit,
-                before=value_text(f.then.figure, f.match.after.unit),
-                after=value_text(f.now.figure, f.match.after.unit),
-                ratio=f.ratio(),
+                anchor=f.pair.anchor,
+                name=f.pair.name,
+                unit=f.pair.row.unit,
+                before=value_text(f.under.figure, f.pair.row.unit),
+                after=value_text(f.over.figure, f.pair.row.unit),
+                ratio=as_ratio(f.shown, f.pair.row.metric),
             )
             for f in ordered
         ],
     )
 
 
-def _group_statement(members: int, found: Sequence[_Found]) -> str:
+def _group_statement(members: int, found: Sequence[Difference]) -> str:
     if len(found) == 1:
-        return found[0].ratio().text
-    verdicts = {f.ratio().verdict for f in found}
+        return ratio_text(found[0].shown, found[0].pair.row.metric)
+    verdicts = {f.shown.verdict for f in found}
     values = sorted(f.estimate.value for f in found)
     if verdicts == {"slower"}:
         values = sorted(1 / v for v in values)
@@ -424,15 +289,11 @@ def _group_statement(members: int, found: Sequence[_Found]) -> str:
 
 
 def _only_in(
-    side: MeasuredReport, matched: Sequence[Series], implementations: Sequence[Implementation]
+    side: MeasuredReport, paired: Sequence[Series], implementations: Sequence[Implementation]
 ) -> list[str]:
-    keys, ids = {s.key for s in matched}, {i.id for i in implementations}
-    rows = {
-        (row.scenario, row.phase, row.metric, row.statistic): row.name
-        for table in side.results.tables
-        for row in table.rows
-    }
+    """The implementations and the rows of one report that have no counterpart."""
+    keys, ids = {row.key for row in paired}, {i.id for i in implementations}
+    names = row_names(side.series.rows)
     alone = [i.label for i in side.results.implementations if i.id not in ids]
-    return alone + [
-        rows[s.key[:4]] for s in side.series.rows if s.key not in keys and not s.is_part
-    ]
+    rows = (row for row in side.series.rows if row.key not in keys and not row.is_part)
+    return alone + [names[row.key][0] for row in rows]

@@ -10,13 +10,14 @@ import csv
 import io
 import json
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any, Final, Literal, TypeVar
 
-from tlsperf.analysis.ratios import factor_text, ratio_text, sample_ratio
+from tlsperf.analysis.diff import RowPair, comparisons, differences, row_pairs
+from tlsperf.analysis.ratios import factor_text, ratio_text
 from tlsperf.analysis.series import (
     At,
     MeasuredRun,
@@ -52,8 +53,6 @@ class ComparedSide:
     run: MeasuredRun
     implementation: Implementation
     rows: tuple[Series, ...]
-    parts: tuple[Series, ...]
-    """The phases of those rows."""
 
     @property
     def label(self) -> str:
@@ -64,28 +63,23 @@ class ComparedSide:
 
 
 @dataclass(frozen=True)
-class RowPair:
-    """One scenario on both sides."""
-
-    left: Series
-    right: Series
-    name: str
-    anchor: str
-
-
-@dataclass(frozen=True)
 class Comparison:
     """A row of the result. `factor` is None if a figure does not count."""
 
-    name: str
-    anchor: str
-    unit: str
+    pair: RowPair
     left: float
     right: float
     factor: float | None
     estimate: RatioEstimate | None
-    verdict: str
     note: str | None
+
+    @property
+    def verdict(self) -> str:
+        if self.estimate is None:
+            return ABSENT
+        if self.estimate.low is None or self.estimate.verdict == "not tested":
+            return f"{self.estimate.verdict}: {self.estimate.note}"
+        return ratio_text(self.estimate, self.pair.row.metric)
 
 
 @dataclass(frozen=True)
@@ -127,67 +121,48 @@ def find_side(reference: str, runs: Path) -> ComparedSide:
 def side_of(run: MeasuredRun, identifier: str) -> ComparedSide:
     """One implementation of a measured run, with its rows."""
     implementation = next(i for i in run.loaded.run.implementations if i.id == identifier)
-    own = [row for row in run.series if identifier in row.samples]
     return ComparedSide(
-        run,
-        implementation,
-        tuple(row for row in own if not row.is_part),
-        tuple(row for row in own if row.is_part),
+        run, implementation, tuple(row for row in run.series if identifier in row.samples)
     )
 
 
 # --- row by row --------------------------------------------------------------------------------
 
 
-def pairs_of(left: ComparedSide, right: ComparedSide) -> list[RowPair]:
-    """Rows that both sides have, in the order of the left side.
-
-    Two sources may report different fields of one scenario (the group of a transfer, for example);
-    then rows with the same readable name form a pair.
-    """
-    exact = {row.key: row for row in right.rows}
-    names, theirs = row_names(left.rows), row_names(right.rows)
-    by_anchor = {(theirs[row.key][1], row.unit): row for row in right.rows}
-    pairs = []
-    for row in left.rows:
-        name, anchor = names[row.key]
-        other = exact.get(row.key) or by_anchor.get((anchor, row.unit))
-        if other is not None:
-            pairs.append(RowPair(row, other, name, anchor))
-    return pairs
-
-
 def left_out(left: ComparedSide, right: ComparedSide, pairs: Iterable[RowPair]) -> list[LeftOut]:
-    """The rows of both sides that are in no pair, with the reasons."""
-    pairs = list(pairs)
-    paired = {p.left.key for p in pairs} | {p.right.key for p in pairs}
+    """The rows of both sides that are in no pair, with the reasons; parts of rows come last."""
+    paired = {row.key for pair in pairs for row in (pair.row, pair.other)}
     found: dict[tuple[str, str], LeftOut] = {}
-    for side, other in ((left, right), (right, left)):
-        gaps = {
-            gap.scenario: gap.reason
-            for gap in other.run.loaded.gaps
-            if gap.implementation == other.implementation.id
-        }
-        units = {anchor: row.unit for row, (_, anchor) in _named(other.rows)}
-        for row, (name, anchor) in _named(side.rows):
-            if row.key in paired:
-                continue
-            why = f"{other.label} has no figure of it"
-            if row.scenario in gaps:
-                why = f"{other.label}: {gaps[row.scenario]}"
-            elif anchor in units:
-                why = f"{other.label} has it in {units[anchor]}"
-            found.setdefault((anchor, row.unit), LeftOut(name, anchor, row.unit, why))
-    for side in (left, right):
-        for row, (name, anchor) in _named(side.parts):
-            part = LeftOut(name, anchor, row.unit, _PART)
-            found.setdefault((anchor, row.unit), part)
+    for is_part in (False, True):
+        for side, other in ((left, right), (right, left)):
+            names, reasons = row_names(side.rows), _reasons(other)
+            for row in side.rows:
+                if row.is_part is not is_part or row.key in paired:
+                    continue
+                name, anchor = names[row.key]
+                why = _PART if is_part else reasons(row, anchor)
+                found.setdefault((anchor, row.unit), LeftOut(name, anchor, row.unit, why))
     return list(found.values())
 
 
-def _named(rows: Sequence[Series]) -> list[tuple[Series, tuple[str, str]]]:
-    names = row_names(rows)
-    return [(row, names[row.key]) for row in rows]
+def _reasons(side: ComparedSide) -> Callable[[Series, str], str]:
+    """A function that says why a side has no counterpart of a row with an anchor."""
+    names = row_names(side.rows)
+    units = {names[row.key][1]: row.unit for row in side.rows if not row.is_part}
+    gaps = {
+        gap.scenario: gap.reason
+        for gap in side.run.loaded.gaps
+        if gap.implementation == side.implementation.id
+    }
+
+    def reason(row: Series, anchor: str) -> str:
+        if row.scenario in gaps:
+            return f"{side.label}: {gaps[row.scenario]}"
+        if anchor in units:
+            return f"{side.label} has it in {units[anchor]}"
+        return f"{side.label} has no figure of it"
+
+    return reason
 
 
 _Named = TypeVar("_Named", RowPair, LeftOut)
@@ -215,46 +190,37 @@ def compare(
 
     Figures of two hosts have neither factor nor verdict unless `across_hosts` is set.
     """
-    has_factors = across_hosts or len(set(_hosts(left, right))) == 1
-    usable = [p for p in pairs if has_factors and _counts(left, right, p, include_invalid)]
-    tested = sum(_has_rounds(left, right, p) for p in usable)
-    paired = left.run is right.run and left.run.loaded.rounds_are_pairs
+    samples = [
+        (
+            pair,
+            _counting(right.sample(pair.other), include_invalid),
+            _counting(left.sample(pair.row), include_invalid),
+        )
+        for pair in pairs
+    ]
+    are_paired = left.run is right.run and left.run.loaded.rounds_are_pairs
     rules = Rules(
-        pairs=frozenset([left.run.id] if paired else []),
-        comparisons=max(tested, 1),
+        pairs=frozenset([left.run.id] if are_paired else []),
+        comparisons=comparisons(samples),
         drift=max(widening(side.rows, DEFAULT_SPREADS) for side in (left, right)),
     )
+    has_factors = across_hosts or len(set(_hosts(left, right))) == 1
+    shown = {
+        found.pair.row.key: found.shown
+        for found in (differences(samples, rules) if has_factors else [])
+    }
     rows = []
-    for pair in pairs:
-        ours, theirs = left.sample(pair.left), right.sample(pair.right)
-        figures = [_figure(s, pair.left, estimator, include_invalid) for s in (ours, theirs)]
-        note = _note(left, ours, right, theirs)
-        factor, estimate, verdict = None, None, ABSENT
-        if pair in usable:
-            factor = figures[1] / figures[0]
-            estimate = sample_ratio(
-                _with_invalid(theirs) if include_invalid else theirs,
-                _with_invalid(ours) if include_invalid else ours,
-                pair.left,
-                rules,
-            )
-            if estimate is not None:
-                verdict = (
-                    f"{estimate.verdict}: {estimate.note}"
-                    if estimate.low is None
-                    else ratio_text(estimate, pair.left.metric)
-                )
+    for pair, over, under in samples:
+        figures = [_figure(sample, pair.row, estimator) for sample in (under, over)]
+        estimate = shown.get(pair.row.key)
         rows.append(
             Comparison(
-                name=pair.name,
-                anchor=pair.anchor,
-                unit=pair.left.unit,
+                pair=pair,
                 left=figures[0],
                 right=figures[1],
-                factor=factor,
+                factor=figures[1] / figures[0] if estimate else None,
                 estimate=estimate,
-                verdict=verdict,
-                note=note,
+                note=_note(left, right, pair),
             )
         )
     return rows
@@ -278,47 +244,38 @@ def apart(rows: Iterable[Comparison], least: float) -> tuple[list[Comparison], l
             kept.append(row)
         else:
             why = f"their figures differ by less than {100 * least:g}%"
-            near.append(LeftOut(row.name, row.anchor, row.unit, why))
+            near.append(LeftOut(row.pair.name, row.pair.anchor, row.pair.row.unit, why))
     return kept, near
 
 
-def _counts(left: ComparedSide, right: ComparedSide, pair: RowPair, include_invalid: bool) -> bool:
-    samples = [left.sample(pair.left), right.sample(pair.right)]
-    if include_invalid:
-        samples = [_with_invalid(sample) for sample in samples]
-    return all(sample.counts for sample in samples)
-
-
-def _has_rounds(left: ComparedSide, right: ComparedSide, pair: RowPair) -> bool:
-    return left.sample(pair.left).has_rounds and right.sample(pair.right).has_rounds
-
-
-def _with_invalid(sample: Sample) -> Sample:
-    """The sample with its invalid values included."""
+def _counting(sample: Sample, include_invalid: bool) -> Sample:
+    """The sample with its invalid values among those that count, if they are to."""
+    if not include_invalid:
+        return sample
     together = dict(sample.valid)
     for number, value in enumerate(sample.invalid):
         together[At("", 1, -1 - number)] = value
     return Sample(together, has_rounds=sample.has_rounds, statistic=sample.statistic)
 
 
-def _figure(sample: Sample, row: Series, estimator: Estimator, include_invalid: bool) -> float:
-    """The figure to show: of the valid rounds, or of all rounds if none is valid."""
-    values = list((_with_invalid(sample) if include_invalid else sample).valid.values())
-    found = summary(values or sample.invalid, row.definition.better)
+def _figure(sample: Sample, row: Series, estimator: Estimator) -> float:
+    """The figure to show: of the values that count, or of all if none does."""
+    values = list(sample.valid.values()) or sample.invalid
+    found = summary(values, row.definition.better)
     return {
-        "median": figure(values or sample.invalid, sample.statistic),
+        "median": figure(values, sample.statistic),
         "upper-median": found.upper_median,
         "best": found.best,
     }[estimator]
 
 
-def _note(left: ComparedSide, ours: Sample, right: ComparedSide, theirs: Sample) -> str | None:
-    notes = [
-        f"{side.label}: {len(sample.invalid)} of {len(sample.invalid) + len(sample.valid)} "
-        f"invalid, {'; '.join(sample.notes)}"
-        for side, sample in ((left, ours), (right, theirs))
-        if sample.invalid
-    ]
+def _note(left: ComparedSide, right: ComparedSide, pair: RowPair) -> str | None:
+    notes = [f"{field.name} {field.own} and {field.other}" for field in pair.fields]
+    for side, row in ((left, pair.row), (right, pair.other)):
+        sample = side.sample(row)
+        if sample.invalid:
+            of_all = f"{len(sample.invalid)} of {len(sample.invalid) + len(sample.valid)}"
+            notes.append(f"{side.label}: {of_all} invalid, {'; '.join(sample.notes)}")
     return " | ".join(notes) or None
 
 
@@ -344,7 +301,7 @@ def sides(
     a, b = find_side(left, runs), find_side(right, runs)
     if a.run.id == b.run.id:
         b = side_of(a.run, b.implementation.id)
-    pairs = pairs_of(a, b)
+    pairs = row_pairs(a.rows, b.rows)
     chosen = matching(pairs, scenario)
     if not chosen:
         if not pairs:
@@ -380,8 +337,8 @@ def text(
         header = ["Scenario", "Unit", left.label, right.label, "Factor", "Verdict", "Note"]
     cells = [
         [
-            row.name,
-            row.unit,
+            row.pair.name,
+            row.pair.row.unit,
             number_text(row.left),
             number_text(row.right),
             right_over_left(row.factor),
@@ -393,14 +350,17 @@ def text(
     if format_ == "csv":
         absent = [[row.name, row.unit, *[ABSENT] * 4, f"left out: {row.why}"] for row in without]
         return csv_text([header, *cells, *absent])
+    if not any(row.note for row in rows):
+        header, cells = header[:-1], [line[:-1] for line in cells]
     notes = [f"\n{note}\n" for note in footnotes(left, right, rows)]
     return markdown_text(header, cells) + "".join([*notes, *left_out_text(without)])
 
 
 def footnotes(left: ComparedSide, right: ComparedSide, rows: Sequence[Comparison]) -> list[str]:
     """Remarks about all rows, one sentence each."""
-    unpaired = {r.estimate.note for r in rows if r.estimate and r.estimate.low is not None}
-    found = [f"Verdicts are {note}." for note in sorted(n for n in unpaired if n)]
+    tested = [r.estimate for r in rows if r.estimate and r.estimate.verdict != "not tested"]
+    unpaired = {of.note for of in tested if of.note and of.low is not None}
+    found = [f"Verdicts are {note}." for note in sorted(unpaired)]
     hosts = _hosts(left, right)
     if hosts[0] != hosts[1]:
         rule = (
@@ -444,8 +404,6 @@ def csv_text(rows: Iterable[Sequence[str]]) -> str:
 def markdown_text(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     """A Markdown table; columns of numbers, except the first, are right-aligned."""
     rows = list(rows)
-    if not any(row[-1] for row in rows):  # an empty column of notes is left out
-        header, rows = header[:-1], [row[:-1] for row in rows]
     right = [all(_NUMBER.fullmatch(row[at]) for row in rows) for at in range(len(header))]
     lines = [
         header,
@@ -466,9 +424,9 @@ def _described(side: ComparedSide) -> dict[str, str]:
 
 def _row_object(row: Comparison) -> dict[str, Any]:
     found: dict[str, Any] = {
-        "scenario": row.name,
-        "anchor": row.anchor,
-        "unit": row.unit,
+        "scenario": row.pair.name,
+        "anchor": row.pair.anchor,
+        "unit": row.pair.row.unit,
         "left": rounded(row.left, 9),
         "right": rounded(row.right, 9),
     }

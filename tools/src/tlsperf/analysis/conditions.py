@@ -9,13 +9,11 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final
 
+from tlsperf.analysis.diff import NOT_RECORDED, RowPair
 from tlsperf.contract.record import Identifier
 from tlsperf.contract.results import LibraryChanges, Results
 from tlsperf.contract.run import Host, HostFacts, Implementation, Run, RunWarning
 from tlsperf.contract.warnings import WarningCode
-
-NOT_RECORDED: Final = "not recorded"
-"""The text for a field that a source does not record."""
 
 _HOST_IDENTITY: Final = ("machine", "kernel", "mitigations", "microcode")
 
@@ -109,15 +107,15 @@ def _joined(values: set[str | None]) -> str:
     return " and ".join(sorted(v for v in values if v))
 
 
-def changed_scenarios(differences: Iterable[str]) -> list[RunWarning]:
+def changed_scenarios(pairs: Iterable[RowPair]) -> list[RunWarning]:
     """A warning for each difference of scenarios, with the number of rows that have it."""
     return [
         RunWarning(
             code="scenario",
-            message=f"The scenario {'may differ' if NOT_RECORDED in difference else 'changed'} in "
-            f"{n} rows: {difference}.",
+            message=f"The scenario {'may differ' if NOT_RECORDED in field else 'changed'} in "
+            f"{n} rows: {field.name} {field.other} before, {field.own} now.",
         )
-        for difference, n in Counter(differences).items()
+        for field, n in Counter(field for pair in pairs for field in pair.fields).items()
     ]
 
 

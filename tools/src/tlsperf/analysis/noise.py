@@ -9,17 +9,19 @@ run or an earlier one on the same host. They show noise that pairs of rounds can
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache
 from itertools import combinations
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import Final, Literal, NamedTuple
 
 from tlsperf.analysis.conditions import same_host
 from tlsperf.analysis.ratios import as_ratio, paired_rounds_ratio, session_log
 from tlsperf.analysis.series import Key, MeasuredRun, Sample, Series, figure, measured, row_names
 from tlsperf.analysis.statistics import RatioEstimate, percentile_95, untested_ratio
 from tlsperf.contract.errors import UserError
+from tlsperf.contract.record import Identifier
 from tlsperf.contract.results import Noise, NoiseRow
 from tlsperf.contract.run import Run
 from tlsperf.contract.text import implementation_label
@@ -69,25 +71,15 @@ def alternate_rounds(run: MeasuredRun) -> Noise | None:
     return _within(run, "alternate rounds", pairs)
 
 
-class _Session(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class _Session:
+    """One session of a run: the program and the medians of each implementation in it."""
+
     run: MeasuredRun
     number: int
-
-    def program(self, implementation: str) -> str | None:
-        """The sha256 of the session's program; None if it is not recorded."""
-        run = self.run.loaded.run
-        layout = next((s.layout for s in run.sessions if s.number == self.number), 0)
-        for linked in run.layouts:
-            if linked.number == layout:
-                return linked.programs.get(implementation)
-        of = next((i for i in run.implementations if i.id == implementation), None)
-        return of.binary_sha256 if of else None
-
-    def rounds(self, row: Series, implementation: str) -> list[float]:
-        sample = row.samples.get(implementation)
-        if sample is None or not sample.counts:
-            return []
-        return sample.sessions.get((self.run.id, self.number), [])
+    programs: Mapping[Identifier, str | None]
+    """Their sha256; None or absent if it is not recorded."""
+    medians: Mapping[tuple[Key, Identifier], float]
 
 
 def another_layout(run: MeasuredRun) -> Noise:
@@ -106,77 +98,78 @@ def other_sessions(run: MeasuredRun, others: Sequence[MeasuredRun]) -> Noise:
 
 
 def _sessions(run: MeasuredRun) -> list[_Session]:
-    numbers = {
-        at.session for row in run.series for sample in row.samples.values() for at in sample.valid
+    medians: dict[int, dict[tuple[Key, Identifier], float]] = {
+        at.session: {}
+        for row in run.series
+        for sample in row.samples.values()
+        for at in sample.valid
     }
-    return [_Session(run, number) for number in sorted(numbers)]
+    for row in _rows(run):
+        for implementation, sample in row.samples.items():
+            for (_, number), rounds in sample.sessions.items() if sample.counts else ():
+                medians[number][row.key, implementation] = figure(rounds)
+    return [
+        _Session(run, number, _programs(run.loaded.run, number), medians[number])
+        for number in sorted(medians)
+    ]
 
 
-_BETWEEN = Literal["another layout", "other sessions"]
+def _programs(run: Run, session: int) -> Mapping[Identifier, str | None]:
+    layout = next((of.layout for of in run.sessions if of.number == session), 0)
+    for linked in run.layouts:
+        if linked.number == layout:
+            return dict(linked.programs)
+    return {of.id: of.binary_sha256 for of in run.implementations}
 
 
-def _between(run: MeasuredRun, source: _BETWEEN, sessions: Sequence[_Session]) -> Noise:
+def _between(
+    run: MeasuredRun,
+    source: Literal["another layout", "other sessions"],
+    sessions: Sequence[_Session],
+) -> Noise:
     """Noise from pairs of sessions: medians of one implementation, and ratios of two of them."""
     same_program = source == "other sessions"
-    pairs = [(a, b) for a, b in combinations(sessions, 2) if run in (a.run, b.run)]
-    rows = {id(s.run): {row.key: row for row in _rows(s.run)} for s in sessions}
-    same = cache(_same_program)
+    rows = {session.run: {row.key: row for row in _rows(session.run)} for session in sessions}
 
     @cache
-    def median_of(session: _Session, key: Key, implementation: str) -> float | None:
-        rounds = session.rounds(rows[id(session.run)][key], implementation)
-        return figure(rounds) if rounds else None
-
-    @cache
-    def log_of(session: _Session, key: Key, one: str, other: str) -> float | None:
-        samples = rows[id(session.run)][key].samples
+    def log_of(session: _Session, key: Key, one: Identifier, other: Identifier) -> float | None:
+        samples = rows[session.run][key].samples
         return session_log(samples[one], samples[other], session.run.id, session.number)
 
-    medians: dict[tuple[Key, str], list[float]] = {}
+    medians: dict[tuple[Key, Identifier], list[float]] = {}
     ratios: list[float] = []
-    used: dict[str, None] = {}
-    for a, b in pairs:
-        for key, row in rows[id(a.run)].items():
-            if key not in rows[id(b.run)]:
+    used: dict[Identifier, None] = {}
+    for a, b in combinations(sessions, 2):
+        if run not in (a.run, b.run):
+            continue
+        are_pairs = all(of.run.loaded.rounds_are_pairs for of in (a, b))
+        reference: dict[Key, Identifier] = {}
+        for (key, i), median in a.medians.items():
+            there = b.medians.get((key, i))
+            if there is None or _same_program(a, b, i) is not same_program:
                 continue
-            alike = []
-            for i in row.samples:
-                left, right = median_of(a, key, i), median_of(b, key, i)
-                if left and right and same(a, b, i) is same_program:
-                    alike.append(i)
-                    medians.setdefault((key, i), []).append(left / right)
-                    used |= dict.fromkeys(s.run.id for s in (a, b) if s.run is not run)
-            if a.run.loaded.rounds_are_pairs and b.run.loaded.rounds_are_pairs:
-                for i in alike[1:]:
-                    one, other = log_of(a, key, i, alike[0]), log_of(b, key, i, alike[0])
-                    if one is not None and other is not None:
-                        ratios.append(math.exp(one - other))
+            medians.setdefault((key, i), []).append(median / there)
+            used |= {of.run.id: None for of in (a, b) if of.run is not run}
+            against = reference.setdefault(key, i)
+            if are_pairs and against != i:
+                one, other = (log_of(of, key, i, against) for of in (a, b))
+                if one is not None and other is not None:
+                    ratios.append(math.exp(one - other))
     if not medians:
-        why = {
-            "another layout": "Another layout: not measured, because each program of this run has "
-            "only one.",
-            "other sessions": "Other sessions: not measured, because no other session of these "
-            "programs, in this run or an earlier one on this host, has one of these rows.",
-        }[source]
-        return Noise(source=source, run=run.id, comparisons=0, statement=why, rows=[])
+        statement = f"{source.capitalize()}: not measured, because {_WHY_NOT[source]}."
+        return Noise(source=source, run=run.id, comparisons=0, statement=statement, rows=[])
     floor = _percent(ratio for found in medians.values() for ratio in found)
     count = sum(map(len, medians.values()))
-    what = {
-        "another layout": "Another layout of the same build",
-        "other sessions": "Other sessions of the same programs on this host",
-    }[source]
     own_sessions = len(_sessions(run))
     of_ratios = _percent(r ** (1 / math.sqrt(own_sessions)) for r in ratios) if ratios else None
-    statement = (
-        f"{what}: 95% of {count} pairs of medians are within {_per_cent(floor)}% of each other"
-    )
+    statement = f"{_WHAT[source]}: 95% of {count} pairs of medians are within {_per_cent(floor)}% of each other"
     if of_ratios is not None:
         statement += (
             f", and 95% of {len(ratios)} pairs of ratios of two implementations are within "
             f"{_per_cent(of_ratios)}%"
             + (f" for means of {own_sessions} sessions" if own_sessions > 1 else "")
         )
-    own = {row.key: row for row in run.series}
+    farthest = {of: max(found, key=lambda r: abs(math.log(r))) for of, found in medians.items()}
     return Noise(
         source=source,
         run=run.id,
@@ -188,23 +181,32 @@ def _between(run: MeasuredRun, source: _BETWEEN, sessions: Sequence[_Session]) -
         rows=_noise_rows(
             run,
             [
-                (
-                    own[key],
-                    implementation,
-                    untested_ratio(max(found, key=lambda r: abs(math.log(r))), 1, _FARTHEST),
-                )
-                for (key, implementation), found in medians.items()
+                (rows[run][key], implementation, untested_ratio(ratio, 1, _FARTHEST))
+                for (key, implementation), ratio in farthest.items()
             ],
         ),
     )
 
 
-_FARTHEST = "the two medians that are the farthest apart"
+_FARTHEST: Final = "the two medians that are the farthest apart"
+_WHAT: Final = {
+    "same binary twice": "The same binary twice in this run",
+    "alternate rounds": "Odd rounds of this run against even ones",
+    "another layout": "Another layout of the same build",
+    "other sessions": "Other sessions of the same programs on this host",
+}
+"""What statements say of each source."""
+
+_WHY_NOT: Final = {
+    "another layout": "each program of this run has only one",
+    "other sessions": "no other session of these programs, in this run or an earlier one on this "
+    "host, has one of these rows",
+}
 
 
-def _same_program(a: _Session, b: _Session, implementation: str) -> bool | None:
+def _same_program(a: _Session, b: _Session, implementation: Identifier) -> bool | None:
     """Whether both sessions ran the same program; None if it is not recorded."""
-    one, other = (session.program(implementation) for session in (a, b))
+    one, other = (session.programs.get(implementation) for session in (a, b))
     if one is None or other is None:
         return True if a.run is b.run and not a.run.loaded.run.layouts else None
     if one == other:
@@ -319,10 +321,6 @@ def _within(run: MeasuredRun, source: str, pairs: Sequence[RoundPairs]) -> Noise
     floor = _percent(estimate.value for _, _, estimate in found)
     tested = [e.verdict for _, _, e in found if e.verdict != "too few rounds"]
     false = sum(verdict != "no difference shown" for verdict in tested)
-    what = {
-        "same binary twice": "The same binary twice in this run",
-        "alternate rounds": "Odd rounds of this run against even ones",
-    }[source]
     called = (
         f"{false or 'none'} of them would have been called faster or slower"
         if tested
@@ -335,7 +333,7 @@ def _within(run: MeasuredRun, source: str, pairs: Sequence[RoundPairs]) -> Noise
             "floor_percent": floor,
             "comparisons": len(found),
             "false_verdicts": false if tested else None,
-            "statement": f"{what}: 95% of the {len(found)} ratios are within "
+            "statement": f"{_WHAT[source]}: 95% of the {len(found)} ratios are within "
             f"{_per_cent(floor)}% of 1; {called}.",
             "rows": _noise_rows(run, found),
         }

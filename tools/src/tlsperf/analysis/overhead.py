@@ -15,7 +15,7 @@ from statistics import median
 from typing import NamedTuple
 
 from tlsperf.analysis.series import MeasuredRun, Series, rounded
-from tlsperf.contract.metrics import SCALES
+from tlsperf.contract.metrics import METRICS, SCALES, Metric, Unit
 from tlsperf.contract.operations import OPERATIONS
 from tlsperf.contract.record import Identifier, Overhead, Scenario
 from tlsperf.contract.results import HarnessShare, Row, Table
@@ -79,7 +79,8 @@ def with_harness(table: Table, costs: Costs) -> Table:
         if cell.valid
         and cell.value is not None
         and (cost := costs.get((cell.implementation, row.scenario))) is not None
-        and (nanoseconds := _of_write(row, table.unit, cell.value)) is not None
+        and row.phase == "total"
+        and (nanoseconds := _whole(row.scenario, row.metric, table.unit, cell.value)) is not None
     ]
     if not shares:
         return table
@@ -91,14 +92,6 @@ def with_harness(table: Table, costs: Costs) -> Table:
         f"and the clock of the harness take at most {_at_most(rest)}% together."
     )
     return table.model_copy(update={"harness": shares, "harness_statement": statement})
-
-
-def _of_write(row: Row, unit: str, value: float) -> float | None:
-    """The nanoseconds of one write, from the rate of a transfer; None for other rows."""
-    scenario = row.scenario
-    if unit != "MiB/s" or row.phase != "total" or scenario.size is None:
-        return None
-    return 1e9 * (scenario.threads or 1) * scenario.size / (1 << 20) / value
 
 
 def _share(row: Row, implementation: Identifier, nanoseconds: float, cost: _Cost) -> HarnessShare:
@@ -126,22 +119,24 @@ def _shares(run: MeasuredRun) -> Iterator[tuple[str, float]]:
             continue
         for implementation, sample in row.samples.items():
             cost_of = costs.get((implementation, row.scenario))
-            whole = _whole(row, sample.figure) if sample.counts else None
-            if cost_of is not None and whole is not None:
+            if cost_of is None or not sample.counts:
+                continue
+            whole = _whole(row.scenario, row.metric, row.unit, sample.figure)
+            if whole is not None:
                 yield _kind(row), median(cost_of) / whole
 
 
-def _whole(row: Series, value: float) -> float | None:
+def _whole(scenario: Scenario, metric: Metric, unit: Unit, value: float) -> float | None:
     """The cost of one operation according to a figure: nanoseconds, or bytes; None if unknown."""
-    cost = row.definition.harness_cost
+    cost = METRICS[metric].harness_cost
     if cost is None:
         return None
     if cost != "inverse":
-        return value * SCALES.get(row.unit, 1)
-    nanoseconds = 1e9 * (row.scenario.threads or 1) / value
-    if row.unit != "MiB/s":
+        return value * SCALES.get(unit, 1)
+    nanoseconds = 1e9 * (scenario.threads or 1) / value
+    if unit != "MiB/s":
         return nanoseconds
-    size = _bytes(row.scenario)
+    size = _bytes(scenario)
     return None if size is None else nanoseconds * size / (1 << 20)
 
 

@@ -72,6 +72,13 @@ def sample_ratio(
     return paired_ratio(ours, theirs, rules.comparisons, better, spread, rules.floor)
 
 
+def can_be_tested(row: Series, *samples: Sample) -> bool:
+    """Whether samples of a row have rounds that a test can use."""
+    if row.is_part or row.definition.is_count:
+        return False
+    return all(s.counts and s.has_rounds and not s.is_extreme for s in samples)
+
+
 def common_rounds(left: Sample, right: Sample, pairs: frozenset[Identifier]) -> list[At]:
     """The rounds that measured both sides, in the order of time."""
     return sorted(at for at in left.valid if at.run in pairs and at in right.valid)
@@ -141,13 +148,22 @@ def direction(ratio: RatioEstimate, untested_from: float) -> int:
 
 def as_ratio(estimate: RatioEstimate, metric: Metric) -> Ratio:
     """The ratio in the form of results.json."""
+    return _as_ratio(estimate, ratio_text(estimate, metric), 6)
+
+
+def as_loss(estimate: RatioEstimate) -> Ratio:
+    """A ratio of rates whose text is the part that is lost. A small one needs more digits."""
+    return _as_ratio(estimate, loss_text(estimate), 9)
+
+
+def _as_ratio(estimate: RatioEstimate, text: str, digits: int) -> Ratio:
     return Ratio(
-        value=rounded(estimate.value, 6),
-        low=None if estimate.low is None else rounded(estimate.low, 6),
-        high=None if estimate.high is None else rounded(estimate.high, 6),
+        value=rounded(estimate.value, digits),
+        low=None if estimate.low is None else rounded(estimate.low, digits),
+        high=None if estimate.high is None else rounded(estimate.high, digits),
         verdict=estimate.verdict,
         paired=estimate.paired,
-        text=ratio_text(estimate, metric),
+        text=text,
         note=estimate.note,
     )
 
@@ -186,6 +202,25 @@ def factor_text(value: float) -> str:
     return f"{value:.2f}x"
 
 
+def loss_text(ratio: RatioEstimate) -> str:
+    """The part of a rate that is lost: `31.2% lost (30.8 to 31.6%)`, `3.0% gained (2.7 to 3.3%)`."""
+    if ratio.verdict == "too few rounds" or ratio.low is None or ratio.high is None:
+        return f"{_part(ratio.value)}, {ratio.verdict}"
+    if ratio.verdict == "no difference shown":
+        return f"{ratio.verdict} ({_part(ratio.high)} to {_part(ratio.low)})"
+    low, high = sorted(abs(_percent(bound)) for bound in (ratio.low, ratio.high))
+    return f"{_part(ratio.value)} ({low:.1f} to {high:.1f}%)"
+
+
+def _percent(ratio: float) -> float:
+    return rounded(100 * (1 - ratio), 6)
+
+
+def _part(ratio: float) -> str:
+    percent = _percent(ratio)
+    return f"{abs(percent):.1f}% {'gained' if percent < 0 else 'lost'}"
+
+
 # --- in sentences --------------------------------------------------------------------------------
 
 
@@ -211,24 +246,6 @@ def against_text(ratio: Ratio, metric: Metric, other: str) -> str:
 
 _GOOD: Final = {"faster": "fast as", "less": "good as", "fewer": "good as"}
 """Words for a ratio without a verdict; above 1 is better for every metric."""
-
-
-def clause(subject: str, ratio: Ratio, metric: Metric, other: str) -> str:
-    """A ratio as a sentence without its full stop: `rustls is 1.30x faster than OpenSSL (…)`."""
-    text = against_text(ratio, metric, other)
-    if ratio.verdict == "no difference shown":
-        return f"{subject} shows {text.replace(' shown from ', ' from ', 1)}"
-    verb = METRICS[metric].verb if ratio.verdict in ("faster", "slower") else "is"
-    return f"{subject} {verb} {text}"
-
-
-def difference_bound(ratio: Ratio) -> str | None:
-    """The largest difference in a ratio's interval: `1.8%`; None without an interval."""
-    if ratio.low is None or ratio.high is None:
-        return None
-    # Rounded up, so that the bound holds.
-    percent = math.ceil(1000 * (max(ratio.high, 1 / ratio.low) - 1) - 1e-6) / 10
-    return f"{percent:.1f}%"
 
 
 def inverted(ratio: Ratio, metric: Metric) -> Ratio:

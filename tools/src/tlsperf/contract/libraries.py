@@ -52,7 +52,7 @@ class Need(Model):
 
 
 class Releases(Model):
-    """The Cargo package that determines a library's releases."""
+    """A Cargo package of a library; ids name it if its versions are not the library's."""
 
     package: str
     own_numbers: bool = Field(False, description="its version is not the library's")
@@ -66,15 +66,6 @@ class Main(Model):
     install: str | None = Field(
         None, description="shell command that fills the folder prefix of the checkout"
     )
-
-
-class SharedLibrary(Model):
-    """The parts of a library that shared layouts put into a shared library."""
-
-    packages: list[str] = Field(
-        min_length=1, description="whose archives have its objects, as Rust writes their names"
-    )
-    name: str = Field(description="of its file: libssl")
 
 
 class Library(Model):
@@ -91,9 +82,6 @@ class Library(Model):
     needs: list[Need] = Field([])
     releases: Releases | None = None
     main: Main | None = None
-    shared_library: SharedLibrary | None = Field(
-        None, description="absent: its programs have no shared layout"
-    )
     colour: LibraryColour
 
 

@@ -1,6 +1,7 @@
 """The kinds of work that can be measured, and the words for each.
 
-`bench/harness/src/workloads/mod.rs` lists the kinds that our programs measure, by the same ids.
+The harness makes its list of the schema, and `bench/harness/src/workloads/mod.rs` has how each kind
+is measured.
 """
 
 from __future__ import annotations

@@ -8,9 +8,17 @@ schema and examples. A field that a source does not report is absent (None here)
 from __future__ import annotations
 
 from datetime import datetime
+from functools import lru_cache
 from typing import Annotated, Final, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    StringConstraints,
+    model_validator,
+)
 
 from tlsperf.contract.metrics import Metric, Statistic, Unit
 from tlsperf.contract.operations import Operation
@@ -117,8 +125,17 @@ class Scenario(Model):
 SCENARIO_FIELDS: Final = tuple(Scenario.model_fields)
 
 
+@lru_cache(maxsize=4096)
+def _shared(scenario: Scenario) -> Scenario:
+    """The same object for equal scenarios: thousands of records have each of them."""
+    return scenario
+
+
+_Shared = Annotated[Scenario, AfterValidator(_shared)]
+
+
 class Observation(Model):
-    """One measured figure of one scenario: a row of the tidy frame."""
+    """One measured figure of one scenario: a row."""
 
     phase: Phase = "total"
     metric: Metric
@@ -142,7 +159,7 @@ class Measurement(_Record):
         0, ge=0, description="how the program was linked; 0, or absent: in the linker's own order"
     )
     implementation: Identifier
-    scenario: Scenario
+    scenario: _Shared
     observations: list[Observation] = Field(min_length=1)
     operations: int = Field(ge=1, description="handshakes or writes measured in this round")
     elapsed_seconds: float | None = Field(
@@ -179,7 +196,7 @@ class Overhead(_Record):
     kind: Literal["overhead"] = "overhead"
     implementation: Identifier
     clock_nanoseconds: float = Field(ge=0, description="one read of the clock")
-    scenario: Scenario
+    scenario: _Shared
     nanoseconds: float | None = Field(
         None, ge=0, description="per handshake, write or operation; absent for memory"
     )

@@ -11,7 +11,6 @@ from tlsperf.contract.agreement import agrees
 from tlsperf.contract.layouts import LayoutEffect
 from tlsperf.contract.metric import Better
 from tlsperf.contract.metrics import Metric, Statistic, Unit
-from tlsperf.contract.prices import PriceTable
 from tlsperf.contract.record import Identifier, Model, Phase, Scenario, Url
 from tlsperf.contract.run import HostFacts, Implementation, RawFile, RunWarning, Source, Tool
 from tlsperf.contract.sockets import SocketShares
@@ -22,7 +21,7 @@ IntervalSource = Literal["sessions", "host", "default"]
 
 
 class Ratio(Model):
-    """How many times better a cell is than the baseline of its row.
+    """How many times better a cell is than the baseline of its row, or than itself in another row.
 
     It is cell over baseline for rates, and baseline over cell for durations, bytes and
     instructions: above 1 is always better. The verdict depends on the interval from `low` to
@@ -34,25 +33,36 @@ class Ratio(Model):
     high: float | None = Field(None, gt=0)
     verdict: Verdict
     paired: bool = False
-    text: str = Field(description="as readers see it: 1.70x faster (1.68 to 1.72)")
+    text: str = Field(
+        description="as readers see it: 1.70x faster (1.68 to 1.72), 31.2% lost (30.8 to 31.6%)"
+    )
     note: str | None = None
 
     @model_validator(mode="after")
     def _check(self) -> Self:
         _check_interval(self.low, self.high)
-        value, low, high = self.value, self.low, self.high
-        if low is None or high is None:
-            expected = [value]
-        elif self.verdict == "no difference shown":
-            expected = [low, high]
-        elif self.verdict == "slower":
-            expected = [1 / value, 1 / high, 1 / low]
-        else:
-            expected = [value, low, high]
+        expected = self._lost() if "%" in self.text else self._factors()
         if not agrees(self.text, *expected, stored=5e-6):
             numbers = ", ".join(f"{number:.6g}" for number in expected)
             raise ValueError(f"a text of {numbers}, not {self.text!r}")
         return self
+
+    def _factors(self) -> list[float]:
+        """The numbers of a text of factors; a worse one is inverted."""
+        if self.low is None or self.high is None:
+            return [self.value]
+        if self.verdict == "no difference shown":
+            return [self.low, self.high]
+        if self.verdict == "slower":
+            return [1 / self.value, 1 / self.high, 1 / self.low]
+        return [self.value, self.low, self.high]
+
+    def _lost(self) -> list[float]:
+        """The numbers of a text of the part that is lost or gained, in %."""
+        of = [self.value] if self.low is None or self.verdict != "no difference shown" else []
+        if self.low is not None and self.high is not None:
+            of += [self.low, self.high] if self.verdict == "faster" else [self.high, self.low]
+        return [100 * abs(1 - ratio) for ratio in of]
 
 
 def _check_interval(low: float | None, high: float | None) -> None:
@@ -81,6 +91,7 @@ class Cell(Model):
     note: str | None = Field(None, description="why absent or invalid")
     warnings: list[str] = Field([], description="about rounds that do not count")
     ratio: Ratio | None = None
+    segments: int | None = Field(None, ge=1, description="TCP segments that a flight fills")
 
     @model_validator(mode="after")
     def _check(self) -> Self:
@@ -107,6 +118,9 @@ class Row(Model):
     phase: Phase = "total"
     metric: Metric = "rate"
     statistic: Statistic = "value"
+    against: Identifier | None = Field(
+        None, description="in a price list: the row that each implementation is compared with"
+    )
     cells: list[Cell]
 
 
@@ -146,6 +160,11 @@ class Table(Model):
     baseline: Identifier | None = None
     implementations: list[Identifier]
     rows: list[Row]
+
+    @property
+    def compares_rows(self) -> bool:
+        """Whether each implementation is compared with itself: pages show the rows as columns."""
+        return any(row.against for row in self.rows)
 
 
 class Key(Model):
@@ -326,16 +345,8 @@ class Efficiency(Model):
         return self
 
 
-class Factor(Model):
-    """A factor that a report's prose quotes; its text is the same as in a table."""
-
-    id: Identifier
-    row: Identifier
-    text: str
-
-
 class Comparison(Model):
-    """Two implementations in one row, neither of them the baseline, that the prose compares."""
+    """Two implementations in one row, neither of them the baseline, that a claim compares."""
 
     row: Identifier
     implementation: Identifier
@@ -343,12 +354,12 @@ class Comparison(Model):
     ratio: Ratio
 
 
-class Statement(Model):
-    """The text that a shortcode prints in a report's prose, computed from the data."""
+class Quoted(Model):
+    """A figure or a ratio in a report's prose."""
 
-    key: str = Field(description="name and arguments: verdict(<row>, <implementation>, )")
+    key: str = Field(description="the shortcode: ratio(<row>, <implementation>)")
     text: str
-    place: str = Field(description="place of its figures: #<anchor> on the page, or results.csv")
+    place: str = Field(description="place of the figure: #<anchor> on the page, or results.csv")
 
 
 class PublishedTable(Model):
@@ -449,27 +460,28 @@ class Results(Model):
     sockets: list[SocketShares] | None = Field(
         None, description="of servers whose handshakes were also measured in memory"
     )
-    prices: list[PriceTable] | None = Field(
-        None, description="the price list; absent: certificates of ML-DSA were not measured"
+    prices: list[Table] | None = Field(
+        None,
+        description="the price list: rows of the tables, as times or with the segments of their "
+        "bytes; absent: certificates of ML-DSA were not measured",
     )
     means: list[GroupMean] = Field([])
-    factors: list[Factor] = Field([])
     comparisons: list[Comparison] = Field([])
-    statements: list[Statement] = Field([])
+    quoted: list[Quoted] = Field([])
     published: list[PublishedTable] = Field([])
     notes: list[ShownCaveat] = Field([], description="what to know about these numbers")
 
     @model_validator(mode="after")
     def _check_implementations(self) -> Self:
         known = {implementation.id for implementation in self.implementations}
+        tables = [*self.tables, *(self.prices or ())]
         named = {
-            *(i for table in self.tables for i in table.implementations),
-            *(c.implementation for t in self.tables for row in t.rows for c in row.cells),
+            *(i for table in tables for i in table.implementations),
+            *(c.implementation for t in tables for row in t.rows for c in row.cells),
             *(bar.implementation for headline in self.headlines for bar in headline.bars),
             *(row.implementation for noise in self.noise for row in noise.rows),
             *(i for e in self.efficiency for i in (e.implementation, e.primitive_of)),
             *(shares.implementation for shares in self.sockets or ()),
-            *(i for prices in self.prices or () for i in prices.implementations),
             *(i for mean in self.means for i in (mean.implementation, mean.baseline)),
             *([self.baseline] if self.baseline else []),
             *(table.baseline for table in self.tables if table.baseline),

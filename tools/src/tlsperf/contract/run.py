@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import date, datetime
 from typing import TYPE_CHECKING, Annotated, Final, Literal, Self
 
@@ -288,19 +289,6 @@ class Run(Model):
         return self
 
 
-class FactorRequest(Model):
-    """A factor that prose quotes: one figure over another of the same report.
-
-    The second figure takes the fields that are absent from the first one.
-    """
-
-    id: Identifier
-    row: Identifier = Field(description="anchor of the row")
-    implementation: Identifier
-    over_row: Identifier | None = None
-    over_implementation: Identifier | None = None
-
-
 class TrendMember(Model):
     """The builds that a report with several of them contributes to the trend of a suite."""
 
@@ -336,5 +324,12 @@ class Report(Model):
     headlines: list[Identifier] = Field(
         [], description="anchors of the rows to stand first; absent: one of each table"
     )
-    factors: list[FactorRequest] = Field([])
     trend: TrendMember | None = Field(None, description="absent: by the suite of its one run")
+
+    def is_first_look(self, runs: Mapping[Identifier, Run]) -> bool:
+        """Whether all its runs are of the quick suite, as `make report` makes them.
+
+        It is not part of the history, so measuring one's own host changes no other page.
+        """
+        suites = (runs[run].suite for run in self.runs)
+        return all(suite is not None and suite.name == "quick" for suite in suites)

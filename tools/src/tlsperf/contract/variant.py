@@ -80,6 +80,19 @@ _SET_UP_TABLES: Final[Mapping[str, SetUp]] = {
 }
 """The group of a variant by its first word; all others belong to clients."""
 
+_WORDS: Final[Mapping[str, Kind]] = {
+    "hello-retry": "hello-retry",
+    "early-data": "early-data",
+    "cold": "cold",
+    "nagle": "nagle",
+    _COMPRESSED: "compressed",
+    **dict.fromkeys(SERVERS, "server"),
+    **dict.fromkeys(_CHAINS, "chain"),
+    **dict.fromkeys(_SET_UPS, "set-up"),
+    **dict.fromkeys(_WITHOUT_SIZE, "primitive"),
+}
+"""The kinds of variants that have neither a number nor groups."""
+
 _NUMBER: Final = "[1-9][0-9]*"
 _GROUP: Final = f"({'|'.join(GROUPS)})"
 _SHARES: Final = rf"{_GROUP}(\+{_GROUP})*"
@@ -142,20 +155,8 @@ def parse_variant(text: str) -> Variant:
     """The variant of a text. Raises ValueError if it resembles one of ours but is malformed."""
     if _VALID.fullmatch(text) is None:
         raise ValueError("sessions-NUMBER, key shares joined by +, a primitive or another name")
-    if text == "hello-retry":
-        return Variant(text, "hello-retry")
-    if text == "early-data":
-        return Variant(text, "early-data")
-    if text == "cold":
-        return Variant(text, "cold")
-    if text == "nagle":
-        return Variant(text, "nagle")
-    if text in SERVERS:
-        return Variant(text, "server")
-    if text in _CHAINS:
-        return Variant(text, "chain")
-    if text == _COMPRESSED:
-        return Variant(text, "compressed")
+    if text in _WORDS:
+        return Variant(text, _WORDS[text])
     if found := _SESSIONS.fullmatch(text):
         return Variant(text, "sessions", _checked(found[1]))
     if found := _PRIMITIVE.fullmatch(text):
@@ -163,10 +164,6 @@ def parse_variant(text: str) -> Variant:
     if found := _SET_UP.fullmatch(text):
         many = found["names"] or found["anchors"]
         return Variant(text, "set-up", None if many == "mozilla" else int(many))
-    if text in _SET_UPS:
-        return Variant(text, "set-up")
-    if text in _WITHOUT_SIZE:
-        return Variant(text, "primitive")
     if re.fullmatch(_SHARES, text):
         groups = text.split("+")
         if len(set(groups)) < len(groups):

@@ -8,7 +8,7 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from tlsperf.contract.comparisons import Definition
-from tlsperf.contract.errors import FormatError, UserError
+from tlsperf.contract.errors import FormatError, UserError, mismatch
 from tlsperf.load.toml_text import read_toml
 
 
@@ -17,9 +17,7 @@ def read_definition(path: Path) -> Definition:
     try:
         return Definition.model_validate(read_toml(path))
     except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        key = ".".join(str(part) for part in first["loc"])
-        raise FormatError(str(path), None, f"{key} {first['input']!r}", first["msg"]) from None
+        raise mismatch(error, str(path), model=Definition) from None
 
 
 def read_definitions(folder: Path) -> list[Definition]:

@@ -1,4 +1,4 @@
-"""Latency histograms. They are not in the tidy frame; charts read them from the raw files."""
+"""Latency histograms. They are in no row; charts read them from the raw files."""
 
 from __future__ import annotations
 

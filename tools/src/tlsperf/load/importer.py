@@ -26,10 +26,11 @@ from tlsperf.contract.run import (
     RunWarning,
     Tool,
 )
+from tlsperf.load.check_rows import check_rows
 from tlsperf.load.formats import FOREIGN, detect
 from tlsperf.load.import_rounds import with_rounds
 from tlsperf.load.import_warnings import is_about, warnings_of
-from tlsperf.load.rows import Format, Parsed, ParsedRow, frame_of
+from tlsperf.load.rows import Format, Parsed, ParsedRow
 from tlsperf.load.run import foreign_rows, raw_bytes, read_whole_run
 
 UNKNOWN_HOST: Final = "unknown"
@@ -86,7 +87,7 @@ def read_files(
         mine = {file.path for file in (*beside, *files)}
         part = run.model_copy(update={"files": [f for f in run.files if f.path in mine]})
         parsed = foreign_rows(part, known | new, "")
-        frame_of(parsed.rows)
+        check_rows(parsed.rows)
         _check_copies(parsed)
     except FormatError as error:
         place = originals.get(error.file, str(folder) + error.file)

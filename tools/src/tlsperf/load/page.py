@@ -1,4 +1,4 @@
-"""The `index.md` of a report, whose front matter is between two lines `+++`."""
+"""Pages in Markdown, whose front matter is between two lines `+++`: those of reports, and others."""
 
 from __future__ import annotations
 
@@ -13,36 +13,60 @@ from typing import Any, Final
 
 from pydantic import ValidationError
 
+from tlsperf.contract.claim import Claim
 from tlsperf.contract.errors import FormatError, TomlError, UserError, mismatch
 from tlsperf.contract.record import Identifier
 from tlsperf.contract.run import Report
 from tlsperf.load.shortcodes import Call, shortcodes
 
 _PAGE: Final = re.compile(r"\A(\+\+\+\r?\n)(.*?^)(\+\+\+\r?\n.*)\Z", re.DOTALL | re.MULTILINE)
+_CLAIM: Final = "[[extra.claims]]"
 _NAME: Final = re.compile(r"\A[a-z0-9][a-z0-9._-]*\Z")
 
 
 @dataclass(frozen=True)
-class Page:
-    """The `index.md` of a report, with its text in three parts."""
+class Document:
+    """A page in Markdown: its front matter, and its text with the line +++ before it."""
 
     path: Path
     opening: str
     front_matter: str
     rest: str
-    report: Report
-    description: str | None
-    generated: Mapping[str, Any]
+    head: Mapping[str, Any]
+    """The table in the front matter."""
+    claims: Sequence[Claim]
+
+    @property
+    def description(self) -> str | None:
+        """What feeds, lists and link previews show."""
+        description: str | None = self.head.get("description")
+        return description
+
+    @property
+    def front(self) -> str:
+        return self.opening + self.front_matter
 
     @property
     def calls(self) -> list[Call]:
-        """The shortcodes in the report's prose."""
-        first_line = 1 + (self.opening + self.front_matter).count("\n")
-        return shortcodes(self.rest, str(self.path), first_line)
+        """The shortcodes in its prose."""
+        return shortcodes(self.rest, str(self.path), 1 + self.front.count("\n"))
+
+    def line_of(self, what: str) -> int:
+        """The first line of the front matter that contains a key or value, or the first one."""
+        lines = self.front.splitlines()
+        return next((n for n, line in enumerate(lines, start=1) if what in line), 1)
 
 
-def read_page(path: Path) -> Page:
-    """Reads a report's page. Raises FormatError if its front matter does not describe a report."""
+@dataclass(frozen=True)
+class Page(Document):
+    """The `index.md` of a report."""
+
+    report: Report
+    generated: Mapping[str, Any]
+
+
+def read_document(path: Path) -> Document:
+    """Reads a page. Raises FormatError."""
     name = str(path)
     try:
         text = path.read_bytes().decode("utf-8")
@@ -52,11 +76,40 @@ def read_page(path: Path) -> Page:
     if parts is None:
         raise FormatError(name, 1, "no front matter", "a line +++, TOML, and another line +++")
     opening, front_matter, rest = parts.groups()
-    table = front_matter_table(front_matter, name)
-    extra = table.get("extra")
+    head = front_matter_table(front_matter, name)
+    for key in ("title", "description"):
+        if not isinstance(head.get(key), str | None):
+            raise FormatError(name, None, f"{key} {head[key]!r}", "a text")
+    return Document(
+        path, opening, front_matter, rest, head, _claims(head, opening + front_matter, name)
+    )
+
+
+def _claims(head: Mapping[str, Any], front: str, file: str) -> list[Claim]:
+    extra = head.get("extra")
+    given = extra.get("claims", []) if isinstance(extra, dict) else []
+    if not isinstance(given, list):
+        raise FormatError(file, None, f"extra.claims {given!r}", "tables [[extra.claims]]")
+    lines = [n for n, line in enumerate(front.splitlines(), 1) if line.startswith(_CLAIM)]
+    found = []
+    for number, claim in enumerate(given):
+        try:
+            found.append(Claim.model_validate(claim))
+        except ValidationError as error:
+            line = lines[number] if number < len(lines) else None
+            raise mismatch(error, file, line, model=Claim) from None
+    return found
+
+
+def read_page(path: Path) -> Page:
+    """Reads a report's page. Raises FormatError if its front matter does not describe a report."""
+    name = str(path)
+    document = read_document(path)
+    extra = document.head.get("extra")
     if not isinstance(extra, dict) or not isinstance(extra.get("report"), dict):
         raise FormatError(name, None, "no [extra.report]", 'one with runs = ["<run>", …]')
-    head = {k: table[k] for k in ("title", "date") if k in table} | _moment(table, name)
+    head = {k: document.head[k] for k in ("title", "date") if k in document.head}
+    head |= _moment(document.head, name)
     try:
         report = Report.model_validate(head | extra["report"] | {"id": path.parent.name})
     except ValidationError as error:
@@ -65,10 +118,7 @@ def read_page(path: Path) -> Page:
         raise FormatError(
             name, None, f"date {report.date}", f"the date that the folder {report.id} begins with"
         )
-    description = table.get("description")
-    if not isinstance(description, str | None):
-        raise FormatError(name, None, f"description {description!r}", "a text")
-    return Page(path, opening, front_matter, rest, report, description, _generated(extra, name))
+    return Page(**vars(document), report=report, generated=_generated(extra, name))
 
 
 def _moment(table: Mapping[str, Any], file: str) -> dict[str, Any]:
@@ -108,6 +158,13 @@ def front_matter_table(text: str, file: str) -> dict[str, Any]:
 def read_pages(root: Path) -> list[Page]:
     """The pages of all reports, sorted by date."""
     return [read_page(path) for path in sorted((root / "content" / "perf").glob("*/index.md"))]
+
+
+def read_documents(root: Path) -> list[Document]:
+    """The pages that are written by hand besides those of reports: the home page, the blog, …"""
+    content = root / "content"
+    paths = {*content.glob("*.md"), *content.glob("blog/**/*.md"), *content.glob("*/_index.md")}
+    return [read_document(path) for path in sorted(paths)]
 
 
 def page_of(report: Identifier, pages: Sequence[Page]) -> Page:

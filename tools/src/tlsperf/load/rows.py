@@ -1,21 +1,19 @@
-"""The result of a format module: rows for the tidy frame, and remarks."""
+"""The result of a format module: rows, and remarks."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
-import pandas as pd
 from pydantic import ValidationError
 
 from tlsperf.contract.errors import FormatError, mismatch
-from tlsperf.contract.record import SCENARIO_FIELDS, Scenario
+from tlsperf.contract.record import Scenario
 from tlsperf.contract.run import Implementation, Run
 from tlsperf.contract.warnings import WarningCode
-from tlsperf.load.frame import tidy_frame
 
 
 class RawInput(NamedTuple):
@@ -26,7 +24,8 @@ class RawInput(NamedTuple):
     """The path in error messages; its last part is the file's name."""
     run: Run
     """The run of the file; a file with several implementations names those of the run."""
-    implementation: str | None = None
+    implementation: str = ""
+    """Empty if the file itself names its implementations."""
     round: int | None = None
 
 
@@ -35,15 +34,21 @@ class ParsedRow(NamedTuple):
 
     file: str
     line: int
-    implementation: str | None
+    implementation: str
     round: int | None
     scenario: Scenario
     metric: str
     value: float
     unit: str
     statistic: str = "value"
-    valid: bool = True
     note: str | None = None
+    """Why it must not count; None if it counts."""
+    phase: str = "total"
+    session: int = 1
+
+    @property
+    def valid(self) -> bool:
+        return self.note is None
 
 
 class Remark(NamedTuple):
@@ -167,7 +172,6 @@ def row_of(
         value=value,
         unit=unit,
         statistic=statistic,
-        valid=note is None,
         note=note,
     )
 
@@ -188,26 +192,6 @@ def foreign_primitive(source: RawInput, line: int, printed: str) -> Scenario:
 
 MOST_IN_NAME: Final = 100
 """Limit of a variant's length in characters."""
-
-
-def frame_of(rows: Iterable[ParsedRow]) -> pd.DataFrame:
-    """The checked tidy frame of rows. Raises FormatError with the file and line of a wrong row."""
-    rows = list(rows)
-    columns: dict[str, list[object]] = {
-        "file": [r.file for r in rows],
-        "line": [r.line for r in rows],
-        "implementation": [r.implementation for r in rows],
-        "round": [r.round for r in rows],
-        "metric": [r.metric for r in rows],
-        "value": [r.value for r in rows],
-        "unit": [r.unit for r in rows],
-        "statistic": [r.statistic for r in rows],
-        "valid": [r.valid for r in rows],
-        "note": [r.note for r in rows],
-    }
-    for name in SCENARIO_FIELDS:
-        columns[name] = [getattr(r.scenario, name) for r in rows]
-    return tidy_frame(columns)
 
 
 def text_of(source: RawInput) -> str:

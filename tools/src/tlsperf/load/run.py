@@ -14,7 +14,6 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
 from pydantic import ValidationError
 
 from tlsperf.contract.errors import FormatError, UserError, alternatives, mismatch
@@ -22,19 +21,19 @@ from tlsperf.contract.record import Identifier, Overhead
 from tlsperf.contract.results import Caveat
 from tlsperf.contract.run import LOCK_FORMAT, Host, Implementation, RawFile, Run, RunWarning
 from tlsperf.load import tlsbench
+from tlsperf.load.check_rows import check_rows
 from tlsperf.load.formats import FOREIGN, HEAD
-from tlsperf.load.frame import concatenate
 from tlsperf.load.notes import known_notes
-from tlsperf.load.rows import Format, Parsed, RawInput, frame_of
+from tlsperf.load.rows import Format, Parsed, ParsedRow, RawInput
 from tlsperf.load.toml_text import read_toml
 
 
 @dataclass(frozen=True, eq=False)
 class LoadedRun:
-    """A run with its tidy frame, its gaps with their reasons, and other facts from its files."""
+    """A run with its rows, its gaps with their reasons, and other facts from its files."""
 
     run: Run
-    frame: pd.DataFrame
+    rows: Sequence[ParsedRow]
     gaps: list[tlsbench.Gap] = field(default_factory=list)
     warnings: list[RunWarning] = field(default_factory=list)
     overheads: list[Overhead] = field(default_factory=list)
@@ -49,14 +48,6 @@ class LoadedRun:
     def rounds_are_pairs(self) -> bool:
         """Whether each round measured all implementations, as only `tlsbench` does."""
         return all(file.format == tlsbench.FORMAT for file in _files_of_figures(self.run))
-
-
-def is_first_look(suites: Iterable[Identifier | None]) -> bool:
-    """True if all runs are of the quick suite, as `make report` makes them.
-
-    They are not part of the history, so measuring one's own host changes no other page.
-    """
-    return set(suites) == {"quick"}
 
 
 def read_run(folder: Path) -> Run:
@@ -190,24 +181,24 @@ def load_whole_run(folder: Path) -> LoadedRun:
 
 def loaded_run(run: Run, data: Mapping[str, bytes], folder: str) -> LoadedRun:
     """The run with the content of its files, given by path; `folder` names the run in errors."""
-    frames, gaps, warnings, overheads, histograms = [], [], [], [], {}
+    rows, gaps, warnings, overheads, histograms = [], [], [], [], {}
     for file in run.files:
         if file.format == tlsbench.FORMAT:
             name = f"{folder}/{file.path}"
             records = tlsbench.parse(data[file.path], name)
-            frames.append(records.frame)
+            rows += records.rows
             gaps += records.gaps
             warnings += _disturbances(records)
             overheads += records.overheads
             histograms[name] = records.histograms
-    if len(frames) < len(_files_of_figures(run)):
-        frames.append(frame_of(foreign_rows(run, data, folder).rows))
-    frame = concatenate(frames)
+    foreign = foreign_rows(run, data, folder).rows
+    check_rows(foreign)
+    rows += foreign
     known = {implementation.id for implementation in run.implementations}
-    if unknown := sorted(set(frame["implementation"].dropna().unique()) - known):
+    if unknown := sorted({row.implementation for row in rows} - known):
         expected = f"one of {', '.join(sorted(known))}"
         raise FormatError(f"{folder}/run.toml", None, f"figures of {unknown[0]!r}", expected)
-    return LoadedRun(run, frame, gaps, warnings, overheads, histograms)
+    return LoadedRun(run, rows, gaps, warnings, overheads, histograms)
 
 
 def loader(folder: Path) -> Callable[[Identifier], LoadedRun]:
@@ -263,11 +254,10 @@ def without_withdrawn(loaded: LoadedRun, notes: Sequence[Caveat]) -> LoadedRun:
             f"run {run.id} has no figures to show: data/notes.toml withdraws all ({found})"
         )
     gone = {of.id for of in withdrawn}
-    frame = loaded.frame[~loaded.frame["implementation"].isin(gone)]
     return replace(
         loaded,
         run=run,
-        frame=frame.reset_index(drop=True),
+        rows=[row for row in loaded.rows if row.implementation not in gone],
         gaps=[gap for gap in loaded.gaps if gap.implementation not in gone],
         overheads=[of for of in loaded.overheads if of.implementation not in gone],
         histograms={
@@ -295,8 +285,10 @@ def foreign_rows(run: Run, data: Mapping[str, bytes], folder: str) -> Parsed:
             known = ", ".join([tlsbench.FORMAT, *FOREIGN])
             raise FormatError(f"{folder}/run.toml", None, f"format {file.format!r}", known)
         name = f"{folder}/{file.path}"
+        if not file.implementation and not FOREIGN[file.format].implementations:
+            raise FormatError(name, None, "no implementation", "a value for implementation")
         check_library(FOREIGN[file.format], run, file.implementation, data[file.path], name)
-        source = RawInput(data[file.path], name, run, file.implementation, file.round)
+        source = RawInput(data[file.path], name, run, file.implementation or "", file.round)
         sources.setdefault(file.format, []).append(source)
     together = Parsed()
     for format_name, files in sources.items():

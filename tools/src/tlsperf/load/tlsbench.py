@@ -7,19 +7,18 @@ data/schema/record.schema.json is the grammar of a line. The records of a block 
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Iterator
 from dataclasses import dataclass
-from operator import attrgetter
 from statistics import median
 from typing import Any, Final
 
-import pandas as pd
 from pydantic import TypeAdapter, ValidationError
 
 from tlsperf.contract.errors import FormatError, mismatch
 from tlsperf.contract.record import (
-    SCENARIO_FIELDS,
     SCHEMA_VERSION,
     Block,
+    Identifier,
     Measurement,
     Observation,
     Overhead,
@@ -27,12 +26,12 @@ from tlsperf.contract.record import (
     RoundState,
     Scenario,
 )
-from tlsperf.load.frame import tidy_frame
+from tlsperf.load.check_rows import check_rows
+from tlsperf.load.rows import ParsedRow
 
 FORMAT: Final = "tlsbench/1"
 
 _RECORD: Final[TypeAdapter[Measurement | Block | Overhead | RoundState]] = TypeAdapter(Record)
-_FIELDS: Final = ("phase", "metric", "statistic", "value", "unit")
 
 
 @dataclass(frozen=True)
@@ -58,11 +57,11 @@ class EncodedHistogram:
 
 @dataclass(frozen=True)
 class Records:
-    """The content of a file. `frame` has rows of failed blocks and disturbed rounds as invalid
-    rows; `histograms` has only those that count.
+    """The content of a file. Rows of failed blocks and disturbed rounds are invalid; `histograms`
+    has only those that count.
     """
 
-    frame: pd.DataFrame
+    rows: list[ParsedRow]
     gaps: list[Gap]
     rounds: list[RoundState]
     overheads: list[Overhead]
@@ -77,9 +76,9 @@ def parse(data: bytes, file: str) -> Records:
     """
     if not data:
         raise FormatError(file, None, "an empty file", "one record a line")
-    measurements: list[tuple[int, Measurement]] = []
-    failures: dict[int, str] = {}  # line of a measurement -> why its block failed
-    blocks: list[tuple[int, Block]] = []
+    rows: list[ParsedRow] = []
+    histograms: list[tuple[int, EncodedHistogram]] = []  # with the round
+    blocks: list[Block] = []
     rounds: dict[int, RoundState] = {}
     overheads: list[Overhead] = []
     scenarios: defaultdict[int, dict[Scenario, None]] = defaultdict(dict)  # block -> scenarios
@@ -110,21 +109,23 @@ def parse(data: bytes, file: str) -> Records:
                     "one mark a block",
                 )
             marks[mark] = number
-            for line, measurement in open_block:
-                if (measurement.implementation, measurement.round) != mark[:2]:
+            for line, m in open_block:
+                if (m.implementation, m.round) != mark[:2]:
                     raise FormatError(
                         file,
                         line,
-                        f"{measurement.implementation} of round {measurement.round} in a block of "
+                        f"{m.implementation} of round {m.round} in a block of "
                         f"{record.implementation} of round {record.round}",
                         "records of one block before its mark",
                     )
-                scenarios[record.block][measurement.scenario] = None
-                if record.status != "measured":
-                    failures[line] = f"the block is marked {record.status}: {record.reason}"
-            measurements += open_block
+                scenarios[record.block][m.scenario] = None
+                note = _note(m, record)
+                rows += _rows(line, m, note, file)
+                if m.histogram is not None and note is None:
+                    of = EncodedHistogram(line, m.implementation, m.scenario, m.histogram)
+                    histograms.append((m.round, of))
             open_block = []
-            blocks.append((number, record))
+            blocks.append(record)
         elif isinstance(record, RoundState):
             rounds[record.round] = record
         else:
@@ -136,32 +137,29 @@ def parse(data: bytes, file: str) -> Records:
             "a measurement that no block mark follows (the run was interrupted)",
             "a whole block; resume the run, which cuts off what was in flight",
         )
-    notes = {line: _note(line, m, failures, rounds) for line, m in measurements}
-    histograms = [
-        EncodedHistogram(line, m.implementation, m.scenario, m.histogram)
-        for line, m in measurements
-        if m.histogram is not None and notes[line] is None
-    ]
+    disturbed = {
+        state.round: f"round {state.round} was disturbed: {'; '.join(state.reasons)}"
+        for state in rounds.values()
+        if state.disturbed
+    }
+    if disturbed:
+        rows = [row._replace(note=row.note or disturbed.get(row.round or 0)) for row in rows]
+    check_rows(rows)
     return Records(
-        _frame(measurements, notes, file),
-        _gaps(blocks, scenarios, measurements),
+        rows,
+        _gaps(blocks, scenarios, {(of, scenario) for of, _, scenario in first_lines}),
         list(rounds.values()),
         overheads,
-        histograms,
+        [of for in_round, of in histograms if in_round not in disturbed],
     )
 
 
-def _note(
-    line: int, measurement: Measurement, failures: dict[int, str], rounds: dict[int, RoundState]
-) -> str | None:
-    """Why a measurement does not count; None if it counts."""
-    if line in failures:
-        return failures[line]
+def _note(measurement: Measurement, block: Block) -> str | None:
+    """Why a measurement does not count, whatever happened to its round; None if it counts."""
+    if block.status != "measured":
+        return f"the block is marked {block.status}: {block.reason}"
     if not measurement.valid:
         return measurement.note or "marked invalid without a reason"
-    state = rounds.get(measurement.round)
-    if state is not None and state.disturbed:
-        return f"round {state.round} was disturbed: {'; '.join(state.reasons)}"
     return None
 
 
@@ -192,23 +190,23 @@ def _mismatch(error: ValidationError, file: str, number: int) -> FormatError:
     return mismatch(error, file, number)
 
 
-def _frame(
-    measurements: list[tuple[int, Measurement]], notes: dict[int, str | None], file: str
-) -> pd.DataFrame:
-    names = (
-        *("file", "line", "implementation", "session", "round", "valid", "note"),
-        *SCENARIO_FIELDS,
-        *_FIELDS,
-    )
-    of_scenario, of_observation = attrgetter(*SCENARIO_FIELDS), attrgetter(*_FIELDS)
-    rows = []
-    for line, m in measurements:
-        note = notes[line]
-        own = (file, line, m.implementation, m.session, m.round, note is None, note)
-        shared = own + of_scenario(m.scenario)
-        rows += [shared + of_observation(o) for o in (*m.observations, *_per_thread(m))]
-    columns = zip(*rows, strict=True) if rows else ((),) * len(names)
-    return tidy_frame(dict(zip(names, columns, strict=True)))
+def _rows(line: int, measurement: Measurement, note: str | None, file: str) -> Iterator[ParsedRow]:
+    m = measurement
+    for of in (*m.observations, *_per_thread(m)):
+        yield ParsedRow(
+            file=file,
+            line=line,
+            implementation=m.implementation,
+            round=m.round,
+            scenario=m.scenario,
+            metric=of.metric,
+            value=of.value,
+            unit=of.unit,
+            statistic=of.statistic,
+            note=note,
+            phase=of.phase,
+            session=m.session,
+        )
 
 
 def _per_thread(measurement: Measurement) -> list[Observation]:
@@ -221,14 +219,13 @@ def _per_thread(measurement: Measurement) -> list[Observation]:
 
 
 def _gaps(
-    blocks: list[tuple[int, Block]],
+    blocks: list[Block],
     scenarios: dict[int, dict[Scenario, None]],
-    measurements: list[tuple[int, Measurement]],
+    done: set[tuple[Identifier, Scenario]],
 ) -> list[Gap]:
     """Scenarios that an implementation never measured in a block in which others measured them."""
-    done = {(m.implementation, m.scenario) for _, m in measurements}
     gaps: dict[tuple[str, Scenario], Gap] = {}
-    for _, block in blocks:
+    for block in blocks:
         if block.status == "measured":
             continue
         reason = block.reason or f"{block.status} without a reason"

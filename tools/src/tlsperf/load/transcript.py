@@ -144,7 +144,7 @@ class Grammar:
     def library(self) -> str | None:
         """The library that run.toml names for the file."""
         known = {i.id: i.library for i in self.source.run.implementations}
-        return known.get(self.source.implementation or "")
+        return known.get(self.source.implementation)
 
     def begin(self) -> None:
         """Called after each command, before the lines of its output."""
@@ -378,7 +378,6 @@ def _rows(tool: Grammar) -> Iterator[ParsedRow]:
             metric="peak-resident" if figure.measured.operation == "memory" else "rate",
             value=figure.value,
             unit=figure.unit,
-            valid=note is None,
             note=note,
         )
 

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import NamedTuple
 
 from tlsperf.analysis.conditions import hosts_of
-from tlsperf.analysis.factors import quoted_factors
 from tlsperf.analysis.noise import verdict_floor
 from tlsperf.analysis.series import MeasuredReport, MeasuredRun, measured
 from tlsperf.contract.record import Identifier
@@ -19,14 +18,14 @@ from tlsperf.load.histograms import Histograms, read_histograms
 from tlsperf.load.notes import known_notes
 from tlsperf.load.page import Page, page_of, read_pages
 from tlsperf.load.run import loader, read_hosts, read_runs
-from tlsperf.published.as_published import as_published
+from tlsperf.published.published_tables import tables
 from tlsperf.report.charts import charts_of
 from tlsperf.report.charts.kind import Drawing
 from tlsperf.report.comparisons import all_comparisons
+from tlsperf.report.figures import quoted
 from tlsperf.report.notes import caveats_for, warnings_for
 from tlsperf.report.results import measured_report
 from tlsperf.report.sections import report_noise, sections
-from tlsperf.report.statements import statements
 
 
 class Assembled(NamedTuple):
@@ -51,6 +50,7 @@ def assembler(
     pages = read_pages(root) if pages is None else pages
     reports = [*(page.report for page in pages), *new]
     calls = {page.report.id: page.calls for page in pages}
+    claims = {page.report.id: page.claims for page in pages}
     folder = root / "data" / "runs"
     load, runs = loader(folder), read_runs(folder)
     notes = known_notes(root / "data")
@@ -77,11 +77,8 @@ def assembler(
         )
         known = hosts_of(measured_runs[0].loaded.run, hosts, runs)
         return measured_report(
-            report, measured_runs, known, times, calls.get(report_id, ()), counts
+            report, measured_runs, known, times, claims.get(report_id, ()), counts
         )
-
-    def other(report_id: str) -> Results | None:
-        return report_of(report_id).results if report_id in by_id else None
 
     def assemble(report: Report) -> Assembled:
         results = report_of(report.id).results
@@ -96,9 +93,13 @@ def assembler(
         added = sections(report, reports, runs, noise_of(report.id), report_of) | {
             "notes": shown,
             "warnings": [*warnings_for(shown, notes), *results.warnings],
-            "factors": quoted_factors(report, results, [run_of(r).loaded.run for r in report.runs]),
-            "statements": statements(results, calls.get(report.id, ()), other),
-            "published": as_published(definitions, [run_of(run) for run in report.runs]),
+            "quoted": quoted(results, calls.get(report.id, ())),
+            "published": [
+                table
+                for of in definitions
+                if of.run in report.runs
+                for table in tables(of, run_of(of.run))
+            ],
             "charts": [drawing.chart for drawing in drawings],
         }
         return Assembled(

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Final
@@ -18,6 +18,7 @@ from tlsperf.contract.errors import UserError
 from tlsperf.contract.index import ScenarioOverview, ScenarioReport
 from tlsperf.contract.record import Identifier
 from tlsperf.contract.results import Comparisons
+from tlsperf.contract.run import Run
 from tlsperf.contract.text import counted
 from tlsperf.load.config import read_site
 from tlsperf.load.nights import night_folders, read_nights
@@ -42,7 +43,7 @@ from tlsperf.publish.index import index_files
 from tlsperf.publish.nightly import nightly, nightly_files, nightly_folder
 from tlsperf.publish.overviews import overview_files, question_files, scenario_folder, trend_folder
 from tlsperf.publish.processes import each
-from tlsperf.publish.reports import history, newest_first
+from tlsperf.publish.reports import newest_first
 from tlsperf.publish.scenarios import scenarios
 from tlsperf.publish.scoreboard import scoreboard
 from tlsperf.publish.trends import trends
@@ -109,7 +110,7 @@ def build(root: Path) -> None:
     ]
     found[_OVERVIEWS] = digest(root, [*inputs, *_existing(root)])
     if not state.has(_OVERVIEWS, found[_OVERVIEWS]):
-        written = _replace_all(root, _overviews(root, built))
+        written = _replace_all(root, _overviews(root, built, runs))
         print(f"pages over all reports: {counted(written, 'file')} written", flush=True)
         found[_OVERVIEWS] = digest(root, [*inputs, *_existing(root)])
     state.record(found, all_of_them=True)
@@ -153,10 +154,15 @@ def downloading(root: Path) -> Callable[[Page], dict[str, str]]:
 # --- over all reports ----------------------------------------------------------------------------
 
 
-def _overviews(root: Path, pages: Sequence[Page]) -> dict[Path, bytes]:
+def _overviews(
+    root: Path, pages: Sequence[Page], runs: Mapping[Identifier, Run]
+) -> dict[Path, bytes]:
     """The files of the pages over all reports, and of the index."""
-    every = [(page.report, read_results(page.path.with_name(JSON))) for page in pages]
-    covered = history(every)
+    covered = [
+        (page.report, read_results(page.path.with_name(JSON)))
+        for page in pages
+        if not page.report.is_first_look(runs)
+    ]
     notes = known_notes(root / "data")
     through, shared = trends(covered, notes), scenarios(covered, notes)
     drawn = [(trend_folder(trend), drawings) for trend, drawings in through]

@@ -23,7 +23,6 @@ from tlsperf.contract.index import (
 from tlsperf.contract.record import Identifier, Model
 from tlsperf.contract.results import Cell, Results, Row, ShownImplementation, Table
 from tlsperf.contract.run import Report, Run
-from tlsperf.load.run import is_first_look
 from tlsperf.publish.datapackage import datapackage_json
 from tlsperf.publish.reports import by_time, featured
 from tlsperf.publish.scenarios import scenario_list
@@ -130,7 +129,7 @@ def reports_json(reports: Sequence[Report], runs: Mapping[Identifier, Run]) -> s
     A report without one of its runs is not listed: rendering it says what is missing.
     """
     whole = [report for report in reports if all(run in runs for run in report.runs)]
-    covered = [report for report in whole if not _is_first_look(report, runs)]
+    covered = [report for report in whole if not report.is_first_look(runs)]
     shown = featured(covered, runs)
     listed = [
         ListedReport(
@@ -139,11 +138,6 @@ def reports_json(reports: Sequence[Report], runs: Mapping[Identifier, Run]) -> s
         for report in by_time(covered)
     ]
     return _json(listed)
-
-
-def _is_first_look(report: Report, runs: Mapping[Identifier, Run]) -> bool:
-    suites = (runs[run].suite for run in report.runs)
-    return is_first_look(suite.name if suite else None for suite in suites)
 
 
 def _json(entries: Sequence[Model]) -> str:

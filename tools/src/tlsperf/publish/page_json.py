@@ -27,9 +27,9 @@ from tlsperf.contract.text import counted, listed
 from tlsperf.contract.warnings import WEIGHTS
 from tlsperf.load.shortcodes import Call
 from tlsperf.publish.footnotes import footnotes
-from tlsperf.publish.price_page import price_page
 from tlsperf.report.charts.panels import short_names
 from tlsperf.report.pivot import Group, pivot, working_sets
+from tlsperf.report.prices import WINDOW
 
 MOST_FILES: Final = 12
 """Limit of the raw files that a report's page lists. If there are more, /data/ lists them."""
@@ -70,15 +70,18 @@ def page_json(results: Results, notes: Sequence[Caveat] = (), calls: Sequence[Ca
     """
     shown = {i.id: i for i in results.implementations}
     named = {call.arguments.get("id") for call in calls if call.name == "table"}
-    tables = [t for t in results.tables if t.anchor in named or not (named or t.by_phase)]
-    other = {"schema_", "time", "comparisons", "tables", "noise", "headlines", "warnings"}
+    every = [*results.tables, *(results.prices or ())]
+    tables = [t for t in every if t.anchor in named or not (named or t.by_phase)]
+    other = {"schema_", "time", "comparisons", "tables", "prices", "noise", "headlines", "warnings"}
     page = results.model_dump(mode="json", by_alias=True, exclude_none=True, exclude=other)
     page["circumstances"] = _circumstances(results)
     page["said"] = _said(results)
     page["headlines"] = _headlines(results, shown)
     exact = any(run.source for run in results.runs)
     page["tables"] = {table.anchor: _table(table, shown, exact=exact) for table in tables}
-    _say_once(page["tables"], calls)
+    order = _order(page["tables"], calls)
+    _say_once(page["tables"], order)
+    _anchor_once(page["tables"], order, results)
     noisy = sum(len(noise.rows) for noise in results.noise if noise.source not in _PAIRED)
     page["noise"] = [_noise(noise, results, few=noisy <= MOST_NOISE) for noise in results.noise]
     by_id = {note.id: note for note in notes}
@@ -101,10 +104,6 @@ def page_json(results: Results, notes: Sequence[Caveat] = (), calls: Sequence[Ca
         page["means"] = []
     for line in page.get("sockets", ()):
         line["label"] = shown[line["implementation"]].label
-    if results.prices:
-        rows = {row.anchor for table in tables for row in table.rows}
-        units = {row.anchor: table.unit for table in results.tables for row in table.rows}
-        page["prices"] = price_page(results.prices, shown, calls, rows, units)
     for mean in page["means"]:
         mean["label"] = shown[mean["implementation"]].label
         mean["against"] = shown[mean["baseline"]].label
@@ -176,17 +175,18 @@ def _shared(
 
 
 def _table(table: Table, shown: _Shown, *, exact: bool) -> dict[str, Any]:
-    """A table with its heads; it is turned if it has more implementations than scenarios.
+    """A table with its heads; it is turned if it has more implementations than scenarios, and if
+    its rows are compared.
 
     `exact`: its figures were published elsewhere, and the page has their exact text.
     """
     ratios = [cell.ratio for row in table.rows for cell in row.cells if cell.ratio]
     notes = {ratio.note for ratio in ratios}
     shared = notes.pop() if len(notes) == 1 else None
-    many = len(table.implementations) > _FEW
+    many = table.compares_rows or len(table.implementations) > _FEW
     kept = {"anchor", "title", "caption", "unit", "better", "interval_note", "warnings"}
     made = table.model_dump(mode="json", exclude_none=True, include=kept)
-    turned = len(table.implementations) > min(len(table.rows), _COLUMNS)
+    turned = table.compares_rows or len(table.implementations) > min(len(table.rows), _COLUMNS)
     made |= {"many": many, "wide": many and turned}
     if shared:
         made["ratio_note"] = shared
@@ -197,7 +197,7 @@ def _table(table: Table, shown: _Shown, *, exact: bool) -> dict[str, Any]:
     alike = shared is not None
     cells = [[_cell(cell, alike=alike, exact=exact) for cell in row.cells] for row in table.rows]
     made["of_columns"] = _of_columns(cells, [shown[i].label for i in table.implementations])
-    made["warnings"] += footnotes(cells)
+    made["warnings"] += footnotes(cells, often=1) if table.compares_rows else footnotes(cells)
     groups = pivot(table)
     if not many and not groups:
         for row in cells:
@@ -229,14 +229,21 @@ def _table(table: Table, shown: _Shown, *, exact: bool) -> dict[str, Any]:
 
 
 def _say_common_words(made: dict[str, Any], rows: Sequence[dict[str, Any]]) -> None:
-    """Moves the words that all heads of columns begin with into the caption."""
+    """Moves the words that all heads of columns begin or end with into the caption."""
     names = [row["short"].split(", ") for row in rows]
     most = min(map(len, names)) - 1
-    count = max(n for n in range(most + 1) if all(name[:n] == names[0][:n] for name in names))
-    if count and len(names) > 1:
-        made["caption"] += f" Every column is of {', '.join(names[0][:count])}."
+    first = _in_common(names, most)
+    last = _in_common([name[::-1] for name in names], most - first)
+    common = [*names[0][:first], *names[0][len(names[0]) - last :]]
+    if common and len(names) > 1:
+        made["caption"] += f" Every column is of {', '.join(common)}."
         for row, name in zip(rows, names, strict=True):
-            row["short"] = ", ".join(name[count:])
+            row["short"] = ", ".join(name[first : len(name) - last])
+
+
+def _in_common(names: Sequence[Sequence[str]], most: int) -> int:
+    """How many first words all names have, up to `most`."""
+    return max(n for n in range(most + 1) if all(name[:n] == names[0][:n] for name in names))
 
 
 def _of_columns(cells: Sequence[Sequence[dict[str, Any]]], labels: Sequence[str]) -> list[str]:
@@ -253,10 +260,14 @@ def _of_columns(cells: Sequence[Sequence[dict[str, Any]]], labels: Sequence[str]
     return [f"{listed(of)}: {text}." for text, of in found.items()]
 
 
-def _say_once(tables: dict[str, dict[str, Any]], calls: Sequence[Call]) -> None:
-    """Keeps a sentence that several tables have only in the table that the page shows first."""
+def _order(tables: Mapping[str, Any], calls: Sequence[Call]) -> list[str]:
+    """The tables in the order of the page."""
     called = [call.arguments.get("id", "") for call in calls if call.name == "table"]
-    order = [anchor for anchor in dict.fromkeys([*called, *tables]) if anchor in tables]
+    return [anchor for anchor in dict.fromkeys([*called, *tables]) if anchor in tables]
+
+
+def _say_once(tables: Mapping[str, dict[str, Any]], order: Sequence[str]) -> None:
+    """Keeps a sentence that several tables have only in the table that the page shows first."""
     first: dict[str, dict[str, Any]] = {}
     said: set[str] = set()
     for table in map(tables.__getitem__, order):
@@ -272,6 +283,24 @@ def _say_once(tables: dict[str, dict[str, Any]], calls: Sequence[Call]) -> None:
         if "layouts" in table and "layouts" not in said:
             table["layouts"]["first"] = True
             said.add("layouts")
+
+
+def _anchor_once(
+    tables: Mapping[str, dict[str, Any]], order: Sequence[str], results: Results
+) -> None:
+    """Marks the columns of price lists whose row has its anchor in another table of the page.
+
+    All get the unit of that row: the page of its scenario has figures of that unit.
+    """
+    units = {row.anchor: table.unit for table in results.tables for row in table.rows}
+    shown = {row.anchor for table in results.tables if table.anchor in tables for row in table.rows}
+    prices = {table.anchor for table in results.prices or ()}
+    for table in (tables[anchor] for anchor in order if anchor in prices):
+        for row in (row for block in table["blocks"] for row in block["rows"]):
+            row["unit"] = units[row["anchor"]]
+            if row["anchor"] in shown:
+                row["again"] = True
+            shown.add(row["anchor"])
 
 
 def _blocks(
@@ -351,7 +380,11 @@ def _cell(cell: Cell, *, alike: bool, exact: bool) -> dict[str, Any]:
         if cell.ratio.note and not alike:
             made["ratio"] += f" ({cell.ratio.note})"
         if bracket and cell.ratio.low != cell.ratio.high:
-            intervals.append(f"ratio {bracket.removesuffix(')')}")
+            word = "loss" if "%" in bracket else "ratio"
+            intervals.append(f"{word} {bracket.removesuffix(')')}")
+    if cell.segments:
+        over = ": over the window" if cell.segments > WINDOW else ""
+        made["ratio"] = f"{counted(cell.segments, 'segment')}{over}"
     if intervals:
         made["intervals"] = "; ".join(intervals)
     if cell.warnings:

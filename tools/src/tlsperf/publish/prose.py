@@ -1,126 +1,176 @@
-"""Finds typed comparisons: words that compare must be computed, not typed.
+"""The prose of a page, and what of it no claim covers.
 
-If a figure changes, the words about it must change. So the prose of a page says what was compared,
-and shortcodes (`ratio`, `verdict`, `rank`, `extreme`, `change`, `unchanged`, `agree`, `standing`)
-print the result. Shortcodes, code, link targets and quotations are ignored.
+A sentence that compares, or has a number with a unit, needs a claim (`contract.claim`), so that
+the check fails when the data say otherwise. Shortcodes follow the data by themselves; code,
+quotations and link targets are not prose of ours.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
-from pathlib import Path
-from typing import Final, NamedTuple
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
 
+from tlsperf.contract.claim import Claim
+from tlsperf.contract.errors import FormatError, alternatives
+from tlsperf.contract.record import Identifier
+from tlsperf.contract.results import Results
+from tlsperf.load.page import Document
+from tlsperf.report.claims import Figures, failing, figures_of, unreadable
 
-class Typed(NamedTuple):
-    """A comparison that a person typed."""
-
-    file: str
-    line: int
-    words: str
-
-    def __str__(self) -> str:
-        return (
-            f"{self.file}:{self.line}: found the typed comparison {self.words!r}, expected a "
-            "shortcode (ratio, verdict, rank, extreme, change, unchanged, agree, standing) or "
-            "neutral words"
-        )
-
-
-_SKIPPED: Final = re.compile(
-    r"""
-      \{\{.*?\}\}             # a shortcode
-    | ^```.*?^```             # code
-    | `[^`\n]*`
-    | \]\([^)\n]*\)           # where a link leads
-    | ^>.*?$                  # quotations
-    | “[^”]*” | (?<!\w)"[^"\n]*"
-    """,
-    re.DOTALL | re.MULTILINE | re.VERBOSE,
+_UNITS: Final = (
+    r"%|×|x\b|[KMG]i?B\b|Gbit|bytes?\b|[µmn]?s\b|seconds?\b|minutes?\b|handshakes|resumptions|"
+    r"operations|instructions|calls|times\b|fold|per\s?cent|threads|cores|rounds|runs\b|samples|"
+    r"sessions"
 )
+NUMBER: Final = re.compile(rf"(?<![\w.-])-?\d[\d,.]*(?:\s|-)?(?:{_UNITS})")
 
-_COMPARING: Final = re.compile(
-    r"""\b(
-      # speed and order
-      (?:fast|slow|quick|cheap|dear|light)(?:er|est) | outperform\w* | beat(?:s|en)? | inferior
-    | superior | lead(?:s|er|ers|ing)? | led | trail(?:s|ed|ing)? | ahead | behind | best | worst
-    | better | worse | rank(?:s|ed) | wins? | won | loses? | losing | winner | overtak\w+
-    | weak(?:er|est|\sspot) | strong(?:er|est) | catch(?:es)?\sup | caught\sup | keeps?\sup
-    | falls?\s(?:behind|off|back)
-      # size
-    | (?:high|low|larg|small|bigg|big|long|short|wid|narrow|tight|great|few|near|close|steep|hard)
-      (?:er|est)
-    | more | most | less | least | extremely | half | halves | halved | twice | thrice
-    | twofold | doubl(?:e|es|ed|ing) | tripl(?:e|es|ed) | a\s(?:third|quarter|fifth|tenth|fraction)
-      # no difference
-    | level | same | equal(?:ly|s)? | alike | unchanged | identical(?:ly)? | a\sdraw | on\spar
-    | tied | similar(?:ly)? | no\sdifference | neither\schanges | close\stogether | hardly
-    | (?<!·\s)as\s(?:fast|quick|slow|much|many|good|large|small|little)
-    | h(?:o|e)ld?s?\s(?:still|level)
-      # movement
-    | gr(?:ow|ows|ew|own|owing) | shr(?:ink|inks|ank|unk|inking) | gain(?:s|ed|ing)? | recover\w*
-    | improv\w+ | regress\w+ | speeds?\sup | sped\sup | slow(?:s|ed)\sdown | slowdown | speedup
-    | increas\w+ | decreas\w+ | rise[sn]? | rose | drop(?:s|ped)? | fell | dominat\w+ | outweigh\w*
-      # amounts without a number
-    | nearly | almost | slight(?:ly)? | considerabl[ey] | significant(?:ly)? | by\sfar
-    | far\s(?:more|less|ahead) | next\sto\snothing | a\slittle | negligible
-    | (?:costs?|worth|changed|changes)\slittle
+_COUNTS: Final = r"(?:two|three|four|five|six|seven|eight|nine|ten|twenty|hundred|many|few|several)"
+_PARTS: Final = r"(?:third|quarter|fifth|sixth|seventh|eighth|ninth|tenth|twentieth|hundredth)s?"
+COMPARING: Final = re.compile(
+    rf"""\b(?:
+      (?:fast|slow|quick|cheap|dear)(?:er|est) | (?:best|worst|better|worse) | outperform\w*
+    | beats? | ahead | behind | leads? | leading | leaders? | wins? | loses? | lost | gains?
+    | fewer | (?<!more\sor\s)less(?!\sthan\sone) | heavier | the\s(?:most|least)
+    | (?:more|larger|smaller|higher|lower|longer|shorter|greater)\b(?=[^.;:]*\bthan\b)
+    | fewest | (?<!smallest\sand\s)largest | smallest(?!\sand\slargest) | highest | lowest
+    | longest(?!\scall) | shortest
+    | as\s(?:fast|quick|slow|much|many|good|large|small|little|long)
+    | half | halves | halved | twice | thrice | twofold | doubl(?:e|es|ed|ing) | tripl(?:e|es|ed)
+    | (?:a|an|one|two|three|four)\s{_PARTS} | {_COUNTS}\stimes
+    | (?:the|about\sthe)\ssame\swithin | equally | on\spar | tied | no\sdifference
     )\b""",
     re.IGNORECASE | re.VERBOSE,
 )
 
-ALLOWED: Final[Mapping[str, str]] = {
-    r"\bnearly six years\b": "a span between two dates of the pages",
-    r"\blongest call, handshake(?:, smallest and largest)?": "titles of tables, in what `new` writes",
-    r"\bone more\b(?! time)": "an addition",
-    r"\blongest call\b|\bsmallest and largest\b": "names of tables",
-    r"\bsignificant digits\b": "of a number",
-    r"\bcalled faster or slower\b": "names the verdicts",
-    r"\bsame (?:digits|estimator)\b": "of a table that is made again",
-    r"\bthe same (?:in-memory|full TLS|builds|cryptography|certificates|compilers|host|row|server|"
-    r"versions|work)\b": "what is held equal by construction",
-}
-"""Allowed patterns, and why each does not compare results."""
-
-_ALLOWED: Final = re.compile("|".join(f"(?:{pattern})" for pattern in ALLOWED), re.IGNORECASE)
-_FRONT_MATTER: Final = re.compile(r"\A\+\+\+\r?\n.*?^\+\+\+\r?$", re.DOTALL | re.MULTILINE)
-_HEAD: Final = re.compile(r'^(?:title|description)\s*=\s*"(.*)"\s*$')
+_SKIPPED: Final = re.compile(
+    r"""
+      (?P<shortcode>\{\{.*?\}\} | \{%.*?%\})
+    | (?P<code>^```.*?^``` | `[^`\n]*` | “[^”]*” | ^>.*?$ | \bTLS\ 1\.[0-3]\b | \b\d[\d.]*%\ intervals?\b)
+    | (?P<gone>\]\([^)\n]*\) | \[(?=[^\]\n]*\]\() | \*\*? | <!--.*?-->)
+    """,
+    re.DOTALL | re.MULTILINE | re.VERBOSE,
+)
 
 
-def typed_comparisons(text: str, file: str) -> list[Typed]:
-    """The comparisons typed into a page's Markdown, and into its title and description."""
-    text = _FRONT_MATTER.sub(lambda front: _head(front.group()), text)
-    for pattern in (_SKIPPED, _ALLOWED):
-        text = pattern.sub(lambda found: re.sub(r"[^\n]", "·", found.group()), text)
+@dataclass(frozen=True)
+class Prose:
+    """What a reader reads of a page: its title, its description and its sentences."""
+
+    text: str
+    """White space is one space, a shortcode is …"""
+    checked: str
+    """The same, with code and quotations as · for each character."""
+    lines: Sequence[int]
+    """The line in the file of each character."""
+
+    def uncovered(self, claims: Sequence[Claim]) -> Iterator[tuple[int, str]]:
+        """Line and words of each comparison, and of each number with a unit, without a claim."""
+        covered = [span for claim in claims for span in self._spans(claim.text)]
+        found = [m for pattern in (NUMBER, COMPARING) for m in pattern.finditer(self.checked)]
+        for match in sorted(found, key=lambda m: m.start()):
+            if not any(start <= match.start() and match.end() <= end for start, end in covered):
+                yield self.lines[match.start()], match.group()
+
+    def has(self, text: str) -> bool:
+        """Whether the text of a claim stands in the page."""
+        return bool(list(self._spans(text)))
+
+    def _spans(self, text: str) -> Iterator[tuple[int, int]]:
+        words = " ".join(text.split())
+        start = self.text.find(words)
+        while start >= 0:
+            yield start, start + len(words)
+            start = self.text.find(words, start + 1)
+
+
+def prose_of(document: Document) -> Prose:
+    """The prose of a page."""
+    text: list[str] = []
+    checked: list[str] = []
+    lines: list[int] = []
+
+    def add(part: str, line: int, *, code: bool = False) -> None:
+        for character in part:
+            space = character.isspace()
+            if not (space and text and text[-1] == " "):
+                text.append(" " if space else character)
+                checked.append(" " if space else "·" if code else character)
+                lines.append(line)
+            line += character == "\n"
+
+    def marked(part: str, line: int) -> None:
+        at = 0
+        for found in _SKIPPED.finditer(part):
+            add(part[at : found.start()], line + part.count("\n", 0, at))
+            if found["shortcode"]:
+                add("…", line + part.count("\n", 0, found.start()))
+            elif found["code"]:
+                here = line + part.count("\n", 0, found.start())
+                add(found["code"].replace("`", ""), here, code=True)
+            at = found.end()
+        add(part[at:], line + part.count("\n", 0, at))
+
+    for key in ("title", "description"):
+        marked(f"{document.head.get(key) or ''}\n\n", document.line_of(key))
+    _, _, body = document.rest.partition("\n")
+    marked(body, 2 + document.front.count("\n"))
+    return Prose("".join(text), "".join(checked), lines)
+
+
+def uncovered(document: Document) -> list[FormatError]:
+    """The comparisons, and the numbers with a unit, that no claim of the page covers."""
+    expected = "a claim that covers it: [[extra.claims]] with text and holds, or a figure()"
     return [
-        Typed(file, 1 + text.count("\n", 0, found.start()), " ".join(found.group().split()))
-        for found in _COMPARING.finditer(text)
+        FormatError(str(document.path), line, f"{words!r}", expected)
+        for line, words in prose_of(document).uncovered(document.claims)
     ]
 
 
-def _head(front_matter: str) -> str:
-    """Only the title and description, each on its line."""
-    lines = front_matter.splitlines()
-    return "\n".join(found.group(1) if (found := _HEAD.match(line)) else "" for line in lines)
+def broken(
+    document: Document,
+    own: Figures | None,
+    others: Mapping[Identifier, Callable[[], Results]],
+    about: Collection[Identifier] | None = None,
+) -> list[FormatError]:
+    """The claims of a page that do not hold, and those whose text is gone.
+
+    `own` are the figures of the page's report, `others` compute those of each report. Claims
+    `about` some reports alone are evaluated, if they are given; the others are only read.
+    """
+    prose = prose_of(document)
+    found: list[FormatError] = []
+    for claim in document.claims:
+
+        def wrong(what: str, expected: str, claim: Claim = claim) -> None:
+            line = document.line_of(claim.text)
+            what = f"the claim {claim.text!r}: {what}"
+            found.append(FormatError(str(document.path), line, what, expected))
+
+        if not prose.has(claim.text):
+            wrong("its text is not in the page", "the words of a sentence there")
+        if claim.source is not None and not _links(document, claim.source):
+            wrong(f"no link to {claim.source}", "one in the page")
+        if claim.holds is None:
+            continue
+        if error := unreadable(claim.holds):
+            wrong(error.found, error.expected)
+            continue
+        if not claim.reports and own is None:
+            wrong("its page has no results", 'reports = ["<report>"]')
+        elif not claim.reports and own is not None and (error := failing(claim.holds, own)):
+            wrong(error.found, error.expected)
+        for name in claim.reports:
+            if name not in others:
+                wrong(f"the report {name!r}", alternatives(name, others))
+            elif about is not None and name not in about:
+                continue
+            elif error := failing(claim.holds, figures_of(others[name]())):
+                wrong(f"report {name}: {error.found}", error.expected)
+    return found
 
 
-PAGES: Final = (
-    "_index.md",
-    "perf/**/*.md",
-    "blog/**/*.md",
-    "hosts/**/*.md",
-    "libraries/**/*.md",
-    "trends/**/*.md",
-)
-"""Pages below content/ that report results. The methodology compares methods, and tests
-check it.
-"""
-
-
-def typed_in_pages(content: Path) -> Iterator[Typed]:
-    """The typed comparisons of all pages that report results."""
-    for pattern in PAGES:
-        for path in sorted(content.glob(pattern)):
-            shown = path.relative_to(content.parent).as_posix()
-            yield from typed_comparisons(path.read_text(encoding="utf-8"), shown)
+def _links(document: Document, address: str) -> bool:
+    """Whether a page links to an address, or to a place in it."""
+    return re.search(rf"\]\({re.escape(address)}[#)\s]", document.rest) is not None

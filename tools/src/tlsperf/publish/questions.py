@@ -9,10 +9,9 @@ from collections.abc import Callable, Sequence
 from typing import Final, NamedTuple
 
 from tlsperf.analysis.ratios import factor_text
-from tlsperf.contract.prices import Lost
 from tlsperf.contract.questions import Question, Sheet, SheetCell, SheetRow
 from tlsperf.contract.record import Identifier
-from tlsperf.contract.results import Results
+from tlsperf.contract.results import Ratio, Results
 from tlsperf.contract.text import listed
 from tlsperf.publish.capacity import capacity
 from tlsperf.publish.reports import reference
@@ -162,25 +161,29 @@ def _post_quantum(sources: Sequence[Source]) -> Question | None:
 class _Price(NamedTuple):
     """What the price list of a report has for one library, from one row to another."""
 
-    lost: Lost
+    ratio: Ratio
     added: float
     """Microseconds for each handshake."""
+
+    @property
+    def lost(self) -> tuple[str, str]:
+        """The part of its handshakes that is lost, and the interval, as readers see them."""
+        text, _, interval = self.ratio.text.partition(" (")
+        return text, interval.removesuffix(")")
 
 
 def _price(source: Source, rows: tuple[str, str], i: Identifier) -> _Price | None:
     first, second = rows
     for table in source.results.prices or ():
         cells = {
-            column.row: cell
-            for column in table.columns
-            for cell in column.cells
+            (row.anchor, row.against): cell
+            for row in table.rows
+            for cell in row.cells
             if cell.implementation == i
         }
-        if table.columns[0].row != first or not {first, second} <= set(cells):
-            continue
-        before, after = cells[first], cells[second]
-        if after.lost and after.value and before.value:
-            return _Price(after.lost, after.value - before.value)
+        before, after = cells.get((first, None)), cells.get((second, first))
+        if before and before.value and after and after.value and after.ratio:
+            return _Price(after.ratio, after.value - before.value)
     return None
 
 
@@ -189,11 +192,11 @@ def _costs(source: Source, rows: tuple[str, str], i: Identifier) -> list[SheetCe
     if price is None:
         return [NOTHING] * 4
     first, second = (source.figure(row, i).model_copy(update={"mark": None}) for row in rows)
-    text, _, interval = price.lost.text.partition(" (")
+    text, interval = price.lost
     return [
         first,
         second,
-        SheetCell(text=text, detail=interval.removesuffix(")") or None),
+        SheetCell(text=text, detail=interval or None),
         SheetCell(text=f"{price.added:.1f} µs"),
     ]
 
@@ -202,14 +205,15 @@ def _range_of_costs(source: Source, rows: tuple[str, str]) -> str:
     """The least and the largest loss, of those with that verdict."""
     every = [(price, i) for i in source.shown if (price := _price(source, rows, i))]
     clear = sorted(
-        (price.lost.percent, price.added, i) for price, i in every if price.lost.verdict == "slower"
+        ((price, i) for price, i in every if price.ratio.verdict == "slower"),
+        key=lambda of: -of[0].ratio.value,
     )
     if not clear:
         return "no handshakes that the report shows"
     others = len(every) - len(clear)
     least, most = (
-        f"{percent:.1f}%{of} ({source.label(i)}, {added:.1f} µs each)"
-        for (percent, added, i), of in ((clear[0], " of its handshakes"), (clear[-1], ""))
+        f"{price.lost[0].removesuffix(' lost')}{of} ({source.label(i)}, {price.added:.1f} µs each)"
+        for (price, i), of in ((clear[0], " of its handshakes"), (clear[-1], ""))
     )
     rest = f"; in {others} of {len(every)} libraries no loss is shown" if others else ""
     return f"from {least} to {most}{rest}"

@@ -49,7 +49,9 @@ def remove_report(root: Path, name: Identifier) -> list[str]:
         for path in sorted(root.glob(pattern))
         if path.is_file() and path.parent != page.path.parent
     }
-    needed = rf"perf/{re.escape(name)}|\b(?:report|previous)\s*=\s*[\"']{re.escape(name)}"
+    needed = (
+        rf"perf/{re.escape(name)}|(?m:^)\s*(?:previous|reports)\s*=.*[\"']{re.escape(name)}[\"']"
+    )
     if links := _naming(needed, texts, root):
         raise UserError(f"{name} is linked from {', '.join(links)}: take the links out first")
     others = [other.report for other in pages if other is not page]

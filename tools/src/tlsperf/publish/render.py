@@ -9,17 +9,19 @@ picture. The same data give the same bytes. `tlsperf build` makes everything els
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from functools import partial
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
-from tlsperf.contract.errors import UserError
+from tlsperf.contract.errors import FormatError, UserError
 from tlsperf.contract.record import Identifier
-from tlsperf.contract.run import Run
+from tlsperf.contract.results import Results
+from tlsperf.contract.run import Report, Run
 from tlsperf.contract.text import counted, host_label
 from tlsperf.load.config import read_site
 from tlsperf.load.notes import known_notes
-from tlsperf.load.page import Page, page_of, read_pages
+from tlsperf.load.page import Page, page_of, read_documents, read_pages
 from tlsperf.load.run import read_runs
 from tlsperf.publish.assemble import Assembled, assembler
 from tlsperf.publish.checked import Checked, report_digest, stale
@@ -30,9 +32,10 @@ from tlsperf.publish.page import with_generated
 from tlsperf.publish.page_check import page_problems, reference_problems, refuse
 from tlsperf.publish.page_json import page_json
 from tlsperf.publish.processes import each
-from tlsperf.publish.prose import typed_in_pages
+from tlsperf.publish.prose import broken, uncovered
 from tlsperf.publish.runs import compress_raw
 from tlsperf.report.charts.svg import draw
+from tlsperf.report.claims import figures_of
 from tlsperf.report.preview import FILE as PREVIEW
 from tlsperf.report.preview import report_preview, site_preview
 
@@ -43,38 +46,44 @@ Outputs = dict[Path, bytes | None]
 """The bytes that each file must have, or None for a generated file to remove."""
 
 
+class Rendered(NamedTuple):
+    """What git holds of a report, and what its page claims in vain."""
+
+    files: Outputs
+    claims: list[str]
+
+
 def render_reports(
     root: Path, names: Sequence[Identifier] = (), *, check: bool, verbose: bool = False
 ) -> int:
     """Renders the reports `names` below `root`, or all.
 
     It prints a line for each report, with `verbose` also each file, and returns the exit code. With
-    `check` it writes nothing, and the exit code is 1 if a file would change or prose contains a
-    typed comparison. A report is written as soon as all of it is computed; the mistakes of some do
-    not keep the others from being written, and are raised at the end.
+    `check` it writes nothing, and the exit code is 1 if a file would change. A report is written as
+    soon as all of it is computed; the mistakes of some do not keep the others from being written,
+    and are raised at the end, as are claims that do not hold.
     """
     pages, runs = read_pages(root), read_runs(root / "data" / "runs")
     chosen = _chosen(pages, names)
     refuse(page_problems(chosen, pages, runs, root))
     if check:
-        return _checked(root, chosen, pages, runs)
+        return _checked(root, chosen, pages, runs, {page.report.id for page in chosen})
     for run in dict.fromkeys(run for page in chosen for run in page.report.runs):
         compress_raw(root / "data" / "runs" / run)
     problems: list[str] = []
-    written = 0
+    rendered = written = 0
     for page, made in each(rendering, root, chosen):
         if isinstance(made, str):
             problems.append(made)
             continue
-        changed = _written(root, made, verbose=verbose)
+        problems += made.claims
+        changed = _written(root, made.files, verbose=verbose)
         written += changed
         print(f"{page.report.id}: {_counted(changed)}", flush=True)
+        rendered += 1
     written += _written(root, _of_site(root, pages, runs), verbose=verbose)
-    failed = len(problems)
-    print(
-        f"{counted(len(chosen) - failed, 'report')}, {counted(written, 'file')} written",
-        file=sys.stderr,
-    )
+    print(f"{counted(rendered, 'report')}, {counted(written, 'file')} written", file=sys.stderr)
+    problems += other_claims(root, pages, [page.report.id for page in chosen])
     if problems:
         raise UserError("\n".join(problems))
     _record(root, names)
@@ -94,16 +103,17 @@ def check_changed(root: Path) -> int:
     print(f"{counted(len(names), 'report')} of {len(pages)} changed", file=sys.stderr)
     chosen = [page for page in pages if page.report.id in names]
     refuse(page_problems(chosen, pages, runs, root))
-    return _checked(root, chosen, pages, runs)
+    return _checked(root, chosen, pages, runs, None)
 
 
-def rendering(root: Path) -> Callable[[Page], Outputs]:
+def rendering(root: Path) -> Callable[[Page], Rendered]:
     """Of the page of a report: what git holds of it."""
-    assemble = assembler(root)
+    pages = read_pages(root)
+    assemble = assembler(root, pages)
     site = read_site(root).title
     notes = known_notes(root / "data")
 
-    def rendered(page: Page) -> Outputs:
+    def rendered(page: Page) -> Rendered:
         assembled = assemble(page.report)
         refuse(reference_problems(page, assembled.results, root))
         files = {"page.json": page_json(assembled.results, notes, page.calls).encode()}
@@ -120,9 +130,40 @@ def rendering(root: Path) -> Callable[[Page], Outputs]:
         }
         outputs |= {folder / name: data for name, data in files.items()}
         outputs[page.path] = with_generated(page, generated).encode()
-        return outputs
+        own, others = figures_of(assembled.results), _results(pages, assemble)
+        claims = [*uncovered(page), *broken(page, own, others)]
+        return Rendered(outputs, [str(problem) for problem in claims])
 
     return rendered
+
+
+def other_claims(
+    root: Path, pages: Sequence[Page], reports: Collection[Identifier] | None
+) -> list[str]:
+    """What pages besides those of reports claim in vain; of results, only about these `reports`.
+
+    The blog, and pages that begin a room, report results; the others are about method, and claim
+    what they say.
+    """
+    others = _results(pages, assembler(root, pages))
+    content = root / "content"
+    found: list[FormatError] = []
+    for document in read_documents(root):
+        if document.path.name == "_index.md" or content / "blog" in document.path.parents:
+            found += uncovered(document)
+        found += broken(document, None, others, reports)
+    return [str(problem) for problem in found]
+
+
+def _results(
+    pages: Sequence[Page], assemble: Callable[[Report], Assembled]
+) -> dict[Identifier, Callable[[], Results]]:
+    """A function for each report that computes its results."""
+
+    def results(report: Report) -> Results:
+        return assemble(report).results
+
+    return {page.report.id: partial(results, page.report) for page in pages}
 
 
 def _generated(assembled: Assembled) -> dict[str, Any]:
@@ -159,26 +200,31 @@ def _chosen(pages: Sequence[Page], names: Sequence[Identifier]) -> list[Page]:
 
 
 def _checked(
-    root: Path, chosen: Sequence[Page], pages: Sequence[Page], runs: Mapping[Identifier, Run]
+    root: Path,
+    chosen: Sequence[Page],
+    pages: Sequence[Page],
+    runs: Mapping[Identifier, Run],
+    about: Collection[Identifier] | None,
 ) -> int:
-    """The exit code of a check, which prints each file that differs and each typed comparison."""
+    """The exit code of a check, which prints each file that differs. Other pages' claims `about`
+    these reports are evaluated, or all of them.
+    """
     outputs: Outputs = {}
     problems: list[str] = []
     for _, made in each(rendering, root, chosen):
         if isinstance(made, str):
             problems.append(made)
         else:
-            outputs |= made
+            outputs |= made.files
+            problems += made.claims
     outputs |= _of_site(root, pages, runs)
     found = [path.relative_to(root) for path, data in outputs.items() if differs(path, data)]
     for path in found:
         print(f"{path}: differs from what its data give; run `tlsperf render`")
-    typed = list(typed_in_pages(root / "content"))
-    for words in typed:
-        print(words)
+    problems += other_claims(root, pages, about)
     if problems:
         raise UserError("\n".join(problems))
-    return 1 if found or typed else 0
+    return 1 if found else 0
 
 
 def _written(root: Path, outputs: Outputs, *, verbose: bool) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from datetime import UTC, date, datetime, time
 from typing import Final, TypeVar
 
@@ -10,7 +10,6 @@ from tlsperf.contract.errors import UserError
 from tlsperf.contract.record import Identifier
 from tlsperf.contract.results import ReportReference, Results, ShownImplementation
 from tlsperf.contract.run import HostFacts, Report, Run
-from tlsperf.load.run import is_first_look
 
 AnyReport = TypeVar("AnyReport", Report, Results)
 MAIN: Final = "main"
@@ -62,15 +61,6 @@ def same_time(reports: Iterable[Report]) -> dict[str, str]:
         if other != report.id:
             found |= {report.id: other, other: report.id}
     return found
-
-
-def history(every: Sequence[tuple[Report, Results]]) -> list[tuple[Report, Results]]:
-    """The reports that pages over all reports show: not a first look at a host."""
-    return [
-        (report, results)
-        for report, results in every
-        if not is_first_look(run.suite for run in results.runs)
-    ]
 
 
 def reference(results: Results) -> ReportReference:

@@ -20,12 +20,9 @@ from tlsperf.contract.text import host_label, implementation_label, listed, mark
 from tlsperf.load.page import read_pages
 from tlsperf.load.run import read_run, read_runs
 from tlsperf.publish.assemble import assembler
-from tlsperf.publish.page_check import TYPED
 from tlsperf.publish.reports import moment
 
 MOST_IN_TITLE: Final = 4
-MOST_IN_SHORT: Final = 3
-SENTENCES_IN_SHORT: Final = 3
 
 
 def new_report(
@@ -143,17 +140,13 @@ def report_page(report: Report, results: Results) -> str:
 
 
 def _body(results: Results) -> list[str]:
-    standings, headlines = _standings(results), _headlines(results)
-    stated = max(1, SENTENCES_IN_SHORT - len(standings))
-    parts = ["## In short", *standings, *headlines[:stated]]
-    parts += ["{{ headline() }}", "{{ warnings() }}"]
-    others = "\n".join(f"- {sentence}" for sentence in headlines[stated:])
-    parts += ["## Observations", others or _HOW_TO_READ]
+    parts = ["## In short", _TO_WRITE, "{{ headline() }}", "{{ warnings() }}"]
+    parts += ["## Observations", _HOW_TO_READ]
     if results.prices:
         parts.append("## The price list")
         for prices in results.prices:
             parts += _charts(results, prices.anchor)
-            parts.append(f'{{{{ prices(id="{prices.anchor}") }}}}')
+            parts.append(f'{{{{ table(id="{prices.anchor}") }}}}')
     parts.append("## Results")
     for table in results.tables:
         if table.by_phase:
@@ -185,46 +178,10 @@ def _charts(results: Results, table: str) -> list[str]:
     return [f'{{{{ chart(id="{chart.anchor}") }}}}' for chart in charts]
 
 
-def _standings(results: Results) -> list[str]:
-    """A sentence for each of a few implementations that compares it with the baseline."""
-    rows = [row for table in results.tables if not table.by_phase for row in table.rows]
-    metrics = {row.metric for row in rows}
-    if len(metrics) > 1:
-        rows = [row for row in rows if row.metric == rows[0].metric]
-    suffix = f"-{rows[0].metric}" if rows else ""
-    if len(metrics) == 1:
-        patterns = "*"
-    elif all(row.anchor.endswith(suffix) for row in rows):
-        patterns = f"*{suffix}"
-    else:
-        patterns = " ".join(row.anchor for row in rows)
-    compared = dict.fromkeys(c.implementation for row in rows for c in row.cells if c.ratio)
-    if len(rows) < 2:
-        return []
-    return [
-        f'{{{{ standing(rows="{patterns}", implementation="{implementation}") }}}}.'
-        for implementation in list(compared)[:MOST_IN_SHORT]
-    ]
-
-
-def _headlines(results: Results) -> list[str]:
-    """A sentence for each headline that states its figures in their order."""
-    with_figures = {
-        row.anchor: [c.implementation for c in row.cells if c.valid and c.value is not None]
-        for table in results.tables
-        for row in table.rows
-    }
-    found = []
-    for headline in results.headlines:
-        title = TYPED.sub(r"`\g<0>`", headline.title)  # the name of a row, not a figure
-        row, names = f'row="{headline.anchor}"', with_figures[headline.anchor]
-        if len(names) > 1:
-            found.append(f"{title}: {{{{ rank({row}) }}}}.")
-        elif names:
-            found.append(f'{title}: {{{{ figure({row}, implementation="{names[0]}") }}}}.')
-    return found
-
-
+_TO_WRITE: Final = (
+    "<!-- Two to four sentences, the answer first: who is ahead, by about how much, for whom it "
+    "matters. Each that compares needs [[extra.claims]]: docs/publish-a-report.md. -->"
+)
 _HOW_TO_READ: Final = (
     "Each row compares the implementations in one scenario. Its ratio has an interval; the verdict "
     "follows from that interval and the noise floor."

@@ -20,16 +20,13 @@ MOST_ROWS: Final = 200
 """Limit of rows of one report: the text must stay below GitHub's limit of 64 KiB."""
 
 
-class _Place(NamedTuple):
-    table: str
-    anchor: str
-    label: str
-
-
 class _Figure(NamedTuple):
+    """A cell of a table as a reviewer sees it."""
+
     row: str
     unit: str
-    cell: Mapping[str, Any]
+    value: str
+    verdict: str
 
 
 def summary_since(root: Path, reference: str) -> str:
@@ -102,14 +99,14 @@ def _changes(results: Results) -> Iterator[str]:
 
 def comparison(before: Mapping[str, Any], now: Mapping[str, Any]) -> str:
     """An existing report, as page.json has it: one line for each figure that changed."""
-    old, new = _figures(before), _figures(now)
+    old, new = dict(_figures(before)), dict(_figures(now))
     rows = []
-    for place in [*new, *(place for place in old if place not in new)]:
-        figure = new.get(place) or old[place]
-        cells = [side[place].cell if place in side else None for side in (old, new)]
-        shown = [*map(_value, cells), figure.unit, *map(_verdict, cells)]
-        if shown[0] != shown[1] or shown[3] != shown[4]:
-            rows.append([figure.row, place.label, *shown])
+    for place in {**new, **old}:
+        was, is_ = (figures.get(place, _NOT_THERE) for figures in (old, new))
+        if (was.value, was.verdict) != (is_.value, is_.verdict):
+            named = new.get(place, was)
+            shown = [was.value, is_.value, named.unit, was.verdict, is_.verdict]
+            rows.append([named.row, place[-1], *shown])
     lines = [f"## {markdown(now['title'])}", ""]
     if not rows:
         return "\n".join([*lines, "Its figures did not change.\n"])
@@ -122,18 +119,20 @@ def comparison(before: Mapping[str, Any], now: Mapping[str, Any]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _figures(page: Mapping[str, Any]) -> dict[_Place, _Figure]:
-    """The cells of the tables of a page.json, in whichever arrangement they are."""
-    found = {}
+_NOT_THERE: Final = _Figure("", "", "not there", "")
+
+
+def _figures(page: Mapping[str, Any]) -> Iterator[tuple[tuple[str, ...], _Figure]]:
+    """The cells of the tables of a page.json by table, row and implementation."""
     for table in page["tables"].values():
         for row, label, cell in _cells(table):
-            place = _Place(table["anchor"], row["anchor"], label)
-            found[place] = _Figure(row.get("name", row["anchor"]), table["unit"], cell)
-    return found
+            name = row.get("name", row["anchor"])
+            shown = _Figure(name, table["unit"], _value(cell), str(cell.get("ratio", "")))
+            yield (table["anchor"], row["anchor"], label), shown
 
 
 def _cells(table: Mapping[str, Any]) -> Iterator[tuple[Mapping[str, Any], str, Mapping[str, Any]]]:
-    """The row, the label of the implementation, and the cell of each figure."""
+    """The row, the label and the cell of each figure, in whichever arrangement they are."""
     for part in (*table.get("groups", ()), *table.get("blocks", ())):
         for line in part["lines"]:
             rows = part.get("columns") or part["rows"]
@@ -145,16 +144,13 @@ def _cells(table: Mapping[str, Any]) -> Iterator[tuple[Mapping[str, Any], str, M
                 yield row, head["label"], cell
 
 
-def _value(cell: Mapping[str, Any] | None) -> str:
-    if cell is None:
-        return "not there"
-    text = cell.get("figure") or cell.get("text", "")
-    interval = f" ({cell['intervals'].partition('; ratio ')[0]})" if cell.get("intervals") else ""
-    return f"{text}{interval}" + (f", {cell['note']}" if cell.get("invalid") else "")
-
-
-def _verdict(cell: Mapping[str, Any] | None) -> str:
-    return str(cell.get("ratio", "")) if cell else ""
+def _value(cell: Mapping[str, Any]) -> str:
+    value = str(cell.get("figure") or cell.get("text", ""))
+    if cell.get("intervals"):
+        value += f" ({cell['intervals'].partition('; ')[0]})"
+    if cell.get("invalid"):
+        value += f", {cell['note']}"
+    return value
 
 
 def _row(*cells: str) -> list[str]:

@@ -95,7 +95,7 @@ def print_comparison(
     table = _laid_out(names, right=set(names[2:5]))
     for row in rows:
         verdict = row.estimate.verdict if row.estimate else ""
-        texts = [row.name, row.unit, number_text(row.left), number_text(row.right)]
+        texts = [row.pair.name, row.pair.row.unit, number_text(row.left), number_text(row.right)]
         style = _STYLES.get(verdict, "")
         cells = [*map(Text, texts), Text(right_over_left(row.factor), style=style)]
         cells += [Text(row.verdict, style=style), Text(row.note or "", style="yellow")]

@@ -46,89 +46,88 @@ def _versions(source: Source) -> dict[str, list[ShownImplementation]]:
     return found
 
 
+class _Pair:
+    """An older and a newer version of one library, with the ratios of the rows that both have."""
+
+    def __init__(
+        self,
+        source: Source,
+        compared: Comparisons,
+        before: ShownImplementation,
+        after: ShownImplementation,
+    ) -> None:
+        self.source, self.before, self.after = source, before, after
+        self.id = f"{before.id}-to-{after.id}".replace(".", "-")
+        of_row = {
+            anchor: compared.rows.get(f"{table.anchor} {anchor}", {}).get(before.id, {})
+            for anchor, (table, _) in source.rows.items()
+        }
+        self.ratios: dict[Identifier, ShortRatio] = {
+            anchor: found[after.id] for anchor, found in of_row.items() if after.id in found
+        }
+
+    def count(self, verdict: Verdict) -> int:
+        return sum(found == verdict for _, found, _ in self.ratios.values())
+
+    def counts(self) -> str:
+        """How many tasks are faster and slower, with the largest difference of each."""
+        shown = []
+        rest = len(self.ratios)
+        for verdict in ("faster", "slower"):
+            texts = {a: text for a, (_, found, text) in self.ratios.items() if found == verdict}
+            if texts:
+                most = max(texts, key=lambda anchor: float(texts[anchor].partition("x")[0]))
+                factor, name = texts[most].partition(" ")[0], self.source.rows[most][1].name
+                shown.append(f"{verdict} in {len(texts)} (up to {factor}, {name})")
+            rest -= len(texts)
+        shown.append(f"no difference shown in {rest}")
+        return f"of {counted(len(self.ratios), 'task')}, {', '.join(shown)}"
+
+    def cell(self) -> SheetCell:
+        faster, slower = self.count("faster"), self.count("slower")
+        return SheetCell(
+            text=f"{faster} faster, {slower} slower of {len(self.ratios)}",
+            href=f"upgrades/{self.id}/",
+        )
+
+    def row(self, anchor: Identifier) -> SheetRow:
+        source, (table, row) = self.source, self.source.rows[anchor]
+        figures = (source.figure(anchor, of.id) for of in (self.before, self.after))
+        return SheetRow(
+            label=f"{row.name}, {table.unit}",
+            cells=[
+                *(figure.model_copy(update={"mark": None}) for figure in figures),
+                SheetCell(text=self.ratios[anchor][2], href=source.link(anchor)),
+            ],
+        )
+
+    def page(self) -> Upgrade:
+        labels = [self.before.label, self.after.label]
+        return Upgrade(
+            id=self.id,
+            library=self.before.library,
+            before=self.before.label,
+            after=self.after.label,
+            answer=f"From {self.before.label} to {self.after.label}: {self.counts()}.",
+            sheet=Sheet(
+                id="tasks",
+                caption=f"{self.after.label} over {self.before.label}.",
+                corner="Task",
+                columns=[*labels, "Ratio and verdict"],
+                rows=[self.row(anchor) for anchor in self.ratios],
+            ),
+            host=self.source.host,
+            report=reference(self.source.results),
+        )
+
+
 def upgrades(source: Source, compared: Comparisons) -> list[Upgrade]:
     """Each pair of an older and a newer version of one library."""
     return [
-        _upgrade(source, compared, before, after)
+        _Pair(source, compared, before, after).page()
         for versions in _versions(source).values()
         for before, after in combinations(versions, 2)
     ]
-
-
-def _upgrade(
-    source: Source, compared: Comparisons, before: ShownImplementation, after: ShownImplementation
-) -> Upgrade:
-    rows = []
-    for anchor, (table, row) in source.rows.items():
-        ratio = _ratio(compared, f"{table.anchor} {anchor}", before.id, after.id)
-        if ratio is None:
-            continue
-        _, _, text = ratio
-        rows.append(
-            SheetRow(
-                label=f"{row.name}, {table.unit}",
-                cells=[
-                    source.figure(anchor, before.id).model_copy(update={"mark": None}),
-                    source.figure(anchor, after.id).model_copy(update={"mark": None}),
-                    SheetCell(text=text, href=source.link(anchor)),
-                ],
-            )
-        )
-    return Upgrade(
-        id=pair_id(before, after),
-        library=before.library,
-        before=before.label,
-        after=after.label,
-        answer=f"From {before.label} to {after.label}: {_counts(source, compared, before, after)}.",
-        sheet=Sheet(
-            id="tasks",
-            caption=f"{after.label} over {before.label}.",
-            corner="Task",
-            columns=[before.label, after.label, "Ratio and verdict"],
-            rows=rows,
-        ),
-        host=source.host,
-        report=reference(source.results),
-    )
-
-
-def pair_id(before: ShownImplementation, after: ShownImplementation) -> Identifier:
-    return f"{before.id}-to-{after.id}".replace(".", "-")
-
-
-def _ratio(
-    compared: Comparisons, row: str, before: Identifier, after: Identifier
-) -> ShortRatio | None:
-    return compared.rows.get(row, {}).get(before, {}).get(after)
-
-
-def _verdicts(
-    source: Source, compared: Comparisons, before: Identifier, after: Identifier
-) -> list[tuple[str, Verdict, str]]:
-    """The name of each row, with the verdict and the text of its ratio."""
-    found = []
-    for anchor, (table, row) in source.rows.items():
-        ratio = _ratio(compared, f"{table.anchor} {anchor}", before, after)
-        if ratio is not None:
-            found.append((row.name, ratio[1], ratio[2]))
-    return found
-
-
-def _counts(
-    source: Source, compared: Comparisons, before: ShownImplementation, after: ShownImplementation
-) -> str:
-    verdicts = _verdicts(source, compared, before.id, after.id)
-    of = counted(len(verdicts), "task")
-    shown = []
-    for verdict in ("faster", "slower"):
-        texts = [(text, name) for name, found, text in verdicts if found == verdict]
-        if not texts:
-            continue
-        text, name = max(texts, key=lambda pair: float(pair[0].partition("x")[0]))
-        shown.append(f"{verdict} in {len(texts)} (up to {text.partition(' ')[0]}, {name})")
-    rest = len(verdicts) - sum(1 for _, found, _ in verdicts if found in ("faster", "slower"))
-    shown.append(f"no difference shown in {rest}")
-    return f"of {of}, {', '.join(shown)}"
 
 
 def upgrade_question(source: Source, compared: Comparisons) -> Question:
@@ -139,15 +138,17 @@ def upgrade_question(source: Source, compared: Comparisons) -> Question:
     for versions in _versions(source).values():
         if len(versions) < 2:
             continue
-        name = source.name(versions[0].id)
-        rows = []
-        for at, before in enumerate(versions[:-1]):
-            cells = []
-            for number, after in enumerate(versions[1:], start=1):
-                cells.append(
-                    _matrix_cell(source, compared, before, after) if number > at else NOTHING
-                )
-            rows.append(SheetRow(label=f"from {short_version(before)}", cells=cells))
+        name, (first, last) = source.name(versions[0].id), (versions[0], versions[-1])
+        rows = [
+            SheetRow(
+                label=f"from {short_version(before)}",
+                cells=[
+                    *([NOTHING] * at),
+                    *(_Pair(source, compared, before, of).cell() for of in versions[at + 1 :]),
+                ],
+            )
+            for at, before in enumerate(versions[:-1])
+        ]
         sheets.append(
             Sheet(
                 id=versions[0].library,
@@ -158,10 +159,9 @@ def upgrade_question(source: Source, compared: Comparisons) -> Question:
                 rows=rows,
             )
         )
-        first, last = versions[0], versions[-1]
         answer.append(
             f"{name} {short_version(first)} to {short_version(last)}: "
-            f"{_counts(source, compared, first, last)}."
+            f"{_Pair(source, compared, first, last).counts()}."
         )
     return Question(
         id="upgrade",
@@ -181,15 +181,4 @@ def upgrade_question(source: Source, compared: Comparisons) -> Question:
         ],
         host=source.host,
         reports=[reference(source.results)],
-    )
-
-
-def _matrix_cell(
-    source: Source, compared: Comparisons, before: ShownImplementation, after: ShownImplementation
-) -> SheetCell:
-    verdicts = [verdict for _, verdict, _ in _verdicts(source, compared, before.id, after.id)]
-    faster, slower = verdicts.count("faster"), verdicts.count("slower")
-    return SheetCell(
-        text=f"{faster} faster, {slower} slower of {len(verdicts)}",
-        href=f"upgrades/{pair_id(before, after)}/",
     )

@@ -3,25 +3,24 @@
 Each check returns its errors, with the file in each; no error stops the others. The checks cover:
 files that a browser could run, because all files are published; hosts and runs against the schema;
 checksums and stray or missing files; every raw file against its format; units, duplicates and
-unknown values (checks of the tidy frame); references to hosts and implementations; plausibility;
+unknown values (load/check_rows.py); references to hosts and implementations; plausibility;
 comparison tables against the published ones.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Set
+from operator import itemgetter
 from pathlib import Path
 from typing import Final
-
-import pandas as pd
 
 from tlsperf.analysis.series import MeasuredRun, Sample, Series, measured
 from tlsperf.contract.errors import UserError
 from tlsperf.contract.names import scenario_name
-from tlsperf.contract.record import SCENARIO_FIELDS
 from tlsperf.contract.run import Host
 from tlsperf.load.comparisons import read_definition, read_printed
 from tlsperf.load.nights import night_folders, run_folders
+from tlsperf.load.rows import ParsedRow
 from tlsperf.load.run import LoadedRun, load_whole_run, read_hosts
 from tlsperf.publish.checked import Checked, run_digest
 from tlsperf.publish.processes import each
@@ -136,8 +135,9 @@ def _references(folder: Path, run: LoadedRun, hosts: Mapping[str, Host]) -> Iter
             f"{place}: found host_id {run.run.host_id!r}, expected a file of data/hosts "
             f"({', '.join(hosts)}) or a [host] with that id"
         )
-    measured = set(run.frame["implementation"].dropna().unique())
-    absent = known - measured - {gap.implementation for gap in run.gaps}
+    absent = (
+        known - {row.implementation for row in run.rows} - {gap.implementation for gap in run.gaps}
+    )
     for identifier in sorted(absent):
         yield f"{place}: found no figure of {identifier!r}, expected some of each implementation"
 
@@ -159,7 +159,7 @@ def _implausible(folder: Path, run: MeasuredRun) -> Iterator[str]:
             continue
         for identifier, sample in row.samples.items():
             yield from _off_in_rounds(folder, row, identifier, sample)
-    yield from _off_in_sequences(folder, run.loaded.frame)
+    yield from _off_in_sequences(folder, run.loaded.rows)
 
 
 def _off_in_rounds(folder: Path, row: Series, identifier: str, sample: Sample) -> Iterator[str]:
@@ -177,24 +177,23 @@ def _off_in_rounds(folder: Path, row: Series, identifier: str, sample: Sample) -
             )
 
 
-def _off_in_sequences(folder: Path, frame: pd.DataFrame) -> Iterator[str]:
+def _off_in_sequences(folder: Path, rows: Iterable[ParsedRow]) -> Iterator[str]:
     """Single figures in a sequence of thread counts, each compared with the two beside it."""
-    single = frame[frame["valid"] & frame["round"].isna() & frame["threads"].notna()]
-    if single.empty:
-        return
-    keys = ["implementation", "phase", "metric", "statistic", "unit"]
-    keys += [name for name in SCENARIO_FIELDS if name != "threads"]
-    for _, rows in single.groupby(keys, observed=True, dropna=False, sort=False):
-        ordered = rows.sort_values("threads")
-        values = ordered["value"].to_numpy()
-        for at in range(1, len(values) - 1):
-            beside = (values[at - 1], values[at + 1])
-            low, high = min(beside) / IMPLAUSIBLE, max(beside) * IMPLAUSIBLE
-            if not low < values[at] < high:
-                first = ordered.iloc[at]
+    sequences: dict[tuple[object, ...], list[tuple[int, ParsedRow]]] = {}
+    for row in rows:
+        threads = row.scenario.threads
+        if row.valid and row.round is None and threads is not None:
+            of = row.scenario.model_copy(update={"threads": None})
+            key = (row.implementation, of, row.phase, row.metric, row.statistic, row.unit)
+            sequences.setdefault(key, []).append((threads, row))
+    for sequence in sequences.values():
+        ordered = [row for _, row in sorted(sequence, key=itemgetter(0))]
+        for before, row, after in zip(ordered, ordered[1:], ordered[2:], strict=False):
+            beside = (before.value, after.value)
+            if not min(beside) / IMPLAUSIBLE < row.value < max(beside) * IMPLAUSIBLE:
                 yield (
-                    f"{folder}: found {values[at]:g} {first['unit']} of {first['implementation']} "
-                    f"with {first['threads']} threads, expected something like the {beside[0]:g} "
+                    f"{folder}: found {row.value:g} {row.unit} of {row.implementation} with "
+                    f"{row.scenario.threads} threads, expected something like the {beside[0]:g} "
                     f"and {beside[1]:g} beside it"
                 )
 

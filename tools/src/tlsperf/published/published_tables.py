@@ -8,6 +8,7 @@ table differs from the printed one in exactly these cells.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -19,14 +20,15 @@ from tlsperf.analysis.compare import (
     csv_text,
     markdown_text,
     number_text,
-    pairs_of,
     right_over_left,
     side_of,
 )
+from tlsperf.analysis.diff import row_pairs
 from tlsperf.analysis.series import MeasuredRun
 from tlsperf.contract.comparisons import ComparedTable, Definition
 from tlsperf.contract.errors import UserError
 from tlsperf.contract.record import Scenario
+from tlsperf.contract.results import PublishedTable
 from tlsperf.contract.variant import parse_variant
 
 _CIPHERS: Final = {
@@ -58,11 +60,11 @@ def rows_of(
     """Label, scenario and figures of each row of one table."""
     left, right = side_of(run, table.left), side_of(run, table.right)
     pairs, labels = [], []
-    for pair in pairs_of(left, right):
+    for pair in row_pairs(left.rows, right.rows):
         if definition.layout == "memory":
-            label = pair.name if pair.left.scenario.operation == "memory" else None
+            label = pair.name if pair.row.scenario.operation == "memory" else None
         else:
-            label = scenario_label(pair.left.scenario)
+            label = scenario_label(pair.row.scenario)
         if label is None or not any(fnmatchcase(label, p) for p in table.scenarios):
             continue
         if label not in table.without:
@@ -70,7 +72,7 @@ def rows_of(
             labels.append(label)
     found = compare(left, right, pairs, definition.estimator, definition.include_invalid)
     return [
-        (label, pair.left.scenario, row)
+        (label, pair.row.scenario, row)
         for label, pair, row in zip(labels, pairs, found, strict=True)
     ]
 
@@ -154,25 +156,37 @@ def differences(
     return found
 
 
+def tables(definition: Definition, run: MeasuredRun) -> list[PublishedTable]:
+    """The tables of a definition, computed from the data, as pages show them."""
+    header, *lines = lines_of(definition, run)
+    if definition.layout == "memory":
+        columns = ["Cipher suite", "TLS", "Sessions", *header[3:]]
+        return [_table(definition.table[0].title, columns, lines)]
+    return [
+        _table(
+            table.title,
+            ["Scenario", table.left_label, table.right_label, "Factor"],
+            [[line[1], *line[4:]] for line in lines if line[0] == table.title],
+        )
+        for table in definition.table
+    ]
+
+
+def _table(title: str, columns: list[str], rows: list[list[str]]) -> PublishedTable:
+    anchor = "-".join(re.findall(r"[a-z0-9]+", f"published {title}".lower()))
+    return PublishedTable(anchor=anchor, title=title, columns=columns, rows=rows)
+
+
 def tables_text(
     definition: Definition, run: MeasuredRun, format_: Literal["markdown", "csv"]
 ) -> str:
     """All tables of a definition, as CSV, or as Markdown followed by the errata."""
-    lines = lines_of(definition, run)
     if format_ == "csv":
-        return csv_text(lines)
-    if definition.layout == "memory":
-        parts = [
-            f"## {definition.table[0].title}\n\n"
-            + markdown_text([*lines[0], ""], [[*line, ""] for line in lines[1:]])
-        ]
-    else:
-        parts = []
-        for table in definition.table:
-            own = [line for line in lines[1:] if line[0] == table.title]
-            header = ["Scenario", table.left_label, table.right_label, "Factor", ""]
-            cells = [[line[1], *line[4:], ""] for line in own]
-            parts.append(f"## {table.title}\n\n" + markdown_text(header, cells))
+        return csv_text(lines_of(definition, run))
+    parts = [
+        f"## {table.title}\n\n{markdown_text(table.columns, table.rows)}"
+        for table in tables(definition, run)
+    ]
     parts += [
         f"Line {e.line}, {e.column}: the source prints {e.printed}, which is {e.correct}: "
         f"{e.reason}\n"

@@ -1,75 +1,26 @@
-"""Comparisons of a report's prose in which neither side is the baseline.
+"""Comparisons that a page claims, in which neither side is the baseline.
 
 No table has them. They are tested like those of the tables, and counted with them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from fnmatch import fnmatchcase
-from typing import NamedTuple
 
 from tlsperf.analysis.ratios import as_ratio, sample_ratio
 from tlsperf.analysis.series import Rules, Series, row_names
+from tlsperf.contract.claim import Claim
 from tlsperf.contract.record import Identifier
 from tlsperf.contract.results import Comparison
-from tlsperf.load.shortcodes import Call
+from tlsperf.contract.run import Implementation
+from tlsperf.report.claims import Figures, Pair, asked_pairs
 from tlsperf.report.pairs import PairPriors, tested_in
-
-
-class Pair(NamedTuple):
-    """Two implementations in the row of an anchor."""
-
-    row: Identifier
-    implementation: Identifier
-    over: Identifier
-
-
-def matching(patterns: str, anchors: Iterable[Identifier]) -> list[Identifier]:
-    """The anchors that match one of the patterns; patterns after ! exclude anchors."""
-    wanted = [p for p in patterns.split() if not p.startswith("!")]
-    unwanted = [p[1:] for p in patterns.split() if p.startswith("!")]
-    return [
-        anchor
-        for anchor in anchors
-        if any(fnmatchcase(anchor, p) for p in wanted)
-        and not any(fnmatchcase(anchor, p) for p in unwanted)
-    ]
-
-
-def asked_pairs(
-    calls: Sequence[Call], anchors: Sequence[Identifier], baseline: Identifier | None
-) -> list[Pair]:
-    """The comparisons of the calls that no table has; each pair once."""
-    found = [
-        pair
-        for call in calls
-        for pair in _pairs(call, anchors)
-        if pair.over and baseline not in (pair.implementation, pair.over)
-    ]
-    return list(dict.fromkeys(found))
-
-
-def _pairs(call: Call, anchors: Sequence[Identifier]) -> Iterator[Pair]:
-    given = call.arguments
-    row, over = given.get("row", ""), given.get("over", "")
-    match call.name:
-        case "verdict" | "unchanged":
-            yield Pair(row, given.get("implementation", ""), over)
-        case "change":
-            before, after, later = (given.get(name, "") for name in ("before", "after", "later"))
-            yield Pair(row, after, before)
-            if later:
-                yield Pair(row, later, after)
-        case "agree" | "extreme" | "standing":
-            for anchor in matching(given.get("rows", ""), anchors):
-                yield Pair(anchor, given.get("implementation", ""), over)
 
 
 @dataclass(frozen=True)
 class Asked:
-    """The pairs that prose compares, with the series of their rows."""
+    """The pairs that claims compare, with the series of their rows."""
 
     pairs: Sequence[Pair]
     rows: Mapping[Identifier, Series]
@@ -105,12 +56,22 @@ class Asked:
 
 
 def asked_for(
-    calls: Sequence[Call], tables: Iterable[Sequence[Series]], baseline: Identifier | None
+    claims: Iterable[Claim],
+    tables: Iterable[Sequence[Series]],
+    implementations: Sequence[Implementation],
+    baseline: Identifier | None,
 ) -> Asked:
-    """The comparisons of the calls in the tables of a report."""
+    """The comparisons of a page's claims in the tables of its report."""
     placed = [(row, table) for table in tables for row in table]
     names = row_names([row for row, _ in placed])
     rows = {names[row.key][1]: row for row, _ in placed}
     whole = [anchor for anchor, row in rows.items() if not row.is_part]
     table_of = {names[row.key][1]: table for row, table in placed}
-    return Asked(asked_pairs(calls, whole, baseline), rows, table_of, baseline)
+    measured = {
+        anchor: {i: (1.0, 1.0) for i, sample in row.samples.items() if sample.valid}
+        for anchor, row in rows.items()
+    }
+    figures = Figures(implementations, baseline, whole, lambda _: measured)
+    own = [claim.holds for claim in claims if claim.holds and not claim.reports]
+    pairs = dict.fromkeys(pair for holds in own for pair in asked_pairs(holds, figures))
+    return Asked(list(pairs), rows, table_of, baseline)

@@ -60,7 +60,7 @@ def _headlines(
             raise UserError(
                 f"report {report.id}: found the headline {unknown[0]!r}, expected {expected}"
             )
-        chosen = [_headline(*rows[anchor], labels) for anchor in report.headlines]
+        chosen = [headline_of(*rows[anchor], labels) for anchor in report.headlines]
         return [headline for headline in chosen if headline]
     found = []
     for table in tables:
@@ -74,13 +74,14 @@ def _headlines(
                 r.scenario.side in ("sender", "server"),
             ),
         )
-        headline = _headline(table, row, labels)
+        headline = headline_of(table, row, labels)
         if headline is not None:
             found.append(headline)
     return found[:HEADLINES]
 
 
-def _headline(table: Table, row: Row, labels: Mapping[str, str]) -> Headline | None:
+def headline_of(table: Table, row: Row, labels: Mapping[str, str]) -> Headline | None:
+    """The figures of a row as bars; None without a figure."""
     counted = [(c, c.value) for c in row.cells if c.valid and c.value]
     if not counted:
         return None

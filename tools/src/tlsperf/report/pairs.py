@@ -4,7 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tlsperf.analysis.ratios import as_ratio, prior_of_ratios, sample_ratio, session_logs
+from tlsperf.analysis.ratios import (
+    as_ratio,
+    can_be_tested,
+    prior_of_ratios,
+    sample_ratio,
+    session_logs,
+)
 from tlsperf.analysis.series import Rules, Series
 from tlsperf.analysis.sessions import Prior
 from tlsperf.contract.record import Identifier
@@ -13,9 +19,7 @@ from tlsperf.contract.results import Ratio
 
 def tested_in(row: Series) -> list[Identifier]:
     """The implementations with rounds that a test of this row can use."""
-    if row.is_part or row.definition.is_count or row.statistic == "max":
-        return []
-    return [i for i, sample in row.samples.items() if sample.counts and sample.has_rounds]
+    return [i for i, sample in row.samples.items() if can_be_tested(row, sample)]
 
 
 def prior_to(rows: Sequence[Series], baseline: Identifier | None, rules: Rules) -> Prior:

@@ -8,7 +8,7 @@ processor).
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -18,20 +18,11 @@ from PIL import Image, ImageDraw, ImageFont
 
 from tlsperf.contract.errors import UserError
 from tlsperf.contract.libraries import LIGHT
-from tlsperf.contract.prices import PriceTable
 from tlsperf.contract.questions import Scoreboard
-from tlsperf.contract.results import Bar, Results
+from tlsperf.contract.results import Bar, Headline, Results
 from tlsperf.contract.text import host_label, listed
-from tlsperf.report.charts.prices import (
-    COLUMNS,
-    SHADES,
-    described_bars,
-    drawn_columns,
-    figure_text,
-    is_drawn,
-    longest,
-)
-from tlsperf.report.headlines import shown_bars
+from tlsperf.report.headlines import headline_of, shown_bars
+from tlsperf.report.prices import drawn_prices
 
 FILE: Final = "preview.png"
 WIDTH: Final = 1200
@@ -70,19 +61,14 @@ class Preview(NamedTuple):
 def report_preview(results: Results, site: str) -> Preview | None:
     """The picture of a report's first headline, with the site's name; None without a headline.
 
-    A report with a price list has the bars of a server instead, as its own picture has them.
+    A report with a price list has times of its server instead.
     """
     if not results.headlines:
         return None
-    drawn = [table for table in results.prices or () if is_drawn(table)]
-    if drawn:
-        return _prices_preview(results, drawn[0], site)
-    headline = results.headlines[0]
+    headline, scale = _times(results) or _first(results)
     libraries = {i.id: i.library for i in results.implementations}
     bars = shown_bars(headline.bars, libraries)
     hidden = len(headline.bars) - len(bars)
-    better = next(t.better for t in results.tables for r in t.rows if r.anchor == headline.anchor)
-    scale = f"{headline.unit}, {better} is better"
     about = _about(results)
 
     canvas = _Canvas()
@@ -100,32 +86,36 @@ def report_preview(results: Results, site: str) -> Preview | None:
     return Preview(canvas.png(), f"{headline.title}, in {scale}: {figures}{more}. {about}.")
 
 
+def _first(results: Results) -> tuple[Headline, str]:
+    """The first headline of a report, and its scale."""
+    headline = results.headlines[0]
+    better = next(t.better for t in results.tables for r in t.rows if r.anchor == headline.anchor)
+    return headline, f"{headline.unit}, {better} is better"
+
+
+def _times(results: Results) -> tuple[Headline, str] | None:
+    """The last drawn times of a server, and what it loses; None without a price list."""
+    drawn = drawn_prices(results.prices or ())
+    if not drawn:
+        return None
+    table, row = drawn[0], drawn[0].rows[-1]
+    headline = headline_of(table, row, {i.id: i.label for i in results.implementations})
+    if headline is None:
+        return None
+    lost = {c.implementation: f", {c.ratio.text.partition(' (')[0]}" for c in row.cells if c.ratio}
+    bars = [
+        bar.model_copy(update={"text": bar.text + lost.get(bar.implementation, "")})
+        for bar in headline.bars
+    ]
+    title = f"A handshake of a server: {row.name}"
+    scale = f"{table.unit}, {table.better} is better; against {table.rows[0].name}"
+    return headline.model_copy(update={"title": title, "bars": bars}), scale
+
+
 def _about(results: Results) -> str:
     """Date and hosts of a report."""
     day = f"{results.date.day} {results.date:%B %Y}"
     return f"{day} · {listed(list(map(host_label, results.hosts)))}"
-
-
-def _prices_preview(results: Results, table: PriceTable, site: str) -> Preview:
-    """The times of one side in the columns of the price list that pictures show."""
-    labels = {i.id: i.label for i in results.implementations}
-    colours = {i.id: LIGHT[i.colour] for i in results.implementations}
-    about, titled = _about(results), f"A handshake of a {table.side}"
-    scale = "in µs, less is better; in %: handshakes lost"
-    canvas = _Canvas()
-    below = canvas.title(results.title, MARGIN - 8)
-    canvas.about(about, below + 34)
-    canvas.rule(below + 56)
-    canvas.text((MARGIN, below + 96), f"{titled}, {scale}", 28, _BOLD)
-    names = "; ".join(f"{COLUMNS[of.id]}: {of.name}" for of in drawn_columns(table))
-    canvas.text((MARGIN, below + 126), names, 18, colour=_SOFT)
-    canvas.price_bars(table, labels, colours, below + 142)
-    canvas.signed(site)
-    bars = "; ".join(
-        f"{labels[i]}: {described_bars(table, number)}"
-        for number, i in enumerate(table.implementations)
-    )
-    return Preview(canvas.png(), f"{titled}, {scale}: {bars}. {about}.")
 
 
 def site_preview(title: str, description: str) -> bytes:
@@ -254,38 +244,6 @@ class _Canvas:
             self.box(round(left), y + round((step - thick) / 2), length, thick, colour)
             self.text((round(left) + length + 14, line), bar.text, size, _BOLD)
 
-    def price_bars(
-        self,
-        table: PriceTable,
-        labels: Mapping[str, str],
-        colours: Mapping[str, str],
-        top: float,
-    ) -> None:
-        """Draws the bars of each library below its name, in two columns."""
-        columns, each = drawn_columns(table), -(-len(table.implementations) // 2)
-        step = min(88.0, (FOOT - 34 - top) / each)
-        row, size = round(step * 0.24), round(step * 0.2)
-        gutter = max(_font(size, _NORMAL).getlength(word) for word in COLUMNS.values()) + 12
-        texts = [figure_text(cell) for column in columns for cell in column.cells]
-        after = max(_font(size, _BOLD).getlength(text) for text in texts) + 12
-        half = (WIDTH - 2 * MARGIN) / 2
-        scale = (half - 24 - gutter - after) / longest(table)
-        for number, implementation in enumerate(table.implementations):
-            x = round(MARGIN + half * (number // each))
-            y = round(top + step * (number % each))
-            self.text((x, y + row - 3), labels[implementation], size + 1, _BOLD, width=half - 24)
-            for column, shade in zip(columns, SHADES, strict=False):
-                cell = column.cells[number]
-                y += row
-                self.text((x, y + row - 4), COLUMNS[column.id], size)
-                left, length = round(x + gutter), round(scale * (cell.value or 0))
-                if cell.value is not None:
-                    colour = _blended(colours[implementation], shade)
-                    self._bar_colours.append(colour)
-                    self.box(left, y + 2, length, row - 3, colour)
-                text = cell.text if cell.value is None else figure_text(cell)
-                self.text((left + length + 8, y + row - 4), text, size, _BOLD)
-
     @staticmethod
     def _widest(bars: Sequence[Bar], size: int) -> float:
         return max(_font(size, _NORMAL).getlength(bar.label) for bar in bars)
@@ -322,12 +280,6 @@ def _palette(bars: Sequence[str]) -> list[tuple[int, int, int]]:
         for n in range(1, _SHADES + 1)
     ]
     return [*map(_rgb, flat), *((r, g, b) for r, g, b in shades)]
-
-
-def _blended(colour: str, share: float) -> str:
-    """A colour on the background, as if this share of it were there."""
-    pairs = zip(_rgb(colour), _rgb(_PAPER), strict=True)
-    return "#" + "".join(f"{round(p + (c - p) * share):02x}" for c, p in pairs)
 
 
 def _rgb(colour: str) -> tuple[int, int, int]:

@@ -11,10 +11,10 @@ from dataclasses import replace
 
 from tlsperf.analysis.layouts import with_layouts
 from tlsperf.analysis.overhead import overhead_text, transfer_costs, with_harness
-from tlsperf.analysis.prices import price_tables, tested_prices
 from tlsperf.analysis.series import MeasuredReport, MeasuredRun, hosts_of, report_series, rounded
 from tlsperf.analysis.sessions import spreads_of
 from tlsperf.analysis.statistics import UNSTABLE_SPREAD_PERCENT
+from tlsperf.contract.claim import Claim
 from tlsperf.contract.errors import UserError, alternatives
 from tlsperf.contract.metrics import METRICS
 from tlsperf.contract.results import (
@@ -27,9 +27,9 @@ from tlsperf.contract.results import (
 from tlsperf.contract.run import HostFacts, Implementation, Report, Run, RunWarning
 from tlsperf.contract.text import counted, listed, share, shown
 from tlsperf.load.formats import FOREIGN
-from tlsperf.load.shortcodes import Call
 from tlsperf.report.asked import asked_for
 from tlsperf.report.headlines import headlines
+from tlsperf.report.prices import price_tables, tested_prices
 from tlsperf.report.tables import comparisons, grouped, tables
 
 
@@ -234,14 +234,14 @@ def measured_report(
     runs: Sequence[MeasuredRun],
     known_hosts: Mapping[str, HostFacts],
     floor: float = 1.0,
-    calls: Sequence[Call] = (),
+    claims: Sequence[Claim] = (),
     count_floor: float = 1.0,
 ) -> MeasuredReport:
     """The series of a report, and its results without sections and charts.
 
     `floor` and `count_floor` are the noise floors of times and of counts that the report prints: no
     smaller difference is called faster, or fewer.
-    `calls` are the shortcodes of its prose; their comparisons count with those of the tables.
+    `claims` are those of its page; their comparisons count with those of the tables.
 
     Raises UserError if no run has the baseline, a host is unknown, or one id names two builds.
     """
@@ -255,7 +255,7 @@ def measured_report(
     spreads = spreads_of(known_hosts.get(runs[0].loaded.run.host_id))
     series = report_series(runs, spreads, floor, report.across_hosts, count_floor)
     groups = grouped(series.rows)
-    asked = asked_for(calls, groups.values(), report.baseline)
+    asked = asked_for(claims, groups.values(), implementations, report.baseline)
     count = comparisons(groups.values(), report.baseline, series.rules) + asked.tested
     count = max(1, count + tested_prices(series.rows, series.rules))
     series = replace(series, rules=replace(series.rules, comparisons=count))

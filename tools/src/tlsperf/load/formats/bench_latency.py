@@ -37,7 +37,7 @@ def _detects(text: str, name: str) -> bool:
 def parse(sources: Sequence[RawInput]) -> Parsed:
     """Percentiles over all files of each implementation, prefix and side."""
     parsed = Parsed()
-    groups: dict[tuple[str | None, int | None, str, str], list[RawInput]] = {}
+    groups: dict[tuple[str, int | None, str, str], list[RawInput]] = {}
     for source in sources:
         name = _NAME.fullmatch(PurePosixPath(source.name).name)
         if not name:

@@ -193,9 +193,9 @@ def _durations(
 
 def _scenario(source: RawInput, line: int, name: str, seen: set[Scenario]) -> Scenario:
     """The scenario of a benchmark. It must be new in the file and not belong to another library."""
-    mine = (source.implementation or "").partition("-")[0]
+    mine = source.implementation.partition("-")[0]
     for part in re.split(r"[/ ]", name):
-        if part.lower() in NAMES and not (source.implementation or "").startswith(part.lower()):
+        if part.lower() in NAMES and not source.implementation.startswith(part.lower()):
             expected = f"only benchmarks of {mine}: the others belong to another --implementation"
             raise FormatError(source.name, line, f"the benchmark {name[:100]!r}", expected)
     scenario = foreign_primitive(source, line, name)

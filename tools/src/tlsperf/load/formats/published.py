@@ -308,7 +308,7 @@ def parse(source: RawInput) -> Parsed:
             line = _Cells(source, number, dict(zip(columns, cells, strict=True)))
             for figure in reader(line):
                 row = _row(source, number, figure)
-                key = (cast(str, row.implementation), row.scenario, row.statistic)
+                key = (row.implementation, row.scenario, row.statistic)
                 earlier = seen.setdefault(key, row)
                 if earlier is row:
                     parsed.rows.append(row)

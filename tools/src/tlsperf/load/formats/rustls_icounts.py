@@ -97,7 +97,7 @@ def parse(source: RawInput) -> Parsed:
 
 def _check_provider(source: RawInput, number: int, provider: str | None) -> None:
     """Raises FormatError for a benchmark of another provider than the implementation's."""
-    identifier = source.implementation or ""
+    identifier = source.implementation
     own = next((p for p in ("aws-lc-rs", "ring") if f"-{p}" in identifier), None)
     if provider and own != provider.replace("_", "-"):
         name = provider.replace("_", "-")

@@ -18,7 +18,7 @@ from tlsperf.report.charts import (
     working_set,
 )
 from tlsperf.report.charts.kind import Around, Drawing, Kind, draw_first
-from tlsperf.report.charts.prices import price_charts
+from tlsperf.report.prices import drawn_prices
 
 KINDS: Final[tuple[Kind, ...]] = (
     layouts,
@@ -36,7 +36,7 @@ KINDS: Final[tuple[Kind, ...]] = (
 
 
 def charts_of(results: Results) -> list[Drawing]:
-    """The picture of a report's price list, then its charts in the order of the tables.
+    """The charts of a report in the order of its tables, after those of its price list.
 
     `svg.draw` makes each file.
     """
@@ -45,10 +45,15 @@ def charts_of(results: Results) -> list[Drawing]:
         implementations={i.id: i for i in results.implementations},
         cores=cores.pop() if len(cores) == 1 else None,
     )
+    of_prices = [
+        drawing
+        for table in drawn_prices(results.prices or ())
+        for drawing in draw_first([bars], table, around)
+    ]
     of_tables = [
         drawing
         for table in results.tables
         if not table.by_phase and not threads.doubled(table, results.tables)
         for drawing in draw_first(KINDS, table, around)
     ]
-    return [*price_charts(results), *of_tables]
+    return [*of_prices, *of_tables]
