@@ -411,6 +411,9 @@ fn selecting_a_library_outside_the_suite_measures_its_programs() {
 #[test]
 fn a_local_tree_is_measured_beside_each_build_of_its_library() {
     let bench = checkout();
+    let schema = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../data/schema");
+    fs::create_dir(bench.path("data")).unwrap();
+    std::os::unix::fs::symlink(schema.canonicalize().unwrap(), bench.path("data/schema")).unwrap();
     let build = "library = \"rustls\", version = \"0.23.46\", provider = \"ring\"";
     let suite = format!(
         "{}implementations = [{{ {build} }}]\n{}",
