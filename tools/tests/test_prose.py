@@ -95,12 +95,12 @@ def test_claims_are_checked_against_the_results(tmp_path: Path) -> None:
     def problems(rest: str, text: str = "sends faster", *, own: bool = True) -> list[str]:
         document = page(tmp_path, prose, claim(text, rest))
         figures = figures_of(results) if own else None
-        found = broken(document, figures, {"2026-11-21-a": lambda: results})
+        found = broken(document, figures, {"2026-11-21-a": lambda: figures_of(results)})
         return [str(of) for of in found]
 
     elsewhere = 'reports = ["2026-11-21-a"]'
     document = page(tmp_path, prose, claim("sends faster", f'holds = "{SENDING} 1.2"\n{elsewhere}'))
-    assert broken(document, None, {"2026-11-21-a": lambda: results}, ["another"]) == []
+    assert broken(document, None, {"2026-11-21-a": lambda: figures_of(results)}, ["another"]) == []
     assert problems(f'holds = "{SENDING} 1.1"') == []
     assert problems(f'holds = "{SENDING} 1.1"\n{elsewhere}', own=False) == []
     assert problems('source = "https://example.org/a"') == []

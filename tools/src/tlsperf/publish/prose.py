@@ -15,9 +15,8 @@ from typing import Final
 from tlsperf.contract.claim import Claim
 from tlsperf.contract.errors import FormatError, alternatives
 from tlsperf.contract.record import Identifier
-from tlsperf.contract.results import Results
 from tlsperf.load.page import Document
-from tlsperf.report.claims import Figures, failing, figures_of, unreadable
+from tlsperf.report.claims import Figures, failing, unreadable
 
 _UNITS: Final = (
     r"%|×|x\b|[KMG]i?B\b|Gbit|bytes?\b|[µmn]?s\b|seconds?\b|minutes?\b|handshakes|resumptions|"
@@ -131,12 +130,12 @@ def uncovered(document: Document) -> list[FormatError]:
 def broken(
     document: Document,
     own: Figures | None,
-    others: Mapping[Identifier, Callable[[], Results]],
+    others: Mapping[Identifier, Callable[[], Figures]],
     about: Collection[Identifier] | None = None,
 ) -> list[FormatError]:
     """The claims of a page that do not hold, and those whose text is gone.
 
-    `own` are the figures of the page's report, `others` compute those of each report. Claims
+    `own` are the figures of the page's report, `others` return those of each report. Claims
     `about` some reports alone are evaluated, if they are given; the others are only read.
     """
     prose = prose_of(document)
@@ -166,7 +165,7 @@ def broken(
                 wrong(f"the report {name!r}", alternatives(name, others))
             elif about is not None and name not in about:
                 continue
-            elif error := failing(claim.holds, figures_of(others[name]())):
+            elif error := failing(claim.holds, others[name]()):
                 wrong(f"report {name}: {error.found}", error.expected)
     return found
 

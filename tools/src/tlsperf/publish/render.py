@@ -10,13 +10,12 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Collection, Mapping, Sequence
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from tlsperf.contract.errors import FormatError, UserError
 from tlsperf.contract.record import Identifier
-from tlsperf.contract.results import Results
 from tlsperf.contract.run import Report, Run
 from tlsperf.contract.text import counted, host_label
 from tlsperf.load.config import read_site
@@ -35,7 +34,7 @@ from tlsperf.publish.processes import each
 from tlsperf.publish.prose import broken, uncovered
 from tlsperf.publish.runs import compress_raw
 from tlsperf.report.charts.svg import draw
-from tlsperf.report.claims import figures_of
+from tlsperf.report.claims import Figures, figures_of
 from tlsperf.report.preview import FILE as PREVIEW
 from tlsperf.report.preview import report_preview, site_preview
 
@@ -112,6 +111,7 @@ def rendering(root: Path) -> Callable[[Page], Rendered]:
     assemble = assembler(root, pages)
     site = read_site(root).title
     notes = known_notes(root / "data")
+    others = _figures(pages, assemble)
 
     def rendered(page: Page) -> Rendered:
         assembled = assemble(page.report)
@@ -130,8 +130,7 @@ def rendering(root: Path) -> Callable[[Page], Rendered]:
         }
         outputs |= {folder / name: data for name, data in files.items()}
         outputs[page.path] = with_generated(page, generated).encode()
-        own, others = figures_of(assembled.results), _results(pages, assemble)
-        claims = [*uncovered(page), *broken(page, own, others)]
+        claims = [*uncovered(page), *broken(page, figures_of(assembled.results), others)]
         return Rendered(outputs, [str(problem) for problem in claims])
 
     return rendered
@@ -145,7 +144,7 @@ def other_claims(
     The blog, and pages that begin a room, report results; the others are about method, and claim
     what they say.
     """
-    others = _results(pages, assembler(root, pages))
+    others = _figures(pages, assembler(root, pages))
     content = root / "content"
     found: list[FormatError] = []
     for document in read_documents(root):
@@ -155,15 +154,17 @@ def other_claims(
     return [str(problem) for problem in found]
 
 
-def _results(
+def _figures(
     pages: Sequence[Page], assemble: Callable[[Report], Assembled]
-) -> dict[Identifier, Callable[[], Results]]:
-    """A function for each report that computes its results."""
+) -> dict[Identifier, Callable[[], Figures]]:
+    """A function for each report that returns its figures, which it computes once."""
+    reports = {page.report.id: page.report for page in pages}
 
-    def results(report: Report) -> Results:
-        return assemble(report).results
+    @cache
+    def figures(name: Identifier) -> Figures:
+        return figures_of(assemble(reports[name]).results)
 
-    return {page.report.id: partial(results, page.report) for page in pages}
+    return {name: partial(figures, name) for name in reports}
 
 
 def _generated(assembled: Assembled) -> dict[str, Any]:

@@ -34,7 +34,6 @@ class Asked:
         return sum(
             {pair.implementation, pair.over} <= set(tested_in(self.rows[pair.row]))
             for pair in self.pairs
-            if pair.row in self.rows
         )
 
     def compared(self, rules: Rules) -> list[Comparison]:
@@ -44,9 +43,7 @@ class Asked:
         }
         found = []
         for pair in self.pairs:
-            row = self.rows.get(pair.row)
-            if row is None or not {pair.implementation, pair.over} <= set(row.samples):
-                continue
+            row = self.rows[pair.row]
             ours, theirs = (row.samples[i] for i in (pair.implementation, pair.over))
             prior = priors[id(self.tables[pair.row])].of(pair.implementation, pair.over)
             estimate = sample_ratio(ours, theirs, row, rules, prior)

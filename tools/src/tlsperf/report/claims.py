@@ -116,12 +116,12 @@ class Test:
 
     rows: Rows
     left: Builds
-    right: Builds | None = None
-    relation: str = "in"
+    right: Builds | None
+    relation: str
     """"in", "best is", or a key of VERDICTS."""
-    low: float = field(default=float("-inf"))
-    high: float = field(default=float("inf"))
-    text: str = ""
+    low: float
+    high: float
+    text: str
 
 
 _CHECKS: Final = tuple(
@@ -476,15 +476,11 @@ class _Evaluation:
         if not test.low <= min(quotients) <= max(quotients) <= test.high:
             found = " to ".join(dict.fromkeys(f"{quotient:.4g}" for quotient in quotients))
             return f"{one[1]} / {other[1]} = {found} {in_row}"
-        if (
-            ratio is None
-            and row
-            and is_ratio
-            and excludes_1(test)
-            and self.is_tested(row, one, other)
-        ):
+        if not (row and is_ratio and excludes_1(test)):
+            return None
+        if ratio is None and self.is_tested(row, one, other):
             return f"{one[1]} against {other[1]}: no tested ratio {in_row}"
-        if ratio and ratio.verdict == "no difference shown" and excludes_1(test):
+        if ratio and ratio.verdict == "no difference shown":
             return f"{one[1]} against {other[1]}: {ratio.text} {in_row}"
         return None
 
