@@ -26,25 +26,24 @@ pub struct ProcessTimes {
     pub processor: Duration,
 }
 
-/// Reads both clocks of this process.
 #[expect(
     clippy::disallowed_methods,
-    reason = "the one clock that two processes share, and that of a process"
+    reason = "the one clock that two processes share, and those of processes"
 )]
-pub fn process_times() -> Result<ProcessTimes> {
-    let read = |clock| -> Result<Duration> {
-        let mut time = libc::timespec {
-            tv_sec: 0,
-            tv_nsec: 0,
-        };
-        // SAFETY: clock_gettime only writes into `time`.
-        let result = unsafe { libc::clock_gettime(clock, &raw mut time) };
-        ensure!(result == 0, "the system has no clock {clock}");
-        Ok(Duration::new(
-            time.tv_sec.try_into()?,
-            time.tv_nsec.try_into()?,
-        ))
+fn read(clock: libc::clockid_t) -> Result<Duration> {
+    let mut time = libc::timespec {
+        tv_sec: 0,
+        tv_nsec: 0,
     };
+    // SAFETY: clock_gettime only writes into `time`.
+    let result = unsafe { libc::clock_gettime(clock, &raw mut time) };
+    ensure!(result == 0, "the system has no clock {clock}");
+    let (seconds, nanoseconds) = (time.tv_sec.try_into()?, time.tv_nsec.try_into()?);
+    Ok(Duration::new(seconds, nanoseconds))
+}
+
+/// Reads both clocks of this process.
+pub fn process_times() -> Result<ProcessTimes> {
     Ok(ProcessTimes {
         wall: read(libc::CLOCK_MONOTONIC)?,
         processor: read(libc::CLOCK_PROCESS_CPUTIME_ID)?,
@@ -79,20 +78,12 @@ impl ProcessorTime {
 
     /// That of another process since its start. The sum is exact; the kernel reports the time in its
     /// code in ticks of 10 ms.
-    #[expect(clippy::disallowed_methods, reason = "the clock of another process")]
     pub fn of_process(id: u32) -> Result<Self> {
         let mut clock = 0;
         // SAFETY: the call only writes into `clock`.
         let result = unsafe { libc::clock_getcpuclockid(id.cast_signed(), &raw mut clock) };
         ensure!(result == 0, "there is no process {id}");
-        let mut time = libc::timespec {
-            tv_sec: 0,
-            tv_nsec: 0,
-        };
-        // SAFETY: clock_gettime only writes into `time`.
-        let result = unsafe { libc::clock_gettime(clock, &raw mut time) };
-        ensure!(result == 0, "there is no process {id}");
-        let total = Duration::new(time.tv_sec.try_into()?, time.tv_nsec.try_into()?);
+        let total = read(clock).with_context(|| format!("there is no process {id}"))?;
         let path = format!("/proc/{id}/stat");
         let text = fs::read_to_string(&path).with_context(|| path.clone())?;
         let system = system_ticks(&text).with_context(|| format!("{path}: {text:?}"))?;
@@ -158,14 +149,6 @@ mod tests {
     use super::*;
 
     #[test]
-    fn laps_add_up_to_the_whole() {
-        let start = Instant::now();
-        let mut laps = Laps::start();
-        let sum: Duration = (0..100).map(|_| laps.lap()).sum();
-        assert!(sum <= start.elapsed());
-    }
-
-    #[test]
     fn the_processor_time_of_a_process_is_read_from_outside_too() {
         let before = ProcessorTime::of_this_process().unwrap();
         let found = ProcessorTime::of_process(std::process::id()).unwrap();
@@ -181,12 +164,6 @@ mod tests {
         let text = "71 (a ) b) S 1 71 71 0 -1 4194304 9 0 0 0 300 25 0 0 20 0 1";
         assert_eq!(system_ticks(text), Some(25));
         assert_eq!(system_ticks("71 (a) S 1"), None);
-    }
-
-    #[test]
-    fn a_clock_read_takes_less_than_ten_microseconds() {
-        let cost = cost();
-        assert!(cost > 0.0 && cost < 10_000.0, "{cost} ns");
     }
 
     #[test]

@@ -7,7 +7,7 @@ use crate::binary;
 pub use crate::binary::Linkage;
 
 /// One library in one build. `id` is `<library>-<version>[-<provider>][-<build>]`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Implementation {
     pub id: String,
@@ -55,19 +55,9 @@ impl Implementation {
             id: format!("{library}-{version}"),
             library: library.into(),
             version: version.into(),
-            commit: None,
-            provider: None,
-            provider_version: None,
-            build: None,
             rust_compiler: compilers.rust,
             c_compiler: compilers.c,
-            flags: None,
-            allocator: None,
-            cpu_mask: None,
-            linkage: None,
-            source: None,
-            binary_sha256: None,
-            note: None,
+            ..Self::default()
         })
     }
 

@@ -6,7 +6,7 @@ use std::{
     ffi::CStr,
     fs,
     mem::transmute,
-    path::{Path, PathBuf},
+    path::PathBuf,
     process::{self, Command},
     sync::{
         OnceLock,
@@ -120,11 +120,9 @@ impl Library {
         Ok(Self(file))
     }
 
-    /// A program with an argument, whose calls are counted.
-    pub fn program(&self, path: &Path, argument: &str) -> Command {
-        let mut command = Command::new(path);
-        command.arg(argument).env("LD_PRELOAD", &self.0);
-        command
+    /// Has the calls of a program counted.
+    pub fn preload(&self, command: &mut Command) {
+        command.env("LD_PRELOAD", &self.0);
     }
 }
 

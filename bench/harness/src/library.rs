@@ -2,6 +2,7 @@
 
 pub mod packets;
 pub mod primitives;
+pub mod watched;
 
 use std::any::Any;
 
@@ -101,20 +102,12 @@ impl Setup {
     pub fn client(scenario: &Scenario) -> Result<Self> {
         let group = configured_group(scenario);
         let (groups, key_shares) = match &scenario.variant {
-            None
-            | Some(
-                Variant::Sessions(_)
-                | Variant::Cold
-                | Variant::Nagle
-                | Variant::Server(_)
-                | Variant::Chain(_)
-                | Variant::Compressed
-                | Variant::EarlyData,
-            ) => (vec![group], 1),
             Some(Variant::HelloRetry) => (vec![unwanted_group(group), group], 1),
             Some(Variant::KeyShares(groups)) => (groups.clone(), groups.len()),
-            Some(Variant::SetUp(_)) => (vec![group], 1),
-            Some(other) => bail!("variant \"{other}\" has no set-up"),
+            Some(other @ (Variant::Primitive(_) | Variant::Foreign(_))) => {
+                bail!("variant \"{other}\" has no set-up")
+            }
+            _ => (vec![group], 1),
         };
         let mut setup = Self::new(scenario, groups)?;
         setup.key_shares = key_shares;

@@ -1,6 +1,7 @@
 //! Runs a fresh process that answers one request.
 
 use std::{
+    env,
     io::{BufRead, BufReader, Read, Write},
     os::unix::process::CommandExt as _,
     process::{Child, ChildStdout, Command, Stdio},
@@ -15,6 +16,13 @@ pub struct Running {
     name: String,
     child: Child,
     output: BufReader<ChildStdout>,
+}
+
+/// This program with an argument.
+pub fn this_program(argument: &str) -> Result<Command> {
+    let mut command = Command::new(env::current_exe()?);
+    command.arg(argument);
+    Ok(command)
 }
 
 /// Has the kernel kill the command's process when the thread that started it ends.

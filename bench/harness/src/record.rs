@@ -156,6 +156,19 @@ pub struct Observation {
     pub unit: Unit,
 }
 
+impl Observation {
+    /// A figure of a whole round.
+    pub fn new(phase: Phase, metric: Metric, value: f64, unit: Unit) -> Self {
+        Self {
+            phase,
+            metric,
+            statistic: Statistic::Value,
+            value,
+            unit,
+        }
+    }
+}
+
 /// The figures of one implementation in one scenario in one round.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]

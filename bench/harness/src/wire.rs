@@ -404,4 +404,4 @@ pub fn parse(server: &[u8]) -> Result<WireHandshake> {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

@@ -2,17 +2,20 @@
 //! library records the time that it spends.
 
 use std::{
-    sync::{Mutex, MutexGuard},
+    sync::{Arc, Mutex, MutexGuard},
     time::{Duration, Instant},
 };
 
-use anyhow::{Result, bail};
+use serde_json::json;
 use tls_harness::{
-    implementation::Implementation,
-    library::{Connection, Negotiated, Progress, Setup, TlsLibrary, primitives::Cryptography},
-    scenario::{Operation, Scenario},
+    library::{
+        Setup, TlsLibrary,
+        watched::{Call, Watch, Watched},
+    },
+    noop::NoopLibrary,
+    scenario::{Scenario, Side},
     session::{self, Phases},
-    transport::{Endpoint, Transport},
+    transport::Transport,
     workloads::transfer::Batch,
 };
 
@@ -23,12 +26,6 @@ const DRIVER: Duration = Duration::from_micros(50);
 /// Number of tries for each figure; the minimum excludes other work on the host.
 const TIMES: usize = 50;
 
-#[derive(Clone, Copy, PartialEq)]
-enum Role {
-    Client,
-    Server,
-}
-
 /// Time that each role has spent.
 #[derive(Default)]
 struct Account {
@@ -38,6 +35,7 @@ struct Account {
     receiver: Duration,
 }
 
+/// Makes each call slow, and charges it to the role that makes it.
 #[derive(Default)]
 struct Slow(Mutex<Account>);
 
@@ -45,111 +43,61 @@ impl Slow {
     fn account(&self) -> MutexGuard<'_, Account> {
         self.0.lock().unwrap()
     }
+}
 
-    /// Spends some microseconds and charges them with `to`.
-    fn spend(&self, microseconds: u64, to: impl FnOnce(&mut Account, Duration)) {
+impl Watch for Slow {
+    fn call<R>(&self, side: Option<Side>, call: Call, make: impl FnOnce() -> R) -> R {
+        let microseconds = match (side, call) {
+            (_, Call::Make | Call::Free) => return make(),
+            (Some(Side::Client), Call::Open) => 100,
+            (_, Call::Open) => 200,
+            (Some(Side::Client), Call::Flight(_)) => 300,
+            (_, Call::Flight(_)) => 400,
+            (_, Call::Tickets) => 500,
+            (Some(Side::Client), Call::Data) => 20,
+            (_, Call::Data) => 100,
+        };
         let start = Instant::now();
         while start.elapsed() < Duration::from_micros(microseconds) {}
+        let made = make();
         let spent = start.elapsed();
-        to(&mut self.account(), spent);
-    }
-}
-
-struct SlowConnection<'a> {
-    library: &'a Slow,
-    role: Role,
-    flights: usize,
-}
-
-impl Connection for SlowConnection<'_> {
-    fn handshake(&mut self) -> Result<Progress> {
-        match self.role {
-            Role::Client => self
-                .library
-                .spend(300, |account, time| account.client.flights.push(time)),
-            Role::Server => self
-                .library
-                .spend(400, |account, time| account.server.flights.push(time)),
+        let account = &mut *self.account();
+        let (role, data) = match side {
+            Some(Side::Client) => (&mut account.client, &mut account.receiver),
+            _ => (&mut account.server, &mut account.sender),
+        };
+        match call {
+            Call::Flight(_) => role.flights.push(spent),
+            Call::Tickets => role.tickets = Some(spent),
+            Call::Data => *data += spent,
+            _ => role.construction = spent,
         }
-        self.flights += 1;
-        Ok(match self.flights {
-            2 => Progress::Done,
-            _ => Progress::Waiting,
-        })
-    }
-
-    fn receive_tickets(&mut self) -> Result<()> {
-        assert!(self.role == Role::Client, "a server receives no tickets");
-        self.library
-            .spend(500, |account, time| account.client.tickets = Some(time));
-        Ok(())
-    }
-
-    fn send(&mut self, _: &[u8]) -> Result<()> {
-        self.library
-            .spend(100, |account, time| account.sender += time);
-        Ok(())
-    }
-
-    fn receive(&mut self, buffer: &mut [u8]) -> Result<usize> {
-        self.library
-            .spend(20, |account, time| account.receiver += time);
-        Ok(buffer.len())
-    }
-
-    fn negotiated(&self) -> Result<Negotiated> {
-        bail!("nothing was negotiated")
+        made
     }
 }
 
-/// The slow library: a reference, since a configuration must hold what a connection borrows.
-impl TlsLibrary for &'static Slow {
-    type ClientConfig = ();
-    type ServerConfig = ();
-    type Client<'a> = SlowConnection<'a>;
-    type Server<'a> = SlowConnection<'a>;
+type SlowLibrary = Watched<'static, NoopLibrary, Slow>;
 
-    fn implementation(&self) -> Result<Implementation> {
-        bail!("the slow library is not an implementation")
-    }
-
-    fn unsupported(&self, _: &Scenario) -> Option<String> {
-        None
-    }
-
-    fn cryptography(&self) -> Result<&dyn Cryptography> {
-        bail!("the slow library has no primitives")
-    }
-
-    fn client_config(&self, _: &Setup) -> Result<()> {
-        Ok(())
-    }
-
-    fn server_config(&self, _: &Setup) -> Result<()> {
-        Ok(())
-    }
-
-    fn connect<'a>(&self, (): &'a (), _: &'a Endpoint) -> Result<SlowConnection<'a>> {
-        self.spend(100, |account, time| account.client.construction = time);
-        Ok(SlowConnection {
-            library: self,
-            role: Role::Client,
-            flights: 0,
-        })
-    }
-
-    fn accept<'a>(&self, (): &'a (), _: &'a Endpoint) -> Result<SlowConnection<'a>> {
-        self.spend(200, |account, time| account.server.construction = time);
-        Ok(SlowConnection {
-            library: self,
-            role: Role::Server,
-            flights: 0,
-        })
-    }
-}
-
-fn slow() -> &'static Slow {
-    Box::leak(Box::default())
+/// What both tests begin with: a slow library, and the contexts of a scenario.
+fn slow(
+    resumption: &str,
+) -> (
+    SlowLibrary,
+    Scenario,
+    <SlowLibrary as TlsLibrary>::ClientConfig,
+    <SlowLibrary as TlsLibrary>::ServerConfig,
+) {
+    let scenario = json!({"operation": "transfer", "size": 1 << 18, "protocol": "1.3",
+        "cipher_suite": "TLS_AES_256_GCM_SHA384", "key_exchange": "X25519",
+        "certificate": "rsa-2048", "authentication": "server", "resumption": resumption});
+    let scenario = serde_json::from_value(scenario).unwrap();
+    let slow = Watched {
+        library: &NoopLibrary,
+        watch: Arc::new(Slow::default()),
+    };
+    let client = slow.client_config(&Setup::client(&scenario).unwrap());
+    let server = slow.server_config(&Setup::server(&scenario).unwrap());
+    (slow, scenario, client.unwrap(), server.unwrap())
 }
 
 /// Figures of the driver, each with the time that the library recorded.
@@ -174,14 +122,14 @@ fn agree(mut figures: impl FnMut() -> Figures) {
 
 #[test]
 fn each_phase_of_a_handshake_is_charged_to_the_role_that_works() {
-    let slow = slow();
+    let (slow, _, client, server) = slow("ticket");
     let transport = Transport::new(16);
     agree(|| {
-        *slow.account() = Account::default();
-        let times = session::run(&slow, &(), &(), &transport, true)
-            .unwrap()
-            .times;
-        let account = slow.account();
+        *slow.watch.account() = Account::default();
+        transport.clear();
+        let pair = session::run(&slow, &client, &server, &transport, true);
+        let times = pair.unwrap().times;
+        let account = slow.watch.account();
         let mut figures = Vec::new();
         for (role, taken, spent) in [
             ("client", &times.client, &account.client),
@@ -201,18 +149,15 @@ fn each_phase_of_a_handshake_is_charged_to_the_role_that_works() {
 
 #[test]
 fn sending_is_charged_to_the_sender_and_receiving_to_the_receiver() {
-    let slow = slow();
-    let transport = Transport::new(16);
-    let mut pair = session::run(&slow, &(), &(), &transport, false).unwrap();
-    let mut batch = Batch::new(&Scenario {
-        size: Some(1 << 18),
-        ..Scenario::new(Operation::Transfer)
-    })
-    .unwrap();
+    let (slow, scenario, client, server) = slow("none");
+    let mut batch = Batch::new(&scenario).unwrap();
+    let transport = Transport::new(batch.capacity());
+    let mut pair = session::run(&slow, &client, &server, &transport, false).unwrap();
     agree(|| {
-        *slow.account() = Account::default();
+        *slow.watch.account() = Account::default();
+        transport.clear();
         let times = batch.run(&mut pair).unwrap();
-        let account = slow.account();
+        let account = slow.watch.account();
         vec![
             ("sender".into(), times.sender, account.sender),
             ("receiver".into(), times.receiver, account.receiver),

@@ -50,9 +50,6 @@ fn measure() -> Result<()> {
     match way.as_str() {
         "crash" => bail!("the server's certificate was not verified"),
         "crash-in-round-1" if request.round == 1 => bail!("only this once"),
-        "hang" => loop {
-            std::thread::sleep(Duration::from_secs(3600));
-        },
         "hang-with-child" => {
             let mut child = std::process::Command::new("sleep");
             child.arg("3600");

@@ -1,8 +1,8 @@
-//! Writes files atomically, and computes checksums.
+//! Writes files atomically, removes them, and computes checksums.
 
 use std::fs::{self, File};
-use std::io::Write as _;
-use std::path::Path;
+use std::io::{ErrorKind, Write as _};
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 use sha2::{Digest as _, Sha256};
@@ -24,10 +24,29 @@ pub fn replace(path: &Path, bytes: &[u8]) -> Result<()> {
     write().with_context(|| path.display().to_string())
 }
 
+/// Removes a file if it exists.
+pub fn remove(path: &Path) -> Result<()> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != ErrorKind::NotFound => {
+            Err(error).with_context(|| path.display().to_string())
+        }
+        _ => Ok(()),
+    }
+}
+
 pub fn sha256(bytes: impl AsRef<[u8]>) -> String {
     hex(&Sha256::digest(bytes))
 }
 
 pub fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// The entries of a folder, sorted by name.
+pub fn sorted(folder: &Path) -> Result<Vec<PathBuf>> {
+    let entries = fs::read_dir(folder).with_context(|| folder.display().to_string())?;
+    let paths: Result<Vec<_>, _> = entries.map(|entry| entry.map(|it| it.path())).collect();
+    let mut paths = paths?;
+    paths.sort();
+    Ok(paths)
 }

@@ -1,11 +1,10 @@
 //! The contents of a run's journal: the state from which a run resumes.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use jiff::Timestamp;
-use tls_harness::record::{Cause, Metric, Phase, Record, RoundState, Statistic, Status};
-use tls_harness::scenario::Scenario;
+use tls_harness::record::{Cause, Record, RoundState, Schema, Status};
 
 /// After this many failures in a row a block is not tried again.
 const MOST_FAILURES: u32 = 3;
@@ -32,13 +31,10 @@ impl Blocks {
 
 #[derive(Debug, Default)]
 pub struct History {
-    counted_rounds: Vec<u32>,
     pub rounds: Vec<RoundState>,
     last_session: u32,
     last_round: u32,
     blocks: BTreeMap<Place, Blocks>,
-    /// Total rates by implementation and scenario, each with its round.
-    rates: HashMap<(String, Scenario), Vec<(u32, f64)>>,
     /// Times of the first and last record of an unfinished round.
     in_flight: Option<(Timestamp, Timestamp)>,
 }
@@ -54,21 +50,7 @@ impl History {
 
     pub fn add(&mut self, record: &Record) {
         let (session, round, time) = match record {
-            Record::Measurement(measurement) => {
-                let total = measurement.observations.iter().find(|observation| {
-                    (observation.phase, observation.metric, observation.statistic)
-                        == (Phase::Total, Metric::RATE, Statistic::Value)
-                });
-                if let Some(rate) = total.filter(|_| measurement.valid) {
-                    let key = (
-                        measurement.implementation.clone(),
-                        measurement.scenario.clone(),
-                    );
-                    let rates = self.rates.entry(key).or_default();
-                    rates.push((measurement.round, rate.value));
-                }
-                (measurement.session, measurement.round, measurement.time)
-            }
+            Record::Measurement(it) => (it.session, it.round, it.time),
             Record::Overhead(overhead) => (overhead.session, overhead.round, overhead.time),
             Record::Block(block) => {
                 let place = (block.block, block.implementation.clone());
@@ -88,9 +70,6 @@ impl History {
                 (block.session, block.round, block.time)
             }
             Record::RoundState(state) => {
-                if !state.disturbed {
-                    self.counted_rounds.push(state.round);
-                }
                 self.rounds.push(state.clone());
                 (self.last_session, self.last_round) = (state.session, state.round);
                 self.in_flight = None;
@@ -103,7 +82,7 @@ impl History {
     }
 
     pub fn counted(&self) -> u32 {
-        u32::try_from(self.counted_rounds.len()).unwrap_or(u32::MAX)
+        self.number_of(|state| !state.disturbed)
     }
 
     pub fn counted_in(&self, session: u32) -> u32 {
@@ -119,7 +98,7 @@ impl History {
     pub fn interrupted(&self, now: Timestamp) -> Option<RoundState> {
         let (first, last) = self.in_flight?;
         Some(RoundState {
-            schema: tls_harness::record::Schema,
+            schema: Schema,
             time: now,
             session: self.last_session,
             round: self.last_round,
@@ -156,11 +135,8 @@ impl History {
         u32::try_from(number).unwrap_or(u32::MAX)
     }
 
-    pub fn interruptions(&self) -> usize {
-        self.rounds
-            .iter()
-            .filter(|state| is_interrupted(state))
-            .count()
+    pub fn interruptions(&self) -> u32 {
+        self.number_of(is_interrupted)
     }
 
     /// The reason why this block is not tried again, if so.
@@ -186,86 +162,8 @@ impl History {
                 (*block, id.as_str(), blocks.failures, blocks.reason.as_str())
             })
     }
-
-    /// Total rates of the rounds that count, in order, for each implementation and scenario.
-    pub fn rates(&self) -> BTreeMap<(String, String), Vec<f64>> {
-        self.rates
-            .iter()
-            .map(|((id, scenario), rates)| {
-                let counted = rates
-                    .iter()
-                    .filter(|(round, _)| self.counted_rounds.contains(round))
-                    .map(|(_, rate)| *rate);
-                ((scenario.name(), id.clone()), counted.collect())
-            })
-            .collect()
-    }
 }
 
 fn is_interrupted(state: &RoundState) -> bool {
     state.causes.contains(&Cause::Interrupted)
-}
-
-#[cfg(test)]
-mod tests {
-    use tls_harness::record::{Block, Schema};
-
-    use super::*;
-
-    fn round(round: u32, causes: &[Cause]) -> Record {
-        let mark = History {
-            in_flight: Some((Timestamp::UNIX_EPOCH, Timestamp::UNIX_EPOCH)),
-            last_session: 1,
-            last_round: round,
-            ..History::default()
-        };
-        let mark = mark.interrupted(Timestamp::UNIX_EPOCH).unwrap();
-        Record::RoundState(RoundState {
-            disturbed: !causes.is_empty(),
-            causes: causes.to_vec(),
-            ..mark
-        })
-    }
-
-    /// The reason of each of these rounds is the sentence of an interruption.
-    #[test]
-    fn rounds_are_classified_by_cause_and_not_by_the_text_of_the_reason() {
-        let history = History::of(&[
-            round(1, &[Cause::Interrupted]),
-            round(2, &[Cause::Load, Cause::Steal]),
-            round(3, &[]),
-        ]);
-        assert_eq!(history.interruptions(), 1);
-        assert_eq!(history.repeats(), 1);
-        assert_eq!(history.counted(), 1);
-    }
-
-    #[test]
-    fn a_skipped_block_keeps_the_reason_of_the_last_try() {
-        let failed = |reason: String| {
-            Record::Block(Block {
-                schema: Schema,
-                time: Timestamp::UNIX_EPOCH,
-                session: 1,
-                round: 1,
-                block: 0,
-                implementation: "a".to_owned(),
-                status: Status::Failed,
-                reason: Some(reason),
-                elapsed_seconds: 0.0,
-            })
-        };
-        let mut history = History::default();
-        for number in 1..=3 {
-            assert_eq!(history.given_up(0, "a"), None);
-            history.add(&failed(format!("try {number}")));
-        }
-        for _ in 0..2 {
-            let reason = history.given_up(0, "a").unwrap();
-            assert_eq!(reason, "not tried again: try 3");
-            history.add(&failed(reason));
-        }
-        let failures: Vec<_> = history.failures().collect();
-        assert_eq!(failures, [(0, "a", 5, "try 3")]);
-    }
 }

@@ -2,8 +2,8 @@
 //! program.
 
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
+use crate::commit::commit;
 use crate::layouts::Layouts;
 use crate::libraries::{Libraries, Library};
 use crate::lines::suggestion;
@@ -16,6 +16,10 @@ use crate::warnings;
 use crate::words::counted;
 use anyhow::{Context as _, Result, anyhow, bail, ensure};
 use tls_harness::implementation::Implementation;
+
+/// What a suite must do about two implementations with one id.
+const EXPECTED: &str = "expected builds with ids of their own: give one a name, such as name = \
+                        \"head\", or measure it in another run";
 
 /// Folders of programs and builds.
 pub struct Places {
@@ -42,10 +46,11 @@ impl Places {
 }
 
 /// The implementations to measure, in the order of the suite.
+#[derive(Default)]
 pub struct Ready {
     pub programs: Vec<Program>,
-    /// The programs in layouts 1, 2, …
-    others: Vec<Vec<Program>>,
+    /// The programs in each layout, if there are several.
+    linked: Vec<Vec<Program>>,
     /// Empty if there is only one.
     pub layouts: Vec<RunLayout>,
     pub locks: Vec<Lock>,
@@ -55,10 +60,7 @@ pub struct Ready {
 
 impl Ready {
     pub fn linked(&self, layout: u32) -> &[Program] {
-        match layout.checked_sub(1) {
-            None => &self.programs,
-            Some(index) => &self.others[index as usize],
-        }
+        self.linked.get(layout as usize).unwrap_or(&self.programs)
     }
 }
 
@@ -72,26 +74,18 @@ pub struct Lock {
 
 /// Checks before any build that every implementation of a suite can be built or exists.
 pub fn check(file: &SuiteFile, places: &Places, libraries: &Libraries) -> Result<()> {
-    let all = file.suite.implementations.iter().zip(&file.places);
-    let mut known: Vec<(&Listed, Option<Implementation>)> = Vec::new();
-    for (listed, place) in all {
-        let found = match listed {
-            Listed::Program(name) => program(name, places, libraries),
-            Listed::Build(build) => places
-                .matrix(1)
-                .and_then(|it| it.check(build))
-                .map(|()| None),
+    let all = &file.suite.implementations;
+    for (index, (listed, place)) in all.iter().zip(&file.places).enumerate() {
+        let is_possible = match listed {
+            Listed::Program(name) => is_known(name, places, libraries),
+            Listed::Build(build) => places.matrix(1).and_then(|it| it.check(build)),
         };
-        let found = found.map_err(|error| anyhow!("{place}: {error:#}"))?;
-        if let Some((other, _)) = known.iter().find(|(other, described)| {
-            *other != listed && have_one_id((other, described.as_ref()), (listed, found.as_ref()))
-        }) {
-            bail!(
-                "{place}: found {listed}, which has the id of {other}, expected builds with ids of \
-                 their own: give one a name, such as name = \"head\", or measure it in another run"
-            );
+        is_possible.map_err(|error| anyhow!("{place}: {error:#}"))?;
+        let name = listed.to_string();
+        let is_same = |other: &&Listed| *other != listed && other.to_string() == name;
+        if let Some(other) = all[..index].iter().find(is_same) {
+            bail!("{place}: found {listed}, which has the id of {other}, {EXPECTED}");
         }
-        known.push((listed, found));
     }
     Ok(())
 }
@@ -102,12 +96,9 @@ pub fn described(name: &str, places: &Places, libraries: &Libraries) -> Result<I
     Ok(program.implementation)
 }
 
-/// The description that a program gives of itself, if it exists.
-fn program(name: &str, places: &Places, libraries: &Libraries) -> Result<Option<Implementation>> {
-    if places.programs.join(name).exists() {
-        return Program::describe(&places.programs, name, None).map(|it| Some(it.implementation));
-    }
-    if libraries.of_program(name).is_none() {
+/// Checks that a program exists, or could be built.
+fn is_known(name: &str, places: &Places, libraries: &Libraries) -> Result<()> {
+    if !places.programs.join(name).exists() && libraries.of_program(name).is_none() {
         let programs: Vec<_> = libraries.programs().collect();
         bail!(
             "found the program \"{name}\", expected one of {}{}",
@@ -115,21 +106,7 @@ fn program(name: &str, places: &Places, libraries: &Libraries) -> Result<Option<
             suggestion(name, programs.iter().copied())
         );
     }
-    Ok(None)
-}
-
-/// Whether two implementations have the same id: builds with one name, or a program and a build of
-/// the same version and settings.
-fn have_one_id(
-    (left, described): (&Listed, Option<&Implementation>),
-    (right, other): (&Listed, Option<&Implementation>),
-) -> bool {
-    match (left, described, right, other) {
-        (Listed::Build(left), _, Listed::Build(right), _) => left.name() == right.name(),
-        (Listed::Build(build), _, _, Some(program))
-        | (_, Some(program), Listed::Build(build), _) => build.is_as(program),
-        _ => false,
-    }
+    Ok(())
 }
 
 /// Prepares all implementations of a suite. A failed build is removed from the suite, with a
@@ -141,13 +118,7 @@ pub fn prepare(suite: &mut Suite, places: &Places) -> Result<Ready> {
         Some(layouts) => layouts.check(suite)?,
         None => places.programs.clone(),
     };
-    let mut ready = Ready {
-        programs: Vec::new(),
-        others: Vec::new(),
-        layouts: Vec::new(),
-        locks: Vec::new(),
-        warnings: Vec::new(),
-    };
+    let mut ready = Ready::default();
     let libraries = Libraries::read(&places.bench)?;
     let mut measured: Vec<Listed> = Vec::new();
     let builds = build_all(suite, places)?;
@@ -186,7 +157,8 @@ pub fn prepare(suite: &mut Suite, places: &Places) -> Result<Ready> {
             .iter()
             .position(|other| other.implementation.id == *id)
         {
-            bail!("{} and {listed} both report the id {id}", measured[other]);
+            let other = &measured[other];
+            bail!("{other} and {listed} both report the id {id}, {EXPECTED}");
         }
         ready
             .locks
@@ -200,18 +172,19 @@ pub fn prepare(suite: &mut Suite, places: &Places) -> Result<Ready> {
     );
     suite.implementations = measured;
     if let Some(layouts) = several {
-        for layout in 1..suite.layouts {
+        for layout in 0..suite.layouts {
             let all = suite.implementations.iter().zip(&ready.programs);
             let linked = all.map(|(listed, own)| {
-                own.linked_as(match listed {
-                    Listed::Program(name) => layouts.program(layout, name),
-                    Listed::Build(_) => in_layout(own.path(), layout),
+                own.linked_as(match (listed, layout) {
+                    (Listed::Program(name), _) => layouts.program(layout, name),
+                    (Listed::Build(_), 0) => own.path().to_owned(),
+                    (Listed::Build(_), _) => in_layout(own.path(), layout),
                 })
             });
-            ready.others.push(linked.collect::<Result<_>>()?);
+            let linked = linked.collect::<Result<Vec<_>>>()?;
+            ready.layouts.push(recorded(layout, &linked));
+            ready.linked.push(linked);
         }
-        let recorded = (0..suite.layouts).map(|layout| recorded(layout, ready.linked(layout)));
-        ready.layouts = recorded.collect();
     }
     Ok(ready)
 }
@@ -381,60 +354,4 @@ fn add_label(program: &mut Program, label: &str) {
         Some(build) => format!("{build}-{label}"),
         None => label.to_owned(),
     });
-}
-
-/// The commit that is checked out in a tree, with `-dirty` if there are changes; `None` without
-/// git, or if the checkout around the tree ignores it, as a folder of built files.
-pub fn commit(tree: &Path) -> Option<String> {
-    let git = |arguments: &[&str]| {
-        let output = Command::new("git")
-            .arg("-C")
-            .arg(tree)
-            .args(arguments)
-            .output();
-        output.ok().filter(|output| output.status.success())
-    };
-    if git(&["check-ignore", "--quiet", "."]).is_some() {
-        return None;
-    }
-    let output = git(&[
-        "describe",
-        "--always",
-        "--dirty",
-        "--abbrev=40",
-        "--exclude=*",
-    ])?;
-    Some(String::from_utf8_lossy(&output.stdout).trim().to_owned())
-}
-
-#[cfg(test)]
-mod tests {
-    use std::fs;
-
-    use super::*;
-
-    #[test]
-    fn an_ignored_folder_of_a_checkout_has_no_commit() {
-        let folder = tempfile::tempdir().unwrap();
-        let tree = folder.path();
-        let git = |arguments: &[&str]| {
-            let mut command = Command::new("git");
-            command.arg("-C").arg(tree).args(["-c", "user.name=a"]);
-            command.args(["-c", "user.email=a@example.org"]);
-            assert!(command.args(arguments).status().unwrap().success());
-        };
-        git(&["init", "--quiet"]);
-        fs::write(tree.join(".gitignore"), "/build/\n").unwrap();
-        for part in ["library", "build"] {
-            fs::create_dir(tree.join(part)).unwrap();
-            fs::write(tree.join(part).join("file"), "").unwrap();
-        }
-        git(&["add", "."]);
-        git(&["commit", "--quiet", "--message", "a"]);
-        let of_all = commit(tree).unwrap();
-        assert_eq!(of_all.len(), 40);
-        assert_eq!(commit(&tree.join("library")), Some(of_all));
-        assert_eq!(commit(&tree.join("build")), None);
-        assert_eq!(commit(&tree.join("absent")), None);
-    }
 }

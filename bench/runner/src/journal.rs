@@ -1,7 +1,8 @@
 //! `raw/records.jsonl` of a run: each record is appended and flushed, and never rewritten.
 
 use std::fs::{self, File};
-use std::io::{self, Read as _, Seek as _, Write as _};
+use std::io::ErrorKind::{QuotaExceeded, StorageFull};
+use std::io::{self, Read as _, Write as _};
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -13,49 +14,15 @@ use tls_harness::record::Record;
 
 use crate::files::{hex, sha256};
 
-/// Storage of the journal: a file, or in tests an object that fails.
-pub trait Store {
-    /// Appends the bytes and flushes them to the disk.
-    fn append(&mut self, bytes: &[u8]) -> io::Result<()>;
-    /// Truncates to a length.
-    fn cut(&mut self, length: u64) -> io::Result<()>;
-    /// How the stored bytes differ from the appended ones, if their path or length shows that.
-    fn changed(&self, length: u64) -> Option<String>;
-}
-
-pub struct Named {
-    file: File,
-    path: PathBuf,
-}
-
-impl Store for Named {
-    fn append(&mut self, bytes: &[u8]) -> io::Result<()> {
-        self.file.seek(io::SeekFrom::End(0))?;
-        self.file.write_all(bytes)?;
-        self.file.sync_data()
-    }
-
-    fn cut(&mut self, length: u64) -> io::Result<()> {
-        self.file.set_len(length)?;
-        self.file.sync_data()
-    }
-
-    fn changed(&self, length: u64) -> Option<String> {
-        let (Ok(there), Ok(own)) = (fs::metadata(&self.path), self.file.metadata()) else {
-            return Some("it was deleted".to_owned());
-        };
-        if (there.dev(), there.ino()) != (own.dev(), own.ino()) {
-            return Some("another file is in its place".to_owned());
-        }
-        let found = there.len();
-        (found != length).then(|| format!("found {found} bytes, expected {length}"))
-    }
-}
+/// How often to try again while the disk is full: for half an hour.
+const TRIES: u32 = 180;
+const PAUSE: Duration = Duration::from_secs(10);
 
 /// The journal of a run. It ends with a commit mark (a block or round record), or with an
 /// incomplete block if the runner was killed. Opening it removes the incomplete block.
-pub struct Journal<S = Named> {
-    store: S,
+pub struct Journal {
+    file: File,
+    path: PathBuf,
     length: u64,
     /// Checksum of the whole content.
     digest: Sha256,
@@ -66,92 +33,107 @@ impl Journal {
     /// process at a time can open it.
     pub fn open(path: &Path) -> Result<(Self, Vec<Record>)> {
         let name = path.display().to_string();
-        let mut file = File::options()
-            .read(true)
-            .write(true)
-            .create(true)
-            .truncate(false)
-            .open(path)
-            .with_context(|| name.clone())?;
+        let mut options = File::options();
+        let opened = options.read(true).append(true).create(true).open(path);
+        let mut file = opened.with_context(|| name.clone())?;
         flock(&file, FlockOperation::NonBlockingLockExclusive)
             .with_context(|| format!("{name}: another tlsbench is writing it"))?;
         let mut bytes = Vec::new();
         file.read_to_end(&mut bytes).with_context(|| name.clone())?;
         let (records, length) = committed(&bytes).context(name)?;
-        let digest = Sha256::new_with_prefix(&bytes[..length]);
-        let mut store = Named {
+        let journal = Self {
             file,
             path: path.to_owned(),
-        };
-        store.cut(length as u64)?;
-        let journal = Self {
-            store,
             length: length as u64,
-            digest,
+            digest: Sha256::new_with_prefix(&bytes[..length]),
         };
+        journal.cut()?;
         Ok((journal, records))
     }
 
     /// Reads the journal again: it must contain exactly the appended bytes.
     pub fn verify(&self) -> Result<()> {
-        let path = &self.store.path;
-        let bytes = fs::read(path).with_context(|| path.display().to_string())?;
-        self.is_unchanged(&sha256(&bytes))
-            .with_context(|| path.display().to_string())
-    }
-
-    /// Compares a checksum of the journal with that of the appended bytes.
-    pub fn is_unchanged(&self, sha256: &str) -> Result<()> {
+        let path = self.path.display();
+        let found = sha256(&fs::read(&self.path).with_context(|| path.to_string())?);
         let expected = hex(&self.digest.clone().finalize());
         ensure!(
-            sha256 == expected,
-            "the records were changed while the run measured: found sha256 {sha256}, expected \
-             {expected}; begin another run with another --out"
+            found == expected,
+            "{path}: the records were changed while the run measured: found sha256 {found}, \
+             expected {expected}; begin another run with another --out"
         );
         Ok(())
     }
-}
 
-impl<S: Store> Journal<S> {
-    /// Appends complete lines that end with a commit mark: all of them, or none. If the disk is
-    /// full, it reports that, waits `pause` and tries again, at most `tries` times.
-    pub fn append(
-        &mut self,
-        lines: &[u8],
-        tries: u32,
-        pause: Duration,
-        mut say: impl FnMut(&str),
-    ) -> Result<()> {
-        if let Some(how) = self.store.changed(self.length) {
+    /// The records that were appended.
+    pub fn records(&self) -> Result<Vec<Record>> {
+        let name = || self.path.display().to_string();
+        let bytes = fs::read(&self.path).with_context(name)?;
+        let (records, _) = committed(&bytes).with_context(name)?;
+        Ok(records)
+    }
+
+    /// Appends complete lines that end with a commit mark: all of them, or none.
+    pub fn append(&mut self, lines: &[u8], say: impl FnMut(&str)) -> Result<()> {
+        if let Some(how) = self.changed() {
             bail!(
                 "the records were changed while the run measured: {how}; begin another run with \
                  another --out"
             );
         }
-        for attempt in 1.. {
-            let Err(error) = self.store.append(lines) else {
-                self.length += lines.len() as u64;
-                self.digest.update(lines);
-                return Ok(());
-            };
-            self.store
-                .cut(self.length)
-                .context("could not cut off a record that was written in part")?;
-            let full = [io::ErrorKind::StorageFull, io::ErrorKind::QuotaExceeded];
-            if !full.contains(&error.kind()) || attempt >= tries {
-                return Err(error).context(
-                    "could not write a record; what was measured before is kept: free some \
-                     space and run the same command again to resume",
-                );
+        let write = || -> io::Result<()> {
+            let written = self.file.write_all(lines);
+            match written.and_then(|()| self.file.sync_data()) {
+                // What cannot be cut off ends the run: another try would write behind it.
+                Err(error) => self.cut().map_err(io::Error::other).and(Err(error)),
+                written => written,
             }
-            say(&format!(
-                "the disk is full ({} bytes are needed); waiting for space, {attempt} of {tries}",
-                lines.len()
-            ));
-            std::thread::sleep(pause);
-        }
-        unreachable!("the loop has no end but its returns")
+        };
+        until_there_is_space(write, PAUSE, say).context(
+            "could not write a record; what was measured before is kept: free some space and run \
+             the same command again to resume",
+        )?;
+        self.length += lines.len() as u64;
+        self.digest.update(lines);
+        Ok(())
     }
+
+    /// Removes what follows the last commit mark.
+    fn cut(&self) -> io::Result<()> {
+        self.file.set_len(self.length)?;
+        self.file.sync_data()
+    }
+
+    /// How the stored bytes differ from the appended ones, if their path or length shows that.
+    fn changed(&self) -> Option<String> {
+        let (Ok(there), Ok(own)) = (fs::metadata(&self.path), self.file.metadata()) else {
+            return Some("it was deleted".to_owned());
+        };
+        if (there.dev(), there.ino()) != (own.dev(), own.ino()) {
+            return Some("another file is in its place".to_owned());
+        }
+        let (found, expected) = (there.len(), self.length);
+        (found != expected).then(|| format!("found {found} bytes, expected {expected}"))
+    }
+}
+
+/// Writes, and again after a pause while the disk is full; it says so each time.
+fn until_there_is_space(
+    mut write: impl FnMut() -> io::Result<()>,
+    pause: Duration,
+    mut say: impl FnMut(&str),
+) -> io::Result<()> {
+    for attempt in 1..TRIES {
+        match write() {
+            Err(error) if [StorageFull, QuotaExceeded].contains(&error.kind()) => {
+                say(&format!(
+                    "the disk is full; waiting for space, {attempt} of {TRIES}"
+                ));
+                std::thread::sleep(pause);
+            }
+            written => return written,
+        }
+    }
+    write()
 }
 
 /// The records up to the last commit mark, and the length of their lines in bytes.
@@ -217,33 +199,28 @@ mod tests {
         }
     }
 
+    /// Only the last block can have been written in part.
     #[test]
-    fn an_error_names_the_line_of_damage_before_the_last_block() {
-        let damaged = EXAMPLE.replacen("\"measurement\"", "\"measur\0ment\"", 1);
-        let error = committed(damaged.as_bytes()).unwrap_err().to_string();
-        assert!(error.starts_with("line 2: "), "{error}");
-    }
-
-    #[test]
-    fn a_partly_written_block_is_removed() {
-        let zeroed = EXAMPLE.lines().last().unwrap().len() / 2;
-        let mut bytes = EXAMPLE.as_bytes().to_vec();
-        let last = bytes.len() - zeroed;
-        bytes[last..last + 10].fill(0);
-        let (records, _) = committed(&bytes).unwrap();
-        assert_eq!(records.len(), EXAMPLE.lines().count() - 1);
-    }
-
-    #[test]
-    fn a_block_whose_mark_was_written_before_its_figures_is_removed() {
-        let lines: Vec<_> = EXAMPLE.split_inclusive('\n').collect();
-        let [start, end] = [7, 9].map(|count| lines[..count].concat().len());
-        assert!(lines[7].contains(r#""kind":"measurement""#));
-        assert!(lines[8].contains(r#""kind":"block""#));
-        let mut bytes = EXAMPLE.as_bytes()[..end].to_vec();
-        bytes[start..start + 10].fill(0);
-        let (records, length) = committed(&bytes).unwrap();
-        assert_eq!((records.len(), length), (7, start));
+    fn a_damaged_line_ends_what_is_read_or_is_an_error_if_two_marks_follow() {
+        for (lines, damaged, expected) in [
+            (10, 10, Ok(9)),
+            (9, 8, Ok(7)),
+            (10, 8, Err("line 8: ")),
+            (10, 2, Err("line 2: ")),
+        ] {
+            let lines: Vec<_> = EXAMPLE.split_inclusive('\n').take(lines).collect();
+            let length = |count: usize| lines[..count].concat().len();
+            let mut bytes = lines.concat().into_bytes();
+            let start = length(damaged - 1);
+            bytes[start..start + 10].fill(0);
+            match (committed(&bytes), expected) {
+                (Ok((records, kept)), Ok(count)) => {
+                    assert_eq!((records.len(), kept), (count, length(count)));
+                }
+                (Err(error), Err(start)) => assert!(error.to_string().starts_with(start)),
+                (found, expected) => panic!("{found:?}, expected {expected:?}"),
+            }
+        }
     }
 
     #[test]
@@ -254,85 +231,37 @@ mod tests {
         let (journal, records) = Journal::open(&path).unwrap();
         assert_eq!(records.len(), EXAMPLE.lines().count());
         journal.verify().unwrap();
+        assert_eq!(journal.records().unwrap(), records);
         assert_eq!(fs::read_to_string(&path).unwrap(), EXAMPLE);
     }
 
-    /// A disk with `room` free bytes, and `relief` more after each failure.
-    struct Disk {
-        bytes: Vec<u8>,
-        room: usize,
-        relief: usize,
-    }
-
-    impl Store for Disk {
-        fn append(&mut self, bytes: &[u8]) -> io::Result<()> {
-            let fits = bytes.len().min(self.room);
-            self.bytes.extend(&bytes[..fits]);
-            self.room -= fits;
-            if fits < bytes.len() {
-                return Err(io::ErrorKind::StorageFull.into());
+    /// The result of writing to a disk that becomes free after so many failures, and what is said.
+    fn written(failures: usize, kind: io::ErrorKind) -> (io::Result<()>, Vec<String>) {
+        let (mut left, mut said) = (failures, Vec::new());
+        let write = || match left {
+            0 => Ok(()),
+            _ => {
+                left -= 1;
+                Err(kind.into())
             }
-            Ok(())
-        }
-
-        fn cut(&mut self, length: u64) -> io::Result<()> {
-            let length = usize::try_from(length).unwrap();
-            self.room += self.bytes.len() - length + self.relief;
-            self.bytes.truncate(length);
-            Ok(())
-        }
-
-        fn changed(&self, length: u64) -> Option<String> {
-            (self.bytes.len() as u64 != length).then(|| "it was".to_owned())
-        }
-    }
-
-    fn journal_in(store: Disk) -> Journal<Disk> {
-        Journal {
-            store,
-            length: 0,
-            digest: Sha256::new(),
-        }
+        };
+        let say = |text: &str| said.push(text.to_owned());
+        (until_there_is_space(write, Duration::ZERO, say), said)
     }
 
     #[test]
     fn a_full_disk_is_reported_and_writing_is_retried() {
-        let store = Disk {
-            bytes: Vec::new(),
-            room: 15,
-            relief: 3,
-        };
-        let mut journal = journal_in(store);
-        let mut said = Vec::new();
-        journal
-            .append(b"0123456789\n", 9, Duration::ZERO, |_| unreachable!())
-            .unwrap();
-        journal
-            .append(b"abcdefghij\n", 9, Duration::ZERO, |text| {
-                said.push(text.to_owned())
-            })
-            .unwrap();
-        assert_eq!(said.len(), 3, "{said:?}");
-        assert!(said[0].contains("disk is full (11 bytes"), "{said:?}");
-        assert_eq!(journal.store.bytes, b"0123456789\nabcdefghij\n");
-        assert_eq!(journal.length, 22);
-        let digest = sha256(&journal.store.bytes);
-        assert_eq!(hex(&journal.digest.finalize()), digest);
-    }
-
-    #[test]
-    fn a_disk_that_stays_full_ends_the_run_without_a_partial_block() {
-        let store = Disk {
-            bytes: Vec::new(),
-            room: 5,
-            relief: 0,
-        };
-        let mut journal = journal_in(store);
-        let error = journal
-            .append(b"0123456789\n", 3, Duration::ZERO, |_| {})
-            .unwrap_err();
-        assert!(error.to_string().contains("free some"), "{error}");
-        assert!(journal.store.bytes.is_empty());
+        for kind in [StorageFull, QuotaExceeded] {
+            let (result, said) = written(2, kind);
+            result.unwrap();
+            let all = [1, 2].map(|it| format!("the disk is full; waiting for space, {it} of 180"));
+            assert_eq!(said, all);
+        }
+        assert!(written(179, StorageFull).0.is_ok());
+        let (result, said) = written(180, StorageFull);
+        assert_eq!((result.unwrap_err().kind(), said.len()), (StorageFull, 179));
+        let (result, said) = written(1, io::ErrorKind::FileTooLarge);
+        assert!(result.is_err() && said.is_empty());
     }
 
     #[test]
@@ -343,7 +272,7 @@ mod tests {
         let expect = |change: &dyn Fn(), reason: &str| {
             let _ = fs::remove_file(&path);
             let (mut journal, _) = Journal::open(&path).unwrap();
-            let mut append = || journal.append(line.as_bytes(), 1, Duration::ZERO, |_| {});
+            let mut append = || journal.append(line.as_bytes(), |_| {});
             append().unwrap();
             change();
             let error = append().unwrap_err().to_string();
@@ -368,9 +297,7 @@ mod tests {
         fs::write(&path, EXAMPLE).unwrap();
         let (mut journal, _) = Journal::open(&path).unwrap();
         let line = EXAMPLE.lines().last().unwrap().to_owned() + "\n";
-        journal
-            .append(line.as_bytes(), 1, Duration::ZERO, |_| {})
-            .unwrap();
+        journal.append(line.as_bytes(), |_| {}).unwrap();
         journal.verify().unwrap();
         let text = fs::read_to_string(&path).unwrap();
         fs::write(&path, text.replacen("6012.25", "6112.25", 1)).unwrap();

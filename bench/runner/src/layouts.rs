@@ -5,7 +5,6 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::fs;
-use std::io::ErrorKind;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -14,6 +13,7 @@ use anyhow::{Context, Result, bail, ensure};
 use rand::{RngExt as _, SeedableRng as _};
 use rand_chacha::ChaCha8Rng;
 
+use crate::files::remove;
 use crate::libraries::Libraries;
 use crate::suite::Suite;
 
@@ -151,16 +151,6 @@ impl Layouts {
             Some(path) => bail!("{} was not linked", path.display()),
             None => Ok(()),
         }
-    }
-}
-
-/// Removes a file if it exists.
-fn remove(path: &Path) -> Result<()> {
-    match fs::remove_file(path) {
-        Err(error) if error.kind() != ErrorKind::NotFound => {
-            Err(error).with_context(|| path.display().to_string())
-        }
-        _ => Ok(()),
     }
 }
 

@@ -1,6 +1,7 @@
 //! Runs suites of TLS measurements: the programs of the libraries measure, and the runner controls
 //! order and time, writes the journal and watches the host.
 
+mod commit;
 pub mod compare;
 mod conclusion;
 mod entry;
@@ -36,4 +37,4 @@ mod snapshot;
 pub mod suite;
 mod usage;
 mod warnings;
-mod words;
+pub mod words;

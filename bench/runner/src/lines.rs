@@ -128,14 +128,6 @@ mod tests {
     }
 
     #[test]
-    fn an_error_names_the_line_of_invalid_toml() {
-        let error = lines("a = 1\nb = \"x\n")
-            .parse::<toml::Table>()
-            .unwrap_err();
-        assert!(error.to_string().starts_with("suite.toml:2: "), "{error}");
-    }
-
-    #[test]
     fn only_similar_words_are_suggested() {
         let names = ["tls-openssl", "tls-boringssl"];
         assert_eq!(nearest("tls-opensl", names), Some("tls-openssl"));

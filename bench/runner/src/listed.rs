@@ -4,7 +4,7 @@ use std::fmt;
 
 use anyhow::{Result, anyhow, bail, ensure};
 use serde::Deserialize;
-use tls_harness::implementation::{Implementation, MASK_VARIABLE, TUNED, TUNED_VARIABLE};
+use tls_harness::implementation::{MASK_VARIABLE, TUNED, TUNED_VARIABLE};
 
 use crate::lines::readable;
 
@@ -220,19 +220,6 @@ impl Build {
         parts.into_iter().flatten().collect::<Vec<_>>().join("-")
     }
 
-    /// Whether it would have the id of an existing program: the same version and provider, and no
-    /// label.
-    pub fn is_as(&self, program: &Implementation) -> bool {
-        // BoringSSL reports "boring-sys 5.4.0, API 44".
-        let mut words = program.version.split([' ', ',']);
-        self.library == program.library
-            && self.provider == program.provider
-            && program.build.is_none()
-            && self.label().is_none()
-            && !self.tuned
-            && words.any(|word| Some(word) == self.library_version())
-    }
-
     /// The value of the variable that masks processor features, if any are masked.
     pub fn mask_value(&self) -> Option<String> {
         let word = |index: usize| {
@@ -263,52 +250,14 @@ pub fn slug(text: &str) -> String {
         .join("-")
 }
 
-/// The build with another compiler, with other flags, and for another processor.
-#[cfg(test)]
-pub fn compiled_otherwise(base: &Build) -> [Build; 3] {
-    let (mut compiler, mut flags, mut cpu) = (base.clone(), base.clone(), base.clone());
-    compiler.compiler = Some(Compiler::Clang);
-    flags.flags = Some("-O2".into());
-    cpu.target_cpu = Some("native".into());
-    [compiler, flags, cpu]
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn read(entry: &str) -> Result<Listed, String> {
+    fn name(entry: &str) -> String {
         let mut table: toml::Table = toml::from_str(&format!("entry = {entry}")).unwrap();
         let value = table.remove("entry").unwrap();
-        Listed::read(value).map_err(|error| error.to_string())
-    }
-
-    fn name(entry: &str) -> String {
-        read(entry).unwrap().to_string()
-    }
-
-    #[test]
-    fn an_entry_is_a_program_or_a_build() {
-        assert_eq!(
-            read("\"tls-openssl\""),
-            Ok(Listed::Program("tls-openssl".into()))
-        );
-        for (entry, expected) in [
-            (
-                "{ library = \"rustls\" }",
-                "expected either a version or a source",
-            ),
-            ("{ library = \"rustls\", versoin = \"1\" }", "versoin"),
-            (
-                "{ library = \"rustls\", version = \"1\", allocator = \"mimalloc\" }",
-                "mimalloc",
-            ),
-            ("{ library = \"../rustls\", version = \"1\" }", "../rustls"),
-            ("7", "expected the name of a program"),
-        ] {
-            let error = read(entry).unwrap_err();
-            assert!(error.contains(expected), "{entry}: {error}");
-        }
+        Listed::read(value).unwrap().to_string()
     }
 
     #[test]

@@ -29,6 +29,7 @@ use tlsbench::run::run;
 use tlsbench::selection::Selection;
 use tlsbench::sides;
 use tlsbench::suite::Suite;
+use tlsbench::words::warn;
 
 /// Measures TLS libraries on this host.
 #[derive(Parser)]
@@ -383,11 +384,6 @@ fn checked(suite: &Path, mut selection: Selection) -> Result<(Suite, Places)> {
     project.locate(&mut selection);
     let file = selected(&project.suite(suite)?, &selection, &places, cores())?;
     Ok((file.suite, places))
-}
-
-fn warn(text: &str) {
-    let style = Style::new().bold().fg_color(Some(AnsiColor::Yellow.into()));
-    eprintln!("{style}warning:{style:#} {text}");
 }
 
 /// Links the programs of a suite in each layout.

@@ -20,7 +20,7 @@ pub struct Row {
     pub scenario: Scenario,
     pub unit: Unit,
     /// Values of the rounds that count, by implementation.
-    values: BTreeMap<String, Vec<f64>>,
+    pub values: BTreeMap<String, Vec<f64>>,
 }
 
 impl Row {
@@ -57,7 +57,7 @@ pub fn finished(folder: &Path) -> Result<(Run, Vec<Row>)> {
 }
 
 /// The rows of a run, in the order of its first round.
-fn rows(records: &[Record]) -> Vec<Row> {
+pub fn rows(records: &[Record]) -> Vec<Row> {
     let counted: BTreeSet<u32> = records
         .iter()
         .filter_map(|record| match record {
@@ -147,14 +147,10 @@ fn widths(table: &[Vec<String>]) -> Vec<usize> {
         .collect()
 }
 
-fn median(values: &[f64]) -> f64 {
+pub fn median(values: &[f64]) -> f64 {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);
-    let middle = sorted.len() / 2;
-    match sorted.len() % 2 {
-        0 => f64::midpoint(sorted[middle - 1], sorted[middle]),
-        _ => sorted[middle],
-    }
+    f64::midpoint(sorted[(sorted.len() - 1) / 2], sorted[sorted.len() / 2])
 }
 
 /// A figure as the cell of a table; a dash where nothing was measured.
@@ -187,6 +183,7 @@ pub fn figure(value: f64) -> String {
 #[cfg(test)]
 mod tests {
     use anstream::adapter::strip_str;
+    use serde_json::json;
 
     use super::*;
 
@@ -226,71 +223,47 @@ mod tests {
 
     const MEMORY: &str = r#"{"operation":"memory"}"#;
 
-    /// A figure of a round, and the state of that round after it.
+    /// Operation and side; phase, metric, statistic, unit, and the value as a multiple. Lines of one
+    /// scenario that follow each other are one record.
+    const FIGURES: &str = "\
+        handshake client,flight-1,duration,value,µs,7
+        handshake client,total,duration,p50,µs,8
+        handshake client,total,rate,value,handshakes/s,1
+        handshake server,total,rate,value,handshakes/s,2
+        handshake server invalid,total,rate,value,handshakes/s,9
+        memory client,construction,allocated,value,bytes,5
+        memory client,data,allocations,value,allocations,6
+        memory client,data,allocated,value,bytes,0.5
+        handshake client,total,instructions,value,instructions/handshake,0.25
+        handshake server,flight-1,duration,value,µs,7";
+
+    /// A round with these multiples of a value.
     fn measured(round: u32, value: f64, disturbed: bool) -> String {
-        let of = |scenario: &str, more: &str, observations: &str| {
-            format!(
-                r#"{{"schema":1,"kind":"measurement","time":"2026-11-21T08:00:00Z","round":{round},
-                "implementation":"example-1.0","scenario":{scenario},"operations":1,
-                "elapsed_seconds":0.5{more},"observations":[{observations}]}}"#
-            )
-        };
-        let seen = |phase: &str, metric: &str, statistic: &str, value: f64, unit: &str| {
-            format!(
-                r#"{{"phase":"{phase}","metric":"{metric}","statistic":"{statistic}",
-                "value":{value},"unit":"{unit}"}}"#
-            )
-        };
-        let client = r#"{"operation":"handshake","protocol":"1.3","side":"client"}"#;
-        let server = client.replace("client", "server");
-        let memory = r#"{"operation":"memory","protocol":"1.3","side":"client"}"#;
-        let rate = |value| seen("total", "rate", "value", value, "handshakes/s");
-        let phase = seen("flight-1", "duration", "value", 7.0, "µs");
-        let p50 = seen("total", "duration", "p50", 8.0, "µs");
-        let lines = [
-            of(client, "", &format!("{phase},{p50},{}", rate(value))),
-            of(&server, "", &rate(2.0 * value)),
-            of(&server, r#","valid":false,"note":"why""#, &rate(9e9)),
-            of(
-                client,
-                "",
-                &seen(
-                    "total",
-                    "instructions",
-                    "value",
-                    value / 4.0,
-                    "instructions/handshake",
-                ),
-            ),
-            of(
-                memory,
-                "",
-                &[
-                    seen(
-                        "construction",
-                        "allocated",
-                        "value",
-                        5.0,
-                        "bytes/connection",
-                    ),
-                    seen("data", "allocations", "value", 6.0, "allocations"),
-                    seen(
-                        "data",
-                        "allocated",
-                        "value",
-                        value / 2.0,
-                        "bytes/connection",
-                    ),
-                ]
-                .join(","),
-            ),
-            of(&server, "", &phase),
-            format!(
-                r#"{{"schema":1,"kind":"round","time":"2026-11-21T08:00:00Z","round":{round},
-                "elapsed_seconds":4.0,"disturbed":{disturbed}}}"#
-            ),
-        ];
-        lines.map(|line| line.replace('\n', "")).join("\n") + "\n"
+        let time = "2026-11-21T08:00:00Z";
+        let figures: Vec<Vec<&str>> = FIGURES
+            .lines()
+            .map(|line| line.trim().split(',').collect())
+            .collect();
+        let records = figures.chunk_by(|one, other| one[0] == other[0]);
+        let records = records.map(|figures| {
+            let observation = |it: &Vec<&str>| {
+                let value = value * it[5].parse::<f64>().unwrap();
+                json!({"phase": it[1], "metric": it[2], "statistic": it[3], "unit": it[4], "value": value})
+            };
+            let observations: Vec<_> = figures.iter().map(observation).collect();
+            let scenario: Vec<&str> = figures[0][0].split(' ').collect();
+            json!({
+                "schema": 1, "kind": "measurement", "time": time, "round": round,
+                "implementation": "example-1.0", "operations": 1, "elapsed_seconds": 0.5,
+                "scenario": {"operation": scenario[0], "protocol": "1.3", "side": scenario[1]},
+                "valid": scenario.len() == 2, "note": "why", "observations": observations,
+            })
+        });
+        let state = json!({
+            "schema": 1, "kind": "round", "time": time, "round": round, "elapsed_seconds": 4.0,
+            "disturbed": disturbed,
+        });
+        records.chain([state]).map(|it| format!("{it}\n")).collect()
     }
 
     #[test]
@@ -314,8 +287,8 @@ mod tests {
             "scenario unit example-1.0",
             "TLS 1.3 handshake, client handshakes/s 120",
             "TLS 1.3 handshake, server handshakes/s 240",
+            "TLS 1.3 memory, client bytes 60.0",
             "TLS 1.3 handshake, client instructions/handshake 30.0",
-            "TLS 1.3 memory, client bytes/connection 60.0",
         ];
         let plain = |line: &str| line.split_whitespace().collect::<Vec<_>>().join(" ");
         assert_eq!(text.lines().map(plain).collect::<Vec<_>>(), expected);

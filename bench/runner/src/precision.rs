@@ -1,5 +1,7 @@
 //! How precisely a median is known.
 
+use crate::medians::median;
+
 /// Half the width of the 95% order-statistic interval of the median, as a share of the median;
 /// `None` with fewer than 6 values, for which there is no such interval.
 ///
@@ -11,8 +13,12 @@ pub fn half_width(values: &[f64]) -> Option<f64> {
     let k = rank(n)?;
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);
-    let median = f64::midpoint(sorted[(n - 1) / 2], sorted[n / 2]);
-    Some((sorted[n - k] - sorted[k - 1]) / 2.0 / median)
+    let width = (sorted[n - k] - sorted[k - 1]) / 2.0;
+    Some(if width == 0.0 {
+        0.0
+    } else {
+        width / median(values)
+    })
 }
 
 /// Whether the half-width of the 95% interval of the median of these rates is at most `target`.
@@ -55,6 +61,7 @@ mod tests {
         let values = [104.0, 96.0, 100.0, 98.0, 102.0, 100.0];
         assert!((half_width(&values).unwrap() - 0.04).abs() < 1e-12);
         assert_eq!(half_width(&values[..5]), None);
+        assert_eq!(half_width(&[0.0; 6]), Some(0.0));
         let skewed = [90.0, 95.0, 100.0, 110.0, 120.0, 130.0];
         assert!((half_width(&skewed).unwrap() - 20.0 / 105.0).abs() < 1e-12);
         let nine = [1.0, 2.0, 3.0, 4.0, 5.0, 7.0, 9.0, 11.0, 13.0];

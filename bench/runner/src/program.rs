@@ -325,14 +325,9 @@ fn check(lines: Vec<u8>, request: &Request) -> std::result::Result<Kept, String>
         }
         records.push(record);
     }
-    let measurements = records
-        .iter()
-        .filter(|record| matches!(record, Record::Measurement(_)))
-        .count();
-    let marks = records
-        .iter()
-        .filter(|record| matches!(record, Record::Block(_)))
-        .count();
+    let number = |is_meant: fn(&&Record) -> bool| records.iter().filter(is_meant).count();
+    let measurements = number(|it| matches!(it, Record::Measurement(_)));
+    let marks = number(|it| matches!(it, Record::Block(_)));
     match records.last() {
         Some(Record::Block(block)) if marks == 1 => match (block.status, measurements) {
             (Status::Measured, 0) => Err("output: measured, but no measurement".to_owned()),

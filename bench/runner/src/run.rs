@@ -2,26 +2,25 @@
 
 use std::path::{Path, PathBuf};
 
-use anstream::eprintln;
-use anstyle::{AnsiColor, Style};
 use anyhow::{Context, Result, ensure};
 use jiff::Timestamp;
 
 use crate::conclusion;
-use crate::files::replace;
+use crate::files::{remove, replace};
 use crate::history::History;
 use crate::host::check::check;
 use crate::host::root::Root;
 use crate::host::{facts, identity};
 use crate::implementations::{Lock, is_there, prepare};
 use crate::journal::Journal;
-use crate::manifest::{RawFile, Run, SuiteReference};
+use crate::manifest::{RawFile, SuiteReference};
 use crate::plan::{Order, plan, to_the_second, versioned};
 use crate::progress::Progress;
-use crate::resume::{resume, same_order, same_run};
+use crate::resume::same_run;
 use crate::session::Session;
 use crate::snapshot::{begin, wait};
 use crate::warnings;
+use crate::words::warn;
 
 /// Format name of a build's Cargo.lock, which contains no measurements.
 const CARGO_LOCK: &str = "cargo-lock";
@@ -45,19 +44,11 @@ pub fn run(order: &Order, root: &Root) -> Result<PathBuf> {
     let is_finished = finished.exists();
     if is_finished {
         // A complete run makes no builds: a new program would not be the measured one.
-        let run = Run::read(&finished)?;
-        same_order(
-            &finished,
-            &run,
-            &order.command,
-            &reference,
-            counter.as_ref(),
-        )?;
         for listed in &suite.implementations {
             ensure!(
                 is_there(listed, &order.places, suite.layouts)?,
-                "{}: the run is complete, but {listed} is another build now; begin another run \
-                 with another --out",
+                "{}: the run is complete, and {listed} is not the build that it measured; begin \
+                 another run with another --out",
                 finished.display()
             );
         }
@@ -87,7 +78,7 @@ pub fn run(order: &Order, root: &Root) -> Result<PathBuf> {
     std::fs::create_dir_all(&raw).with_context(|| raw.display().to_string())?;
     let (journal, records) = Journal::open(&order.out.join(RECORDS))?;
     if partial.exists() {
-        run = resume(&partial, &run)?;
+        run = same_run(&partial, &run)?;
     } else {
         ensure!(
             records.is_empty(),
@@ -144,15 +135,15 @@ pub fn run(order: &Order, root: &Root) -> Result<PathBuf> {
         }
     }
 
-    for line in conclusion::precision(&session) {
+    for line in conclusion::precision(&session)? {
         println!("{line}");
     }
-    run.warnings.extend(conclusion::warnings(&session));
+    run.warnings.extend(conclusion::warnings(&session)?);
     run.rounds = Some(session.history.counted());
     run.finished = to_the_second(Timestamp::now()).ok();
     run.complete = true;
     let records = RawFile::read(&order.out, RECORDS, "tlsbench/1", None)?;
-    session.journal.is_unchanged(&records.sha256)?;
+    session.journal.verify()?;
     run.files = vec![records];
     for lock in ready.locks {
         run.files.push(kept(lock, &order.out)?);
@@ -160,8 +151,7 @@ pub fn run(order: &Order, root: &Root) -> Result<PathBuf> {
     run.write(&finished)?;
     remove(&partial)?;
     for warning in &run.warnings {
-        let style = Style::new().bold().fg_color(Some(AnsiColor::Yellow.into()));
-        eprintln!("{style}warning:{style:#} {}", warning.message);
+        warn(&warning.message);
     }
     Ok(finished)
 }
@@ -173,13 +163,4 @@ fn kept(lock: Lock, folder: &Path) -> Result<RawFile> {
     std::fs::create_dir_all(folder.join("raw/builds"))?;
     replace(&folder.join(&path), &bytes)?;
     RawFile::read(folder, &path, CARGO_LOCK, Some(lock.implementation))
-}
-
-fn remove(path: &Path) -> Result<()> {
-    match std::fs::remove_file(path) {
-        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-            Err(error).with_context(|| path.display().to_string())
-        }
-        _ => Ok(()),
-    }
 }

@@ -11,6 +11,7 @@ use crate::history::History;
 use crate::host::root::Root;
 use crate::host::watch::Watch;
 use crate::journal::Journal;
+use crate::medians::rows;
 use crate::precision::is_precise;
 use crate::program::{Measured, Program};
 use crate::progress::Progress;
@@ -18,10 +19,6 @@ use crate::schedule::order;
 use crate::suite::Suite;
 use crate::usage::Usage;
 use crate::words::counted;
-
-/// How often to retry on a full disk: together with `DISK_PAUSE` for half an hour.
-const DISK_TRIES: u32 = 180;
-const DISK_PAUSE: Duration = Duration::from_secs(10);
 
 /// Time after which a counting process is killed: no scenario takes an hour on any host.
 const COUNTED_TIMEOUT: Duration = Duration::from_secs(3600);
@@ -61,7 +58,7 @@ impl Session<'_> {
             ));
             self.append_one(Record::RoundState(mark))?;
         }
-        while !self.done() {
+        while !self.done()? {
             self.round()?;
         }
         self.progress.finish();
@@ -73,20 +70,17 @@ impl Session<'_> {
     }
 
     /// Whether the requested rounds are complete, and every median has the requested precision.
-    fn done(&self) -> bool {
-        let counted = self.counted();
-        if counted < self.suite.rounds {
-            return false;
+    fn done(&self) -> Result<bool> {
+        let (counted, rounds) = (self.counted(), self.suite.rounds);
+        let is_last = counted >= rounds.saturating_mul(MOST_PRECISE);
+        match self.until_precise {
+            Some(target) if counted >= rounds && !is_last => {
+                let rows = rows(&self.journal.records()?);
+                let mut values = rows.iter().flat_map(|row| row.values.values());
+                Ok(values.all(|it| is_precise(it, target)))
+            }
+            _ => Ok(counted >= rounds),
         }
-        let Some(target) = self.until_precise else {
-            return true;
-        };
-        counted >= self.suite.rounds.saturating_mul(MOST_PRECISE)
-            || self
-                .history
-                .rates()
-                .values()
-                .all(|rates| is_precise(rates, target))
     }
 
     fn round(&mut self) -> Result<()> {
@@ -261,7 +255,7 @@ impl Session<'_> {
 
     fn append(&mut self, lines: &[u8], records: &[Record]) -> Result<()> {
         let (progress, was_full) = (&self.progress, &mut self.disk_was_full);
-        self.journal.append(lines, DISK_TRIES, DISK_PAUSE, |text| {
+        self.journal.append(lines, |text| {
             *was_full = true;
             progress.say(text);
         })?;

@@ -2,12 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::implementations::commit;
+use crate::commit::clean_commit;
 use crate::libraries::Libraries;
 use crate::listed::{Build, Listed, slug};
-
-/// Digits of a commit in an id.
-const COMMIT: usize = 10;
 
 /// Reads one side: a local tree `rustls=../rustls`, a version `rustls@0.23.40`, a table as a suite
 /// has it, or the name of a program.
@@ -101,13 +98,6 @@ fn names([a, b]: [&Path; 2]) -> [String; 2] {
         .unwrap_or_else(|| ["a", "b"].map(str::to_owned))
 }
 
-/// The commit that is checked out in a tree, if nothing else is in it.
-fn clean_commit(tree: &Path) -> Option<String> {
-    let is_top = tree.join(".git").exists();
-    let commit = is_top.then(|| commit(tree)).flatten()?;
-    (!commit.ends_with("-dirty")).then(|| commit.chars().take(COMMIT).collect())
-}
-
 /// The name of a folder, as a part of an id.
 fn folder(tree: &Path) -> String {
     let name = tree.canonicalize().unwrap_or_else(|_| tree.to_owned());
@@ -118,6 +108,7 @@ fn folder(tree: &Path) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::commit::tests::checkout;
 
     fn source(text: &str) -> Build {
         match side(text) {
@@ -147,49 +138,20 @@ mod tests {
         assert!(error.contains("versoin"), "{error}");
     }
 
-    /// A checkout with one commit below a folder.
-    fn checkout(folder: &Path, name: &str, text: &str) -> PathBuf {
-        let tree = folder.join(name);
-        std::fs::create_dir_all(&tree).unwrap();
-        std::fs::write(tree.join("file"), text).unwrap();
-        for arguments in [
-            &["init", "--quiet"][..],
-            &["add", "file"],
-            &[
-                "-c",
-                "user.name=x",
-                "-c",
-                "user.email=x",
-                "commit",
-                "--quiet",
-                "-m",
-                "x",
-            ],
-        ] {
-            let mut git = std::process::Command::new("git");
-            let git = git.arg("-C").arg(&tree).args(arguments).status();
-            assert!(git.unwrap().success());
-        }
-        tree
-    }
-
     #[test]
     fn trees_are_named_by_their_commits_only_if_these_identify_them() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path();
-        let (base, head) = (checkout(path, "base", "1"), checkout(path, "head", "2"));
+        let [base, head] = ["base", "head"].map(|name| checkout(&path.join(name)));
         let [a, b] = names([&base, &head]);
-        assert_eq!((a.len(), b.len()), (COMMIT, COMMIT));
+        assert_eq!((a.len(), b.len()), (10, 10));
         assert_ne!(a, b);
         // The commit does not name a change that was not committed.
-        std::fs::write(head.join("file"), "3").unwrap();
+        std::fs::write(head.join("library/file"), "changed").unwrap();
         assert_eq!(names([&base, &head]), ["tree-base", "tree-head"]);
         std::fs::create_dir_all(path.join("other/base")).unwrap();
         assert_eq!(names([&base, &path.join("other/base")]), ["a", "b"]);
         assert_eq!(self::folder(&path.join("Two  words_3")), "tree-two-words-3");
-        // A folder in another project's checkout has no commit of its own.
-        std::fs::create_dir_all(base.join("vendored")).unwrap();
-        assert_eq!(clean_commit(&base.join("vendored")), None);
     }
 
     #[test]

@@ -11,7 +11,7 @@ use tls_harness::record::Schema;
 use tls_harness::scenario::{Operation, Scenario};
 use toml::{Table, Value};
 
-use crate::entry::Entry;
+use crate::entry;
 use crate::files::hex;
 use crate::include::Include;
 use crate::lines::Lines;
@@ -152,11 +152,9 @@ fn scenarios(
     cores: Option<u32>,
 ) -> Result<Vec<Scenario>> {
     let at = |field: Option<&str>| lines.at("scenarios", index, field);
-    let entry = Entry::read(table);
-    let entry = entry.map_err(|it| anyhow!("{}: {}", at(it.field.as_deref()), it.message))?;
-    let scenarios = entry
-        .scenarios(cores)
-        .with_context(|| at(Some("threads")))?;
+    let scenarios = entry::scenarios(table, cores);
+    let scenarios =
+        scenarios.map_err(|it| anyhow!("{}: {}", at(it.field.as_deref()), it.message))?;
     for scenario in &scenarios {
         if let Err(fault) = scenario.check() {
             let place = at(Some(fault.field));

@@ -69,7 +69,7 @@ pub fn imprecise(medians: usize, target: f64, rounds: u32) -> RunWarning {
     warning("imprecise", message)
 }
 
-pub fn interrupted(times: usize) -> RunWarning {
+pub fn interrupted(times: u32) -> RunWarning {
     let times = counted(times, "time");
     let message = format!("The run was interrupted and resumed {times}.");
     warning("interrupted", message)

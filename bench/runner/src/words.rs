@@ -1,6 +1,9 @@
-//! Words whose form depends on a number.
+//! What is printed: words whose form depends on a number, and warnings.
 
 use std::fmt::Display;
+
+use anstream::eprintln;
+use anstyle::{AnsiColor, Style};
 
 /// `1 round`, `2 rounds`.
 pub fn counted<N: Display + PartialEq + From<u8>>(number: N, noun: &str) -> String {
@@ -8,13 +11,7 @@ pub fn counted<N: Display + PartialEq + From<u8>>(number: N, noun: &str) -> Stri
     format!("{number} {noun}{plural}")
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_word_is_singular_only_after_one() {
-        let all = [0_u32, 1, 2].map(|it| counted(it, "round"));
-        assert_eq!(all, ["0 rounds", "1 round", "2 rounds"]);
-    }
+pub fn warn(text: &str) {
+    let style = Style::new().bold().fg_color(Some(AnsiColor::Yellow.into()));
+    eprintln!("{style}warning:{style:#} {text}");
 }

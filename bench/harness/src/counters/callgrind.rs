@@ -261,23 +261,12 @@ mod tests {
     /// As callgrind 3.19.0 writes it.
     const PROFILE: &str = "# callgrind format
 version: 1
-creator: callgrind-3.19.0
-pid: 27336
 cmd:  tls-openssl count
-part: 1
-
-
-desc: I1 cache: 
-desc: Timerange: Basic block 0 - 15252974
-desc: Trigger: Program termination
 
 positions: line
 events: Ir
 summary: 1234567
 
-
-ob=(1) tls-openssl
-fl=(1) ???
 fn=(1) totals: of main
 0 1234567
 totals: 1234567
@@ -305,20 +294,40 @@ totals: 1234567
         assert_eq!(emulated("--7:1:    main"), None);
     }
 
-    #[test]
-    fn the_total_is_read_from_the_last_line() {
-        assert_eq!(instructions(PROFILE.as_bytes()).unwrap(), 1_234_567);
+    /// The profile with these events and totals.
+    fn profile(events: &str, totals: &str) -> Vec<u8> {
+        let profile = PROFILE.replace("events: Ir", &format!("events: {events}"));
+        let totals = format!("\ntotals: {totals}");
+        profile.replace("\ntotals: 1234567", &totals).into_bytes()
     }
 
     #[test]
-    fn the_event_is_found_at_any_position() {
-        let profile = PROFILE
-            .replace("events: Ir", "events: Dr Dw Ir sysCount")
-            .replace("\ntotals: 1234567", "\ntotals: 7 8 42");
-        assert_eq!(instructions(profile.as_bytes()).unwrap(), 42);
-        let others = PROFILE.replace("events: Ir", "events: Dr");
-        let error = instructions(others.as_bytes()).unwrap_err().to_string();
-        assert!(error.contains("expected Ir"), "{error}");
+    fn a_total_is_read_from_the_last_line_at_the_position_of_its_event() {
+        for (events, totals, all, locked) in [
+            ("Ir", "1234567", Some(1_234_567), None),
+            ("Dr Dw Ir sysCount", "7 8 42", Some(42), None),
+            ("Dr", "1234567", None, None),
+            ("Ir Ge", "42 7", Some(42), Some(7)),
+            // Callgrind omits zeros at the end of a line.
+            ("Ir Ge", "42", Some(42), Some(0)),
+            ("Ir Ge", "0 7", None, None),
+            ("Ir", "0", None, None),
+            ("Ir", "-1", None, None),
+            ("Ir", "1.5", None, None),
+            ("Ir", "many", None, None),
+            ("Ir", "", None, None),
+            ("Ir", "18446744073709551616", None, None),
+            ("Ir", "\u{661}", None, None),
+        ] {
+            let profile = profile(events, totals);
+            let found = (
+                instructions(&profile).ok(),
+                locked_instructions(&profile).ok(),
+            );
+            assert_eq!(found, (all, locked), "{events}: {totals}");
+        }
+        let error = locked_instructions(PROFILE.as_bytes()).unwrap_err();
+        assert!(error.to_string().contains("expected Ge"), "{error}");
     }
 
     #[test]
@@ -343,22 +352,6 @@ totals: 1234567
         }
     }
 
-    #[test]
-    fn a_total_that_is_zero_or_not_a_number_is_rejected() {
-        for total in [
-            "0",
-            "-1",
-            "1.5",
-            "many",
-            "",
-            "18446744073709551616",
-            "\u{661}",
-        ] {
-            let profile = PROFILE.replace("\ntotals: 1234567", &format!("\ntotals: {total}"));
-            assert!(instructions(profile.as_bytes()).is_err(), "{total}");
-        }
-    }
-
     /// Whatever single byte is changed, the total is the right one, another number in its own
     /// place, or refused: never a panic.
     #[test]
@@ -376,33 +369,6 @@ totals: 1234567
                 }
             }
         }
-    }
-
-    #[test]
-    fn binary_function_names_and_huge_profiles_are_read() {
-        let mut bytes = Vec::new();
-        let (head, tail) = PROFILE.split_at(PROFILE.find("fn=").unwrap());
-        bytes.extend(head.as_bytes());
-        for _ in 0..1 << 20 {
-            bytes.extend(b"fn=(2) \xff\xfe\0name\n16 3\n");
-        }
-        bytes.extend(tail.as_bytes());
-        assert_eq!(instructions(&bytes).unwrap(), 1_234_567);
-    }
-
-    #[test]
-    fn instructions_that_lock_have_an_event_of_their_own() {
-        let profile = PROFILE
-            .replace("events: Ir", "events: Ir Ge")
-            .replace("\ntotals: 1234567", "\ntotals: 42 7");
-        assert_eq!(locked_instructions(profile.as_bytes()).unwrap(), 7);
-        // Callgrind omits zeros at the end of a line.
-        let none = profile.replace("totals: 42 7", "totals: 42");
-        assert_eq!(locked_instructions(none.as_bytes()).unwrap(), 0);
-        let error = locked_instructions(PROFILE.as_bytes()).unwrap_err();
-        assert!(error.to_string().contains("expected Ge"), "{error}");
-        let nothing = profile.replace("totals: 42 7", "totals: 0 7");
-        assert!(locked_instructions(nothing.as_bytes()).is_err());
     }
 
     #[test]

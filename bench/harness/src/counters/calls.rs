@@ -5,8 +5,6 @@
 //! third. Each has a second thread that does nothing, because glibc skips locked instructions in a
 //! process with a single thread.
 
-use std::env;
-
 use anyhow::{Context, Result};
 
 use super::{
@@ -20,7 +18,7 @@ use crate::{
     allocator, interposed,
     library::TlsLibrary,
     process,
-    record::{Measurement, Metric, Observation, Phase, Statistic, Unit},
+    record::{Measurement, Metric, Observation, Phase, Unit},
     request::Request,
     scenario::{Operation, Side},
     workloads::workload::Quantity,
@@ -148,13 +146,14 @@ pub fn measure_side<L: TlsLibrary>(
     let profile = process::answer(callgrind::this_program(&[BUS], "count")?, &counting)?;
 
     counting.marks = Marks::Interposed;
-    let own = env::current_exe()?;
     let preloaded = interposed::Library::write()?;
-    let calls = process::answer(preloaded.program(&own, "count"), &counting)?;
+    let mut program = process::this_program("count")?;
+    preloaded.preload(&mut program);
+    let calls = process::answer(program, &counting)?;
 
     counting.marks = Marks::Kernel;
     let trace = kernel::Trace::of_this_process();
-    process::answer(trace.program(&own, "count"), &counting)?;
+    process::answer(trace.this_program("count")?, &counting)?;
 
     let counted = Counted {
         calls: serde_json::from_slice(&calls).context("counts of calls")?,
@@ -171,13 +170,7 @@ pub fn measure_side<L: TlsLibrary>(
             (Per::Work([_, of_mebibyte]), Quantity::Mebibytes) => (total / amount, of_mebibyte),
             (Per::Work([of_handshake, _]), _) => (total / amount, of_handshake),
         };
-        Observation {
-            phase: Phase::Total,
-            metric: it.metric,
-            statistic: Statistic::Value,
-            value,
-            unit,
-        }
+        Observation::new(Phase::Total, it.metric, value, unit)
     });
     let observations = observations.collect();
     Ok(request.measurement(side, operations, None, observations))

@@ -12,13 +12,13 @@ use std::{
 use anyhow::{Context, Result};
 use serde::{Deserialize, Serialize};
 
-use super::{
-    marks::{self, Marks},
-    watched::{Call, Watch, Watched},
-};
+use super::marks::{self, Marks};
 use crate::{
     interposed,
-    library::TlsLibrary,
+    library::{
+        TlsLibrary,
+        watched::{Call, Watch, Watched},
+    },
     noop::NoopLibrary,
     scenario::{Operation, Scenario, Side, Variant},
     workloads::{
@@ -72,7 +72,8 @@ impl Watch for Counted {
             Side::Server | Side::Sender => Side::Server,
         };
         // What is set up before the steps is not a part of them.
-        let is_step = call != Call::SetUp || self.is_counting.load(Ordering::Relaxed);
+        let is_set_up = matches!(call, Call::Make | Call::Free);
+        let is_step = !is_set_up || self.is_counting.load(Ordering::Relaxed);
         match is_step && side.is_none_or(|side| side == role) {
             // Within another one, this turns the count off and on again.
             true => marks::collect(make),

@@ -3,7 +3,7 @@
 
 use std::{
     env, fs,
-    path::{Path, PathBuf},
+    path::PathBuf,
     process::{self, Command},
 };
 
@@ -26,16 +26,16 @@ impl Trace {
         Self(env::temp_dir().join(format!("tls-kernel-{}", process::id())))
     }
 
-    /// A program with an argument, whose first thread is watched.
-    pub fn program(&self, path: &Path, argument: &str) -> Command {
+    /// This program with an argument; its first thread is watched.
+    pub fn this_program(&self, argument: &str) -> Result<Command> {
         let mut command = Command::new("strace");
         command
             .args(["--quiet=all", "--signal=none", "--output"])
             .arg(&self.0)
             .arg("--")
-            .arg(path)
+            .arg(env::current_exe()?)
             .arg(argument);
-        command
+        Ok(command)
     }
 
     /// The names of the calls between the marks.

@@ -11,25 +11,21 @@ mod counted;
 pub mod kernel;
 mod marks;
 pub mod sockets;
-mod watched;
 pub mod wire;
 
-use std::{
-    path::Path,
-    thread::{self, ScopedJoinHandle},
-};
+use std::{path::Path, thread};
 
-use anyhow::{Result, anyhow};
+use anyhow::Result;
 
 pub use self::counted::{Counting, count};
 use self::counted::{Counts, countable, not_counted};
 use crate::{
     library::TlsLibrary,
     process,
-    record::{Measurement, Metric, Observation, Phase, Record, Statistic, Unit},
+    record::{Measurement, Metric, Observation, Phase, Record, Unit},
     request::{Counter, Request},
     scenario::{Operation, Scenario, Side, Variant},
-    workloads::{self, workload::Quantity},
+    workloads::{self, threads::joined, workload::Quantity},
 };
 
 impl Counter {
@@ -126,28 +122,19 @@ fn measure_side(request: &Request, side: Option<Side>) -> Result<Measurement> {
         callgrind::instructions(&profile)
     };
     // All at once: the counts do not depend on what else runs.
-    let totals: Vec<Result<u64>> = thread::scope(|scope| {
+    let total: u64 = thread::scope(|scope| {
         let spawned: Vec<_> = (0..processes).map(|_| scope.spawn(one)).collect();
-        let join = |thread: ScopedJoinHandle<'_, _>| {
-            let panicked = |_| Err(anyhow!("a thread panicked"));
-            thread.join().unwrap_or_else(panicked)
-        };
-        spawned.into_iter().map(join).collect()
-    });
-    let total: u64 = totals.into_iter().sum::<Result<u64>>()?;
+        spawned.into_iter().map(joined).sum::<Result<u64>>()
+    })?;
     let operations = u64::from(processes) * operations;
-    let observation = Observation {
-        phase: Phase::Total,
-        metric: Metric::INSTRUCTIONS,
-        statistic: Statistic::Value,
-        value: total as f64 / (operations as f64 * work.amount),
-        unit: match work.quantity {
-            Quantity::Handshakes => Unit::INSTRUCTIONS_PER_HANDSHAKE,
-            Quantity::Mebibytes => Unit::INSTRUCTIONS_PER_MEBIBYTE,
-            Quantity::Operations | Quantity::Packets | Quantity::Single => {
-                Unit::INSTRUCTIONS_PER_OPERATION
-            }
-        },
+    let value = total as f64 / (operations as f64 * work.amount);
+    let unit = match work.quantity {
+        Quantity::Handshakes => Unit::INSTRUCTIONS_PER_HANDSHAKE,
+        Quantity::Mebibytes => Unit::INSTRUCTIONS_PER_MEBIBYTE,
+        Quantity::Operations | Quantity::Packets | Quantity::Single => {
+            Unit::INSTRUCTIONS_PER_OPERATION
+        }
     };
+    let observation = Observation::new(Phase::Total, Metric::INSTRUCTIONS, value, unit);
     Ok(request.measurement(side, operations, None, vec![observation]))
 }

@@ -3,14 +3,15 @@
 //! The connections are made one after another, so that no call is for two of them. The other process is not
 //! watched.
 
-use std::{env, process::Command};
+use std::process::Command;
 
 use anyhow::{Context, Result};
 
 use super::kernel::Trace;
 use crate::{
     library::TlsLibrary,
-    record::{Measurement, Metric, Observation, Phase, Statistic, Unit},
+    process,
+    record::{Measurement, Metric, Observation, Phase, Unit},
     request::Request,
     scenario::Side,
     session, workloads,
@@ -42,13 +43,10 @@ pub fn measure_side<L: TlsLibrary>(
     session::prove_verification(library, &request.scenario)?;
     let trace = Trace::of_this_process();
     let command = |of: Side, argument: &str| -> Result<Command> {
-        let own = env::current_exe()?;
-        if side == Some(of) {
-            return Ok(trace.program(&own, argument));
+        match side == Some(of) {
+            true => trace.this_program(argument),
+            false => process::this_program(argument),
         }
-        let mut command = Command::new(own);
-        command.arg(argument);
-        Ok(command)
     };
     let peers = workloads::of::<L>(request.scenario.operation).peers();
     let peers = peers.context("the scenario has no processes of its own")?;
@@ -57,12 +55,9 @@ pub fn measure_side<L: TlsLibrary>(
     let of_library = calls
         .iter()
         .filter(|it| OF_LIBRARIES.contains(&it.as_str()));
-    let per_connection = |metric, count: usize| Observation {
-        phase: Phase::Total,
-        metric,
-        statistic: Statistic::Value,
-        value: count as f64 / connections as f64,
-        unit: Unit::new("calls/connection"),
+    let per_connection = |metric, count: usize| {
+        let value = count as f64 / connections as f64;
+        Observation::new(Phase::Total, metric, value, Unit::new("calls/connection"))
     };
     let observations = vec![
         per_connection(SYSTEM_CALLS, calls.len()),

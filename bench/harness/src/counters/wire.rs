@@ -7,9 +7,11 @@ use std::sync::Arc;
 
 use anyhow::{Context, Result, bail};
 
-use super::watched::{Call, Watch, Watched};
 use crate::{
-    library::{Connection, Setup, TlsLibrary},
+    library::{
+        Connection, Setup, TlsLibrary,
+        watched::{Call, Watch, Watched},
+    },
     record::{Measurement, Metric, Observation, Phase, Statistic, Unit},
     request::Request,
     scenario::{Operation, Protocol, Scenario, Side},
@@ -86,7 +88,7 @@ impl Watch for Recording {
         let phase = match call {
             Call::Flight(number) => FLIGHTS.get(number).copied(),
             Call::Tickets => Some(Phase::Tickets),
-            Call::SetUp | Call::Open | Call::Data => None,
+            Call::Make | Call::Free | Call::Open | Call::Data => None,
         };
         if let (Some(side), Some(phase)) = (side, phase) {
             self.add(side, Action::Turn(phase));

@@ -57,30 +57,3 @@ impl Chain {
         }
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_chain_has_its_name_its_words_and_its_issuers_from_the_root_on() {
-        use Certificate::{EcdsaP256, MlDsa65};
-        for (text, words, issuers) in [
-            ("chain-1", "chain of 1 certificate", vec![MlDsa65]),
-            ("chain-3", "chain of 3 certificates", vec![MlDsa65; 3]),
-            (
-                "issuer-ecdsa-p256",
-                "ECDSA P-256 issuers",
-                vec![EcdsaP256; 2],
-            ),
-        ] {
-            let chain = Chain::parse(text).unwrap();
-            assert_eq!(chain.as_str(), text);
-            assert_eq!(chain.readable(), words);
-            assert_eq!(chain.issuers(MlDsa65), issuers);
-            assert!(chain.certificates().contains(&MlDsa65));
-        }
-        assert_eq!(Chain::parse("chain-2"), None);
-        assert!(!Chain::EcdsaIssuers.certificates().contains(&EcdsaP256));
-    }
-}

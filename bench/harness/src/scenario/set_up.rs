@@ -198,24 +198,35 @@ impl fmt::Display for SetUp {
 mod tests {
     use super::*;
 
+    fn parsed(text: &str) -> SetUp {
+        SetUp::parse(text).unwrap().unwrap()
+    }
+
     #[test]
-    fn a_parsed_variant_is_written_as_the_same_text() {
-        for text in [
-            "anchors-mozilla",
-            "anchors-1000",
-            "client-1",
-            "shared-10",
-            "server",
-            "private-key",
-            "names-10000",
-            "reload-1",
-            "process-client-mozilla",
-            "process-server",
-            "anchors-slope",
-            "client-slope",
-            "names-slope",
+    fn a_set_up_has_a_text_a_side_anchors_or_names_and_may_be_counted() {
+        let (client, server) = (Side::Client, Side::Server);
+        let (five, mozilla) = (Some(Anchors::Own(5)), Some(Anchors::Mozilla));
+        for (text, side, anchors, named, is_countable) in [
+            ("anchors-5", client, five, None, true),
+            ("client-5", client, five, None, true),
+            ("client-mozilla", client, mozilla, None, true),
+            ("shared-5", client, five, None, true),
+            ("server", server, None, None, true),
+            ("private-key", server, None, None, true),
+            ("names-10000", server, None, Some(10_000), true),
+            ("reload-5", server, None, Some(5), true),
+            ("process-client-5", client, five, None, false),
+            ("process-client-mozilla", client, mozilla, None, false),
+            ("process-server", server, None, None, false),
+            ("anchors-slope", client, None, None, false),
+            ("client-slope", client, None, None, false),
+            ("names-slope", server, None, None, false),
         ] {
-            assert_eq!(SetUp::parse(text).unwrap().unwrap().to_string(), text);
+            let set_up = parsed(text);
+            assert_eq!(set_up.to_string(), text);
+            let found = (set_up.side(), set_up.anchors(), set_up.named());
+            assert_eq!(found, (side, anchors, named), "{text}");
+            assert_eq!(set_up.is_countable(), is_countable, "{text}");
         }
     }
 
@@ -236,45 +247,6 @@ mod tests {
     }
 
     #[test]
-    fn a_client_has_anchors_and_a_server_names() {
-        let all = ["client-5", "process-client-5", "anchors-5", "shared-5"];
-        for text in all {
-            let set_up = SetUp::parse(text).unwrap().unwrap();
-            assert_eq!(set_up.side(), Side::Client, "{text}");
-            assert_eq!(set_up.anchors(), Some(Anchors::Own(5)), "{text}");
-            assert_eq!(set_up.named(), None, "{text}");
-        }
-        for text in ["names-5", "reload-5"] {
-            let set_up = SetUp::parse(text).unwrap().unwrap();
-            assert_eq!(set_up.side(), Side::Server, "{text}");
-            assert_eq!(
-                (set_up.anchors(), set_up.named()),
-                (None, Some(5)),
-                "{text}"
-            );
-        }
-    }
-
-    fn parsed(text: &str) -> SetUp {
-        SetUp::parse(text).unwrap().unwrap()
-    }
-
-    #[test]
-    fn what_is_alone_belongs_to_the_side_that_usually_has_it() {
-        for (text, side) in [
-            ("server", Side::Server),
-            ("private-key", Side::Server),
-            ("process-server", Side::Server),
-            ("names-slope", Side::Server),
-            ("anchors-slope", Side::Client),
-            ("client-slope", Side::Client),
-        ] {
-            assert_eq!(parsed(text).side(), side, "{text}");
-            assert_eq!((parsed(text).anchors(), parsed(text).named()), (None, None));
-        }
-    }
-
-    #[test]
     fn a_slope_is_between_one_item_and_many() {
         for (text, few, many, number) in [
             ("anchors-slope", "anchors-1", "anchors-1000", 1_000),
@@ -285,22 +257,6 @@ mod tests {
                 panic!("{text} is no slope");
             };
             assert_eq!(slope.ends(), (parsed(few), parsed(many), number));
-        }
-    }
-
-    #[test]
-    fn instructions_are_counted_of_one_set_up_within_a_process() {
-        for text in [
-            "anchors-5",
-            "client-mozilla",
-            "shared-5",
-            "server",
-            "names-5",
-        ] {
-            assert!(parsed(text).is_countable(), "{text}");
-        }
-        for text in ["process-client-5", "process-server", "client-slope"] {
-            assert!(!parsed(text).is_countable(), "{text}");
         }
     }
 

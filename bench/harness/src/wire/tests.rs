@@ -7,11 +7,11 @@ fn with_length(bytes: usize, content: &[u8]) -> Vec<u8> {
     [&length[length.len() - bytes..], content].concat()
 }
 
-fn message(kind: u8, body: &[u8]) -> Vec<u8> {
+pub fn message(kind: u8, body: &[u8]) -> Vec<u8> {
     [&[kind][..], &with_length(3, body)].concat()
 }
 
-fn record(content: u8, fragment: &[u8]) -> Vec<u8> {
+pub fn record(content: u8, fragment: &[u8]) -> Vec<u8> {
     [&[content, 3, 3][..], &with_length(2, fragment)].concat()
 }
 
@@ -31,74 +31,83 @@ fn hello(random: [u8; 32], suite: u16, extensions: &[u8]) -> Vec<u8> {
 const TLS13_VERSION: [u8; 6] = [0, 43, 0, 2, 3, 4];
 const X25519_SHARE: [u8; 9] = [0, 51, 0, 5, 0, 0x1d, 0, 1, 9];
 
+/// The extensions of a HelloRetryRequest that asks for X25519.
+fn retry() -> Vec<u8> {
+    [&TLS13_VERSION[..], &[0, 51, 0, 2, 0, 0x1d]].concat()
+}
+
 #[test]
-fn a_full_tls12_handshake_names_its_group() {
-    let flight = [
+fn a_handshake_shows_its_parameters() {
+    let seen = |protocol, key_exchange, resumed, hello_retry, tickets| WireHandshake {
+        protocol,
+        cipher_suite: match protocol {
+            Protocol::Tls12 => CipherSuite::EcdheRsaAes256Gcm,
+            Protocol::Tls13 => CipherSuite::Aes256Gcm,
+        },
+        key_exchange,
+        resumed,
+        hello_retry,
+        tickets,
+    };
+    let full_12 = [
         hello([1; 32], 0xc030, &[]),
         message(CERTIFICATE, &[0; 10]),
         message(SERVER_KEY_EXCHANGE, &[3, 0, 0x1d, 0]),
     ]
     .concat();
-    // Messages may be split over records.
-    let sent = [
-        record(HANDSHAKE, &flight[..50]),
-        record(HANDSHAKE, &flight[50..]),
-    ]
-    .concat();
-    assert_eq!(
-        parse(&sent).unwrap(),
-        WireHandshake {
-            protocol: Protocol::Tls12,
-            cipher_suite: CipherSuite::EcdheRsaAes256Gcm,
-            key_exchange: Some(KeyExchange::X25519),
-            resumed: false,
-            hello_retry: false,
-            tickets: 0,
-        }
-    );
-}
-
-#[test]
-fn a_resumed_tls12_handshake_shows_its_ticket() {
-    let flight = [
+    let ticket_12 = [
         hello([1; 32], 0xc030, &[]),
         message(NEW_SESSION_TICKET, &[0; 10]),
     ]
     .concat();
-    let sent = [
-        record(HANDSHAKE, &flight),
-        record(CHANGE_CIPHER_SPEC, &[1]),
-        record(HANDSHAKE, &[0xaa; 40]), // encrypted
-    ]
-    .concat();
-    let seen = parse(&sent).unwrap();
-    assert!(seen.resumed);
-    assert_eq!((seen.tickets, seen.key_exchange), (1, None));
-}
-
-#[test]
-fn a_tls13_handshake_shows_group_retry_and_resumption() {
-    let retry = [&TLS13_VERSION[..], &[0, 51, 0, 2, 0, 0x1d]].concat();
     let psk = [&TLS13_VERSION[..], &X25519_SHARE, &[0, 41, 0, 2, 0, 0]].concat();
-    let sent = [
-        record(HANDSHAKE, &hello(HELLO_RETRY_RANDOM, 0x1302, &retry)),
-        record(CHANGE_CIPHER_SPEC, &[1]),
-        record(HANDSHAKE, &hello([1; 32], 0x1302, &psk)),
-        record(APPLICATION_DATA, &[0xaa; 40]),
-    ]
-    .concat();
-    assert_eq!(
-        parse(&sent).unwrap(),
-        WireHandshake {
-            protocol: Protocol::Tls13,
-            cipher_suite: CipherSuite::Aes256Gcm,
-            key_exchange: Some(KeyExchange::X25519),
-            resumed: true,
-            hello_retry: true,
-            tickets: 0,
-        }
-    );
-    assert_eq!(application_records(&sent).unwrap(), 1);
+    let p256 = [&TLS13_VERSION[..], &[0, 51, 0, 5, 0, 0x17, 0, 1, 9]].concat();
+    let changed = record(CHANGE_CIPHER_SPEC, &[1]);
+    let retried = record(HANDSHAKE, &hello(HELLO_RETRY_RANDOM, 0x1302, &retry()));
+    for (sent, expected) in [
+        (
+            // Messages may be split over records.
+            vec![
+                record(HANDSHAKE, &full_12[..50]),
+                record(HANDSHAKE, &full_12[50..]),
+            ],
+            seen(Protocol::Tls12, Some(KeyExchange::X25519), false, false, 0),
+        ),
+        (
+            vec![
+                record(HANDSHAKE, &ticket_12),
+                changed.clone(),
+                record(HANDSHAKE, &[0xaa; 40]), // encrypted
+            ],
+            seen(Protocol::Tls12, None, true, false, 1),
+        ),
+        (
+            vec![
+                retried.clone(),
+                changed,
+                record(HANDSHAKE, &hello([1; 32], 0x1302, &psk)),
+                record(APPLICATION_DATA, &[0xaa; 40]),
+            ],
+            seen(Protocol::Tls13, Some(KeyExchange::X25519), true, true, 0),
+        ),
+        (
+            // Without ChangeCipherSpec between the two hellos.
+            vec![
+                retried,
+                record(HANDSHAKE, &hello([1; 32], 0x1302, &p256)),
+                record(APPLICATION_DATA, &[0xaa; 40]),
+            ],
+            seen(
+                Protocol::Tls13,
+                Some(KeyExchange::Secp256r1),
+                false,
+                true,
+                0,
+            ),
+        ),
+    ] {
+        assert_eq!(parse(&sent.concat()).unwrap(), expected);
+    }
 }
 
 #[test]
@@ -115,7 +124,7 @@ fn records_of_application_data_alone_are_counted() {
 }
 
 /// The body of a ClientHello.
-fn client_hello(extensions: &[u8]) -> Vec<u8> {
+pub fn client_hello(extensions: &[u8]) -> Vec<u8> {
     [
         &[3, 3][..],
         &[1; 32],
@@ -163,19 +172,14 @@ fn a_client_hello_shows_its_signature_schemes() {
 
 #[test]
 fn a_client_hello_shows_how_certificates_may_be_compressed() {
-    let hello = |extensions: &[u8]| {
+    let found = |extensions: &[u8]| {
         let hello = message(CLIENT_HELLO, &client_hello(extensions));
-        [
-            record(HANDSHAKE, &hello),
-            record(APPLICATION_DATA, &[7; 30]),
-        ]
-        .concat()
+        certificate_compressions(&record(HANDSHAKE, &hello))
     };
     let both = [0, 43, 0, 0, 0, 27, 0, 5, 4, 0, 2, 0, 1];
-    assert_eq!(certificate_compressions(&hello(&both)).unwrap(), [2, ZLIB]);
-    let none = certificate_compressions(&hello(&[0, 43, 0, 0])).unwrap();
-    assert_eq!(none, Vec::<u16>::new());
-    assert!(certificate_compressions(&hello(&[0, 27, 0, 2, 2, 0])).is_err());
+    assert_eq!(found(&both).unwrap(), [2, ZLIB]);
+    assert_eq!(found(&[0, 43, 0, 0]).unwrap(), Vec::<u16>::new());
+    assert!(found(&[0, 27, 0, 2, 2, 0]).is_err());
 }
 
 #[test]
@@ -231,8 +235,7 @@ fn flights_of_tls13_have_key_shares_and_their_unencrypted_messages() {
     ];
     let found = flights(Protocol::Tls13, &[&first, &second]).unwrap();
     assert_eq!(found, expected);
-    let retry = [&TLS13_VERSION[..], &[0, 51, 0, 2, 0, 0x1d]].concat();
-    let retry = record(HANDSHAKE, &hello(HELLO_RETRY_RANDOM, 0x1302, &retry));
+    let retry = record(HANDSHAKE, &hello(HELLO_RETRY_RANDOM, 0x1302, &retry()));
     let found = flights(Protocol::Tls13, &[&retry]).unwrap();
     assert_eq!(found, [flight(retry.len(), 1, 1, 0)]);
 }
@@ -251,21 +254,6 @@ fn flights_of_tls12_are_encrypted_after_change_cipher_spec() {
     let counts: Vec<_> = found.iter().map(|it| (it.records, it.messages)).collect();
     assert_eq!(counts, [(1, 1), (3, 1), (1, 0)]);
     assert!(flights(Protocol::Tls12, &[&first[..20]]).is_err());
-}
-
-#[test]
-fn a_hello_retry_request_without_change_cipher_spec_is_found() {
-    let retry = [&TLS13_VERSION[..], &[0, 51, 0, 2, 0, 0x1d]].concat();
-    let answer = [&TLS13_VERSION[..], &[0, 51, 0, 5, 0, 0x17, 0, 1, 9]].concat();
-    let sent = [
-        record(HANDSHAKE, &hello(HELLO_RETRY_RANDOM, 0x1302, &retry)),
-        record(HANDSHAKE, &hello([1; 32], 0x1302, &answer)),
-        record(APPLICATION_DATA, &[0xaa; 40]),
-    ]
-    .concat();
-    let seen = parse(&sent).unwrap();
-    assert!(seen.hello_retry && !seen.resumed);
-    assert_eq!(seen.key_exchange, Some(KeyExchange::Secp256r1));
 }
 
 #[test]

@@ -27,11 +27,7 @@ impl Timed for ClientHello {
     type Shared<L: TlsLibrary> = ();
 
     fn work(_: &Scenario) -> Result<Work> {
-        Ok(Work {
-            operations: 1,
-            amount: 1.0,
-            quantity: Quantity::Operations,
-        })
+        Ok(Work::one(Quantity::Operations))
     }
 
     fn prepare<L: TlsLibrary>(_: &Target<'_, L>) -> Result<()> {

@@ -13,7 +13,7 @@ mod server;
 pub use message::Peer;
 pub use peer::be;
 
-use std::{env, process::Command, time::Duration};
+use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
 
@@ -25,7 +25,7 @@ use super::workload::{Countable, Peers, Program, Workload};
 use crate::{
     library::TlsLibrary,
     process,
-    record::{Metric, Observation, Overhead, Phase, Record, Statistic, Unit},
+    record::{Metric, Observation, Overhead, Phase, Record, Unit},
     request::Request,
     scenario::{Scenario, Server, Side, Variant, VariantKind},
     session,
@@ -43,12 +43,6 @@ pub struct Connections;
 
 /// The argument of a process that is one side.
 const ARGUMENT: &str = "peer";
-
-fn this_program(_: Side, argument: &str) -> Result<Command> {
-    let mut command = Command::new(env::current_exe()?);
-    command.arg(argument);
-    Ok(command)
-}
 
 impl Peers for Connections {
     fn count(&self, scenario: &Scenario, connections: u64, program: &Program<'_>) -> Result<u64> {
@@ -89,22 +83,12 @@ fn run_with(server: Server, mut peer: Peer) -> Result<[Spent; 2]> {
     let serving = Serving::start(server, &peer.scenario)?;
     peer.port = Some(serving.port);
     peer.server_process = Some(serving.process());
-    let mut client = process::start(this_program(Side::Client, ARGUMENT)?, &peer)?;
+    let mut client = process::start(process::this_program(ARGUMENT)?, &peer)?;
     let server = client.line().context("client")?;
     let client = client.finish().context("client")?;
     let server = serde_json::from_str(&server).context("the client's first line")?;
     let client = serde_json::from_slice(&client).context("the client's answer")?;
     Ok([client, server])
-}
-
-fn processor_time(phase: Phase, value: f64) -> Observation {
-    Observation {
-        phase,
-        metric: Metric::PROCESSOR_TIME,
-        statistic: Statistic::Value,
-        value,
-        unit: Unit::MICROSECONDS,
-    }
 }
 
 impl<L: TlsLibrary> Workload<L> for Connections {
@@ -136,7 +120,7 @@ impl<L: TlsLibrary> Workload<L> for Connections {
         let peer = Peer::of(&request.scenario, warm_up, (request.measure_seconds, 1));
         let spent = match request.scenario.variant {
             Some(Variant::Server(server)) => run_with(server, peer)?,
-            _ => run(&peer, &this_program)?,
+            _ => run(&peer, &|_, argument| process::this_program(argument))?,
         };
         let of_side = |(side, spent): (Side, Spent)| {
             let Spent {
@@ -145,24 +129,24 @@ impl<L: TlsLibrary> Workload<L> for Connections {
                 system_nanoseconds: system,
                 ..
             } = spent;
-            let observations = vec![
-                processor_time(Phase::Total, spent.microseconds(user + system)),
-                processor_time(Phase::User, spent.microseconds(user)),
-                processor_time(Phase::System, spent.microseconds(system)),
+            let observations = [
+                (Phase::Total, user + system),
+                (Phase::User, user),
+                (Phase::System, system),
             ];
+            let observations = observations.map(|(phase, nanoseconds)| {
+                let value = spent.microseconds(nanoseconds);
+                Observation::new(phase, Metric::PROCESSOR_TIME, value, Unit::MICROSECONDS)
+            });
             let elapsed = Duration::from_nanos(user + system);
-            request.measurement(Some(side), connections, elapsed, observations)
+            request.measurement(Some(side), connections, elapsed, observations.into())
         };
         let mut records: Vec<_> = SIDES.into_iter().zip(spent).map(of_side).collect();
         let [client, _] = spent;
         let elapsed = Duration::from_nanos(client.wall_nanoseconds);
-        let rate = Observation {
-            phase: Phase::Total,
-            metric: Metric::RATE,
-            statistic: Statistic::Value,
-            value: client.connections as f64 / elapsed.as_secs_f64(),
-            unit: Unit::CONNECTIONS_PER_SECOND,
-        };
+        let rate = client.connections as f64 / elapsed.as_secs_f64();
+        let unit = Unit::CONNECTIONS_PER_SECOND;
+        let rate = Observation::new(Phase::Total, Metric::RATE, rate, unit);
         records.push(request.measurement(None, client.connections, elapsed, vec![rate]));
         Ok(records.into_iter().map(Record::Measurement).collect())
     }
@@ -178,7 +162,7 @@ impl<L: TlsLibrary> Workload<L> for Connections {
             empty: true,
             ..Peer::of(&request.scenario, warm_up, measured)
         };
-        let spent = run(&peer, &this_program)?;
+        let spent = run(&peer, &|_, argument| process::this_program(argument))?;
         let record = |(side, spent): (Side, Spent)| {
             Record::Overhead(Overhead {
                 nanoseconds: Some(

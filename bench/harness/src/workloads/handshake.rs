@@ -28,11 +28,7 @@ impl Timed for Handshake {
     type Shared<L: TlsLibrary> = L::ServerConfig;
 
     fn work(_: &Scenario) -> Result<Work> {
-        Ok(Work {
-            operations: 1,
-            amount: 1.0,
-            quantity: Quantity::Handshakes,
-        })
+        Ok(Work::one(Quantity::Handshakes))
     }
 
     fn prepare<L: TlsLibrary>(target: &Target<'_, L>) -> Result<L::ServerConfig> {

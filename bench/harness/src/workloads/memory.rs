@@ -4,20 +4,21 @@
 //! as soon as possible, so that the next one reuses its memory. The cost of a connection is the
 //! slope over the number of connections, which excludes the fixed cost of the process.
 
-use std::{env, process::Command, thread, time::Instant};
+use std::{thread, time::Instant};
 
-use anyhow::{Context, Result, anyhow, bail, ensure};
+use anyhow::{Context, Result, bail, ensure};
 use serde::{Deserialize, Serialize};
 
 use super::{
     growth::Growth,
+    threads::joined,
     workload::{Countable, Workload},
 };
 use crate::{
     library::{Connection, Setup, TlsLibrary},
     noop::NoopLibrary,
     process,
-    record::{Measurement, Metric, Observation, Overhead, Phase, Record, Statistic, Unit},
+    record::{Measurement, Metric, Observation, Overhead, Phase, Record, Unit},
     request::Request,
     scenario::{Scenario, Side, Variant, VariantKind},
     session::{self, HandshakeBench, Pair},
@@ -55,11 +56,8 @@ impl<L: TlsLibrary> Workload<L> for Memory {
         // No time is measured, so both sides may run at once.
         thread::scope(|scope| {
             let spawned = SIDES.map(|side| scope.spawn(move || measure(request, side)));
-            let panicked = |_| anyhow!("a thread panicked");
-            let join = |thread: thread::ScopedJoinHandle<'_, _>| -> Result<_> {
-                Ok(Record::Measurement(thread.join().map_err(panicked)??))
-            };
-            spawned.into_iter().map(join).collect()
+            let measured = spawned.into_iter().map(joined);
+            measured.map(|it| it.map(Record::Measurement)).collect()
         })
     }
 
@@ -171,9 +169,8 @@ fn hold_pairs<L: TlsLibrary>(
 
 /// Runs this program again with the argument `hold`.
 fn in_fresh_process(holding: &Holding) -> Result<Growth> {
-    let mut command = Command::new(env::current_exe()?);
-    command.arg("hold");
-    Ok(serde_json::from_slice(&process::answer(command, holding)?)?)
+    let answer = process::answer(process::this_program("hold")?, holding)?;
+    Ok(serde_json::from_slice(&answer)?)
 }
 
 /// Slope of the least-squares line through the points; at least 0.
@@ -252,13 +249,7 @@ fn measure(request: &Request, side: Side) -> Result<Measurement> {
         })?;
         for (metric, pick) in COUNTS {
             let (value, unit) = figure(&growths, pick);
-            observations.push(Observation {
-                phase: moment,
-                metric,
-                statistic: Statistic::Value,
-                value,
-                unit,
-            });
+            observations.push(Observation::new(moment, metric, value, unit));
         }
     }
     let connections = numbers.iter().copied().map(u64::from).sum::<u64>() * MOMENTS.len() as u64;

@@ -10,7 +10,7 @@ pub mod memory;
 pub mod primitives;
 pub mod quic_packet;
 pub mod set_up;
-mod threads;
+pub mod threads;
 pub mod timed;
 pub mod transfer;
 pub mod workload;

@@ -9,7 +9,7 @@ mod kept;
 
 pub use kept::{Keeping, keep};
 
-use std::{env, process::Command, time::Duration};
+use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 use serde::{Deserialize, Serialize};
@@ -41,11 +41,7 @@ impl Timed for SetUps {
     type Shared<L: TlsLibrary> = ();
 
     fn work(_: &Scenario) -> Result<Work> {
-        Ok(Work {
-            operations: 1,
-            amount: 1.0,
-            quantity: Quantity::Single,
-        })
+        Ok(Work::one(Quantity::Single))
     }
 
     fn prepare<L: TlsLibrary>(target: &Target<'_, L>) -> Result<()> {
@@ -201,8 +197,7 @@ impl Reached {
 impl First {
     /// Runs this program again with the argument `first`, and returns the time since its start.
     fn in_fresh_process(&self) -> Result<Reached> {
-        let mut command = Command::new(env::current_exe()?);
-        command.arg("first");
+        let command = process::this_program("first")?;
         let start = process_times()?.wall;
         let mut reached: Reached = serde_json::from_slice(&process::answer(command, self)?)?;
         let start = u64::try_from(start.as_nanos())?;

@@ -15,7 +15,7 @@ use crate::{
     library::{Setup, TlsLibrary},
     noop::NoopLibrary,
     presence::Presence,
-    record::{Measurement, Metric, Observation, Overhead, Phase, Record, Statistic, Unit},
+    record::{Measurement, Metric, Observation, Overhead, Phase, Record, Unit},
     request::Request,
     scenario::{Scenario, Side, VariantKind},
     session,
@@ -352,25 +352,13 @@ fn mean(time: Duration, operations: u64) -> f64 {
 /// The figure for all phases together: work by time, or the mean time of one operation.
 fn whole(rate: f64, quantity: Quantity) -> Observation {
     match quantity.per_second() {
-        Some(unit) => Observation {
-            phase: Phase::Total,
-            metric: Metric::RATE,
-            statistic: Statistic::Value,
-            value: rate,
-            unit,
-        },
+        Some(unit) => Observation::new(Phase::Total, Metric::RATE, rate, unit),
         None => duration(Phase::Total, 1e6 / rate),
     }
 }
 
 fn duration(phase: Phase, microseconds: f64) -> Observation {
-    Observation {
-        phase,
-        metric: Metric::DURATION,
-        statistic: Statistic::Value,
-        value: microseconds,
-        unit: Unit::MICROSECONDS,
-    }
+    Observation::new(phase, Metric::DURATION, microseconds, Unit::MICROSECONDS)
 }
 
 /// The record of one role: the sum of the threads' rates (or the time of one operation), the mean

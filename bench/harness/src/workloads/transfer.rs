@@ -331,44 +331,31 @@ mod tests {
         }
     }
 
-    fn batch(size: u32, in_flight: Option<u32>, record_size: Option<u32>) -> Batch {
-        Batch::new(&scenario(size, in_flight, record_size)).unwrap()
-    }
-
-    fn bytes_and_writes(size: u32, in_flight: Option<u32>) -> (usize, usize) {
-        let shape = batch(size, in_flight, None).shape;
-        (shape.in_flight, shape.writes())
-    }
-
     #[test]
-    fn without_in_flight_every_size_of_write_moves_a_mebibyte() {
-        for size in [16, 1024, 8192, 1 << 20] {
-            let writes = (1 << 20) / size as usize;
-            assert_eq!(bytes_and_writes(size, None), (1 << 20, writes));
-        }
-        assert_eq!(bytes_and_writes(1 << 21, None), (1 << 21, 1));
-    }
-
-    #[test]
-    fn a_batch_moves_the_bytes_in_flight_in_whole_writes() {
-        for (size, in_flight) in [(16, 16 << 10), (1 << 16, 1 << 16), (1 << 20, 16 << 20)] {
-            let expected = (in_flight as usize, (in_flight / size) as usize);
-            assert_eq!(bytes_and_writes(size, Some(in_flight)), expected);
+    fn a_batch_moves_the_bytes_in_flight_in_whole_writes_and_records() {
+        for (scenario, expected) in [
+            // Without `in_flight`, every size of write moves a MiB or one write.
+            (scenario(16, None, None), [1 << 20, 1 << 16, 1 << 16]),
+            (scenario(8192, None, None), [1 << 20, 128, 128]),
+            (scenario(8192, None, Some(1024)), [1 << 20, 128, 1024]),
+            (scenario(1500, None, Some(1024)), [699 * 1500, 699, 2 * 699]),
+            (scenario(1 << 20, None, None), [1 << 20, 1, 64]),
+            (scenario(1 << 21, None, None), [1 << 21, 1, 128]),
+            (scenario(16, Some(1 << 14), None), [1 << 14, 1024, 1024]),
+            (scenario(1 << 16, Some(1 << 16), None), [1 << 16, 1, 4]),
+            (
+                scenario(1 << 20, Some(16 << 20), None),
+                [16 << 20, 16, 1024],
+            ),
+        ] {
+            let shape = Shape::new(&scenario).unwrap();
+            assert_eq!([shape.in_flight, shape.writes(), shape.records()], expected);
         }
         for (size, in_flight) in [(1000, 1 << 16), (1 << 17, 1 << 16), (1, 0), (1, 65 << 20)] {
-            let error = Batch::new(&scenario(size, Some(in_flight), None)).err();
-            let error = error.unwrap().to_string();
+            let error = Shape::new(&scenario(size, Some(in_flight), None)).unwrap_err();
+            let error = error.to_string();
             assert!(error.contains("expected a multiple of size"), "{error}");
         }
-    }
-
-    #[test]
-    fn records_follow_from_write_and_record_size() {
-        let records = |size, record_size| batch(size, None, record_size).shape.records();
-        assert_eq!(records(1 << 20, None), 64);
-        assert_eq!(records(8192, None), 128);
-        assert_eq!(records(8192, Some(1024)), 1024);
-        assert_eq!(records(1500, Some(1024)), 2 * 699);
     }
 
     #[test]
@@ -379,25 +366,6 @@ mod tests {
         assert_eq!(bytes[8..16], words[1].to_le_bytes());
         assert_eq!(bytes.len(), 20);
         assert_ne!(bytes[16..], [0; 4]);
-    }
-
-    #[test]
-    fn a_transport_holds_a_handshake_and_the_records_of_a_batch() {
-        let capacity = |record_size| batch(1 << 16, Some(1 << 17), record_size).capacity();
-        let bytes = Transport::HANDSHAKE_CAPACITY + (1 << 17);
-        assert_eq!(capacity(None), bytes + 8 * RECORD_OVERHEAD);
-        assert_eq!(capacity(Some(4096)), bytes + 32 * RECORD_OVERHEAD);
-    }
-
-    #[test]
-    fn a_changed_byte_is_found() {
-        let transport = Transport::new(16);
-        let mut batch = batch(16, None, None);
-        batch.kept = true;
-        batch.destination.copy_from_slice(&batch.source);
-        batch.destination[77] ^= 1;
-        let error = batch.check(&transport).unwrap_err();
-        assert_eq!(error.to_string(), "byte 77 arrived as another");
     }
 
     #[test]

@@ -80,6 +80,16 @@ pub struct Work {
     pub quantity: Quantity,
 }
 
+impl Work {
+    pub fn one(quantity: Quantity) -> Self {
+        Self {
+            operations: 1,
+            amount: 1.0,
+            quantity,
+        }
+    }
+}
+
 /// The unit of work that rates and counts refer to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Quantity {

@@ -6,18 +6,15 @@ use std::{
     hint::black_box,
     process::ExitCode,
     sync::{
-        LazyLock,
+        Arc, LazyLock,
         atomic::{AtomicU64, Ordering},
     },
 };
 
-use anyhow::{Result, bail};
 use tls_harness::{
-    implementation::Implementation,
-    library::{Connection, Negotiated, Progress, Setup, TlsLibrary},
+    library::watched::{Call, Watch, Watched},
     program,
-    scenario::Scenario,
-    transport::Endpoint,
+    scenario::Side,
 };
 use tls_openssl::OpenSsl;
 
@@ -26,15 +23,25 @@ static KNOWN: LazyLock<Option<String>> = LazyLock::new(|| env::var("KNOWN").ok()
 
 fn main() -> ExitCode {
     LazyLock::force(&KNOWN);
-    program::main(&Known)
+    program::main(&Watched {
+        library: &OpenSsl,
+        watch: Arc::new(Known),
+    })
 }
 
 struct Known;
 
-struct KnownConnection<C>(C);
+impl Watch for Known {
+    fn call<R>(&self, side: Option<Side>, call: Call, make: impl FnOnce() -> R) -> R {
+        if (side, call) == (Some(Side::Server), Call::Data) {
+            known_calls();
+        }
+        make()
+    }
+}
 
 /// What a write does first.
-fn known_calls() -> Result<()> {
+fn known_calls() {
     // SAFETY: each call is given what it was made for, and every block but one is freed.
     unsafe {
         match KNOWN.as_deref() {
@@ -89,82 +96,7 @@ fn known_calls() -> Result<()> {
                 let mut time = std::mem::zeroed();
                 libc::clock_gettime(libc::CLOCK_MONOTONIC, &raw mut time);
             }
-            Some(other) => bail!("KNOWN={other}"),
+            Some(other) => panic!("KNOWN={other}"),
         }
-    }
-    Ok(())
-}
-
-impl<C: Connection> Connection for KnownConnection<C> {
-    fn handshake(&mut self) -> Result<Progress> {
-        self.0.handshake()
-    }
-
-    fn send_early_data(&mut self, data: &[u8]) -> Result<()> {
-        self.0.send_early_data(data)
-    }
-
-    fn receive_early_data(&mut self, buffer: &mut [u8]) -> Result<usize> {
-        self.0.receive_early_data(buffer)
-    }
-
-    fn early_data_accepted(&self) -> Result<bool> {
-        self.0.early_data_accepted()
-    }
-
-    fn receive_tickets(&mut self) -> Result<()> {
-        self.0.receive_tickets()
-    }
-
-    fn send(&mut self, data: &[u8]) -> Result<()> {
-        known_calls()?;
-        self.0.send(data)
-    }
-
-    fn receive(&mut self, buffer: &mut [u8]) -> Result<usize> {
-        self.0.receive(buffer)
-    }
-
-    fn negotiated(&self) -> Result<Negotiated> {
-        self.0.negotiated()
-    }
-}
-
-impl TlsLibrary for Known {
-    type ClientConfig = <OpenSsl as TlsLibrary>::ClientConfig;
-    type ServerConfig = <OpenSsl as TlsLibrary>::ServerConfig;
-    type Client<'a> = KnownConnection<<OpenSsl as TlsLibrary>::Client<'a>>;
-    type Server<'a> = KnownConnection<<OpenSsl as TlsLibrary>::Server<'a>>;
-
-    fn implementation(&self) -> Result<Implementation> {
-        OpenSsl.implementation()
-    }
-
-    fn unsupported(&self, scenario: &Scenario) -> Option<String> {
-        OpenSsl.unsupported(scenario)
-    }
-
-    fn client_config(&self, setup: &Setup) -> Result<Self::ClientConfig> {
-        OpenSsl.client_config(setup)
-    }
-
-    fn server_config(&self, setup: &Setup) -> Result<Self::ServerConfig> {
-        OpenSsl.server_config(setup)
-    }
-
-    fn connect<'a>(
-        &self,
-        config: &'a Self::ClientConfig,
-        endpoint: &'a Endpoint,
-    ) -> Result<Self::Client<'a>> {
-        Ok(KnownConnection(OpenSsl.connect(config, endpoint)?))
-    }
-
-    fn accept<'a>(
-        &self,
-        config: &'a Self::ServerConfig,
-        endpoint: &'a Endpoint,
-    ) -> Result<Self::Server<'a>> {
-        Ok(KnownConnection(OpenSsl.accept(config, endpoint)?))
     }
 }

@@ -1,24 +1,16 @@
-//! The driver notices each adapter that is wrong on purpose. Another adapter records when and on
-//! which threads the driver calls it.
+//! The driver notices each adapter that is wrong on purpose.
 
 #![cfg(feature = "ring")]
 
-#[path = "faulty_adapters/early_data.rs"]
-mod early_data;
-#[path = "faulty_adapters/packets.rs"]
-mod packets;
-#[path = "faulty_adapters/primitives.rs"]
-mod primitives;
+#[path = "faulty_adapters/cryptography.rs"]
+mod cryptography;
 
 use std::{
     cell::Cell,
-    collections::HashMap,
     sync::{
-        Arc, Mutex,
+        Arc,
         atomic::{AtomicUsize, Ordering::Relaxed},
     },
-    thread::{self, ThreadId},
-    time::{Duration, Instant},
 };
 
 use anyhow::Result;
@@ -27,6 +19,7 @@ use rustls::{
     client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier},
     pki_types::{CertificateDer, ServerName, UnixTime},
 };
+use serde_json::{Value, json};
 use tls_harness::{
     block, certificates,
     implementation::Implementation,
@@ -35,26 +28,26 @@ use tls_harness::{
         packets::{PacketKeys, PacketProtection},
         primitives::Cryptography,
     },
-    record::{Measurement, Record},
+    record::Record,
     request::Request,
-    scenario::{
-        Authentication, Certificate, CipherSuite, KeyExchange, Operation, Protocol, Resumption,
-        Scenario, Side, Variant,
+    scenario::{Certificate, CipherSuite, KeyExchange, Operation, Protocol, Resumption, Scenario},
+    session::HandshakeBench,
+    transport::Endpoint,
+    workloads::{
+        self,
+        memory::{self, Holding},
+        transfer::Batch,
     },
-    session::{self, HandshakeBench},
-    transport::{Endpoint, Transport},
-    workloads,
-    workloads::client_hello::ClientHelloBench,
-    workloads::memory::{self, Holding},
-    workloads::transfer::Batch,
 };
 use tls_rustls::Rustls;
 
-#[derive(Clone, Copy, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 enum Fault {
     None,
     /// Does full handshakes and reports them as resumed.
     Resumption,
+    /// Does full handshakes on all threads but the first, and reports them as resumed.
+    ResumptionElsewhere,
     /// Uses another group and reports the wanted one.
     Group,
     /// Sends a second ticket.
@@ -81,41 +74,84 @@ enum Fault {
     NothingReceivedByServer,
     /// Reports a complete handshake without having started it.
     NoHandshake,
-    /// Does full handshakes on all threads but the first, and reports them as resumed.
-    ResumptionElsewhere,
-    /// Sleeps before each handshake, as if the process were stopped.
-    Sleeps,
+
+    // Of early data:
+    /// The client only sends its ClientHello.
+    EarlyNotSent,
+    /// The client sends no early data, and the server finds the bytes elsewhere.
+    EarlyNotSentButReceived,
+    /// The same, after a few correct handshakes.
+    EarlyNotSentLater,
+    /// The server does not permit early data, so that clients cannot send any.
+    EarlyNotPermitted,
+    /// The server rejects early data, finds the bytes elsewhere, and both report that it accepted it.
+    EarlyRejected,
+    /// The client sends zeros in place of the data.
+    EarlyOtherData,
+    /// The server reads nothing, and reports a full buffer.
+    EarlyNothingRead,
+    /// The client sends all but one byte.
+    EarlyShortData,
+    /// The library reports that early data was not accepted.
+    EarlyNotReported,
+
+    // Of primitives, and of QUIC's packets:
+    /// Seals with a shorter key than it received.
+    OtherCipher,
+    /// Leaves the data unencrypted.
+    Plaintext,
+    /// Opens any record or packet, whether its tag matches or not.
+    Unauthenticated,
+    /// Signs another message.
+    OtherMessage,
+    /// Signs and verifies another message.
+    OtherMessages,
+    /// Accepts every signature.
+    Unverified,
+    /// Agrees on the same secret with every peer.
+    SameSecret,
+    /// Agrees on a secret that differs from the peer's.
+    OtherSecret,
+    /// Both roles agree on a secret that the named curve does not give.
+    OtherCurve,
+    /// Accepts every public key.
+    UncheckedKey,
+    /// Changes a byte of the ciphertext.
+    OtherByte,
+    /// Changes a byte of the tag.
+    OtherTag,
+    /// Leaves the packet number unprotected.
+    PlainNumber,
+    /// Leaves the first byte unprotected.
+    PlainFirst,
+    /// Uses the IV with another packet number, in both directions.
+    OtherNumber,
+    /// Authenticates no header, in both directions.
+    NoHeader,
+    /// Opens known packets only.
+    OtherPayload,
 }
 
 struct FaultyAdapter {
     library: Rustls,
     fault: Fault,
-    cryptography: primitives::FaultyAdapter,
-    packets: packets::Fault,
     /// Number of client configurations.
     configurations: AtomicUsize,
-    /// Time and thread of each client connection.
-    connects: Mutex<Vec<(Instant, ThreadId)>>,
-    /// Time of each write.
-    sent: Arc<Mutex<Vec<Instant>>>,
-    /// Time that the first thread takes to prepare.
-    delay: Duration,
 }
 
-/// Number of correct writes before the fault: as many as the shortest warm-up has.
-const CORRECT_WRITES: usize = 4;
+/// Number of correct writes, or of handshakes with early data, before a fault that comes later: as
+/// many as the shortest warm-up has.
+const CORRECT: usize = 4;
+
+/// Clients that `session::prove_verification` makes, each with its own configuration.
+const PROOFS: usize = 3;
 
 impl FaultyAdapter {
     fn new(fault: Fault) -> Self {
         Self {
             library: Rustls::ring(),
             fault,
-            cryptography: primitives::FaultyAdapter::new(primitives::Fault::None),
-            packets: packets::Fault::None,
             configurations: AtomicUsize::new(0),
-            connects: Mutex::default(),
-            sent: Arc::default(),
-            delay: Duration::ZERO,
         }
     }
 
@@ -143,20 +179,92 @@ struct FaultyClient {
     made: Cell<usize>,
 }
 
-struct LyingConnection<C> {
+thread_local! {
+    /// The early data that this thread's client did not send.
+    static UNSENT: Cell<Option<Vec<u8>>> = const { Cell::new(None) };
+    /// Handshakes of this thread with early data.
+    static EARLY: Cell<usize> = const { Cell::new(0) };
+}
+
+struct FaultyConnection<C> {
     connection: C,
     fault: Fault,
     /// The number of this connection in its configuration, counted from 1.
     ordinal: usize,
     writes: usize,
-    sent: Arc<Mutex<Vec<Instant>>>,
+    /// Whether this handshake has early data; the one before it, whose session it resumes, has none.
+    is_early: bool,
 }
 
-impl<C: Connection> Connection for LyingConnection<C> {
+impl<C> FaultyConnection<C> {
+    fn new(connection: C, fault: Fault, ordinal: usize) -> Self {
+        Self {
+            connection,
+            fault,
+            ordinal,
+            writes: 0,
+            is_early: false,
+        }
+    }
+}
+
+impl<C: Connection> Connection for FaultyConnection<C> {
     fn handshake(&mut self) -> Result<Progress> {
         match self.fault {
             Fault::NoHandshake => Ok(Progress::Done),
             _ => self.connection.handshake(),
+        }
+    }
+
+    fn send_early_data(&mut self, data: &[u8]) -> Result<()> {
+        self.is_early = true;
+        let before = EARLY.replace(EARLY.get() + 1);
+        let sends = match self.fault {
+            Fault::EarlyNotSent | Fault::EarlyNotSentButReceived => false,
+            Fault::EarlyNotSentLater => before < CORRECT,
+            _ => true,
+        };
+        if !sends || self.fault == Fault::EarlyRejected {
+            UNSENT.set(Some(data.to_vec()));
+        }
+        if !sends {
+            return self.connection.handshake().map(drop);
+        }
+        match self.fault {
+            Fault::EarlyOtherData => self.connection.send_early_data(&vec![0; data.len()]),
+            Fault::EarlyShortData => self.connection.send_early_data(&data[1..]),
+            _ => self.connection.send_early_data(data),
+        }
+    }
+
+    fn receive_early_data(&mut self, buffer: &mut [u8]) -> Result<usize> {
+        self.is_early = true;
+        match (self.fault, UNSENT.take()) {
+            (
+                Fault::EarlyNotSentButReceived | Fault::EarlyNotSentLater | Fault::EarlyRejected,
+                Some(data),
+            ) => {
+                buffer.copy_from_slice(&data);
+                self.connection.handshake()?;
+                Ok(data.len())
+            }
+            (Fault::EarlyNothingRead, _) => {
+                let mut read = vec![0; buffer.len()];
+                self.connection.receive_early_data(&mut read)
+            }
+            _ => self.connection.receive_early_data(buffer),
+        }
+    }
+
+    fn early_data_accepted(&self) -> Result<bool> {
+        match self.fault {
+            Fault::EarlyNotReported => Ok(false),
+            Fault::EarlyNotSentButReceived | Fault::EarlyNotSentLater | Fault::EarlyRejected
+                if self.is_early =>
+            {
+                Ok(true)
+            }
+            _ => self.connection.early_data_accepted(),
         }
     }
 
@@ -166,9 +274,8 @@ impl<C: Connection> Connection for LyingConnection<C> {
 
     fn send(&mut self, data: &[u8]) -> Result<()> {
         self.writes += 1;
-        self.sent.lock().unwrap().push(Instant::now());
         match self.fault {
-            Fault::OtherDataLater if self.writes > CORRECT_WRITES => {
+            Fault::OtherDataLater if self.writes > CORRECT => {
                 self.connection.send(&vec![0; data.len()])
             }
             Fault::ShortData => self.connection.send(&data[..data.len() - 1]),
@@ -189,7 +296,7 @@ impl<C: Connection> Connection for LyingConnection<C> {
         Ok(match self.fault {
             Fault::Resumption => Negotiated {
                 resumed: Some(self.ordinal > 1), // the first handshake is a full one
-                tickets: 1,
+                tickets: u32::from(correct.protocol == Protocol::Tls13),
                 ..correct
             },
             Fault::Group => Negotiated {
@@ -247,8 +354,8 @@ impl ServerCertVerifier for AcceptAnyServer {
 impl TlsLibrary for FaultyAdapter {
     type ClientConfig = FaultyClient;
     type ServerConfig = <Rustls as TlsLibrary>::ServerConfig;
-    type Client<'a> = LyingConnection<<Rustls as TlsLibrary>::Client<'a>>;
-    type Server<'a> = LyingConnection<<Rustls as TlsLibrary>::Server<'a>>;
+    type Client<'a> = FaultyConnection<<Rustls as TlsLibrary>::Client<'a>>;
+    type Server<'a> = FaultyConnection<<Rustls as TlsLibrary>::Server<'a>>;
 
     fn implementation(&self) -> Result<Implementation> {
         self.library.implementation()
@@ -259,7 +366,7 @@ impl TlsLibrary for FaultyAdapter {
     }
 
     fn cryptography(&self) -> Result<&dyn Cryptography> {
-        Ok(&self.cryptography)
+        Ok(self)
     }
 
     fn packet_protection(
@@ -267,14 +374,12 @@ impl TlsLibrary for FaultyAdapter {
         suite: CipherSuite,
         keys: &PacketKeys,
     ) -> Result<Box<dyn PacketProtection>> {
-        packets::protection(self.packets, suite, keys)
+        let correct = self.library.packet_protection(suite, keys)?;
+        Ok(Box::new(self.with_fault(correct)))
     }
 
     fn client_config(&self, setup: &Setup) -> Result<Self::ClientConfig> {
         let before = self.configurations.fetch_add(1, Relaxed);
-        if before == PROOFS {
-            thread::sleep(self.delay);
-        }
         let fault = match self.fault {
             Fault::ResumptionElsewhere if before > PROOFS => Fault::Resumption,
             Fault::ResumptionElsewhere => Fault::None,
@@ -297,9 +402,8 @@ impl TlsLibrary for FaultyAdapter {
 
     fn server_config(&self, setup: &Setup) -> Result<Self::ServerConfig> {
         let mut setup = self.distort(setup, self.fault);
-        if self.fault == Fault::Uncompressed {
-            setup.compresses = false;
-        }
+        setup.compresses &= self.fault != Fault::Uncompressed;
+        setup.early_data &= self.fault != Fault::EarlyNotPermitted;
         let mut config = self.library.server_config(&setup)?;
         if self.fault == Fault::SecondTicket {
             Arc::get_mut(&mut config).unwrap().send_tls13_tickets = 2;
@@ -312,19 +416,13 @@ impl TlsLibrary for FaultyAdapter {
         config: &'a Self::ClientConfig,
         endpoint: &'a Endpoint,
     ) -> Result<Self::Client<'a>> {
-        if self.fault == Fault::Sleeps {
-            thread::sleep(Duration::from_millis(40));
-        }
-        let now = (Instant::now(), thread::current().id());
-        self.connects.lock().unwrap().push(now);
         config.made.set(config.made.get() + 1);
-        Ok(LyingConnection {
-            connection: self.library.connect(&config.client, endpoint)?,
-            fault: config.fault,
-            ordinal: config.made.get(),
-            writes: 0,
-            sent: Arc::clone(&self.sent),
-        })
+        let connection = self.library.connect(&config.client, endpoint)?;
+        Ok(FaultyConnection::new(
+            connection,
+            config.fault,
+            config.made.get(),
+        ))
     }
 
     fn accept<'a>(
@@ -332,227 +430,247 @@ impl TlsLibrary for FaultyAdapter {
         config: &'a Self::ServerConfig,
         endpoint: &'a Endpoint,
     ) -> Result<Self::Server<'a>> {
-        Ok(LyingConnection {
-            connection: self.library.accept(config, endpoint)?,
-            fault: match self.fault {
-                Fault::NothingReceivedByServer => Fault::NothingReceived,
-                fault => fault,
-            },
-            ordinal: 0,
-            writes: 0,
-            sent: Arc::clone(&self.sent),
-        })
-    }
-}
-
-fn scenario(protocol: Protocol, resumption: Resumption) -> Scenario {
-    let (suite, group) = match (protocol, resumption) {
-        (Protocol::Tls13, _) => (CipherSuite::Aes256Gcm, Some(KeyExchange::X25519)),
-        (Protocol::Tls12, Resumption::None) => {
-            (CipherSuite::EcdheRsaAes256Gcm, Some(KeyExchange::X25519))
+        let mut connection = self.library.accept(config, endpoint)?;
+        if self.fault == Fault::EarlyRejected {
+            connection.connection.reject_early_data();
         }
-        (Protocol::Tls12, _) => (CipherSuite::EcdheRsaAes256Gcm, None),
-    };
-    Scenario {
-        protocol: Some(protocol),
-        cipher_suite: Some(suite),
-        key_exchange: group,
-        certificate: Some(Certificate::Rsa2048),
-        authentication: Some(Authentication::Server),
-        resumption: Some(resumption),
-        size: Some(1 << 20),
-        ..Scenario::new(Operation::Handshake)
+        let fault = match self.fault {
+            Fault::NothingReceivedByServer => Fault::NothingReceived,
+            fault => fault,
+        };
+        Ok(FaultyConnection::new(connection, fault, 0))
     }
 }
 
-/// The driver's result for two handshakes.
-fn handshakes(fault: Fault, scenario: &Scenario) -> Result<()> {
-    let faulty = FaultyAdapter::new(fault);
-    session::prove_verification(&faulty, scenario)?;
-    let server = faulty.server_config(&Setup::server(scenario)?)?;
-    let stage = HandshakeBench::new(&faulty, &server, scenario, Transport::HANDSHAKE_CAPACITY)?;
-    if fault != Fault::Resumption {
-        stage.prepare()?; // without a ticket, this one would show it
+const TLS12: &str =
+    r#"{"protocol": "1.2", "cipher_suite": "TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384"}"#;
+const TLS12_RESUMED: &str = r#"{"protocol": "1.2", "key_exchange": null, "resumption": "session-id",
+    "cipher_suite": "TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384"}"#;
+const TLS13: &str = "{}";
+const TLS13_TICKET: &str = r#"{"resumption": "ticket"}"#;
+const COMPRESSED: &str = r#"{"variant": "compressed-zlib"}"#;
+const EARLY_DATA: &str = r#"{"resumption": "session-id", "variant": "early-data"}"#;
+const TRANSFER: &str = r#"{"operation": "transfer", "size": 1048576}"#;
+const IN_FLIGHT: &str = r#"{"operation": "transfer", "size": 65536, "in_flight": 65536}"#;
+const CLIENT_HELLO: &str =
+    r#"{"operation": "client-hello", "key_exchange": null, "variant": "X25519"}"#;
+const MEMORY: &str = r#"{"operation": "memory"}"#;
+
+/// A handshake of TLS 1.3 on two threads, with some fields replaced.
+fn scenario(changes: &str) -> Scenario {
+    let mut whole = json!({"operation": "handshake", "protocol": "1.3", "threads": 2,
+        "cipher_suite": "TLS_AES_256_GCM_SHA384", "key_exchange": "X25519",
+        "certificate": "rsa-2048", "authentication": "server", "resumption": "none"});
+    let changes: Value = serde_json::from_str(changes).unwrap();
+    for (key, value) in changes.as_object().unwrap() {
+        whole[key] = value.clone();
     }
-    stage.handshake(stage.resumes()).map(drop)
+    serde_json::from_value(whole).unwrap()
 }
 
-/// The driver's result for one batch.
-fn transfers(fault: Fault) -> Result<()> {
-    transfer(fault, &scenario(Protocol::Tls13, Resumption::None), false)
-}
-
-fn in_flight() -> Scenario {
-    Scenario {
-        operation: Operation::Transfer,
-        size: Some(1 << 16),
-        in_flight: Some(1 << 16),
-        ..scenario(Protocol::Tls13, Resumption::None)
-    }
-}
-
-fn transfer(fault: Fault, scenario: &Scenario, keeps: bool) -> Result<()> {
-    let faulty = FaultyAdapter::new(fault);
-    let server = faulty.server_config(&Setup::server(scenario)?)?;
-    let mut batch = Batch::new(scenario)?;
-    let stage = HandshakeBench::new(&faulty, &server, scenario, batch.capacity())?;
-    let mut pair = stage.handshake(false)?;
-    stage.transport.clear();
-    match keeps {
-        true => batch.run_kept(&mut pair)?,
-        false => batch.run(&mut pair)?,
-    };
-    batch.check(&stage.transport)
-}
-
-fn request(scenario: &Scenario, seconds: [f64; 2], latency: bool) -> Request {
-    let [warmup, measure] = seconds;
-    serde_json::from_value(serde_json::json!({
+fn request(scenario: &Scenario) -> Request {
+    serde_json::from_value(json!({
         "schema": 1, "round": 1, "block": 0, "implementation": "faulty-1.0", "scenario": scenario,
-        "warmup_seconds": warmup, "measure_seconds": measure, "latency": latency,
+        "warmup_seconds": 0.001, "measure_seconds": 0.01, "latency": true,
     }))
     .unwrap()
 }
 
-/// The driver's result for a block on several threads, with latencies.
-fn block(fault: Fault, scenario: &Scenario) -> Result<()> {
-    block_of(&FaultyAdapter::new(fault), scenario)
+/// The driver's result for a block.
+fn measured(fault: Fault, scenario: &Scenario) -> Result<Vec<Record>> {
+    block::measure(&FaultyAdapter::new(fault), &request(scenario))
 }
 
-fn block_of<L: TlsLibrary>(faulty: &L, scenario: &Scenario) -> Result<()> {
-    let scenario = Scenario {
-        threads: Some(2),
-        ..scenario.clone()
+/// The driver's result for one batch of a transfer, whose plaintext it keeps or not.
+fn transferred(fault: Fault, scenario: &Scenario, keeps: bool) -> Result<()> {
+    let faulty = FaultyAdapter::new(fault);
+    let server = faulty.server_config(&Setup::server(scenario)?)?;
+    let mut batch = Batch::new(scenario)?;
+    let bench = HandshakeBench::new(&faulty, &server, scenario, batch.capacity())?;
+    let mut pair = bench.handshake(false)?;
+    bench.transport.clear();
+    match keeps {
+        true => batch.run_kept(&mut pair)?,
+        false => batch.run(&mut pair)?,
     };
-    block::measure(faulty, &request(&scenario, [0.001, 0.01], true)).map(drop)
+    batch.check(&bench.transport)
 }
 
 /// The result of the memory measurement at one state of a connection.
 fn held(fault: Fault, moment: &str) -> Result<()> {
-    let holding: Holding = serde_json::from_value(serde_json::json!({
-        "scenario": scenario(Protocol::Tls13, Resumption::None),
-        "side": "client", "moment": moment, "sessions": 3,
+    let holding: Holding = serde_json::from_value(json!({
+        "scenario": scenario(TLS13), "side": "client", "moment": moment, "sessions": 3,
     }))?;
     memory::hold(&FaultyAdapter::new(fault), &holding).map(drop)
 }
 
-fn client_hello(fault: Fault) -> Result<()> {
-    let scenario = Scenario {
-        operation: Operation::ClientHello,
-        key_exchange: None,
-        variant: Some(Variant::KeyShares(vec![KeyExchange::X25519])),
-        ..scenario(Protocol::Tls13, Resumption::None)
+fn noticed<T>(result: Result<T>, fault: Fault, expected: &str) {
+    let Err(error) = result else {
+        panic!("the driver did not notice {fault:?}, expected {expected}");
     };
-    ClientHelloBench::new(&FaultyAdapter::new(fault), &scenario)?
-        .run()
-        .map(drop)
-}
-
-fn noticed(result: Result<()>, expected: &str) {
-    let message = format!("{:#}", result.expect_err("the driver did not notice"));
+    let message = format!("{error:#}");
     assert!(
         message.contains(expected),
-        "found {message}, expected {expected}"
+        "{fault:?}: found {message}, expected {expected}"
     );
 }
 
 #[test]
 fn a_correct_adapter_passes() {
-    for protocol in [Protocol::Tls12, Protocol::Tls13] {
-        handshakes(Fault::None, &scenario(protocol, Resumption::None)).unwrap();
-        handshakes(Fault::None, &scenario(protocol, Resumption::Ticket)).unwrap();
+    for text in [
+        TLS12,
+        TLS12_RESUMED,
+        TLS13,
+        TLS13_TICKET,
+        EARLY_DATA,
+        TRANSFER,
+        IN_FLIGHT,
+        CLIENT_HELLO,
+    ] {
+        measured(Fault::None, &scenario(text)).unwrap();
     }
-    transfers(Fault::None).unwrap();
-    block(Fault::None, &scenario(Protocol::Tls13, Resumption::Ticket)).unwrap();
     for moment in ["construction", "handshake", "data"] {
         held(Fault::None, moment).unwrap();
     }
-    client_hello(Fault::None).unwrap();
-}
-
-#[test]
-fn a_full_handshake_called_resumed_is_noticed() {
-    for protocol in [Protocol::Tls12, Protocol::Tls13] {
-        let result = handshakes(Fault::Resumption, &scenario(protocol, Resumption::Ticket));
-        noticed(result, "on the wire: resumed: found false, expected true");
+    for keeps in [false, true] {
+        transferred(Fault::None, &scenario(IN_FLIGHT), keeps).unwrap();
     }
 }
 
 #[test]
-fn another_group_is_noticed() {
-    for protocol in [Protocol::Tls12, Protocol::Tls13] {
-        let result = handshakes(Fault::Group, &scenario(protocol, Resumption::None));
-        noticed(result, "on the wire: key exchange: found");
+fn a_fault_is_noticed_in_each_kind_of_scenario() {
+    let rows: [(Fault, &[&str], &str); 21] = [
+        (
+            Fault::Resumption,
+            &[TLS12_RESUMED, TLS13_TICKET],
+            "on the wire: resumed: found false, expected true",
+        ),
+        (
+            Fault::ResumptionElsewhere,
+            &[TLS13_TICKET],
+            "on the wire: resumed: found false, expected true",
+        ),
+        (
+            Fault::Group,
+            &[TLS12, TLS13],
+            "on the wire: key exchange: found",
+        ),
+        (Fault::Group, &[CLIENT_HELLO], "key shares: found"),
+        (
+            Fault::AnyScheme,
+            &[TLS13],
+            "a server whose signature has another scheme was accepted",
+        ),
+        (
+            Fault::Scheme,
+            &[TLS13],
+            "signature scheme: found 2055, expected 2052",
+        ),
+        (
+            Fault::SecondTicket,
+            &[TLS13_TICKET],
+            "tickets: found 2, expected 1",
+        ),
+        (
+            Fault::Verification,
+            &[TLS12, TLS13, TRANSFER, IN_FLIGHT],
+            "verification is off",
+        ),
+        (
+            Fault::ShortData,
+            &[TRANSFER, IN_FLIGHT],
+            "nothing has arrived",
+        ),
+        (
+            Fault::OtherData,
+            &[TRANSFER, IN_FLIGHT],
+            "arrived as another",
+        ),
+        (
+            Fault::OtherDataLater,
+            &[TRANSFER, IN_FLIGHT],
+            "arrived as another",
+        ),
+        (
+            Fault::NothingReceived,
+            &[TRANSFER, IN_FLIGHT],
+            "arrived as another",
+        ),
+        (
+            Fault::EarlyNotSent,
+            &[EARLY_DATA],
+            "server: no early data was accepted",
+        ),
+        (
+            Fault::EarlyNotPermitted,
+            &[EARLY_DATA],
+            "client: 0 bytes of early data were written, expected 1024",
+        ),
+        (
+            Fault::EarlyShortData,
+            &[EARLY_DATA],
+            "early data: the server received 1023 bytes, expected 1024",
+        ),
+        (
+            Fault::EarlyNotSentButReceived,
+            &[EARLY_DATA],
+            "early data on the wire: the client encrypted 56 bytes, expected 1080",
+        ),
+        (
+            Fault::EarlyNotSentLater,
+            &[EARLY_DATA],
+            "early data on the wire: the client encrypted 56 bytes, expected 1080",
+        ),
+        (
+            Fault::EarlyRejected,
+            &[EARLY_DATA],
+            "early data on the wire: the client encrypted 1076 bytes, expected 1080",
+        ),
+        (
+            Fault::EarlyOtherData,
+            &[EARLY_DATA],
+            "early data: the server received other bytes than were sent",
+        ),
+        (
+            Fault::EarlyNothingRead,
+            &[EARLY_DATA],
+            "early data: the server received other bytes than were sent",
+        ),
+        (
+            Fault::EarlyNotReported,
+            &[EARLY_DATA],
+            "early data accepted: found false",
+        ),
+    ];
+    for (fault, scenarios, expected) in rows {
+        for text in scenarios {
+            noticed(measured(fault, &scenario(text)), fault, expected);
+        }
     }
-}
-
-#[test]
-fn a_signature_in_another_scheme_is_noticed() {
-    let full = scenario(Protocol::Tls13, Resumption::None);
-    let expected = "a server whose signature has another scheme was accepted";
-    noticed(handshakes(Fault::AnyScheme, &full), expected);
-    let expected = "signature scheme: found 2055, expected 2052";
-    noticed(handshakes(Fault::Scheme, &full), expected);
-    handshakes(Fault::None, &full).unwrap();
+    // Its overhead measurement needs a library's program, which this test is not.
+    let memory = workloads::of(Operation::Memory);
+    let faulty = FaultyAdapter::new(Fault::Verification);
+    let result = memory.measure(&faulty, &request(&scenario(MEMORY)));
+    noticed(result, Fault::Verification, "verification is off");
 }
 
 #[cfg(feature = "certificate-compression")]
 #[test]
 fn missing_and_unwanted_compression_of_certificates_is_noticed() {
-    let plain = scenario(Protocol::Tls13, Resumption::None);
-    let compressed = Scenario {
-        variant: Some(Variant::Compressed),
-        ..plain.clone()
-    };
-    handshakes(Fault::None, &compressed).unwrap();
-    noticed(
-        handshakes(Fault::Uncompressed, &compressed),
-        "on the wire: server: certificates: found",
-    );
-    noticed(
-        handshakes(Fault::Compressed, &plain),
-        "algorithms with which the client accepts compressed certificates: found [1], expected []",
-    );
-}
-
-#[test]
-fn skipped_verification_is_noticed() {
-    for protocol in [Protocol::Tls12, Protocol::Tls13] {
-        let result = handshakes(Fault::Verification, &scenario(protocol, Resumption::None));
-        noticed(result, "verification is off");
-    }
-}
-
-#[test]
-fn skipped_verification_is_noticed_before_any_kind_is_measured() {
-    let handshake = scenario(Protocol::Tls13, Resumption::None);
-    let of = |operation| Scenario {
-        operation,
-        ..handshake.clone()
-    };
-    for scenario in [
-        of(Operation::Handshake),
-        of(Operation::Transfer),
-        in_flight(),
+    measured(Fault::None, &scenario(COMPRESSED)).unwrap();
+    let missing = "on the wire: server: certificates: found";
+    let unwanted = "algorithms with which the client accepts compressed certificates: found [1], \
+                    expected []";
+    for (fault, text, expected) in [
+        (Fault::Uncompressed, COMPRESSED, missing),
+        (Fault::Compressed, TLS13, unwanted),
     ] {
-        noticed(block(Fault::Verification, &scenario), "verification is off");
+        noticed(measured(fault, &scenario(text)), fault, expected);
     }
-    // Its overhead measurement needs a library's program, which this test is not.
-    let memory = workloads::of(Operation::Memory);
-    let request = request(&of(Operation::Memory), [0.0, 0.0], false);
-    let result = memory.measure(&FaultyAdapter::new(Fault::Verification), &request);
-    noticed(result.map(drop), "verification is off");
 }
 
 #[test]
-fn missing_or_wrong_data_is_noticed() {
-    noticed(transfers(Fault::ShortData), "nothing has arrived");
-    noticed(transfers(Fault::OtherData), "arrived as another");
-    noticed(transfers(Fault::NothingReceived), "arrived as another");
-}
-
-#[test]
-fn missing_or_wrong_data_that_is_dropped_is_noticed() {
+fn missing_or_wrong_data_of_one_batch_is_noticed() {
     for (fault, keeps, expected) in [
         (Fault::ShortData, false, "nothing has arrived"),
         (Fault::ShortData, true, "nothing has arrived"),
@@ -560,211 +678,31 @@ fn missing_or_wrong_data_that_is_dropped_is_noticed() {
         (Fault::NothingReceived, true, "arrived as another"),
         (Fault::OtherData, true, "arrived as another"),
     ] {
-        noticed(transfer(fault, &in_flight(), keeps), expected);
+        let result = transferred(fault, &scenario(IN_FLIGHT), keeps);
+        noticed(result, fault, expected);
     }
-    for fault in [Fault::OtherData, Fault::OtherDataLater] {
-        noticed(block(fault, &in_flight()), "arrived as another");
-    }
-    block(Fault::None, &in_flight()).unwrap();
-}
-
-#[test]
-fn a_second_ticket_is_noticed() {
-    let result = handshakes(
-        Fault::SecondTicket,
-        &scenario(Protocol::Tls13, Resumption::Ticket),
-    );
-    noticed(result, "tickets: found 2, expected 1");
-}
-
-#[test]
-fn a_later_false_report_or_one_on_another_thread_is_noticed() {
-    let resumed = scenario(Protocol::Tls13, Resumption::Ticket);
-    for fault in [Fault::Resumption, Fault::ResumptionElsewhere] {
-        let expected = "on the wire: resumed: found false, expected true";
-        noticed(block(fault, &resumed), expected);
-    }
-    let writes = Scenario {
-        operation: Operation::Transfer,
-        ..scenario(Protocol::Tls13, Resumption::None)
-    };
-    noticed(block(Fault::OtherDataLater, &writes), "arrived as another");
 }
 
 #[test]
 fn held_connections_that_did_nothing_are_noticed() {
-    noticed(
-        held(Fault::NoHandshake, "handshake"),
-        "the server sent no message",
-    );
-    noticed(held(Fault::OtherData, "data"), "other data than was sent");
-    noticed(
-        held(Fault::NothingReceived, "data"),
-        "the client received other data than was sent",
-    );
-    noticed(
-        held(Fault::NothingReceivedByServer, "data"),
-        "the server received other data than was sent",
-    );
-}
-
-#[test]
-fn another_key_share_in_a_client_hello_is_noticed() {
-    noticed(client_hello(Fault::Group), "key shares: found");
-}
-
-#[test]
-fn a_window_in_which_the_process_was_stopped_does_not_count() {
-    for (fault, valid) in [(Fault::None, true), (Fault::Sleeps, false)] {
-        let scenario = scenario(Protocol::Tls13, Resumption::None);
-        let request = request(&scenario, [0.0, 0.2], false);
-        let mut measured = 0;
-        for record in block::measure(&FaultyAdapter::new(fault), &request).unwrap() {
-            if let Record::Measurement(it) = record {
-                assert_eq!(it.valid, valid, "{:?}", it.note);
-                let note = it.note.unwrap_or_default();
-                let said = note.starts_with("the process was stopped for ")
-                    && note.ends_with("% of the measured time");
-                assert_eq!(said, !valid, "{note}");
-                measured += 1;
-            }
-        }
-        assert_eq!(measured, 2);
+    for (fault, moment, expected) in [
+        (
+            Fault::NoHandshake,
+            "handshake",
+            "the server sent no message",
+        ),
+        (Fault::OtherData, "data", "other data than was sent"),
+        (
+            Fault::NothingReceived,
+            "data",
+            "the client received other data than was sent",
+        ),
+        (
+            Fault::NothingReceivedByServer,
+            "data",
+            "the server received other data than was sent",
+        ),
+    ] {
+        noticed(held(fault, moment), fault, expected);
     }
-}
-
-/// Clients that `session::prove_verification` makes, each with its own configuration.
-const PROOFS: usize = 3;
-
-/// Runs a block with a correct adapter. Returns the measurements of clients and of all threads by
-/// the wall clock, and the times of the client connections per thread, without those of the proofs.
-fn watched(
-    threads: u32,
-    seconds: [f64; 2],
-    delay: Duration,
-) -> ([Measurement; 2], HashMap<ThreadId, Vec<Instant>>) {
-    let scenario = Scenario {
-        threads: Some(threads),
-        ..scenario(Protocol::Tls13, Resumption::None)
-    };
-    let mut faulty = FaultyAdapter::new(Fault::None);
-    faulty.delay = delay;
-    let mut request = request(&scenario, seconds, false);
-    request.throughput = true;
-    let records = block::measure(&faulty, &request).unwrap();
-    let measured = |side| {
-        records.iter().find_map(|record| match record {
-            Record::Measurement(it) if it.scenario.side == side => Some(it.clone()),
-            _ => None,
-        })
-    };
-    let measured = [Some(Side::Client), None].map(|side| measured(side).unwrap());
-    let mut connects: HashMap<_, Vec<_>> = HashMap::new();
-    for (time, thread) in faulty
-        .connects
-        .into_inner()
-        .unwrap()
-        .into_iter()
-        .skip(PROOFS)
-    {
-        connects.entry(thread).or_default().push(time);
-    }
-    (measured, connects)
-}
-
-#[test]
-fn the_warm_up_lasts_for_its_time_and_is_discarded() {
-    for warmup in [0.0, 0.05, 0.1] {
-        let ([measurement, _], connects) = watched(1, [warmup, 0.02], Duration::ZERO);
-        let connects = connects.into_values().next().unwrap();
-        let thrown = connects.len() - measurement.operations as usize;
-        assert!(thrown >= 4, "{thrown} handshakes of warm-up");
-        let lasted = connects[thrown] - connects[0];
-        assert!(lasted.as_secs_f64() >= warmup, "{lasted:?} of {warmup} s");
-    }
-}
-
-/// Duration of a block's warm-up: from the first operation to the first one that counts. The last
-/// `operations` count.
-fn warm_up(times: &[Instant], operations: u64) -> Duration {
-    times[times.len() - operations as usize] - times[0]
-}
-
-#[test]
-fn the_warm_up_of_transfers_is_discarded() {
-    let transfers = Scenario {
-        operation: Operation::Transfer,
-        ..scenario(Protocol::Tls13, Resumption::None)
-    };
-    for warmup in [0.0, 0.1] {
-        let watched = FaultyAdapter::new(Fault::None);
-        let records =
-            block::measure(&watched, &request(&transfers, [warmup, 0.02], false)).unwrap();
-        let operations = operations(&records);
-        let sent = watched.sent.lock().unwrap();
-        let thrown = sent.len() - operations as usize;
-        assert!(thrown >= 4, "{thrown} writes of warm-up");
-        let lasted = warm_up(&sent, operations);
-        assert!(lasted.as_secs_f64() >= warmup, "{lasted:?} of {warmup} s");
-    }
-}
-
-/// Operations of the first side.
-fn operations(records: &[Record]) -> u64 {
-    let measured = records.iter().find_map(|record| match record {
-        Record::Measurement(it) => Some(it.operations),
-        _ => None,
-    });
-    measured.unwrap()
-}
-
-#[test]
-fn a_round_lasts_for_a_time() {
-    for seconds in [0.02, 0.1] {
-        let start = Instant::now();
-        let ([measurement, _], connects) = watched(1, [0.0, seconds], Duration::ZERO);
-        let end = start.elapsed();
-        let connects = connects.into_values().next().unwrap();
-        let first = connects[connects.len() - measurement.operations as usize];
-        let lasted = end - (first - start);
-        assert!(lasted.as_secs_f64() >= seconds, "{lasted:?} of {seconds} s");
-        // The last handshake began within the window.
-        let last = *connects.last().unwrap() - first;
-        assert!(last.as_secs_f64() < seconds, "{last:?} of {seconds} s");
-    }
-}
-
-#[test]
-fn one_thread_is_started_like_many() {
-    for threads in [1, 3] {
-        let (_, connects) = watched(threads, [0.0, 0.01], Duration::ZERO);
-        assert_eq!(connects.len(), threads as usize);
-        assert!(!connects.contains_key(&thread::current().id()));
-    }
-}
-
-#[test]
-fn threads_start_on_a_barrier_and_run_for_one_window() {
-    const WINDOW: Duration = Duration::from_millis(50);
-    // One thread is ready long after the others have done their four warm-up handshakes.
-    let delay = Duration::from_millis(300);
-    let ([clients, all], connects) = watched(3, [0.0, WINDOW.as_secs_f64()], delay);
-    assert_eq!(connects.len(), 3);
-    let late = connects.values().map(|times| times[0]).max().unwrap();
-    for times in connects.values() {
-        let before = times.iter().filter(|time| **time < late).count();
-        assert!(before <= 4, "{before} handshakes before all were ready");
-        let lasted = *times.last().unwrap() - late;
-        assert!(
-            times.len() > before + 4 && lasted < WINDOW + delay,
-            "{lasted:?}"
-        );
-    }
-    // The rate refers to the time that passed, not to the time in the roles' calls.
-    assert_eq!(all.operations, clients.operations);
-    let wall = all.operations as f64 / all.observations[0].value;
-    assert!(
-        wall >= WINDOW.as_secs_f64(),
-        "{wall} s for a window of {WINDOW:?}"
-    );
 }

@@ -2,11 +2,15 @@
 
 use tls_harness::{
     library::TlsLibrary,
-    record::{Measurement, Metric, Phase, Record, Status},
+    record::{Measurement, Metric, Phase, Record},
     scenario::{Resumption, Scenario, Side},
 };
 
-use super::{measurements::request, programs::records_of, scenarios::connections};
+use super::{
+    measurements::{has_a_rate_alone, of_block, request},
+    programs::records_of,
+    scenarios::connections,
+};
 
 /// A connection takes more than this: two processes exchange at least six segments.
 const LEAST_MICROSECONDS: f64 = 10.0;
@@ -22,21 +26,12 @@ pub fn connections_over_sockets_are_measured_on_both_sides<L: TlsLibrary>(
         let records = records_of(program, &request(scenario.clone()));
         let name = scenario.name();
         let is_full = scenario.resumption == Some(Resumption::None);
-        let Some(Record::Block(block)) = records.last() else {
-            panic!("{name}: the last record is not a block mark");
-        };
-        if let Some(reason) = library.unsupported(&scenario) {
-            assert_eq!(block.status, Status::Absent, "{name}: status of the block");
-            assert_eq!(block.reason.as_ref(), Some(&reason), "{name}");
+        let Some(all) = of_block(library, &scenario, &records) else {
             continue;
-        }
-        assert_eq!(block.status, Status::Measured, "{name}: {:?}", block.reason);
+        };
         let measured = |side| -> &Measurement {
             let expected = scenario.on(side);
-            let found = records.iter().find_map(|record| match record {
-                Record::Measurement(it) if it.scenario == expected => Some(it),
-                _ => None,
-            });
+            let found = all.iter().find(|it| it.scenario == expected);
             found.unwrap_or_else(|| panic!("{name}: no measurement of {side:?}"))
         };
         let (client, server, both) = (
@@ -63,16 +58,7 @@ pub fn connections_over_sockets_are_measured_on_both_sides<L: TlsLibrary>(
                 "{of}: {without_tls} µs without TLS, {total} µs with it"
             );
         }
-        let [rate] = &both.observations[..] else {
-            panic!("{name}: expected a rate alone");
-        };
-        let expected = both.operations as f64 / both.elapsed_seconds.unwrap();
-        assert_eq!(rate.metric, Metric::RATE, "{name}");
-        assert!(
-            (rate.value / expected - 1.0).abs() < 1e-6,
-            "{name}: found {} connections/s, expected {expected}",
-            rate.value
-        );
+        has_a_rate_alone(both, 1.0);
     }
 }
 

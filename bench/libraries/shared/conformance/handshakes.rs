@@ -11,7 +11,10 @@ use tls_harness::{
     transport::Transport,
 };
 
-use super::scenarios::{compressed, early_data, handshake_12, handshake_13, handshakes};
+use super::{
+    good,
+    scenarios::{compressed, early_data, handshake_12, handshake_13, handshakes},
+};
 
 fn bench<'a, L: TlsLibrary>(
     library: &'a L,
@@ -22,9 +25,8 @@ fn bench<'a, L: TlsLibrary>(
 }
 
 pub fn server<L: TlsLibrary>(library: &L, scenario: &Scenario) -> L::ServerConfig {
-    library
-        .server_config(&Setup::server(scenario).unwrap())
-        .unwrap_or_else(|error| panic!("{}: {error:#}", scenario.name()))
+    let config = library.server_config(&Setup::server(scenario).unwrap());
+    good(config, scenario)
 }
 
 /// Every supported handshake has the parameters of its scenario, each time.
@@ -39,7 +41,7 @@ pub fn every_handshake_negotiates_the_parameters_of_its_scenario<L: TlsLibrary>(
             bench.prepare()?;
             (0..3).try_for_each(|_| bench.handshake(bench.resumes()).map(drop))
         };
-        run().unwrap_or_else(|error| panic!("{}: {error:#}", scenario.name()));
+        good(run(), &scenario);
     }
 }
 
@@ -94,9 +96,7 @@ pub fn wrong_handshakes_are_noticed<L: TlsLibrary>(library: &L) {
         .iter()
         .any(|it| library.unsupported(it).is_none());
     for scenario in [handshake_12(), handshake_13()] {
-        let name = scenario.name();
-        session::prove_verification(library, &scenario)
-            .unwrap_or_else(|error| panic!("{name}: {error:#}"));
+        good(session::prove_verification(library, &scenario), &scenario);
         let server_config = server(library, &scenario);
 
         let with_client = |change: fn(&mut Setup)| {
@@ -106,7 +106,7 @@ pub fn wrong_handshakes_are_noticed<L: TlsLibrary>(library: &L) {
             bench.client_config = library.client_config(&setup).unwrap();
             bench.handshake(false).map(drop)
         };
-        with_client(|_| ()).unwrap_or_else(|error| panic!("{name}: {error:#}"));
+        good(with_client(|_| ()), &scenario);
         refused(
             with_client(|setup| {
                 let other = tls_harness::certificates::authority(Certificate::EcdsaP256);
@@ -209,22 +209,16 @@ pub fn a_missing_or_another_certificate_is_noticed<L: TlsLibrary>(library: &L) {
             bench.client_config = library.client_config(&with(&client, of_client)).unwrap();
             bench.handshake(false).map(drop)
         };
-        let name = scenario.name();
-        handshake(chain(&client), chain(&server))
-            .unwrap_or_else(|error| panic!("{name}: {error:#}"));
-        refused(
-            handshake(chain(&client), leaf(&server)),
-            "on the wire: server: certificates: found",
-        );
-        refused(
-            handshake(leaf(&client), chain(&server)),
-            "on the wire: client: certificates: found",
-        );
+        good(handshake(chain(&client), chain(&server)), &scenario);
         let with_root: &str = String::leak([chain(&server), server.trusted].concat());
-        refused(
-            handshake(chain(&client), with_root),
-            "on the wire: server: certificates: found",
-        );
+        for (of_client, of_server, side) in [
+            (chain(&client), leaf(&server), "server"),
+            (leaf(&client), chain(&server), "client"),
+            (chain(&client), with_root, "server"),
+        ] {
+            let expected = format!("on the wire: {side}: certificates: found");
+            refused(handshake(of_client, of_server), &expected);
+        }
     }
 }
 
@@ -244,8 +238,7 @@ pub fn missing_or_unwanted_compression_is_noticed<L: TlsLibrary>(library: &L) {
             bench.client_config = library.client_config(&setup).unwrap();
             bench.handshake(false).map(drop)
         };
-        let name = scenario.name();
-        with(&scenario, true, true).unwrap_or_else(|error| panic!("{name}: {error:#}"));
+        good(with(&scenario, true, true), &scenario);
         let without = "on the wire: server: certificates: found";
         refused(with(&scenario, true, false), without);
         refused(
@@ -256,7 +249,7 @@ pub fn missing_or_unwanted_compression_is_noticed<L: TlsLibrary>(library: &L) {
             variant: None,
             ..scenario
         };
-        with(&plain, false, true).unwrap_or_else(|error| panic!("{name}: {error:#}"));
+        good(with(&plain, false, true), &plain);
         refused(
             with(&plain, true, false),
             &format!("{OFFER} [1], expected []"),
@@ -274,9 +267,7 @@ pub fn early_data_that_is_not_permitted_is_noticed<L: TlsLibrary>(library: &L) {
         setup.early_data = false;
         let config = library.server_config(&setup).unwrap();
         let bench = bench(library, &config, &scenario);
-        bench
-            .prepare()
-            .unwrap_or_else(|error| panic!("{}: {error:#}", scenario.name()));
+        good(bench.prepare(), &scenario);
         let Err(error) = bench.handshake(true) else {
             panic!("the driver did not notice that early data was rejected");
         };
@@ -310,7 +301,7 @@ pub fn a_ticket_is_used_once<L: TlsLibrary>(library: &L) {
             bench.handshake(false)?;
             bench.handshake(true).map(drop)
         };
-        run().unwrap_or_else(|error| panic!("{}: {error:#}", scenario.name()));
+        good(run(), &scenario);
     }
 }
 
@@ -326,13 +317,9 @@ pub fn the_session_cache_holds_the_stated_number_of_sessions<L: TlsLibrary>(libr
     for (others, is_kept) in [(4, has_cache), (16, false)] {
         let mut setup = Setup::server(&scenario).unwrap();
         setup.session_cache = 8;
-        let server = library.server_config(&setup);
-        let server = server.unwrap_or_else(|error| panic!("{}: {error:#}", scenario.name()));
+        let server = good(library.server_config(&setup), &scenario);
         let first = bench(library, &server, &scenario);
-        let full = |bench: &HandshakeBench<'_, L>| match bench.handshake(false) {
-            Ok(_) => {}
-            Err(error) => panic!("{}: {error:#}", scenario.name()),
-        };
+        let full = |bench: &HandshakeBench<'_, L>| drop(good(bench.handshake(false), &scenario));
         full(&first);
         for _ in 0..others {
             full(&bench(library, &server, &scenario));

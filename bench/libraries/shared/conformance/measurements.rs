@@ -3,12 +3,15 @@
 use tls_harness::{
     block,
     library::TlsLibrary,
-    record::{Metric, Phase, Record, Schema, Status},
+    record::{Measurement, Metric, Phase, Record, Schema, Status},
     request::Request,
     scenario::{Resumption, Scenario, Side},
 };
 
-use super::scenarios::{handshake_12, handshake_13, main_report, primitives};
+use super::{
+    good,
+    scenarios::{handshake_12, handshake_13, main_report, primitives},
+};
 
 pub fn request(scenario: Scenario) -> Request {
     Request {
@@ -38,11 +41,8 @@ pub fn the_harness_costs_at_most(most: f64, records: &[Record]) -> usize {
         let Record::Overhead(overhead) = record else {
             continue;
         };
-        let measured = records.iter().find_map(|record| match record {
-            Record::Measurement(it) if it.scenario == overhead.scenario => Some(it),
-            _ => None,
-        });
-        let measured = measured.unwrap();
+        let mut all = measurements(records);
+        let measured = all.find(|it| it.scenario == overhead.scenario).unwrap();
         let nanoseconds = measured.elapsed_seconds.unwrap() * 1e9 / measured.operations as f64;
         let share = overhead.nanoseconds.unwrap() / nanoseconds;
         let name = overhead.scenario.name();
@@ -59,63 +59,87 @@ pub fn the_harness_costs_at_most(most: f64, records: &[Record]) -> usize {
     overheads
 }
 
+/// The records of a block; a panic names the scenario.
+pub fn records<L: TlsLibrary>(library: &L, scenario: &Scenario) -> Vec<Record> {
+    good(
+        block::measure(library, &request(scenario.clone())),
+        scenario,
+    )
+}
+
+pub fn measurements(records: &[Record]) -> impl Iterator<Item = &Measurement> {
+    records.iter().filter_map(|record| match record {
+        Record::Measurement(measurement) => Some(measurement),
+        _ => None,
+    })
+}
+
+/// What a block measured. None if the library does not support its scenario, and the block says so.
+pub fn of_block<'a, L: TlsLibrary>(
+    library: &L,
+    scenario: &Scenario,
+    records: &'a [Record],
+) -> Option<Vec<&'a Measurement>> {
+    let name = scenario.name();
+    let Some(Record::Block(block)) = records.last() else {
+        panic!("{name}: the last record is not a block mark");
+    };
+    let reason = library.unsupported(scenario);
+    let expected = match reason {
+        Some(_) => Status::Absent,
+        None => Status::Measured,
+    };
+    assert_eq!(block.status, expected, "{name}: {:?}", block.reason);
+    assert_eq!(block.reason, reason, "{name}: the reason of `unsupported`");
+    let measured: Vec<_> = measurements(records).collect();
+    assert_eq!(
+        measured.is_empty(),
+        reason.is_some(),
+        "{name}: {measured:?}"
+    );
+    reason.is_none().then_some(measured)
+}
+
+/// A rate is all that was measured: that of the operations, each of this amount.
+pub fn has_a_rate_alone(measurement: &Measurement, amount: f64) {
+    let name = measurement.scenario.name();
+    let [rate] = &measurement.observations[..] else {
+        panic!("{name}: expected a rate alone");
+    };
+    assert_eq!(rate.metric, Metric::RATE, "{name}");
+    let operations = measurement.operations as f64;
+    let expected = operations * amount / measurement.elapsed_seconds.unwrap();
+    assert!(
+        (rate.value / expected - 1.0).abs() < 1e-6,
+        "{name}: found {} {}, expected {expected}",
+        rate.value,
+        rate.unit
+    );
+}
+
 /// Each of the sixteen main scenarios is measured on both sides, or its block is absent with a
 /// reason if the library does not support it.
 pub fn the_main_report_is_measured<L: TlsLibrary>(library: &L) {
     for scenario in main_report() {
-        let records = block::measure(library, &request(scenario.clone()))
-            .unwrap_or_else(|error| panic!("{}: {error:#}", scenario.name()));
-        let sides = records
-            .iter()
-            .filter_map(|record| match record {
-                Record::Measurement(measurement) => Some(measurement),
-                _ => None,
-            })
-            .inspect(|measurement| {
-                let name = measurement.scenario.name();
-                let expected = measurement.scenario.side.map(|side| scenario.on(side));
-                assert_eq!(
-                    Some(measurement.scenario.clone()),
-                    expected,
-                    "{name}: the measured scenario and the requested one"
-                );
-                assert!(
-                    measurement.observations[0].value > 0.0,
-                    "{name}: a rate of 0"
-                );
-            })
-            .count();
-        match (records.last(), library.unsupported(&scenario)) {
-            (Some(Record::Block(block)), Some(reason)) => {
-                let name = scenario.name();
-                assert_eq!(block.status, Status::Absent, "{name}: status of the block");
-                assert_eq!(
-                    block.reason,
-                    Some(reason),
-                    "{name}: the reason of `unsupported`"
-                );
-                assert_eq!(sides, 0, "{name}: sides that were measured");
-            }
-            (Some(Record::Block(block)), None) => {
-                let name = scenario.name();
-                assert_eq!(
-                    block.status,
-                    Status::Measured,
-                    "{name}: status of the block"
-                );
-                assert_eq!(sides, 2, "{name}: sides that were measured");
-                let overheads = the_harness_costs_at_most(0.02, &records);
-                assert_eq!(overheads, 2, "{name}: records of the harness' own cost");
-            }
-            (other, _) => panic!("the last record is not a block mark: {other:?}"),
+        let records = records(library, &scenario);
+        let Some(sides) = of_block(library, &scenario, &records) else {
+            continue;
+        };
+        let name = scenario.name();
+        assert_eq!(sides.len(), 2, "{name}: sides that were measured");
+        for measured in sides {
+            let side = measured.scenario.side;
+            assert!(side.is_some(), "{name}: no side");
+            assert_eq!(
+                measured.scenario,
+                scenario.on(side),
+                "{name}: the measured scenario"
+            );
+            assert!(measured.observations[0].value > 0.0, "{name}: a rate of 0");
         }
+        let overheads = the_harness_costs_at_most(0.02, &records);
+        assert_eq!(overheads, 2, "{name}: records of the harness' own cost");
     }
-}
-
-/// The records of a block; a panic names the scenario.
-fn measured<L: TlsLibrary>(library: &L, scenario: Scenario) -> Vec<Record> {
-    let name = scenario.name();
-    block::measure(library, &request(scenario)).unwrap_or_else(|error| panic!("{name}: {error:#}"))
 }
 
 pub fn threads_measure_at_once<L: TlsLibrary>(library: &L) {
@@ -125,17 +149,15 @@ pub fn threads_measure_at_once<L: TlsLibrary>(library: &L) {
             resumption: Some(resumption),
             ..handshake_13()
         };
-        for record in measured(library, scenario) {
-            if let Record::Measurement(measurement) = record {
-                let name = measurement.scenario.name();
-                let rates = measurement.per_thread.unwrap();
-                assert_eq!(rates.len(), 3, "{name}: rates of 3 threads");
-                let (sum, total) = (rates.iter().sum::<f64>(), measurement.observations[0].value);
-                assert!(
-                    (total - sum).abs() < 1e-6 * sum,
-                    "{name}: found a total of {total}, expected {sum}, the sum of {rates:?}"
-                );
-            }
+        for measurement in measurements(&records(library, &scenario)) {
+            let name = measurement.scenario.name();
+            let rates = measurement.per_thread.as_ref().unwrap();
+            assert_eq!(rates.len(), 3, "{name}: rates of 3 threads");
+            let (sum, total) = (rates.iter().sum::<f64>(), measurement.observations[0].value);
+            assert!(
+                (total - sum).abs() < 1e-6 * sum,
+                "{name}: found a total of {total}, expected {sum}, the sum of {rates:?}"
+            );
         }
     }
 }
@@ -149,24 +171,13 @@ pub fn construction_and_tickets_are_phases<L: TlsLibrary>(library: &L) {
     };
     for scenario in [handshake_12(), handshake_13(), resumed] {
         let resumes = scenario.resumption == Some(Resumption::Ticket);
-        let records = measured(library, scenario);
-        let measured = records.iter().filter_map(|record| match record {
-            Record::Measurement(measurement) => Some(measurement),
-            _ => None,
-        });
-        for measurement in measured {
+        for measurement in measurements(&records(library, &scenario)) {
             let name = measurement.scenario.name();
-            let microseconds: Vec<_> = measurement
-                .observations
-                .iter()
-                .filter(|it| it.metric == Metric::DURATION)
-                .map(|it| (it.phase, it.value))
-                .collect();
-            assert_eq!(
-                microseconds[0].0,
-                Phase::Construction,
-                "{name}: the first phase"
-            );
+            let observations = measurement.observations.iter();
+            let phases = observations.filter(|it| it.metric == Metric::DURATION);
+            let microseconds: Vec<_> = phases.map(|it| (it.phase, it.value)).collect();
+            let first = microseconds[0].0;
+            assert_eq!(first, Phase::Construction, "{name}: the first phase");
             assert!(
                 microseconds.iter().all(|it| it.1 > 0.0),
                 "{name}: a phase without time in {microseconds:?}"
@@ -184,48 +195,22 @@ pub fn construction_and_tickets_are_phases<L: TlsLibrary>(library: &L) {
 /// Every supported primitive computes what its name says, rejects invalid input, and is measured.
 pub fn every_primitive_is_right<L: TlsLibrary>(library: &L) {
     for scenario in primitives() {
-        let name = scenario.variant.as_ref().unwrap().to_string();
-        let records = block::measure(library, &request(scenario.clone()))
-            .unwrap_or_else(|error| panic!("{name}: {error:#}"));
-        match (&records[..], library.unsupported(&scenario)) {
-            ([Record::Block(block)], Some(reason)) => {
-                assert_eq!(block.status, Status::Absent, "{name}: status of the block");
-                assert_eq!(
-                    block.reason,
-                    Some(reason),
-                    "{name}: the reason of `unsupported`"
-                );
-            }
-            (
-                [
-                    Record::Overhead(_),
-                    Record::Measurement(measurement),
-                    Record::Block(_),
-                ],
-                None,
-            ) => {
-                assert_eq!(
-                    measurement.scenario, scenario,
-                    "{name}: the measured scenario"
-                );
-                let [observation] = &measurement.observations[..] else {
-                    panic!("{name}: expected a rate alone");
-                };
-                let rate = measurement.operations as f64 / measurement.elapsed_seconds.unwrap();
-                let expected = match name.rsplit_once('-') {
-                    Some((_, "16384")) => rate * 16384.0 / 1024.0 / 1024.0,
-                    Some((_, "1350")) => rate * 1350.0 / 1024.0 / 1024.0,
-                    _ => rate,
-                };
-                let found = observation.value;
-                assert!(
-                    (found / expected - 1.0).abs() < 1e-6,
-                    "{name}: found a rate of {found}, expected {expected}"
-                );
-                let overheads = the_harness_costs_at_most(0.02, &records);
-                assert_eq!(overheads, 1, "{name}: records of the harness' own cost");
-            }
-            other => panic!("{name}: {other:?}"),
-        }
+        let records = records(library, &scenario);
+        let Some(measured) = of_block(library, &scenario, &records) else {
+            continue;
+        };
+        let name = scenario.name();
+        let [measurement] = measured[..] else {
+            panic!("{name}: {measured:?}");
+        };
+        assert_eq!(
+            measurement.scenario, scenario,
+            "{name}: the measured scenario"
+        );
+        let bytes = scenario.primitive().unwrap().bytes();
+        let mebibytes = bytes.map(|it| f64::from(it) / 1024.0 / 1024.0);
+        has_a_rate_alone(measurement, mebibytes.unwrap_or(1.0));
+        let overheads = the_harness_costs_at_most(0.02, &records);
+        assert_eq!(overheads, 1, "{name}: records of the harness' own cost");
     }
 }

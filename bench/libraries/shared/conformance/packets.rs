@@ -1,14 +1,9 @@
 //! Packets of QUIC are protected as RFC 9001 states, or their blocks are absent with a reason.
 
-use tls_harness::{
-    block,
-    library::TlsLibrary,
-    record::{Record, Status, Unit},
-    scenario::Side,
-};
+use tls_harness::{library::TlsLibrary, record::Unit, scenario::Side};
 
 use super::{
-    measurements::{request, the_harness_costs_at_most},
+    measurements::{has_a_rate_alone, of_block, records, the_harness_costs_at_most},
     scenarios::packets,
 };
 
@@ -16,32 +11,16 @@ use super::{
 pub fn every_packet_is_protected<L: TlsLibrary>(library: &L) {
     for scenario in packets() {
         let name = scenario.name();
-        let records = block::measure(library, &request(scenario.clone()))
-            .unwrap_or_else(|error| panic!("{name}: {error:#}"));
-        if let ([Record::Block(block)], Some(reason)) =
-            (&records[..], library.unsupported(&scenario))
-        {
-            assert_eq!(block.status, Status::Absent, "{name}: status of the block");
-            assert_eq!(block.reason, Some(reason), "{name}: the reason");
+        let records = records(library, &scenario);
+        let Some(measured) = of_block(library, &scenario, &records) else {
             continue;
+        };
+        for measurement in &measured {
+            has_a_rate_alone(measurement, 1.0);
+            let unit = measurement.observations[0].unit;
+            assert_eq!(unit, Unit::PACKETS_PER_SECOND, "{name}");
         }
-        let mut sides = Vec::new();
-        for record in &records {
-            let Record::Measurement(measurement) = record else {
-                continue;
-            };
-            let [observation] = &measurement.observations[..] else {
-                panic!("{name}: expected a rate alone");
-            };
-            let expected = measurement.operations as f64 / measurement.elapsed_seconds.unwrap();
-            assert!(
-                (observation.value / expected - 1.0).abs() < 1e-6,
-                "{name}: found {}, expected {expected} packets/s",
-                observation.value
-            );
-            assert_eq!(observation.unit, Unit::PACKETS_PER_SECOND, "{name}");
-            sides.push(measurement.scenario.side);
-        }
+        let sides: Vec<_> = measured.iter().map(|it| it.scenario.side).collect();
         assert_eq!(sides, [Some(Side::Sender), Some(Side::Receiver)], "{name}");
         // In 2026-11-24-quic-vm the harness took up to 2.9%: a packet takes a quarter of a microsecond.
         let overheads = the_harness_costs_at_most(0.06, &records);

@@ -18,7 +18,10 @@ use tls_harness::{
     transport::Transport,
 };
 
-use super::{measurements::request, scenarios::handshake_13};
+use super::{
+    measurements::{measurements, request},
+    scenarios::handshake_13,
+};
 
 /// Plausible bytes per connection in any library: a wolfSSL connection has 258,266 after its
 /// handshake.
@@ -59,26 +62,15 @@ fn records_while(program: &str, request: &Request, meanwhile: impl FnOnce(u32)) 
 
 /// The measurements of a block, which must be complete.
 pub fn measured_by(program: &str, request: &Request) -> Vec<Measurement> {
-    measurements(records_of(program, request), request)
-}
-
-/// The measurements of records, which are those of a complete block.
-pub fn measurements(mut records: Vec<Record>, request: &Request) -> Vec<Measurement> {
-    match records.pop() {
-        Some(Record::Block(block)) => assert_eq!(
-            block.status,
-            Status::Measured,
-            "{}: {:?}",
-            request.scenario.name(),
-            block.reason
-        ),
-        other => panic!("the last record is not a block mark: {other:?}"),
+    let records = records_of(program, request);
+    let name = request.scenario.name();
+    match records.last() {
+        Some(Record::Block(block)) => {
+            assert_eq!(block.status, Status::Measured, "{name}: {:?}", block.reason);
+        }
+        other => panic!("{name}: the last record is not a block mark: {other:?}"),
     }
-    let measurements = records.into_iter().filter_map(|record| match record {
-        Record::Measurement(measurement) => Some(measurement),
-        _ => None,
-    });
-    measurements.collect()
+    measurements(&records).cloned().collect()
 }
 
 /// A program reports compilers, flags, linkage and allocator. Compiler and flags of a shared
@@ -126,10 +118,7 @@ pub fn memory_is_counted_by_the_reported_allocator(program: &str) {
     };
     let records = records_of(program, &request(scenario));
     let mut sides = 0;
-    for record in &records {
-        let Record::Measurement(measurement) = record else {
-            continue;
-        };
+    for measurement in measurements(&records) {
         let own = records.iter().find_map(|record| match record {
             Record::Overhead(it) if it.scenario == measurement.scenario => it.bytes,
             _ => None,
@@ -372,11 +361,8 @@ pub fn figures_of_a_process_that_was_stopped_do_not_count(program: &str) {
             thread::sleep(2 * quarter);
             send("-CONT");
         });
-        let measured = records.into_iter().filter_map(|record| match record {
-            Record::Measurement(it) => Some((it.valid, it.note.unwrap_or_default())),
-            _ => None,
-        });
-        measured.collect::<Vec<_>>()
+        let note = |it: &Measurement| (it.valid, it.note.clone().unwrap_or_default());
+        measurements(&records).map(note).collect::<Vec<_>>()
     };
     let is_noticed =
         |(valid, note): &(bool, String)| !valid && note.contains("the process was stopped for");

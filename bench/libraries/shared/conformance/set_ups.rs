@@ -10,8 +10,9 @@ use tls_harness::{
 };
 
 use super::{
-    measurements::request,
-    programs::{measurements, records_of},
+    good,
+    measurements::{measurements, request},
+    programs::records_of,
     scenarios::{set_up as scenario, set_ups},
 };
 
@@ -45,7 +46,7 @@ pub fn every_set_up_is_measured_by_phase<L: TlsLibrary>(library: &L, program: &s
                 _ => None,
             });
             assert!(own.is_some_and(|it| it > 0.0), "{name}: {own:?}");
-            measurements(records, &request)
+            measurements(&records).cloned().collect()
         };
         let is_timed = |it: &Vec<Measurement>| it[0].observations.iter().all(has_time);
         // A busy host may stop the shorter of the two that make a slope.
@@ -112,7 +113,7 @@ pub fn peers_are_verified_with_the_loaded_anchors<L: TlsLibrary>(library: &L) {
     for text in ["client-1", "client-10", "client-1000", "client-mozilla"] {
         let scenario = scenario(text, certificate);
         let (client, server) = setups(&scenario);
-        handshake(library, &client, &server).unwrap_or_else(|error| panic!("{text}: {error:#}"));
+        good(handshake(library, &client, &server), &scenario);
         let root = authority(certificate).root;
         let without = client.trusted.replace(root, "");
         if without.is_empty() {

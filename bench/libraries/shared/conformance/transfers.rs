@@ -2,7 +2,7 @@
 
 use tls_harness::{library::TlsLibrary, session::HandshakeBench, workloads::transfer::Batch};
 
-use super::{handshakes::server, scenarios::transfers};
+use super::{good, handshakes::server, scenarios::transfers};
 
 /// Every transfer delivers the data that was sent, in records of the requested size.
 pub fn every_transfer_arrives<L: TlsLibrary>(library: &L) {
@@ -20,9 +20,7 @@ pub fn every_transfer_arrives<L: TlsLibrary>(library: &L) {
                 true => batch.run_kept(&mut pair),
                 false => batch.run(&mut pair),
             };
-            times
-                .and_then(|_| batch.check(&bench.transport))
-                .unwrap_or_else(|error| panic!("{}: {error:#}", scenario.name()));
+            good(times.and_then(|_| batch.check(&bench.transport)), &scenario);
         }
     }
 }

@@ -8,7 +8,7 @@ use std::{
 use tls_harness::{
     block,
     library::{Connection, Progress, Setup, TlsLibrary},
-    record::{Measurement, Phase, Record, Statistic},
+    record::{Measurement, Phase, Statistic},
     request::{Counter, Request},
     scenario::{
         Certificate, Chain, CipherSuite, KeyExchange, Protocol, Resumption, Scenario, Side, Variant,
@@ -19,7 +19,8 @@ use tls_harness::{
 };
 
 use super::{
-    measurements::request,
+    good,
+    measurements::{measurements, request},
     scenarios::{handshake_12, handshake_13},
 };
 
@@ -88,19 +89,20 @@ fn counted<L: TlsLibrary>(library: &L, scenario: &Scenario) -> Vec<Measurement> 
         counter: Some(Counter::Wire),
         ..request(scenario.clone())
     };
-    let records = block::measure(library, &request);
-    let records = records.unwrap_or_else(|error| panic!("{}: {error:#}", scenario.name()));
-    let measurements = records.into_iter().filter_map(|record| match record {
-        Record::Measurement(measurement) => Some(measurement),
-        _ => None,
-    });
-    measurements.collect()
+    let records = good(block::measure(library, &request), scenario);
+    measurements(&records).cloned().collect()
 }
 
 fn value(of: &Measurement, phase: Phase, metric: &str, statistic: Statistic) -> Option<usize> {
     let mut all = of.observations.iter();
     all.find(|it| (it.phase, it.statistic) == (phase, statistic) && it.metric.to_string() == metric)
         .map(|it| it.value as usize)
+}
+
+/// A count of a side's first flight.
+fn first_flight(counted: &[Measurement], side: Side, metric: &str) -> usize {
+    let of_side = counted.iter().find(|it| it.scenario.side == Some(side));
+    value(of_side.unwrap(), Phase::Flight1, metric, Statistic::Value).unwrap()
 }
 
 /// A side of a connection over a real socket, with the bytes that it sent.
@@ -252,16 +254,7 @@ pub fn compression_makes_the_first_flight_of_a_server_smaller<L: TlsLibrary>(lib
         };
         let bytes = |scenario: &Scenario| {
             let counted = counted(library, scenario);
-            [Side::Client, Side::Server].map(|side| {
-                let of_side = counted.iter().find(|it| it.scenario.side == Some(side));
-                let first = value(
-                    of_side.unwrap(),
-                    Phase::Flight1,
-                    "wire-bytes",
-                    Statistic::Value,
-                );
-                first.unwrap()
-            })
+            [Side::Client, Side::Server].map(|side| first_flight(&counted, side, "wire-bytes"))
         };
         let [[client, server], [plain_client, plain_server]] = [&scenario, &plain].map(bytes);
         assert_eq!(client, plain_client + 7, "{certificate}");
@@ -283,17 +276,8 @@ pub fn the_segments_of_a_flight_grow_with_its_certificates<L: TlsLibrary>(librar
         return;
     }
     let segments = |chain| {
-        let measured = counted(library, &of_ml_dsa(chain));
-        let server = measured
-            .iter()
-            .find(|it| it.scenario.side == Some(Side::Server));
-        let segments = value(
-            server.unwrap(),
-            Phase::Flight1,
-            "wire-segments",
-            Statistic::Value,
-        );
-        segments.unwrap()
+        let counted = counted(library, &of_ml_dsa(chain));
+        first_flight(&counted, Side::Server, "wire-segments")
     };
     let [one, two, three] = [Some(Chain::One), None, Some(Chain::Three)].map(segments);
     assert!(one < two && two <= INITIAL_WINDOW, "{one} and {two}");

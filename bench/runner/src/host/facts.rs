@@ -24,6 +24,7 @@ pub fn capture(root: &Root) -> HostFacts {
         .and_then(|list| counted(processors(&list).len()))
         .or_else(|| counted(fields(&cpuinfo, "processor").count()));
     let cores = cores(root, &cpuinfo);
+    let frequencies = |file| root.frequencies(file).into_iter();
     let mut facts = HostFacts {
         id: String::new(),
         cpu: cpu(root, &cpuinfo),
@@ -47,23 +48,19 @@ pub fn capture(root: &Root) -> HostFacts {
             _ => threads.zip(cores).map(|(threads, cores)| threads > cores),
         },
         governor: governor(root),
-        frequency_min_mhz: frequencies(root, "scaling_min_freq").reduce(f64::min),
-        frequency_max_mhz: frequencies(root, "scaling_max_freq").reduce(f64::max),
+        frequency_min_mhz: frequencies("scaling_min_freq").reduce(f64::min),
+        frequency_max_mhz: frequencies("scaling_max_freq").reduce(f64::max),
         turbo: turbo(root),
         aslr: root.read_number("proc/sys/kernel/randomize_va_space"),
-        isolated_cpus: root.read("sys/devices/system/cpu/isolated").map(|list| {
-            if list.is_empty() {
-                "none".to_owned()
-            } else {
-                list
-            }
-        }),
+        isolated_cpus: root
+            .read("sys/devices/system/cpu/isolated")
+            .map(|list| some(list).unwrap_or_else(|| "none".to_owned())),
         irqbalance: irqbalance(root),
         numa_nodes: counted(root.numbered("sys/devices/system/node", "node").len()),
         transparent_hugepages: root
             .read("sys/kernel/mm/transparent_hugepage/enabled")
             .and_then(|choices| chosen(&choices).map(str::to_owned)),
-        temperature_sensors: temperature_sensors(root),
+        temperature_sensors: temperature_sensors(root).into_iter().collect(),
         caches: caches(root),
         mitigations: mitigations(root),
         ..HostFacts::default()
@@ -75,15 +72,12 @@ pub fn capture(root: &Root) -> HostFacts {
 /// Adds the versions that the compilers on the path report.
 pub fn with_compilers(mut facts: HostFacts) -> HostFacts {
     for name in ["rustc", "cc", "clang", "cmake"] {
-        let output = Command::new(name).arg("--version").output().ok();
-        let first = output
-            .filter(|output| output.status.success())
-            .and_then(|output| {
-                let text = String::from_utf8_lossy(&output.stdout).into_owned();
-                text.lines().next().map(str::to_owned)
-            });
-        if let Some(line) = first {
-            facts.compilers.insert(name.to_owned(), line);
+        let Ok(output) = Command::new(name).arg("--version").output() else {
+            continue;
+        };
+        let text = String::from_utf8_lossy(&output.stdout).into_owned();
+        if let (true, Some(line)) = (output.status.success(), text.lines().next()) {
+            facts.compilers.insert(name.to_owned(), line.to_owned());
         }
     }
     facts
@@ -96,16 +90,15 @@ pub fn differences(facts: &HostFacts, before: &HostFacts) -> Result<Vec<String>>
         toml::Table::try_from(facts)?,
         toml::Table::try_from(before)?,
     );
+    let value = |of: &toml::Table, name: &str| match of.get(name) {
+        Some(value) => value.to_string(),
+        None => "unknown".to_owned(),
+    };
     let names: BTreeSet<&String> = ours.keys().chain(theirs.keys()).collect();
+    let names = names.into_iter().filter(|it| *it != "compilers");
     Ok(names
-        .into_iter()
-        .filter(|name| *name != "compilers" && ours.get(*name) != theirs.get(*name))
-        .map(|name| match (theirs.get(name), ours.get(name)) {
-            (Some(was), Some(is)) => format!("{name} was {was}, is {is}"),
-            (Some(was), None) => format!("{name} was {was}, is unknown"),
-            (None, Some(is)) => format!("{name} was unknown, is {is}"),
-            (None, None) => name.clone(),
-        })
+        .filter(|it| ours.get(*it) != theirs.get(*it))
+        .map(|it| format!("{it} was {}, is {}", value(&theirs, it), value(&ours, it)))
         .collect())
 }
 
@@ -120,74 +113,76 @@ pub fn to_toml(facts: &HostFacts) -> Result<String> {
 
 /// Formats one fact per line.
 pub fn to_text(facts: &HostFacts) -> String {
-    let mut lines: Vec<(String, String)> = Vec::new();
-    let mut line = |name: &str, value: Option<String>| {
-        let value = value.unwrap_or_else(|| "not readable".to_owned());
-        lines.push((name.to_owned(), value));
+    let word = |value: Option<bool>, yes: &str, no: &str| {
+        let word = value.map(|value| if value { yes } else { no });
+        word.map(str::to_owned)
     };
-    let yes = |value: Option<bool>| value.map(|v| if v { "yes" } else { "no" }.to_owned());
-    let on = |value: Option<bool>| value.map(|v| if v { "on" } else { "off" }.to_owned());
-    line("host", Some(facts.id.clone()));
-    line("CPU", Some(facts.cpu.clone()));
-    if facts.cpu_model.is_some() {
-        line("CPU model", facts.cpu_model.clone());
-    }
-    line("architecture", Some(facts.architecture.clone()));
-    line("machine", facts.machine.clone());
-    line("cores", facts.cores.map(|n| n.to_string()));
-    line("threads", facts.threads.map(|n| n.to_string()));
-    line("SMT", on(facts.smt));
-    for (name, size) in &facts.caches {
-        line(&format!("cache {name}"), Some(size.clone()));
-    }
+    let number = |value: Option<u32>| value.map(|number| number.to_string());
     let gib = |bytes: u64| format!("{:.1} GiB", bytes as f64 / f64::from(1 << 30));
-    line("memory", facts.memory_bytes.map(gib));
-    line("NUMA nodes", facts.numa_nodes.map(|n| n.to_string()));
-    line("distribution", facts.os.clone());
-    line("kernel", facts.kernel.clone());
-    line("virtual machine", yes(facts.is_virtual));
-    if facts.virtualization.is_some() {
-        line("virtualisation", facts.virtualization.clone());
-    }
-    let container = facts.container.clone();
-    line(
-        "container",
-        container.or_else(|| Some("none found".to_owned())),
-    );
-    line("microcode", facts.microcode.clone());
-    line("frequency governor", facts.governor.clone());
-    line(
-        "frequency limits",
-        facts
-            .frequency_min_mhz
-            .zip(facts.frequency_max_mhz)
-            .map(|(low, high)| format!("{low:.0} to {high:.0} MHz")),
-    );
-    line("turbo", on(facts.turbo));
-    line("ASLR", facts.aslr.map(|n| n.to_string()));
-    line("isolated CPUs", facts.isolated_cpus.clone());
-    line("irqbalance running", yes(facts.irqbalance));
-    line(
-        "huge pages, transparent",
-        facts.transparent_hugepages.clone(),
-    );
+    let hypervisor = facts.virtualization.as_ref();
+    let hypervisor = hypervisor.map(|name| format!("yes ({name})"));
+    let container = facts.container.as_deref().unwrap_or("none found");
+    let limits = facts.frequency_min_mhz.zip(facts.frequency_max_mhz);
     let sensors = facts.temperature_sensors.join(", ");
-    line(
-        "temperature sensors",
-        (!sensors.is_empty()).then_some(sensors),
-    );
-    for (name, state) in &facts.mitigations {
-        line(&format!("mitigation {name}"), Some(state.clone()));
-    }
-    for (name, version) in &facts.compilers {
-        line(&format!("compiler {name}"), Some(version.clone()));
-    }
+    let lines = [
+        ("host", Some(facts.id.clone())),
+        ("CPU", Some(facts.cpu.clone())),
+        ("CPU model", facts.cpu_model.clone()),
+        ("architecture", Some(facts.architecture.clone())),
+        ("machine", facts.machine.clone()),
+        ("cores", number(facts.cores)),
+        ("threads", number(facts.threads)),
+        ("SMT", word(facts.smt, "on", "off")),
+        ("memory", facts.memory_bytes.map(gib)),
+        ("NUMA nodes", number(facts.numa_nodes)),
+        ("distribution", facts.os.clone()),
+        ("kernel", facts.kernel.clone()),
+        (
+            "virtual machine",
+            hypervisor.or_else(|| word(facts.is_virtual, "yes", "no")),
+        ),
+        ("container", Some(container.to_owned())),
+        ("microcode", facts.microcode.clone()),
+        ("frequency governor", facts.governor.clone()),
+        (
+            "frequency limits",
+            limits.map(|(low, high)| format!("{low:.0} to {high:.0} MHz")),
+        ),
+        ("turbo", word(facts.turbo, "on", "off")),
+        ("ASLR", number(facts.aslr)),
+        ("isolated CPUs", facts.isolated_cpus.clone()),
+        ("irqbalance running", word(facts.irqbalance, "yes", "no")),
+        (
+            "huge pages, transparent",
+            facts.transparent_hugepages.clone(),
+        ),
+        ("temperature sensors", some(sensors)),
+    ];
+    let lines = lines.into_iter().map(|(name, value)| {
+        let value = value.unwrap_or_else(|| "not readable".to_owned());
+        (name.to_owned(), value)
+    });
+    let tables = [
+        ("cache", &facts.caches),
+        ("mitigation", &facts.mitigations),
+        ("compiler", &facts.compilers),
+    ];
+    let tables = tables.into_iter().flat_map(|(what, table)| {
+        let values = table.iter();
+        values.map(move |(name, value)| (format!("{what} {name}"), value.clone()))
+    });
+    let lines: Vec<_> = lines.chain(tables).collect();
     let width = lines.iter().map(|(name, _)| name.len()).max();
     let width = width.unwrap_or_default();
     let lines = lines.iter();
     lines
         .map(|(name, value)| format!("{name:<width$}  {value}\n"))
         .collect()
+}
+
+/// A text, unless it is empty: then the host does not report it.
+fn some(text: String) -> Option<String> {
+    (!text.is_empty()).then_some(text)
 }
 
 /// A number of things that a host certainly has; zero means that it does not report them.
@@ -206,7 +201,7 @@ fn fields<'a>(cpuinfo: &'a str, name: &str) -> impl Iterator<Item = &'a str> {
 /// Id of the machine: machine-id(5), or the firmware's id of the product.
 fn machine(root: &Root) -> Option<String> {
     root.read("etc/machine-id")
-        .filter(|id| !id.is_empty())
+        .and_then(some)
         .or_else(|| root.read("sys/class/dmi/id/product_uuid"))
         .map(|id| one_way("machine", &id))
 }
@@ -228,11 +223,9 @@ fn chosen(choices: &str) -> Option<&str> {
 }
 
 fn cpu(root: &Root, cpuinfo: &str) -> String {
-    let named = fields(cpuinfo, "model name")
-        .next()
-        .filter(|name| !name.is_empty())
-        .map(str::to_owned);
+    let named = fields(cpuinfo, "model name").next();
     let name = named
+        .and_then(|name| some(name.to_owned()))
         .or_else(|| dmi_processor(root))
         .or_else(|| arm_core(cpuinfo).map(str::to_owned))
         .unwrap_or_else(|| "unknown".to_owned());
@@ -257,8 +250,7 @@ fn dmi_processor(root: &Root) -> Option<String> {
     let strings = table.get(usize::from(*table.get(1)?)..)?;
     let number = usize::from(*table.get(0x10)?).checked_sub(1)?;
     let version = strings.split(|byte| *byte == 0).nth(number)?;
-    let version = String::from_utf8_lossy(version).trim().to_owned();
-    (!version.is_empty()).then_some(version)
+    some(String::from_utf8_lossy(version).trim().to_owned())
 }
 
 /// Name of the core design by implementer and part: Arm cores of servers, with the numbers from
@@ -277,21 +269,13 @@ fn arm_core(cpuinfo: &str) -> Option<&'static str> {
 }
 
 fn cores(root: &Root, cpuinfo: &str) -> Option<u32> {
-    let siblings: BTreeSet<String> = root
-        .numbered("sys/devices/system/cpu", "cpu")
-        .iter()
-        .filter_map(|cpu| root.read(&format!("{cpu}/topology/thread_siblings_list")))
-        .collect();
-    let count = if siblings.is_empty() {
-        let packages = fields(cpuinfo, "physical id");
-        packages
-            .zip(fields(cpuinfo, "core id"))
-            .collect::<BTreeSet<_>>()
-            .len()
-    } else {
-        siblings.len()
-    };
-    counted(count)
+    let siblings = root.of_processors("topology/thread_siblings_list");
+    let siblings: BTreeSet<String> = siblings.into_iter().collect();
+    let packages = fields(cpuinfo, "physical id").zip(fields(cpuinfo, "core id"));
+    counted(match siblings.len() {
+        0 => packages.collect::<BTreeSet<_>>().len(),
+        cores => cores,
+    })
 }
 
 /// Bytes of a field in `/proc/meminfo`, whose `kB` means 1024 bytes.
@@ -311,52 +295,46 @@ fn os(root: &Root) -> Option<String> {
     Some(line.trim_matches(['"', '\'']).to_owned())
 }
 
+/// Words of the firmware's vendor, and of the paravirtual clocks, with the hypervisor that has them.
+const VENDORS: [(&str, &str); 10] = [
+    ("QEMU", "qemu"),
+    ("KVM", "kvm"),
+    ("VMware", "vmware"),
+    ("VirtualBox", "virtualbox"),
+    ("innotek", "virtualbox"),
+    ("Xen", "xen"),
+    ("Virtual Machine", "hyper-v"),
+    ("Parallels", "parallels"),
+    ("Amazon EC2", "amazon-ec2"),
+    ("Google Compute Engine", "google-compute-engine"),
+];
+const CLOCKS: [(&str, &str); 3] = [
+    ("kvm-clock", "kvm"),
+    ("hyperv_clocksource", "hyper-v"),
+    ("xen", "xen"),
+];
+
 /// Whether the host is a virtual machine, and of which hypervisor. An x86 processor has a flag under
 /// a hypervisor. Other processors, and the hypervisor's name, are recognized by the firmware's vendor
 /// and the paravirtual clocks.
 fn virtualization(root: &Root, cpuinfo: &str) -> (Option<bool>, Option<String>) {
+    let marked = |text: &str, marks: &[(&str, &str)]| {
+        let found = marks.iter().find(|(mark, _)| text.contains(mark));
+        found.map(|(_, name)| (*name).to_owned())
+    };
     let product = ["sys_vendor", "product_name", "bios_vendor", "board_vendor"]
         .iter()
         .filter_map(|name| root.read(&format!("sys/class/dmi/id/{name}")))
         .collect::<Vec<_>>()
         .join(" ");
-    let clocks = root
-        .read("sys/devices/system/clocksource/clocksource0/available_clocksource")
-        .unwrap_or_default();
+    let clocks = "sys/devices/system/clocksource/clocksource0/available_clocksource";
+    let named = marked(&product, &VENDORS)
+        .or_else(|| marked(&root.read(clocks)?, &CLOCKS))
+        .or_else(|| root.read("sys/hypervisor/type").and_then(some));
     let flags = fields(cpuinfo, "flags").next();
     let flagged = flags.map(|flags| flags.split_whitespace().any(|flag| flag == "hypervisor"));
-    let metal = product.contains(".metal");
-    let named = [
-        ("QEMU", "qemu"),
-        ("KVM", "kvm"),
-        ("VMware", "vmware"),
-        ("VirtualBox", "virtualbox"),
-        ("innotek", "virtualbox"),
-        ("Xen", "xen"),
-        ("Virtual Machine", "hyper-v"),
-        ("Parallels", "parallels"),
-        ("Amazon EC2", "amazon-ec2"),
-        ("Google Compute Engine", "google-compute-engine"),
-    ]
-    .iter()
-    .find(|(mark, _)| product.contains(mark))
-    .map(|(_, name)| (*name).to_owned())
-    .or_else(|| {
-        [
-            ("kvm-clock", "kvm"),
-            ("hyperv_clocksource", "hyper-v"),
-            ("xen", "xen"),
-        ]
-        .iter()
-        .find(|(clock, _)| clocks.contains(clock))
-        .map(|(_, name)| (*name).to_owned())
-    })
-    .or_else(|| {
-        root.read("sys/hypervisor/type")
-            .filter(|name| !name.is_empty())
-    });
     let is_virtual = match (flagged, &named) {
-        _ if metal => Some(false),
+        _ if product.contains(".metal") => Some(false),
         (Some(flagged), _) => Some(flagged),
         (None, Some(_)) => Some(true),
         (None, None) if !product.is_empty() => Some(false),
@@ -366,57 +344,33 @@ fn virtualization(root: &Root, cpuinfo: &str) -> (Option<bool>, Option<String>) 
 }
 
 fn container(root: &Root) -> Option<String> {
-    if let Some(name) = root
-        .read("run/systemd/container")
-        .filter(|name| !name.is_empty())
-    {
-        return Some(name);
-    }
     let cgroups = root.read("proc/1/cgroup").unwrap_or_default();
-    [
+    let marks = [
         (root.exists("run/.containerenv"), "podman"),
         (cgroups.contains("kubepods"), "kubernetes"),
         (root.exists(".dockerenv"), "docker"),
         (cgroups.contains("/lxc"), "lxc"),
-    ]
-    .iter()
-    .find(|(found, _)| *found)
-    .map(|(_, name)| (*name).to_owned())
-}
-
-fn frequencies(root: &Root, file: &str) -> impl Iterator<Item = f64> {
-    let kilohertz: Vec<f64> = root
-        .numbered("sys/devices/system/cpu", "cpu")
-        .iter()
-        .filter_map(|cpu| root.read_number(&format!("{cpu}/cpufreq/{file}")))
-        .collect();
-    kilohertz.into_iter().map(|khz| khz / 1000.0)
+    ];
+    let marked = marks.iter().find(|(found, _)| *found);
+    let named = root.read("run/systemd/container").and_then(some);
+    named.or_else(|| marked.map(|(_, name)| (*name).to_owned()))
 }
 
 fn governor(root: &Root) -> Option<String> {
-    let governors: BTreeSet<String> = root
-        .numbered("sys/devices/system/cpu", "cpu")
-        .iter()
-        .filter_map(|cpu| root.read(&format!("{cpu}/cpufreq/scaling_governor")))
-        .collect();
-    let joined = governors.into_iter().collect::<Vec<_>>().join(", ");
-    (!joined.is_empty()).then_some(joined)
+    let governors = root.of_processors("cpufreq/scaling_governor");
+    let governors: BTreeSet<String> = governors.into_iter().collect();
+    some(governors.into_iter().collect::<Vec<_>>().join(", "))
 }
 
 fn turbo(root: &Root) -> Option<bool> {
-    match root
-        .read("sys/devices/system/cpu/intel_pstate/no_turbo")
-        .as_deref()
-    {
-        Some("0") => return Some(true),
-        Some("1") => return Some(false),
-        _ => {}
-    }
-    match root.read("sys/devices/system/cpu/cpufreq/boost").as_deref() {
-        Some("1") => Some(true),
-        Some("0") => Some(false),
+    let read = |file: &str| root.read(&format!("sys/devices/system/cpu/{file}"));
+    let switch = |value: Option<String>, on: &str, off: &str| match value?.as_str() {
+        value if value == on => Some(true),
+        value if value == off => Some(false),
         _ => None,
-    }
+    };
+    switch(read("intel_pstate/no_turbo"), "0", "1")
+        .or_else(|| switch(read("cpufreq/boost"), "1", "0"))
 }
 
 fn irqbalance(root: &Root) -> Option<bool> {
@@ -430,23 +384,10 @@ fn irqbalance(root: &Root) -> Option<bool> {
     }))
 }
 
-/// `hwmon` chips and thermal zones that report a temperature.
-fn temperature_sensors(root: &Root) -> Vec<String> {
-    let chips = root
-        .numbered("sys/class/hwmon", "hwmon")
-        .into_iter()
-        .filter(|chip| {
-            root.list(chip)
-                .iter()
-                .any(|file| file.starts_with("temp") && file.ends_with("_input"))
-        });
-    let chips = chips.filter_map(|chip| root.read(&format!("{chip}/name")));
-    let zones = root
-        .numbered("sys/class/thermal", "thermal_zone")
-        .into_iter()
-        .filter_map(|zone| root.read(&format!("{zone}/type")));
-    let names: BTreeSet<String> = chips.chain(zones).collect();
-    names.into_iter().collect()
+/// The names of the sensors.
+fn temperature_sensors(root: &Root) -> BTreeSet<String> {
+    let sensors = root.sensors().into_iter();
+    sensors.filter_map(|(name, _)| root.read(&name)).collect()
 }
 
 /// Caches of the first processor: `L1d`, `L1i`, `L2`, … with their sizes.

@@ -1,32 +1,31 @@
 //! The id of a host: given by the user, that of a known host (`data/hosts/`), or derived from its
 //! facts.
 
-use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
 
 use anyhow::{Context, Result, bail};
-use serde::Deserialize;
+use toml::Table;
 
+use crate::files::sorted;
 use crate::manifest::HostFacts;
 
 /// Folder with the descriptions of known hosts, relative to the repository.
 pub const KNOWN_HOSTS: &str = "data/hosts";
 
-/// `data/hosts/<id>.toml`: the fields that identify a host.
-#[derive(Deserialize)]
-struct KnownHost {
-    id: String,
-    cpu: String,
-    threads: Option<u32>,
-    memory_bytes: Option<u64>,
-    machine: Option<String>,
-    kernel: Option<String>,
-    microcode: Option<String>,
-    #[serde(default)]
-    mitigations: BTreeMap<String, String>,
-}
+/// The fields of `data/hosts/<id>.toml` that are compared with a host.
+const COMPARED: [&str; 9] = [
+    "id",
+    "cpu",
+    "architecture",
+    "threads",
+    "memory_bytes",
+    "machine",
+    "kernel",
+    "microcode",
+    "mitigations",
+];
 
 /// Longest id in the schema: an id is part of file names, which have at most 255 bytes.
 pub const LONGEST_ID: usize = 200;
@@ -52,39 +51,41 @@ pub fn identified(mut facts: HostFacts, given: Option<&str>, folder: &Path) -> R
         facts.id = id.to_owned();
         return Ok(facts);
     }
-    if !folder.is_dir() {
-        return Ok(facts);
-    }
-    let mut paths: Vec<_> = fs::read_dir(folder)
-        .with_context(|| folder.display().to_string())?
-        .collect::<std::io::Result<Vec<_>>>()?
-        .into_iter()
-        .map(|entry| entry.path())
-        .filter(|path| {
-            path.extension()
-                .is_some_and(|extension| extension == "toml")
-        })
-        .collect();
-    paths.sort();
-    for path in paths {
-        let text = fs::read_to_string(&path).with_context(|| path.display().to_string())?;
-        if text.trim().is_empty() {
-            // A shell creates this empty file first in `tlsbench host show --toml >
-            // data/hosts/ID.toml`.
-            continue;
-        }
-        let known: KnownHost = toml::from_str(&text).with_context(|| path.display().to_string())?;
-        if known.cpu == facts.cpu
+    let is_same = |known: &HostFacts| {
+        known.cpu == facts.cpu
             && known.threads.is_some()
             && known.threads == facts.threads
             && close(known.memory_bytes, facts.memory_bytes)
             && !differ(known.machine.as_ref(), facts.machine.as_ref())
-        {
-            facts.id = known.id;
-            break;
-        }
+    };
+    if let Some(known) = known_hosts(folder)?.into_iter().find(is_same) {
+        facts.id = known.id;
     }
     Ok(facts)
+}
+
+/// The hosts that the files of a folder describe, sorted by file.
+fn known_hosts(folder: &Path) -> Result<Vec<HostFacts>> {
+    if !folder.is_dir() {
+        return Ok(Vec::new());
+    }
+    let mut paths = sorted(folder)?;
+    paths.retain(|path| path.extension().is_some_and(|it| it == "toml"));
+    let known = paths.iter().map(|path| known_host(path));
+    known.filter_map(Result::transpose).collect()
+}
+
+/// The host that a file describes, unless it is empty.
+fn known_host(path: &Path) -> Result<Option<HostFacts>> {
+    let place = || path.display().to_string();
+    let text = fs::read_to_string(path).with_context(place)?;
+    // A shell creates this empty file first in `tlsbench host show --toml > data/hosts/ID.toml`.
+    if text.trim().is_empty() {
+        return Ok(None);
+    }
+    let mut host: Table = toml::from_str(&text).with_context(place)?;
+    host.retain(|name, _| COMPARED.contains(&name));
+    Ok(Some(host.try_into().with_context(place)?))
 }
 
 /// Differences in kernel, microcode and mitigations from the known host with this id (a file of
@@ -94,38 +95,27 @@ pub fn changed_since_known(facts: &HostFacts, folder: &Path) -> Result<Vec<Strin
     if !path.exists() {
         return Ok(Vec::new());
     }
-    let text = fs::read_to_string(&path).with_context(|| path.display().to_string())?;
-    let known: KnownHost = toml::from_str(&text).with_context(|| path.display().to_string())?;
-    let before = HostFacts {
-        kernel: known.kernel,
-        microcode: known.microcode,
-        mitigations: known.mitigations,
-        ..HostFacts::default()
-    };
-    Ok(changed(facts, &before))
+    let known = known_host(&path)?;
+    Ok(known.map_or_else(Vec::new, |known| changed(facts, &known)))
 }
 
 /// Differences in kernel, microcode and mitigations from `before`, where both state them.
 pub fn changed(now: &HostFacts, before: &HostFacts) -> Vec<String> {
-    let mut found = Vec::new();
-    let mut compare = |name: &str, was: Option<&String>, is: Option<&String>| {
-        if let (Some(was), Some(is)) = (was, is)
-            && was != is
-        {
-            found.push(format!("{name} was {was}, is {is}"));
-        }
-    };
-    compare("kernel", before.kernel.as_ref(), now.kernel.as_ref());
-    compare(
-        "microcode",
-        before.microcode.as_ref(),
-        now.microcode.as_ref(),
-    );
-    for (name, was) in &before.mitigations {
+    let mitigations = before.mitigations.iter();
+    let mitigations = mitigations.map(|(name, was)| {
         let is = now.mitigations.get(name);
-        compare(&format!("mitigation of {name}"), Some(was), is);
-    }
-    found
+        (format!("mitigation of {name}"), Some(was), is)
+    });
+    let (kernel, microcode) = (before.kernel.as_ref(), before.microcode.as_ref());
+    [
+        ("kernel".to_owned(), kernel, now.kernel.as_ref()),
+        ("microcode".to_owned(), microcode, now.microcode.as_ref()),
+    ]
+    .into_iter()
+    .chain(mitigations)
+    .filter(|(_, was, is)| differ(*was, *is))
+    .filter_map(|(name, was, is)| Some(format!("{name} was {}, is {}", was?, is?)))
+    .collect()
 }
 
 /// Why this is not the same machine as before: all sessions of a run use one machine.

@@ -5,7 +5,6 @@
 //! exactly, also after a crash. A restart of the host discards both the settings and the state file
 //! in `/run`.
 
-use std::collections::BTreeMap;
 use std::fs;
 
 use anyhow::{Context, Result};
@@ -17,84 +16,69 @@ use crate::files::replace;
 /// The state file with the old values, below the root.
 const STATE: &str = "run/tlsbench-tuned.toml";
 
-/// A kernel file and its wanted value.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// A kernel file with a value.
+#[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 struct Setting {
     path: String,
-    wanted: String,
+    value: String,
 }
 
 impl Setting {
-    fn new(path: impl Into<String>, wanted: &str) -> Self {
+    fn new(path: impl Into<String>, value: &str) -> Self {
         Self {
             path: path.into(),
-            wanted: wanted.to_owned(),
+            value: value.to_owned(),
         }
     }
 
-    /// The file's content, in the form in which it is written.
-    fn read(&self, root: &Root) -> Option<String> {
-        root.read(&self.path)
+    /// The file with the value that it has now, in the form in which it is written.
+    fn present(&self, root: &Root) -> Option<Self> {
+        let value = root.read(&self.path)?;
+        Some(Self::new(self.path.clone(), &value))
     }
 
-    /// Writes the file, and checks that the kernel accepted the value.
+    /// Writes the file, unless it has the value, and checks that the kernel accepted the value.
     fn write(&self, root: &Root) -> Result<(), String> {
-        root.write(&self.path, &self.wanted)
+        if self.present(root).as_ref() == Some(self) {
+            return Ok(());
+        }
+        root.write(&self.path, &self.value)
             .map_err(|error| format!("/{}: {error}", self.path))?;
-        match self.read(root) {
-            Some(value) if value == self.wanted => Ok(()),
+        match root.read(&self.path) {
+            Some(value) if value == self.value => Ok(()),
             value => Err(format!(
                 "/{}: holds {value:?} after writing {:?}",
-                self.path, self.wanted
+                self.path, self.value
             )),
         }
     }
 }
 
-/// A setting of the host that affects measurements.
-struct Knob {
-    name: &'static str,
-    /// The files that this host has for it, with their wanted values; empty if it has none.
-    settings: fn(&Root) -> Vec<Setting>,
-}
+/// The files that a host has for a knob, with the values to set; empty if it has none.
+type Settings = fn(&Root) -> Vec<Setting>;
 
 /// Its kernel may refuse a change: interrupts that are bound to a processor cannot be moved.
 const IRQ_AFFINITY: &str = "irq-affinity";
 
 /// In the order of tuning: SMT is first, since it removes processors. Reset uses the reverse order.
-const KNOBS: [Knob; 6] = [
-    Knob {
-        name: "smt",
-        settings: smt,
-    },
-    Knob {
-        name: "governor",
-        settings: governor,
-    },
-    Knob {
-        name: "turbo",
-        settings: |root| {
-            existing(
-                root,
-                &[
-                    ("sys/devices/system/cpu/intel_pstate/no_turbo", "1"),
-                    ("sys/devices/system/cpu/cpufreq/boost", "0"),
-                ],
-            )
-        },
-    },
-    Knob {
-        name: IRQ_AFFINITY,
-        settings: irq_affinity,
-    },
-    Knob {
-        name: "aslr",
-        settings: |root| existing(root, &[("proc/sys/kernel/randomize_va_space", "2")]),
-    },
-    Knob {
-        name: "perf-sampling",
-        settings: |root| existing(root, &[("proc/sys/kernel/perf_event_max_sample_rate", "1")]),
-    },
+const KNOBS: [(&str, Settings); 6] = [
+    ("smt", smt),
+    ("governor", governor),
+    ("turbo", |root| {
+        let no_turbo = ("sys/devices/system/cpu/intel_pstate/no_turbo", "1");
+        existing(
+            root,
+            &[no_turbo, ("sys/devices/system/cpu/cpufreq/boost", "0")],
+        )
+    }),
+    (IRQ_AFFINITY, irq_affinity),
+    ("aslr", |root| {
+        existing(root, &[("proc/sys/kernel/randomize_va_space", "2")])
+    }),
+    ("perf-sampling", |root| {
+        existing(root, &[("proc/sys/kernel/perf_event_max_sample_rate", "1")])
+    }),
 ];
 
 /// The settings whose files exist.
@@ -170,14 +154,7 @@ fn compress(cpus: &[u32]) -> String {
 #[derive(Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct State {
-    found: Vec<Found>,
-}
-
-#[derive(Clone, Debug, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Found {
-    path: String,
-    value: String,
+    found: Vec<Setting>,
 }
 
 impl State {
@@ -205,39 +182,26 @@ pub struct Report {
 /// Sets every knob of the host, except those that already have the wanted value.
 pub fn tune(root: &Root) -> Result<Report> {
     let mut report = Report::default();
-    for knob in KNOBS {
-        let settings = (knob.settings)(root);
-        let name = knob.name;
+    for (name, settings) in KNOBS {
+        let settings = settings(root);
         if settings.is_empty() {
             report.lines.push(format!("{name}: not on this host"));
             continue;
         }
-        let found: BTreeMap<String, String> = settings
-            .iter()
-            .filter_map(|setting| Some((setting.path.clone(), setting.read(root)?)))
-            .collect();
-        let wrong: Vec<&Setting> = settings
-            .iter()
-            .filter(|setting| {
-                found
-                    .get(&setting.path)
-                    .is_some_and(|now| *now != setting.wanted)
-            })
-            .collect();
-        keep(root, &wrong, &found)?;
-        let (mut set, mut refused) = (0, Vec::new());
-        for setting in &wrong {
-            match setting.write(root) {
-                Ok(()) => set += 1,
-                Err(reason) => refused.push(reason),
-            }
-        }
-        report.lines.push(match wrong.is_empty() {
-            true => format!("{name}: already set"),
-            false => format!("{name}: {set} of {} set", wrong.len()),
+        let settings = settings.into_iter();
+        let (now, wanted): (Vec<_>, Vec<_>) = settings
+            .filter_map(|wanted| Some((wanted.present(root)?, wanted)))
+            .filter(|(now, wanted)| now != wanted)
+            .unzip();
+        keep(root, now)?;
+        let written = wanted.iter().map(|it| it.write(root));
+        let refused: Vec<String> = written.filter_map(Result::err).collect();
+        report.lines.push(match wanted.len() {
+            0 => format!("{name}: already set"),
+            all => format!("{name}: {} of {all} set", all - refused.len()),
         });
         report.failed |= !refused.is_empty() && name != IRQ_AFFINITY;
-        let refused = refused.into_iter();
+        let refused = refused.iter();
         report
             .lines
             .extend(refused.map(|reason| format!("  not set: {reason}")));
@@ -246,16 +210,12 @@ pub fn tune(root: &Root) -> Result<Report> {
 }
 
 /// Saves the values that are about to change, unless an earlier tuning did.
-fn keep(root: &Root, settings: &[&Setting], found: &BTreeMap<String, String>) -> Result<()> {
+fn keep(root: &Root, now: Vec<Setting>) -> Result<()> {
     let mut state = State::read(root)?;
     let before = state.found.len();
-    for setting in settings {
-        let known = state.found.iter().any(|found| found.path == setting.path);
-        if let (false, Some(value)) = (known, found.get(&setting.path)) {
-            state.found.push(Found {
-                path: setting.path.clone(),
-                value: value.clone(),
-            });
+    for setting in now {
+        if state.found.iter().all(|it| it.path != setting.path) {
+            state.found.push(setting);
         }
     }
     if state.found.len() > before {
@@ -277,14 +237,10 @@ pub fn reset(root: &Root) -> Result<Report> {
     let mut left = Vec::new();
     let count = state.found.len();
     for found in state.found.drain(..).rev() {
-        let setting = Setting::new(found.path.clone(), &found.value);
         if !root.exists(&found.path) {
             // For example the interrupt of a device that was removed.
             report.lines.push(format!("gone: /{}", found.path));
-            continue;
-        }
-        let done = setting.read(root).as_ref() == Some(&found.value);
-        if let Err(reason) = if done { Ok(()) } else { setting.write(root) } {
+        } else if let Err(reason) = found.write(root) {
             report.lines.push(format!("not restored: {reason}"));
             left.push(found);
         }

@@ -89,6 +89,38 @@ impl Root {
             .collect()
     }
 
+    /// The contents of a file that each processor has.
+    pub fn of_processors(&self, file: &str) -> Vec<String> {
+        let processors = self.numbered("sys/devices/system/cpu", "cpu").into_iter();
+        processors
+            .filter_map(|cpu| self.read(&format!("{cpu}/{file}")))
+            .collect()
+    }
+
+    /// The frequencies in a file of each processor, MHz.
+    pub fn frequencies(&self, file: &str) -> Vec<f64> {
+        let kilohertz = self.of_processors(&format!("cpufreq/{file}")).into_iter();
+        kilohertz
+            .filter_map(|khz| khz.parse().ok())
+            .map(|khz: f64| khz / 1000.0)
+            .collect()
+    }
+
+    /// Files with the name and the temperature of each sensor of `hwmon` chips and thermal zones.
+    pub fn sensors(&self) -> Vec<(String, String)> {
+        let mut sensors = Vec::new();
+        for chip in self.numbered("sys/class/hwmon", "hwmon") {
+            let mut files = self.list(&chip);
+            files.retain(|file| file.starts_with("temp") && file.ends_with("_input"));
+            let files = files.into_iter();
+            sensors.extend(files.map(|file| (format!("{chip}/name"), format!("{chip}/{file}"))));
+        }
+        let zones = self.numbered("sys/class/thermal", "thermal_zone");
+        let zones = zones.into_iter();
+        sensors.extend(zones.map(|zone| (format!("{zone}/type"), format!("{zone}/temp"))));
+        sensors
+    }
+
     /// Writes a kernel file in place and in one call, as such files require.
     pub fn write(&self, path: &str, value: &str) -> io::Result<()> {
         fs::write(self.join(path), value)

@@ -58,46 +58,27 @@ impl Counters {
 /// Number of throttling events of cores and packages since boot; `None` if the host does not report
 /// it.
 pub fn throttle_count(root: &Root) -> Option<u64> {
-    let counts: Vec<u64> = root
-        .numbered("sys/devices/system/cpu", "cpu")
+    let counts = ["core", "package"]
+        .map(|part| root.of_processors(&format!("thermal_throttle/{part}_throttle_count")));
+    let counts = counts
         .iter()
-        .flat_map(|cpu| ["core", "package"].map(|part| (cpu.clone(), part)))
-        .filter_map(|(cpu, part)| {
-            root.read_number(&format!("{cpu}/thermal_throttle/{part}_throttle_count"))
-        })
-        .collect();
-    (!counts.is_empty()).then(|| counts.iter().sum())
+        .flatten()
+        .filter_map(|count| count.parse().ok());
+    counts.reduce(|sum: u64, count| sum + count)
 }
 
 /// The highest current temperature of any sensor in °C (the kernel reports thousandths).
 pub fn temperature(root: &Root) -> Option<f64> {
-    let chips = root.numbered("sys/class/hwmon", "hwmon").into_iter();
-    let inputs = chips.flat_map(|chip| {
-        let files = root.list(&chip).into_iter();
-        files
-            .filter(|file| file.starts_with("temp") && file.ends_with("_input"))
-            .map(move |file| format!("{chip}/{file}"))
-            .collect::<Vec<_>>()
-    });
-    let zones = root
-        .numbered("sys/class/thermal", "thermal_zone")
-        .into_iter()
-        .map(|zone| format!("{zone}/temp"));
-    inputs
-        .chain(zones)
-        .filter_map(|path| root.read_number::<f64>(&path))
+    let sensors = root.sensors().into_iter();
+    sensors
+        .filter_map(|(_, path)| root.read_number::<f64>(&path))
         .map(|thousandths| thousandths / 1000.0)
         .reduce(f64::max)
 }
 
 /// Current mean frequency of the processors, MHz.
 pub fn frequency(root: &Root) -> Option<f64> {
-    let kilohertz: Vec<f64> = root
-        .numbered("sys/devices/system/cpu", "cpu")
-        .iter()
-        .filter_map(|cpu| root.read_number(&format!("{cpu}/cpufreq/scaling_cur_freq")))
-        .collect();
-    mean(&kilohertz).map(|khz| khz / 1000.0)
+    mean(&root.frequencies("scaling_cur_freq"))
 }
 
 fn mean(values: &[f64]) -> Option<f64> {
@@ -175,27 +156,25 @@ impl<'a> Watch<'a> {
         };
         let resolved = |time: Option<f64>| time.is_some_and(|time| time > RESOLUTION_SECONDS);
         let over = |percent: Option<f64>, limit: f64| percent.filter(|percent| *percent > limit);
-        if let Some(load) = over(conditions.load_by_others_percent, LOAD_LIMIT_PERCENT)
-            && resolved(others)
-        {
-            conditions.disturbances.push((
-                Cause::Load,
-                format!("load by others of {load:.1}% of a core is above {LOAD_LIMIT_PERCENT}%"),
-            ));
-        }
-        if let Some(steal) = over(conditions.steal_percent, STEAL_LIMIT_PERCENT)
-            && resolved(stolen)
-        {
-            conditions.disturbances.push((
-                Cause::Steal,
-                format!("steal time of {steal:.1}% is above {STEAL_LIMIT_PERCENT}%"),
-            ));
-        }
-        if let Some(count) = conditions.throttle_count.filter(|count| *count > 0) {
-            conditions
-                .disturbances
-                .push((Cause::Throttled, format!("throttled {count} times")));
-        }
+        let load = over(conditions.load_by_others_percent, LOAD_LIMIT_PERCENT);
+        let load = load.filter(|_| resolved(others)).map(|load| {
+            format!("load by others of {load:.1}% of a core is above {LOAD_LIMIT_PERCENT}%")
+        });
+        let steal = over(conditions.steal_percent, STEAL_LIMIT_PERCENT);
+        let steal = steal
+            .filter(|_| resolved(stolen))
+            .map(|steal| format!("steal time of {steal:.1}% is above {STEAL_LIMIT_PERCENT}%"));
+        let throttled = conditions.throttle_count.filter(|count| *count > 0);
+        let throttled = throttled.map(|count| format!("throttled {count} times"));
+        let causes = [
+            (Cause::Load, load),
+            (Cause::Steal, steal),
+            (Cause::Throttled, throttled),
+        ];
+        let causes = causes.into_iter();
+        conditions.disturbances = causes
+            .filter_map(|(cause, text)| Some((cause, text?)))
+            .collect();
         conditions
     }
 }

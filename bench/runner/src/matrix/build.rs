@@ -4,7 +4,6 @@
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
-use std::time::Instant;
 
 use anyhow::{Context, Result, bail, ensure};
 
@@ -12,14 +11,13 @@ use crate::layouts::Layouts;
 use crate::libraries::Libraries;
 use crate::lines::suggestion;
 use crate::listed::Build;
-use crate::matrix::cargo::{Cargo, LOG};
 use crate::matrix::checkout::link_all;
 use crate::matrix::checksum::Checksum;
-use crate::matrix::compilers::Compilers;
-use crate::matrix::install::{Installation, Installed};
+use crate::matrix::compilers::{Compilers, Variable};
+use crate::matrix::install::Installed;
+use crate::matrix::job::{Job, unfinished};
 use crate::matrix::lock::{LOCK, Lock};
 use crate::matrix::package::{self, Package};
-use crate::matrix::place;
 use crate::matrix::recorded::Recorded;
 
 /// File name of the program in the folder of a build.
@@ -40,25 +38,18 @@ pub fn in_layout(program: &Path, layout: u32) -> PathBuf {
 }
 
 /// A build and all its inputs.
-struct Inputs<'a> {
-    build: &'a Build,
+struct Inputs {
+    /// With the absolute path of its local tree.
+    build: Build,
     package: Package,
-    installation: Option<Installation>,
     compilers: Compilers,
+    environment: Vec<Variable>,
     /// The folder of the finished build.
     place: PathBuf,
+    /// The folder of the library's installation, if it needs one.
+    prefix: Option<PathBuf>,
     /// Target folder, shared by builds with the same compilers and flags.
     target: PathBuf,
-}
-
-impl Inputs<'_> {
-    /// The environment of the adapter's build.
-    fn environment(&self) -> Vec<(String, String)> {
-        let mut all = self.compilers.environment(self.build);
-        all.extend(self.package.environment.clone());
-        all.extend(self.installation.as_ref().map(Installation::variable));
-        all
-    }
 }
 
 #[derive(Debug)]
@@ -86,7 +77,7 @@ impl Matrix {
 
     /// Checks a build's options, without its compilers.
     pub fn check(&self, build: &Build) -> Result<()> {
-        self.package(build).map(drop)
+        self.package(&located(build)?).map(drop)
     }
 
     /// Whether a build with exactly these inputs exists.
@@ -98,72 +89,52 @@ impl Matrix {
     pub fn build(&self, build: &Build, say: impl Fn(&str)) -> Result<Built> {
         let inputs = self.inputs(build)?;
         let installed = self.install(&inputs, &say)?;
-        if !inputs.place.exists() {
-            let _lock = place::lock(&inputs.target, &say)?;
-            self.make(&inputs, &say)?;
-        }
-        Recorded::read(&self.bench)?.check(&inputs.place.join(LOCK))?;
+        let job = self.job(&inputs)?;
+        job.make(&say, |folder| self.link(&inputs, &job, folder, &say))?;
         Ok(Built {
             program: inputs.place.join(PROGRAM),
             lock: inputs.place.join(LOCK),
             installed,
-            compilers: inputs.compilers,
+            compilers: inputs.compilers.clone(),
         })
     }
 
-    /// Builds a program, unless another process built it while this one waited for the lock.
-    fn make(&self, inputs: &Inputs, say: &impl Fn(&str)) -> Result<()> {
-        let place = &inputs.place;
-        if place.exists() {
-            return Ok(());
-        }
-        let beside = self.begin(inputs)?;
-        say(&format!("building, log: {}", beside.join(LOG).display()));
-        let start = Instant::now();
-        let program = self.link(inputs, &beside, say)?;
-        ensure!(
-            self.inputs(inputs.build)?.place == *place,
-            "sources changed while they were built; run it again"
-        );
-        let own = beside.join(PROGRAM);
-        fs::copy(&program, &own)?;
-        for layout in 1..self.layouts {
-            let linked = layouts(inputs, self.layouts).program(layout, &inputs.package.program);
-            fs::copy(&linked, in_layout(&own, layout))
-                .with_context(|| linked.display().to_string())?;
-        }
-        place::finish(&beside, place)?;
-        say(&format!("built in {:.0} s", start.elapsed().as_secs_f64()));
-        Ok(())
-    }
-
-    /// Builds the program in the target folder, and links it in further layouts.
-    fn link(&self, inputs: &Inputs, beside: &Path, say: &impl Fn(&str)) -> Result<PathBuf> {
+    /// Builds the program in the target folder, and copies it into the folder of the build in each
+    /// layout.
+    fn link(&self, inputs: &Inputs, job: &Job, folder: &Path, say: &dyn Fn(&str)) -> Result<()> {
         let name = inputs.package.program.as_str();
-        let mut cargo = self.cargo_of(inputs);
+        let layouts = Layouts::new(inputs.target.join("layouts"), self.layouts);
+        let mut wrapper = None;
         if self.layouts > 1 {
-            let layouts = layouts(inputs, self.layouts);
             // Another build left its programs, and Cargo may find nothing to link.
             layouts.clear(name)?;
             let outputs = inputs.target.join("layouts/outputs");
-            cargo.environment.push(layouts.variable(&outputs, &[name])?);
+            wrapper = Some(layouts.variable(&outputs, &[name])?);
         }
-        let program = ["--bin".to_owned(), name.to_owned()];
-        let arguments = [&inputs.package.arguments[..], &program].concat();
-        let program = cargo.run("build", beside, &arguments, say)?;
-        program.context("cargo named no program")
+        let program = job.run("build", folder, &["--bin", name], wrapper, say)?;
+        let program = program.context("cargo named no program")?;
+        ensure!(
+            self.inputs(&inputs.build)?.place == inputs.place,
+            "sources changed while they were built; run it again"
+        );
+        let own = folder.join(PROGRAM);
+        fs::copy(&program, &own)?;
+        for layout in 1..self.layouts {
+            let linked = layouts.program(layout, name);
+            fs::copy(&linked, in_layout(&own, layout))
+                .with_context(|| linked.display().to_string())?;
+        }
+        Ok(())
     }
 
     /// Runs the conformance tests of the harness against a build.
     pub fn test(&self, build: &Build, say: impl Fn(&str)) -> Result<()> {
         let inputs = self.inputs(build)?;
         self.install(&inputs, &say)?;
-        let _lock = place::lock(&inputs.target, &say)?;
-        let beside = self.begin(&inputs)?;
-        let tests = ["--test".to_owned(), "conformance".to_owned()];
-        let arguments = [&inputs.package.arguments[..], &tests].concat();
-        self.cargo_of(&inputs)
-            .run("test", &beside, &arguments, &say)?;
+        let job = self.job(&inputs)?;
+        let _lock = job.lock_cache(&say)?;
+        let tests = ["--test", "conformance"];
+        job.run("test", &job.begin()?, &tests, None, &say)?;
         Ok(())
     }
 
@@ -171,71 +142,98 @@ impl Matrix {
     /// ones.
     pub fn record(&self, build: &Build) -> Result<usize> {
         let inputs = self.inputs(build)?;
+        let job = self.job(&inputs)?;
+        let _lock = job.lock_cache(&|_| ())?;
         let mut recorded = Recorded::read(&self.bench)?;
-        let mut locks = Vec::new();
-        if let Some(installation) = &inputs.installation {
-            locks.push(installation.resolved(&self.bench)?);
+        let mut new = recorded.add(&job.resolved()?)?;
+        if let Some(job) = self.installing(&inputs) {
+            new += recorded.add(&job.resolved()?)?;
         }
-        let _lock = place::lock(&inputs.target, &|_| ())?;
-        let beside = self.begin(&inputs)?;
-        locks.push(self.cargo_of(&inputs).resolve(&beside)?);
-        fs::remove_dir_all(&beside)?;
-        locks.iter().map(|lock| recorded.add(lock)).sum()
+        Ok(new)
     }
 
     /// Installs the library of a build, if it needs an installation.
-    fn install(&self, inputs: &Inputs, say: &impl Fn(&str)) -> Result<Option<Installed>> {
-        let installation = inputs.installation.as_ref();
-        installation
-            .map(|it| it.install(&self.bench, say))
-            .transpose()
+    fn install(&self, inputs: &Inputs, say: &dyn Fn(&str)) -> Result<Option<Installed>> {
+        let Some(job) = self.installing(inputs) else {
+            return Ok(None);
+        };
+        let lock = job.make(say, |folder| {
+            job.run("build", folder, &[], None, say)?;
+            Ok(fs::remove_dir_all(&job.target)?)
+        })?;
+        Ok(Some(Installed {
+            package: job.name.to_owned(),
+            version: lock.version_of(job.name)?.to_owned(),
+            lock: job.place.join(LOCK),
+        }))
     }
 
-    fn cargo_of<'a>(&'a self, inputs: &'a Inputs) -> Cargo<'a> {
-        let mut environment = inputs.environment();
-        let beside = place::beside(&inputs.place);
-        let checkout = inputs.package.checkout.as_ref();
-        environment.extend(checkout.and_then(|it| it.variable(&beside)));
-        Cargo {
+    /// The job that installs the library of a build.
+    fn installing<'a>(&'a self, inputs: &'a Inputs) -> Option<Job<'a>> {
+        let prefix = inputs.package.prefix.as_ref()?;
+        let place = inputs.prefix.as_deref()?;
+        let folder = unfinished(place);
+        let mut environment = inputs.compilers.environment(&inputs.build);
+        environment.push(("PREFIX".to_owned(), installed_in(&folder)));
+        let adapter = self.bench.join("libraries").join(&inputs.build.library);
+        Some(Job {
+            name: &prefix.package,
             bench: &self.bench,
-            target: &inputs.target,
+            cache: &self.cache,
+            place,
+            target: folder.join("target"),
+            lock: prefix.lock.clone(),
+            arguments: &[],
             foreign: &inputs.package.foreign,
             environment,
-        }
+            write: Box::new(move |folder| prefix.write(folder, &adapter)),
+        })
     }
 
-    /// Creates a workspace with the adapter alone; everything but the manifests is linked to the
+    fn job<'a>(&'a self, inputs: &'a Inputs) -> Result<Job<'a>> {
+        let package = &inputs.package;
+        let checkout = package.checkout.as_ref();
+        let own = checkout.and_then(|it| it.variable(&unfinished(&inputs.place)));
+        Ok(Job {
+            name: &package.program,
+            bench: &self.bench,
+            cache: &self.cache,
+            place: &inputs.place,
+            target: inputs.target.clone(),
+            lock: Lock::read(&self.lock(&inputs.build.library))?,
+            arguments: &package.arguments,
+            foreign: &package.foreign,
+            environment: inputs.environment.iter().cloned().chain(own).collect(),
+            write: Box::new(|folder| self.write(inputs, folder)),
+        })
+    }
+
+    /// Writes a workspace with the adapter alone; everything but the manifests is linked to the
     /// checkout.
-    fn begin(&self, inputs: &Inputs) -> Result<PathBuf> {
-        let beside = place::begin(&inputs.place)?;
+    fn write(&self, inputs: &Inputs, folder: &Path) -> Result<()> {
         let libraries = self.bench.join("libraries");
-        let library = inputs.build.library.as_str();
-        let own = beside.join("libraries").join(library);
+        let adapter = libraries.join(&inputs.build.library);
+        let own = folder.join("libraries").join(&inputs.build.library);
         fs::create_dir_all(&own)?;
         let others = ["Cargo.toml", LOCK, "libraries", "target"];
-        link_all(&self.bench, &beside, &others)?;
-        symlink(libraries.join("shared"), beside.join("libraries/shared"))?;
-        let others = ["Cargo.toml", LOCK, "target"];
-        link_all(&libraries.join(library), &own, &others)?;
-        fs::write(beside.join("Cargo.toml"), &inputs.package.workspace)?;
+        link_all(&self.bench, folder, &others)?;
+        symlink(libraries.join("shared"), folder.join("libraries/shared"))?;
+        link_all(&adapter, &own, &["Cargo.toml", LOCK, "target"])?;
+        fs::write(folder.join("Cargo.toml"), &inputs.package.workspace)?;
         fs::write(own.join("Cargo.toml"), &inputs.package.manifest)?;
-        if let Some(checkout) = &inputs.package.checkout {
-            checkout.place(&beside, &libraries.join(library))?;
+        match &inputs.package.checkout {
+            Some(checkout) => checkout.place(folder, &adapter),
+            None => Ok(()),
         }
-        let lock = Lock::read(&self.lock(library))?;
-        let lock = Recorded::read(&self.bench)?.added_to(lock)?;
-        fs::write(beside.join(LOCK), lock.to_text()?)?;
-        Ok(beside)
     }
 
     /// The lock from which the builds of a library begin: an adapter outside the workspace has its
     /// own.
     fn lock(&self, library: &str) -> PathBuf {
         let own = self.bench.join("libraries").join(library).join(LOCK);
-        if own.exists() {
-            own
-        } else {
-            self.bench.join(LOCK)
+        match own.exists() {
+            true => own,
+            false => self.bench.join(LOCK),
         }
     }
 
@@ -252,88 +250,69 @@ impl Matrix {
                 suggestion(&build.library, ids.iter().copied())
             );
         }
-        let build = located(build)?;
         package::derive(
             &read(&adapter.join("Cargo.toml"))?,
             &read(&self.bench.join("Cargo.toml"))?,
             &Lock::read(&self.lock(&build.library))?,
-            &build,
+            build,
         )
     }
 
-    fn inputs<'a>(&self, build: &'a Build) -> Result<Inputs<'a>> {
-        let mut package = self.package(build)?;
+    fn inputs(&self, build: &Build) -> Result<Inputs> {
+        let build = located(build)?;
+        let package = self.package(&build)?;
         let libraries = self.bench.join("libraries");
         let adapter = libraries.join(&build.library);
         let lock = self.lock(&build.library);
-        let compilers = Compilers::of(build)?;
+        let compilers = Compilers::of(&build)?;
+        let mut environment = compilers.environment(&build);
 
         let mut checksum = Checksum::default();
-        for text in [&compilers.rust, &compilers.c, &compilers.cxx] {
-            checksum.add("compiler", text.as_bytes());
-        }
-        for (name, value) in compilers.environment(build) {
-            checksum.add(&name, value.as_bytes());
-        }
+        checksum.add("compilers", format!("{compilers:?} {environment:?}"));
         let target = self.cache.join("target").join(checksum.clone().name());
-        let prefix = package.prefix.take();
-        let installation = prefix.map(|prefix| {
-            Installation::new(
-                prefix,
-                &adapter,
-                Lock::read(&lock)?,
-                checksum.clone(),
-                &self.cache,
-                &package.foreign,
-                compilers.environment(build),
-            )
-        });
-        let mut inputs = Inputs {
-            build,
-            package,
-            installation: installation.transpose()?,
-            compilers,
-            place: PathBuf::new(),
-            target,
-        };
-
-        let package = &inputs.package;
-        for text in [&package.manifest, &package.workspace, &package.program] {
-            checksum.add("manifest", text.as_bytes());
+        let mut prefix = None;
+        if let Some(found) = &package.prefix {
+            let mut checksum = checksum.clone();
+            checksum.add("prefix", format!("{found:?}"));
+            checksum.add_files(&adapter.join(&found.script))?;
+            let place = self.cache.join("prefixes").join(checksum.name());
+            environment.push((found.variable.clone(), installed_in(&place)));
+            prefix = Some(place);
         }
-        for argument in &package.arguments {
-            checksum.add("argument", argument.as_bytes());
-        }
-        for (name, value) in inputs.environment() {
-            checksum.add(&name, value.as_bytes());
-        }
-        checksum.add(LOCK, read(&lock)?.as_bytes());
+        environment.extend(package.environment.clone());
+        checksum.add("package", format!("{package:?} {environment:?}"));
+        checksum.add("layouts", self.layouts.to_le_bytes());
         for name in [
-            "Cargo.toml",
-            "build.rs",
-            "interposer",
-            "src",
-            "certificates",
+            "harness/Cargo.toml",
+            "harness/build.rs",
+            "harness/interposer",
+            "harness/src",
+            "harness/certificates",
+            "../data/schema/record.schema.json",
+            "libraries/shared",
         ] {
-            checksum.add_files(&self.bench.join("harness").join(name))?;
+            checksum.add_files(&self.bench.join(name))?;
         }
-        checksum.add_files(&self.bench.join("../data/schema/record.schema.json"))?;
+        checksum.add_files(&lock)?;
         checksum.add_files(&adapter)?;
-        checksum.add_files(&libraries.join("shared"))?;
-        if let Some(source) = &located(build)?.source {
+        if let Some(source) = &build.source {
             checksum.add_files(Path::new(source))?;
         }
-        if self.layouts > 1 {
-            checksum.add("layouts", &self.layouts.to_le_bytes());
-        }
-        inputs.place = self.cache.join(checksum.name());
-        Ok(inputs)
+        Ok(Inputs {
+            place: self.cache.join(checksum.name()),
+            build,
+            package,
+            compilers,
+            environment,
+            prefix,
+            target,
+        })
     }
 }
 
-/// The layouts of a build's target folder. Each target folder is locked while it is used.
-fn layouts(inputs: &Inputs, count: u32) -> Layouts {
-    Layouts::new(inputs.target.join("layouts"), count)
+/// The prefix in the folder of an installation.
+fn installed_in(folder: &Path) -> String {
+    folder.join("prefix").display().to_string()
 }
 
 fn read(path: &Path) -> Result<String> {
@@ -354,38 +333,34 @@ fn located(build: &Build) -> Result<Build> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::listed::{Allocator, CpuFeature, compiled_otherwise};
+    use crate::listed::Listed;
 
+    /// A change of an adapter, or another allocator, does not build OpenSSL again.
     #[test]
-    fn a_prefix_is_for_one_version_by_one_compiler_with_one_set_of_flags() {
+    fn an_installed_library_is_for_one_version_by_one_compiler_with_one_set_of_flags() {
         let bench = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
         let cache = tempfile::tempdir().unwrap();
         let matrix = Matrix::new(&bench, cache.path(), 1).unwrap();
-        let prefix = |build: &Build| matrix.inputs(build).unwrap().installation.unwrap().place;
-        let base = Build {
-            library: "openssl".into(),
-            version: Some("300.5.5+3.5.5".into()),
-            ..Build::default()
+        let places = |version: &str, more: &str| {
+            let entry = format!("library = \"openssl\"\nversion = \"{version}\"\n{more}");
+            let entry = toml::Value::Table(toml::from_str(&entry).unwrap());
+            let Ok(Listed::Build(build)) = Listed::read(entry) else {
+                panic!("a table is a build");
+            };
+            let inputs = matrix.inputs(&build).unwrap();
+            (inputs.place, inputs.prefix.unwrap())
         };
-        // These options do not affect the library: the prefix is the same.
-        let jemalloc = Build {
-            allocator: Allocator::Jemalloc,
-            ..base.clone()
-        };
-        let masked = Build {
-            cpu_mask: vec![CpuFeature::Aes],
-            ..base.clone()
-        };
-        let place = |build: &Build| matrix.inputs(build).unwrap().place;
-        assert_eq!(prefix(&jemalloc), prefix(&base));
-        assert_ne!(place(&jemalloc), place(&base));
-        assert_eq!(prefix(&masked), prefix(&base));
-        let older = Build {
-            version: Some("300.4.2+3.4.1".into()),
-            ..base.clone()
-        };
-        for other in compiled_otherwise(&base).into_iter().chain([older]) {
-            assert_ne!(prefix(&other), prefix(&base), "{other:?}");
+        let (place, prefix) = places("300.5.5+3.5.5", "");
+        for (version, more, is_same) in [
+            ("300.5.5+3.5.5", "allocator = \"jemalloc\"", true),
+            ("300.5.5+3.5.5", "compiler = \"clang\"", false),
+            ("300.5.5+3.5.5", "flags = \"-O2\"", false),
+            ("300.5.5+3.5.5", "target_cpu = \"native\"", false),
+            ("300.4.2+3.4.1", "", false),
+        ] {
+            let found = places(version, more);
+            assert_eq!(found.1 == prefix, is_same, "{version} {more}");
+            assert_ne!(found.0, place, "{version} {more}");
         }
     }
 }

@@ -5,63 +5,48 @@ use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use anyhow::{Context, Result, bail, ensure};
-use serde::Deserialize;
+use anyhow::{Context, Result, ensure};
+use serde_json::Value;
 use toml::Table;
 
-use crate::matrix::checksum::sorted;
-use crate::matrix::lock::Lock;
-use crate::matrix::manifest::pin;
-use crate::matrix::metadata::{CheckoutMetadata, Metadata};
+use crate::files::sorted;
+use crate::matrix::compilers::Variable;
+use crate::matrix::metadata::CheckoutMetadata;
 
 /// Where a build has the checkout, or the package with the checkout in it: in its own folder.
 const PLACE: &str = "library";
 
 /// A checkout in a build.
-#[derive(Debug, PartialEq)]
+#[derive(Debug)]
 pub struct Checkout {
     tree: PathBuf,
-    way: Way,
-}
-
-#[derive(Debug, PartialEq)]
-enum Way {
-    Variable(String),
-    /// The package, and its folder that the checkout replaces.
-    Within(String, String),
+    /// The package that builds it.
+    package: String,
+    metadata: CheckoutMetadata,
 }
 
 impl Checkout {
-    /// The checkout of a build. A package that builds it by a variable is pinned in the manifest to
-    /// its version in `lock`, since a build resolves from all recorded versions.
-    pub fn new(
-        tree: &str,
-        found: &CheckoutMetadata,
-        manifest: &mut Table,
-        metadata: &Metadata,
-        lock: &Lock,
-    ) -> Result<Self> {
-        let package = &metadata.package;
-        let way = match (&found.variable, &found.within) {
-            (Some(variable), None) => {
-                pin(manifest, lock.version_of(package)?, metadata)?;
-                Way::Variable(variable.clone())
-            }
-            (None, Some(within)) => Way::Within(package.clone(), within.clone()),
-            _ => bail!("checkout: expected either variable or within"),
-        };
-        let tree = tree.into();
-        Ok(Self { tree, way })
+    pub fn new(tree: &str, package: &str, metadata: &CheckoutMetadata) -> Result<Self> {
+        ensure!(
+            metadata.variable.is_some() != metadata.within.is_some(),
+            "checkout: expected either variable or within"
+        );
+        Ok(Self {
+            tree: tree.into(),
+            package: package.to_owned(),
+            metadata: metadata.clone(),
+        })
     }
 
     /// Replaces the package in the manifest of a workspace, for all packages that need it: Cargo
     /// rejects two packages that link the same library.
     pub fn patch(&self, workspace: &mut Table) -> Result<()> {
-        if let Way::Within(package, _) = &self.way {
+        if self.metadata.within.is_some() {
             ensure!(
                 !workspace.contains_key("patch"),
                 "found [patch], expected none"
             );
+            let package = &self.package;
             let patch: Table = toml::from_str(&format!("crates-io.{package}.path = \"{PLACE}\""))?;
             workspace.insert("patch".to_owned(), patch.into());
         }
@@ -72,21 +57,19 @@ impl Checkout {
     ///
     /// It names a folder of this build alone, so that Cargo runs the build script of the package
     /// again when the checkout has changed.
-    pub fn variable(&self, build: &Path) -> Option<(String, String)> {
-        let Way::Variable(name) = &self.way else {
-            return None;
-        };
-        Some((name.clone(), build.join(PLACE).display().to_string()))
+    pub fn variable(&self, build: &Path) -> Option<Variable> {
+        let name = self.metadata.variable.clone()?;
+        Some((name, build.join(PLACE).display().to_string()))
     }
 
     /// Puts the checkout into the folder of a build. `adapter` is the adapter's folder in the
     /// checkout of this project, whose Cargo.lock selects the package.
     pub fn place(&self, build: &Path, adapter: &Path) -> Result<()> {
         let place = build.join(PLACE);
-        match &self.way {
-            Way::Variable(_) => Ok(symlink(&self.tree, place)?),
-            Way::Within(package, within) => {
-                let package = package_folder(adapter, package)?;
+        match &self.metadata.within {
+            None => Ok(symlink(&self.tree, place)?),
+            Some(within) => {
+                let package = package_folder(adapter, &self.package)?;
                 replaced(&package, Path::new(within), &self.tree, &place)
             }
         }
@@ -124,23 +107,10 @@ pub fn link_all(from: &Path, to: &Path, without: &[&str]) -> Result<()> {
 
 /// The folder of a package on which an adapter depends, in the version that its Cargo.lock has.
 fn package_folder(adapter: &Path, package: &str) -> Result<PathBuf> {
-    #[derive(Deserialize)]
-    struct Resolved {
-        packages: Vec<Package>,
-    }
-    #[derive(Deserialize)]
-    struct Package {
-        name: String,
-        manifest_path: PathBuf,
-    }
     let manifest = adapter.join("Cargo.toml");
     let output = Command::new("cargo")
-        .args([
-            "metadata",
-            "--format-version=1",
-            "--locked",
-            "--manifest-path",
-        ])
+        .args(["metadata", "--format-version=1", "--locked"])
+        .arg("--manifest-path")
         .arg(&manifest)
         .output()
         .context("cargo")?;
@@ -150,13 +120,12 @@ fn package_folder(adapter: &Path, package: &str) -> Result<PathBuf> {
         manifest.display(),
         String::from_utf8_lossy(&output.stderr).trim()
     );
-    let resolved: Resolved = serde_json::from_slice(&output.stdout)
-        .with_context(|| format!("cargo metadata of {}", manifest.display()))?;
-    let mut all = resolved.packages.into_iter();
-    let found = all.find(|it| it.name == package);
-    let found = found.with_context(|| format!("{}: found no {package}", manifest.display()))?;
-    let folder = found.manifest_path.parent();
-    Ok(folder.context("a manifest is in a folder")?.to_owned())
+    let resolved: Value = serde_json::from_slice(&output.stdout)?;
+    let mut all = resolved["packages"].as_array().into_iter().flatten();
+    let found = all.find(|it| it["name"] == package);
+    let own = found.and_then(|it| Path::new(it["manifest_path"].as_str()?).parent());
+    let own = own.with_context(|| format!("{}: found no {package}", manifest.display()))?;
+    Ok(own.to_owned())
 }
 
 #[cfg(test)]

@@ -1,12 +1,12 @@
 //! Checksum of all inputs of a build.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use anyhow::{Context, Result};
 use sha2::{Digest, Sha256};
 
-use crate::files::hex;
+use crate::files::{hex, sorted};
 
 /// Hashes parts with their names and lengths, so that different lists of parts have different
 /// checksums.
@@ -14,9 +14,10 @@ use crate::files::hex;
 pub struct Checksum(Sha256);
 
 impl Checksum {
-    pub fn add(&mut self, name: &str, bytes: &[u8]) {
-        self.0.update(format!("{name}\n{}\n", bytes.len()));
-        self.0.update(bytes);
+    pub fn add(&mut self, name: &str, content: impl AsRef<[u8]>) {
+        let content = content.as_ref();
+        self.0.update(format!("{name}\n{}\n", content.len()));
+        self.0.update(content);
     }
 
     /// Adds a file, or all files below a folder with their names, except those of git and Cargo.
@@ -29,7 +30,7 @@ impl Checksum {
             return sorted(path)?.iter().try_for_each(|it| self.add_files(it));
         }
         let bytes = fs::read(path).with_context(|| path.display().to_string())?;
-        self.add(&path.display().to_string(), &bytes);
+        self.add(&path.display().to_string(), bytes);
         Ok(())
     }
 
@@ -37,13 +38,4 @@ impl Checksum {
     pub fn name(self) -> String {
         hex(&self.0.finalize())[..16].to_owned()
     }
-}
-
-/// The entries of a folder, sorted by name.
-pub fn sorted(folder: &Path) -> Result<Vec<PathBuf>> {
-    let entries = fs::read_dir(folder).with_context(|| folder.display().to_string())?;
-    let paths: Result<Vec<_>, _> = entries.map(|entry| entry.map(|it| it.path())).collect();
-    let mut paths = paths?;
-    paths.sort();
-    Ok(paths)
 }

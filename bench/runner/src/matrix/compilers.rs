@@ -6,6 +6,9 @@ use anyhow::{Context, Result, ensure};
 
 use crate::listed::{Build, Compiler};
 
+/// An environment variable and its value.
+pub type Variable = (String, String);
+
 /// Compilers, by the version that they print.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Compilers {
@@ -58,7 +61,7 @@ impl Compilers {
     }
 
     /// Environment variables that make all parts of a build use these compilers.
-    pub fn environment(&self, build: &Build) -> Vec<(String, String)> {
+    pub fn environment(&self, build: &Build) -> Vec<Variable> {
         let mut all = Vec::new();
         let mut set = |name: &str, value: String| all.push((name.to_owned(), value));
         if let Some(compiler) = self.named {

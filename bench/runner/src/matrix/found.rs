@@ -92,138 +92,77 @@ fn is_rusts(name: &str, llvm: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::listed::{Allocator, CpuFeature};
+    use crate::listed::Listed;
 
-    type Change<'a> = &'a dyn Fn(&mut Build, &mut Implementation);
+    /// What an entry says beside the version, what its program reports otherwise than a plain build
+    /// of OpenSSL 3.0.8 by GCC, and the beginning of the difference.
+    const ROWS: &str = r#"
+ | |
+ | version = "3.0.9" | version: found 3.0.9, expected 3.0.8
+provider = "ring" | | provider: found nothing, expected ring
+allocator = "jemalloc" | | allocator: found system, expected jemalloc
+ | allocator = "jemalloc 5.3.1" | allocator: found jemalloc 5.3.1, expected system
+allocator = "jemalloc" | allocator = "jemalloc 5.3.1" |
+ | rust_compiler = "rustc version 1.94.0 (x)" | Rust compiler: found rustc version 1.94.0 (x)
+ | c_compiler = "GCC: 11.1.0" | C compiler: found GCC: 11.1.0, expected gcc (Debian 12
+ | c_compiler = "BESIDE clang version 22.1.0-rc2" |
+ | c_compiler = "BESIDE clang version 14.0.6" | C compiler: found GCC
+ | c_compiler = "BESIDE Debian clang version 22.1.2" | C compiler: found GCC
+compiler = "gcc" | flags = "clang -fPIC" | flags: found clang -fPIC, expected gcc
+flags = "-O2" | | flags: found cc -fPIC -O3, expected -O2
+target_cpu = "native" | | flags: found cc -fPIC -O3, expected -march=native
+flags = "-O2" | flags = "CC=gcc CFLAGS=-O2 -g" |
+tuned = true | | settings: found the default, expected tuned
+ | build = "tuned" | settings: found tuned, expected the default
+ | cpu_mask = "~0x1" | CPU mask: found ~0x1, expected none
+cpu_mask = ["aes"] | | CPU mask: found nothing, expected ~0x2
+cpu_mask = ["aes"] | cpu_mask = "~0x200000200000000:~0x60000000000" |"#;
 
-    fn build() -> Build {
-        Build {
-            library: "openssl".into(),
-            version: Some("300.0.13+3.0.8".into()),
-            ..Build::default()
-        }
-    }
+    const GCC: &str = "GCC: (Debian 12.2.0-14+deb12u1) 12.2.0";
 
-    fn gcc() -> Compilers {
-        Compilers {
+    fn reported(c: &str, entry: &str, more: &str) -> String {
+        let entry = format!("library = \"openssl\"\nversion = \"300.0.13+3.0.8\"\n{entry}");
+        let entry = toml::Value::Table(toml::from_str(&entry).unwrap());
+        let Ok(Listed::Build(build)) = Listed::read(entry) else {
+            panic!("a table is a build");
+        };
+        let compilers = Compilers {
             rust: "rustc 1.95.0 (59807616e 2026-04-14)".into(),
             llvm: "22.1.2".into(),
-            c: "gcc (Debian 12.2.0-14+deb12u1) 12.2.0".into(),
-            cxx: "g++ (Debian 12.2.0-14+deb12u1) 12.2.0".into(),
+            c: c.into(),
+            cxx: c.into(),
             named: None,
-        }
-    }
-
-    fn found() -> Implementation {
-        serde_json::from_value(serde_json::json!({
+        };
+        let mut found = serde_json::json!({
             "id": "openssl-3.0.8", "library": "openssl", "version": "3.0.8",
             "rust_compiler": "rustc version 1.95.0 (59807616e 2026-04-14)",
-            "c_compiler": "GCC: (Debian 12.2.0-14+deb12u1) 12.2.0",
-            "flags": "cc -fPIC -O3", "allocator": "system",
-        }))
-        .unwrap()
-    }
-
-    fn reported(build: &Build, compilers: &Compilers, found: &Implementation) -> String {
-        differences(build, compilers, found).join("; ")
-    }
-
-    #[test]
-    fn a_build_as_requested_has_no_differences() {
-        assert_eq!(reported(&build(), &gcc(), &found()), "");
-        let clang = Compilers {
-            c: "Debian clang version 14.0.6".into(),
-            ..gcc()
-        };
-        let found = Implementation {
-            c_compiler: Some(
-                "Debian clang version 14.0.6; GCC: (Debian 12.2.0-14+deb12u1) 12.2.0".into(),
-            ),
-            allocator: Some("jemalloc 5.3.1".into()),
-            flags: Some("opt-level=3 CC=clang CFLAGS=-O2 -march=native".into()),
-            cpu_mask: Some("~0x200000200000000:~0x60000000000".into()),
-            ..found()
-        };
-        let build = Build {
-            allocator: Allocator::Jemalloc,
-            compiler: Some(Compiler::Clang),
-            flags: Some("-O2".into()),
-            target_cpu: Some("native".into()),
-            cpu_mask: vec![CpuFeature::Aes],
-            ..build()
-        };
-        assert_eq!(reported(&build, &clang, &found), "");
+            "c_compiler": GCC, "flags": "cc -fPIC -O3", "allocator": "system",
+        });
+        let more = more.replace("BESIDE", &format!("{GCC};"));
+        for (name, value) in toml::from_str::<toml::Table>(&more).unwrap() {
+            found[name] = serde_json::to_value(value).unwrap();
+        }
+        let found = serde_json::from_value(found).unwrap();
+        differences(&build, &compilers, &found).join("; ")
     }
 
     #[test]
     fn every_difference_from_the_request_is_named() {
-        let c = |found: &mut Implementation, c: &str| found.c_compiler = Some(c.into());
-        let beside = |found: &mut Implementation, clang: &str| {
-            let gcc = found.c_compiler.take().unwrap();
-            found.c_compiler = Some(format!("{gcc}; {clang}"));
-        };
-        let rows: [(Change, &str); 14] = [
-            (
-                &|_, it| it.version = "3.0.9".into(),
-                "version: found 3.0.9, expected 3.0.8",
-            ),
-            (
-                &|it, _| it.provider = Some("ring".into()),
-                "provider: found nothing, expected ring",
-            ),
-            (
-                &|it, _| it.allocator = Allocator::Jemalloc,
-                "allocator: found system, expected jemalloc",
-            ),
-            (
-                &|_, it| it.allocator = Some("jemalloc 5.3.1".into()),
-                "allocator: found jemalloc 5.3.1, expected system",
-            ),
-            (
-                &|_, it| it.rust_compiler = Some("rustc version 1.94.0 (x)".into()),
-                "Rust compiler: found rustc version 1.94.0",
-            ),
-            (
-                &|_, it| c(it, "GCC: (Debian 11.1.0) 11.1.0"),
-                "C compiler: found GCC: (Debian 11.1.0) 11.1.0, expected gcc (Debian 12",
-            ),
-            // A clang must be Rust's own or requested.
-            (&|_, it| beside(it, "clang version 22.1.0-rc2"), ""),
-            (
-                &|_, it| beside(it, "clang version 14.0.6"),
-                "C compiler: found GCC",
-            ),
-            (
-                &|_, it| beside(it, "Debian clang version 22.1.2"),
-                "C compiler: found GCC",
-            ),
-            (
-                &|it, _| it.flags = Some("-O2".into()),
-                "flags: found cc -fPIC -O3, expected -O2",
-            ),
-            (
-                &|it, _| it.target_cpu = Some("native".into()),
-                "flags: found cc -fPIC -O3, expected -march=native",
-            ),
-            (
-                &|it, _| it.tuned = true,
-                "settings: found the default, expected tuned",
-            ),
-            (
-                &|_, it| it.build = Some("tuned".into()),
-                "settings: found tuned, expected the default",
-            ),
-            (
-                &|_, it| it.cpu_mask = Some("~0x1".into()),
-                "CPU mask: found ~0x1, expected none",
-            ),
-        ];
-        for (change, expected) in rows {
-            let (mut build, mut found) = (build(), found());
-            change(&mut build, &mut found);
-            let reported = reported(&build, &gcc(), &found);
-            assert_eq!(reported.is_empty(), expected.is_empty(), "{reported}");
-            assert!(reported.starts_with(expected), "{reported}: {expected}");
+        for row in ROWS.trim_start_matches('\n').lines() {
+            let mut parts = row.split('|').map(str::trim);
+            let mut part = || parts.next().unwrap();
+            let gcc = "gcc (Debian 12.2.0-14+deb12u1) 12.2.0";
+            let (reported, expected) = (reported(gcc, part(), part()), part());
+            assert_eq!(
+                reported.is_empty(),
+                expected.is_empty(),
+                "{row}: {reported}"
+            );
+            assert!(reported.starts_with(expected), "{row}: {reported}");
         }
+        // The C library's start-up code is by GCC.
+        let clang = "Debian clang version 14.0.6";
+        let beside = format!("c_compiler = \"{clang}; {GCC}\"");
+        assert_eq!(reported(clang, "compiler = \"clang\"", &beside), "");
     }
 }

@@ -2,8 +2,14 @@
 //! (`docs/build-matrix.md`).
 
 use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
 
+use anyhow::{Context, Error, Result};
 use serde::Deserialize;
+use toml::Table;
+
+use crate::listed::Build;
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
@@ -12,12 +18,12 @@ pub struct Metadata {
     pub package: String,
     /// Features of that package, with their first versions.
     #[serde(default)]
-    pub since: BTreeMap<String, String>,
+    since: BTreeMap<String, Release>,
     /// The folder of the package in a local tree.
     pub folder: Option<String>,
     /// Settings by first version.
     #[serde(default)]
-    pub from: BTreeMap<String, Generation>,
+    from: BTreeMap<Release, Generation>,
     /// The package is not a dependency of the adapter, but installs the library.
     pub prefix: Option<PrefixMetadata>,
     pub checkout: Option<CheckoutMetadata>,
@@ -63,7 +69,7 @@ pub struct PrefixMetadata {
 }
 
 /// How the package builds a local tree of a library in another language.
-#[derive(Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct CheckoutMetadata {
     /// A file that every checkout contains.
@@ -75,4 +81,64 @@ pub struct CheckoutMetadata {
     /// Other environment variables of the build.
     #[serde(default)]
     pub environment: BTreeMap<String, String>,
+}
+
+/// Major, minor and patch number of a version.
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
+#[serde(try_from = "String")]
+struct Release([u64; 3]);
+
+impl TryFrom<String> for Release {
+    type Error = Error;
+
+    fn try_from(version: String) -> Result<Self> {
+        let number = version.split(['+', '-']).next().unwrap_or_default();
+        let numbers: Result<Vec<u64>, _> = number.split('.').map(str::parse).collect();
+        let numbers = numbers.ok().and_then(|it| it.try_into().ok());
+        let numbers = numbers.map(Self);
+        numbers.with_context(|| format!("version = \"{version}\": expected three numbers"))
+    }
+}
+
+impl Metadata {
+    /// A file that every local tree of the library contains.
+    pub fn holds(&self) -> Option<String> {
+        match (&self.prefix, &self.checkout, &self.folder) {
+            (Some(prefix), _, _) => Some(prefix.holds.clone()),
+            (None, Some(checkout), _) => Some(checkout.holds.clone()),
+            (None, None, folder) => folder.as_ref().map(|it| format!("{it}/Cargo.toml")),
+        }
+    }
+
+    /// The features of the library's package that a version has.
+    pub fn features_of(&self, version: &str, mut all: Vec<String>) -> Result<Vec<String>> {
+        let own = Release::try_from(version.to_owned())?;
+        all.retain(|feature| self.since.get(feature).is_none_or(|since| *since <= own));
+        Ok(all)
+    }
+
+    /// The settings for the version of a build, if they differ from the adapter's own manifest.
+    pub fn generation(&self, build: &Build) -> Result<Option<&Generation>> {
+        let version = match (&build.version, &build.source, &self.folder) {
+            (Some(version), _, _) => version.clone(),
+            (None, Some(tree), Some(folder)) => tree_version(&Path::new(tree).join(folder))?,
+            _ => return Ok(None),
+        };
+        let older = self.from.range(..=Release::try_from(version)?);
+        Ok(older.last().map(|(_, newest)| newest))
+    }
+}
+
+/// The version that the package in a folder states.
+fn tree_version(folder: &Path) -> Result<String> {
+    let path = folder.join("Cargo.toml");
+    let place = || path.display().to_string();
+    let text = fs::read_to_string(&path).with_context(place)?;
+    let manifest: Table = toml::from_str(&text).with_context(place)?;
+    let version = manifest.get("package").and_then(|it| it.get("version"));
+    let version = version.and_then(|it| it.as_str()).with_context(|| {
+        let path = place();
+        format!("{path}: found no version of the package, expected one such as \"0.23.46\"")
+    })?;
+    Ok(version.to_owned())
 }

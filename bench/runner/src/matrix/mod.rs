@@ -2,18 +2,16 @@
 //! crate, each in a folder for exactly these inputs.
 
 mod build;
-mod cargo;
 mod checkout;
 mod checksum;
 mod compilers;
 mod found;
-mod generation;
 mod install;
+mod job;
 mod lock;
 mod manifest;
 mod metadata;
 mod package;
-mod place;
 mod recorded;
 
 pub use build::{Built, Matrix, in_layout};

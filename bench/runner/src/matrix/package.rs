@@ -5,14 +5,15 @@ use std::path::Path;
 use anyhow::{Context, Result, bail, ensure};
 use serde::Deserialize;
 use tls_harness::implementation::MASK_VARIABLE;
-use toml::Table;
+use toml::{Table, Value};
 
 use crate::listed::{Allocator, Build};
 use crate::matrix::checkout::Checkout;
+use crate::matrix::compilers::Variable;
 use crate::matrix::install::Prefix;
 use crate::matrix::lock::Lock;
-use crate::matrix::manifest::{features, library_package, pin, table, without_other_providers};
-use crate::matrix::metadata::{Generation, Metadata};
+use crate::matrix::manifest::Manifest;
+use crate::matrix::metadata::Metadata;
 
 /// The fields of a package's manifest that a build needs.
 #[derive(Deserialize)]
@@ -42,7 +43,7 @@ struct Program {
 }
 
 /// The package that builds an adapter.
-#[derive(Debug, PartialEq)]
+#[derive(Debug)]
 pub struct Package {
     pub manifest: String,
     /// The manifest of a workspace with this package alone.
@@ -52,7 +53,7 @@ pub struct Package {
     /// File name of its program.
     pub program: String,
     /// Environment variables of the build.
-    pub environment: Vec<(String, String)>,
+    pub environment: Vec<Variable>,
     /// Environment variables that must not be set.
     pub foreign: Vec<String>,
     /// The library to install first.
@@ -65,16 +66,69 @@ pub struct Package {
 pub fn derive(adapter: &str, workspace: &str, lock: &Lock, build: &Build) -> Result<Package> {
     let library = &build.library;
     let name = format!("bench/libraries/{library}/Cargo.toml");
-    let mut manifest: Table = toml::from_str(adapter).with_context(|| name.clone())?;
-    let adapter: Adapter = toml::from_str(adapter).with_context(|| name.clone())?;
-    // An adapter outside the workspace has these of its own.
-    for own in ["workspace", "profile"] {
-        manifest.remove(own);
-    }
-    let metadata = adapter.package.metadata.and_then(|all| all.matrix);
+    let mut manifest: Manifest = toml::from_str(adapter).with_context(|| name.clone())?;
+    let Adapter { package, bin } = toml::from_str(adapter).with_context(|| name.clone())?;
+    let metadata = package.metadata.and_then(|all| all.matrix);
     let metadata = metadata
         .context("no [package.metadata.matrix]: this library is built in one version only")
         .with_context(|| name.clone())?;
+    check(build, &metadata)?;
+    let mut arguments = vec!["--package".to_owned(), package.name.clone()];
+    if build.allocator == Allocator::Jemalloc {
+        arguments.extend(["--features".to_owned(), "tls-harness/jemalloc".to_owned()]);
+    }
+    let program = program(bin, &package.name, build)?;
+    let mut workspace: Table = toml::from_str(workspace).context("bench/Cargo.toml")?;
+    manifest.leave_workspace();
+    if let Some(generation) = metadata.generation(build)? {
+        manifest.set_generation(generation, build, &metadata)?;
+    }
+    if let Some(provider) = &build.provider {
+        manifest.leave_provider(provider);
+    }
+    let mut environment = Vec::new();
+    let mut prefix = None;
+    let mut checkout = None;
+    if let Some(found) = &metadata.prefix {
+        manifest.remove_feature(&found.without);
+        environment.extend(found.environment.clone());
+        let tree = build.source.clone();
+        environment.extend(tree.map(|tree| (found.variable.clone(), tree)));
+        if let Some(version) = &build.version {
+            prefix = Some(Prefix::new(version, &metadata, found, &workspace, lock)?);
+        }
+    } else if let Some(version) = &build.version {
+        manifest.pin(version, &metadata)?;
+    } else if let (Some(tree), Some(found)) = (&build.source, &metadata.checkout) {
+        environment.extend(found.environment.clone());
+        // A build resolves from all recorded versions.
+        if found.variable.is_some() {
+            manifest.pin(lock.version_of(&metadata.package)?, &metadata)?;
+        }
+        let tree = Checkout::new(tree, &metadata.package, found)?;
+        tree.patch(&mut workspace)?;
+        checkout = Some(tree);
+    } else if let (Some(tree), Some(folder)) = (&build.source, &metadata.folder) {
+        manifest.take_from(tree, folder, &metadata)?;
+    }
+    let members = vec![format!("libraries/{library}")];
+    let own = workspace.get_mut("workspace").and_then(Value::as_table_mut);
+    let own = own.context("bench/Cargo.toml: no [workspace]")?;
+    own.insert("members".to_owned(), members.into());
+    Ok(Package {
+        manifest: toml::to_string(&manifest)?,
+        workspace: toml::to_string(&workspace)?,
+        arguments,
+        program,
+        environment,
+        foreign: metadata.foreign,
+        prefix,
+        checkout,
+    })
+}
+
+/// Checks that an adapter supports the options of a build.
+fn check(build: &Build, metadata: &Metadata) -> Result<()> {
     if let Some(provider) = &build.provider
         && metadata.unmaskable.contains(provider)
     {
@@ -84,390 +138,285 @@ pub fn derive(adapter: &str, workspace: &str, lock: &Lock, build: &Build) -> Res
              another provider, or no cpu_mask"
         );
     }
+    let library = &build.library;
     ensure!(
         metadata.tuned || !build.tuned,
         "found tuned = true with {library}, which has no settings of its own: docs/tuned.md says why"
     );
-    if let Some(tree) = &build.source {
-        check_tree(Path::new(tree), library, &metadata)?;
-    }
-    let mut arguments = vec!["--package".to_owned(), adapter.package.name.clone()];
-    if build.allocator == Allocator::Jemalloc {
-        arguments.extend(["--features".to_owned(), "tls-harness/jemalloc".to_owned()]);
-    }
-    let program = program(adapter.bin, &adapter.package.name, build)?;
-    let without = metadata.prefix.as_ref().map(|it| it.without.as_str());
-    features(&mut manifest, build, without)?;
-    if let Some(generation) = Generation::of(build, &metadata)? {
-        generation.apply(&mut manifest, build, &metadata)?;
-    }
-    if let Some(provider) = &build.provider {
-        without_other_providers(&mut manifest, provider)?;
-    }
-    let mut workspace: Table = toml::from_str(workspace).context("bench/Cargo.toml")?;
-    let mut environment = Vec::new();
-    let mut prefix = None;
-    let mut tree = None;
-    match (&build.version, &build.source, &metadata.prefix) {
-        (version, source, Some(found)) => {
-            environment.extend(found.environment.clone());
-            environment.extend(source.clone().map(|tree| (found.variable.clone(), tree)));
-            if let Some(version) = version {
-                prefix = Some(Prefix::new(version, &metadata, found, &workspace)?);
-            }
-        }
-        (Some(version), _, None) => pin(&mut manifest, version, &metadata)?,
-        (None, source, None) => match (source.as_deref(), &metadata.checkout, &metadata.folder) {
-            (Some(path), Some(found), _) => {
-                environment.extend(found.environment.clone());
-                let checkout = Checkout::new(path, found, &mut manifest, &metadata, lock);
-                tree = Some(checkout?);
-            }
-            (Some(tree), None, Some(inner)) => {
-                let library = library_package(&mut manifest, &metadata)?;
-                library.remove("version");
-                let path = Path::new(tree).join(inner);
-                library.insert("path".to_owned(), path.display().to_string().into());
-            }
-            _ => bail!("{library} cannot be built from a local tree"),
-        },
-    }
-    let members = vec![format!("libraries/{library}")];
-    table(&mut workspace, "workspace")?.insert("members".to_owned(), members.into());
-    if let Some(checkout) = &tree {
-        checkout.patch(&mut workspace)?;
-    }
-    Ok(Package {
-        manifest: toml::to_string(&manifest)?,
-        workspace: toml::to_string(&workspace)?,
-        arguments,
-        program,
-        environment,
-        foreign: metadata.foreign,
-        prefix,
-        checkout: tree,
-    })
-}
-
-/// Checks that a local tree has the required files, and suggests another folder that has them.
-fn check_tree(tree: &Path, library: &str, metadata: &Metadata) -> Result<()> {
-    let needed = match (&metadata.prefix, &metadata.checkout, &metadata.folder) {
-        (Some(prefix), _, _) => prefix.holds.clone(),
-        (None, Some(checkout), _) => checkout.holds.clone(),
-        (None, None, Some(folder)) => format!("{folder}/Cargo.toml"),
-        (None, None, None) => bail!("{library} cannot be built from a local tree"),
-    };
-    if tree.join(&needed).exists() {
+    let Some(source) = &build.source else {
         return Ok(());
-    }
-    let better = tree
-        .ancestors()
-        .skip(1)
-        .find(|it| it.join(&needed).exists());
-    bail!(
-        "source = \"{}\": found no {needed} in it, expected {}",
-        tree.display(),
-        match better {
-            Some(better) => format!("source = \"{}\"", better.display()),
-            None => format!("the top of a checkout or of a prefix of {library}"),
-        }
-    )
+    };
+    let needed = metadata.holds();
+    let needed = needed.with_context(|| format!("{library} cannot be built from a local tree"))?;
+    let mut folders = Path::new(source).ancestors();
+    let expected = match folders.find(|it| it.join(&needed).exists()) {
+        Some(found) if found == Path::new(source) => return Ok(()),
+        Some(better) => format!("source = \"{}\"", better.display()),
+        None => format!("the top of a checkout or of a prefix of {library}"),
+    };
+    bail!("source = \"{source}\": found no {needed} in it, expected {expected}")
 }
 
-/// The name of the program that a build selects.
-fn program(mut all: Vec<Program>, crate_name: &str, build: &Build) -> Result<String> {
-    if all.is_empty() {
-        return match &build.provider {
-            None => Ok(crate_name.to_owned()),
-            Some(found) => bail!(
-                "{}: found the provider {found}, expected none",
-                build.library
-            ),
-        };
-    }
-    // Programs that need more than a provider are not in the matrix.
+/// The name of the program that a build selects. Programs that need more than a provider are not in
+/// the matrix.
+fn program(mut all: Vec<Program>, package: &str, build: &Build) -> Result<String> {
     all.retain(|it| it.required_features.len() < 2);
-    let mut programs = all.iter();
-    let found = programs.find(|it| it.required_features.first() == build.provider.as_ref());
+    if all.is_empty() {
+        all.push(Program {
+            name: package.to_owned(),
+            required_features: Vec::new(),
+        });
+    }
+    let provider = |it: &Program| it.required_features.first().cloned();
+    let named = |provider: Option<String>| provider.unwrap_or_else(|| "none".to_owned());
+    let providers: Vec<_> = all.iter().map(|it| named(provider(it))).collect();
+    let found = all.into_iter().find(|it| provider(it) == build.provider);
     let found = found.with_context(|| {
-        let providers: Vec<_> = all
-            .iter()
-            .flat_map(|it| it.required_features.clone())
-            .collect();
         format!(
             "{}: found the provider {}, expected {}",
             build.library,
-            build.provider.as_deref().unwrap_or("none"),
+            named(build.provider.clone()),
             providers.join(" or ")
         )
     })?;
-    Ok(found.name.clone())
+    Ok(found.name)
 }
 
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeMap;
+    use std::fs;
 
     use super::*;
-    use crate::listed::{CpuFeature, compiled_otherwise};
+    use crate::listed::Listed;
 
-    const LOCK: &str = include_str!("../../../Cargo.lock");
-    const WORKSPACE: &str = include_str!("../../../Cargo.toml");
-    const RUSTLS: &str = include_str!("../../../libraries/rustls/Cargo.toml");
-    const OPENSSL: &str = include_str!("../../../libraries/openssl/Cargo.toml");
-    const AWS_LC: &str = include_str!("../../../libraries/aws-lc/Cargo.toml");
-    const BORINGSSL: &str = include_str!("../../../libraries/boringssl/Cargo.toml");
+    /// Entries of suites, each with what its package has that the checkout does not have, and the
+    /// reverse. The compiler, its flags and the processor are in the environment of Cargo, the mask
+    /// and the settings in the program's.
+    const BUILDS: &str = r#"
+library = "rustls", version = "0.23.0", provider = "graviola"
+tls-rustls-graviola
+- dependencies.aws-lc-rs
+- dependencies.ring
+dependencies.rustls = { default-features = false, features = ["std", "tls12"], version = "=0.23.0" }
+features.aws-lc-rs = []
+features.certificate-compression = []
+features.default = ["graviola"]
+features.ring = []
 
-    fn build(library: &str, version: &str) -> Build {
-        Build {
-            library: library.to_owned(),
-            version: Some(version.to_owned()),
-            ..Build::default()
-        }
-    }
+library = "rustls", version = "0.22.4", provider = "aws-lc-rs"
+tls-rustls-aws-lc-rs
+- dependencies.graviola
+- dependencies.ring
+- dependencies.rustls-graviola
+dependencies.rustls = { default-features = false, features = ["tls12"], version = "=0.22.4" }
+features.certificate-compression = []
+features.default = ["aws-lc-rs"]
+features.graviola = []
+features.ring = []
 
-    fn rustls(version: &str, provider: &str) -> Build {
-        Build {
-            provider: Some(provider.to_owned()),
-            ..build("rustls", version)
-        }
+library = "rustls", version = "0.24.0-dev.2", provider = "ring"
+tls-rustls-ring
+- dependencies.aws-lc-rs
+- dependencies.graviola
+- dependencies.rustls-graviola
+dependencies.rustls = { default-features = false, features = ["webpki"], version = "=0.24.0-dev.2" }
+dependencies.rustls-ring = { optional = true, version = "=0.24.0-dev.2" }
+features.aws-lc-rs = []
+features.certificate-compression = []
+features.default = ["ring"]
+features.graviola = []
+features.ring = ["dep:ring", "dep:rustls-ring"]
+
+library = "rustls", source = "TREES/older", provider = "ring"
+tls-rustls-ring
+- dependencies.aws-lc-rs
+- dependencies.graviola
+- dependencies.rustls-graviola
+dependencies.rustls = { default-features = false, features = ["std", "tls12"], path = "TREES/older/rustls" }
+features.aws-lc-rs = []
+features.certificate-compression = []
+features.default = ["ring"]
+features.graviola = []
+
+library = "rustls", source = "TREES/newer", provider = "aws-lc-rs"
+tls-rustls-aws-lc-rs
+- dependencies.graviola
+- dependencies.ring
+- dependencies.rustls-graviola
+dependencies.rustls = { default-features = false, features = ["webpki"], path = "TREES/newer/rustls" }
+dependencies.rustls-aws-lc-rs = { optional = true, path = "TREES/newer/rustls-aws-lc-rs" }
+features.aws-lc-rs = ["dep:aws-lc-rs", "dep:rustls-aws-lc-rs"]
+features.certificate-compression = []
+features.default = ["aws-lc-rs"]
+features.graviola = []
+features.ring = []
+
+library = "boringssl", version = "4.2.0", compiler = "clang", flags = "-O2", target_cpu = "native"
+tls-boringssl
+dependencies.boring-sys = { version = "=4.2.0" }
+
+library = "boringssl", source = "TREES/c"
+tls-boringssl
+dependencies.boring-sys = { version = "=LOCKED" }
+BORING_BSSL_ASSUME_PATCHED=1
+BORING_BSSL_SOURCE_PATH=build/library
+
+library = "aws-lc", source = "TREES/c"
+tls-aws-lc
+- profile.release
+workspace: patch.crates-io = { aws-lc-sys = { path = "library" } }
+
+library = "openssl", version = "111.28.2+1.1.1w", tuned = true, cpu_mask = ["aes"]
+tls-openssl
+- features.vendored
+features.default = []
+prefix: build-dependencies.openssl-src = { features = [], version = "=111.28.2+1.1.1w" }
+OPENSSL_STATIC=1
+
+library = "openssl", version = "300.0.13+3.0.8", allocator = "jemalloc"
+tls-openssl --features tls-harness/jemalloc
+- features.vendored
+features.default = []
+prefix: build-dependencies.openssl-src = { features = ["legacy"], version = "=300.0.13+3.0.8" }
+OPENSSL_STATIC=1
+
+library = "openssl", source = "TREES/c"
+tls-openssl
+- features.vendored
+features.default = []
+OPENSSL_STATIC=1
+OPENSSL_DIR=TREES/c
+"#;
+
+    /// Entries that an adapter does not support, and the reasons.
+    const UNSUPPORTED: &str = r#"
+library = "rustls", version = "0.23.46" | found the provider none, expected aws-lc-rs or ring or graviola
+library = "rustls", version = "0.23.46", provider = "x" | found the provider x, expected aws-lc-rs or ring or graviola
+library = "rustls", version = "0.24.0-dev.2", provider = "graviola" | rustls-0.24.0-dev.2-graviola: found the provider graviola, expected aws-lc-rs or ring,
+library = "rustls", version = "0.23", provider = "ring" | version = "0.23": expected three numbers
+library = "rustls", version = "0.23.46", provider = "ring", tuned = true | found tuned = true with rustls, which has no settings of its own
+library = "rustls", source = "TREES/none", provider = "ring" | rustls/Cargo.toml: found no version of the package, expected one
+library = "boringssl", version = "5.4.0", provider = "ring" | found the provider ring, expected none
+library = "gnutls", version = "1.0.0" | bench/libraries/gnutls/Cargo.toml: no [package.metadata.matrix]
+"#;
+
+    fn read(path: &str) -> String {
+        let bench = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+        fs::read_to_string(bench.join(path)).unwrap()
     }
 
     fn lock() -> Lock {
-        toml::from_str(LOCK).unwrap()
+        toml::from_str(&read("Cargo.lock")).unwrap()
     }
 
-    fn derived(adapter: &str, build: &Build) -> Result<Package> {
-        derive(adapter, WORKSPACE, &lock(), build)
-    }
-
-    fn table_of(adapter: &str, build: &Build) -> toml::Table {
-        toml::from_str(&derived(adapter, build).unwrap().manifest).unwrap()
-    }
-
-    #[test]
-    fn the_package_of_a_build_is_alone_in_its_workspace() {
-        let package = derived(RUSTLS, &rustls("0.23.46", "ring")).unwrap();
-        assert_eq!(package.program, "tls-rustls-ring");
-        assert_eq!(package.arguments, ["--package", "tls-rustls"]);
-        let mut found: toml::Table = toml::from_str(&package.workspace).unwrap();
-        let mut expected: toml::Table = toml::from_str(WORKSPACE).unwrap();
-        let members = |table: &mut toml::Table| {
-            let workspace = table["workspace"].as_table_mut().unwrap();
-            workspace.remove("members").unwrap()
+    /// The build of an entry, and the manifest of its adapter.
+    fn listed(entry: &str) -> (Build, String) {
+        let entry = toml::from_str(&entry.replace(", ", "\n")).unwrap();
+        let Ok(Listed::Build(build)) = Listed::read(Value::Table(entry)) else {
+            panic!("a table is a build");
         };
-        assert_eq!(members(&mut found), vec!["libraries/rustls"].into());
-        members(&mut expected);
-        assert_eq!(found, expected);
-        let mut found: toml::Table = toml::from_str(&package.manifest).unwrap();
-        let mut expected: toml::Table = toml::from_str(RUSTLS).unwrap();
-        for table in [&mut found, &mut expected] {
-            table.remove("features").unwrap();
-            table.remove("dependencies").unwrap();
+        let adapter = read(&format!("libraries/{}/Cargo.toml", build.library));
+        (build, adapter)
+    }
+
+    /// Trees of libraries; those of rustls state a version.
+    fn trees() -> tempfile::TempDir {
+        let trees = tempfile::tempdir().unwrap();
+        for (file, text) in [
+            ("older/rustls/Cargo.toml", "package.version = \"0.23.99\""),
+            ("newer/rustls/Cargo.toml", "package.version = \"0.24.0\""),
+            ("none/rustls/Cargo.toml", "package.name = \"rustls\""),
+            ("c/include/openssl/ssl.h", ""),
+        ] {
+            let path = trees.path().join(file);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
         }
-        assert_eq!(found, expected);
+        trees
     }
 
-    #[test]
-    fn a_pinned_version_loses_the_features_that_it_lacks() {
-        let features = |version: &str| {
-            let table = table_of(RUSTLS, &rustls(version, "aws-lc-rs"));
-            let found = table["dependencies"]["rustls"].clone();
-            assert_eq!(found["version"].as_str(), Some(&*format!("={version}")));
-            assert_eq!(found["default-features"].as_bool(), Some(false));
-            assert_eq!(table["features"]["default"], vec!["aws-lc-rs"].into());
-            found["features"].clone()
-        };
-        assert_eq!(features("0.22.4"), vec!["tls12"].into());
-        assert_eq!(features("0.23.0"), vec!["std", "tls12"].into());
-        let boring = table_of(BORINGSSL, &build("boringssl", "4.2.0"));
-        assert_eq!(
-            boring["dependencies"]["boring-sys"]["version"].as_str(),
-            Some("=4.2.0")
-        );
-    }
-
-    #[test]
-    fn a_separate_package_installs_the_library() {
-        let workspace: toml::Table = toml::from_str(WORKSPACE).unwrap();
-        let prefix = |version: &str| {
-            let package = derived(OPENSSL, &build("openssl", version)).unwrap();
-            let table: toml::Table = toml::from_str(&package.manifest).unwrap();
-            let features = table["features"].as_table().unwrap();
-            assert_eq!(features.keys().collect::<Vec<_>>(), ["default"]);
-            assert_eq!(features["default"].as_array().unwrap().len(), 0);
-            assert_eq!(package.environment, [("OPENSSL_STATIC".into(), "1".into())]);
-            let prefix = package.prefix.unwrap();
-            assert_eq!(prefix.variable, "OPENSSL_DIR");
-            let table: toml::Table = toml::from_str(&prefix.manifest).unwrap();
-            assert_eq!(table["profile"], workspace["profile"]);
-            let library = &table["build-dependencies"]["openssl-src"];
-            assert_eq!(library["version"].as_str(), Some(&*format!("={version}")));
-            library["features"].as_array().unwrap().len()
-        };
-        assert_eq!(prefix("111.28.2+1.1.1w"), 0);
-        assert_eq!(prefix("300.0.13+3.0.8"), 1);
-        assert_eq!(prefix("400.0.2+4.0.3"), 1);
-    }
-
-    #[test]
-    fn the_allocator_changes_nothing_else_in_a_build() {
-        let system = build("openssl", "300.6.1+3.6.3");
-        let jemalloc = Build {
-            allocator: Allocator::Jemalloc,
-            ..system.clone()
-        };
-        let ours = derived(OPENSSL, &system).unwrap();
-        let mut others = derived(OPENSSL, &jemalloc).unwrap();
-        let more = others.arguments.split_off(ours.arguments.len());
-        assert_eq!(more, ["--features", "tls-harness/jemalloc"]);
-        assert_eq!(ours, others);
-    }
-
-    #[test]
-    fn each_option_changes_nothing_else_in_a_build() {
-        let base = rustls("0.23.46", "aws-lc-rs");
-        // Compiler, flags and processor are in the environment of the build, the mask in the
-        // program's.
-        let masked = Build {
-            cpu_mask: vec![CpuFeature::Aes],
-            ..base.clone()
-        };
-        for other in compiled_otherwise(&base).into_iter().chain([masked]) {
-            assert_eq!(table_of(RUSTLS, &other), table_of(RUSTLS, &base));
-        }
-        let without = |build: &Build, parts: &[(&str, &str)]| {
-            let mut table = table_of(RUSTLS, build);
-            for (section, key) in parts {
-                let found = table[*section].as_table_mut().unwrap().remove(*key);
-                assert!(found.is_some(), "no {section}.{key}");
+    /// The tables of a manifest, each value with its name.
+    fn values(manifest: &str) -> BTreeMap<String, Value> {
+        let mut all = BTreeMap::new();
+        for (name, value) in toml::from_str::<Table>(manifest).unwrap() {
+            match value {
+                Value::Table(table) => {
+                    let values = table.into_iter();
+                    all.extend(values.map(|(key, value)| (format!("{name}.{key}"), value)));
+                }
+                value => drop(all.insert(name, value)),
             }
-            table
-        };
-        let older = rustls("0.23.45", "aws-lc-rs");
-        let library = [("dependencies", "rustls")];
-        assert_ne!(table_of(RUSTLS, &older), table_of(RUSTLS, &base));
-        assert_eq!(without(&older, &library), without(&base, &library));
-        let packages = |name: &str, of: &[&str]| {
-            let mut parts = vec![("features", "default"), ("features", name)];
-            parts.extend(of.iter().map(|package| ("dependencies", *package)));
-            let mut table = without(&rustls("0.23.46", name), &parts);
-            // The features of the other providers remain, but without dependencies.
-            let features = table.remove("features").unwrap();
-            for (feature, brings) in features.as_table().unwrap() {
-                assert_eq!(brings.as_array().unwrap().len(), 0, "{feature}");
-            }
-            table
-        };
-        let found = [
-            packages("aws-lc-rs", &["aws-lc-rs"]),
-            packages("ring", &["ring"]),
-            packages("graviola", &["graviola", "rustls-graviola"]),
-        ];
-        assert_eq!(found[0], found[1]);
-        assert_eq!(found[0], found[2]);
+        }
+        all
+    }
+
+    fn changes(before: &str, after: &str) -> Vec<String> {
+        let (before, after) = (values(before), values(after));
+        let gone = before.keys().filter(|it| !after.contains_key(*it));
+        let gone = gone.map(|it| format!("- {it}"));
+        let new = after
+            .iter()
+            .filter(|(name, it)| before.get(*name) != Some(it));
+        gone.chain(new.map(|(name, it)| format!("{name} = {it}")))
+            .collect()
+    }
+
+    /// What a package differs in, one line for each value.
+    fn described(build: &Build, adapter: &str) -> Vec<String> {
+        let workspace = read("Cargo.toml");
+        let package = derive(adapter, &workspace, &lock(), build).unwrap();
+        let library = &build.library;
+        let (own, more) = package.arguments.split_at(2);
+        assert_eq!(own, ["--package", &format!("tls-{library}")]);
+        let mut all = vec![[&[package.program], more].concat().join(" ")];
+        all.extend(changes(adapter, &package.manifest));
+        let mut of_workspace = changes(&workspace, &package.workspace);
+        let members = format!("workspace.members = [\"libraries/{library}\"]");
+        assert_eq!(of_workspace.pop(), Some(members));
+        all.extend(of_workspace.iter().map(|it| format!("workspace: {it}")));
+        // It has the profile of the workspace, and is a package of its own.
+        let own = package.prefix.map(|it| changes(&workspace, &it.manifest));
+        let own = own.into_iter().flatten();
+        let own = own.filter(|it| !it.starts_with("- workspace.") && !it.starts_with("package."));
+        all.extend(own.map(|it| format!("prefix: {it}")));
+        let checkout = package.checkout.as_ref();
+        let placed = checkout.and_then(|it| it.variable(Path::new("build")));
+        let variables = package.environment.into_iter().chain(placed);
+        all.extend(variables.map(|(name, value)| format!("{name}={value}")));
+        all
     }
 
     #[test]
-    fn a_local_tree_replaces_the_package() {
-        let folder = tempfile::tempdir().unwrap();
-        let place = folder.path().display().to_string();
-        for file in ["rustls/Cargo.toml", "include/openssl/ssl.h"] {
-            let path = folder.path().join(file);
-            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-            let version = "package.version = \"0.23.99\"";
-            std::fs::write(path, version).unwrap();
+    fn a_build_differs_from_the_checkout_in_what_its_entry_says_alone() {
+        let trees = trees();
+        let builds = BUILDS.replace("TREES", trees.path().to_str().unwrap());
+        let builds = builds.replace("LOCKED", lock().version_of("boring-sys").unwrap());
+        for block in builds.trim().split("\n\n") {
+            let (entry, expected) = block.split_once('\n').unwrap();
+            let (build, adapter) = listed(entry);
+            let found = described(&build, &adapter);
+            assert_eq!(found, expected.lines().collect::<Vec<_>>(), "{entry}");
         }
-        let tree = |library: &str, provider: Option<&str>| Build {
-            library: library.to_owned(),
-            provider: provider.map(str::to_owned),
-            source: Some(place.clone()),
-            ..Build::default()
-        };
-        let rustls = table_of(RUSTLS, &tree("rustls", Some("ring")));
-        let found = &rustls["dependencies"]["rustls"];
-        assert_eq!(found["path"].as_str(), Some(&*format!("{place}/rustls")));
-        assert_eq!(found.get("version"), None);
-        let openssl = derived(OPENSSL, &tree("openssl", None)).unwrap();
-        let variables: BTreeMap<_, _> = openssl.environment.into_iter().collect();
-        assert_eq!(variables["OPENSSL_DIR"], place);
-        assert_eq!(variables["OPENSSL_STATIC"], "1");
-        assert_eq!(openssl.prefix, None);
-        // Their packages contain the library: it is replaced in a build, by variable or by folder.
-        let boringssl = derived(BORINGSSL, &tree("boringssl", None)).unwrap();
-        let unpatched = ("BORING_BSSL_ASSUME_PATCHED".to_owned(), "1".to_owned());
-        assert_eq!(boringssl.environment, [unpatched]);
-        let variable = boringssl
-            .checkout
-            .as_ref()
-            .unwrap()
-            .variable(Path::new("build"));
-        let placed = ("BORING_BSSL_SOURCE_PATH".into(), "build/library".into());
-        assert_eq!(variable, Some(placed));
-        let table: toml::Table = toml::from_str(&boringssl.manifest).unwrap();
-        let found = &table["dependencies"]["boring-sys"]["version"];
-        let locked = format!("={}", lock().version_of("boring-sys").unwrap());
-        assert_eq!(found.as_str(), Some(&*locked));
-        let aws_lc = derived(AWS_LC, &tree("aws-lc", None)).unwrap();
-        assert!(aws_lc.checkout.is_some());
-        let workspace: toml::Table = toml::from_str(&aws_lc.workspace).unwrap();
-        let patch = &workspace["patch"]["crates-io"]["aws-lc-sys"];
-        assert_eq!(patch["path"].as_str(), Some("library"));
-        let table: toml::Table = toml::from_str(&aws_lc.manifest).unwrap();
-        assert!(!table.contains_key("workspace") && !table.contains_key("profile"));
-        let gnutls = "[package]\nname = \"x\"\nmetadata.matrix.package = \"x\"";
-        let error = derived(gnutls, &tree("gnutls", None)).unwrap_err();
-        let expected = "gnutls cannot be built from a local tree";
-        assert_eq!(error.to_string(), expected);
     }
 
     #[test]
     fn options_that_an_adapter_does_not_support_are_named() {
-        for (adapter, build, expected) in [
-            (
-                RUSTLS,
-                build("rustls", "0.23.46"),
-                "found the provider none, expected aws-lc-rs or ring or graviola",
-            ),
-            (
-                RUSTLS,
-                rustls("0.23.46", "openssl"),
-                "found the provider openssl, expected aws-lc-rs or ring or graviola",
-            ),
-            (
-                RUSTLS,
-                rustls("0.24.0-dev.2", "graviola"),
-                "rustls-0.24.0-dev.2-graviola: found the provider graviola, expected aws-lc-rs or ring",
-            ),
-            (
-                BORINGSSL,
-                Build {
-                    provider: Some("ring".into()),
-                    ..build("boringssl", "5.4.0")
-                },
-                "expected none",
-            ),
-            (
-                RUSTLS,
-                Build {
-                    tuned: true,
-                    ..rustls("0.23.46", "ring")
-                },
-                "found tuned = true with rustls, which has no settings of its own",
-            ),
-            (
-                RUSTLS,
-                rustls("0.23", "ring"),
-                "version = \"0.23\": expected three numbers",
-            ),
-            (
-                "[package]\nname = \"x\"",
-                build("x", "1.0.0"),
-                "no [package.metadata.matrix]",
-            ),
-        ] {
-            let error = format!("{:#}", derived(adapter, &build).unwrap_err());
+        let trees = trees();
+        let rows = UNSUPPORTED.replace("TREES", trees.path().to_str().unwrap());
+        let error = |build: &Build, adapter: &str| {
+            let error = derive(adapter, &read("Cargo.toml"), &lock(), build).unwrap_err();
+            format!("{error:#}")
+        };
+        for row in rows.trim().lines() {
+            let (entry, expected) = row.split_once(" | ").unwrap();
+            let (build, adapter) = listed(entry);
+            let error = error(&build, &adapter);
             assert!(error.contains(expected), "{error}");
         }
+        let (build, _) = listed("library = \"gnutls\", source = \"x\"");
+        let adapter = "[package]\nname = \"x\"\nmetadata.matrix.package = \"x\"";
+        let expected = "gnutls cannot be built from a local tree";
+        assert_eq!(error(&build, adapter), expected);
     }
 }

@@ -5,10 +5,9 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result, bail};
 
-use crate::files::replace;
-use crate::matrix::checksum::sorted;
+use crate::files::{replace, sorted};
 use crate::matrix::lock::{LOCK, Lock, Package};
 use crate::words::counted;
 
@@ -30,22 +29,16 @@ pub struct Recorded {
 impl Recorded {
     /// Reads the recorded packages of the workspace in `bench`.
     pub fn read(bench: &Path) -> Result<Self> {
-        let read = |path: &Path| packages(&Lock::read(path)?);
+        let read = |path: &Path| match path.exists() {
+            true => packages(&Lock::read(path)?),
+            false => Ok(BTreeSet::new()),
+        };
         let mut own = read(&bench.join(LOCK))?;
-        let adapters = bench.join("libraries");
-        if adapters.is_dir() {
-            for adapter in sorted(&adapters)? {
-                let lock = adapter.join(LOCK);
-                if lock.exists() {
-                    own.extend(read(&lock)?);
-                }
-            }
+        for adapter in sorted(&bench.join("libraries"))? {
+            own.extend(read(&adapter.join(LOCK))?);
         }
         let path = bench.join(RECORD);
-        let others = match path.exists() {
-            true => read(&path)?,
-            false => BTreeSet::new(),
-        };
+        let others = read(&path)?;
         Ok(Self { own, others, path })
     }
 
@@ -59,20 +52,19 @@ impl Recorded {
 
     /// Rejects a build that resolves to packages that are not recorded. The error names the first
     /// one, and the command that records them.
-    pub fn check(&self, lock: &Path) -> Result<()> {
-        let known = |it: &Package| self.own.contains(it) || self.others.contains(it);
-        let mut unknown = packages(&Lock::read(lock)?)?;
-        unknown.retain(|it| !known(it));
-        let first = unknown.first();
-        let first = first.map(|it| format!("{} {}", it.name, it.version));
-        ensure!(
-            first.is_none(),
-            "{} is not in bench/{LOCK} or bench/{RECORD}, {} in all: run tlsbench lock --suite FILE, \
-             with the same --source if there is one, and review what it adds",
-            first.unwrap_or_default(),
-            counted(unknown.len(), "package")
-        );
-        Ok(())
+    pub fn check(&self, lock: &Lock) -> Result<()> {
+        let mut unknown = packages(lock)?;
+        unknown.retain(|it| !self.own.contains(it) && !self.others.contains(it));
+        match unknown.first() {
+            None => Ok(()),
+            Some(first) => bail!(
+                "{} {} is not in bench/{LOCK} or bench/{RECORD}, {} in all: run tlsbench lock \
+                 --suite FILE, with the same --source if there is one, and review what it adds",
+                first.name,
+                first.version,
+                counted(unknown.len(), "package")
+            ),
+        }
     }
 
     /// Records the packages of a build; returns the number of new ones.
@@ -86,7 +78,7 @@ impl Recorded {
                 version: 4,
                 packages: self.others.iter().cloned().collect(),
             };
-            let text = format!("{COMMENT}{}", record.to_text()?);
+            let text = format!("{COMMENT}{}", toml::to_string(&record)?);
             replace(&self.path, text.as_bytes())?;
         }
         Ok(number)
@@ -116,96 +108,92 @@ mod tests {
 
     use super::*;
 
-    fn package(name: &str, version: &str) -> String {
-        format!(
-            "[[package]]\nname = \"{name}\"\nversion = \"{version}\"\nsource = \"registry\"\n\
-             checksum = \"{version}\"\ndependencies = [\"x\"]\n\n"
-        )
-    }
-
-    fn lock(packages: &[(&str, &str)]) -> String {
-        let all = packages
+    /// A lock of a local package and others, each with its version as its checksum.
+    fn lock(packages: &[(&str, &str)]) -> Lock {
+        let package = |name: &str, version: &str, is_local: bool| Package {
+            name: name.to_owned(),
+            version: version.to_owned(),
+            source: (!is_local).then(|| "registry".to_owned()),
+            checksum: (!is_local).then(|| version.to_owned()),
+            dependencies: vec!["x".to_owned()],
+        };
+        let others = packages
             .iter()
-            .map(|(name, version)| package(name, version));
-        let local = "[[package]]\nname = \"tls-harness\"\nversion = \"0.1.0\"\n\n";
-        format!("version = 4\n\n{local}{}", all.collect::<String>())
+            .map(|(name, version)| package(name, version, false));
+        let local = package("tls-harness", "0.1.0", true);
+        let packages = [local].into_iter().chain(others).collect();
+        Lock {
+            version: 4,
+            packages,
+        }
     }
 
-    fn parsed(lock: &str) -> Lock {
-        toml::from_str(lock).unwrap()
-    }
-
-    fn bench(own: &[(&str, &str)]) -> tempfile::TempDir {
+    /// A workspace with a lock, and an adapter with one of its own.
+    fn bench(own: &[(&str, &str)], adapter: &[(&str, &str)]) -> tempfile::TempDir {
         let bench = tempfile::tempdir().unwrap();
-        fs::write(bench.path().join(LOCK), lock(own)).unwrap();
+        fs::create_dir_all(bench.path().join("libraries/x")).unwrap();
+        for (path, packages) in [("", own), ("libraries/x", adapter)] {
+            let text = toml::to_string(&lock(packages)).unwrap();
+            fs::write(bench.path().join(path).join(LOCK), text).unwrap();
+        }
         bench
     }
 
     #[test]
-    fn a_build_with_packages_that_are_not_recorded_is_rejected() {
-        let bench = bench(&[("a", "1.0.0")]);
-        let resolved = bench.path().join("resolved");
-        let check = |recorded: &Recorded, packages: &[(&str, &str)]| {
-            fs::write(&resolved, lock(packages)).unwrap();
-            let error = recorded.check(&resolved).err();
-            error.map(|it| it.to_string()).unwrap_or_default()
-        };
+    fn a_build_may_have_the_packages_of_the_locks_and_of_the_record() {
+        let bench = bench(&[("a", "1.0.0")], &[("c", "3.0.0")]);
+        let old = lock(&[("a", "0.9.0"), ("b", "2.0.0")]);
         let mut recorded = Recorded::read(bench.path()).unwrap();
-        assert_eq!(check(&recorded, &[("a", "1.0.0")]), "");
-        let old = [("a", "0.9.0"), ("b", "2.0.0")];
-        let error = check(&recorded, &old);
-        assert!(
-            error.starts_with("a 0.9.0 is not in bench/Cargo.lock or"),
-            "{error}"
-        );
-        assert!(
-            error.contains("2 packages in all: run tlsbench lock"),
-            "{error}"
-        );
-        assert_eq!(recorded.add(&parsed(&lock(&old))).unwrap(), 2);
-        assert_eq!(recorded.add(&parsed(&lock(&old))).unwrap(), 0);
-        assert_eq!(recorded.add(&parsed(&lock(&[("a", "1.0.0")]))).unwrap(), 1);
-        // Updating the workspace does not affect the builds of suites.
-        fs::write(bench.path().join(LOCK), lock(&[("a", "1.1.0")])).unwrap();
-        let adapter = bench.path().join("libraries/x");
-        fs::create_dir_all(&adapter).unwrap();
-        fs::write(adapter.join(LOCK), lock(&[("c", "3.0.0")])).unwrap();
-        let again = Recorded::read(bench.path()).unwrap();
-        assert_eq!(check(&again, &[("c", "3.0.0")]), "");
-        assert_eq!(check(&again, &old), "");
-        assert_eq!(check(&again, &[("a", "1.0.0")]), "");
-        // The same version with other contents.
-        let other = lock(&old).replace("checksum = \"0.9.0\"", "checksum = \"0\"");
-        fs::write(&resolved, other).unwrap();
-        assert!(again.check(&resolved).is_err());
+        let error = recorded.check(&old).unwrap_err().to_string();
+        let expected = "a 0.9.0 is not in bench/Cargo.lock or bench/matrix.lock, 2 packages in all: \
+                        run tlsbench lock";
+        assert!(error.starts_with(expected), "{error}");
+        for (lock, new) in [(&old, 2), (&old, 0), (&lock(&[("a", "1.0.0")]), 1)] {
+            assert_eq!(recorded.add(lock).unwrap(), new);
+        }
+        let mut changed = old.clone();
+        changed.packages[1].checksum = Some("0".to_owned());
+        // An update of the workspace does not affect the builds of suites.
+        let updated = toml::to_string(&lock(&[("a", "1.1.0")])).unwrap();
+        fs::write(bench.path().join(LOCK), updated).unwrap();
+        let recorded = Recorded::read(bench.path()).unwrap();
+        for (lock, is_recorded) in [
+            (&old, true),
+            (
+                &lock(&[("a", "1.0.0"), ("a", "1.1.0"), ("c", "3.0.0")]),
+                true,
+            ),
+            (&lock(&[("c", "3.0.1")]), false),
+            (&changed, false),
+        ] {
+            assert_eq!(recorded.check(lock).is_ok(), is_recorded, "{lock:?}");
+        }
     }
 
     #[test]
     fn the_initial_lock_contains_each_recorded_package_once() {
-        let bench = bench(&[("a", "1.0.0")]);
+        let bench = bench(&[], &[]);
         let mut recorded = Recorded::read(bench.path()).unwrap();
-        let old = lock(&[("a", "0.9.0"), ("b", "2.0.0")]);
-        recorded.add(&parsed(&old)).unwrap();
-        for begun in [
-            lock(&[("a", "1.0.0"), ("b", "2.0.0")]),
-            "version = 4\n".to_owned(),
-        ] {
-            let found = recorded.added_to(parsed(&begun)).unwrap();
-            let found = found.to_text().unwrap();
-            for name in ["name = \"b\"", "version = \"0.9.0\""] {
-                assert_eq!(found.matches(name).count(), 1, "{found}");
-            }
-        }
+        recorded
+            .add(&lock(&[("a", "0.9.0"), ("b", "2.0.0")]))
+            .unwrap();
+        let begun = lock(&[("a", "1.0.0"), ("b", "2.0.0")]);
+        let found = recorded.added_to(begun).unwrap().packages.into_iter();
+        let found: Vec<_> = found.map(|it| (it.name, it.version)).collect();
+        let expected = ["tls-harness 0.1.0", "a 1.0.0", "b 2.0.0", "a 0.9.0"];
+        let expected = expected.map(|it| it.split_once(' ').unwrap());
+        let expected = expected.map(|(name, version)| (name.to_owned(), version.to_owned()));
+        assert_eq!(found, expected);
     }
 
     #[test]
     fn the_record_is_written_as_it_was_read() {
         let record = include_str!("../../../matrix.lock");
         let (first, _) = record.rsplit_once("[[package]]").unwrap();
-        let bench = bench(&[]);
+        let bench = bench(&[], &[]);
         fs::write(bench.path().join(RECORD), first).unwrap();
         let mut recorded = Recorded::read(bench.path()).unwrap();
-        assert_eq!(recorded.add(&parsed(record)).unwrap(), 1);
+        assert_eq!(recorded.add(&toml::from_str(record).unwrap()).unwrap(), 1);
         let written = fs::read_to_string(bench.path().join(RECORD)).unwrap();
         assert_eq!(written, record);
     }

@@ -2,20 +2,20 @@
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command};
-use std::thread;
-use std::time::Duration;
+use std::process::Command;
 
 use tempfile::TempDir;
-use tls_harness::record::Record;
+use tls_harness::record::{Block, Measurement, Record, RoundState};
 use tlsbench::host::root::Root;
 use tlsbench::implementations::Places;
 use tlsbench::manifest::Run;
 use tlsbench::options::Options;
 use tlsbench::plan::Order;
 use tlsbench::run::run;
+
+/// Seconds of a block whose figures do not matter.
+pub const NO_TIME: f64 = 0.001;
 
 /// A scenario in the form of a suite.
 pub fn scenario(threads: u32) -> String {
@@ -121,18 +121,107 @@ impl Bench {
     pub fn run(&self, root: &Root) -> anyhow::Result<PathBuf> {
         run(&self.order(), root)
     }
+
+    /// A bench whose suite takes no time.
+    pub fn of(rounds: u32, ways: &[&str]) -> Self {
+        let bench = Self::new();
+        bench.suite(rounds, NO_TIME, ways);
+        bench
+    }
+
+    /// Measures the suite into a new folder, on a host that is never disturbed.
+    pub fn measure(&self) -> Run {
+        let _ = fs::remove_dir_all(self.path("run"));
+        self.run(&silent_host(self)).unwrap();
+        self.measured()
+    }
+
+    pub fn measured(&self) -> Run {
+        read_run(&self.path("run"))
+    }
+
+    pub fn records(&self) -> Vec<Record> {
+        read_records(&self.path("run"))
+    }
+
+    pub fn measurements(&self) -> Vec<Measurement> {
+        let records = self.records().into_iter();
+        let measurements = records.filter_map(|record| match record {
+            Record::Measurement(it) => Some(it),
+            _ => None,
+        });
+        measurements.collect()
+    }
+
+    pub fn blocks(&self) -> Vec<Block> {
+        let records = self.records().into_iter();
+        let blocks = records.filter_map(|record| match record {
+            Record::Block(it) => Some(it),
+            _ => None,
+        });
+        blocks.collect()
+    }
+
+    pub fn rounds(&self) -> Vec<RoundState> {
+        let records = self.records().into_iter();
+        let rounds = records.filter_map(|record| match record {
+            Record::RoundState(it) => Some(it),
+            _ => None,
+        });
+        rounds.collect()
+    }
+
+    /// The program with arguments that are separated by spaces, in a folder, without color.
+    pub fn command(&self, folder: &str, arguments: &str) -> Command {
+        let mut command = Command::new(self.path("tlsbench"));
+        command.args(arguments.split(' '));
+        command.current_dir(self.path(folder)).env("NO_COLOR", "1");
+        command
+    }
+
+    pub fn tlsbench(&self, folder: &str, arguments: &str) -> Answer {
+        Answer::of(&mut self.command(folder, arguments))
+    }
 }
 
-/// Starts a program that was just copied. Another thread that starts a process at this moment may
-/// still hold the file open for writing, so this retries.
-pub fn started(command: &mut Command) -> Child {
-    loop {
-        match command.spawn() {
-            Err(error) if error.kind() == ErrorKind::ExecutableFileBusy => {
-                thread::sleep(Duration::from_millis(1));
-            }
-            started => return started.unwrap(),
+/// How a command ended, and what it printed.
+#[derive(Debug)]
+pub struct Answer {
+    pub code: Option<i32>,
+    pub printed: String,
+    pub errors: String,
+}
+
+impl Answer {
+    pub fn of(command: &mut Command) -> Self {
+        let output = command.output().unwrap();
+        Self {
+            code: output.status.code(),
+            printed: String::from_utf8(output.stdout).unwrap(),
+            errors: String::from_utf8(output.stderr).unwrap(),
         }
+    }
+
+    /// Of a command that succeeded.
+    pub fn done(self) -> Self {
+        assert_eq!(self.code, Some(0), "{}", self.errors);
+        self
+    }
+}
+
+/// The rows of a table, a line each, with bars between the cells.
+pub fn rows<const N: usize>(table: &str) -> Vec<[&str; N]> {
+    let lines = table.lines().filter(|line| !line.trim().is_empty());
+    let cells = |line| <Vec<&str>>::from_iter(str::split(line, '|').map(str::trim));
+    lines
+        .map(|line| <[&str; N]>::try_from(cells(line)).unwrap_or_else(|_| panic!("{line}")))
+        .collect()
+}
+
+/// Asserts that a text has all parts.
+pub fn expect(text: &str, parts: &[&str]) {
+    for part in parts {
+        assert!(text.contains(part), "no \"{part}\" in: {text}");
     }
 }
 

@@ -6,13 +6,13 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use tls_harness::implementation::MASK_VARIABLE;
-use tls_harness::record::{Block, Measurement, Metric, Record, Status, Unit};
+use tls_harness::record::{Measurement, Metric, Record, Status, Unit};
 use tls_harness::request::Counter;
 use tlsbench::options::Options;
 use tlsbench::plan::Order;
 use tlsbench::run::run;
 
-use crate::common::{Bench, check_finished, header, read_records, read_run, silent_host, stop_in};
+use crate::common::{Answer, Bench, check_finished, expect, header, silent_host, stop_in};
 
 /// The cheapest scenario that can be counted. Its threads may depend on the host; one is counted.
 pub const CLIENT_HELLO: &str = "operation = \"client-hello\"\nthreads = 1\nvariant = \"X25519\"";
@@ -78,19 +78,6 @@ fn count(bench: &Bench, libraries: &[&str], rounds: u32) {
     run(&order, &silent_host(bench)).unwrap();
 }
 
-/// The block marks of a run in which nothing was counted.
-fn marks(bench: &Bench) -> Vec<Block> {
-    let mut marks = Vec::new();
-    for record in read_records(&bench.path("run")) {
-        match record {
-            Record::Block(block) => marks.push(block),
-            Record::RoundState(_) => {}
-            other => panic!("{other:?}"),
-        }
-    }
-    marks
-}
-
 #[test]
 fn instructions_are_counted_alone_and_are_the_same_in_every_round() {
     counted_alone(&["tls-rustls-ring"]);
@@ -107,7 +94,7 @@ fn counted_alone(programs: &[&str]) {
     count(&bench, programs, 2);
     let folder = bench.path("run");
     check_finished(&folder, 4, programs.len(), 2);
-    let counter = read_run(&folder).counter.unwrap();
+    let counter = bench.measured().counter.unwrap();
     assert_eq!(counter.name, Counter::Callgrind);
     assert!(counter.version.starts_with("3."), "{}", counter.version);
     // Such as amd64-cx16-avx-avx2.
@@ -115,7 +102,7 @@ fn counted_alone(programs: &[&str]) {
     assert!(processor.starts_with(['a', 'A']), "{processor}");
     let hidden = |feature| feature == "rdrand" || feature == "rdseed";
     assert!(!processor.split('-').any(hidden), "{processor}");
-    let records = read_records(&folder);
+    let records = bench.records();
     let mut counts: Vec<&Measurement> = Vec::new();
     for record in &records {
         match record {
@@ -175,37 +162,37 @@ fn counted_alone(programs: &[&str]) {
     }
 }
 
+/// Nothing was counted, and each block has a reason that begins in this way.
+fn expect_no_count(bench: &Bench, blocks: usize, status: Status, expected: &str) {
+    assert_eq!(bench.measurements(), []);
+    let marks = bench.blocks();
+    assert_eq!(marks.len(), blocks);
+    for mark in marks {
+        let reason = mark.reason.unwrap();
+        assert!(reason.contains(expected), "{reason}");
+        assert_eq!(mark.status, status);
+    }
+}
+
 #[cfg(target_arch = "x86_64")]
 #[test]
 fn a_library_that_valgrind_does_not_emulate_is_absent_with_the_reason() {
     let bench = Bench::new();
     count(&bench, &["tls-rustls-graviola"], 1);
-    let marks = marks(&bench);
-    assert_eq!(marks.len(), 4);
-    for mark in marks {
-        assert_eq!(mark.status, Status::Absent);
-        let reason = mark.reason.unwrap();
-        assert!(reason.starts_with("graviola requires ADX"), "{reason}");
-    }
+    expect_no_count(&bench, 4, Status::Absent, "graviola requires ADX");
 }
 
 #[test]
 fn a_time_in_a_run_that_counts_instructions_is_rejected() {
-    let bench = Bench::new();
-    bench.suite(1, 0.001, &["one"]);
+    let bench = Bench::of(1, &["one"]);
     run(&counting(&bench), &silent_host(&bench)).unwrap();
-    for mark in marks(&bench) {
-        assert_eq!(mark.status, Status::Failed);
-        let reason = mark.reason.unwrap();
-        assert!(reason.contains("time and counts"), "{reason}");
-    }
+    expect_no_count(&bench, 12, Status::Failed, "time and counts");
 }
 
 #[test]
 fn a_run_that_measures_time_does_not_resume_as_one_that_counts() {
-    let bench = Bench::new();
-    bench.suite(1, 0.001, &["one"]);
-    bench.run(&silent_host(&bench)).unwrap();
+    let bench = Bench::of(1, &["one"]);
+    bench.measure();
     let refused = |expected: &str| {
         let error = run(&counting(&bench), &silent_host(&bench)).unwrap_err();
         assert!(error.to_string().contains(expected), "{error}");
@@ -233,27 +220,20 @@ fn a_mask_changes_no_count_of(libraries: &[&str]) {
     let counts = |environment: &[(&str, &str)]| {
         let bench = Bench::new();
         fs::write(bench.path("suite.toml"), &suite).unwrap();
-        let output = Command::new(programs().join("tlsbench"))
-            .args(["run", "--counter", "callgrind", "--rounds", "1", "--suite"])
-            .arg(bench.path("suite.toml"))
-            .arg("--out")
-            .arg(bench.path("run"))
-            .envs(environment.iter().copied())
-            .output()
-            .unwrap();
-        let error = String::from_utf8_lossy(&output.stderr);
-        assert!(output.status.success(), "{error}");
-        let run = read_run(&bench.path("run"));
+        let run = "run --suite suite.toml --counter callgrind --rounds 1 --out run";
+        let mut tlsbench = Command::new(programs().join("tlsbench"));
+        tlsbench
+            .args(run.split(' '))
+            .envs(environment.iter().copied());
+        Answer::of(tlsbench.current_dir(bench.folder.path())).done();
+        let run = bench.measured();
         let masks = run.implementations.iter().map(|it| it.cpu_mask.as_deref());
         assert_eq!(masks.collect::<Vec<_>>(), vec![None; libraries.len()]);
-        let mut counts = BTreeMap::new();
-        for record in read_records(&bench.path("run")) {
-            if let Record::Measurement(it) = record {
-                let key = (it.implementation.clone(), it.scenario.name());
-                counts.insert(key, it.observations[0].value);
-            }
-        }
-        counts
+        let counts = bench.measurements().into_iter().map(|it| {
+            let key = (it.implementation.clone(), it.scenario.name());
+            (key, it.observations[0].value)
+        });
+        counts.collect::<BTreeMap<_, _>>()
     };
     let plain = counts(&[]);
     // A processor without AES, carry-less multiplication and AVX2.
@@ -270,18 +250,10 @@ fn a_mask_changes_no_count_of(libraries: &[&str]) {
 
 #[test]
 fn without_valgrind_the_error_names_the_command_that_installs_it() {
-    let bench = Bench::new();
-    bench.suite(1, 0.001, &["one"]);
-    let output = Command::new(bench.path("tlsbench"))
-        .args(["run", "--counter", "callgrind", "--suite"])
-        .arg(bench.path("suite.toml"))
-        .arg("--out")
-        .arg(bench.path("run"))
-        .env("PATH", bench.folder.path())
-        .output()
-        .unwrap();
-    assert!(!output.status.success());
-    let error = String::from_utf8_lossy(&output.stderr);
-    assert!(error.contains("apt-get install valgrind"), "{error}");
+    let bench = Bench::of(1, &["one"]);
+    let mut tlsbench = bench.command("", "run --suite suite.toml --counter callgrind --out run");
+    let answer = Answer::of(tlsbench.env("PATH", bench.folder.path()));
+    expect(&answer.errors, &["apt-get install valgrind"]);
+    assert_eq!(answer.code, Some(1));
     assert!(!bench.path("run").exists());
 }

@@ -2,30 +2,19 @@
 //! steps. Also checks that the fields of a suite reach the program.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use jiff::SignedDuration;
-use tls_harness::record::{Cause, Record, RoundState};
+use tls_harness::record::Cause;
 use tls_harness::request::Request;
 use tlsbench::host::root::Root;
 use tlsbench::host::watch::stepped;
 
-use crate::common::{Bench, check_finished, read_records, read_run, silent_host, started, stop_in};
-
-const NO_TIME: f64 = 0.001;
-
-fn rounds(folder: &Path) -> Vec<RoundState> {
-    let records = read_records(folder).into_iter();
-    let rounds = records.filter_map(|record| match record {
-        Record::RoundState(state) => Some(state),
-        _ => None,
-    });
-    rounds.collect()
-}
+use crate::common::{Bench, check_finished, silent_host, stop_in};
 
 /// Runs `work` while another thread repeats `beside`.
 fn meanwhile<R>(mut beside: impl FnMut() + Send, work: impl FnOnce() -> R) -> R {
@@ -50,14 +39,8 @@ fn every_field_of_a_suite_reaches_the_program() {
         let flags = format!("pinned = {set}\nlatency = {set}\nthroughput = {set}\n");
         let warmup = format!("warmup_seconds = 0.03125\n{flags}");
         bench.edit("warmup_seconds = 0.0\n", &warmup);
-        let _ = fs::remove_dir_all(bench.path("run"));
-        bench.run(&silent_host(&bench)).unwrap();
-        let reason = read_records(&bench.path("run"))
-            .into_iter()
-            .find_map(|record| match record {
-                Record::Block(block) => block.reason,
-                _ => None,
-            });
+        bench.measure();
+        let reason = &bench.blocks()[0].reason;
         let (_, request) = reason.as_deref().unwrap().split_once("Error: ").unwrap();
         let request: Request = serde_json::from_str(request).unwrap();
         let (seconds, warmup) = (request.measure_seconds, request.warmup_seconds);
@@ -69,36 +52,60 @@ fn every_field_of_a_suite_reaches_the_program() {
 }
 
 #[test]
-fn every_run_has_its_own_seed() {
-    let seed = || {
-        let bench = Bench::new();
-        bench.suite(1, NO_TIME, &["one"]);
-        bench.run(&silent_host(&bench)).unwrap();
-        read_run(&bench.path("run")).seed
-    };
-    let seeds = [seed(), seed(), seed()];
-    assert!(
-        seeds[0] != seeds[1] && seeds[1] != seeds[2] && seeds[0] != seeds[2],
-        "{seeds:?}"
-    );
-}
-
-#[test]
 fn load_by_others_disturbs_the_rounds_of_a_run() {
-    let bench = Bench::new();
     // Each block adds hours of processor time to these counters.
-    bench.suite(1, NO_TIME, &["load"]);
+    let bench = Bench::of(1, &["load"]);
     let root = bench.path("host");
     fs::create_dir_all(root.join("proc")).unwrap();
     let stat = "cpu  1 0 0 0 0 0 0 0 0 0\ncpu0 0 0 0 0\n";
     fs::write(root.join("proc/stat"), stat).unwrap();
     bench.run(&Root::new(&root)).unwrap();
-    let rounds = rounds(&bench.path("run"));
+    let rounds = bench.rounds();
     assert_eq!(rounds.len(), 2, "one is repeated");
     for round in rounds {
         assert_eq!(round.causes, [Cause::Load]);
         assert!(round.load_by_others_percent.unwrap() > 100.0);
     }
+}
+
+#[test]
+fn disturbed_rounds_are_repeated_up_to_a_bound_and_then_count_with_a_warning() {
+    // Each block adds to this counter.
+    let bench = Bench::of(6, &["throttled"]);
+    let root = bench.path("host");
+    let core = root.join("sys/devices/system/cpu/cpu0/thermal_throttle");
+    fs::create_dir_all(&core).unwrap();
+    fs::write(core.join("core_throttle_count"), "0").unwrap();
+    bench.run(&Root::new(&root)).unwrap();
+    check_finished(&bench.path("run"), 1, 2, 6);
+    let rounds = bench.rounds();
+    assert!(rounds.iter().all(|it| it.causes == [Cause::Throttled]));
+    // A fifth of 6 rounds, rounded up, is repeated.
+    let disturbed = rounds.iter().filter(|it| it.disturbed).count();
+    assert_eq!((rounds.len(), disturbed), (8, 2));
+    let warnings = bench.measured().warnings;
+    let mut warnings = warnings.iter();
+    let warning = warnings.find(|it| it.code == "disturbed-rounds-counted");
+    let message = &warning.unwrap().message;
+    assert!(
+        message.starts_with("6 of 6 rounds count although"),
+        "{message}"
+    );
+}
+
+#[test]
+fn a_sensor_that_cannot_be_read_is_named_in_the_run() {
+    let bench = Bench::of(1, &["one"]);
+    let root = bench.path("odd-root");
+    // Nobody can read a folder as a file, not even root.
+    fs::create_dir_all(root.join("sys/class/thermal/thermal_zone0/temp")).unwrap();
+    bench.run(&Root::new(&root)).unwrap();
+    check_finished(&bench.path("run"), 1, 2, 1);
+    let [warning] = &bench.measured().warnings[..] else {
+        panic!("expected one warning");
+    };
+    let sensor = "/sys/class/thermal/thermal_zone0/temp: ";
+    assert!(warning.message.contains(sensor), "{warning:?}");
 }
 
 #[test]
@@ -110,7 +117,8 @@ fn the_runners_own_processor_time_is_measured() {
         while start.elapsed() < Duration::from_millis(1) {}
     };
     meanwhile(spin, || bench.run(&silent_host(&bench))).unwrap();
-    let percents: Vec<_> = rounds(&bench.path("run"))
+    let percents: Vec<_> = bench
+        .rounds()
         .iter()
         .map(|round| round.runner_cpu_percent.unwrap())
         .collect();
@@ -125,18 +133,14 @@ fn a_block_whose_process_was_stopped_is_measured_again_and_never_counts() {
         ("stopped-twice", None),
         ("stopped", Some("the process was stopped")),
     ] {
-        let bench = Bench::new();
-        bench.suite(1, NO_TIME, &[way]);
-        bench.run(&silent_host(&bench)).unwrap();
+        let bench = Bench::of(1, &[way]);
+        bench.measure();
         check_finished(&bench.path("run"), 1, 2, 1);
-        let mut measured = 0;
-        for record in read_records(&bench.path("run")) {
-            if let Record::Measurement(it) = record {
-                assert_eq!((it.valid, it.note.as_deref()), (note.is_none(), note));
-                measured += 1;
-            }
+        let measured = bench.measurements();
+        assert_eq!(measured.len(), 4, "both sides of both programs, once");
+        for it in measured {
+            assert_eq!((it.valid, it.note.as_deref()), (note.is_none(), note));
         }
-        assert_eq!(measured, 4, "both sides of both programs, once");
     }
 }
 
@@ -177,11 +181,9 @@ fn a_journal_that_is_deleted_or_edited_during_a_run_ends_the_run() {
 
 #[test]
 fn a_journal_that_lost_rounds_between_two_sessions_is_rejected() {
-    let bench = Bench::new();
-    bench.suite(2, NO_TIME, &["one"]);
+    let bench = Bench::of(2, &["one"]);
     bench.edit("rounds = 2", "rounds = 2\nsessions = 2");
-    bench.run(&silent_host(&bench)).unwrap();
-    let first = read_run(&bench.path("run")).sessions.remove(0);
+    let first = bench.measure().sessions.remove(0);
     stop_in(&bench, 1, |run| run.sessions = vec![first.clone()]);
     let error = bench.run(&silent_host(&bench)).unwrap_err().to_string();
     let expected = "found 0 rounds of session 1, expected 2: the records were changed";
@@ -220,22 +222,18 @@ fn a_clock_that_steps_during_a_run_is_recorded() {
         .current_dir(bench.folder.path())
         .status();
     assert!(built.unwrap().success());
-    let mut command = Command::new(bench.path("tlsbench"));
-    command
-        .args(["run", "--suite", "suite.toml", "--host", "test"])
-        .args(["--out", "run"])
-        .current_dir(bench.folder.path())
-        .env("LD_PRELOAD", bench.path("libstep.so"));
-    let mut runner = started(&mut command);
+    let mut command = bench.command("", "run --suite suite.toml --host test --out run");
+    command.env("LD_PRELOAD", bench.path("libstep.so"));
+    let mut runner = command.spawn().unwrap();
     wait_for_records(&bench);
     fs::write(bench.path("stepped"), "").unwrap();
     assert!(runner.wait().unwrap().success());
-    let warnings = read_run(&bench.path("run")).warnings;
+    let warnings = bench.measured().warnings;
     let stepped = warnings.iter().find(|it| it.code == "stepped-clock");
     let message = &stepped.unwrap().message;
     // To a tenth of a second, since the two clocks are not read at exactly the same time.
     assert!(message.contains("stepped by -3600.0 s") || message.contains("-3599.9 s"));
-    for round in rounds(&bench.path("run")) {
+    for round in bench.rounds() {
         assert!(round.elapsed_seconds < 1000.0);
     }
 }

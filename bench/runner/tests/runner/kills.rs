@@ -1,16 +1,17 @@
 //! Kills the runner many times at random moments and resumes it each time. Every finished run has
-//! exactly the requested rounds, no duplicate and no partial line.
+//! exactly the requested sessions and rounds, no duplicate and no partial line.
 //!
 //!     cargo test -p tlsbench --test runner kills -- --nocapture --include-ignored
 
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 use std::time::{Duration, Instant};
 
 use rand::{RngExt as _, SeedableRng as _};
 
-use crate::common::{Bench, check_finished};
+use crate::common::{Bench, check_finished, read_run};
 
-const ROUNDS: u32 = 6;
+/// Rounds of each of two sessions.
+const ROUNDS: u32 = 3;
 
 #[test]
 fn ten_kills_at_random_moments_lose_nothing() {
@@ -29,20 +30,22 @@ fn kills_lose_nothing(most: u32) {
     let mut random = rand_chacha::ChaCha8Rng::seed_from_u64(seed);
     let bench = Bench::new();
     bench.suite(ROUNDS, 0.002, &["one", "two"]);
+    bench.edit("seconds = 0.0\n", "seconds = 0.0\nsessions = 2\n");
     let command = |name: &str| {
-        let mut command = Command::new(bench.path("tlsbench"));
+        let run = format!("run --suite suite.toml --host test --out {name}");
+        let mut command = bench.command("", &run);
+        command.stdout(Stdio::null()).stderr(Stdio::piped());
         command
-            .args(["run", "--suite", "suite.toml", "--host", "test"])
-            .args(["--out", name])
-            .current_dir(bench.folder.path())
-            .stdout(Stdio::null())
-            .stderr(Stdio::piped());
-        command
+    };
+    let check = |name: &str| {
+        check_finished(&bench.path(name), 2, 2, 2 * ROUNDS);
+        let sessions = read_run(&bench.path(name)).sessions.into_iter();
+        assert!(sessions.map(|it| it.rounds).eq([Some(ROUNDS); 2]));
     };
     let start = Instant::now();
     assert!(command("undisturbed").output().unwrap().status.success());
     let undisturbed = start.elapsed().as_secs_f64();
-    check_finished(&bench.path("undisturbed"), 2, 2, ROUNDS);
+    check("undisturbed");
     let (mut kills, mut runs) = (0, 0);
     while kills < most {
         runs += 1;
@@ -65,8 +68,8 @@ fn kills_lose_nothing(most: u32) {
             let text = String::from_utf8_lossy(&output.stderr);
             assert_eq!(output.status.code(), None, "{text}");
         }
-        check_finished(&bench.path(&name), 2, 2, ROUNDS);
-        println!("{name}: {killed_here} kills, {ROUNDS} rounds");
+        check(&name);
+        println!("{name}: {killed_here} kills");
     }
     println!(
         "{kills} kills, {runs} runs in {:.1} s",

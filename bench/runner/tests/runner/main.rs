@@ -1,5 +1,6 @@
 //! Tests of the whole runner, with programs that measure nothing.
 
+mod commands;
 mod common;
 mod comparisons;
 mod counts;
@@ -10,6 +11,7 @@ mod kills;
 mod layouts;
 mod matrix;
 mod mistakes;
+mod packs;
 mod records;
 mod runs;
 mod sessions;

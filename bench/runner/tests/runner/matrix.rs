@@ -10,7 +10,7 @@ use tlsbench::manifest::Run;
 use tlsbench::matrix::{Matrix, differences, in_layout};
 use tlsbench::plan::Order;
 
-use crate::common::{Bench, check_finished, header, read_run, scenario, silent_host};
+use crate::common::{Bench, check_finished, copy, header, read_run, scenario, silent_host};
 
 const ADAPTER: &str = r#"[package]
 name = "tls-toy"
@@ -71,7 +71,7 @@ impl Checkout {
     }
 
     fn write(&self, path: &str, text: &str) {
-        let path = self.folder.path().join("bench").join(path);
+        let path = self.path("bench").join(path);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(path, text).unwrap();
     }
@@ -81,8 +81,11 @@ impl Checkout {
     }
 
     fn matrix_in(&self, layouts: u32) -> Matrix {
-        let at = |name: &str| self.folder.path().join(name);
-        Matrix::new(&at("bench"), &at("cache"), layouts).unwrap()
+        Matrix::new(&self.path("bench"), &self.path("build/matrix"), layouts).unwrap()
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
     }
 
     fn build(&self, build: &Build) -> anyhow::Result<PathBuf> {
@@ -149,7 +152,7 @@ fn a_build_is_made_once_and_never_used_for_other_inputs() {
         ("libraries/shared/build.rs", "// other"),
         ("libraries/toy/src/lib.rs", "// other"),
     ] {
-        let whole = checkout.folder.path().join("bench").join(path);
+        let whole = checkout.path("bench").join(path);
         let before = fs::read_to_string(&whole).unwrap();
         checkout.write(path, text);
         assert!(!checkout.matrix().is_built(&toy).unwrap(), "{path}");
@@ -194,17 +197,21 @@ fn a_compiler_of_another_version_makes_another_build() {
 
     // The test needs its own process to change the path of compilers.
     let checkout = Checkout::new();
-    let state = |version: &str| {
-        let folder = checkout.folder.path().join("bin");
-        for name in ["cc", "c++"] {
-            let path = folder.join(name);
-            fs::create_dir_all(&folder).unwrap();
-            fs::write(&path, format!("#!/bin/sh\necho '{name} {version}'\n")).unwrap();
-            fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
-        }
-        let suite = checkout.folder.path().join("suite.toml");
-        fs::write(&suite, suite_of(&format!("{{ {TOY} }}"), &scenario(1))).unwrap();
-        let path = format!("{}:{}", folder.display(), std::env::var("PATH").unwrap());
+    let compilers = checkout.path("bin");
+    fs::create_dir(&compilers).unwrap();
+    for name in ["cc", "c++"] {
+        let path = compilers.join(name);
+        fs::write(&path, format!("#!/bin/sh\necho '{name} 1.0'\n")).unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+    }
+    checkout.build(&build(TOY)).unwrap();
+    let suite = checkout.path("suite.toml");
+    fs::write(&suite, suite_of(&format!("{{ {TOY} }}"), &scenario(1))).unwrap();
+    let others = std::env::var("PATH").unwrap();
+    for (path, is_built) in [
+        (format!("{}:{others}", compilers.display()), false),
+        (others.clone(), true),
+    ] {
         let output = std::process::Command::new(env!("CARGO_BIN_EXE_tlsbench"))
             .args(["list", "--suite"])
             .arg(&suite)
@@ -212,23 +219,14 @@ fn a_compiler_of_another_version_makes_another_build() {
             .env("PATH", path)
             .output()
             .unwrap();
-        String::from_utf8(output.stdout).unwrap()
-    };
-    let places = Path::new("build/matrix");
-    let here = checkout.folder.path().join(places);
-    Matrix::new(&checkout.folder.path().join("bench"), &here, 1)
-        .unwrap()
-        .build(&build(TOY), |_| ())
-        .unwrap();
-    assert!(state("1.0").contains("toy-1.0.0: not built yet"));
-    // With the host's own compilers it is already built.
-    fs::remove_dir_all(checkout.folder.path().join("bin")).unwrap();
-    assert!(
-        Matrix::new(&checkout.folder.path().join("bench"), &here, 1)
-            .unwrap()
-            .is_built(&build(TOY))
-            .unwrap()
-    );
+        let listed = String::from_utf8(output.stdout).unwrap();
+        assert_eq!(
+            !listed.contains("toy-1.0.0: not built yet"),
+            is_built,
+            "{listed}"
+        );
+        assert!(listed.contains("toy-1.0.0"), "{listed}");
+    }
 }
 
 #[test]
@@ -255,7 +253,7 @@ fn a_build_that_fails_names_its_command_and_its_log() {
 
 /// Adds a package `extra` to a folder that replaces the registry, so that Cargo needs no network.
 fn publish(checkout: &Checkout, version: &str) {
-    let folder = checkout.folder.path().join("bench/vendor");
+    let folder = checkout.path("bench/vendor");
     let config = format!(
         "[source.crates-io]\nreplace-with = \"vendor\"\n[source.vendor]\ndirectory = \"{}\"\n",
         folder.display()
@@ -291,7 +289,7 @@ fn packages_that_are_not_recorded_are_never_built() {
         assert!(error.contains("run tlsbench lock --suite FILE"), "{error}");
     };
     let compiled = || {
-        let target = checkout.folder.path().join("cache/target");
+        let target = checkout.path("build/matrix/target");
         let builds = fs::read_dir(target).into_iter().flatten().flatten();
         builds
             .filter(|it| it.path().join("release").exists())
@@ -317,7 +315,7 @@ fn packages_that_are_not_recorded_are_never_built() {
     matrix.test(&toy, |_| ()).unwrap();
 
     // An existing build is not measured after its packages were removed from the record.
-    let record = checkout.folder.path().join("bench/matrix.lock");
+    let record = checkout.path("bench/matrix.lock");
     fs::remove_file(&record).unwrap();
     assert!(matrix.is_built(&toy).unwrap());
     refused(checkout.build(&toy).map(drop), "1.0.0");
@@ -337,9 +335,8 @@ fn packages_that_are_not_recorded_are_never_built() {
         before,
         "something was compiled before it was refused"
     );
-    let prefixes = fs::read_dir(checkout.folder.path().join("cache/prefixes")).unwrap();
-    let prefixes = prefixes.map(|it| it.unwrap().path());
-    let prefixes: Vec<_> = prefixes.filter(|it| !it.ends_with("lock")).collect();
+    let prefixes = fs::read_dir(checkout.path("build/matrix/prefixes")).unwrap();
+    let prefixes: Vec<_> = prefixes.map(|it| it.unwrap().path()).collect();
     let [unfinished] = &prefixes[..] else {
         panic!("a library was installed: {prefixes:?}");
     };
@@ -378,8 +375,8 @@ fn order_of_toys(bench: &Bench, checkout: &Checkout, implementations: &str) -> O
     bench.suite(1, 0.001, &["one"]);
     bench.edit("\"fake-a\", \"fake-b\"", implementations);
     let mut order = bench.order();
-    order.places.bench = checkout.folder.path().join("bench");
-    order.places.cache = checkout.folder.path().join("cache");
+    order.places.bench = checkout.path("bench");
+    order.places.cache = checkout.path("build/matrix");
     order
 }
 
@@ -414,6 +411,33 @@ fn failed_build_is_named(run: &Run, name: &str, checkout: &Path) {
     let expected = format!("{name} could not be built");
     assert!(message.starts_with(&expected), "{message}");
     assert!(!message.contains(checkout.to_str().unwrap()), "{message}");
+}
+
+#[test]
+fn a_program_that_reports_the_id_of_a_build_is_refused() {
+    let (bench, checkout) = (Bench::new(), Checkout::new());
+    let order = order_of_toys(&bench, &checkout, &format!("{{ {TOY} }}, \"toy\""));
+    copy(
+        &checkout.build(&build(TOY)).unwrap(),
+        &bench.path("toy"),
+        "",
+    );
+    let error = tlsbench::run::run(&order, &silent_host(&bench)).unwrap_err();
+    let expected = "toy-1.0.0 and toy both report the id toy-1.0.0, expected builds with ids of";
+    assert!(error.to_string().starts_with(expected), "{error}");
+}
+
+#[test]
+fn a_complete_run_makes_no_other_build_than_it_measured() {
+    let (bench, checkout) = (Bench::new(), Checkout::new());
+    let order = order_of_toys(&bench, &checkout, &format!("{{ {TOY} }}"));
+    tlsbench::run::run(&order, &silent_host(&bench)).unwrap();
+    tlsbench::run::run(&order, &silent_host(&bench)).unwrap();
+    checkout.write("libraries/toy/src/lib.rs", "// other");
+    let error = tlsbench::run::run(&order, &silent_host(&bench)).unwrap_err();
+    let expected = "the run is complete, and toy-1.0.0 is not the build that it measured";
+    assert!(error.to_string().contains(expected), "{error}");
+    assert!(!checkout.matrix().is_built(&build(TOY)).unwrap());
 }
 
 #[test]

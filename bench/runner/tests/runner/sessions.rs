@@ -2,10 +2,8 @@
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use tls_harness::record::Record;
 use tlsbench::files::sha256;
 use tlsbench::host::root::Root;
 use tlsbench::listing::expectation;
@@ -15,11 +13,7 @@ use tlsbench::plan::Order;
 use tlsbench::run::run;
 use tlsbench::suite::SuiteFile;
 
-use crate::common::{
-    Bench, check_finished, copy, place, read_records, read_run, silent_host, stop_in,
-};
-
-const NO_TIME: f64 = 0.001;
+use crate::common::{Bench, check_finished, copy, place, silent_host, stop_in};
 
 fn several(bench: &Bench, sessions: u32) -> Order {
     bench.ordered(Options {
@@ -30,15 +24,14 @@ fn several(bench: &Bench, sessions: u32) -> Order {
 
 #[test]
 fn round_numbers_continue_over_the_sessions() {
-    let bench = Bench::new();
-    bench.suite(2, NO_TIME, &["one", "two"]);
+    let bench = Bench::of(2, &["one", "two"]);
     run(&several(&bench, 3), &silent_host(&bench)).unwrap();
     check_finished(&bench.path("run"), 2, 2, 6);
-    let records = read_records(&bench.path("run"));
+    let records = bench.records();
     let found: BTreeSet<_> = records.iter().map(place).collect();
     let expected = [(1, 1), (1, 2), (2, 3), (2, 4), (3, 5), (3, 6)];
     assert_eq!(found, BTreeSet::from(expected));
-    let sessions = read_run(&bench.path("run")).sessions;
+    let sessions = bench.measured().sessions;
     let numbers: Vec<_> = sessions.iter().map(|it| (it.number, it.rounds)).collect();
     assert_eq!(numbers, [1, 2, 3].map(|number| (number, Some(2))));
     let seeds: BTreeSet<_> = sessions.iter().map(|it| it.seed).collect();
@@ -47,10 +40,8 @@ fn round_numbers_continue_over_the_sessions() {
 
 #[test]
 fn a_run_of_one_session_records_it_and_its_records_do_not_name_it() {
-    let bench = Bench::new();
-    bench.suite(1, NO_TIME, &["one"]);
-    bench.run(&silent_host(&bench)).unwrap();
-    let run = read_run(&bench.path("run"));
+    let bench = Bench::of(1, &["one"]);
+    let run = bench.measure();
     let [
         RunSession {
             number: 1, seed, ..
@@ -67,14 +58,13 @@ fn a_run_of_one_session_records_it_and_its_records_do_not_name_it() {
 
 #[test]
 fn measuring_one_session_at_a_time_gives_the_same_run() {
-    let bench = Bench::new();
-    bench.suite(2, NO_TIME, &["one"]);
+    let bench = Bench::of(2, &["one"]);
     let mut order = several(&bench, 3);
     order.options.one_session = true;
     for measured in 1..3 {
         let left = run(&order, &silent_host(&bench)).unwrap();
         assert!(left.ends_with("run.partial.toml"), "{left:?}");
-        let records = read_records(&bench.path("run"));
+        let records = bench.records();
         let sessions: BTreeSet<_> = records.iter().map(|it| place(it).0).collect();
         assert_eq!(sessions, (1..=measured).collect());
     }
@@ -85,8 +75,7 @@ fn measuring_one_session_at_a_time_gives_the_same_run() {
 
 #[test]
 fn a_suite_may_state_its_sessions() {
-    let bench = Bench::new();
-    bench.suite(1, NO_TIME, &["one"]);
+    let bench = Bench::of(1, &["one"]);
     bench.edit("rounds = 1", "rounds = 1\nsessions = 2");
     bench.run(&silent_host(&bench)).unwrap();
     check_finished(&bench.path("run"), 1, 2, 2);
@@ -97,15 +86,14 @@ fn a_suite_may_state_its_sessions() {
 
 #[test]
 fn a_stopped_run_resumes_in_its_session() {
-    let bench = Bench::new();
-    bench.suite(2, NO_TIME, &["one"]);
+    let bench = Bench::of(2, &["one"]);
     let order = several(&bench, 3);
     run(&order, &silent_host(&bench)).unwrap();
-    let before = read_run(&bench.path("run")).sessions;
+    let before = bench.measured().sessions;
     stop_in(&bench, 2, |_| {});
     run(&order, &silent_host(&bench)).unwrap();
     check_finished(&bench.path("run"), 1, 2, 6);
-    let after = read_run(&bench.path("run")).sessions;
+    let after = bench.measured().sessions;
     assert_eq!(after[0], before[0], "a finished session is left as it is");
     assert_eq!(after[1].seed, before[1].seed);
     assert_ne!(
@@ -115,50 +103,8 @@ fn a_stopped_run_resumes_in_its_session() {
 }
 
 #[test]
-fn kills_at_any_moment_lose_no_session() {
-    kills_lose_no_session(4);
-}
-
-#[test]
-#[ignore = "nightly: it takes ten seconds"]
-fn more_kills_at_any_moment_lose_no_session() {
-    kills_lose_no_session(11);
-}
-
-fn kills_lose_no_session(most: u64) {
-    let bench = Bench::new();
-    bench.suite(2, 0.005, &["one"]);
-    let mut kills = 0;
-    for attempt in 1.. {
-        let mut runner = Command::new(bench.path("tlsbench"))
-            .args(["run", "--suite", "suite.toml", "--out", "run"])
-            .args(["--host", "test", "--sessions", "3"])
-            .current_dir(bench.folder.path())
-            .stdout(Stdio::null())
-            .stderr(Stdio::null())
-            .spawn()
-            .unwrap();
-        std::thread::sleep(Duration::from_millis(600 + 37 * attempt % 300));
-        if attempt <= most && runner.try_wait().unwrap().is_none() {
-            runner.kill().unwrap();
-            kills += 1;
-        }
-        if runner.wait().unwrap().success() {
-            break;
-        }
-        assert!(attempt < most + 8);
-    }
-    println!("{kills} kills");
-    check_finished(&bench.path("run"), 1, 2, 6);
-    let sessions = read_run(&bench.path("run")).sessions;
-    assert_eq!(sessions.len(), 3);
-    assert!(sessions.iter().all(|it| it.rounds == Some(2)));
-}
-
-#[test]
 fn sessions_are_the_requested_time_apart() {
-    let bench = Bench::new();
-    bench.suite(1, NO_TIME, &["one"]);
+    let bench = Bench::of(1, &["one"]);
     let mut order = several(&bench, 2);
     order.options.apart = Some(Duration::from_secs(2));
     let start = Instant::now();
@@ -193,11 +139,10 @@ fn one_of_two(bench: &Bench) {
 
 #[test]
 fn a_new_session_after_a_change_of_the_kernel_records_it_with_a_warning() {
-    let bench = Bench::new();
-    bench.suite(1, NO_TIME, &["one"]);
+    let bench = Bench::of(1, &["one"]);
     let order = several(&bench, 2);
     run(&order, &host(&bench, "6.1.0", &[(MACHINE, "a")])).unwrap();
-    assert_eq!(read_run(&bench.path("run")).sessions[1].host, None);
+    assert_eq!(bench.measured().sessions[1].host, None);
     stop_in(&bench, 1, |_| {});
     // The first session started on the old kernel.
     let other = host(&bench, "6.1.1", &[]);
@@ -207,7 +152,7 @@ fn a_new_session_after_a_change_of_the_kernel_records_it_with_a_warning() {
     run(&order, &host(&bench, "6.1.0", &[])).unwrap();
     one_of_two(&bench);
     run(&order, &host(&bench, "6.1.1", &[])).unwrap();
-    let found = read_run(&bench.path("run"));
+    let found = bench.measured();
     let hosts = [&found.host, &found.sessions[1].host];
     let kernels = hosts.map(|it| it.clone().unwrap().kernel.unwrap());
     assert_eq!(kernels, ["6.1.0", "6.1.1"]);
@@ -219,8 +164,7 @@ fn a_new_session_after_a_change_of_the_kernel_records_it_with_a_warning() {
 
 #[test]
 fn a_new_session_on_another_machine_is_rejected() {
-    let bench = Bench::new();
-    bench.suite(1, NO_TIME, &["one"]);
+    let bench = Bench::of(1, &["one"]);
     let order = several(&bench, 2);
     run(&order, &host(&bench, "6.1.0", &[(MACHINE, "a")])).unwrap();
     one_of_two(&bench);
@@ -229,10 +173,17 @@ fn a_new_session_on_another_machine_is_rejected() {
     assert_eq!(error.to_string(), expected);
 }
 
+/// An order of several sessions with two layouts.
+fn in_layouts(bench: &Bench, sessions: u32) -> Order {
+    let mut order = several(bench, sessions);
+    order.options.layouts = Some(2);
+    order
+}
+
 /// Links the fake programs: each layout has different trailing bytes, which have no effect.
-fn linked(bench: &Bench, count: u32) {
-    for layout in 0..count {
-        let folder = bench.path(&format!("layouts/shifted-{count}/{layout}"));
+fn link(bench: &Bench) {
+    for layout in 0..2 {
+        let folder = bench.path(&format!("layouts/shifted-2/{layout}"));
         fs::create_dir_all(&folder).unwrap();
         for name in ["fake-a", "fake-b"] {
             let appended = format!("layout {layout}");
@@ -243,19 +194,15 @@ fn linked(bench: &Bench, count: u32) {
 
 #[test]
 fn each_session_uses_a_layout_whose_checksums_are_recorded() {
-    let bench = Bench::new();
-    bench.suite(1, NO_TIME, &["one"]);
-    linked(&bench, 2);
-    let mut order = several(&bench, 3);
-    order.options.layouts = Some(2);
+    let bench = Bench::of(1, &["one"]);
+    link(&bench);
+    let order = in_layouts(&bench, 3);
     run(&order, &silent_host(&bench)).unwrap();
-    let found = read_run(&bench.path("run"));
+    let found = bench.measured();
     let used: Vec<_> = found.sessions.iter().map(|it| it.layout).collect();
     assert_eq!(used, [0, 1, 0]);
-    for record in read_records(&bench.path("run")) {
-        if let Record::Measurement(it) = record {
-            assert_eq!(it.layout, (it.session - 1) % 2);
-        }
+    for it in bench.measurements() {
+        assert_eq!(it.layout, (it.session - 1) % 2);
     }
     let kinds: Vec<_> = found
         .layouts
@@ -282,11 +229,9 @@ fn each_session_uses_a_layout_whose_checksums_are_recorded() {
 
 #[test]
 fn a_program_that_was_linked_again_between_sessions_is_rejected() {
-    let bench = Bench::new();
-    bench.suite(1, NO_TIME, &["one"]);
-    linked(&bench, 2);
-    let mut order = several(&bench, 2);
-    order.options.layouts = Some(2);
+    let bench = Bench::of(1, &["one"]);
+    link(&bench);
+    let order = in_layouts(&bench, 2);
     run(&order, &silent_host(&bench)).unwrap();
     stop_in(&bench, 2, |_| {});
     let program = bench.path("layouts/shifted-2/1/fake-a");
@@ -302,10 +247,8 @@ fn a_program_that_was_linked_again_between_sessions_is_rejected() {
 
 #[test]
 fn the_error_for_a_missing_layout_names_the_command_that_links_it() {
-    let bench = Bench::new();
-    bench.suite(1, NO_TIME, &["one"]);
-    let mut order = several(&bench, 2);
-    order.options.layouts = Some(2);
+    let bench = Bench::of(1, &["one"]);
+    let order = in_layouts(&bench, 2);
     let error = run(&order, &silent_host(&bench)).unwrap_err().to_string();
     assert!(
         error.contains("shifted-2/0/fake-a; link it: tlsbench build --suite"),

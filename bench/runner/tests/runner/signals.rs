@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
 
-use crate::common::{Bench, started};
+use crate::common::{Answer, Bench, check_finished};
 
 fn children(parent: u32) -> Vec<u32> {
     let processes = fs::read_dir("/proc").unwrap().flatten();
@@ -50,13 +50,8 @@ fn has_ended(process: u32) -> bool {
 #[test]
 fn a_stopped_run_leaves_no_process_and_no_trace_of_the_program() {
     for signal in [Signal::INT, Signal::TERM, Signal::KILL] {
-        let bench = Bench::new();
-        let suite = bench.suite(1, 0.001, &["hang-with-child"]);
-        let text = fs::read_to_string(&suite).unwrap();
-        fs::write(&suite, text.replace("timeout_seconds = 2.0\n", "")).unwrap();
-        let version = &mut Command::new(bench.path("tlsbench"));
-        let version = started(version.arg("--version").stdout(Stdio::null())).wait();
-        assert!(version.unwrap().success());
+        let bench = Bench::of(1, &["hang-with-child"]);
+        bench.edit("timeout_seconds = 2.0\n", "");
         // A shell starts background processes with Ctrl-C ignored.
         let mut command = Command::new("env");
         command
@@ -94,4 +89,28 @@ fn a_stopped_run_leaves_no_process_and_no_trace_of_the_program() {
         }
         assert!(!bench.path("run/run.toml").exists());
     }
+}
+
+/// A limit on the size of files takes the place of a full disk.
+#[test]
+fn a_record_that_cannot_be_written_whole_is_cut_off_and_the_run_resumes() {
+    let bench = Bench::of(20, &["one"]);
+    let tlsbench = |limit: &str| {
+        let script = format!("trap '' XFSZ; {limit} exec \"$0\" \"$@\"");
+        let run = "run --suite suite.toml --host test --out run";
+        let mut command = Command::new("bash");
+        command
+            .args(["-c", &script])
+            .arg(bench.path("tlsbench"))
+            .args(run.split(' '))
+            .current_dir(bench.folder.path());
+        Answer::of(&mut command)
+    };
+    let errors = tlsbench("ulimit -f 16;").errors;
+    assert!(errors.contains("could not write a record"), "{errors}");
+    let before = bench.records();
+    assert!(before.len() > 10);
+    tlsbench("").done();
+    check_finished(&bench.path("run"), 1, 2, 20);
+    assert!(bench.records().starts_with(&before));
 }

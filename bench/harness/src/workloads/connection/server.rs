@@ -3,10 +3,10 @@
 
 use std::{
     env, fs,
-    io::ErrorKind,
+    io::{self, ErrorKind},
     net::{Ipv4Addr, TcpListener, TcpStream},
     path::{Path, PathBuf},
-    process::{self, Child, Command, Output},
+    process::{self, Child, Command},
     thread,
     time::{Duration, Instant},
 };
@@ -58,7 +58,7 @@ fn openssl_of(server: Server) -> Result<Option<String>> {
         Server::Nginx => "-V",
         Server::Haproxy => "-vv",
     };
-    let Some(output) = output(server, argument)? else {
+    let Some(output) = program(server, |it| it.arg(argument).output())? else {
         return Ok(None);
     };
     let text = [output.stdout, output.stderr].concat();
@@ -84,10 +84,14 @@ fn places(server: Server) -> [PathBuf; 2] {
     [PathBuf::from(name), Path::new("/usr/sbin").join(name)]
 }
 
-fn output(server: Server, argument: &str) -> Result<Option<Output>> {
+/// Runs a server's program, with what `run` adds to its command; none if it is not installed.
+fn program<T>(
+    server: Server,
+    mut run: impl FnMut(&mut Command) -> io::Result<T>,
+) -> Result<Option<T>> {
     for place in places(server) {
-        match Command::new(&place).arg(argument).output() {
-            Ok(output) => return Ok(Some(output)),
+        match run(&mut Command::new(&place)) {
+            Ok(run) => return Ok(Some(run)),
             Err(error) if error.kind() == ErrorKind::NotFound => {}
             Err(error) => return Err(error).with_context(|| place.display().to_string()),
         }
@@ -140,19 +144,12 @@ impl Serving {
             Server::Haproxy => vec!["-db", "-q", "-f"],
         };
         fs::write(&file, text(server, &setup, scenario, &folder.0, port)?)?;
-        let mut started = None;
-        for place in places(server) {
-            let mut command = Command::new(&place);
+        let started = program(server, |command| {
             command.args(&arguments).arg(&file);
             command.env("OPENSSL_CONF", folder.0.join("openssl.cnf"));
-            end_with_this_thread(&mut command);
-            match command.spawn() {
-                Ok(child) => started = Some(child),
-                Err(error) if error.kind() == ErrorKind::NotFound => continue,
-                Err(error) => return Err(error).with_context(|| place.display().to_string()),
-            }
-            break;
-        }
+            end_with_this_thread(command);
+            command.spawn()
+        })?;
         let mut serving = Self {
             child: started.with_context(|| format!("{server} is not installed"))?,
             folder,

@@ -34,6 +34,11 @@ fn peer(scenario: serde_json::Value, port: Option<u16>) -> Peer {
     }
 }
 
+fn client(scenario: serde_json::Value, port: u16) -> Result<Spent> {
+    let peer = peer(scenario, Some(port));
+    be(&NoopLibrary, &peer, &mut io::sink(), || ())
+}
+
 /// What the server says of itself, while `client` connects to its port.
 fn with_server<R>(
     scenario: &serde_json::Value,
@@ -66,10 +71,8 @@ fn both_sides_count_the_connections_that_are_measured() {
         json!({"protocol": "1.2", "cipher_suite": "TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384",
             "key_exchange": null, "resumption": "session-id"}),
     ] {
-        let (server, client) = with_server(&scenario, |port| {
-            let client = peer(scenario.clone(), Some(port));
-            be(&NoopLibrary, &client, &mut io::sink(), || ()).unwrap()
-        });
+        let (server, client) =
+            with_server(&scenario, |port| client(scenario.clone(), port).unwrap());
         let server = server.unwrap();
         // The last connection stops the count and is one of it.
         assert_eq!(
@@ -91,12 +94,7 @@ fn a_client_whose_server_closes_too_early_fails() {
             stream.unwrap().read_exact(&mut [0]).unwrap();
         }
     });
-    let found = be(
-        &NoopLibrary,
-        &peer(json!({}), Some(port)),
-        &mut io::sink(),
-        || (),
-    );
+    let found = client(json!({}), port);
     assert_eq!(message(found), "client: the peer closed its socket");
     server.join().unwrap();
 }
@@ -106,12 +104,7 @@ fn a_client_whose_server_does_not_answer_fails_in_time() {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
     let port = listener.local_addr().unwrap().port();
     let start = Instant::now();
-    let found = be(
-        &NoopLibrary,
-        &peer(json!({}), Some(port)),
-        &mut io::sink(),
-        || (),
-    );
+    let found = client(json!({}), port);
     assert_eq!(
         message(found),
         "client: the peer did not answer within 300ms"
@@ -124,12 +117,7 @@ fn a_client_without_a_server_fails_with_its_address() {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
     let port = listener.local_addr().unwrap().port();
     drop(listener);
-    let found = be(
-        &NoopLibrary,
-        &peer(json!({}), Some(port)),
-        &mut io::sink(),
-        || (),
-    );
+    let found = client(json!({}), port);
     let found = message(found);
     let expected = format!("client: 127.0.0.1:{port} cannot be reached: ");
     assert!(found.starts_with(&expected), "{found}");
@@ -194,11 +182,17 @@ fn processor_time_is_divided_by_the_number_of_connections() {
 
 #[test]
 fn processor_time_passes_while_a_thread_works() {
-    let start = Moment::now().unwrap();
     let since = Instant::now();
-    while since.elapsed() < Duration::from_millis(50) {}
-    let spent = start.until(Moment::now().unwrap(), 1).unwrap();
-    assert!(spent.wall_nanoseconds >= 50_000_000);
-    let processor = spent.user_nanoseconds + spent.system_nanoseconds;
-    assert!(processor >= 10_000_000, "{processor} ns of 50 ms");
+    let start = Moment::now().unwrap();
+    loop {
+        let spent = start.until(Moment::now().unwrap(), 1).unwrap();
+        let processor = spent.user_nanoseconds + spent.system_nanoseconds;
+        if processor >= 10_000_000 {
+            let passed = u128::from(spent.wall_nanoseconds);
+            assert!(passed > 0 && passed <= since.elapsed().as_nanos());
+            break;
+        }
+        // On a busy host it may have a processor for a small part of the time.
+        assert!(since.elapsed() < Duration::from_secs(5), "{spent:?}");
+    }
 }

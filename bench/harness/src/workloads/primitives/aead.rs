@@ -22,16 +22,6 @@ pub fn records(size: u32) -> usize {
     (BATCH_BYTES / size as usize).max(1)
 }
 
-/// Makes a batch of records of `size` bytes; either sealing or opening is timed.
-pub fn batch(
-    library: &dyn Cryptography,
-    cipher: Cipher,
-    size: u32,
-    seals: bool,
-) -> Result<Box<dyn Batch>> {
-    Ok(Box::new(Records::new(library, cipher, size, seals)?))
-}
-
 /// Proves that the cipher is the named one, and that it rejects modified records.
 pub fn prove(library: &dyn Cryptography, cipher: Cipher, size: u32) -> Result<()> {
     prove_known_answer(library, cipher)?;
@@ -47,7 +37,7 @@ fn key(cipher: Cipher) -> &'static [u8] {
 }
 
 /// Records that are sealed and then opened, each in place and with a nonce of its own.
-struct Records {
+pub struct Records {
     aead: Box<dyn Aead>,
     seals: bool,
     plaintext: Vec<u8>,
@@ -57,7 +47,8 @@ struct Records {
 }
 
 impl Records {
-    fn new(library: &dyn Cryptography, cipher: Cipher, size: u32, seals: bool) -> Result<Self> {
+    /// `seals`: whether sealing is timed, or opening.
+    pub fn new(library: &dyn Cryptography, cipher: Cipher, size: u32, seals: bool) -> Result<Self> {
         let plaintext: Vec<u8> = (0..size).map(|i| (i * 31 % 251) as u8).collect();
         let mut record = plaintext.clone();
         record.extend([0; TAG]);

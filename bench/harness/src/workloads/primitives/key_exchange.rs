@@ -41,13 +41,8 @@ fn secret(group: Group) -> usize {
     }
 }
 
-/// Makes a batch of key exchanges, of which one step is timed.
-pub fn batch(library: &dyn Cryptography, group: Group, step: Step) -> Result<Box<dyn Batch>> {
-    Ok(Box::new(Exchanges::new(library, group, step)?))
-}
-
 /// Key exchanges between two roles in three steps, of which one is timed.
-struct Exchanges {
+pub struct Exchanges {
     key_exchange: Box<dyn KeyExchange>,
     step: Step,
     keys: Vec<Box<dyn PrivateKey>>,
@@ -63,7 +58,7 @@ struct Messages {
 }
 
 impl Exchanges {
-    fn new(library: &dyn Cryptography, group: Group, step: Step) -> Result<Self> {
+    pub fn new(library: &dyn Cryptography, group: Group, step: Step) -> Result<Self> {
         let messages = Messages {
             share: vec![0; share(group)],
             answer: vec![0; answer(group)],

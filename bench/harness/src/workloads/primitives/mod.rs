@@ -12,7 +12,12 @@ mod vectors;
 
 use anyhow::Result;
 
-use self::batch::{BATCH, Batch};
+use self::{
+    aead::Records,
+    batch::{BATCH, Batch},
+    key_exchange::Exchanges,
+    signature::{Signing, Verifying},
+};
 use super::{
     timed::{Step, Target, Timed},
     workload::{MEBIBYTE, Quantity, Work},
@@ -24,13 +29,13 @@ use crate::{
 };
 
 fn batch(primitive: Primitive, library: &dyn Cryptography) -> Result<Box<dyn Batch>> {
-    match primitive {
-        Primitive::Seal(cipher, size) => aead::batch(library, cipher, size, true),
-        Primitive::Open(cipher, size) => aead::batch(library, cipher, size, false),
-        Primitive::Sign(certificate) => signature::signing(library, certificate),
-        Primitive::Verify(certificate) => signature::verifying(library, certificate),
-        Primitive::KeyExchange(group, step) => key_exchange::batch(library, group, step),
-    }
+    Ok(match primitive {
+        Primitive::Seal(cipher, size) => Box::new(Records::new(library, cipher, size, true)?),
+        Primitive::Open(cipher, size) => Box::new(Records::new(library, cipher, size, false)?),
+        Primitive::Sign(certificate) => Box::new(Signing::new(library, certificate)?),
+        Primitive::Verify(certificate) => Box::new(Verifying::new(library, certificate)?),
+        Primitive::KeyExchange(group, step) => Box::new(Exchanges::new(library, group, step)?),
+    })
 }
 
 fn operations(primitive: Primitive) -> usize {

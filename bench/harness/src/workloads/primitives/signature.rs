@@ -15,18 +15,6 @@ use crate::{
 /// Bytes of the longest signature, ML-DSA-87.
 const MAX_SIGNATURE: usize = 4627;
 
-/// Makes a batch whose signing is timed.
-pub fn signing(library: &dyn Cryptography, certificate: Certificate) -> Result<Box<dyn Batch>> {
-    Ok(Box::new(Signing(Signatures::new(library, certificate)?)))
-}
-
-/// Makes a batch whose verification is timed.
-pub fn verifying(library: &dyn Cryptography, certificate: Certificate) -> Result<Box<dyn Batch>> {
-    let mut signatures = Signatures::new(library, certificate)?;
-    signatures.sign()?;
-    Ok(Box::new(Verifying(signatures)))
-}
-
 /// A key with its signatures of one message.
 struct Signatures {
     key: Box<dyn Signature>,
@@ -60,7 +48,14 @@ impl Signatures {
     }
 }
 
-struct Signing(Signatures);
+/// A batch whose signing is timed.
+pub struct Signing(Signatures);
+
+impl Signing {
+    pub fn new(library: &dyn Cryptography, certificate: Certificate) -> Result<Self> {
+        Ok(Self(Signatures::new(library, certificate)?))
+    }
+}
 
 impl Batch for Signing {
     fn run(&mut self) -> Result<Duration> {
@@ -76,7 +71,16 @@ impl Batch for Signing {
     }
 }
 
-struct Verifying(Signatures);
+/// A batch whose verification is timed.
+pub struct Verifying(Signatures);
+
+impl Verifying {
+    pub fn new(library: &dyn Cryptography, certificate: Certificate) -> Result<Self> {
+        let mut signatures = Signatures::new(library, certificate)?;
+        signatures.sign()?;
+        Ok(Self(signatures))
+    }
+}
 
 impl Batch for Verifying {
     fn run(&mut self) -> Result<Duration> {

@@ -5,8 +5,6 @@
 //! not count. The first process makes several, since the kernel counts whole pages. In the second,
 //! each allocation of one set-up is counted (`interposed.rs`).
 
-use std::{env, process::Command};
-
 use anyhow::{Context, Result, bail};
 use serde::{Deserialize, Serialize};
 
@@ -15,8 +13,8 @@ use crate::{
     allocator,
     interposed::{self, Counts},
     library::{Setup, TlsLibrary},
-    process::answer,
-    record::{Metric, Observation, Phase, Statistic, Unit},
+    process::{answer, this_program},
+    record::{Metric, Observation, Phase, Unit},
     scenario::{Scenario, SetUp},
     workloads::growth::Growth,
 };
@@ -117,16 +115,11 @@ fn kept<T>(number: u64, counted: bool, mut make: impl FnMut() -> Result<T>) -> R
 
 /// Runs this program again with the argument `keep`.
 fn in_fresh_process(scenario: &Scenario, counted: bool) -> Result<Kept> {
-    let own = env::current_exe()?;
     let preloaded = counted.then(interposed::Library::write).transpose()?;
-    let command = match &preloaded {
-        Some(library) => library.program(&own, "keep"),
-        None => {
-            let mut command = Command::new(own);
-            command.arg("keep");
-            command
-        }
-    };
+    let mut command = this_program("keep")?;
+    if let Some(library) = &preloaded {
+        library.preload(&mut command);
+    }
     let keeping = Keeping {
         scenario: scenario.clone(),
         counted,
@@ -157,13 +150,8 @@ pub fn observe(scenario: &Scenario) -> Result<Vec<Observation>> {
             (Metric::new("peak-allocated"), calls.peaks, Unit::BYTES),
         ]);
     }
-    let observation = |(metric, value, unit)| Observation {
-        phase: Phase::Total,
-        metric,
-        statistic: Statistic::Value,
-        value: value as f64,
-        unit,
-    };
+    let observation =
+        |(metric, value, unit)| Observation::new(Phase::Total, metric, value as f64, unit);
     Ok(figures.into_iter().map(observation).collect())
 }
 

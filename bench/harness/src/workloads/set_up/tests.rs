@@ -1,87 +1,39 @@
 //! Each step of a set-up is timed in its own phase, and the peer's work in none.
 
-use std::{thread::sleep, time::Duration};
-
-use anyhow::bail;
+use std::{sync::Arc, thread::sleep, time::Duration};
 
 use super::*;
 use crate::{
-    implementation::Implementation,
-    library::Setup,
-    noop::{self, NoopConnection},
+    copy::CopyLibrary,
+    library::watched::{Call, Watch, Watched},
     scenario::{Anchors, Operation},
-    transport::Endpoint,
 };
 
 /// Longer than anything in the no-op library takes.
 const PAUSE: Duration = Duration::from_millis(20);
 
-/// A no-op library with a pause in one phase of one role.
+/// A pause in one phase of one role.
 struct Slow(Side, Phase);
 
-struct Config {
-    noop: noop::Config,
-    ends_slowly: bool,
-}
-
-impl Drop for Config {
-    fn drop(&mut self) {
-        if self.ends_slowly {
+impl Watch for Slow {
+    fn call<R>(&self, side: Option<Side>, call: Call, make: impl FnOnce() -> R) -> R {
+        let phase = match call {
+            Call::Make => Phase::Construction,
+            Call::Open => Phase::Handshake,
+            Call::Free => Phase::Destruction,
+            _ => return make(),
+        };
+        if (side, phase) == (Some(self.0), self.1) {
             sleep(PAUSE);
         }
+        make()
     }
 }
 
-impl Slow {
-    fn pause(&self, side: Side, phase: Phase) {
-        if (self.0, self.1) == (side, phase) {
-            sleep(PAUSE);
-        }
-    }
-
-    fn config(&self, side: Side, noop: noop::Config) -> Config {
-        self.pause(side, Phase::Construction);
-        Config {
-            noop,
-            ends_slowly: (self.0, self.1) == (side, Phase::Destruction),
-        }
-    }
-}
-
-impl TlsLibrary for Slow {
-    type ClientConfig = Config;
-    type ServerConfig = Config;
-    type Client<'a> = NoopConnection<'a>;
-    type Server<'a> = NoopConnection<'a>;
-
-    fn implementation(&self) -> Result<Implementation> {
-        bail!("it is not an implementation")
-    }
-
-    fn unsupported(&self, _: &Scenario) -> Option<String> {
-        None
-    }
-
-    fn client_config(&self, setup: &Setup) -> Result<Config> {
-        Ok(self.config(Side::Client, NoopLibrary.client_config(setup)?))
-    }
-
-    fn server_config(&self, setup: &Setup) -> Result<Config> {
-        Ok(self.config(Side::Server, NoopLibrary.server_config(setup)?))
-    }
-
-    fn connect<'a>(
-        &self,
-        config: &'a Config,
-        endpoint: &'a Endpoint,
-    ) -> Result<NoopConnection<'a>> {
-        self.pause(Side::Client, Phase::Handshake);
-        NoopLibrary.connect(&config.noop, endpoint)
-    }
-
-    fn accept<'a>(&self, config: &'a Config, endpoint: &'a Endpoint) -> Result<NoopConnection<'a>> {
-        self.pause(Side::Server, Phase::Handshake);
-        NoopLibrary.accept(&config.noop, endpoint)
+fn slow(side: Side, phase: Phase) -> Watched<'static, NoopLibrary, Slow> {
+    Watched {
+        library: &NoopLibrary,
+        watch: Arc::new(Slow(side, phase)),
     }
 }
 
@@ -94,12 +46,11 @@ fn scenario() -> Scenario {
     scenario
 }
 
-/// The phases in which a set-up is slow.
-fn slow_phases(library: &Slow, set_up: SetUp) -> Vec<Phase> {
-    let scenario = scenario();
+/// The phases that take a pause of one phase of a role.
+fn slow_phases(side: Side, phase: Phase, set_up: SetUp) -> Vec<Phase> {
     let target = Target {
-        library,
-        scenario: &scenario,
+        library: &slow(side, phase),
+        scenario: &scenario(),
         checked: false,
     };
     let life = Lives::new(&target, set_up).unwrap().next().unwrap();
@@ -107,65 +58,40 @@ fn slow_phases(library: &Slow, set_up: SetUp) -> Vec<Phase> {
     slow.map(|(phase, _)| phase).collect()
 }
 
-const PHASES: [Phase; 3] = [Phase::Construction, Phase::Handshake, Phase::Destruction];
-
 #[test]
-fn postponed_work_counts_in_the_phase_in_which_it_is_done() {
+fn work_counts_in_the_phase_in_which_it_is_done_and_that_of_the_peer_in_none() {
+    let all = [Phase::Construction, Phase::Handshake, Phase::Destruction];
     let anchors = Anchors::Own(2);
-    for phase in PHASES {
-        for (side, set_up) in [
-            (Side::Client, SetUp::Client(anchors)),
-            (Side::Server, SetUp::Server),
-            (Side::Server, SetUp::Names(2)),
-            (Side::Server, SetUp::Reload(2)),
-        ] {
-            let library = Slow(side, phase);
-            assert_eq!(slow_phases(&library, set_up), [phase], "{set_up}");
-        }
-    }
-}
-
-#[test]
-fn the_time_of_the_peer_counts_in_no_phase() {
-    for phase in PHASES {
-        for (side, set_up) in [
-            (Side::Server, SetUp::Client(Anchors::Own(2))),
-            (Side::Client, SetUp::Server),
-            (Side::Client, SetUp::Names(2)),
-            (Side::Server, SetUp::Shared(Anchors::Own(2))),
-        ] {
-            let library = Slow(side, phase);
-            assert_eq!(slow_phases(&library, set_up), [], "{set_up}");
-        }
-    }
-}
-
-#[test]
-fn a_shared_context_is_neither_made_nor_freed() {
-    let shared = SetUp::Shared(Anchors::Own(2));
-    for (phase, expected) in [
-        (Phase::Construction, vec![]),
-        (Phase::Handshake, vec![Phase::Handshake]),
-        (Phase::Destruction, vec![]),
+    for (set_up, role, timed) in [
+        (SetUp::Client(anchors), Side::Client, &all[..]),
+        (SetUp::Server, Side::Server, &all),
+        (SetUp::Names(2), Side::Server, &all),
+        (SetUp::Reload(2), Side::Server, &all),
+        // The context is neither made nor freed.
+        (SetUp::Shared(anchors), Side::Client, &[Phase::Handshake]),
     ] {
-        assert_eq!(slow_phases(&Slow(Side::Client, phase), shared), expected);
+        for side in [Side::Client, Side::Server] {
+            for phase in all {
+                let is_timed = side == role && timed.contains(&phase);
+                let expected = Vec::from_iter(is_timed.then_some(phase));
+                let found = slow_phases(side, phase, set_up);
+                assert_eq!(found, expected, "{set_up}, {side}, {phase:?}");
+            }
+        }
     }
 }
 
 #[test]
 fn loading_an_object_that_the_library_lacks_is_an_error() {
-    let (library, scenario) = (Slow(Side::Client, Phase::Data), scenario());
     let target = Target {
-        library: &library,
-        scenario: &scenario,
+        library: &CopyLibrary,
+        scenario: &scenario(),
         checked: false,
     };
     for set_up in [SetUp::Anchors(Anchors::Own(1)), SetUp::PrivateKey] {
         let error = Lives::new(&target, set_up).unwrap().next().unwrap_err();
-        assert!(
-            error.to_string().ends_with("into a context only"),
-            "{error}"
-        );
+        let message = error.to_string();
+        assert!(message.ends_with("into a context only"), "{message}");
     }
 }
 
@@ -193,7 +119,7 @@ fn a_waiting_peer_takes_no_processor_time_from_the_measured_role() {
         ..scenario()
     };
     let before = process_times().unwrap();
-    let library = Slow(Side::Server, Phase::Handshake);
+    let library = slow(Side::Server, Phase::Handshake);
     let reached = first_of(&library, &scenario, false).unwrap();
     assert!(u128::from(reached.processor_nanoseconds) >= before.processor.as_nanos());
     let after = process_times().unwrap();

@@ -1,20 +1,20 @@
 //! The figures of a window, and who drives the harness' own cost.
 
 use std::{
-    collections::HashSet,
-    sync::Mutex,
+    collections::{HashMap, HashSet},
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
     thread::{self, ThreadId},
 };
 
-use anyhow::bail;
 use serde_json::{Value, json};
 
 use super::*;
 use crate::{
-    implementation::Implementation,
-    library::{Connection, Negotiated, Progress},
-    noop::NoopConnection,
-    transport::Endpoint,
+    library::watched::{Call, Watch, Watched},
+    record::Statistic,
     workloads::{handshake::Handshake, transfer::Transfer},
 };
 
@@ -39,59 +39,43 @@ fn handshake(threads: u32) -> Request {
     )
 }
 
-/// The library that does nothing, with a note of who drives it. It takes so long to accept.
-#[derive(Default)]
-struct Watched(Mutex<HashSet<ThreadId>>, Duration);
+/// Notes who drives a library, and makes one call of a side slow.
+struct Watching {
+    threads: Mutex<HashSet<ThreadId>>,
+    slow: Option<(Side, Call, Duration)>,
+}
 
-impl TlsLibrary for Watched {
-    type ClientConfig = <NoopLibrary as TlsLibrary>::ClientConfig;
-    type ServerConfig = <NoopLibrary as TlsLibrary>::ServerConfig;
-    type Client<'a> = NoopConnection<'a>;
-    type Server<'a> = NoopConnection<'a>;
-
-    fn implementation(&self) -> Result<Implementation> {
-        bail!("the watched library is no implementation")
+impl Watch for Watching {
+    fn call<R>(&self, side: Option<Side>, call: Call, make: impl FnOnce() -> R) -> R {
+        if call == Call::Open {
+            self.threads.lock().unwrap().insert(thread::current().id());
+        }
+        if let Some((slow, which, time)) = self.slow
+            && (side, call) == (Some(slow), which)
+        {
+            thread::sleep(time);
+        }
+        make()
     }
+}
 
-    fn unsupported(&self, _: &Scenario) -> Option<String> {
-        None
-    }
-
-    fn client_config(&self, setup: &Setup) -> Result<Self::ClientConfig> {
-        NoopLibrary.client_config(setup)
-    }
-
-    fn server_config(&self, setup: &Setup) -> Result<Self::ServerConfig> {
-        NoopLibrary.server_config(setup)
-    }
-
-    fn connect<'a>(
-        &self,
-        config: &'a Self::ClientConfig,
-        endpoint: &'a Endpoint,
-    ) -> Result<NoopConnection<'a>> {
-        self.0.lock().unwrap().insert(thread::current().id());
-        NoopLibrary.connect(config, endpoint)
-    }
-
-    fn accept<'a>(
-        &self,
-        config: &'a Self::ServerConfig,
-        endpoint: &'a Endpoint,
-    ) -> Result<NoopConnection<'a>> {
-        let start = Instant::now();
-        while start.elapsed() < self.1 {}
-        NoopLibrary.accept(config, endpoint)
+fn watched(slow: Option<(Side, Call, Duration)>) -> Watched<'static, NoopLibrary, Watching> {
+    Watched {
+        library: &NoopLibrary,
+        watch: Arc::new(Watching {
+            threads: Mutex::default(),
+            slow,
+        }),
     }
 }
 
 #[test]
 fn the_harness_own_cost_is_that_of_as_many_threads_as_the_scenario_has() {
     for threads in [1, 3] {
-        let watched = Watched::default();
+        let watched = watched(None);
         let cost = least_cost::<Handshake, _>(&watched, &handshake(threads)).unwrap();
         assert_eq!(cost.len(), 2, "one for each side");
-        let seen = watched.0.into_inner().unwrap();
+        let seen = watched.watch.threads.lock().unwrap();
         assert_eq!(seen.len(), threads as usize);
         assert!(!seen.contains(&thread::current().id()));
     }
@@ -99,7 +83,7 @@ fn the_harness_own_cost_is_that_of_as_many_threads_as_the_scenario_has() {
 
 #[test]
 fn a_delay_in_one_call_is_a_stall_of_that_length_on_its_side_alone() {
-    let delayed = Watched(Mutex::default(), millis(3));
+    let delayed = watched(Some((Side::Server, Call::Open, millis(3))));
     let request = handshake(1);
     let target = Target {
         library: &delayed,
@@ -143,71 +127,12 @@ fn a_stall_is_the_longest_phase_and_not_their_sum() {
     assert!(tally(5, false).roles[0].stalls.is_none());
 }
 
-/// A library whose writes take a tenth of a millisecond each.
-struct Slow;
-
-struct SlowConnection;
-
-impl Connection for SlowConnection {
-    fn handshake(&mut self) -> Result<Progress> {
-        Ok(Progress::Done)
-    }
-
-    fn receive_tickets(&mut self) -> Result<()> {
-        Ok(())
-    }
-
-    fn send(&mut self, _: &[u8]) -> Result<()> {
-        let start = Instant::now();
-        while start.elapsed() < Duration::from_micros(100) {}
-        Ok(())
-    }
-
-    fn receive(&mut self, buffer: &mut [u8]) -> Result<usize> {
-        Ok(buffer.len())
-    }
-
-    fn negotiated(&self) -> Result<Negotiated> {
-        bail!("nothing was negotiated")
-    }
-}
-
-impl TlsLibrary for Slow {
-    type ClientConfig = ();
-    type ServerConfig = ();
-    type Client<'a> = SlowConnection;
-    type Server<'a> = SlowConnection;
-
-    fn implementation(&self) -> Result<Implementation> {
-        bail!("the slow library is no implementation")
-    }
-
-    fn unsupported(&self, _: &Scenario) -> Option<String> {
-        None
-    }
-
-    fn client_config(&self, _: &Setup) -> Result<()> {
-        Ok(())
-    }
-
-    fn server_config(&self, _: &Setup) -> Result<()> {
-        Ok(())
-    }
-
-    fn connect<'a>(&self, (): &'a (), _: &'a Endpoint) -> Result<SlowConnection> {
-        Ok(SlowConnection)
-    }
-
-    fn accept<'a>(&self, (): &'a (), _: &'a Endpoint) -> Result<SlowConnection> {
-        Ok(SlowConnection)
-    }
-}
-
 #[test]
 fn the_harness_own_cost_is_that_of_one_operation() {
     // 64 writes a step: on a busy host a write may take longer, but not 64 times as long.
     let scenario = json!({"operation": "transfer", "size": 16384, "in_flight": 1 << 20});
-    let cost = least_cost::<Transfer, _>(&Slow, &request(&scenario, false)).unwrap();
+    let slow = watched(Some((Side::Server, Call::Data, Duration::from_micros(100))));
+    let cost = least_cost::<Transfer, _>(&slow, &request(&scenario, false)).unwrap();
     assert!((1e5..4e6).contains(&cost[0]), "{cost:?} ns a write");
     assert!(cost[1] < 1e5, "{cost:?} ns a write");
 }
@@ -356,99 +281,129 @@ fn the_request_states_the_times_and_a_negative_time_is_rejected() {
     assert_eq!(error, "-1 s is no span of time");
 }
 
-#[test]
-fn the_cost_of_copies_is_recorded_only_for_transfers() {
-    let transfer = json!({"operation": "transfer", "size": 16384, "in_flight": 65536});
-    for (request, copies) in [(request(&transfer, false), true), (handshake(1), false)] {
-        let records = match copies {
-            true => Workload::<NoopLibrary>::own_cost(&Transfer, &request),
-            false => Workload::<NoopLibrary>::own_cost(&Handshake, &request),
-        };
-        for record in records.unwrap() {
-            let Record::Overhead(overhead) = record else {
-                panic!("{record:?} is no overhead");
-            };
-            // Two records of 16 KiB take some hundred nanoseconds to copy, on any host.
-            let found = overhead.copies_nanoseconds;
-            assert_eq!(found.is_some(), copies);
-            assert!(found.is_none_or(|it| it > 10.0), "{found:?}");
-        }
-    }
-}
+/// Counted steps of a kind that takes no library, in the order of time.
+static STEPS: Mutex<Vec<(ThreadId, Instant)>> = Mutex::new(Vec::new());
 
-/// Steps of a kind that takes no library, in the order of time.
-static STEPS: Mutex<Vec<Instant>> = Mutex::new(Vec::new());
-
-/// A kind whose step takes a millisecond, and of which every other step does nothing but check.
+/// A kind whose step takes a millisecond, and of which every other step does nothing but check. Of
+/// several threads, the first is late.
 struct Ticking;
+
+const LATE: Duration = Duration::from_millis(100);
 
 impl Timed for Ticking {
     const SIDES: &'static [Option<Side>] = &[Some(Side::Client), Some(Side::Server)];
     const LATENCY: bool = true;
 
-    type Shared<L: TlsLibrary> = ();
+    type Shared<L: TlsLibrary> = AtomicBool;
 
     fn work(_: &Scenario) -> Result<Work> {
         Ok(WORK)
     }
 
-    fn prepare<L: TlsLibrary>(_: &Target<'_, L>) -> Result<()> {
-        Ok(())
+    fn prepare<L: TlsLibrary>(target: &Target<'_, L>) -> Result<AtomicBool> {
+        Ok(AtomicBool::new(target.scenario.threads != Some(1)))
     }
 
     fn run<L: TlsLibrary, R>(
         _: &Target<'_, L>,
-        (): &(),
+        is_late: &AtomicBool,
         driver: impl FnOnce(&mut Step<'_>) -> Result<R>,
     ) -> Result<R> {
+        if is_late.swap(false, Ordering::Relaxed) {
+            thread::sleep(LATE);
+        }
         let mut counts = false;
         driver(&mut |tally| {
             let start = Instant::now();
-            while start.elapsed() < millis(1) {}
+            thread::sleep(millis(1));
             counts = !counts;
             if counts {
                 return Ok(());
             }
-            STEPS.lock().unwrap().push(start);
+            STEPS.lock().unwrap().push((thread::current().id(), start));
             let client = vec![(Phase::Total, millis(1))];
             tally.add([client.clone(), client])
         })
     }
 }
 
-fn ticks(request: &Request) -> Vec<Measurement> {
+/// The measurements of a request, and the times of the counted steps by thread.
+fn ticks(request: &Request) -> (Vec<Measurement>, HashMap<ThreadId, Vec<Instant>>) {
+    static ONE_AFTER_ANOTHER: Mutex<()> = Mutex::new(());
+    let _guard = ONE_AFTER_ANOTHER
+        .lock()
+        .unwrap_or_else(PoisonError::into_inner);
+    STEPS.lock().unwrap().clear();
     let records = Workload::<NoopLibrary>::measure(&Ticking, &NoopLibrary, request).unwrap();
     let measured = records.into_iter().map(|record| match record {
         Record::Measurement(it) => it,
         other => panic!("{other:?} is no measurement"),
     });
-    measured.collect()
+    let mut steps: HashMap<_, Vec<_>> = HashMap::new();
+    for (thread, time) in STEPS.lock().unwrap().drain(..) {
+        steps.entry(thread).or_default().push(time);
+    }
+    (measured.collect(), steps)
 }
 
 #[test]
 fn a_window_follows_the_warm_up_and_lasts_for_its_time() {
-    let mut request = request(&json!({"operation": "handshake", "threads": 1}), true);
-    (request.warmup_seconds, request.measure_seconds) = (0.05, 0.1);
-    STEPS.lock().unwrap().clear();
-    let start = Instant::now();
-    let measured = ticks(&request);
-    assert!(start.elapsed() >= millis(50 + 100));
-    let sides: Vec<_> = measured.iter().map(|it| it.scenario.side).collect();
-    assert_eq!(sides, [Some(Side::Client), Some(Side::Server)]);
-    assert!(measured.iter().all(|it| it.histogram.is_some() && it.valid));
-    let steps = STEPS.lock().unwrap().clone();
-    let counted = usize::try_from(measured[0].operations / WORK.operations).unwrap();
-    let first = steps.len() - counted;
-    assert!(first >= 2, "{first} steps of warm-up");
-    assert!(steps[first] - start >= millis(50));
+    for [warm_up, measured_for] in [[0, 20], [50, 100], [100, 20]] {
+        let mut request = request(&json!({"operation": "handshake", "threads": 1}), true);
+        request.warmup_seconds = millis(warm_up).as_secs_f64();
+        request.measure_seconds = millis(measured_for).as_secs_f64();
+        let start = Instant::now();
+        let (measured, steps) = ticks(&request);
+        assert!(start.elapsed() >= millis(warm_up + measured_for));
+        let sides: Vec<_> = measured.iter().map(|it| it.scenario.side).collect();
+        assert_eq!(sides, [Some(Side::Client), Some(Side::Server)]);
+        assert!(measured.iter().all(|it| it.histogram.is_some() && it.valid));
+        assert!(!steps.contains_key(&thread::current().id()));
+        let steps = steps.into_values().next().unwrap();
+        let counted = usize::try_from(measured[0].operations / WORK.operations).unwrap();
+        let first = steps.len() - counted;
+        assert!(first >= 2, "{first} steps of warm-up");
+        assert!(steps[first] - start >= millis(warm_up));
+        // The last step began within the window.
+        assert!(*steps.last().unwrap() - steps[first] < millis(measured_for));
+    }
+}
 
-    // However short the time is, a step that counts is measured.
+#[test]
+fn however_short_the_time_is_a_step_that_counts_is_measured() {
+    let mut request = handshake(1);
     (request.warmup_seconds, request.measure_seconds) = (0.0, 0.0);
     request.throughput = true;
-    let measured = ticks(&request);
+    let (measured, _) = ticks(&request);
     assert_eq!(measured.len(), 3);
     assert!(measured.iter().all(|it| it.operations == WORK.operations));
     assert_eq!(measured[2].scenario.side, None);
+}
+
+#[test]
+fn threads_measure_for_one_window_when_all_are_ready() {
+    const WINDOW: Duration = Duration::from_millis(50);
+    let mut request = handshake(3);
+    (request.warmup_seconds, request.measure_seconds) = (0.0, WINDOW.as_secs_f64());
+    request.throughput = true;
+    let (measured, steps) = ticks(&request);
+    assert_eq!(steps.len(), 3);
+    assert!(!steps.contains_key(&thread::current().id()));
+    let late = steps.values().map(|times| times[0]).max().unwrap();
+    for times in steps.values() {
+        let before = times.iter().filter(|time| **time < late).count();
+        assert!(before <= 2, "{before} steps before all were ready");
+        let lasted = *times.last().unwrap() - late;
+        assert!(times.len() > before + 2, "{} steps", times.len());
+        assert!(lasted < WINDOW + LATE, "{lasted:?}");
+    }
+    // The rate refers to the time that passed, not to the time in the roles' calls.
+    let [clients, _, all] = &measured[..] else {
+        panic!("{measured:?} is not of two sides and of all threads");
+    };
+    assert_eq!(all.operations, clients.operations);
+    let wall = all.operations as f64 * WORK.amount / all.observations[0].value;
+    assert!(wall >= WINDOW.as_secs_f64(), "{wall} s");
 }
 
 /// A kind whose step is away for as long as a process that it waits for.
@@ -493,6 +448,10 @@ fn a_thread_that_waits_for_a_process_was_not_stopped() {
         let [Record::Measurement(measured)] = &records[..] else {
             panic!("{records:?} is not one measurement");
         };
+        let note = measured.note.clone().unwrap_or_default();
+        let is_said = note.starts_with("the process was stopped for ")
+            && note.ends_with("% of the measured time");
+        assert_eq!(is_said, !measured.valid, "{note}");
         measured.valid
     };
     assert!(valid(&Away::<true>));

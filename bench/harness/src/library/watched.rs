@@ -1,12 +1,12 @@
-//! A library whose calls a counter watches.
+//! A library whose calls are watched: by a counter, and by tests.
 
 use std::{any::Any, mem::ManuallyDrop, sync::Arc};
 
 use anyhow::Result;
 
+use super::{Connection, Negotiated, Progress, Setup, TlsLibrary};
 use crate::{
     implementation::Implementation,
-    library::{Connection, Negotiated, Progress, Setup, TlsLibrary},
     scenario::{Scenario, Side},
     transport::Endpoint,
 };
@@ -14,8 +14,10 @@ use crate::{
 /// A call of a library.
 #[derive(Clone, Copy, PartialEq)]
 pub enum Call {
-    /// What connections share is made or freed.
-    SetUp,
+    /// What connections share is made.
+    Make,
+    /// It is freed.
+    Free,
     Open,
     /// The number of a side's flight, from 0.
     Flight(usize),
@@ -50,7 +52,7 @@ impl<T, W: Watch> Drop for Held<T, W> {
         let value = &mut self.value;
         // SAFETY: it is dropped here alone, once.
         let free = || unsafe { ManuallyDrop::drop(value) };
-        self.watch.call(self.side, Call::SetUp, free);
+        self.watch.call(self.side, Call::Free, free);
     }
 }
 
@@ -64,7 +66,7 @@ pub struct WatchedConnection<C, W> {
 impl<L, W: Watch> Watched<'_, L, W> {
     fn hold<T>(&self, side: Option<Side>, make: impl FnOnce() -> Result<T>) -> Result<Held<T, W>> {
         Ok(Held {
-            value: ManuallyDrop::new(self.watch.call(side, Call::SetUp, make)?),
+            value: ManuallyDrop::new(self.watch.call(side, Call::Make, make)?),
             side,
             watch: Arc::clone(&self.watch),
         })

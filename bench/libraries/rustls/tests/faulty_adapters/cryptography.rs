@@ -1,82 +1,30 @@
-//! Primitives that are wrong on purpose: the driver measures none of them.
-
-use std::{
-    sync::{Arc, Mutex},
-    time::Instant,
-};
+//! Primitives and packet protection that are wrong on purpose: the driver measures none of them.
 
 use anyhow::Result;
 use tls_harness::{
-    block,
     library::{
         TlsLibrary,
+        packets::{self, LONGEST_NUMBER, PacketProtection, SAMPLE},
         primitives::{
             Aead, Cipher, Cryptography, Group, KeyExchange, NONCE, PrivateKey, Signature,
         },
     },
-    record::{Record, Schema},
-    request::Request,
     scenario::{Certificate, Operation, Scenario},
 };
-use tls_rustls::Rustls;
 
-use super::noticed;
-
-#[derive(Clone, Copy, PartialEq)]
-pub enum Fault {
-    None,
-    /// Seals with a shorter key than it received.
-    OtherCipher,
-    /// Leaves the data unencrypted.
-    Plaintext,
-    /// Opens any record, whether its tag matches or not.
-    Unauthenticated,
-    /// Signs another message.
-    OtherMessage,
-    /// Signs and verifies another message.
-    OtherMessages,
-    /// Accepts every signature.
-    Unverified,
-    /// Agrees on the same secret with every peer.
-    SameSecret,
-    /// Agrees on a secret that differs from the peer's.
-    OtherSecret,
-    /// Both roles agree on a secret that the named curve does not give.
-    OtherCurve,
-    /// Accepts every public key.
-    UncheckedKey,
-}
-
-pub struct FaultyAdapter {
-    library: Rustls,
-    fault: Fault,
-    /// Time of each sealed record.
-    sealed: Arc<Mutex<Vec<Instant>>>,
-}
-
-impl FaultyAdapter {
-    pub fn new(fault: Fault) -> Self {
-        Self {
-            library: Rustls::ring(),
-            fault,
-            sealed: Arc::default(),
-        }
-    }
-}
+use super::{Fault, FaultyAdapter, measured, noticed};
 
 /// Wraps an object of a library and adds a fault.
-struct Faulty<T: ?Sized> {
+pub struct Faulty<T: ?Sized> {
     correct: Box<T>,
     fault: Fault,
-    sealed: Arc<Mutex<Vec<Instant>>>,
 }
 
 impl FaultyAdapter {
-    fn with_fault<T: ?Sized>(&self, correct: Box<T>) -> Faulty<T> {
+    pub fn with_fault<T: ?Sized>(&self, correct: Box<T>) -> Faulty<T> {
         Faulty {
             correct,
             fault: self.fault,
-            sealed: Arc::clone(&self.sealed),
         }
     }
 }
@@ -104,7 +52,6 @@ impl Cryptography for FaultyAdapter {
 
 impl Aead for Faulty<dyn Aead> {
     fn seal(&mut self, nonce: &[u8; NONCE], additional: &[u8], record: &mut [u8]) -> Result<()> {
-        self.sealed.lock().unwrap().push(Instant::now());
         match self.fault {
             Fault::Plaintext => Ok(()),
             _ => self.correct.seal(nonce, additional, record),
@@ -143,7 +90,6 @@ impl KeyExchange for Faulty<dyn KeyExchange> {
         Ok(Box::new(Faulty {
             correct: self.correct.generate(share)?,
             fault: self.fault,
-            sealed: Arc::clone(&self.sealed),
         }))
     }
 
@@ -173,53 +119,97 @@ impl PrivateKey for Faulty<dyn PrivateKey> {
     }
 }
 
-fn measured(fault: Fault, variant: &str) -> Result<Vec<Record>> {
-    watched(fault, variant, 0.0).0
-}
+impl Faulty<dyn PacketProtection> {
+    fn number(&self, number: u64) -> u64 {
+        number ^ u64::from(self.fault == Fault::OtherNumber)
+    }
 
-/// The result of a block, and the times at which it sealed records.
-fn watched(fault: Fault, variant: &str, warmup: f64) -> (Result<Vec<Record>>, Vec<Instant>) {
-    let faulty = super::FaultyAdapter {
-        cryptography: FaultyAdapter::new(fault),
-        ..super::FaultyAdapter::new(super::Fault::None)
-    };
-    let request = Request {
-        schema: Schema,
-        session: 1,
-        round: 1,
-        layout: 0,
-        block: 0,
-        implementation: "test-1.0".into(),
-        scenario: Scenario {
-            variant: Some(variant.parse().unwrap()),
-            ..Scenario::new(Operation::Primitive)
-        },
-        measure_seconds: 0.001,
-        warmup_seconds: warmup,
-        latency: false,
-        pinned: false,
-        throughput: false,
-        counter: None,
-    };
-    let records = block::measure(&faulty, &request);
-    let sealed = faulty.cryptography.sealed.lock().unwrap().clone();
-    (records, sealed)
-}
-
-#[test]
-fn the_warm_up_of_primitives_is_discarded() {
-    for warmup in [0.0, 0.1] {
-        let (records, sealed) = watched(Fault::None, "aes-256-gcm-seal-16384", warmup);
-        let operations = super::operations(&records.unwrap());
-        // Four batches of four records, after the records of the proof.
-        assert!(sealed.len() >= operations as usize + 4 * 4);
-        let lasted = super::warm_up(&sealed, operations);
-        assert!(lasted.as_secs_f64() >= warmup, "{lasted:?} of {warmup} s");
+    fn header<'a>(&self, header: &'a [u8]) -> &'a [u8] {
+        match self.fault {
+            Fault::NoHeader => &[],
+            _ => header,
+        }
     }
 }
 
+impl PacketProtection for Faulty<dyn PacketProtection> {
+    fn seal(&mut self, number: u64, header: &[u8], payload: &mut [u8]) -> Result<()> {
+        let (number, header) = (self.number(number), self.header(header));
+        self.correct.seal(number, header, payload)?;
+        let tag = payload.len() - packets::TAG;
+        match self.fault {
+            Fault::OtherByte => payload[tag - 1] ^= 1,
+            Fault::OtherTag => payload[tag] ^= 1,
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn open(&mut self, number: u64, header: &[u8], payload: &mut [u8]) -> Result<()> {
+        let (number, header) = (self.number(number), self.header(header));
+        let opened = self.correct.open(number, header, payload);
+        match self.fault {
+            Fault::Unauthenticated => Ok(()),
+            // No known packet has this length.
+            Fault::OtherPayload if payload.len() == MEASURED - HEADER => {
+                payload[0] ^= 1;
+                opened
+            }
+            _ => opened,
+        }
+    }
+
+    fn protect(
+        &mut self,
+        sample: &[u8; SAMPLE],
+        first: &mut u8,
+        number: &mut [u8; LONGEST_NUMBER],
+    ) -> Result<()> {
+        let before = (*first, *number);
+        self.correct.protect(sample, first, number)?;
+        match self.fault {
+            Fault::PlainFirst => *first = before.0,
+            Fault::PlainNumber => *number = before.1,
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn unprotect(
+        &mut self,
+        sample: &[u8; SAMPLE],
+        first: &mut u8,
+        number: &mut [u8; LONGEST_NUMBER],
+    ) -> Result<()> {
+        self.correct.unprotect(sample, first, number)
+    }
+}
+
+const MEASURED: usize = 1452;
+const HEADER: usize = 13;
+
+fn primitive(variant: &str) -> Scenario {
+    Scenario {
+        variant: Some(variant.parse().unwrap()),
+        ..Scenario::new(Operation::Primitive)
+    }
+}
+
+fn packet(suite: &str) -> Scenario {
+    serde_json::from_value(serde_json::json!({
+        "operation": "quic-packet", "cipher_suite": suite, "size": MEASURED,
+    }))
+    .unwrap()
+}
+
+const SUITES: [&str; 3] = [
+    "TLS_AES_128_GCM_SHA256",
+    "TLS_AES_256_GCM_SHA384",
+    "TLS_CHACHA20_POLY1305_SHA256",
+];
+
 #[test]
-fn a_correct_primitive_passes() {
+fn a_correct_primitive_and_a_correct_packet_pass() {
     for variant in [
         "aes-256-gcm-open-1350",
         "rsa-2048-verify",
@@ -228,7 +218,13 @@ fn a_correct_primitive_passes() {
         "x25519-agree",
         "secp384r1-agree",
     ] {
-        assert_eq!(measured(Fault::None, variant).unwrap().len(), 3);
+        let records = measured(Fault::None, &primitive(variant)).unwrap();
+        assert_eq!(records.len(), 3, "{variant}");
+    }
+    for suite in SUITES {
+        // Two overheads, two measurements and the mark.
+        let records = measured(Fault::None, &packet(suite)).unwrap();
+        assert_eq!(records.len(), 5, "{suite}");
     }
 }
 
@@ -306,6 +302,31 @@ fn a_wrong_primitive_is_noticed() {
             "ed25519: a changed signature verifies",
         ),
     ] {
-        noticed(measured(fault, variant).map(drop), expected);
+        noticed(measured(fault, &primitive(variant)), fault, expected);
+    }
+}
+
+#[test]
+fn a_wrong_packet_is_noticed() {
+    for suite in SUITES {
+        let sealed = format!("protected the known packet of {suite} wrongly");
+        for (fault, expected) in [
+            (Fault::OtherByte, sealed.as_str()),
+            (Fault::OtherTag, &sealed),
+            (Fault::PlainNumber, &sealed),
+            (Fault::PlainFirst, &sealed),
+            (Fault::OtherNumber, &sealed),
+            (Fault::NoHeader, &sealed),
+            (
+                Fault::Unauthenticated,
+                "opened a packet with another first byte",
+            ),
+            (
+                Fault::OtherPayload,
+                "what was opened is not what was sealed",
+            ),
+        ] {
+            noticed(measured(fault, &packet(suite)), fault, expected);
+        }
     }
 }

@@ -1,0 +1,216 @@
+//! Runs Cargo on a package outside the checkout's workspace. Its folder in the cache has its final
+//! name only when the package is built.
+
+use std::fs::{self, File};
+use std::io::{BufRead as _, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::Instant;
+
+use anyhow::{Context, Error, Result, anyhow};
+use serde::Deserialize;
+
+use crate::matrix::compilers::Variable;
+use crate::matrix::lock::{LOCK, Lock};
+use crate::matrix::recorded::Recorded;
+
+/// File name of Cargo's log, in the folder of the package.
+const LOG: &str = "log";
+
+/// Variables that would change a build although its inputs are the same.
+const FOREIGN: [&str; 11] = [
+    "CC",
+    "CXX",
+    "CFLAGS",
+    "CXXFLAGS",
+    "CPPFLAGS",
+    "LDFLAGS",
+    "RUSTFLAGS",
+    "CARGO_ENCODED_RUSTFLAGS",
+    "CARGO_BUILD_RUSTFLAGS",
+    "CARGO_BUILD_TARGET",
+    "CARGO_TARGET_DIR",
+];
+
+/// A package, and everything that Cargo needs to build it.
+pub struct Job<'a> {
+    /// What it builds, for messages.
+    pub name: &'a str,
+    /// The workspace of the harness, whose `.cargo/config.toml` applies to each build.
+    pub bench: &'a Path,
+    pub cache: &'a Path,
+    /// The finished folder.
+    pub place: &'a Path,
+    pub target: PathBuf,
+    /// Cargo resolves from its packages and all recorded ones.
+    pub lock: Lock,
+    /// Arguments that select the package and its features.
+    pub arguments: &'a [String],
+    /// Variables that are removed from the environment, in addition to `FOREIGN`.
+    pub foreign: &'a [String],
+    pub environment: Vec<Variable>,
+    pub write: Write<'a>,
+}
+
+/// Writes the package into an empty folder.
+type Write<'a> = Box<dyn Fn(&Path) -> Result<()> + 'a>;
+
+/// The part of Cargo's JSON messages that is used here.
+#[derive(Deserialize)]
+struct Message {
+    executable: Option<PathBuf>,
+}
+
+/// The name of a folder until it is finished.
+pub fn unfinished(place: &Path) -> PathBuf {
+    place.with_extension("building")
+}
+
+impl Job<'_> {
+    /// Makes the folder if it is missing: `build` receives it with the package in it. Returns its
+    /// packages, which must be recorded also if it was made earlier.
+    pub fn make(
+        &self,
+        say: &dyn Fn(&str),
+        build: impl FnOnce(&Path) -> Result<()>,
+    ) -> Result<Lock> {
+        if !self.place.exists() {
+            let _lock = self.lock_cache(say)?;
+            self.fill(say, build)?;
+        }
+        let lock = Lock::read(&self.place.join(LOCK))?;
+        Recorded::read(self.bench)?.check(&lock)?;
+        Ok(lock)
+    }
+
+    /// Makes the folder, unless another process did while this one waited for the lock.
+    fn fill(&self, say: &dyn Fn(&str), build: impl FnOnce(&Path) -> Result<()>) -> Result<()> {
+        if self.place.exists() {
+            return Ok(());
+        }
+        let log = unfinished(self.place).join(LOG);
+        say(&format!("building {}, log: {}", self.name, log.display()));
+        let start = Instant::now();
+        let folder = self.begin()?;
+        build(&folder)?;
+        fs::rename(&folder, self.place).with_context(|| self.place.display().to_string())?;
+        let seconds = start.elapsed().as_secs_f64();
+        say(&format!("built {} in {seconds:.0} s", self.name));
+        Ok(())
+    }
+
+    /// Locks the cache for one build at a time: a target folder contains only the last program.
+    pub fn lock_cache(&self, say: &dyn Fn(&str)) -> Result<File> {
+        let path = self.cache.join("lock");
+        let file = File::create(&path).with_context(|| path.display().to_string())?;
+        if file.try_lock().is_err() {
+            say(&format!("waiting for another build: {}", path.display()));
+            file.lock()?;
+        }
+        Ok(file)
+    }
+
+    /// Creates the folder, with a package that resolves to recorded packages alone.
+    pub fn begin(&self) -> Result<PathBuf> {
+        let (folder, lock) = self.resolve()?;
+        Recorded::read(self.bench)?.check(&lock)?;
+        Ok(folder)
+    }
+
+    /// The packages to which it resolves, recorded or not.
+    pub fn resolved(&self) -> Result<Lock> {
+        let (folder, lock) = self.resolve()?;
+        fs::remove_dir_all(folder)?;
+        Ok(lock)
+    }
+
+    /// Creates the folder and completes the lock in it. Locked versions stay where possible.
+    fn resolve(&self) -> Result<(PathBuf, Lock)> {
+        let folder = unfinished(self.place);
+        if folder.exists() {
+            fs::remove_dir_all(&folder)?;
+        }
+        fs::create_dir_all(&folder).with_context(|| folder.display().to_string())?;
+        (self.write)(&folder)?;
+        let path = folder.join(LOCK);
+        let begun = Recorded::read(self.bench)?.added_to(self.lock.clone())?;
+        fs::write(&path, toml::to_string(&begun)?)?;
+        let mut command = self.command("update", &folder)?;
+        command.args(["--workspace", "--quiet"]);
+        match command.status().context("cargo")?.success() {
+            true => Ok((folder, Lock::read(&path)?)),
+            false => Err(failure("update", &folder)),
+        }
+    }
+
+    /// A command on the package in a folder, which also receives the log.
+    fn command(&self, subcommand: &str, folder: &Path) -> Result<Command> {
+        let mut command = Command::new("cargo");
+        command
+            .arg(subcommand)
+            .arg("--manifest-path")
+            .arg(folder.join("Cargo.toml"))
+            .current_dir(self.bench)
+            .stdin(Stdio::null())
+            .stderr(File::create(folder.join(LOG))?);
+        let foreign = self.foreign.iter().map(String::as_str);
+        for variable in FOREIGN.into_iter().chain(foreign) {
+            command.env_remove(variable);
+        }
+        command.envs(self.environment.iter().cloned());
+        Ok(command)
+    }
+
+    /// Runs a command on the package in a folder, with more arguments and variables; returns the
+    /// program if it built one.
+    pub fn run(
+        &self,
+        subcommand: &str,
+        folder: &Path,
+        arguments: &[&str],
+        variables: Option<Variable>,
+        say: &dyn Fn(&str),
+    ) -> Result<Option<PathBuf>> {
+        let mut command = self.command(subcommand, folder)?;
+        command
+            .args(["--release", "--locked"])
+            .arg("--message-format=json-render-diagnostics")
+            .arg("--target-dir")
+            .arg(&self.target)
+            .args(self.arguments)
+            .args(arguments)
+            .envs(variables)
+            .stdout(Stdio::piped());
+        let mut child = command.spawn().context("cargo")?;
+        let output = child.stdout.take().context("cargo has no output")?;
+        let mut built = None;
+        for line in BufReader::new(output).lines() {
+            let line = line?;
+            // A line that is not a message of Cargo is output of a test.
+            let Ok(message) = serde_json::from_str::<Message>(&line) else {
+                if line.starts_with("test ") {
+                    say(&line);
+                }
+                continue;
+            };
+            built = message.executable.or(built);
+        }
+        if !child.wait()?.success() {
+            return Err(failure(subcommand, folder));
+        }
+        Ok(built)
+    }
+}
+
+/// The reason of a failure, from the log.
+fn failure(subcommand: &str, folder: &Path) -> Error {
+    let log = folder.join(LOG);
+    let text = fs::read_to_string(&log).unwrap_or_default();
+    let reason = text.lines().find(|line| line.starts_with("error"));
+    anyhow!(
+        "`cargo {subcommand}` of {} failed: {}; log: {}",
+        folder.join("Cargo.toml").display(),
+        reason.unwrap_or("it reported no reason"),
+        log.display()
+    )
+}
